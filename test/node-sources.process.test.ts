@@ -6,7 +6,7 @@ import { dirname, join, relative } from 'node:path';
 import { runCompiler } from '../scripts/compile-packages.ts';
 import { repository } from './read-repository.ts';
 
-// Long, because the compiler takes a few seconds and the machine may be busy.
+// This timeout is long, because the compiler takes a few seconds and the machine may be busy.
 setDefaultTimeout(120_000);
 
 const sources = join(repository, 'packages/runtime/src');

@@ -17,7 +17,7 @@ import { readOwner } from '../../packages/runtime/src/testing/read-owner.ts';
 import { findTagged, waitUntilGone } from '../torture/processes.ts';
 import { type PlanChoice, planIn, workspace } from './plan.ts';
 
-// Long, because processes start one after the other and the machine may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(90_000);
 
 let folder: string;

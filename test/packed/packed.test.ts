@@ -11,7 +11,7 @@ import { sampleStep } from '../samples.ts';
 import { doorsProgram, program, typedProgram, waitingProgram, whichBun, withBase } from './programs.ts';
 import { importsOf, packageOf, traceFiles } from './trace-files.ts';
 
-// Long, because Bun itself is unpacked on a machine that may be busy.
+// This timeout is long, because Bun itself is unpacked on a machine that may be busy.
 setDefaultTimeout(300_000);
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-packed-')));

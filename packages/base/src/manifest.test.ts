@@ -21,7 +21,7 @@ describe('the manifest of @goondan/base', () => {
 
   test('names every existing folder, and no other', () => {
     const declared = parts.map(({ place, name }) => `${place}/${name}`);
-    // Second names of parts that have a folder under their first name.
+    // Alternative names of parts. Such a part has a folder only under its first name.
     const aliases = ['extensions/compaction'];
     expect(declared.filter((each) => !aliases.includes(each)).toSorted()).toEqual(listParts());
   });

@@ -1,4 +1,4 @@
-// The help of every existing command.
+// Tests the help of every command.
 import { describe, expect, test } from 'bun:test';
 import { allCommands, type KnownCommand, runCaptured } from './testing/run-captured.ts';
 
@@ -41,7 +41,7 @@ describe('the commands', () => {
     const lines = stdout.match(/(?<=^ {2}\$ ).*$/gm) ?? [];
     expect(lines).not.toBeEmpty();
     for (const typed of lines.flatMap((line) => line.match(/gdn [^|&;]*/g) ?? [])) {
-      // Arguments after two dashes belong to another program.
+      // Arguments after ` -- ` belong to another program.
       const words = (typed.split(' -- ')[0] ?? '').split(' ').slice(1);
       const used = commands.findLast((each) => each.path.every((word, index) => words[index] === word));
       const flags = used?.command.options.flatMap(({ long, short }) => [long, short]) ?? [];

@@ -71,7 +71,7 @@ describe('gdn launcher', () => {
 
   test('exits with 128 + the number for a signal that Node itself ignores', async () => {
     const place = await install('nowhere');
-    // A shell script replaces Bun here, because Bun ignores SIGPIPE, too.
+    // A shell script replaces Bun here, because Bun, like Node, ignores SIGPIPE.
     await plantBinary(place, '#!/bin/sh\nkill -s PIPE $$\n', 0o755);
     const { exitCode } = await runToEnd(place, []);
     expect(exitCode).toBe(128 + 13);
@@ -97,7 +97,7 @@ describe('gdn launcher', () => {
     await until(() => screen.includes('ready'));
     child.terminal?.write('\x03');
     await until(() => screen.includes('got SIGINT'));
-    // Signals are passed on in order, so a second SIGINT would arrive before the SIGTERM.
+    // If a second SIGINT had been sent, it would arrive before this SIGTERM, because signals are passed on in order.
     child.kill('SIGTERM');
     expect(await child.exited).toBe(7);
     expect(screen.match(/got \w+/g)).toEqual(['got SIGINT', 'got SIGTERM']);
@@ -108,7 +108,7 @@ describe('gdn launcher', () => {
     const lines = readLines(child.stdout);
     expect(await lines.next()).toStartWith('ready');
     child.kill('SIGKILL');
-    // The main program holds the other end of the pipe, which closes when it ends.
+    // The main program holds the other end of this pipe, so the pipe closes when the program ends.
     expect(await lines.next()).toBe('');
   });
 
@@ -220,7 +220,10 @@ describe('gdn launcher', () => {
   });
 });
 
-/** Lays out the launcher as npm does, with Bun in one of the places where npm puts it. Returns the folder. */
+/**
+ * Lays out the launcher as npm does, with Bun in one of the folders where npm may put it. Returns the folder of the
+ * package.
+ */
 async function install(bunPlace: BunPlace): Promise<string> {
   const place = mkdtempSync(join(temporary, 'cli-'));
   cpSync(launcherFolder, join(place, 'bin'), { recursive: true });
@@ -248,7 +251,7 @@ async function install(bunPlace: BunPlace): Promise<string> {
   return place;
 }
 
-/** Writes a file that is large enough to be taken for Bun. */
+/** Writes a file that is large enough to pass for Bun. */
 async function plantBinary(place: string, beginning: string, mode: number): Promise<void> {
   const path = join(place, 'node_modules', 'bun', 'bin', 'bun.exe');
   await Bun.write(path, beginning.padEnd(2 * 1024 * 1024, '#'));

@@ -1,10 +1,12 @@
-// Commands import their dependencies when they run: `gdn --help` is frequent, and must load little.
+// Commands import their dependencies only when they run, because `gdn --help` is frequent and must load little.
 import { expect, test } from 'bun:test';
 import { join, relative } from 'node:path';
 
 const transpiler = new Bun.Transpiler({ loader: 'ts' });
 
-/** Lists everything that is imported before the first command runs: our own files, from `src`, and packages. */
+/**
+ * Lists everything that is imported before the first command runs: our own files, as paths below `src`, and packages.
+ */
 async function importedAtStart(): Promise<{ files: string[]; packages: string[] }> {
   const files = new Set<string>();
   const packages = new Set<string>();

@@ -1,4 +1,4 @@
-// Tests with real processes: the launcher, on a Node that claims to run on another system.
+// Tests with real processes: the launcher, on a Node that pretends to run on another system.
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { errorCatalogue } from '@goondan/types';

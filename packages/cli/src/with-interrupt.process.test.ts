@@ -1,4 +1,4 @@
-// Tests with real processes, because they receive signals.
+// Tests with real processes, because the tests send signals.
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 

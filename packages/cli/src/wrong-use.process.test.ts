@@ -10,11 +10,11 @@ const place = new GdnPlace();
 const at = (name: string) => join(place.folder, name);
 const ends = allCommands().filter(({ command }) => command.commands.length === 0);
 const named = (known: readonly KnownCommand[]) => known.map((each) => [each.path.join(' '), each] as const);
-/** Commands that need a bundle. `init` creates one, `demo` has its own, and `doctor` only inspects. */
+/** Commands that need a bundle: all except `init`, which creates one, `demo`, which has its own, and `doctor`. */
 const needBundle = ends.filter(({ path: [name = ''] }) => !['init', 'demo', 'doctor'].includes(name));
 /** Commands that read or write the state root. */
 const needState = needBundle.filter(({ path: [name = ''] }) => !['validate', 'package', 'mcp'].includes(name));
-/** Options that a command needs although commander does not know that. */
+/** Options that a command needs, but that commander does not treat as required. */
 const moreOptions: Readonly<Record<string, readonly string[]>> = { 'mcp add': ['--url', 'http://localhost'] };
 const takesMany = ({ command }: KnownCommand) => command.registeredArguments.some(({ variadic }) => variadic);
 

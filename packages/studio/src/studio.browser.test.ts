@@ -5,7 +5,7 @@ import { hasChromium, openChromium } from './testing/chromium.ts';
 import { StudioPlace } from './testing/studio-place.ts';
 import { writeLongLife } from './testing/write-long-life.ts';
 
-// Long, because a browser and a swarm start on a machine that may be busy.
+// This timeout is long, because a browser and a swarm start on a machine that may be busy.
 setDefaultTimeout(180_000);
 
 const question = 'What is the weather in Seoul for the next 30 days?';
@@ -128,10 +128,10 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.getByText('after #1 of').waitFor();
     await expectCount(page, 1);
     expect(await messages.first().textContent()).toContain(question);
-    // At its moment, an ephemeral message of the turn is visible again.
+    // At an earlier moment, an ephemeral message of that turn is visible again.
     await page.keyboard.press('ArrowRight');
     await page.locator('.message.by-extension', { hasText: 'visit number 1' }).waitFor();
-    // The address contains the moment.
+    // The address of the page contains the moment.
     expect(page.url()).toContain('at=2');
     await page.getByRole('button', { name: 'back to now' }).click();
     await expectCount(page, now);
@@ -155,7 +155,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.locator('[role=treeitem]:focus').waitFor();
     await page.keyboard.press('ArrowDown');
     expect(await page.locator('[role=treeitem]:focus').getAttribute('aria-label')).toMatch(/^memory, 1 change, own/);
-    // The contents of a band are inside it for screen readers, too.
+    // For screen readers, too, the contents of a band are inside the band.
     const tree = await page.getByRole('tree').ariaSnapshot();
     expect(tree).toMatch(/^ {2}- treeitem "turn concierge.*\n[^]*?\n {4}- group:\n {6}- treeitem "memory/m);
     await page.keyboard.press('Escape');
@@ -210,7 +210,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.bringToFront();
     await send(page, `eight ${'blah '.repeat(200)}`);
     await Promise.all(windows.map((each) => each.locator('.is-streaming', { hasText: 'You said: eight' }).waitFor()));
-    // The browser still has connections for requests.
+    // The browser has connections left for other requests.
     await others[6]?.getByRole('link', { name: 'Overview' }).click();
     await others[6]?.getByRole('heading', { name: 'Latest turns' }).waitFor();
     await Promise.all(
@@ -309,7 +309,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await answers.nth(before).waitFor();
   });
 
-  // Less than the interval at which the page reads by itself.
+  // This is shorter than the interval at which the page reads by itself.
   const soon = { timeout: 30_000 };
 
   test('a fork made elsewhere appears, and a conversation reset elsewhere is empty', async () => {

@@ -10,13 +10,13 @@ export interface RunOptions<Config> {
   readonly agents?: readonly string[];
   /** The folder of an earlier run. Pass it to simulate a restart. */
   readonly folder?: string;
-  /** Answers for the swarm; answers `You said: …` when absent. */
+  /** Answers in place of the swarm. When absent, the answer is `You said: …`. */
   readonly ask?: AskSwarm;
   readonly emit?: EmitEvent;
 }
 
 export interface RunningConnector {
-  /** The accepted events, both emitted and asked. */
+  /** The accepted events, from both `emit` and `ask`. */
   readonly events: ConnectorEvent[];
   readonly lines: string[];
   /** The address that the connector listens on, without a slash at the end. */
@@ -34,12 +34,12 @@ export const acceptance = {
 };
 const usage = { inputTokens: 3, outputTokens: 4, totalTokens: 7 };
 
-/** Creates an answer of the swarm. */
+/** Creates an answer, as the swarm would return it. */
 export function answerOf(response: string, over: Partial<ConnectorAnswer> = {}): ConnectorAnswer {
   return { ...acceptance, response, finishReason: 'text_response', usage, ...over };
 }
 
-/** Resolves when the connector listens; rejects when it refuses to start. */
+/** Starts the connector. Resolves when the connector listens; rejects when it refuses to start. */
 export async function runConnector<Config>(
   connector: Connector<Config>,
   { config, secrets = {}, agents = ['clerk'], emit, ask, ...options }: RunOptions<Config>,

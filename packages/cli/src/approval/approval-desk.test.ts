@@ -44,7 +44,7 @@ async function open(
     async ({ id, note }: ApprovalReply) => {
       if (world.fails !== undefined) throw world.fails;
       given.push([what, id, note].filter((part) => part !== undefined).join(' '));
-      // As in a real swarm, watchers get the notice before the call that answers returns.
+      // As in a real swarm, watchers get the notice before the call that answers the question returns.
       if (world.isKnown) tell('decided', call(id), { decision: what === 'deny' ? 'denied' : 'approved', by: 'me' });
       return world.isKnown;
     };

@@ -1,4 +1,4 @@
-// The chat asks about tool calls: `gdn run` in a real terminal (tmux).
+// Tests the chat when it asks for approval of tool calls: `gdn run` in a real terminal (tmux).
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { hasTmux, TmuxTerminal } from '../testing/tmux-terminal.ts';
 
-// Long, because processes start one after the other and the machine may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(180_000);
 
 const script = `

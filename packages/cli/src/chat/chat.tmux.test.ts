@@ -5,7 +5,7 @@ import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { hasTmux, TmuxTerminal } from '../testing/tmux-terminal.ts';
 
-// Long, because processes start one after the other and the machine may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(180_000);
 
 const story = `${'One word after the other. '.repeat(20)}The end.`;
@@ -269,7 +269,7 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await terminal.press('Left', 'Left');
     await terminal.type('!');
     await terminal.see('> 안녕하!세요');
-    // Counts the label, three characters of two columns each, and one character of one column.
+    // The column is the sum of the label, three characters of two columns each, and one character of one column.
     await terminal.seeCursorAt(9);
     await terminal.press('Home');
     await terminal.type('# ');

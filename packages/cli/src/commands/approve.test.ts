@@ -1,5 +1,5 @@
-// Tests with real agents: tool calls that wait for a person are answered at the command line, in `gdn run`, and from
-// elsewhere.
+// Tests with real agents: a person answers tool calls that wait for approval, with `gdn approve`, with `gdn deny`, and
+// in `gdn run`.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { type ApprovalSummary, connectSwarm } from '@goondan/runtime';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// Long, because processes start one after the other and the machine may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 
-// Long, because processes start one after the other and the machine may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;
@@ -288,7 +288,7 @@ describe('gdn deadletter', () => {
     expect(await json('deadletter retry host default bad-1 --json')).toEqual({ retried: true });
     expect(await json('deadletter list --json')).toMatchObject([{ eventId: 'bad-3' }]);
     for (const key of ['default', 'k']) {
-      // Sent after the dead letter, in the same conversation.
+      // This input is sent after the dead letter, to the same conversation.
       await gdn(`send --instance ${key} --input Then --wait`);
       expect((await gdn(`instance show host ${key}`)).stdout).toContain('You said: Crash\n');
     }

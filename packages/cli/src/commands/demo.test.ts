@@ -1,5 +1,5 @@
-// Tests `gdn demo` with its swarm, in real processes where signals and terminals matter. Files that the demo leaves
-// behind would be in the folder of the place.
+// Tests `gdn demo` with its swarm, in real processes where signals and terminals matter. If the demo left files behind,
+// they would be in the folder of the test's `place`.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { hasPart, works } from '../../../../test/parts.ts';
 import type { DemoRun } from '../demo/run-demo.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 
-// Long, because each test starts three processes on a machine that may be busy.
+// This timeout is long, because each test starts three processes on a machine that may be busy.
 setDefaultTimeout(60_000);
 
 const answer = 'Seoul, the next 3 days: 12 °C, 14 °C, 11 °C.';
@@ -206,7 +206,7 @@ describe('gdn demo, cancelled', () => {
     const typing = [{ whenSeen: 'Agent  You said: word word ', keys: '\x03' }];
     const { screen, exitCode } = await gdnOnTerminal(['demo', '--input', longInput], typing);
     expect(screen).toContain('\nE_CANCELLED: The turn was cancelled');
-    // The turn ended by itself, so its trace was written.
+    // The cancelled turn ended in the normal way, so its trace was written.
     expect(screen).toContain('│ ✗ E_CANCELLED');
     expect(screen).not.toContain(hint);
     expect(exitCode).toBe(130);
@@ -214,7 +214,7 @@ describe('gdn demo, cancelled', () => {
 
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s without a terminal does the same', async (signal) => {
     const child = start('demo', '--input', longInput);
-    // The question is printed only after the signal handlers are set.
+    // The demo prints its question only after it has set its signal handlers.
     await child.stdout.getReader().read();
     child.kill(signal);
     expect(await child.stderr.text()).toStartWith('E_CANCELLED: ');

@@ -1,4 +1,4 @@
-// Tests with real processes: `gdn doctor` as npm installs it, on systems made of a few programs.
+// Tests with real processes: `gdn doctor` as npm installs it, on fake systems that have only a few programs.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';

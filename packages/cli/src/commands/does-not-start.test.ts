@@ -7,7 +7,7 @@ import { GoondanError } from '@goondan/types';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// Long, because processes start one after the other and the machine may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;
@@ -44,7 +44,7 @@ describe('an extension that cannot be loaded', () => {
     expect(await agents()).toMatchObject([{ pid: null, queued: 1, problem: expect.stringContaining('E_EXT_INIT') }]);
     const asked = await gdn('send --input two --wait');
     expect(asked.stderr).toMatch(/^E_EXT_INIT: .*I am broken \(part\.ts:1:\d+\)\n/);
-    // The try for the second input may still be ending.
+    // The attempt for the second input may not have ended yet.
     await until(async () => (await agents())[0]?.status === 'does not start');
     expect(await agents()).toMatchObject([{ queued: 2 }]);
 
@@ -62,7 +62,7 @@ describe('an extension that cannot be loaded', () => {
   });
 });
 
-/** Ways to damage a file that no crash could cause. */
+/** Ways to damage a file. No crash could cause such damage. */
 const damages: Readonly<Record<string, (file: string) => void>> = {
   flipped: (file) => {
     const bytes = readFileSync(file);
@@ -93,7 +93,8 @@ describe('damage to one file of an idle conversation', () => {
     const control = await start();
     const answers = await Promise.all(all.map((instanceKey) => answerOf(control, instanceKey)));
     const told = all.filter((_, at) => answers[at] !== 'You said: two');
-    // The other damaged files are rewritten at the start, or only people read them.
+    // More than half of the damaged files are reported. The others are rewritten at the start, or only people read
+    // them.
     expect(told.length).toBeGreaterThan(cases.length / 2);
     for (const answer of answers) expect(answer).toMatch(/^(You said: two|E_STORE_CORRUPT|E_STORE_INSTANCE)$/);
     expect(told).toContain('here');

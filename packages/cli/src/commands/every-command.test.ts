@@ -5,7 +5,7 @@ import { GdnPlace } from '../testing/gdn-place.ts';
 import { allCommands } from '../testing/run-captured.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// Long, because processes start one after the other and the machine may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;

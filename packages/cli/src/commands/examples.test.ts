@@ -1,9 +1,8 @@
-// Tests with real agents: every example in `--help` is typed, in a swarm that `gdn init` made and that has
-// conversations.
+// Tests with real agents: every example in `--help` is run, in a swarm from `gdn init` that already has conversations.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { GdnPlace } from '../testing/gdn-place.ts';
 
-// Long, because processes start one after the other and the machine may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;
@@ -14,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(async () => expect(await place.remove()).toEqual([]));
 
-/** Matches ids that are invented in the examples; people type their own. */
+/** Matches an id that the examples invent. People type their own ids. */
 const madeUp = / 1f3a9c2b /;
 
 const commands = ['trace', 'history', 'blame', 'fork', 'explain', 'validate', 'status'];

@@ -1,4 +1,4 @@
-// Tests with real agents: `gdn explain` with the records of earlier runs.
+// Tests with real agents: `gdn explain`, which uses the records of earlier runs.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

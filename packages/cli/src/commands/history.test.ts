@@ -1,11 +1,11 @@
-// Tests with real agents: the past of a conversation in `gdn`, and how to continue from there.
+// Tests with real agents: how `gdn` shows the past of a conversation, and continues from a moment of the past.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// Long, because processes start one after the other and the machine may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;

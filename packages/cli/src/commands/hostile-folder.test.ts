@@ -6,7 +6,7 @@ import { GdnPlace } from '../testing/gdn-place.ts';
 import { plantedPrograms, plantHostileFolder } from '../testing/hostile-folder.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 
-// Fails for a process that hangs, but leaves enough time on a busy machine.
+// This timeout ends a process that hangs, but leaves enough time on a busy machine.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;
@@ -104,7 +104,7 @@ interface Problem {
   readonly column: number;
 }
 
-/** Commands with their exit codes: in a folder with valid YAML and, for some, in a folder with errors. */
+/** Commands with their exit codes in a folder with valid YAML, and for some commands also in a folder with errors. */
 const commands: readonly (readonly [line: string, armed: number, invalid?: number])[] = [
   ['run --input hello', 3, 4],
   ['run --input hello --json', 3],
@@ -228,7 +228,8 @@ describe('with trust', () => {
         writeFileSync('tsconfig.json', '{ "compilerOptions": { "paths": { "/*": ["./mapped.ts"] } } }');
         writeFileSync('package.json', '{ "nonsense');
       };`;
-    // The agent has its own environment, so it cannot use the spare process, which was started with another one.
+    // The agent has its own environment. So it cannot use the spare process, which was started with another
+    // environment.
     const agent = `${tellTale.agent}\nenvironment: { CITY: Seoul }`;
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ ...tellTale, agent }), 'tell-tale.ts': module });
     const run = () => place.runProcess('run', 'bundle', '--trust', '--input', 'hello');
@@ -253,7 +254,7 @@ const noProxies = Object.fromEntries(
   ]),
 );
 
-/** Starts a server that refuses every request and records its first line. */
+/** Starts a server that refuses every request and records the first line of each request. */
 function listenForRequests() {
   const requests: string[] = [];
   const listener = Bun.listen({

@@ -1,4 +1,4 @@
-// Tests with real agents: the bundle that `gdn init` wrote, with a local server for OpenAI's format.
+// Tests with real agents: the bundle that `gdn init` wrote, with a local server that speaks OpenAI's format.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { openaiWire } from '../../../runtime/src/agent/model/providers/wire/openai-wire.ts';
@@ -9,7 +9,7 @@ import { type Template, templateNames } from '../init/templates.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { noProviders } from '../testing/no-providers.ts';
 
-// Long, because processes start one after the other and the machine may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
 
 const page = join(import.meta.dir, '../../../../docs/models.md');
@@ -59,7 +59,7 @@ describe('a bundle of gdn init', () => {
     await init('default');
     await useServer();
     const seen = Promise.withResolvers<void>();
-    // The first event contains only the role; two pieces of text follow.
+    // The first event contains only the role. Two pieces of text follow.
     server.answer({ first: 3, of: greeting, after: seen.promise });
     const { screen, exitCode } = await place.runOnTerminal(
       ['run', 'my-swarm', '--trust', '--input', 'hello'],

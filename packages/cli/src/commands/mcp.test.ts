@@ -1,4 +1,4 @@
-// `gdn mcp`, with real servers.
+// Tests `gdn mcp` with real servers.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -109,7 +109,7 @@ An agent sees only what it declares. In its \`environment\`:
     );
     expect(exitCode).toBe(2);
     expect(existsSync(join(folder, '.mcp.json'))).toBe(false);
-    // Options for the server need `--` before them.
+    // Without `--`, options for the server are refused.
     expect((await mcp('add', 'files', 'npx', '-y', 'server')).exitCode).toBe(2);
   });
 
@@ -221,7 +221,7 @@ describe('gdn mcp test', () => {
     expect(first).toMatch(/^Connected to "notes" in \d+ ms: .*file-server\.ts .*tools\.json \(used by \w+\)$/);
     expect(lines).toEqual(['Tools:', '  notes__look  Looks.', '  notes__fail  ', '  notes__hang  ', '']);
 
-    // Uses the server's name from .mcp.json, and the agent's name for the tool.
+    // The command accepts the server's name from .mcp.json, and the name under which the agent has the tool.
     const called = await run('tools', '--trust', '--json', '--call', 'notes__look', '--args', '{"word":"x"}');
     expect(JSON.parse(called.stdout)).toMatchObject({
       name: 'notes',

@@ -16,7 +16,7 @@ import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { offline, packPackage, serveRegistry, weatherTool, writePackage } from '../testing/sample-packages.ts';
 
-// Long, because processes start one after the other and the machine may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;
@@ -53,7 +53,7 @@ describe('the .npmrc of the bundle', () => {
     await plain();
     await tools();
     await place.write('bundle', { '.npmrc': `${line}\n` });
-    // A global install would go to this folder instead of this machine's own.
+    // A global install would go to this folder instead of the machine's own folder.
     const prefix = join(place.folder, 'prefix');
     expect(await gdn('add ./tools-1.0.0', { npm_config_prefix: prefix })).toMatchObject({ exitCode: 0 });
     expect(inBundle('package.json')).toMatchObject({ dependencies: { '@acme/tools': 'file:../tools-1.0.0' } });
@@ -78,7 +78,7 @@ describe('the .npmrc of the bundle', () => {
       await place.write('home', { '.npmrc': `${mine.host}:_authToken=\${MY_REGISTRY_TOKEN}\n` });
       const env = {
         HOME: join(place.folder, 'home'),
-        // Overrides the variable, because `npm test` sets it to the file of the person who runs it.
+        // This overrides a variable that `npm test` sets to the file of the person who runs it.
         npm_config_userconfig: join(place.folder, 'home/.npmrc'),
         npm_config_registry: mine.url,
         npm_config_offline: 'false',

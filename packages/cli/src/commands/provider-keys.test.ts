@@ -8,7 +8,7 @@ import { startWireServer } from '../../../runtime/src/agent/model/providers/wire
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { noProviders } from '../testing/no-providers.ts';
 
-// Long, because processes start one after the other and the machine may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;

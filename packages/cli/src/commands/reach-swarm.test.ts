@@ -41,7 +41,7 @@ const about = (...args: string[]) => gdn(...args, '--bundle', folder);
 
 async function pidOf(agent: string): Promise<number | undefined> {
   const { stdout } = await about('status', '--json');
-  // What `gdn status --json` prints.
+  // The type describes the output of `gdn status --json`.
   const { agents } = JSON.parse(stdout) as { agents: { agent: string; pid: number }[] };
   return agents.find((each) => each.agent === agent)?.pid;
 }

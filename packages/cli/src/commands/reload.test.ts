@@ -32,7 +32,7 @@ interface Status {
 /** Returns the pid of each agent's process. */
 async function processes(): Promise<Record<string, number | undefined>> {
   const { stdout } = await place.run('status', '--bundle', 'swarm', '--json');
-  // What `gdn status --json` prints.
+  // The type describes the output of `gdn status --json`.
   const { agents } = JSON.parse(stdout) as Status;
   return Object.fromEntries(agents.map(({ agent, pid }) => [agent, pid]));
 }

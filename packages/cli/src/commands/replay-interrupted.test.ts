@@ -7,7 +7,7 @@ import type { ReplayReport } from '@goondan/runtime/history';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// Long, because processes start one after the other and the machine may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;
@@ -140,8 +140,8 @@ describe('gdn replay of a turn that another process continued', () => {
       'No divergence: 6 layers behaved as recorded.',
       '',
     ]);
-    // The message that a turn layer emitted before `next()` was already in the log when the turn continued, so it is
-    // not compared there.
+    // The turn layer `greet` emits a message before `next()`. When the turn continued, this message was already in the
+    // log, so it is not compared in the second run.
     const swaps = ['--swap', 'Extension/greet=other/greet.ts', '--swap', 'Extension/tag=other/tag.ts'];
     expect(await replayJson(...swaps)).toMatchObject({
       exitCode: 1,

@@ -1,5 +1,5 @@
 // Tests with real agents: `gdn replay` of turns that a real swarm ran. The tool writes a file when it is imported, and
-// another when it runs.
+// another file when it runs.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { startWireServer } from '../../../runtime/src/agent/model/providers/wire
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// Long, because processes start one after the other and the machine may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;

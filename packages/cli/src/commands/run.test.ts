@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 
-// Long, because processes start one after the other and the machine may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;
@@ -14,7 +14,7 @@ afterEach(async () => expect(await place.remove()).toEqual([]));
 
 const slow = { script: `- { say: '${'word '.repeat(2_000)}' }`, options: 'tokensPerSecond: 20' };
 
-/** An extension whose step never ends, even after a cancel, if the input asks it to wait. */
+/** An extension whose step never ends when the input asks it to wait, not even after a cancel. */
 const deaf = (mark: string) => `import { appendFileSync } from 'node:fs';
 export function register({ pipeline }) {
   pipeline.register('step', async (ctx) => {

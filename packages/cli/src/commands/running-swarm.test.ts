@@ -5,7 +5,7 @@ import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { StudioPlace } from '../testing/studio-place.ts';
 
-// Long, because processes start one after the other and the machine may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;
@@ -146,7 +146,7 @@ describe('a running swarm', () => {
     expect(JSON.parse((await gdn('cancel', ...toHelper, '--id', 'queued', '--json')).stdout)).toEqual({
       cancelled: true,
     });
-    // The cancelled input ends when its turn would begin; meanwhile the other turn continues.
+    // The cancelled input ends only when its turn would begin. Until then the other turn continues.
     expect(await statuses()).toMatchObject([{ status: 'working' }]);
     expect(JSON.parse((await gdn('cancel', ...toHelper, '--id', 'running', '--json')).stdout)).toEqual({
       cancelled: true,

@@ -1,5 +1,5 @@
-// Tests a conversation whose files were damaged after the swarm stopped. Damages every file that exists, whatever its
-// name and content.
+// Tests a conversation whose files were damaged after the swarm stopped. The test damages each existing file, whatever
+// its name and content.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -74,7 +74,7 @@ describe('T-03 a shortened conversation', () => {
         }
       }
     }
-    // The files that contain the turns are among the damaged files.
+    // The damaged files include the files that contain the turns.
     for (const name of Object.keys(commands)) expect(refusals.get(name), name).toBeGreaterThan(5);
   });
 
@@ -139,7 +139,7 @@ describe('T-01 T-05 the printed remedies', () => {
       const damaged = { [one]: atEnd, [other]: atEnd };
       const { fork, copy, export: exported } = await whileDamaged(damaged, showRemedies);
       const what = `${one} ${other}: ${fork.stderr}`;
-      // The export contains the readable parts, and never claims to be complete.
+      // The export contains the parts that can be read, and never claims to be complete.
       expect([null, whole.messages], what).toContainEqual(JSON.parse(exported.stdout).messages);
       if (fork.stdout !== '') {
         expect(JSON.parse(copy.stdout).messages, what).toEqual(whole.messages);

@@ -1,5 +1,5 @@
-// In one process: the output of `gdn` for spoilt bundles. (`mutated-bundles.test.ts` of the runtime loads a thousand
-// more.) `GOONDAN_SEED=n` repeats one of them.
+// Tests the output of `gdn` for invalid bundles, in one process. (`mutated-bundles.test.ts` of the runtime loads a
+// thousand more.) `GOONDAN_SEED=n` repeats one of them.
 import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -9,7 +9,7 @@ import { until } from '../testing/studio-place.ts';
 import type { ApprovalSummary } from '@goondan/runtime';
 import type { Done, WorkspaceList, WorkspaceView } from '../studio/contract.ts';
 
-// Long, because processes start one after the other and the machine may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;

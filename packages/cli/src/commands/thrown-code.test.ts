@@ -1,4 +1,5 @@
-// Tests with real agents: code of a bundle throws, and all output for people names the place. The model gets a message.
+// Tests with real agents: code of a bundle throws. All output for people names the place in the code, and the model
+// gets only the message.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { LogLine } from '@goondan/runtime';
 import type { ReadTrace, TurnSummary } from '@goondan/runtime/history';
@@ -8,7 +9,7 @@ import { sampleBundle } from '../testing/sample-bundle.ts';
 import { StudioPlace } from '../testing/studio-place.ts';
 import type { TurnReport } from '../run/turn-report.ts';
 
-// Long, because processes start one after the other and the machine may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
 
 const files = {

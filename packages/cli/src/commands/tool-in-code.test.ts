@@ -1,12 +1,12 @@
-// Real agents whose tool is made with `defineTool`: what each command says of it. The module leaves a file behind when it
-// is imported.
+// Tests with real agents: what each command prints about a tool that is made with `defineTool`. The module of the tool
+// leaves a file behind when it is imported.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// Several processes one after the other, on a machine that may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;
@@ -15,7 +15,7 @@ afterEach(async () => expect(await place.remove()).toEqual([]));
 
 const mark = () => join(place.folder, 'mark');
 
-/** `parameters`: the code of the schema. */
+/** `parameters` is the code of the tool's schema. */
 function writeDice(parameters = 'z.object({ sides: z.int().max(100), text: z.string().default("You rolled") })') {
   const script = [
     `- { when: 'thousand', call: { tool: dice__roll, args: { sides: 1000 } } }`,
@@ -104,7 +104,7 @@ describe('a tool of defineTool', () => {
     const { stdout, exitCode } = await place.run('replay', '--bundle', 'bundle', '--trust');
     expect(stdout).toContain('1 tool result served from the recording, 0 called');
     expect(stdout).toContain('No divergence');
-    // The schema is in the module.
+    // Only the module contains the schema, so the module is imported.
     expect({ exitCode, wasImported: existsSync(mark()) }).toEqual({ exitCode: 0, wasImported: true });
   });
 });

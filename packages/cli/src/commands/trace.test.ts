@@ -4,7 +4,7 @@ import type { ReadTrace, TurnSummary } from '@goondan/runtime/history';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
-// Long, because processes start one after the other and the machine may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;
@@ -76,7 +76,7 @@ describe('gdn trace', () => {
     ];
     expect(tree.map(withoutTimes)).toEqual(expected);
 
-    // The trace id finds the same turn, and so does every abbreviated id.
+    // The trace id finds the same turn, and so does the beginning of any of its ids.
     for (const id of [
       'last',
       traceId,

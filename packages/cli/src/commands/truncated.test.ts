@@ -1,4 +1,5 @@
-// Real agents, and local servers whose replies reach their token limit: every place that shows the answer says so.
+// Tests with real agents, and local servers whose replies reach their token limit. Every place that shows the answer
+// says that it is incomplete.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +12,7 @@ import { noProviders } from '../testing/no-providers.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { StudioPlace } from '../testing/studio-place.ts';
 
-// Long, because processes start one after the other and the machine may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;

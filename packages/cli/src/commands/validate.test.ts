@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 
-// Long, because processes start one after the other and the machine may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;

@@ -11,7 +11,7 @@ const at = (status: ConnectionStatus['status'], problem?: string): ConnectionSta
   ...(problem === undefined ? {} : { problem }),
 });
 
-/** Returns one status per call, in order; then repeats the last one. */
+/** Fakes a swarm that returns one status per call, in order, and then repeats the last one. */
 function play(...each: readonly (readonly ConnectionStatus[])[]): Pick<Swarm, 'status'> & { asked: number } {
   const control = {
     asked: 0,

@@ -1,11 +1,11 @@
-// Tests over real HTTP: access with the link, and refusals of everybody else.
+// Tests over real HTTP: a browser with the link has access, and all others are refused.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { networkInterfaces } from 'node:os';
 import { isErrorCode } from '@goondan/types';
 import fc from 'fast-check';
 import { StudioPlace } from '../testing/studio-place.ts';
 
-// Long, because the machine may be busy.
+// This timeout is long, because the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: StudioPlace;
@@ -327,7 +327,7 @@ describe('1000 random requests', () => {
     isStranger: fc.boolean(),
     body: fc.oneof(fc.constant(''), fc.json(), fc.string(), fc.constant('{"a":'.repeat(1_000))),
   });
-  /** Addresses that are answered for a browser with access. */
+  /** The addresses that the server answers for a browser with access. */
   const real = new Set(['/', '/chunk-0123abcd.js', '/api/workspaces']);
 
   test('are rejected, each with a code, and Studio keeps running', async () => {

@@ -45,7 +45,7 @@ describe('reads', () => {
     expect(held).toHaveLength(6);
     for (const one of held) one.resolve('x');
     await Promise.all(all.slice(1));
-    // All places are free again.
+    // All four slots are free again.
     const next = Array.from({ length: 4 }, (_, index) => reads.run(`next ${index}`, read));
     await settled();
     expect(held).toHaveLength(10);
@@ -59,7 +59,7 @@ describe('reads', () => {
     const all = Array.from({ length: 68 }, (_, index) => reads.run(`${index}`, read));
     await settled();
     expect(() => reads.run('one more', read)).toThrow(expect.objectContaining({ code: 'E_STUDIO_BUSY' }));
-    // A request that shares a running read takes no place of its own.
+    // A request that shares a running read needs no slot of its own.
     const shared = reads.run('3', read);
     const ending = setInterval(() => held.forEach((one) => one.resolve('x')), 1);
     try {

@@ -1,4 +1,4 @@
-// Finds the swarm of a folder by the records in the state root. No swarm runs here, except for a fake.
+// Tests how the swarm of a folder is found by the records in the state root. No real swarm runs here, only a fake.
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

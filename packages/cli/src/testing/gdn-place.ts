@@ -1,9 +1,9 @@
 /**
- * A temporary folder with bundles and a state root of its own, and `gdn` in it. For tests.
- * 1. `run` runs a command in this process: most tests are about the work of a command, and a process would cost more.
- * 2. `runProcess` and `start` are real processes, for tests about processes, streams and signals. They are started like
- *    the launcher does it, but without the launcher, because Node is slow to start: `launcher.test.ts` and others test
- *    that one.
+ * A temporary folder for tests, with bundles and its own state root, in which tests run `gdn`.
+ * 1. `run` runs a command in this process. Most tests are about the work of a command, and a process would be slower.
+ * 2. `runProcess` and `start` start real processes, for tests about processes, streams and signals. They work like the
+ *    launcher, but do not use it, because Node is slow to start. `launcher.process.test.ts` and others test the
+ *    launcher.
  */
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ export interface Ended {
 
 export interface StartOptions {
   readonly stdin?: string;
-  /** Merged over the environment of this process; `undefined` unsets a variable. */
+  /** Variables that are merged over the environment of this process; `undefined` unsets a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** The current folder of the command; the place's folder when absent. */
   readonly cwd?: string;
@@ -68,7 +68,8 @@ export class GdnPlace {
   }
 
   /**
-   * Runs `gdn` on a terminal, types `keys` when `whenSeen` appears, and returns the screen. `onSeen` may type later.
+   * Runs `gdn` on a terminal, types `keys` when `whenSeen` appears, and returns the screen. `onSeen` gets a function
+   * with which it can type later.
    */
   async runOnTerminal(
     args: readonly string[],
@@ -106,7 +107,10 @@ export class GdnPlace {
       .filter((line) => line.includes(this.folder));
   }
 
-  /** Removes the place: waits a little for processes to exit, kills the rest, and returns their command lines. */
+  /**
+   * Removes the place. Waits a little until its processes exit, kills those that remain, and returns their command
+   * lines.
+   */
   async remove(): Promise<string[]> {
     const deadline = Date.now() + 10_000;
     while (this.processes().length > 0 && Date.now() < deadline) await Bun.sleep(50);

@@ -14,7 +14,10 @@ export interface HostileFolder {
 export const plantedPrograms = ['gdn', 'bun', 'node', 'git', 'npm', 'bwrap', 'sh'] as const;
 const plantedPackages = ['@goondan/runtime', '@goondan/types', 'commander', 'picocolors', 'yaml'];
 
-/** `invalid`: contains every mistake that `gdn validate` must report. `armed`: contains valid YAML. */
+/**
+ * Creates the folder. With `invalid`, it contains every mistake that `gdn validate` must report; with `armed`, it
+ * contains valid YAML.
+ */
 export async function plantHostileFolder(place: GdnPlace, kind: 'invalid' | 'armed'): Promise<HostileFolder> {
   const marks = join(place.folder, `marks-of-${kind}`);
   mkdirSync(marks);
@@ -106,7 +109,7 @@ const bundleOf = (name: string, spec: string) =>
 
 function invalid(module: Write): Record<string, string> {
   const entries = { up: '../outside-invalid/x.ts', link: './link.ts', missing: './missing.ts', fine: './entry.ts' };
-  // Each list contains the list before nine times: 9^9 values in the end.
+  // Each list contains the list before it nine times, so the last one has 9^9 values.
   const bomb = Array.from({ length: 9 }, (_, level) => `a${level + 1}: &a${level + 1} [${`*a${level}, `.repeat(9)}]\n`);
   return {
     'goondan.yaml': Object.entries(entries)

@@ -6,9 +6,9 @@ import { openTerminal } from '../terminal.ts';
 import type { Ended } from './gdn-place.ts';
 
 export interface Surroundings {
-  /** The current folder of the command; this process's own when absent. */
+  /** The current folder of the command; the current folder of this process when absent. */
   readonly cwd?: string;
-  /** Merged over the environment of this process; `undefined` unsets a variable. */
+  /** Variables that are merged over the environment of this process; `undefined` unsets a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** The width of the terminal. */
   readonly columns?: number | undefined;
@@ -37,8 +37,8 @@ interface Stay {
   readonly restore: () => void;
 }
 
-// Module-level, because the current folder and the environment belong to the process: a command that needs others must
-// wait.
+// The folder and environment in use now. This state is module-level, because both belong to the whole process: a
+// command that needs another folder or environment must wait.
 let stay: Stay | undefined;
 
 /** Runs `work` with another current folder and environment of this process, and restores both afterwards. */

@@ -54,8 +54,8 @@ export function offline(place: GdnPlace): Record<string, string> {
 }
 
 /**
- * Serves a registry with one package, and with the package `hangs`, which never answers. `heard` lists the requests
- * with their keys.
+ * Serves a registry with one package, and with the package `hangs`, which never answers. `heard` lists the received
+ * requests with their authorization keys.
  */
 export function serveRegistry(name: string, version: string, tarball: string) {
   const bytes = readFileSync(tarball);

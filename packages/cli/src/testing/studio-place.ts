@@ -23,7 +23,7 @@ export interface StudioRequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly signal?: AbortSignal;
-  /** If true, without the cookie. */
+  /** If true, the request has no cookie. */
   readonly isStranger?: boolean;
 }
 
@@ -70,7 +70,7 @@ export class StudioPlace {
 
   /** Returns the JSON of the answer, whatever its status. */
   async read<Answer>(path: string, options?: StudioRequestOptions): Promise<Answer> {
-    // The page trusts the contract in the same way.
+    // The cast is as safe as in the page, which trusts the contract in the same way.
     return (await this.ask(path, options)).json() as Promise<Answer>;
   }
 

@@ -8,7 +8,7 @@ const launcher = join(import.meta.dir, '..', '..', 'bin', 'gdn.mjs');
 /** Skips a test that needs tmux where it is not installed. */
 export const hasTmux = hasPart('tmux', Bun.which('tmux') !== null);
 
-/** Long, because the machine may be busy. */
+/** This timeout is long, because the machine may be busy. */
 const PATIENCE_MS = 40_000;
 
 export interface TmuxOptions {
@@ -95,7 +95,7 @@ export class TmuxTerminal {
     return (await this.#tmux('capture-pane', '-p', '-J', '-S', '-')).trimEnd();
   }
 
-  /** Waits until the cursor is in this column, from 0. */
+  /** Waits until the cursor is in this column, counted from 0. */
   async seeCursorAt(column: number): Promise<void> {
     const deadline = Date.now() + PATIENCE_MS;
     for (;;) {
@@ -145,7 +145,7 @@ export class TmuxTerminal {
     const { cwd, env } = this.#options;
     const child = Bun.spawn(['tmux', '-u', '-L', this.#socket, ...args], {
       cwd,
-      // Puts tmux's socket into the folder, so that it is removed with it.
+      // The socket of tmux is in this folder, so that it is removed together with the folder.
       env: { ...process.env, TMUX_TMPDIR: cwd, ...env },
       stdout: 'pipe',
       stderr: 'pipe',

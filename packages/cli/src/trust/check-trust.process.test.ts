@@ -1,11 +1,11 @@
-// Tests with real agents: the remembered trust in a folder. (`run.test.ts` has the question itself.)
+// Tests with real agents: the remembered trust in a folder. (`run.test.ts` tests the question for trust.)
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 
-// Long, because processes start one after the other and the machine may be busy.
+// This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;
@@ -151,7 +151,7 @@ async function sayYes(name: string): Promise<void> {
   expect({ screen, exitCode }).toEqual({ screen: expect.stringContaining('You said: Hello\n'), exitCode: 0 });
 }
 
-/** `real` is the name of the real folder when `name` is a link. */
+/** Expects that the bundle is not run without trust. `real` is the name of the real folder when `name` is a link. */
 async function expectRefused(name: string, mark: string, real = name): Promise<void> {
   const { stdout, stderr, exitCode } = await place.run('run', name, ...hello);
   expect(stderr).toBe(

@@ -10,7 +10,7 @@ afterEach(() => {
   for (const cleanup of cleanups.splice(0).toReversed()) cleanup();
 });
 
-/** Watches a bundle and collects the reports after its file is written; `reload` is the outcome of each reload. */
+/** Watches a bundle, writes its file, and collects the reports. `reload` is the outcome of each reload. */
 function watch(reload: () => Promise<PlanReconcile>) {
   const folder = mkdtempSync(join(tmpdir(), 'gdn-watch-'));
   cleanups.push(() => rmSync(folder, { recursive: true, force: true }));

@@ -28,7 +28,7 @@ afterAll(async () => {
 type Kind = FromAgent['type'];
 type Of<Type extends Kind> = Extract<FromAgent, { readonly type: Type }>;
 
-/** A process of the bundled runner, and everything it sends. */
+/** Starts a process of the bundled runner, and collects everything it sends. */
 function launch() {
   const cwd = join(folder, crypto.randomUUID());
   mkdirSync(cwd);
@@ -48,14 +48,14 @@ function launch() {
   });
   void child.exited.then(wake);
 
-  /** Returns the next message of that type, after those already read. */
+  /** Returns the next message of this type that was not returned before. */
   const asked = new Map<Kind, number>();
   function next<Type extends Kind>(type: Type): Promise<Of<Type>> {
     const index = asked.get(type) ?? 0;
     asked.set(type, index + 1);
     return new Promise((resolve, reject) => {
       const look = () => {
-        // The messages were filtered by their type.
+        // The cast is safe: the messages are filtered by their type.
         const found = said.filter((message) => message.type === type)[index] as Of<Type> | undefined;
         if (found === undefined && !child.channel.isClosed) return;
         waiting.delete(look);
@@ -86,7 +86,7 @@ function plan({ agent = {}, key = 'default', cwd }: Plan): JsonObject {
     store: { stateRoot: join(folder, 'state'), workspaceId: 'main-test' },
     cwd,
   };
-  // The plan is JSON: see the header of `AgentStart`.
+  // The cast is safe: `AgentStart` contains only JSON.
   return start as unknown as JsonObject;
 }
 
@@ -108,7 +108,7 @@ function event(id: string, key = 'default'): AgentEvent {
 
 const answerOf = ({ responseMessage }: TurnResult) => textOf(responseMessage);
 
-/** A module of a bundle without a `node_modules` folder above it. */
+/** Writes a module of a bundle, in a folder without a `node_modules` folder above it. */
 function extension(source: string, name = 'ext') {
   const root = join(folder, crypto.randomUUID());
   mkdirSync(root);
@@ -194,7 +194,7 @@ describe('an agent in its own process', () => {
     expect(answerOf((await agent.next('turn.done')).result)).toStartWith('3');
     await agent.send({ type: 'turn', event: { ...event('2', 'lazy'), input: 'bad' }, seq: 2 });
     expect(answerOf((await agent.next('turn.done')).result)).toEndWith('E_TOOL_ARGUMENTS');
-    // The provider's package was loaded, and nothing listens at its port.
+    // This error shows that the provider's package was loaded. Nothing listens at its port.
     expect((await agent.next('log')).line.message).toStartWith('E_MODEL_');
     await agent.child.kill(0);
   });
@@ -212,7 +212,7 @@ describe('code of a bundle', () => {
       }`);
     await agent.send({ type: 'start', plan: plan({ agent: { extensions: [telling] }, key: 'types', cwd: agent.cwd }) });
     expect((await agent.next('log')).line.message).toBe('true');
-    // An error of another class would be wrapped as E_EXT_INIT.
+    // The code shows that the runner recognises the error. Otherwise it would be wrapped as E_EXT_INIT.
     expect((await agent.next('start.failed')).error).toMatchObject({ code: 'E_EXT_CONFIG' });
     await agent.exited;
   });
@@ -326,7 +326,7 @@ describe('code of a bundle', () => {
 });
 
 describe('the end of a process', () => {
-  /** Writes to a file when it is cleaned up, after a short wait. */
+  /** Creates an extension that writes to a file when it is cleaned up, after a short wait. */
   const cleaning = (file: string) =>
     extension(`
       import { appendFileSync } from 'node:fs';

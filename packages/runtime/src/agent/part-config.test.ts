@@ -13,13 +13,13 @@ const schema: JsonSchema = {
 interface Declared {
   readonly config?: JsonObject;
   readonly over?: JsonObject;
-  /** The schema in the resource. */
+  /** The schema that the resource declares. */
   readonly specSchema?: JsonSchema;
-  /** The schema exported by the module; any value. */
+  /** The schema that the module exports. It may be any value. */
   readonly moduleSchema?: unknown;
 }
 
-/** Starts an agent with one extension; returns the error, or the config that register got. */
+/** Starts an agent with one extension. Returns the error, or the config that `register` got. */
 async function start({ config = {}, over, specSchema, moduleSchema }: Declared): Promise<unknown> {
   const got: unknown[] = [];
   const declaration = extension('logging', (_api, given) => void got.push(given), { config });
@@ -28,7 +28,7 @@ async function start({ config = {}, over, specSchema, moduleSchema }: Declared):
     ...declaration,
     ...(over === undefined ? {} : { config: over }),
     resource: { ...resource, spec: { ...resource.spec, ...(specSchema && { configSchema: specSchema }) } },
-    // The module is foreign code: its schema may be any value.
+    // The module is foreign code, so its schema may be any value.
     module: {
       ...declaration.module,
       ...(moduleSchema !== undefined && { configSchema: moduleSchema }),
@@ -113,7 +113,7 @@ describe("an extension's config", () => {
     ['since is a Date', { since: new Date(0) }],
     ['onDone is a function', { onDone: () => 1 }],
   ])('X-05 a config in which %s is refused: E_EXT_CONFIG', async (problem, config) => {
-    // Embedders in plain JavaScript are not checked by the types.
+    // Types do not check embedders in plain JavaScript.
     for (const declared of [{ config: config as JsonObject }, { over: config as JsonObject }]) {
       const error = await start(declared);
       expect(error).toMatchObject({ code: 'E_EXT_CONFIG' });

@@ -61,7 +61,7 @@ describe('the running turns', () => {
     const picked = follow({ ...text('Hel', 2), soFar: 'all' });
     expect(picked[id]).toMatchObject({ agent: 'concierge', turnId: 't1', text: 'Hel', stepIndex: 2, isCut: false });
     expect(followNotice(picked, text('lo', 2))[id]).toMatchObject({ text: 'Hello', isCut: false });
-    // When the text is repeated after a gap, it replaces the old text.
+    // After a gap, the whole text is sent again and replaces the old text.
     expect(followNotice(picked, { ...text('Hello', 2), soFar: 'all' })[id]).toMatchObject({ text: 'Hello' });
   });
 

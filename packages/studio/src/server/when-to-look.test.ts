@@ -10,7 +10,7 @@ test.each([
   ['connection.listening', true],
   ['event.dead_lettered', true],
   ['swarm.reloaded', true],
-  // A process may print many lines, so they cause no read.
+  // Output of a process causes no read, because a process may print many lines.
   ['process.stdout', false],
   ['process.stderr', false],
   ['startled', false],

@@ -42,7 +42,7 @@ describe('the colours of the page', () => {
   });
 });
 
-/** Mixes colours like `color-mix`. */
+/** Mixes two colours as CSS does with `color-mix`. */
 function mix(one: string, other: string, percent: number): string {
   const parts = [1, 3, 5].map((from) => {
     const [first = 0, second = 0] = [one, other].map((color) => Number.parseInt(color.slice(from, from + 2), 16));
@@ -59,7 +59,7 @@ function readPalettes(css: string): Record<string, string>[] {
   return [2, 3].map((at) => Object.fromEntries(colors.map((match) => [match[1] ?? '', match[at] ?? ''])));
 }
 
-/** Returns the contrast of WCAG 2: 4.5 is enough for text. */
+/** Returns the contrast as WCAG 2 defines it. A text needs at least 4.5. */
 function contrast(one: string, other: string): number {
   const [dark = 0, light = 0] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
   return (light + 0.05) / (dark + 0.05);

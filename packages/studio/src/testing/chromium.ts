@@ -8,6 +8,6 @@ const executable = Bun.which('chromium');
 export const hasChromium = hasPart('chromium', executable !== null);
 
 export function openChromium(): Promise<Browser> {
-  // Chromium cannot use its own sandbox as root, and in most containers.
+  // The sandbox of Chromium does not work for root, nor in most containers.
   return chromium.launch({ ...(executable === null ? {} : { executablePath: executable }), args: ['--no-sandbox'] });
 }

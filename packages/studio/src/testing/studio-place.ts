@@ -1,4 +1,4 @@
-/** The demo swarm and `gdn studio` in separate processes, and browser pages that show it. For tests. */
+/** For tests: the demo swarm and `gdn studio` in separate processes, and browser pages that show Studio. */
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { GdnPlace } from '../../../cli/src/testing/gdn-place.ts';
 
@@ -11,7 +11,7 @@ export class StudioPlace {
   readonly #browser: Browser;
   readonly #contexts: BrowserContext[] = [];
 
-  /** The caller must close the browser, because several places can share it. */
+  /** The caller must close the browser, because several places can share one browser. */
   constructor(browser: Browser) {
     this.#browser = browser;
   }

@@ -369,7 +369,7 @@ describe('the example, in real processes', () => {
     const example = await startExample('http', { change });
     running.push(example);
     await example.logged(/E_CONNECTOR_CONFIG: The secret "token" is missing/);
-    // The connector logs the problem first; the orchestrator learns of it with the next frame.
+    // The connector logs the problem before the orchestrator knows it, so this waits for the status.
     while ((await example.swarm.status()).connections[0]?.problem === undefined) await Bun.sleep(5);
     expect((await example.swarm.status()).connections[0]?.problem).toContain('The secret "token" is missing');
   });

@@ -51,7 +51,7 @@ const delta = (text: string, step = 0): TurnDelta => ({
   stepIndex: step,
 });
 
-/** Acts as a turn with one step per text; the last text is the answer. */
+/** Creates a fake swarm whose turn has one step per text. The last text is the answer. */
 function speaks(...texts: string[]): AskSwarm {
   return async (_event, options) => {
     options?.onAccepted?.(acceptance);

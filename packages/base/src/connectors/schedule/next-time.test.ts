@@ -1,5 +1,5 @@
-// Compares the results with an oracle that has no notion of days: it walks through every minute and reads the wall
-// clock.
+// Compares the results with a simple oracle that does not compute with days. The oracle walks through every minute and
+// reads the wall clock.
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { cronTimes, everyTimes, newestTime } from './next-time.ts';
@@ -9,8 +9,8 @@ import { wallClock } from './wall-clock.ts';
 const MINUTE = 60_000;
 
 /**
- * Lists all times of `cron`, in minutes after `from` and up to `to`. Repeated wall minutes count once; skipped ones
- * count at the clock change.
+ * Lists all times of `cron` after `from` and up to `to`. If the clock goes back, a repeated minute counts once. If the
+ * clock goes forward, a skipped minute counts at the moment of the change.
  */
 function walk(text: string, timeZone: string, from: number, to: number): number[] {
   const cron = parseCron(text);
@@ -25,7 +25,7 @@ function walk(text: string, timeZone: string, from: number, to: number): number[
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
   const wallAt = (moment: number) => Date.parse(`${format.format(moment).replace(' ', 'T')}Z`);
   const times: number[] = [];
-  // Starts two days earlier, so that it knows which wall minutes have already passed.
+  // The walk starts two days earlier, so that it knows which minutes of the wall clock have already passed.
   let latest = wallAt(from - 2 * 1_440 * MINUTE);
   for (let moment = from - 2 * 1_440 * MINUTE + MINUTE; moment <= to; moment += MINUTE) {
     const wall = wallAt(moment);

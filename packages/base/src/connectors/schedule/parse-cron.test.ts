@@ -32,11 +32,11 @@ describe('a cron expression', () => {
     ['0 0 * * 7/1', 1, 3, 0, true],
     ['0 0 * * 6/1', 7, 3, 6, true],
     ['0 0 * * 6/1', 1, 3, 0, false],
-    // When both day fields are restricted, it is enough that one of them matches.
+    // When both day fields are restricted, a day needs to match only one of them.
     ['0 0 13 * fri', 13, 3, 2, true],
     ['0 0 13 * fri', 6, 3, 5, true],
     ['0 0 13 * fri', 7, 3, 6, false],
-    // When one day field begins with a star, both must match.
+    // When a day field begins with a star, a day must match both fields.
     ['0 0 */2 * fri', 6, 3, 5, false],
     ['0 0 */2 * fri', 13, 3, 5, true],
     ['@weekly', 1, 3, 0, true],

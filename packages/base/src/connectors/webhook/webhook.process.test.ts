@@ -197,7 +197,7 @@ describe('a delivery of GitHub', () => {
       }),
     );
     try {
-      // Only the newest 64 senders keep their places; all others get an error response.
+      // Only the newest 64 connections stay open. All other senders get an error response.
       while (heard.length < 136) await Bun.sleep(5);
       expect(heard.every((answer) => answer.startsWith('HTTP/1.1 408'))).toBe(true);
       for (let each = 0; each < 70; each += 1) {

@@ -1,6 +1,6 @@
 /**
  * Checks P-19 for tools of MCP servers: every call that reaches the server passed the `toolCall` chain. The server
- * counts its calls itself; sentinels are the outermost and the innermost layer.
+ * counts its calls itself. The outermost and the innermost layer are test layers that record each call.
  */
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import type { ExtensionRegister } from '@goondan/types';

@@ -12,7 +12,7 @@ const target: ServerTarget = { type: 'http', url: 'http://a.example/', headers: 
 const signal = new AbortController().signal;
 const down = () => Promise.reject(new McpFailure('unreached', 'nobody is there.'));
 
-/** A connection to a server that the test controls. */
+/** Creates a connection to a fake server that the test controls. */
 function setUp({ isSupervised = true } = {}) {
   const clock = manualClock();
   const lines: string[] = [];
@@ -74,7 +74,7 @@ async function connected(options?: { isSupervised?: boolean }) {
   return all;
 }
 
-/** Waits for all work that does not depend on the clock. */
+/** Waits until all work is done that does not depend on the clock. */
 const settle = () => Bun.sleep(1);
 const codeOf = (work: Promise<unknown>) =>
   work.then(

@@ -1,5 +1,5 @@
-// Tests a server of protocol version 2026-07-28, which has neither handshake nor sessions. It is built with the server
-// SDK.
+// Tests a server of protocol version 2026-07-28, which has neither handshake nor sessions. The server of the test uses
+// the official SDK.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';

@@ -48,7 +48,7 @@ async function call(tool: string, args: JsonObject = {}): Promise<JsonValue> {
 const offered = () => agent.requests.at(-1)?.tools.map(({ name }) => name.replace(/^server__/, '')) ?? [];
 const logged = (event: string) => agent.logs.filter(({ message }) => message.startsWith(`mcp.${event}`));
 
-/** The reference server over HTTP. Its port stays the same when its process restarts. */
+/** The reference server over HTTP. It keeps its port when its process restarts. */
 class WebServer {
   readonly #port: number;
   #child: Bun.Subprocess | undefined;
@@ -139,7 +139,7 @@ describe.each(transports)('server-everything over $over', ({ open }) => {
       messages: [{ role: 'user', content: { type: 'text', text: "What's weather in Rome?" } }],
     });
 
-    // A resource that a tool adds is listed at once.
+    // A resource that a tool adds is in the list at once.
     await call('gzip-file-as-resource', {
       name: 'hi.gz',
       data: 'data:text/plain;base64,aGk=',
@@ -155,7 +155,7 @@ describe('server-everything', () => {
     await agent.say('hello');
     await until(() => logged('listed').length === 1);
     expect(logged('listed')[0]?.message).toContain('its tools');
-    // The new tool can only be called as a task.
+    // The new tool can be called only as a task, so it is not offered.
     expect(logged('withheld')[0]?.message).toContain('"simulate-research-query" is not offered');
   });
 

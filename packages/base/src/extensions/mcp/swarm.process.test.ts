@@ -209,7 +209,8 @@ describe('the status of a server', () => {
     expect(agent?.tools).toEqual(names.split(', '));
     expect(agent?.toolSources[0]).toMatchObject({ name: 'files__look', from: 'Extension/files' });
 
-    // First with a new process that has not connected yet, then with no process: the tools shown are those seen last.
+    // `explain` shows the tools that were seen last: first while a new process has not connected yet, then without a
+    // process.
     await place.run('restart', '--bundle', 'bundle');
     expect(await explain()).toMatch(listed);
     await place.run('stop', '--bundle', 'bundle');

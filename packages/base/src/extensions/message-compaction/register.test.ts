@@ -221,7 +221,7 @@ describe('message-compaction', () => {
         await tested.say('import');
         await tested.say('question');
         const kept = (await tested.messages()).slice(0, -1);
-        // Ephemeral messages are removed anyway, so they do not count.
+        // Ephemeral messages do not count, because they are removed in any case.
         const lasting = history.filter(({ metadata }) => metadata[EPHEMERAL] === undefined);
         const pinned = history.filter(({ metadata }) => metadata.pinned === true).map(({ id }) => id);
         expect(kept.map(({ id }) => id)).toEqual(expect.arrayContaining(pinned));

@@ -99,7 +99,10 @@ function belongsToPinned(message: Message, all: readonly Message[]): boolean {
   return group.some(({ metadata }) => metadata.pinned === true) || group.some((other) => isFamilyOfPinned(other, all));
 }
 
-/** Tells whether another tool result of the same assistant message is pinned; all of these are kept together. */
+/**
+ * Tells whether another tool result of the same assistant message is pinned. All results of one message are kept
+ * together.
+ */
 function isFamilyOfPinned(message: Message, all: readonly Message[]): boolean {
   const ids = callIds(message);
   return all.some(

@@ -96,7 +96,8 @@ describe.each(ways)('a command %s', (_way, sandbox, isThere) => {
       const result = await run({ command, timeoutMs: 300 }, { sandbox });
       expect(runningCommands(`sleep ${mark}`)).toEqual([]);
       expect(result).toMatchObject({ timedOut: true, limitMs: 300 });
-      // About a second after its deadline; more on a busy machine, but not three times in a row.
+      // The command ends about a second after its deadline. A busy machine may take longer, but not three times in a
+      // row.
       expect(performance.now() - startedAt).toBeLessThan(300 + 1_000 + 4_000);
     },
     { timeout: 30_000, retry: 2 },
@@ -128,7 +129,7 @@ describe.each(ways)('a command %s', (_way, sandbox, isThere) => {
   });
 
   test.if(isThere)('killed by a signal names the signal', async () => {
-    // Inside the sandbox, the first process is not the shell; it reports the signal as an exit code, as a shell does.
+    // Inside the sandbox, the first process is not the shell. It reports the signal as an exit code, as a shell does.
     expect(await run('kill -KILL $$', { sandbox })).toMatchObject(
       sandbox.works ? { exitCode: 137 } : { exitCode: null, signal: 'SIGKILL' },
     );

@@ -10,7 +10,7 @@ const plan: SandboxPlan = {
   writable: [],
 };
 
-/** Returns the mounts in order. */
+/** Returns the mounts of the sandbox, in order. */
 function mountsOf(more: Partial<SandboxPlan> = {}): string[] {
   const list = sandboxArguments({ ...plan, ...more });
   return list.flatMap((flag, index) =>

@@ -1,4 +1,4 @@
-// Tries every known way out of the folder with every operation.
+// Tries every known way to leave the folder, with every operation.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';

@@ -262,7 +262,7 @@ describe('search', () => {
 
   test('an endless expression runs until its deadline, and earlier matches are returned', async () => {
     write('0.txt', 'aaaa!\n');
-    // Bun aborts the match of such a line after a second or two.
+    // Bun gives up on such a line after a second or two.
     write('slow.txt', `${'a'.repeat(60)}b\n`.repeat(100));
     const startedAt = performance.now();
     expect(await call('search', { pattern: '^(a+)+!$', glob: '*.txt' }, { searchTimeoutMs: 3_000 })).toEqual({

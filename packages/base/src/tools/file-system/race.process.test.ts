@@ -25,7 +25,10 @@ afterEach(async () => {
   folder[Symbol.dispose]();
 });
 
-/** Calls `act` at least `rounds` times, until it was refused and accepted `least` times each, or the time is up. */
+/**
+ * Calls `act` at least `rounds` times. Then continues until `act` was refused `least` times and accepted `least` times,
+ * or the time is up.
+ */
 function race(rounds: number, act: () => unknown, least = 10): { keptOut: number; said: string } {
   const deadline = performance.now() + 10_000;
   const said = new Set<string>();

@@ -62,7 +62,7 @@ describe('HTML as text', () => {
     (_title, piece) => {
       const before = usedMs();
       textOf(piece.repeat(2_000_000 / piece.length));
-      // Far more than the usual time, and far less than a quadratic algorithm needs.
+      // This limit is far above the usual time, and far below the time of a quadratic algorithm.
       expect(usedMs() - before).toBeLessThan(20_000);
     },
     60_000,

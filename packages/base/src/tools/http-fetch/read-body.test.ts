@@ -20,7 +20,7 @@ describe('a body', () => {
 
   const megabytes = Buffer.alloc(10_000_000);
   const bombs = {
-    // Unpacks to a thousand megabytes: gzip files may be concatenated.
+    // This body unpacks to a thousand megabytes, because gzip files may be concatenated.
     gzip: Buffer.concat(Array.from({ length: 100 }, () => gzipSync(megabytes))),
     br: brotliCompressSync(Buffer.alloc(100_000_000), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
   };

@@ -4,7 +4,7 @@ import { layOutPrompt } from './lay-out-prompt.ts';
 
 const space = { columns: 20, mostRows: 5, label: '> ' };
 
-/** `|` marks the cursor. */
+/** Lays out a text in which `|` marks the cursor. */
 function layOut(marked: string, where: Partial<typeof space> = {}) {
   const edited = { text: marked.replace('|', ''), cursor: marked.indexOf('|'), killed: '' };
   const { rows, cursorRow, cursorColumn } = layOutPrompt(edited, { ...space, ...where });

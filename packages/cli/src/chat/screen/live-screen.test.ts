@@ -6,7 +6,7 @@ import { line } from './line.ts';
 import { LiveScreen } from './live-screen.ts';
 import type { Tty, TtyListener } from './tty.ts';
 
-/** A fake terminal that accepts output when `take` is called, or at once. */
+/** A fake terminal. It accepts output either at once or when `take` is called. */
 class FakeTty implements Tty {
   readonly written: string[] = [];
   listener: TtyListener | undefined;
@@ -65,7 +65,7 @@ describe('the live screen', () => {
     expect(frames[0]).toContain('finished\r\n');
     expect(frames[0]).toContain('working\r\n> ');
     expect(frames[1]).not.toContain('finished');
-    // The live part begins one row up.
+    // The live part begins one row above the cursor.
     expect(frames[1]).toContain('\r\x1b[1A\x1b[J');
   });
 

@@ -14,7 +14,7 @@ describe('paintFrame', () => {
       '\x1b[?2026h\x1b[?25l' +
         '\r\x1b[J' +
         'done\r\n' +
-        // One row up from the last, three columns from the left.
+        // The cursor moves one row up from the last row, and three columns from the left.
         '\x1b[?7lworking\r\n> ab\r\n  c\x1b[?7h\x1b[1A\r\x1b[3C' +
         '\x1b[?25h\x1b[?2026l',
     );

@@ -1,4 +1,4 @@
-// Tests the data and the actions of a page over real HTTP, with a real swarm.
+// Tests the data that a page of Studio reads, and the actions it takes, over real HTTP, with a real swarm.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ import type {
   WorkspaceView,
 } from '../contract.ts';
 
-// Long, because processes start on a machine that may be busy.
+// This timeout is long, because processes start on a machine that may be busy.
 setDefaultTimeout(120_000);
 
 let place: StudioPlace;
@@ -431,7 +431,7 @@ describe('streams', () => {
     const swarm = await serveFake('fake');
     const stream = place.watch('fake');
     await until(() => swarm.watching === 1);
-    // A page may be opened while an answer is being streamed.
+    // The page asks for earlier deltas, too, because it may be opened while an answer is being streamed.
     expect(swarm.calls.filter(([name]) => name === 'watch')).toEqual([['watch', { soFar: true }]]);
     stream.leave();
     await until(() => swarm.watching === 0);

@@ -1,4 +1,4 @@
-// Tests random histories, whose contents the generator knows.
+// Tests random histories. The generator knows their contents.
 import { afterEach, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -95,7 +95,7 @@ test('a long conversation shows its newest 20 000 events, and their turns', asyn
   const start = { version: 0, seq: 5, messages: [], states: { known: {}, unknown: [] } };
   async function* turns() {
     for (let version = 1; version <= 7_001; version += 1) {
-      // One of four events was undone.
+      // In each turn, one of the four events is undone.
       const events = [event, event, { ...event, counts: false }, event];
       yield { turnId: `t${version}`, version, committedAt: new Date(0), events, result: 'reset' as const };
     }

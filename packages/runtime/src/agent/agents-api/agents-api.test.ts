@@ -24,14 +24,14 @@ const answer = (text: string): TurnResult => ({
   responseMessage: createAssistantMessage(text),
 });
 
-/** An engine with one agent that repeats its input. */
+/** Creates an engine with one agent that repeats its input. */
 function engineWithEcho() {
   const engine = inProcessEngine(systemClock);
   engine.add('echo', async (event) => answer(`echo: ${event.input ?? 'nothing'}`));
   return engine;
 }
 
-/** Runs code of a layer or a tool with its `agents`; returns the outcome. */
+/** Calls `call` with the `agents` that a layer or a tool gets. Returns the outcome. */
 async function use(
   engine: Engine,
   call: (agents: AgentsApi) => Promise<unknown>,
@@ -330,7 +330,7 @@ describe('parameters that are wrong', () => {
     ['metadata must be JSON, but the value is an array, not an object', { target: 'echo', metadata: [] }],
   ])('A-01 %s: refused with a code, and no agent is called', async (problem, params) => {
     const engine = engineWithEcho();
-    // The cast stands for an extension in plain JavaScript, which no types check.
+    // The cast imitates an extension in plain JavaScript, which no types check.
     expect(await use(engine, (agents) => agents.request(params as AgentRequest))).toMatchObject({
       code: 'E_AGENT_REQUEST',
       message: `A call to another agent: ${problem}.`,

@@ -38,7 +38,7 @@ interface Call {
   readonly args?: JsonObject;
 }
 
-/** A model that makes these calls at once, and then says that it is done. */
+/** Creates a model that makes these calls at once, and then says that it is done. */
 function askingModel(calls: readonly Call[]): Model {
   const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
   const asked: ModelReply['content'] = calls.map(({ tool, args = {} }, number) => ({
@@ -55,7 +55,7 @@ function askingModel(calls: readonly Call[]): Model {
   };
 }
 
-/** An agent whose model makes these calls in its first step, and their results. */
+/** Starts an agent whose model makes these calls in its first step. `results` collects the results of the calls. */
 async function startCaller(calls: readonly Call[], options: ScriptedAgentOptions) {
   const results: ToolCallResult[] = [];
   const watcher = extension('watcher', ({ pipeline }) => {
@@ -76,7 +76,7 @@ async function startCaller(calls: readonly Call[], options: ScriptedAgentOptions
   return { agent, results, say: () => agent.say('go', { event: { id: 'e1', auth: { user: 'mina' } } }) };
 }
 
-/** Runs one turn with these calls; it always continues to its answer. */
+/** Runs one turn with these calls, and returns their results. The turn always continues to its answer. */
 async function call(calls: readonly Call[], options: ScriptedAgentOptions): Promise<ToolCallResult[]> {
   const { results, say } = await startCaller(calls, options);
   expect((await say()).text).toBe('done');
@@ -328,7 +328,7 @@ describe('agents__send', () => {
     const slower: Engine = {
       ...engine,
       async deliver(to, event) {
-        // The first call takes longest.
+        // The first delivery takes longest.
         await Bun.sleep(slow--);
         delivered.push(event.input);
         return engine.deliver(to, event);
@@ -379,7 +379,8 @@ describe('a call that was interrupted by a crash', () => {
   const address = { agentName: 'coder', instanceKey: 'room-1' };
 
   /**
-   * Returns the records that a turn with this call writes, up to the first that matches, as if its process died there.
+   * Runs a turn with this call and returns its records, up to the first record that matches, as if the process died
+   * there.
    */
   async function recordUpTo(calling: Call, fits: (record: TurnRecord) => boolean): Promise<TurnRecord[]> {
     const inner = memoryStore();

@@ -1,4 +1,4 @@
-// Tests random turns, run twice: by a conversation, and by plain arrays that are copied before every change.
+// Tests random turns. Each turn runs twice: in a conversation, and in plain arrays that are copied before every change.
 import { expect, test } from 'bun:test';
 import {
   createAssistantMessage,
@@ -30,7 +30,7 @@ test('M-01 nextMessages is base + SUM(events) at every moment, through rollbacks
   );
 }, 20_000);
 
-/** Mostly short; some long enough to make the list close its holes. */
+/** The lengths of random lists. Most are short. Some are long enough to make the message list close its holes. */
 const aLength = fc.oneof({ weight: 4, arbitrary: fc.nat(5) }, { weight: 1, arbitrary: fc.nat(90) });
 
 type Move =
@@ -68,7 +68,7 @@ class Game {
       case 'emit':
         return this.emit(move.event);
       case 'purge':
-        // Leaves dozens of holes in the list; the next turn closes them.
+        // This leaves dozens of holes in the message list. The next turn closes them.
         for (const { id } of this.plain.messages.filter((_, place) => place % 3 > 0)) {
           this.emit({ type: 'remove', targetId: id });
         }
@@ -143,7 +143,7 @@ class Game {
     this.plain = { ...applyPlainly(this.plain, { type: 'append', message: input }), inputId: input.id };
   }
 
-  /** When the base is untouched, only the new messages need to be written. */
+  /** Tells whether an event changed the base. If none did, only the new messages need to be written. */
   private isBaseTouched(): boolean {
     const isBase = (id: string) => this.base.some((each) => each.id === id);
     return this.plain.events.some(
@@ -157,7 +157,7 @@ class Game {
   }
 }
 
-/** The expected outcome of an event: the arrays after it, or the reason why nothing changes. */
+/** Returns the expected outcome of an event: the arrays after it, or the reason why nothing changes. */
 function outcomeOf(plain: Plain, event: MessageEvent): Plain | 'ignored' | 'duplicate' {
   const has = (id: string) => plain.messages.some((each) => each.id === id);
   if ('targetId' in event && !has(event.targetId)) return 'ignored';

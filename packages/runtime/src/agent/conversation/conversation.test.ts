@@ -141,7 +141,7 @@ describe('events that are refused or ignored', () => {
       action();
       return 'nothing';
     } catch (error) {
-      // An error without a code gives undefined, which fails the test.
+      // For an error without a code this returns undefined, which fails the test.
       return (error as Partial<GoondanError>).code;
     }
   };
@@ -184,7 +184,8 @@ describe('events that are refused or ignored', () => {
     const before = conversation.state.nextMessages;
     expect(emit({ type: 'remove', targetId: 'gone' })).toBeUndefined();
     expect(emit({ type: 'replace', targetId: 'gone', message: message('x') })).toBeUndefined();
-    // The new message has a duplicate id, but there is no message to replace, so the event is ignored all the same.
+    // The new message has a duplicate id. But the event is ignored and not refused, because there is no message to
+    // replace.
     expect(emit({ type: 'replace', targetId: 'gone', message: message('a') })).toBeUndefined();
     expect(conversation.state.nextMessages).toBe(before);
     expect([recorded, [...conversation.state.events]]).toEqual([[], []]);

@@ -35,7 +35,7 @@ const result = (toolCallId: string, value: string): ToolResultPart => ({
   output: { type: 'text', value },
 });
 
-/** The expected view: the system prompt, then all messages, paired at once. */
+/** Returns the expected view: the system prompt, then all messages, with all tool calls paired in one pass. */
 function paired(list: MessageList): ModelMessage[] {
   return [prompt, ...pairToolCalls(list.snapshot().map(({ data }) => data))];
 }
@@ -186,7 +186,7 @@ describe('cost', () => {
     list.visited = 0;
     list.apply({ type: 'replace', targetId: 'r190', message: answers('x', 'c190') }, undefined);
     expect(view.messages()).toEqual(paired(list));
-    // Computing the expectation reads the whole list once.
+    // One read of the whole list is subtracted, because computing the expected view reads the list, too.
     expect(list.visited - list.end).toBeLessThan(60);
   });
 });
@@ -215,7 +215,7 @@ const change = fc.record({
   }),
 });
 
-/** Converts the wish to an event, unless it would use an id twice. */
+/** Converts a random wish to an event. Returns undefined if the event would use an id twice. */
 function possible(list: MessageList, { type, targetId, id, kind, calls }: Wish): MessageEvent | undefined {
   if (type === 'truncate') return { type };
   if (type === 'remove') return { type, targetId };

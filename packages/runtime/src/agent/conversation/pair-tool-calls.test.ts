@@ -20,7 +20,7 @@ const answer = (toolCallId: string, value = toolCallId): ToolResultPart => ({
 });
 const answers = (...ids: string[]): ToolModelMessage => ({ role: 'tool', content: ids.map((id) => answer(id)) });
 
-/** Shows `?` where the model is told that a result is missing. */
+/** Formats messages as text. A `?` is a result for the model that says that the real result is missing. */
 function show(messages: readonly ModelMessage[]): string {
   return messages.map(showOne).join(' ');
 }

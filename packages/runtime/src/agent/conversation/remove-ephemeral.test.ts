@@ -29,7 +29,7 @@ const twoSteps = [
   { afterTool: 'clock__read', say: 'Seven.' },
 ];
 
-/** An agent with a tool, and every record it has written. */
+/** Starts an agent with a tool, and collects every record that it writes. */
 async function agentWith(options: ScriptedAgentOptions) {
   const store = memoryStore();
   const records: TurnRecord[] = [];

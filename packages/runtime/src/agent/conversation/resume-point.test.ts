@@ -32,7 +32,7 @@ test('a resume point keeps the part of a log that a resumed turn reads, without 
   const resumePoint = toResumePoint(log);
   expect(resumePoint).toMatchObject({ events: 1, inputId: 'i', intents: ['1/call/b'], nextStep: 1 });
   expect(Object.keys(resumePoint.effects).toSorted()).toEqual(['1/model', '10/model', 'pre/memory/model/0']);
-  // The resume point as read from a file.
+  // Converts the resume point to JSON and back, as if it were read from a file.
   const again = fromResumePoint(JSON.parse(JSON.stringify(resumePoint)) as typeof resumePoint, log.events);
   const { metadata: _metadata, extensionState: _state, ...rest } = step(0);
   expect(again).toEqual({

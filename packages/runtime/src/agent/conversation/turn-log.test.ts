@@ -27,7 +27,7 @@ const step = (stepIndex: number, outcome: StepRecord['outcome']): StepRecord => 
   extensionState: { x: stepIndex },
 });
 
-/** Returns the texts of the events that count. */
+/** Returns the ids of the messages whose events count. */
 const counts = (...records: TurnRecord[]) =>
   fold([], readTurnLog(records).events)
     .map(({ id }) => id)
@@ -98,11 +98,11 @@ describe('M-11 reading the records of an interrupted turn', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(activity, fc.nat(6)), { maxLength: 12 }), fc.nat(60), (turn, crashAt) => {
         const { records, sealedAt } = runTurn(turn);
-        // The process dies when this many records are durable; later ones are lost.
+        // The process dies when this many records are durable. Later records are lost.
         const durable = records.slice(0, crashAt);
         const expected = sealedAt.filter(({ at }) => at < durable.length).map(({ id }) => id);
         expect(counts(...durable)).toBe(expected.join(' '));
-        // Two more crashes, each followed by a resume: nothing is lost, and nothing counts twice.
+        // The process crashes and resumes twice more. No event is lost, and none counts twice.
         expect(counts(...durable, resumed, says('lost'), resumed)).toBe(expected.join(' '));
       }),
       { numRuns: 500 },
@@ -113,7 +113,9 @@ describe('M-11 reading the records of an interrupted turn', () => {
 type Activity = 'enter' | 'complete' | 'drop' | 'keep' | 'crash';
 const activity = fc.constantFrom<Activity[]>('enter', 'complete', 'complete', 'drop', 'keep', 'crash');
 
-/** A turn as its log records it, and for every event that counts the index of the record that seals it. */
+/**
+ * Runs a turn. Returns the records of its log, and for every event that counts the index of the record that seals it.
+ */
 function runTurn(turn: readonly (readonly [Activity, number])[]) {
   const records: TurnRecord[] = [input];
   const sealedAt = [{ id: 'input', at: 0 }];
@@ -136,7 +138,7 @@ describe('TurnLogWriter', () => {
     readonly settle: PromiseWithResolvers<void>;
   }
 
-  /** A store that completes each append only when the test says so. */
+  /** Creates a store that completes each append only when the test says so. */
   function slowStore(written = 0) {
     const appended: Appended[] = [];
     const writer = new TurnLogWriter(written, (at, records) => {

@@ -82,7 +82,7 @@ describe('outside of a scope', () => {
 });
 
 test('the runtime uses the original functions, so that its work for a layer does not count as a draw', () => {
-  // Lists all rooms whose code runs in an agent's process.
+  // These are all rooms whose code runs in an agent's process.
   const drawing = readRepository('packages/runtime/src/{agent,config,ipc,json,log,messages,trace,workspace}/**/*.ts')
     .filter(({ path }) => !/\.test\.ts$|\/agent\/draws\/|\/simulation\/|\/config\/bundle\//.test(path))
     .filter(({ text }) =>

@@ -68,7 +68,7 @@ describe('the event bus', () => {
     const { api, failures } = openBus();
     const heard: string[] = [];
     const error = new Error('spilled later');
-    // The type says void, but authors write async handlers.
+    // The type of a handler returns void, but authors write async handlers, too.
     const late: () => unknown = async () => {
       await Bun.sleep(0);
       throw error;

@@ -13,7 +13,7 @@ describe('beforeExit listeners', () => {
     process.on('beforeExit', () => ran.push('not ours'));
     const listeners = collectExitListeners();
     process.on('beforeExit', () => ran.push('first'));
-    // Written as in the documents, although Node's type says void.
+    // The docs show async listeners, although Node's type of a listener returns void.
     const second: () => unknown = async () => {
       await Bun.sleep(1);
       ran.push('second');

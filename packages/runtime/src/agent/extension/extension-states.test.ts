@@ -11,7 +11,7 @@ function openState(initial: Record<string, JsonValue> = {}) {
   return { states, api: states.api('counter') };
 }
 
-/** Returns an array nested to this depth. */
+/** Returns an array that is nested to this depth. */
 function nested(depth: number): JsonValue {
   let value: JsonValue = [];
   for (let level = 1; level < depth; level++) value = [value];
@@ -36,8 +36,8 @@ describe("an extension's state", () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (value) => {
         const { api } = openState();
-        // The cast is safe: fast-check generates valid JSON. Negative zero, which JSON text loses, counts as a number
-        // here.
+        // The cast is safe: fast-check generates valid JSON. A negative zero is a valid number here, although JSON text
+        // loses its sign.
         await api.set(value as JsonValue);
         expect(await api.get()).toEqual(value as JsonValue);
       }),
@@ -68,7 +68,7 @@ describe("an extension's state", () => {
   ])('X-10 is refused when %s, and keeps its value', async (problem, value) => {
     const { api } = openState();
     await api.set({ kept: true });
-    // Extensions in plain JavaScript are not checked by the types.
+    // Types do not check an extension in plain JavaScript.
     const error: unknown = await api.set(value as JsonValue).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(GoondanError);
     const { code, message, suggestion } = error as GoondanError;

@@ -6,7 +6,7 @@ import type { FromAgent } from '../../ipc/from-agent.ts';
 import { extension, manualClock, scriptedAgent } from '../../testing/index.ts';
 import { describeAgent, tellChanges } from '../process/describe-agent.ts';
 
-/** An agent with an extension that the test controls, and one that records all statuses. */
+/** Starts an agent with two extensions: one that the test controls, and one that records all statuses. */
 async function start(secrets: readonly string[] = []) {
   const heard: ExtensionStatusChanged[] = [];
   let api: ExtensionApi | undefined;
@@ -25,7 +25,7 @@ test('F-10 an extension emits a status, and every listener gets it with the exte
   const { heard, tell, tools, all } = await start();
   tell({ state: 'connecting' });
   tools()?.register({ name: 'files__look', description: 'A tool.' }, () => null);
-  // An extension cannot set another one's name, or list tools that do not exist.
+  // An extension cannot report under another extension's name, or list tools that do not exist.
   tell({ state: 'connected', tools: ['files__look', 'files__nowhere'], extension: 'somebody-else' });
   tell({ state: 'connected', tools: [] });
   expect(heard).toMatchObject([

@@ -30,10 +30,10 @@ async function refusal(declaration: ExtensionDeclaration): Promise<GoondanError>
   return thrown as GoondanError;
 }
 
-/** The logging extension, from a file in the temporary bundle. */
+/** Declares the extension `logging`, with its module in a file of the temporary bundle. */
 const file = (entry: string, config?: JsonObject) => extensionFile('logging', root, entry, config);
 
-/** The same extension with a changed resource. */
+/** Declares the same extension with a changed resource. */
 function withResource(change: Partial<ExtensionResource>, entry = './index.ts'): ExtensionDeclaration {
   const declaration = file(entry);
   return { ...declaration, resource: { ...declaration.resource, ...change } };

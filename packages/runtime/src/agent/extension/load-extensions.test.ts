@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { ExtensionRegister } from '@goondan/types';
 import { extension, manualClock, scriptedAgent } from '../../testing/index.ts';
 
-/** An extension that records when it registers and cleans up. */
+/** Creates an extension that records when it registers and when it cleans up. */
 function noisy(name: string, said: string[], more: { register?: () => unknown; cleanup?: () => unknown } = {}) {
   const register: ExtensionRegister = async () => {
     said.push(`${name} begins`);
@@ -17,7 +17,7 @@ function noisy(name: string, said: string[], more: { register?: () => unknown; c
   return extension(name, register);
 }
 
-/** Written as in the documents, although Node's type has no async listener. */
+/** The docs show async listeners, although Node's type of a listener returns void. */
 function onExit(listener: () => unknown): void {
   process.on('beforeExit', listener);
 }
@@ -136,7 +136,7 @@ describe('the cleanup of extensions', () => {
   });
 
   test('X-17 an extension that returns something else than a function has no cleanup', async () => {
-    // Extensions in plain JavaScript are not checked by the types.
+    // Types do not check an extension in plain JavaScript.
     const register = (() => 'bye') as unknown as ExtensionRegister;
     const agent = await scriptedAgent({ extensions: [extension('odd', register)] });
     await agent.close();

@@ -38,7 +38,7 @@ describe('a removed member', () => {
     const started = scriptedAgent({
       extensions: [
         extension('old', (api) => {
-          // Code of an extension for the old version.
+          // An extension for the old version would read this member.
           Reflect.get(owner === 'api' ? api : api.tools, member);
         }),
       ],

@@ -19,7 +19,7 @@ const call = (city: string) => [
   { afterTool: 'weather__get', say: 'done' },
 ];
 
-/** Returns the payloads that an extension gets, each with its event name. */
+/** Runs a turn. Returns the payloads that an extension gets, each with its event name. */
 async function tell(options: ScriptedAgentOptions) {
   const told: { name: string; args: unknown[] }[] = [];
   const names: readonly RuntimeEventName[] = [
@@ -40,7 +40,7 @@ async function tell(options: ScriptedAgentOptions) {
     ...options,
     extensions: [
       extension('listener', ({ events }) => {
-        // Code of an extension that listens to all events.
+        // The extension listens to all events.
         for (const name of names) events.on(name as string, (...args) => told.push({ name, args }));
       }),
       ...(options.extensions ?? []),

@@ -9,7 +9,7 @@ const counter = extension('counter', ({ events, state }) => {
   events.on('turn.completed', () => void state.get().then((count) => state.set(Number(count) + 1)));
 });
 
-/** A store that can fail, and that lists the commits which contain only states. */
+/** Creates a store that can fail, and that lists the commits which contain only states. */
 function failingStore() {
   const memory = memoryStore();
   const alone: Readonly<Record<string, JsonValue>>[] = [];
@@ -162,7 +162,7 @@ describe('D-03 a state that is set outside a turn', () => {
     const slow: ConversationStore = {
       ...store,
       async commitStates(...states) {
-        // Other work runs meanwhile.
+        // This commit is slow, so that other work runs meanwhile.
         for (let hop = 0; hop < 50; hop++) await Promise.resolve();
         const version = await store.commitStates(...states);
         order.push('states');

@@ -123,7 +123,7 @@ describe('the 20 secrets', () => {
   test('X-15 are in no request to a model, from a step or a layer', async () => {
     const { agent } = await runLeaking();
     expect(agent.requests.length).toBeGreaterThanOrEqual(3);
-    // Without the replies: the test's own script wrote them, secrets included.
+    // The replies are left out, because the test's own script wrote them, secrets included.
     const asked = agent.requests.map(({ messages, tools, params }) => ({ messages, tools, params }));
     expect(JSON.stringify(asked)).toContain('***');
     expect(JSON.stringify(asked)).not.toMatch(feather);
@@ -237,7 +237,7 @@ async function runLeaking() {
   return { agent, turn, written };
 }
 
-/** A store that also copies everything written to `written`. */
+/** Wraps a store, so that everything written to it is also copied to `written`. */
 function watched(store: ConversationStore, written: unknown[]): ConversationStore {
   return {
     ...store,

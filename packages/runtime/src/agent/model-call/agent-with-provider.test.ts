@@ -1,5 +1,6 @@
 /**
- * Tests a whole agent on a provider's model: checks at start, retries in a turn, results sent back, and a recording.
+ * Tests a whole agent on a provider's model: checks at the start, retries in a turn, tool results sent to the model,
+ * and a recording.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';

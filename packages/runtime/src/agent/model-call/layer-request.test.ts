@@ -1,4 +1,4 @@
-/** The record of model calls that a layer makes, and their replay. */
+/** Tests how model calls of a layer are recorded and replayed. */
 import { expect, test } from 'bun:test';
 import type { ExtensionRegister } from '@goondan/types';
 import { extension } from '../../testing/index.ts';
@@ -30,7 +30,7 @@ test("the record of a layer's own model call names its extension, and a step's d
   ]);
   expect(asked[0]?.by?.span).toMatch(/^[0-9a-f]{16}$/);
   expect(await replayTurn(plan, start)).toMatchObject({ others: 0, served: { model: 2 } });
-  // The call that is gone counts once, as the chain it was.
+  // A layer that no longer makes its model call is one divergence: the chain of that call is missing.
   const quiet = {
     ...plan,
     extensions: [

@@ -15,7 +15,7 @@ const call = (more: object = {}) => ({
   ...more,
 });
 
-/** Returns the same nonsense for any request, and a valid reply the second time. */
+/** Creates a model that returns nonsense the first time, and a valid reply the second time. */
 function modelSaying(nonsense: unknown): Model {
   let asked = 0;
   const sensible: ModelReply = { content: [{ type: 'text', text: 'sorry' }], finishReason: 'stop', usage };

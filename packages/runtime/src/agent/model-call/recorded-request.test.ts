@@ -53,7 +53,7 @@ const meddler = extension('meddler', ({ pipeline }) => {
   });
 });
 
-/** Calls the model in every step, before the step does. */
+/** Calls the model in every step, before the step itself calls it. */
 const adviser = extension('adviser', ({ pipeline }) => {
   pipeline.register('step', async (ctx) => {
     const question = { role: 'user', content: `What about step ${ctx.stepIndex}?` } as const;
@@ -130,7 +130,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
   });
 });
 
-/** Builds the request of one of these chains again. */
+/** Rebuilds the request of one of these chains. */
 function rebuild(
   effect: string | undefined,
   chains: readonly ChainRecord[],
@@ -298,7 +298,7 @@ describe('on the scripted model', () => {
         chain.by?.extension === by ? (chain.request?.references?.more.length ?? []) : [],
       );
     expect(listed(undefined)).toEqual([2, ...Array<number>(9).fill(3)]);
-    // The adviser's question, and the meddler's message.
+    // Each later request adds two messages: the adviser's question, and the meddler's message.
     expect(listed('adviser')).toEqual([3, ...Array<number>(9).fill(2)]);
   });
 

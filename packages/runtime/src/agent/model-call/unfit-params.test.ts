@@ -1,4 +1,4 @@
-/** The record of requests with values that are not JSON. */
+/** Tests the record of requests that contain values which are not JSON. */
 import { describe, expect, test } from 'bun:test';
 import type { JsonObject, ModelParams } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';

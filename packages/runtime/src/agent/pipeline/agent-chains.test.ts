@@ -6,13 +6,13 @@ import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const kinds: readonly MiddlewareKind[] = ['turn', 'step', 'toolCall', 'model'];
 
-/** Calls the tool once, then answers. */
+/** A script that calls the tool once, and then answers. */
 const callThenSay: ScriptedAgentOptions['script'] = [
   { when: 'go', call: { tool: 'echo__say', args: { text: 'hello' } } },
   { afterTool: 'echo__say', say: 'done' },
 ];
 
-/** A tool that keeps the arguments it receives. */
+/** Declares a tool that keeps the arguments it receives. */
 function echoTool(received: JsonValue[] = []): ToolDeclaration {
   return {
     name: 'echo',
@@ -26,7 +26,7 @@ function echoTool(received: JsonValue[] = []): ToolDeclaration {
   };
 }
 
-/** An extension whose layers record when they start and when they return. */
+/** Creates an extension whose layers record when they start and when they return. */
 function marking(name: string, seen: string[], on: readonly MiddlewareKind[] = kinds): ReturnType<typeof extension> {
   return extension(name, (api) => {
     for (const kind of on) registerMarking(api.pipeline, kind, name, seen);
@@ -40,7 +40,7 @@ function registerMarking(pipeline: PipelineRegistry, kind: MiddlewareKind, name:
     seen.push(`${name} ${kind} post`);
     return result;
   };
-  // One function serves all four kinds; an overloaded method takes one kind at a time.
+  // The cast is needed because one function serves all four kinds, but each overload of `register` takes one kind.
   pipeline.register(kind as 'turn', mark, { priority });
 }
 
@@ -56,7 +56,7 @@ describe('P-01 one way to hook in', () => {
 
   test('P-02 an unknown kind fails the start; the error names the extension and the kinds', async () => {
     const wrong = extension('old', (api) => {
-      // The cast stands for an extension in plain JavaScript.
+      // The cast imitates an extension in plain JavaScript.
       api.pipeline.register('step.llmCall' as 'step', (ctx) => ctx.next());
     });
     const error: unknown = await scriptedAgent({ extensions: [wrong] }).catch((thrown: unknown) => thrown);

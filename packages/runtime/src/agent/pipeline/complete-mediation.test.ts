@@ -1,7 +1,7 @@
 /**
- * P-19: for every caller, there is only one code path to a model, to a tool, to another agent and to a person. Sentinel
- * layers of every kind are outermost and innermost; the model and the handlers report every call that reaches them
- * outside of a sentinel.
+ * P-19: for every caller, there is only one code path to a model, to a tool, to another agent and to a person.
+ * Sentinels are test layers of every kind that are outermost and innermost. The model and the handlers report every
+ * call that reaches them without passing a sentinel.
  */
 import { describe, expect, test } from 'bun:test';
 import {
@@ -32,7 +32,7 @@ import { openScriptedModel } from '../model/scripted/open-scripted-model.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 interface Watched {
-  /** The chains that the outermost sentinel saw begin, as `kind name`. */
+  /** The chains whose begin the outermost sentinel saw, as `kind name`. */
   readonly seen: string[];
   /** Chains that only one of the two sentinels saw. */
   readonly escaped: string[];
@@ -106,7 +106,7 @@ function watch(): Watched {
   };
 }
 
-/** Names of the chains of one kind that a sentinel saw. */
+/** Returns the names of the chains of one kind that a sentinel saw. */
 const of = (kind: MiddlewareKind, seen: readonly string[]) =>
   seen.filter((what) => what.startsWith(`${kind} `)).map((what) => what.slice(kind.length + 1));
 
@@ -150,8 +150,8 @@ describe('P-19 every model call passes the sentinels', () => {
           return result;
         });
       };
-      // One extension before the sentinels and one after: in their own tiers, outside the outer and inside the inner
-      // one.
+      // One extension is outside the outer sentinel, and one is inside the inner sentinel, each in the tier of this
+      // test.
       const asking = (name: string) => extension(name, register, { tier });
       const extensions = [asking('asking'), ...watched.sentinels, asking('asking-too')];
       const agent = await scriptedAgent({ model: watched.model([{ say: 'ok' }]), extensions });
@@ -294,7 +294,7 @@ describe('P-19 every agent call passes the sentinels', () => {
   });
 });
 
-/** Works until the n-th append; every later append fails, as if the process were dead. */
+/** Creates a store that works until the n-th append. Every later append fails, as if the process were dead. */
 function mortalStore(
   inner: ConversationStore,
   appends: number,
@@ -314,7 +314,7 @@ function mortalStore(
 }
 
 describe('P-19 a resumed turn', () => {
-  /** One turn with calls from every kind of caller; a new agent, as after a restart. */
+  /** Starts a new agent, as after a restart, whose turn has calls from every kind of caller. */
   async function start(watched: Watched, store: ConversationStore) {
     const engine = inProcessEngine(systemClock);
     engine.add('helper', async (event) => ({ turnId: event.id, finishReason: 'text_response' }));
@@ -340,7 +340,7 @@ describe('P-19 a resumed turn', () => {
     return { agent, engine, say: () => agent.say('go', { event: { id: 'same' } }) };
   }
 
-  /** Chains that one run sees when nothing goes wrong. */
+  /** The chains that a sentinel sees in one run when nothing goes wrong. */
   const everything = ['turn tested', 'model busy', 'toolCall once__run', 'step 0', 'model step', 'toolCall once__run'];
 
   test('P-19 passes every chain of the unfinished work, wherever the crash was, and repeats no effect', async () => {
@@ -386,8 +386,8 @@ describe('P-19 approval of tool calls', () => {
   const denied: ApprovalOutcome = { decision: 'denied' };
 
   /**
-   * Asks for approval of every call, as a swarm-wide guard does, and continues whatever the answer is: the core still
-   * refuses a denied call.
+   * Asks for approval of every call, as a swarm-wide guard does, and always calls `next()`. The core still refuses a
+   * denied call.
    */
   const guard = extension(
     'guard',
@@ -400,8 +400,8 @@ describe('P-19 approval of tool calls', () => {
   );
 
   /**
-   * Makes calls in every possible way: to declared and parallel tools, to tools registered early and late, from layers
-   * of all tiers.
+   * Makes tool calls in every possible way: to declared and parallel tools, to tools that are registered early and
+   * late, and from layers of all tiers.
    */
   async function onEveryRoad(watched: Watched, answer: Answer, store = memoryStore()) {
     const approver = fakeApprover(answer);
@@ -409,7 +409,7 @@ describe('P-19 approval of tool calls', () => {
       const late = () => api.tools.register({ name: 'late__run', description: '' }, watched.handler());
       const annotations = { readOnly: true };
       api.tools.register({ name: 'early__run', description: '', annotations }, watched.handler(late));
-      // Registers the tool here, in case the call that would have registered it never ran.
+      // The tool is registered here, too, in case the call that would have registered it never ran.
       api.tools.register({ name: 'late__run', description: '' }, watched.handler());
     });
     const calling = (tier: 'swarm' | 'agent' | 'hook') =>

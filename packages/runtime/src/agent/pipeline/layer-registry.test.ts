@@ -5,7 +5,7 @@ import { LayerRegistry } from './layer-registry.ts';
 const kinds: readonly MiddlewareKind[] = ['turn', 'step', 'toolCall', 'model'];
 const pass = (ctx: { next(): unknown }) => ctx.next();
 
-/** The error that adding this middleware throws. */
+/** Returns the error that adding this middleware throws. */
 function refusal(kind: unknown, run: unknown, options?: unknown): unknown {
   try {
     // Authors in plain JavaScript may pass anything.

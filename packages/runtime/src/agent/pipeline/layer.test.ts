@@ -19,7 +19,7 @@ function layer(name: string, priority = 0, tier: Tier = 'agent'): Layer {
 }
 
 const tiers = fc.constantFrom<Tier>('swarm', 'agent', 'hook');
-/** Few priorities, so that ties are common. */
+/** There are only a few priorities, so that equal priorities are common. */
 const manyLayers = fc
   .array(fc.record({ priority: fc.integer({ min: -2, max: 2 }), tier: tiers }), { maxLength: 30 })
   .map((all) => all.map(({ priority, tier }, index) => layer(`layer-${index}`, priority, tier)));

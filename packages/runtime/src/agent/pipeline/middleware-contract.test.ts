@@ -1,7 +1,8 @@
 /**
- * The whole contract of a layer, in combination: every correct and every wrong behaviour, in each of three layers, for
- * every kind, with and without `onError: 'skip'`. Each behaviour has a `predict` that applies the rules to the
- * prediction of the layers inside it; a whole agent then runs the combination and must agree.
+ * Tests the whole contract of a layer, in combinations: every correct and every wrong behaviour, in each of three
+ * layers, for every kind, with and without `onError: 'skip'`. The `predict` of each behaviour applies the rules to the
+ * prediction for the layers inside it. A whole agent then runs the combination, and its outcome must equal the
+ * prediction.
  */
 import { expect, test } from 'bun:test';
 import { samples } from '../../../../../test/samples.ts';
@@ -28,7 +29,7 @@ type Outcome = { readonly mark: string } | { readonly code: string; readonly bla
 interface Prediction {
   readonly outcome: Outcome;
   readonly coreRuns: number;
-  /** `event extension`, in any order. */
+  /** The warnings as `event extension`, in any order. */
   readonly warnings: readonly string[];
 }
 
@@ -41,7 +42,7 @@ interface Context {
 
 /** Helpers that a misbehaving layer gets in addition to its context. */
 interface Surroundings {
-  /** A valid result of the kind, with this layer's mark. */
+  /** Returns a valid result of the kind, with this layer's mark. */
   readonly own: () => unknown;
   readonly wrong: () => unknown;
   readonly throwError: () => never;
@@ -58,7 +59,7 @@ interface Behaviour {
 const never = () => new Promise<never>(() => undefined);
 const alone = (outcome: Outcome, ...warnings: string[]): Prediction => ({ outcome, coreRuns: 0, warnings });
 const failing = (code: string) => (layer: string) => alone({ code, blamed: layer });
-/** Predicts a layer that makes its mistake only after the inside succeeded. */
+/** Predicts a layer that makes its mistake only after everything inside it has succeeded. */
 const failingAfter = (code: string) => (layer: string, inside: () => Prediction) => {
   const inner = inside();
   return 'code' in inner.outcome ? inner : { ...inner, outcome: { code, blamed: layer } };
@@ -161,7 +162,7 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
 const names = Object.keys(behaviours);
 const layers = ['outer', 'middle', 'inner'] as const;
 
-/** One behaviour for each layer, and the layers that have `onError: 'skip'`. */
+/** One behaviour for each of the three layers, and whether the layer has `onError: 'skip'`. */
 interface Combination {
   readonly chosen: readonly { readonly name: string; readonly skips: boolean }[];
   readonly number: number;
@@ -171,7 +172,8 @@ const shares = samples(names.length);
 const firstShare = Math.floor(Math.random() * names.length);
 
 /**
- * Divides the combinations into as many shares as there are behaviours; each share has every pair of two layers once.
+ * Tells whether this run tests the combination. The combinations are divided into as many shares as there are
+ * behaviours, and in each share every pair of behaviours of two layers occurs once.
  */
 function isDue(triple: readonly string[]): boolean {
   const sum = triple.reduce((total, name) => total + names.indexOf(name), firstShare);
@@ -189,7 +191,7 @@ function* combinations(): Generator<Combination> {
           continue;
         }
         yield { chosen: triple.map((name) => ({ name, skips: false })), number: number++ };
-        // 1 to 7, evenly distributed: every set of layers with `onError: 'skip'`.
+        // The mask takes the values 1 to 7 in turn, so that every set of layers gets `onError: 'skip'`.
         const mask = 1 + (number % 7);
         yield { chosen: triple.map((name, index) => ({ name, skips: ((mask >> index) & 1) === 1 })), number: number++ };
       }
@@ -205,7 +207,8 @@ function predict({ chosen }: Combination, index = 0): Prediction {
   const inside = () => (inner ??= predict({ chosen, number: 0 }, index + 1));
   const own = behaviour(choice.name).predict(layer, inside);
   if (!choice.skips || !('code' in own.outcome) || own.outcome.blamed !== layer) return own;
-  // A skipped layer adds only its warning to the prediction of the inside, whether or not it had called `next()`.
+  // When a layer is skipped, only its warning is added to the prediction for the inside, whether or not it had called
+  // `next()`.
   return { ...inside(), warnings: [...inside().warnings, `middleware.skipped ${layer}`] };
 }
 
@@ -271,7 +274,10 @@ const kinds: Readonly<Record<MiddlewareKind, Kind>> = {
 };
 const wrongForAll = [undefined, null, 'done', 42, [], {}, Symbol('result'), () => undefined];
 
-/** Deadlines of layers expire as soon as nothing else is left to do; the long ones of turns and tools never do. */
+/**
+ * A clock on which the short deadlines of layers expire as soon as nothing else is left to do. The long deadlines of
+ * turns and tools never expire.
+ */
 const hurriedClock: Clock = {
   ...systemClock,
   after(ms, action) {
@@ -281,7 +287,7 @@ const hurriedClock: Clock = {
   },
 };
 
-/** Runs a combination for real and describes the outcome in the form of a prediction. */
+/** Runs a combination with a real agent and describes the outcome in the form of a prediction. */
 async function observe(kindName: MiddlewareKind, { chosen, number }: Combination) {
   const kind = kinds[kindName];
   const laterActions: (() => Promise<unknown>)[] = [];
@@ -315,7 +321,7 @@ async function observe(kindName: MiddlewareKind, { chosen, number }: Combination
     }
   });
   function layered(name: string, run: (ctx: Context) => Promise<unknown>, options: MiddlewareOptions = {}) {
-    // Layers return wrong values here on purpose, and one function serves all kinds.
+    // The casts are needed because layers return wrong values here on purpose, and one function serves all kinds.
     return extension(name, ({ pipeline }) =>
       pipeline.register(kindName as 'turn', run as unknown as TurnMiddleware, options),
     );
@@ -354,13 +360,16 @@ async function observe(kindName: MiddlewareKind, { chosen, number }: Combination
 
   function outcomeOf(): Outcome | string {
     if (ended === undefined) return 'the chain never ended';
-    // The result passed the chain's own check.
+    // The cast is safe: the result passed the chain's own check.
     if ('result' in ended) return { mark: String(kind.markOf(ended.result as never)) };
     const { error } = ended;
     const isItself = thrown.includes(error) || error instanceof GoondanError;
     return isItself ? { code: codeOf(error), blamed: extensionOf(error) ?? 'nobody' } : 'it was wrapped';
   }
-  /** How the turn ended, and the extension that its error names. A toolCall chain never ends a turn. */
+  /**
+   * Describes how the turn ended, and the extension that its error names. An error of a toolCall chain never ends a
+   * turn.
+   */
   function turnEnd(): string {
     const { finishReason, error } = result;
     return finishReason === 'error' ? `${error?.code} ${error?.extension}` : finishReason;
@@ -371,7 +380,7 @@ function codeOf(error: unknown): string {
   return toTurnError(error, 'E_EXT_MIDDLEWARE').code ?? '';
 }
 
-/** Formats everything that must agree as text. */
+/** Formats everything that must be equal as text. */
 function describe(of: {
   outcome: unknown;
   coreRuns: number;

@@ -1,4 +1,4 @@
-/** P-12 through an agent: what an exception in a layer does to the chain, the turn and the listeners. */
+/** P-12: tests what an exception in a layer does to the chain, the turn and the listeners, with a whole agent. */
 import { describe, expect, test } from 'bun:test';
 import { GoondanError, type MiddlewareKind, type PipelineRegistry } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
@@ -14,12 +14,12 @@ const callThenSay = [{ when: 'go', call: { tool: 'echo__say' } }, { say: 'done' 
 
 type Run = <Result>(ctx: { next(): Promise<Result> }) => Promise<Result>;
 
-/** An extension with one layer of any kind; its function is the same for all four. */
+/** Creates an extension with one layer of any kind. Its function is the same for all four kinds. */
 const layered = (name: string, kind: MiddlewareKind, run: Run) =>
-  // One function serves all four kinds; an overloaded method takes one kind at a time.
+  // The cast is needed because one function serves all four kinds, but each overload of `register` takes one kind.
   extension(name, ({ pipeline }: { pipeline: PipelineRegistry }) => pipeline.register(kind as 'turn', run));
 
-/** Two watching layers around one that throws, before or after `next()`. */
+/** Runs a turn with two watching layers around a layer that throws, before or after `next()`. */
 async function unwind(kind: MiddlewareKind, thrown: unknown, when: 'before' | 'after') {
   const seen: string[] = [];
   const caught: unknown[] = [];

@@ -21,7 +21,7 @@ function layer(extension: string, run: Run, options: Partial<Layer> = {}): Layer
     name: 'named',
     tier: 'agent',
     priority: 0,
-    // The onion gives every layer a context with `next`.
+    // The cast is safe: the onion gives every layer a context with `next`.
     run: run as Layer['run'],
     mayShortCircuit: false,
     timeoutMs: undefined,
@@ -31,7 +31,7 @@ function layer(extension: string, run: Run, options: Partial<Layer> = {}): Layer
   };
 }
 
-/** Results are texts; the core returns `core`. */
+/** Runs a chain whose results are texts. The core returns `core`. */
 function onion(layers: readonly Layer[], more: Partial<Chain<string>> = {}) {
   const warnings: LayerWarning[] = [];
   const counted = { coreRuns: 0 };
@@ -52,7 +52,7 @@ function onion(layers: readonly Layer[], more: Partial<Chain<string>> = {}) {
   return { result, warnings, counted };
 }
 
-/** The error that a promise was rejected with. */
+/** Returns the error that a promise was rejected with. */
 const thrownBy = (promise: Promise<unknown>) =>
   promise.then(
     () => expect.unreachable('it should have been rejected'),
@@ -128,7 +128,7 @@ describe('P-10 next() is called exactly once', () => {
     expect(error).toBeInstanceOf(GoondanError);
     expect(error).toMatchObject({ code: 'E_NEXT_TWICE', extensionName: 'greedy' });
     expect(String(error)).toContain('step layer "named" of extension "greedy"');
-    // By now, an unhandled rejection would have been reported to the process.
+    // At this point an unhandled rejection would have been reported to the process.
     await macrotask();
     expect(counted.coreRuns).toBe(1);
   });
@@ -151,7 +151,7 @@ describe('P-10 next() is called exactly once', () => {
     const { result, counted, warnings } = onion([layer('forgetful', forgetful, { mayShortCircuit: true })]);
     expect(await result).toBe('own');
     expect(warnings).toEqual([]);
-    // Drops the promise: its rejection must not end the process.
+    // The promise is dropped on purpose: its rejection must not end the process.
     void held?.next();
     expect(await thrownBy(held?.next() ?? Promise.resolve())).toMatchObject({ code: 'E_NEXT_LATE' });
     await macrotask();

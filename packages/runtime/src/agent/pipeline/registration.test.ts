@@ -54,7 +54,7 @@ describe('P-16 the extra kind, model', () => {
     const turn = await agent.say('hi');
     expect(turn.text).toBe('You said: rewritten!');
     expect(agent.requests[0]?.params).toEqual({ temperature: 0.5 });
-    // The conversation keeps the user's words; only the model received the rewritten ones.
+    // The conversation keeps the user's words. Only the model received the rewritten words.
     expect((await agent.messages()).map(({ data }) => data.content)).toEqual([
       'hi',
       [{ type: 'text', text: 'You said: rewritten!' }],
@@ -72,7 +72,7 @@ describe('P-16 the extra kind, model', () => {
             seen.push(`${kind} post`);
             return result;
           };
-          // One function serves both kinds; the overloads take one kind at a time.
+          // The cast is needed because one function serves both kinds, but each overload of `register` takes one kind.
           api.pipeline.register(kind as 'turn', mark);
         }
       });

@@ -12,7 +12,7 @@ import { systemClock } from '../../ports/clock.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
 import { runAgentProcess } from './run-agent-process.ts';
 
-// Long, because the machine may be busy.
+// This timeout is long, because the machine may be busy.
 setDefaultTimeout(60_000);
 
 const folders = mkdtempSync(join(tmpdir(), 'asking-process-'));
@@ -24,7 +24,7 @@ beforeEach(() => {
 afterEach(async () => {
   for (const each of launched.splice(0)) await each.end();
 });
-// Runs last: an instance that was killed here still lives in this process, and may write once more.
+// This runs last, because an instance that was killed in a test still exists in this process, and may write once more.
 afterAll(() => rmSync(folders, { recursive: true, force: true }));
 
 type Of<Type extends FromAgent['type']> = Extract<FromAgent, { readonly type: Type }>;
@@ -60,7 +60,7 @@ async function launch(policy: JsonObject = {}) {
   await parent.send({ type: 'start', plan: plan(policy) });
   const first = async <Type extends FromAgent['type']>(type: Type): Promise<Of<Type>> => {
     const found = await until(() => said.find((message) => message.type === type));
-    // The message was found by its type.
+    // The cast is safe: the message was found by its type.
     return found as Of<Type>;
   };
   await first('ready');
@@ -107,7 +107,7 @@ function plan(policy: JsonObject): JsonObject {
     store: { stateRoot: join(folder, 'state'), workspaceId: 'test' },
     cwd: folder,
   };
-  // The cast is safe: a plan is JSON (see the header of `AgentStart`).
+  // The cast is safe: `AgentStart` contains only JSON.
   return start as unknown as JsonObject;
 }
 
@@ -144,7 +144,7 @@ describe('a process whose turn waits for a person', () => {
     await process.send(turn);
     const asked = await process.first('approval.ask');
     expect(asked).toMatchObject({ toolName: 'do__it', args: { asks: true, name: 'approved' }, reason: 'Please.' });
-    // Longer than any wait in this test.
+    // This time is longer than any wait in this test.
     await process.send({ type: 'drain', graceMs: 600_000 });
     expect(await process.first('drained')).toEqual({ type: 'drained', leavesTurn: true });
     await until(() => process.exits[0]);

@@ -100,7 +100,7 @@ test('a caller that gives up stops waiting at once and cancels its call; a later
   expect(said.at(-1)).toEqual({ type: 'call.cancelled', callId: 'request-1' });
   expect(engine.calls.answer('request-1', { status: 'answered', result })).toBe(false);
 
-  // The signal was aborted before, so nothing is sent.
+  // The signal was already aborted, so nothing is sent.
   expect(await rejectionOf(engine.request(to, event, { ms: 700, field: 'timeoutMs' }, giving.signal))).toMatchObject({
     message: 'enough',
   });

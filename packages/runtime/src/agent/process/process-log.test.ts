@@ -39,7 +39,7 @@ test('a thrown error is logged with its code and its stack', async () => {
 test('data that cannot be sent is left out of the line', async () => {
   let deep: { in?: unknown } = {};
   for (let n = 0; n < 300; n++) deep = { in: deep };
-  // Nested deeper than a frame may be.
+  // The value is nested deeper than a frame allows.
   const lines = await linesOf((log) => log.write('info', 'deep', 'still said', deep as never));
   expect(lines).toEqual([expect.objectContaining({ message: 'still said' })]);
   expect(lines[0]).not.toHaveProperty('data');

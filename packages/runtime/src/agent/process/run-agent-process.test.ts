@@ -49,7 +49,7 @@ interface Options {
   readonly wrap?: (journal: Journal) => Journal;
   readonly stateRoot?: string;
   readonly clock?: Clock;
-  /** Changes the frames that the orchestrator sends. */
+  /** Changes each frame that the orchestrator sends. */
   readonly encode?: (frame: string) => string;
 }
 
@@ -144,7 +144,7 @@ function plan(agent: Partial<AgentStart['agent']> = {}): JsonObject {
     store: store(),
     cwd: join(root, 'scratch'),
   };
-  // The cast is safe: a plan is JSON (see the header of `AgentStart`).
+  // The cast is safe: `AgentStart` contains only JSON.
   return start as unknown as JsonObject;
 }
 
@@ -153,7 +153,7 @@ function scripted(options: JsonObject = {}): AgentStart['agent']['models'] {
   return { 'Model/m': { provider: 'scripted', model: 'm', options: { script, ...options } } };
 }
 
-/** A model that answers after a minute, longer than any test waits. */
+/** A model that answers after a minute. No test waits that long. */
 const slow = scripted({ latencyMs: 60_000 });
 
 function event(id: string, more: Partial<AgentEvent> = {}): AgentEvent {
@@ -587,7 +587,7 @@ describe('calls to other agents', () => {
 
 describe('replies in the outbox', () => {
   const replyTo = { target: 'other', correlationId: 'c1' };
-  /** A reply is kept only for an event that came through the inbox. */
+  /** Accepts the event through the inbox, because a reply is kept only for such an event. */
   const askedFor = async () => {
     const journal = await durableStore(store());
     await journal.accept(address, event('asked', { replyTo }));
@@ -717,7 +717,7 @@ describe('runtime events', () => {
     expect(told[2]?.payload).toMatchObject({ error: { message: 'the key is ***' } });
     const path = instancePaths(workspaceFolder(stateRoot, 'loop'), address).runtimeEvents;
     const lines = readFileSync(path, 'utf8').trim().split('\n');
-    // This test knows the format of the file.
+    // The cast is safe: this test knows the format of the file.
     const written = lines.map((line) => JSON.parse(line) as { time: string; name: string; payload: JsonObject });
     expect(written.map(({ name, payload }) => ({ name, payload }))).toEqual(told);
     expect(written.every(({ time }) => !Number.isNaN(Date.parse(time)))).toBe(true);
@@ -758,7 +758,7 @@ describe('traces', () => {
     expect(names).toHaveLength(1);
     const path = join(tracesFolder(), names[0] ?? '');
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    // Not even the beginning of a secret may remain where a text was cut.
+    // Where a text was cut, not even the beginning of a secret may remain.
     expect(`${names[0]}${readFileSync(path, 'utf8')}`).not.toContain('swor');
     for (const id of ['turn-one', 'trace', 'one']) {
       const { turns } = await readTurnTrace(place(), id);

@@ -10,7 +10,7 @@ test('T-05 a conversation that cannot be recovered is reported as such, not as a
   const address = { agentName: 'host', instanceKey: 'default' };
   const reports: [string, unknown][] = [];
   const replies = new UndeliveredReplies(
-    // The code under test uses only these members of the journal and the channel.
+    // The casts are safe: the code under test uses only these members of the journal and the channel.
     { address, isNew: false, open: async () => opened } as unknown as InstanceJournal,
     {} as AgentChannel,
     () => true,

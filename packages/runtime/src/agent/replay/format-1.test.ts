@@ -13,7 +13,7 @@ import around from './fixtures/format-1.json';
 
 const lines = decodeTraceLines(await Bun.file(new URL('fixtures/format-1.jsonl', import.meta.url)).text());
 
-/** For "weather" it calls a tool in its first step and answers in the second. */
+/** The plan of an agent. For the input "weather" the agent calls a tool in its first step and answers in the second. */
 const plan: AgentPlan = {
   agentName: 'helper',
   systemPrompt: 'Be brief.',
@@ -108,7 +108,7 @@ test('a recording of format 1 is replayed without a divergence', async () => {
   const recording = assembleRecording(lines);
   if ('problem' in recording) throw new Error(recording.problem);
   const unwatch = watchDraws();
-  // The recording is read from the file in the shape of this version.
+  // The cast is safe: the recording was read from the file in the shape that this version uses.
   const start = { ...around, recording: recording.last.recording } as unknown as ReplaySource;
   const outcome = await replayTurn(plan, start).finally(unwatch);
   const served = { model: 2, tool: 1, agent: 0, approval: 0 };

@@ -208,7 +208,7 @@ describe('a cancelled turn', () => {
     expect(same(await replay(then))).toMatchObject({ others: 0, steps: 1, served: nothing, halted });
     expect(aborts).toBe(2);
     expect((await replay({ ...then, say: saying('be unkind') })).first).toMatchObject({ extension: 'say' });
-    // Without the layer that was running, everything before it is compared.
+    // If the layer that was running is removed, everything before it is still compared.
     expect(same(await replay({ say: then.say }))).toMatchObject({ others: 0, halted });
   });
 
@@ -315,12 +315,12 @@ describe('a turn that continued in another process', () => {
     expect([...runs.earlier, runs.last].map(({ fromStep }) => fromStep)).toEqual([0, 1]);
     const [crashed, finished] = await replayAll(starts, then);
     expect(same(crashed)).toMatchObject({ others: 0, served: { model: 2, tool: 1 }, halted: { how: 'crashed' } });
-    // The tool call had started and its end is unknown: the model gets an error result.
+    // The tool call had started, but its end is unknown, so the model gets an error result.
     expect(finished).toEqual({ others: 0, layers: 9, steps: 2, served: { ...nothing, model: 1 } });
 
     expect(first(await replayAll(starts, { ...then, guard: guarding(7) }))).toEqual(['guard', 'guard']);
     expect(first(await replayAll(starts, { ...then, say: saying('be unkind') }))).toEqual(['say', 'say']);
-    // The message of a turn layer before `next()` is already in the log, and muted in the resumed run.
+    // The message that a turn layer emitted before `next()` is already in the log, so it is muted in the resumed run.
     const remember = remembering('who are you');
     expect(first(await replayAll(starts, { ...then, remember }))).toEqual(['remember', undefined]);
   });

@@ -139,7 +139,7 @@ function registerLayer(api: ExtensionApi, layer: RandomLayer, say: () => string)
     if (isAfter) await ctx.next();
     throw new Error(say());
   };
-  // A layer of any kind, which throws before it could return a result of its kind.
+  // The cast is safe: this layer throws before it could return a result of its kind.
   if (action === 'skip') return api.pipeline.register(kind as 'turn', failing, options);
   switch (kind) {
     case 'turn':
@@ -255,7 +255,7 @@ test('a replayed turn behaves as recorded; with one layer changed, that layer is
 interface RandomHalt {
   readonly how: 'cancelled' | 'left' | 'crashed';
   readonly afterMs: number;
-  /** How long before the crash the last lines on disk were written. */
+  /** The time between the last lines on disk and the crash. */
   readonly lostMs: number;
 }
 
@@ -265,7 +265,9 @@ const randomHalt: fc.Arbitrary<RandomHalt> = fc.record({
   lostMs: fc.nat(6),
 });
 
-/** The runs of a turn that is cancelled after some time, or interrupted and continued by another process. */
+/**
+ * Returns the runs of a turn that is cancelled after some time, or interrupted and then continued by another process.
+ */
 function runsOf(plan: AgentPlan, { how, afterMs, lostMs }: RandomHalt): RunOfTurn[] {
   const run = { plan, ports: { engine, approver } };
   const when = Bun.sleep(afterMs);

@@ -51,7 +51,7 @@ function planOf(extensions: Readonly<Record<string, ExtensionRegister>>, more: P
   };
 }
 
-/** Records the turn with the extensions `then`, and replays it with those of `now`. */
+/** Records a turn with the extensions in `then`, and replays it with the extensions in `now`. */
 async function replay(
   input: string,
   then: Readonly<Record<string, ExtensionRegister>>,
@@ -62,7 +62,7 @@ async function replay(
   return replayTurn(planOf(now, more.now), start);
 }
 
-/** An extension that draws values of every kind and emits them in messages. */
+/** Registers layers that draw values of every kind and emit the values in messages. */
 function drawing(api: ExtensionApi): void {
   const loadedAt = Date.now();
   api.pipeline.register('step', async (ctx) => {
@@ -77,7 +77,7 @@ function drawing(api: ExtensionApi): void {
   });
 }
 
-/** An extension that changes everything a layer can change. */
+/** Registers layers that change everything a layer can change. */
 function changing(api: ExtensionApi): void {
   api.pipeline.register('turn', async (ctx) => {
     ctx.emitMessageEvent({ type: 'append', message: createSystemMessage('and politely') });
@@ -137,7 +137,7 @@ describe('a replayed turn without changes', () => {
     ['with a limit', 'weather', { maxStepsPerTurn: 1 }],
   ])('%s', async (_, input, policy) => {
     const before = { policy };
-    // A replay that waited for the retry would not end in time.
+    // If the replay waited before the retry, it would not end in time.
     const now = { policy: { ...policy, retryBaseMs: 3_600_000, retryMaxMs: 3_600_000 } };
     expect((await replay(input, { change: changing }, { change: changing }, { before, now })).first).toBeUndefined();
   });

@@ -17,7 +17,7 @@ const whole: AgentEvent = {
 };
 const { input: _input, auth: _auth, replyTo: _replyTo, metadata: _metadata, ...smallest } = whole;
 
-/** The event with one field set or, with `undefined`, removed. */
+/** Returns the event with one field set, or removed if the value is `undefined`. */
 function withField(field: string, value: unknown): AgentEvent {
   return { ...whole, [field]: value };
 }
@@ -62,7 +62,7 @@ describe('an agent event', () => {
   });
 
   test.each([undefined, null, 'hello', 7])('C-10 is refused with a code when it is %p', (event) => {
-    // Wrong on purpose: embedders in plain JavaScript are not checked by the types.
+    // The cast is wrong on purpose, because types do not check embedders in plain JavaScript.
     expect(() => checkAgentEvent(event as unknown as AgentEvent, 'default')).toThrow(
       expect.objectContaining({ code: 'E_EVENT_INVALID' }),
     );

@@ -17,7 +17,7 @@ const models = {
   'Model/demo': { provider: 'scripted', model: 'demo', options: { script: [{ say: 'You said: {{input}}' }] } },
 };
 
-/** An agent with a tool that runs until the test ends it. */
+/** Starts an agent with a tool that runs until the test ends it. */
 async function busyAgent(cleanup: () => unknown = () => undefined) {
   const clock = manualClock();
   const said: string[] = [];

@@ -9,7 +9,7 @@ interface Running {
   readonly handler: ToolHandler;
 }
 
-/** A handler that runs for a given number of ticks and notes its start and its end. */
+/** Creates a handler that runs for a given number of ticks and records its start and its end. */
 function timed(): Running {
   const timeline: string[] = [];
   return {
@@ -48,7 +48,7 @@ async function callAll(calls: readonly { readonly parallel: boolean; readonly ti
   return { timeline, results, asked: calls.map((_, index) => `call_${index + 1}`) };
 }
 
-/** The calls that were running at each moment. */
+/** Returns the calls that were running at each moment. */
 function overlaps(timeline: readonly string[]): string[][] {
   const running = new Set<string>();
   return timeline.map((line) => {

@@ -21,7 +21,7 @@ const weather: ToolDeclaration = {
   },
 };
 
-/** The result of every step of one turn, as the outermost layer gets it. */
+/** Returns the result of every step of one turn, as the outermost layer gets it. */
 async function resultsOf(options: ScriptedAgentOptions): Promise<StepResult[]> {
   const results: StepResult[] = [];
   const agent = await scriptedAgent({

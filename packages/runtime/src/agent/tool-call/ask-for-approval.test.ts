@@ -14,7 +14,7 @@ import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const approved = { decision: 'approved', by: 'ann' } as const;
 
-/** A tool that keeps the arguments of each run. */
+/** Declares a tool that keeps the arguments of each run. */
 function writer(runs: unknown[], options: { effects?: 'none' | 'local' } = {}): ToolDeclaration {
   const parameters = { type: 'object', required: ['path'], properties: { path: { type: 'string' } } };
   return {
@@ -338,7 +338,7 @@ describe('while a turn waits for approval', () => {
     const answer = Promise.withResolvers<ApprovalOutcome>();
     const approver = fakeApprover(() => answer.promise);
     const runs: unknown[] = [];
-    // Calls a tool within its own time, which is limited too.
+    // This layer calls a tool within the layer's own time, which is also limited.
     const calling = extension('calling', ({ pipeline }) => {
       pipeline.register(
         'step',

@@ -15,15 +15,15 @@ interface Asked {
   readonly handler?: ToolHandler;
   readonly parameters?: JsonSchema;
   readonly errorMessageLimit?: number;
-  /** Arguments as the model writes them. */
+  /** The arguments as the model writes them. */
   readonly args?: JsonValue;
-  /** Name of the called tool, instead of `thing__do`. */
+  /** The name of the called tool; `thing__do` when absent. */
   readonly tool?: string;
   readonly register?: ExtensionRegister;
   readonly plan?: Partial<ScriptedAgentOptions>;
 }
 
-/** A model that calls one tool with any arguments, and then says that it is done. */
+/** Creates a model that calls one tool with any arguments, and then says that it is done. */
 function askingModel(toolName: string, input: JsonValue): Model {
   const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
   const replies: ModelReply[] = [
@@ -33,7 +33,7 @@ function askingModel(toolName: string, input: JsonValue): Model {
   return { generate: async () => replies.shift() ?? Promise.reject(new Error('asked too often')) };
 }
 
-/** Calls `thing__do` once; the turn always continues after it. */
+/** Calls the tool once and returns the result. The turn always continues after the call. */
 async function callTool(asked: Asked): Promise<ToolCallResult> {
   const results: ToolCallResult[] = [];
   const { handler = () => null, parameters, errorMessageLimit, args = {}, tool = 'thing__do', register } = asked;
@@ -157,7 +157,7 @@ describe('the return value of a handler', () => {
     ['a promise of undefined becomes null', async () => undefined, null],
     ['a text stays a text', () => 'hello', 'hello'],
     ['a promise is awaited', async () => [1, 'two', { three: null }], [1, 'two', { three: null }]],
-    // Fields that JSON.stringify leaves out are left out here too.
+    // JSON.stringify leaves such a field out, and so does the runtime.
     ['a field that is undefined is left out', () => JSON.parse('{"a":1}') as JsonValue, { a: 1 }],
   ])('C-12 %s', async (_title, handler, output) => {
     expect(await callTool({ handler })).toMatchObject({ status: 'ok', output });
@@ -174,7 +174,7 @@ describe('the return value of a handler', () => {
     [Symbol('x'), 'the value is a symbol, which JSON cannot represent'],
     [cycle, 'self is part of a cycle'],
   ])('C-12 a value that is not JSON gives an error result: %#', async (returned, problem) => {
-    // The cast stands for a handler that ignores the types.
+    // The cast imitates a handler that ignores the types.
     const handler = (() => returned) as ToolHandler;
     const result = await callTool({ handler });
     expect(result).toMatchObject({
@@ -247,7 +247,7 @@ describe('the arguments of a handler', () => {
       tools: [{ name: 'thing', exports: [{ name: 'do', description: 'Does it.' }], handlers: { do: handler }, config }],
     });
     await agent.say('go');
-    // Each call has its own copy.
+    // Each call got its own copy, so the second call saw the unchanged config.
     expect(seen).toEqual([config, config]);
   });
 

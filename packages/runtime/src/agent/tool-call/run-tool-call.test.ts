@@ -16,7 +16,7 @@ interface Asked {
   readonly plan?: Partial<ScriptedAgentOptions>;
 }
 
-/** Runs one call by the model, of `weather__get` by default; returns the inputs of its handler and the result. */
+/** Runs one tool call by the model, of `weather__get` by default. Returns the inputs of the handler and the result. */
 async function ask({ args = { city: 'Seoul' }, tool = 'weather__get', extensions = [], plan }: Asked) {
   const inputs: JsonObject[] = [];
   const results: ToolCallResult[] = [];
@@ -139,7 +139,7 @@ describe('the arguments of a call', () => {
   });
 
   test('R-05 are refused when a layer put a value into them that is not JSON', async () => {
-    // A mistake of the layer, which the types forbid.
+    // The layer makes a mistake that the types forbid.
     const broken = { city: new Date(0) } as unknown as JsonObject;
     const { result, inputs } = await ask({ tool: 'weather__any', extensions: [setArgs(broken)] });
     expect(result.error).toMatchObject({

@@ -85,7 +85,7 @@ describe('tools of defineTool', () => {
       },
       jsonSchema: { input: () => ({ type: 'object' }) },
     };
-    // Only the fields that the loader reads.
+    // The cast is safe: the schema has all fields that the loader reads.
     const parameters = { '~standard': standard } as never;
     const registry = await load(
       one(defineTool({ description: 'Rolls.', parameters, run: (_ctx, input) => ({ ...input }) })),
@@ -99,7 +99,7 @@ describe('tools of defineTool', () => {
     const registry = await load(
       one(defineTool({ description: 'Rolls.', parameters, run: (_ctx, input) => void seen.push(input) })),
     );
-    // The handler reads only the arguments.
+    // The cast is safe: the handler reads only the arguments.
     await registry.get('dice__roll')?.handler({} as ToolContext, { on: '2026-01-02' });
     expect(seen).toEqual([{ on: new Date('2026-01-02'), count: 2 }]);
   });
@@ -150,7 +150,7 @@ describe('tools of defineTool', () => {
     const registry = await load(
       one(defineTool({ description: 'Rolls.', parameters: parameters as never, run: () => 1 })),
     );
-    // The handler reads only the arguments.
+    // The cast is safe: the handler reads only the arguments.
     const refused = Promise.resolve(registry.get('dice__roll')?.handler({} as ToolContext, {}));
     expect(await refused.catch((error: unknown) => error)).toMatchObject({
       code: 'E_TOOL_ARGUMENTS',
@@ -203,7 +203,7 @@ describe('tools of defineTool', () => {
     ['is of a library without JSON Schema', old, 'a schema of older without a JSON Schema'],
     ['throws', throwing, 'JSON'],
   ])('F-15 are refused at the start, with file and tool, when the schema %s', async (_title, parameters, message) => {
-    // The cast stands for code that the type checker did not see.
+    // The cast imitates code that the type checker did not see.
     const tool = defineTool({ description: 'Rolls.', parameters: parameters as never, run: () => 1 });
     const refused = await refusal({ ...one(tool), entry: './tools/dice.ts' });
     expect(String(refused)).toContain('"roll" in "./tools/dice.ts"');
@@ -284,7 +284,7 @@ describe('tools of defineTool', () => {
         },
       },
     );
-    // Safe: a module may export anything.
+    // The cast is safe: a module may export anything.
     const handlers = { roll: tool, trap } as unknown as NonNullable<ToolDeclaration['handlers']>;
     expect((await load({ ...one(tool), handlers })).get('dice__roll')).toBeDefined();
     const parameters = {

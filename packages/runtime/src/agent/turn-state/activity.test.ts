@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import { Activity } from './activity.ts';
 
-/** An activity that a caller waits to leave; `left` has one entry each time it could. */
+/**
+ * Creates an activity and a caller that waits to leave the turn. `left` gets an entry each time the caller could leave.
+ */
 function open(flush: () => Promise<void> = () => Promise.resolve()) {
   const activity = new Activity();
   activity.begin({ flush });

@@ -7,7 +7,7 @@ import { DeltaGate } from './delta-gate.ts';
 const step = { stepId: 'turn-1.step-0', stepIndex: 0 };
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 
-/** Takes a step and its turn through the gate; returns the texts that left at each moment. */
+/** Sends a step and its turn through the gate. Returns the texts that left the gate at each moment. */
 function leave(...buffering: MiddlewareKind[]): Record<string, readonly string[]> {
   const layers = new LayerRegistry();
   for (const kind of ['turn', 'step', 'toolCall', 'model'] as const) {

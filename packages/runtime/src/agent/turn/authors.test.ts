@@ -5,7 +5,7 @@ import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testi
 import type { EventAuthor } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 
-/** The authors of the changes in the log of one turn. */
+/** Returns the authors of the changes in the log of one turn. */
 async function authorsOf(event: Partial<AgentEvent>, options: ScriptedAgentOptions = {}): Promise<EventAuthor[]> {
   const authors: EventAuthor[] = [];
   const store = memoryStore();

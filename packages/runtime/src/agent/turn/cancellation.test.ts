@@ -20,10 +20,10 @@ const toolOf = (run: NonNullable<ToolDeclaration['handlers']>[string]): ToolDecl
 });
 const callThenSay = [{ when: 'go', call: { tool: 'slow__run' } }, { say: 'done' }];
 
-/** An extension with one layer of any kind that hangs. */
+/** Creates an extension with one layer of any kind, which hangs. */
 const hanging = (kind: MiddlewareKind, onEnter?: () => void) =>
   extension('hanging', ({ pipeline }) => {
-    // One function serves all kinds; the overloads take one kind at a time.
+    // The cast is needed because one function serves all kinds, but each overload of `register` takes one kind.
     pipeline.register(kind as 'turn', () => {
       onEnter?.();
       return never();
@@ -230,7 +230,7 @@ describe('a turn that is out of time', () => {
 });
 
 describe('a layer that continues after its turn was given up', () => {
-  /** Starts a turn layer that hangs in its first turn, and returns its context. */
+  /** Runs a turn layer that hangs in its first turn, and returns the context of the layer. */
   async function abandon(
     store = memoryStore(),
     onTurn?: (api: ExtensionApi, ctx: TurnMiddlewareContext) => Promise<void>,
@@ -277,7 +277,7 @@ describe('a layer that continues after its turn was given up', () => {
 
   test('does not restore the states of its own turn', async () => {
     const store = memoryStore();
-    // An interrupted run of the first turn, which had set a state.
+    // These records come from an interrupted run of the first turn, which had set a state.
     const { epoch } = await store.open({ agentName: 'tested', instanceKey: 'default' }, 'turn-first');
     const entered = { type: 'entered', metadata: {}, extensionState: { sleeping: 'old' } } as const;
     await store.append({ agentName: 'tested', instanceKey: 'default' }, epoch, 0, [entered]);

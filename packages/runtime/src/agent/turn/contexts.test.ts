@@ -27,7 +27,7 @@ const weather: ToolDeclaration = {
   handlers: { get: (_ctx, { city }) => ({ city: city ?? null }) },
 };
 
-/** Runs one turn of two steps with one tool call; `look` sees every context before its `next()`. */
+/** Runs one turn of two steps with one tool call. `look` gets every context before its `next()`. */
 async function lookAt(look: (kind: MiddlewareKind, ctx: object) => void, event: Partial<AgentEvent> = {}) {
   const agent = await scriptedAgent({
     agentName: 'coder',
@@ -61,15 +61,15 @@ async function firstContextOf(kind: MiddlewareKind, event: Partial<AgentEvent> =
   return first;
 }
 
-/** Assigns a field as a layer would, in strict mode. */
+/** Assigns a field in strict mode, as a layer would. */
 function assign(target: object, field: string, value: unknown): void {
   // The types say readonly, but plain JavaScript can still assign.
   (target as Record<string, unknown>)[field] = value;
 }
 
 /**
- * Returns the error of an assignment. It must not be thrown in the layer: the error of a toolCall layer becomes a
- * result, and the turn continues.
+ * Returns the error of an assignment. The error must not be thrown in the layer, because the error of a toolCall layer
+ * becomes a result, and the turn continues.
  */
 function assigning(target: object, field: string, value: unknown): unknown {
   try {
@@ -96,7 +96,7 @@ describe('the contexts', () => {
   test('C-02 a turn context has inputEvent, conversationState, agents, emitMessageEvent, metadata and next', async () => {
     const createdAt = new Date('2026-01-02T03:04:05.000Z');
     const ctx = await firstContextOf('turn', { id: 'e1', createdAt, metadata: { from: 'here' } });
-    // Uses toEqual, because toMatchObject accepts any date in place of another.
+    // This uses toEqual, because toMatchObject treats all dates as equal.
     expect(Reflect.get(ctx, 'inputEvent')).toEqual({
       id: 'e1',
       type: 'user.message',
@@ -163,7 +163,8 @@ describe('the contexts', () => {
       for (const { error, before, after } of outcomes) {
         expect(error).toBeInstanceOf(TypeError);
         expect(typeof after).toBe(typeof before);
-        // A primitive stays the same value; objects and functions are created anew for each read.
+        // A primitive value stays the same. Objects and functions are created anew for each read, so they are not
+        // compared.
         if (typeof before !== 'object' && typeof before !== 'function') expect(after).toBe(before);
       }
     },
@@ -196,7 +197,7 @@ describe('a context that is used after its turn', () => {
     const { agent } = await lookAt((each, ctx) => each === kind && seen.push(ctx));
     const before = await agent.messages();
     const [ctx] = seen;
-    // The kind was checked: layers of this kind can emit.
+    // The cast is safe: the kind was checked, and layers of this kind can emit.
     const { emitMessageEvent } = ctx as Pick<StepMiddlewareContext, 'emitMessageEvent'>;
     expect(() => emitMessageEvent({ type: 'truncate' })).toThrow(
       expect.objectContaining({
@@ -238,7 +239,7 @@ describe('the input event', () => {
   ])('C-05 A-09 cannot be changed by a layer: inputEvent.%s %s', async (path, field) => {
     const ctx = await firstContextOf('turn', sent);
     const owner = path.split('.').reduce<unknown>(
-      // An empty path is the event itself.
+      // An empty path means the event itself.
       (value, part) => (part === '' ? value : Reflect.get(Object(value), part)),
       Reflect.get(ctx, 'inputEvent'),
     );
@@ -322,7 +323,7 @@ describe('the running turn', () => {
     const errors: unknown[] = [];
     await turnsOf((_turn, results) => {
       try {
-        // The types say readonly.
+        // The types say readonly, so a cast is needed.
         (results as ToolCallResult[]).push({ toolCallId: 'x', toolName: 'y__z', status: 'ok' });
       } catch (error) {
         errors.push(error);

@@ -3,7 +3,7 @@ import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import { extension, scriptedAgent } from '../../testing/index.ts';
 
-/** Fakes a process that dies in its first step: its records stay, and no others follow. */
+/** Fakes a process that dies in its first step: its records stay, and no more records follow. */
 async function crash(store: ConversationStore, isExcused = false): Promise<void> {
   const reached = Promise.withResolvers<void>();
   const dying = await scriptedAgent({
@@ -85,7 +85,7 @@ describe('an event that crashes its agent repeatedly', () => {
     }
     const agent = await scriptedAgent({ store, extensions: [counting] });
     expect((await agent.say('hello')).result.error?.code).toBe('E_DEAD_LETTER');
-    // The second step has no record: every run was interrupted in it.
+    // The second step has no record, because every run was interrupted in that step.
     expect(await agent.stateOf('counting')).toEqual({ turn: true, 'step 0': true });
   });
 });

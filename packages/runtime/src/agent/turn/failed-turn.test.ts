@@ -157,12 +157,12 @@ describe('M-06 a store that fails', () => {
   const diskFull = new Error('disk full');
 
   interface Failure {
-    /** The index of the failing write, from 0. */
+    /** The index of the write that fails, counted from 0. */
     readonly write: number;
     readonly tookEffect: boolean;
   }
 
-  /** A store that fails once, at a chosen write, and works before and after it. */
+  /** Creates a store that fails once, at a chosen write, and works before and after that write. */
   function failingStore(inner: ConversationStore) {
     let failure: Failure | undefined;
     let writes = 0;
@@ -183,7 +183,7 @@ describe('M-06 a store that fails', () => {
     return { store, fail };
   }
 
-  /** Runs one good turn, then one whose write fails. */
+  /** Runs one turn that succeeds, and then one turn in which a write fails. */
   async function loseTurn(failure: Failure) {
     const { store, fail } = failingStore(memoryStore());
     const bases: string[] = [];
@@ -201,7 +201,7 @@ describe('M-06 a store that fails', () => {
     return { agent, bases, committed, outcome };
   }
 
-  /** The number of writes of a turn; the last one is its commit. */
+  /** Returns the number of writes of a turn. The last write is the commit. */
   async function countWrites(): Promise<number> {
     let write = 0;
     while ((await loseTurn({ write, tookEffect: false })).outcome === diskFull) write++;
@@ -241,8 +241,8 @@ describe('M-06 a store that fails', () => {
       const { agent } = await loseTurn({ write, tookEffect: true });
       const { text } = await agent.say('two', { event: { id: 'two' } });
       expect(text).toBe('You said: two');
-      // The model was called once for each turn: the lost turn had either recorded its reply or not called the model
-      // yet.
+      // The model was called once for each turn: the lost turn had either recorded the reply, or had not called the
+      // model yet.
       expect(agent.requests).toHaveLength(2);
       expect(await agent.stateOf('breakable')).toBe(4);
     }

@@ -7,7 +7,7 @@ const tools: ScriptedAgentOptions['tools'] = [
   { name: 'loop', exports: [{ name: 'on', description: '' }], handlers: { on: () => 'on' } },
 ];
 
-/** Calls a tool `rounds` times, with a text each time, then answers. */
+/** Creates a model that calls a tool `rounds` times, with a text each time, and then answers. */
 function loopingModel(rounds: number, totalTokens = 10): Model {
   let calls = 0;
   return {
@@ -31,7 +31,7 @@ describe('the limit of steps', () => {
       expect(turn.text).toBe(`round ${maxStepsPerTurn}`);
       expect(turn.stepCount).toBe(maxStepsPerTurn);
       expect(agent.requests).toHaveLength(maxStepsPerTurn);
-      // Every call has its result, so the next turn can continue.
+      // Every tool call has its result, so the next turn can continue.
       expect((await agent.messages()).at(-1)?.data.role).toBe('tool');
     },
   );

@@ -180,7 +180,7 @@ describe('M-09 the messages of a turn', () => {
 });
 
 describe('M-02 the base of the next turn', () => {
-  /** Two agents on one store that counts how often the base was loaded. */
+  /** Starts two agents on one store, and counts how often the base was loaded. */
   async function twoAgents() {
     const store = memoryStore();
     let loads = 0;
@@ -371,7 +371,7 @@ describe('M-04 a malformed event', () => {
         extensions: [
           extension('clumsy', ({ pipeline }) => {
             pipeline.register('turn', (ctx) => {
-              // The cast stands for a layer in plain JavaScript.
+              // The cast imitates a layer in plain JavaScript.
               const emit = (given: unknown) => ctx.emitMessageEvent(given as MessageEvent);
               if (ctx.inputEvent.input === 'fail') emit(event());
               try {

@@ -21,7 +21,7 @@ import type { ToolDeclaration } from '../tool/load-tool.ts';
 const address = { agentName: 'tested', instanceKey: 'default' };
 const turnId = 'turn-big';
 
-/** A clock that never moves, so that two runs are equal to the millisecond; only short waits end. */
+/** A clock that never moves, so that the times of two runs are equal. Only short waits end. */
 const clock: Clock = {
   now: () => new Date(0),
   elapsed: () => 0,
@@ -31,7 +31,7 @@ const clock: Clock = {
   },
 };
 
-/** One simulated process, with the number of its effects and the layers that ran. */
+/** One simulated process, with the number of effects of each kind and the layers that ran. */
 interface Process {
   readonly store: ConversationStore;
   readonly done: Record<Exclude<EffectKind, 'approval'>, number>;
@@ -53,7 +53,7 @@ async function startProcess(store: ConversationStore): Promise<Process> {
     engine,
     model: tenSteps(() => done.model++),
     tools: [tools(() => done.tool++)],
-    // The tests kill the turn more often than the default limit allows.
+    // The limit is high, because the tests kill the turn more often than the default limit allows.
     policy: { retryBaseMs: 0, crashesBeforeDeadLetter: 100 },
     systemPrompt: 'Work.',
     extensions: [outer, busy((kind, resumed) => layers.push({ kind, resumed }))],
@@ -62,7 +62,7 @@ async function startProcess(store: ConversationStore): Promise<Process> {
   return { store, done, layers, run: () => agent.say('work', { event }) };
 }
 
-/** Calls tools in ten steps, then answers. */
+/** Creates a model that calls tools in ten steps, and then answers. */
 function tenSteps(count: () => void): Model {
   return {
     async generate({ messages }) {
@@ -126,7 +126,7 @@ const says = (id: string, metadata = {}) => ({
   message: createSystemMessage(id, metadata, { id, createdAt: clock.now() }),
 });
 
-/** Changes the base, and emits before and after everything else. */
+/** Changes the base, and emits messages before and after everything else. */
 const outer = extension('outer', ({ pipeline }) => {
   pipeline.register('turn', async (ctx) => {
     ctx.emitMessageEvent({ type: 'remove', targetId: 'old 1' });
@@ -162,8 +162,8 @@ function busy(ran: (kind: 'turn' | 'step', resumed: boolean) => void) {
       ctx.emitMessageEvent(says('hint', { [EPHEMERAL]: 'step' }));
       ctx.emitMessageEvent(says(`step ${ctx.stepIndex}`));
       if (ctx.stepIndex % 4 === 1) ctx.emitMessageEvent(says(`${await ask(ctx)} in ${ctx.stepIndex}`));
-      // Throws once before the model call, so that the step is dropped, and once after its tools ran, so that it is
-      // kept.
+      // The layer throws once before the model call, so that this step is dropped. It throws once after the tools ran,
+      // so that this step is kept.
       if (ctx.stepIndex === 3) throw again();
       const result = await ctx.next();
       if (ctx.stepIndex === 6) throw again();
@@ -193,11 +193,11 @@ async function ask(ctx: Pick<TurnMiddlewareContext, 'model' | 'agents'>): Promis
 
 const again = () => Object.assign(new Error('again'), { retryable: true });
 
-/** When a process dies: at which write, and how much of that write succeeded. */
+/** How a process dies: at which write, and how much of that write succeeds. */
 interface Death {
   readonly at: number;
   readonly through: 'nothing' | 'half' | 'all';
-  /** What the dying process sees: later writes fail, or never return. */
+  /** How later writes appear to the dying process: they fail, or never return. */
   readonly looks: 'failing' | 'hanging';
 }
 
@@ -229,7 +229,7 @@ function mortal(inner: ConversationStore, death: Death) {
   return { store, died: died.promise };
 }
 
-/** A store with a conversation of two messages in it. */
+/** Creates a store that contains a conversation of two messages. */
 async function newStore(): Promise<ConversationStore> {
   const store = memoryStore();
   const { epoch } = await store.open(address, 'turn-old');
@@ -239,7 +239,7 @@ async function newStore(): Promise<ConversationStore> {
   return store;
 }
 
-/** Runs the turn until it dies; false when it ended before that. */
+/** Runs the turn until its process dies. Returns false when the turn ended before that. */
 async function runUntil(death: Death, inner: ConversationStore): Promise<boolean> {
   const { store, died } = mortal(inner, death);
   const process = await startProcess(store);
@@ -247,7 +247,7 @@ async function runUntil(death: Death, inner: ConversationStore): Promise<boolean
   return outcome === 'died';
 }
 
-/** Returns what a store contains of the turn. */
+/** Returns everything that a store contains of the turn. */
 async function durable(store: ConversationStore) {
   const { log, finished } = await store.open(address, turnId);
   const keysOf = (type: 'intent' | 'effect', kind: EffectKind) =>
@@ -271,7 +271,7 @@ async function outcomeOf(process: Process) {
   return { result, stepCount, usage, messages, extensionState };
 }
 
-/** The same messages, with E_INTERRUPTED as the result of each interrupted call. */
+/** Returns the same messages, with E_INTERRUPTED as the result of each interrupted call. */
 function withInterrupted(messages: readonly Message[], interrupted: readonly string[]): readonly Message[] {
   return messages.map((message) => {
     if (message.source.type !== 'tool' || !interrupted.includes(message.source.toolCallId)) return message;
@@ -319,7 +319,7 @@ describe('M-11 a turn of ten steps', () => {
       finishReason: 'text_response',
       responseMessage: { data: { content: [{ text: 'worked!' }] } },
     });
-    // Ten completed steps, one dropped, and one kept although it failed.
+    // The turn has ten completed steps, one dropped step, and one failed step that was kept.
     expect([stepCount, process.layers.length, extensionState.busy]).toEqual([10, 13, 114]);
     expect(process.done).toEqual({ model: 16, tool: 17, agent: 10 });
     const ids = messages.map(({ id }) => id);
@@ -341,7 +341,7 @@ describe('M-11 a turn of ten steps', () => {
       if (!(await runUntil({ at, through, looks }, store))) break;
       await expectSameEnd(store);
     }
-    // Each step writes at least twice: the intent of its call, and the outcome.
+    // Each step writes at least twice: the intent of its call, and the outcome of the call.
     expect(at).toBeGreaterThan(20);
   });
 

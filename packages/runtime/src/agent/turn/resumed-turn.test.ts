@@ -37,7 +37,7 @@ async function resume(options: ScriptedAgentOptions, records: readonly TurnRecor
   return { agent, turn, texts };
 }
 
-/** The records up to and including the first that matches. */
+/** Returns the records up to the first record that matches, including that record. */
 function upTo(records: readonly TurnRecord[], fits: (record: TurnRecord) => boolean): TurnRecord[] {
   const place = records.findIndex(fits);
   if (place === -1) throw new Error('no record fits');
@@ -154,8 +154,8 @@ describe('a call to another agent', () => {
       'turn-event-1:pre/asker/agent/1',
     ]);
     const second = asking(() => 'second');
-    // The log ends before the layer's message counts: the layer emits it again, but its recorded answers are not
-    // requested again.
+    // The log ends before the record with which the layer's message would count. So the layer emits the message again,
+    // but the recorded answers are not requested again.
     const { texts } = await resume(second.options, upTo(records, isEffect('pre/asker/agent/1')));
     expect(second.engine.calls).toEqual([]);
     expect(texts).toBe('go | heard first | You said: go');
@@ -184,7 +184,7 @@ describe('a call to another agent', () => {
 const isEffect = (key: string) => (record: TurnRecord) => record.type === 'effect' && record.key === key;
 
 describe('the layers of a resumed turn', () => {
-  /** An extension that records its contexts, and emits before and after `next()`. */
+  /** Creates an extension that records its contexts, and emits messages before and after `next()`. */
   function teller(seen: string[]) {
     return extension('teller', ({ pipeline, state }) => {
       pipeline.register('turn', async (ctx) => {

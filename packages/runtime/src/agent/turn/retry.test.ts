@@ -1,4 +1,6 @@
-/** P-13: the runtime retries a step by running another step. A layer can only throw or return a result. */
+/**
+ * P-13: the runtime retries a step by running another step. A layer cannot retry; it can only throw or return a result.
+ */
 import { describe, expect, test } from 'bun:test';
 import { createSystemMessage, type ExtensionRegister, type Message } from '@goondan/types';
 import { extension, manualClock, type ScriptedAgent, scriptedAgent } from '../../testing/index.ts';
@@ -9,7 +11,10 @@ const textsOf = (messages: readonly Message[]) => messages.map(({ data }) => JSO
 const told = (agent: ScriptedAgent, event: string) =>
   agent.told.filter(({ name }) => name === event).map(({ payload }) => payload);
 
-/** A step layer that throws a retryable error before or after `next()`, the first `times` times. */
+/**
+ * Creates a `register` function. Its step layer throws a retryable error, the first `times` times, before or after
+ * `next()`.
+ */
 function flaky(times: number, before: boolean, seen: unknown[] = []): ExtensionRegister {
   let left = times;
   return ({ pipeline }) => {
@@ -211,7 +216,7 @@ describe('P-13 a failed step', () => {
 });
 
 describe('L-06 a step layer decides about a failed model call', () => {
-  /** Catches the model's error and throws it again with these fields. */
+  /** Creates an extension that catches the model's error and throws it again with these fields. */
   const judging = (judge: { retryable: boolean; retryAfterMs?: number }) =>
     extension('judge', ({ pipeline }) => {
       pipeline.register('step', (ctx) =>

@@ -26,17 +26,17 @@ const echo: ToolDeclaration = {
 
 const calls = { when: 'go', calls: [{ tool: 'echo__say' }, { tool: 'echo__say' }] };
 
-/** A step with two calls, a retried step, and an answer. */
+/** Options for an agent whose turn has a step with two calls, a retried step, and a step with the answer. */
 const busy: ScriptedAgentOptions = {
   tools: [echo],
   script: [calls, { fail: { message: 'busy', retryable: true, times: 1 } }, { say: 'done' }],
 };
 
-/** The only event with this name, or the one with this number. */
+/** Returns the payload of the event with this name and this number, counted from 0. */
 function payloadOf<Name extends ToldEvent['name']>(told: readonly ToldEvent[], name: Name, number = 0) {
   const found = told.filter((event) => event.name === name)[number];
   if (found === undefined) throw new Error(`no ${name} was told`);
-  // The event was found by its name.
+  // The cast is safe: the event was found by its name.
   return found.payload as Extract<ToldEvent, { name: Name }>['payload'];
 }
 
@@ -53,7 +53,7 @@ describe('the spans of a turn', () => {
     expect(agent.told.length).toBeGreaterThan(10);
     expect(agent.told.filter(({ payload }) => payload.traceId !== traceId || !isSpanId(payload.spanId))).toEqual([]);
     const spans = new Map(agent.told.map((event) => [subjectOf(event), event.payload.spanId]));
-    // One turn, three steps (one of them retried), two calls.
+    // There is one turn, three steps (one of them is a retry), and two tool calls.
     expect(spans.size).toBe(6);
     expect(new Set(spans.values()).size).toBe(6);
     expect(agent.told.filter((event) => event.payload.spanId !== spans.get(subjectOf(event)))).toEqual([]);
@@ -122,7 +122,7 @@ describe('the spans of a turn', () => {
     const event = { id: 'same', traceId };
     const spansOf = ({ told }: ScriptedAgent) =>
       told.map((each) => [each.name, subjectOf(each), each.payload.spanId, each.payload.parentSpanId].join(' '));
-    // No rule of this script fails: the model of a new process would count its failures from 0 again.
+    // No rule of this script fails, because the model of a new process would count its failures from 0 again.
     const steady = { ...busy, script: [calls, { say: 'done' }] };
     const whole = await scriptedAgent(steady);
     await whole.say('go', { event });
@@ -171,7 +171,7 @@ const quietEvent: AgentEvent = {
   createdAt: new Date(0),
 };
 
-/** Works until the n-th append; every later append fails, as if the process were dead. */
+/** Creates a store that works until the n-th append. Every later append fails, as if the process were dead. */
 function mortalStore(inner: ConversationStore, appends: number) {
   let left = appends;
   const live = <Value>(action: () => Promise<Value>) =>
@@ -190,7 +190,7 @@ function mortalStore(inner: ConversationStore, appends: number) {
 describe('the turn of a called agent', () => {
   type From = 'turn' | 'step' | 'tool' | 'agents__request' | 'agents__send';
 
-  /** Makes one call; returns the runtime events of caller and callee. */
+  /** Makes one call to another agent. Returns the runtime events of the caller and of the called agent. */
   async function callFrom(from: From, call: (agents: AgentsApi) => Promise<unknown>) {
     const engine = inProcessEngine(systemClock);
     const callee = await scriptedAgent({ agentName: 'helper', instanceKey: 'room-1' });

@@ -7,7 +7,7 @@ import type { Model } from '../model/model-port.ts';
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 const reply = (text: string) => ({ content: [{ type: 'text' as const, text }], finishReason: 'stop' as const, usage });
 
-/** Writes `the secret` in two deltas and notes when each is written. */
+/** Creates a model that writes `the secret` in two deltas, and records when each is written. */
 function writingModel(timeline: string[]): Model {
   return {
     async generate(request) {
@@ -109,7 +109,7 @@ describe('streaming', () => {
     'with a buffering %s layer nothing of a failed turn is heard',
     async (kind) => {
       const { timeline, turn } = await listen(() => ({ pipeline }) => {
-        // One function serves all kinds; the overloads take one kind at a time.
+        // The cast is needed because one function serves all kinds, but each overload of `register` takes one kind.
         pipeline.register(kind as 'turn', (ctx) => ctx.next(), { buffers: true });
         pipeline.register('model', async (ctx) => {
           await ctx.next();
@@ -134,7 +134,7 @@ describe('streaming', () => {
 });
 
 describe('streaming and retries', () => {
-  /** A model that breaks off in the middle of its first answer. */
+  /** Creates a model that fails in the middle of its first answer. */
   function breakingModel(): Model {
     let calls = 0;
     return {
@@ -146,7 +146,7 @@ describe('streaming and retries', () => {
     };
   }
   const buffering = (kind: 'turn' | 'step' | 'model') =>
-    // One function serves all kinds; the overloads take one kind at a time.
+    // The cast is needed because one function serves all kinds, but each overload of `register` takes one kind.
     extension('buffering', ({ pipeline }) => pipeline.register(kind as 'turn', (ctx) => ctx.next(), { buffers: true }));
 
   test('P-13 the streamed text of a failed step is discarded, by step', async () => {
@@ -187,7 +187,7 @@ describe('streaming and retries', () => {
 });
 
 describe('streaming and secrets', () => {
-  /** A model that writes a text that ends like the beginning of a secret, then runs `next`. */
+  /** Creates a model that writes a text which ends like the beginning of a secret, and then runs `next`. */
   function model(next: (signal: AbortSignal) => Promise<never>): Model {
     return {
       generate(request) {

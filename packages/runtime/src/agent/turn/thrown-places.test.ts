@@ -11,7 +11,7 @@ const root = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-places-')));
 afterAll(() => rmSync(root, { recursive: true }));
 
 let files = 0;
-/** An extension whose register has these lines; the first of them is line 3. */
+/** Creates an extension whose `register` has these lines. The first of them is line 3 of its file. */
 async function extensionOf(...lines: string[]) {
   const entry = `extensions/rules-${++files}.ts`;
   const head = [
@@ -145,7 +145,7 @@ describe('F-03 a layer that throws', () => {
     expect(turn.result.error).toMatchObject({ extension: 'acme', message: 'out of order', place });
     expect(layerOf(turn, 'step')).toMatchObject({ extension: 'house-rules', outcome: 'failed' });
     expect(layerOf(turn, 'step')).not.toHaveProperty('place');
-    // The outer layer is in the stack as well, where it called next().
+    // The stack also contains the outer layer, at the place where it called next().
     const stack = expect.stringMatching(new RegExp(`at ${acme}:2:\\d+\n    at ${entry}:4:`));
     expect(agent.logs).toMatchObject([{ extension: 'acme', place, data: { stack } }]);
   });

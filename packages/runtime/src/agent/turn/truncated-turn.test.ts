@@ -25,7 +25,7 @@ const call = (id: string, toolName: string): AssistantPart => ({
 const cut = (...content: AssistantPart[]): ModelReply => ({ content, finishReason: 'length', usage });
 const whole = (...content: AssistantPart[]): ModelReply => ({ content, finishReason: 'stop', usage });
 
-/** Returns these replies in order, and repeats the last one. */
+/** Creates a model that returns these replies in order, and repeats the last one. */
 function modelOf(...replies: [ModelReply, ...ModelReply[]]): Model {
   const left = [...replies];
   return { generate: async () => structuredClone((left.length > 1 ? left.shift() : left[0]) ?? replies[0]) };

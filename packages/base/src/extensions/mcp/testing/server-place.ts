@@ -9,7 +9,10 @@ const fileServer = join(import.meta.dir, 'file-server.ts');
 export class ServerPlace implements Disposable {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-mcp-')));
 
-  /** Sets the tools that the file-server lists. They take effect at its start or at the next call of `change`. */
+  /**
+   * Sets the tools that the MCP server of the test lists. They take effect when the server starts, or at the next call
+   * of its tool `change`.
+   */
   setTools(...tools: readonly (string | JsonObject)[]): void {
     const listed = tools.map((tool) => (typeof tool === 'string' ? toolOf(tool) : tool));
     writeFileSync(join(this.folder, 'tools.json'), JSON.stringify(listed));
@@ -19,7 +22,7 @@ export class ServerPlace implements Disposable {
     writeFileSync(join(this.folder, file), typeof value === 'string' ? value : JSON.stringify(value));
   }
 
-  /** The config for the file-server. */
+  /** The transport that starts the test's MCP server, which reads its tools from `tools.json`. */
   get transport(): JsonObject {
     return { type: 'stdio', command: [process.execPath, fileServer], args: [join(this.folder, 'tools.json')] };
   }

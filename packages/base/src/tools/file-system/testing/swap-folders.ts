@@ -18,7 +18,10 @@ for (;;) {
   swap('file', 'file-link');
 }
 
-/** While a place is empty, the tool may create a file there; that file is removed. */
+/**
+ * Swaps two paths and swaps them back. While a path does not exist, the tool under test may create a file there; that
+ * file is removed.
+ */
 function swap(one: string, other: string): void {
   const [a, b, aside] = [join(root, one), join(root, other), join(root, `${one}.aside`)];
   move(a, aside);

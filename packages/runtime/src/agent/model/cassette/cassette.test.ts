@@ -27,7 +27,7 @@ const says = (text: string): ModelReply => ({
   usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
 });
 
-/** Repeats each question letter by letter. */
+/** A model that repeats each question letter by letter. */
 const echo: Model = {
   async generate(request) {
     const last = request.messages.at(-1);
@@ -212,7 +212,7 @@ describe('a request that differs', () => {
     expect(error).toMatchObject({ code: 'E_CASSETTE_MISMATCH', retryable: false });
     for (const part of expected) expect(String(error)).toContain(part);
     expect(String(error).length).toBeLessThan(700);
-    // The position has not moved: the right request still works.
+    // The cassette is still at the same position, so the right request works.
     await ask(player, history, { tools: [weather], params: { temperature: 0.5 } });
   });
 

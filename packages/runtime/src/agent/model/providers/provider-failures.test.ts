@@ -10,7 +10,7 @@ import { startWireServer, type WireAnswer, type WireServer } from './wire/wire-s
 const question: ModelMessage = { role: 'user', content: 'Hello?' };
 const pieces = ['One ', 'two ', 'three ', 'four.'];
 const story: WireReply = { text: pieces, usage: { input: 10, output: 4, cached: 0 } };
-/** The number of events that holds the first deltas of the reply in each format, but not its end. */
+/** In each format, this many events contain the first deltas of the reply, but not its end. */
 const beginning = 4;
 
 describe.each(providerCases)('%s', (_name, provider) => {
@@ -26,7 +26,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
     body: JSON.stringify(provider.dialect.error(status, type, message)),
   });
 
-  /** The error of one call that receives this answer. */
+  /** Returns the error of one call that receives this answer. */
   const failWith = async (answer: WireAnswer, options = {}): Promise<GoondanError> => {
     await using server = startWireServer(provider.dialect);
     server.answer(answer);
@@ -228,7 +228,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
   });
 });
 
-/** Resolves when the server has the request. */
+/** Resolves when the server has received the request. */
 async function requestSeen(server: WireServer): Promise<void> {
   while (server.requests.length === 0) await Bun.sleep(1);
 }

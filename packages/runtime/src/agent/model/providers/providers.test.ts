@@ -47,7 +47,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
     const [name, value] = provider.keyHeader;
     expect(request?.path).toBe(provider.path);
     expect(request?.headers.get(name)).toBe(value(testKey));
-    // Anthropic requires a limit: the most tokens that its package knows for the model.
+    // Anthropic requires a limit. Its package sets the highest limit that it knows for the model.
     const needed = provider.provider === 'anthropic' ? 64_000 : undefined;
     expect(provider.maxTokens(request?.body ?? {})).toBe(needed);
   });
@@ -106,13 +106,14 @@ describe.each(providerCases)('%s', (_name, provider) => {
     const model = openAt(server.url, provider, { stream });
     const { reply, deltas } = await ask(model, [question], { tools: [weather] });
     if (provider.provider === 'openai') {
-      // OpenAI's chat completions never show reasoning; the reasoning of another model must not break the call.
+      // OpenAI's chat completions never show reasoning. This adds the reasoning of another model, which must not break
+      // the call.
       reply.content.unshift({ type: 'reasoning', text: reasoning.text });
     } else {
       expect(reply.content[0]).toMatchObject({ type: 'reasoning', text: reasoning.text });
       expect(deltas).toEqual([{ type: 'reasoning', text: reasoning.text }]);
     }
-    // Converts through JSON, because the conversation is stored as JSON.
+    // The content is converted to JSON and back, because a conversation is stored as JSON.
     const content = JSON.parse(JSON.stringify(reply.content));
     const result = toolMessage('call-1', { type: 'text', value: 'sunny' });
     await ask(model, [question, { role: 'assistant', content }, result], { tools: [weather] });

@@ -21,7 +21,7 @@ const finish = (
 function streamOf(parts: readonly object[]): ReadableStream<LanguageModelV4StreamPart> {
   return new ReadableStream({
     start(controller) {
-      // Tests also stream parts that are not in any version of the SDK's types.
+      // The cast is needed because tests also stream parts that no version of the SDK's types has.
       for (const part of parts) controller.enqueue(part as LanguageModelV4StreamPart);
       controller.close();
     },

@@ -1,9 +1,9 @@
 /**
- * Compares our prompt with the AI SDK's: both get the same messages, and a model that only records its input shows the
- * SDK's prompt. It is also a test that this file compiles: our messages go to the SDK without a cast.
+ * Compares our prompt with the prompt of the AI SDK, for the same messages. A model that only records its input shows
+ * the SDK's prompt. The compiler is part of the test, because our messages are passed to the SDK without a cast.
  *
- * The tests name each intended difference: moved system messages, empty messages, and images in answers, whose type we
- * read from their bytes as we do in questions (the SDK trusts their declared type).
+ * The tests name each intended difference: moved system messages, empty messages, and images in answers. We read the
+ * type of an image from its bytes, in answers as in questions, but the SDK trusts the declared type.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
@@ -13,19 +13,19 @@ import { MockLanguageModelV4 } from 'ai/test';
 import fc from 'fast-check';
 import { toPrompt } from './to-prompt.ts';
 
-// Turned off, because the SDK warns about image parts, which our messages keep using.
+// Warnings are turned off, because the SDK warns about image parts, which our messages keep using.
 beforeAll(() => void (globalThis.AI_SDK_LOG_WARNINGS = false));
 afterAll(() => void (globalThis.AI_SDK_LOG_WARNINGS = undefined));
 
 const png = 'iVBORw0KGgoAAAANSUhEUg==';
 const jpeg = '/9j/4AAQSkZJRg==';
 
-/** A compile-time test: every message here is a message for the SDK. */
+/** This function is a compile-time test: every message here is also a message for the SDK. */
 const asSdkMessages = (messages: ModelMessage[]): SdkMessage[] => messages;
 
 async function sdkPrompt(messages: ModelMessage[]): Promise<LanguageModelV4Prompt> {
   const model = new MockLanguageModelV4({
-    // Without this the SDK would download the files.
+    // Without this setting the SDK would download the files.
     supportedUrls: { '*/*': [/.*/] },
     doGenerate: {
       content: [{ type: 'text', text: 'ok' }],
@@ -169,12 +169,15 @@ describe('our prompt is the one the AI SDK writes', () => {
   });
 });
 
-/** As JSON, so that an absent field equals an `undefined` one, and without the empty messages that we leave out. */
+/**
+ * Converts a prompt for the comparison: to JSON, so that an absent field equals an `undefined` one, and without the
+ * empty messages that we leave out.
+ */
 function comparable(prompt: LanguageModelV4Prompt): unknown[] {
   return prompt.filter(({ content }) => content.length > 0).map((message) => JSON.parse(JSON.stringify(message)));
 }
 
-/** Turns of questions, answers and tool calls with all their results, as `toLlmMessages` returns them. */
+/** Generates questions, answers and tool calls with all their results, as `toLlmMessages` returns them. */
 function conversation(): fc.Arbitrary<ModelMessage[]> {
   const text = fc.string({ minLength: 1, maxLength: 20 });
   const options = fc.option(fc.constantFrom(cache, { openai: { a: 1 } }, { google: { thoughtSignature: 's' } }));

@@ -3,7 +3,7 @@ import type { Clock } from '../../../ports/clock.ts';
 import { watchCall } from './watch-call.ts';
 import { failureOf } from './wire/ask-model.ts';
 
-/** A clock that moves only when a test moves it. */
+/** Creates a clock that moves only when a test moves it. */
 function stoppedClock() {
   let time = 0;
   const timers = new Set<{ at: number; action: () => void }>();

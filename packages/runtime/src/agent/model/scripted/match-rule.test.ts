@@ -15,7 +15,7 @@ const tool = (...names: string[]): ModelMessage => ({
   })),
 });
 
-/** The index of the matching rule, and its groups. */
+/** Returns the index of the matching rule, and its groups. */
 function match(script: ScriptedRule[], newest: ModelMessage | undefined, failures: readonly number[] = []) {
   const { rules } = checkScript({ script });
   const found = matchRule(rules, newest, (rule) => failures[rules.indexOf(rule)] ?? 0);

@@ -5,7 +5,7 @@ import type { ModelRequest } from '../model-port.ts';
 import { openScriptedModel } from './open-scripted-model.ts';
 import type { ScriptedRule } from '../../../testing/scripted-rule.ts';
 
-/** The example of the design, converted from its YAML. */
+/** The example from the design document, converted from YAML. */
 const weatherExample: { script: ScriptedRule[]; latencyMs: number; tokensPerSecond: number } = {
   script: [
     {
@@ -45,7 +45,7 @@ function request(messages: ModelMessage[], more: Partial<ModelRequest> = {}): Mo
   };
 }
 
-/** A clock that moves only when code waits, and then at once. */
+/** Creates a clock that moves only when code waits. A wait then ends at once. */
 function skippingClock(): Clock & { waits: number[] } {
   const waits: number[] = [];
   let elapsed = 0;
@@ -68,7 +68,7 @@ function skippingClock(): Clock & { waits: number[] } {
   };
 }
 
-/** A clock that never moves and counts the timers that are set. */
+/** Creates a clock that never moves and counts the timers that are set. */
 function stoppedClock(): Clock & { timers: number } {
   const clock = {
     timers: 0,
@@ -91,7 +91,7 @@ function failureOf(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** The text of the answer to one message. */
+/** Returns the answer of the script to these messages. */
 async function answer(script: ScriptedRule[], ...messages: ModelMessage[]) {
   const reply = await openScriptedModel({ script }, stoppedClock()).generate(request(messages));
   return reply.content.map((part) => (part.type === 'text' ? part.text : part));
@@ -243,7 +243,7 @@ describe('time', () => {
     const onDelta = () => void sentAt.push(clock.elapsed());
     const model = openScriptedModel({ script, latencyMs: 100, tokensPerSecond: 10 }, clock);
     await model.generate(request([user('x')], { onDelta }));
-    // 'one ' is one token of 100 ms, 'four ' one and a quarter.
+    // 'one ' is one token, which takes 100 ms. 'four ' is one and a quarter tokens.
     expect(sentAt).toEqual([100, 200, 325]);
   });
 

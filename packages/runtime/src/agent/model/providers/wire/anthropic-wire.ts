@@ -1,4 +1,4 @@
-/** Anthropic's messages API. For tests only. */
+/** The wire format of Anthropic's messages API. For tests only. */
 import type { JsonObject } from '@goondan/types';
 import { argumentsText, type WireDialect, type WireReply } from './wire-dialect.ts';
 

@@ -1,4 +1,4 @@
-/** Google's generateContent and streamGenerateContent. For tests only. */
+/** The wire format of Google's generateContent and streamGenerateContent. For tests only. */
 import type { JsonObject } from '@goondan/types';
 import { dataEvent, type WireDialect, type WireReply } from './wire-dialect.ts';
 

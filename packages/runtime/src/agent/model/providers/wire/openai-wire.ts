@@ -1,4 +1,4 @@
-/** OpenAI's chat completions, in the form used by OpenAI and compatible servers. For tests only. */
+/** The wire format of OpenAI's chat completions, as OpenAI and compatible servers use it. For tests only. */
 import type { JsonObject } from '@goondan/types';
 import { argumentsText, dataEvent, type WireDialect, type WireReply } from './wire-dialect.ts';
 

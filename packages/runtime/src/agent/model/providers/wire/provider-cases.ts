@@ -12,19 +12,21 @@ export interface ProviderCase {
   readonly dialect: WireDialect;
   /** The URL path of a streamed request. */
   readonly path: string;
-  /** The header with the key, and its value. */
+  /** The name of the header with the key, and the function that returns its value. */
   readonly keyHeader: readonly [name: string, value: (key: string) => string];
   readonly keySource: string;
   /** The provider's names for four kinds of errors. */
   readonly errorTypes: { readonly rate: string; readonly server: string; readonly auth: string; readonly bad: string };
   readonly tooLong: { readonly status: number; readonly type: string; readonly message: string };
-  /** The messages of a request, without the system prompt. */
+  /** Returns the messages of a request, without the system prompt. */
   messages(body: JsonObject): JsonValue[];
   system(body: JsonObject): JsonValue[];
   maxTokens(body: JsonObject): JsonValue | undefined;
-  /** The two tool results of the round trip in this format: `{"tempC":21}` for call-1, an error for call-2. */
+  /**
+   * The two tool results of the test, as they are sent to the provider: `{"tempC":21}` for call-1, an error for call-2.
+   */
   readonly toolResults: JsonValue[];
-  /** The assistant message of the reasoning round trip, as it is sent back to the provider. */
+  /** The assistant message of the reasoning test, as it is sent back to the provider. */
   readonly reasoningBack: JsonValue;
   /** The user message in this format, with a text, a PNG as base64, a PDF as a data URL, and an image by URL. */
   readonly files: JsonValue;
@@ -67,7 +69,7 @@ export const openaiCase: ProviderCase = {
     { role: 'tool', tool_call_id: 'call-1', content: '{"tempC":21}' },
     { role: 'tool', tool_call_id: 'call-2', content: '{"error":"no such city"}' },
   ],
-  // Chat completions have no field for reasoning, so it is left out, and the call succeeds.
+  // Chat completions have no field for reasoning. So the reasoning is left out, and the call succeeds.
   reasoningBack: { role: 'assistant', content: null, tool_calls: [call('call-1', 'Seoul')] },
   files: [
     { type: 'text', text: 'Look:' },

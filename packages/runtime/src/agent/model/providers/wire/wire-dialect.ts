@@ -5,7 +5,7 @@ export interface WireCall {
   readonly id: string;
   readonly name: string;
   readonly args: JsonObject;
-  /** An opaque text that the provider needs back with the call. */
+  /** An opaque text that must be sent back to the provider together with the call. */
   readonly signature?: string;
 }
 
@@ -22,7 +22,10 @@ export interface WireReply {
 export interface WireDialect {
   /** Returns true if this request asks for a stream. */
   isStreaming(path: string, body: JsonObject): boolean;
-  /** Returns the events of a stream, in order. Each is the text after `data: `, or a whole event with its name. */
+  /**
+   * Returns the events of a stream, in order. Each text is either the part after `data: `, or a whole event with its
+   * name.
+   */
   events(reply: WireReply): string[];
   /** Returns the body of an answer that is not streamed. */
   body(reply: WireReply): JsonObject;

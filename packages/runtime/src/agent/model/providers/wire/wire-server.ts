@@ -11,12 +11,12 @@ export interface WireRequest {
 }
 
 export type WireAnswer =
-  /** A reply, streamed or not, as the request asks. */
+  /** A reply, streamed if the request asks for a stream. */
   | { readonly reply: WireReply }
   | { readonly status: number; readonly body: string; readonly headers?: Record<string, string> }
   /**
-   * The first events of a reply, and optionally another event. `after`: then the server stays silent, ends the stream,
-   * or sends the rest later.
+   * The first events of a reply, and optionally another event. After them, depending on `after`, the server stays
+   * silent, ends the stream, or sends the rest later.
    */
   | { readonly first: number; readonly of: WireReply; readonly add?: string; readonly after: After }
   /** No answer, not even a header. */
@@ -27,7 +27,7 @@ type After = 'silence' | 'end' | Promise<unknown>;
 export interface WireServer extends AsyncDisposable {
   readonly url: string;
   readonly requests: WireRequest[];
-  /** Sets the next answers, in order; after the last answer, it is repeated. */
+  /** Sets the next answers, in order. The last answer is repeated. */
   answer(...answers: WireAnswer[]): void;
 }
 
@@ -84,7 +84,7 @@ function streamResponse(events: readonly string[], after: After, rest: readonly 
       async function send(some: readonly string[]): Promise<void> {
         for (const event of some) {
           controller.enqueue(event);
-          // Sends each event as its own packet, as a provider does while its model is still writing.
+          // Each event is sent as its own packet, as a provider does while its model is still writing.
           await Bun.sleep(1);
         }
       }
