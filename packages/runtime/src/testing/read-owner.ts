@@ -4,7 +4,7 @@ import { codedFs } from '../ports/coded-fs.ts';
 import { systemFs } from '../ports/fs.ts';
 import { systemProcesses } from '../ports/processes.ts';
 import { ownerPath, workspaceFolder } from '../workspace/layout/instance-paths.ts';
-import { readLockOwner } from '../workspace/lock/acquire-lock.ts';
+import { readLock } from '../workspace/lock/acquire-lock.ts';
 import { decodeRecord, type SwarmRun, type WorkspacePlace } from '../workspace/swarms/own-workspace.ts';
 
 export interface RunningSwarm extends SwarmRun {
@@ -19,8 +19,8 @@ export interface RunningSwarm extends SwarmRun {
 export async function readOwner(place: WorkspacePlace): Promise<RunningSwarm | undefined> {
   const { fs = systemFs, processes = systemProcesses } = place;
   const path = ownerPath(workspaceFolder(place.stateRoot, place.workspaceId));
-  const owner = await readLockOwner({ fs: codedFs(fs), processes }, path);
-  if (!owner) return undefined;
+  const { owner } = await readLock(codedFs(fs), path);
+  if (!owner || !processes.isAlive(owner)) return undefined;
   const record = decodeRecord(owner);
   if (!record) throw new GoondanError('E_STORE_FORMAT', `${path} is in a format this version does not know`);
   const { formatVersion: _, broken: __, startedAt, ...run } = record;

@@ -18,7 +18,7 @@
 import type { AgentAddress, AgentEvent, ApprovalOutcome } from '@goondan/types';
 import { toAgentAddress } from '../../control/instance-address.ts';
 import type { ApprovalNotice, ApprovalSummary } from '../../control/swarm.ts';
-import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
+import { type FrameError, messageOf, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { withoutPlace } from '../../ipc/without-place.ts';
 import { defined } from '../../json/defined.ts';
@@ -274,8 +274,7 @@ export class Approvals implements SwarmListener {
 
   #removeFromDisk({ record }: Entry): void {
     this.deps.file.remove(record.id).catch((error: unknown) => {
-      const problem = error instanceof Error ? error.message : String(error);
-      const message = `Approval ${record.id} has ended, but stays on disk until the next start: ${problem}`;
+      const message = `Approval ${record.id} has ended, but stays on disk until the next start: ${messageOf(error)}`;
       this.deps.report('warn', 'approval.kept', message, toAgentAddress(record));
     });
   }

@@ -12,6 +12,7 @@ import { GoondanError } from '@goondan/types';
 import { Channel } from '../../ipc/channel/channel.ts';
 import { frameFolder } from '../../ipc/channel/frame-files.ts';
 import { socketWire } from '../../ipc/channel/socket-wire.ts';
+import { messageOf } from '../../ipc/check/frame-error.ts';
 import type { Language } from '../../ipc/codec.ts';
 import { type Clock, systemClock, waitAtMost } from '../../ports/clock.ts';
 import type { ChildExit, ChildProcess, Spawn, SpawnRequest } from '../../ipc/spawn.ts';
@@ -118,8 +119,8 @@ function start(deps: SpawnDeps, tag: ProcessTag, request: SpawnRequest) {
       detached: true,
     });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new GoondanError('E_PROCESS_START', `The process of ${name} cannot be started: ${reason}`, { cause: error });
+    const message = `The process of ${name} cannot be started: ${messageOf(error)}`;
+    throw new GoondanError('E_PROCESS_START', message, { cause: error });
   }
 }
 

@@ -16,7 +16,7 @@ import type { LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput, Spawn } from '../../ipc/spawn.ts';
 import { maskOutput } from '../child/child-output.ts';
 import { connectorRunner } from '../child/runner-path.ts';
-import type { SwarmSettings } from '../plan/swarm-settings.ts';
+import type { Plan } from '../plan/current-plan.ts';
 import { awaitAnswer } from '../supervision/await-answer.ts';
 import { toStart } from './kept-connection.ts';
 
@@ -26,7 +26,7 @@ export interface ConnectionTrial {
   /** An existing folder, in which the trial creates a temporary folder. */
   readonly folder: string;
   readonly entryAgent: string;
-  readonly settings: Pick<SwarmSettings, 'heartbeat' | 'supervision'>;
+  readonly settings: Pick<Plan['settings'], 'heartbeat' | 'supervision'>;
   /** Aborting it ends the trial early, with `E_CANCELLED`. */
   readonly signal: AbortSignal;
   /** Receives the output of the process. Must not throw. */

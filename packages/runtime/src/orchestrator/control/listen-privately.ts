@@ -11,6 +11,7 @@ import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { currentUserId } from '../../control/control-socket-path.ts';
 import { findFolderProblem } from '../../control/find-folder-problem.ts';
+import { messageOf } from '../../ipc/check/frame-error.ts';
 
 const FOLDER_MODE = 0o700;
 const SOCKET_MODE = 0o600;
@@ -36,7 +37,7 @@ export function listenPrivately<Server>(
     return { server, remove: removal(path) };
   } catch (error) {
     if (GoondanError.is(error)) throw error;
-    throw unusable(path, error instanceof Error ? error.message : String(error), error);
+    throw unusable(path, messageOf(error), error);
   }
 }
 

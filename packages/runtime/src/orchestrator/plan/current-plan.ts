@@ -9,11 +9,11 @@ import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { TurnPolicy } from '../../config/turn-policy.ts';
 import { type Mask, maskSecrets } from '../../log/mask-secrets.ts';
 import type { CallRules } from '../calls/check-call.ts';
-import { calleeTimes, type SwarmSettings, swarmSettings } from './swarm-settings.ts';
+import { calleeTimes, swarmSettings } from './swarm-settings.ts';
 
 export interface Plan {
   readonly plan: SwarmPlan;
-  readonly settings: SwarmSettings;
+  readonly settings: ReturnType<typeof swarmSettings>;
   /** The agent for events that do not name one. */
   readonly entryAgent: string;
   readonly names: readonly string[];
@@ -97,7 +97,7 @@ function secretsOf({ agents, connections = [] }: SwarmPlan): string[] {
  */
 function withSwarmPolicy(
   agent: DeclaredAgent,
-  { turn, supervision }: SwarmSettings,
+  { turn, supervision }: Plan['settings'],
   override: Partial<TurnPolicy>,
 ): DeclaredAgent {
   const crashesBeforeDeadLetter = supervision.crashesBeforeDeadLetter * OWN_COUNT;

@@ -1,26 +1,14 @@
 /** `Swarm.spec.policy` with all defaults, for the parts of the orchestrator that use it. */
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
-import type { HeartbeatPolicy } from '../../config/swarm-policy.ts';
 import { defaultPolicy, type TurnPolicy } from '../../config/turn-policy.ts';
 import { defaultCallLimits } from '../calls/call.ts';
 import { defaultHeartbeatPolicy } from '../supervision/heartbeat.ts';
-import { defaultSupervisionPolicy, type SupervisionPolicy } from '../supervision/supervision-policy.ts';
-
-export interface SwarmSettings {
-  readonly supervision: SupervisionPolicy;
-  readonly heartbeat: HeartbeatPolicy;
-  readonly calls: Readonly<typeof defaultCallLimits>;
-  readonly maxProcesses: number;
-  readonly graceMs: number;
-  readonly spares: number;
-  /** The swarm's settings for turns; an agent's own policy wins over them. */
-  readonly turn: Partial<TurnPolicy>;
-}
+import { defaultSupervisionPolicy } from '../supervision/supervision-policy.ts';
 
 const DEFAULT_PROCESSES = 64;
 const DEFAULT_GRACE_SECONDS = 30;
 
-export function swarmSettings({ policy = {} }: Pick<SwarmPlan, 'policy'>): SwarmSettings {
+export function swarmSettings({ policy = {} }: Pick<SwarmPlan, 'policy'>) {
   const { maxProcesses, restart, idle, heartbeat, shutdown: _, startTimeoutMs, spares, ...turn } = policy;
   const { crashesBeforeDeadLetter = defaultPolicy.crashesBeforeDeadLetter } = turn;
   return {
@@ -39,6 +27,7 @@ export function swarmSettings({ policy = {} }: Pick<SwarmPlan, 'policy'>): Swarm
     maxProcesses: maxProcesses ?? DEFAULT_PROCESSES,
     graceMs: gracePeriodMs({ policy }),
     spares: spares ?? 1,
+    /** The swarm's settings for turns; an agent's own policy wins over them. */
     turn,
   };
 }

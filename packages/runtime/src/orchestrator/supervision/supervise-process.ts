@@ -6,6 +6,7 @@ import type { JsonObject } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
 import type { ConnectorStart } from '../../config/connector-start.ts';
 import type { HeartbeatPolicy } from '../../config/swarm-policy.ts';
+import { messageOf } from '../../ipc/check/frame-error.ts';
 import { copyJsonObject } from '../../json/copy-json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ChildExit, ChildProcess } from '../../ipc/spawn.ts';
@@ -85,7 +86,7 @@ export function superviseProcess<Down extends { readonly type: string }, Up exte
       // A process that has exited needs no message: `exited` reports its end.
       if (channel.isClosed) return;
       const { type } = message;
-      listener.unsent(type, `${type}: ${error instanceof Error ? error.message : String(error)}`, error);
+      listener.unsent(type, `${type}: ${messageOf(error)}`, error);
     });
   }
 

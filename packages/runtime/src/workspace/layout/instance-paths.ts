@@ -12,31 +12,9 @@ export interface JournalLocation {
 /** A workspace, and the ports for its files; the system's ports when absent. */
 export interface StorePlace extends JournalLocation, Partial<StorePorts> {}
 
-/** The paths of the files of one agent instance. */
-export interface InstancePaths {
-  readonly folder: string;
-  readonly metadata: string;
-  readonly inbox: string;
-  readonly outbox: string;
-  readonly deadLetters: string;
-  readonly lock: string;
-  readonly scratch: string;
-  readonly messages: string;
-  readonly base: string;
-  readonly events: string;
-  readonly turn: string;
-  readonly archive: string;
-  readonly historyStart: string;
-  readonly runtimeEvents: string;
-  /** The folder of traces, one file per turn. */
-  readonly traces: string;
-  readonly extensions: string;
-  extension(name: string): string;
-}
-
 /** One instance on disk, with everything that is needed to read and write its files. */
 export interface StoredInstance extends StorePorts {
-  readonly paths: InstancePaths;
+  readonly paths: ReturnType<typeof pathsIn>;
   readonly address: AgentAddress;
   readonly limits: StoreLimits;
 }
@@ -90,7 +68,7 @@ export function layersPath(workspace: string, agentName: string): string {
   return `${layersFolder(workspace)}/${pathSegment(agentName)}.json`;
 }
 
-export function instancePaths(workspace: string, { agentName, instanceKey }: AgentAddress): InstancePaths {
+export function instancePaths(workspace: string, { agentName, instanceKey }: AgentAddress) {
   return pathsIn(`${instancesFolder(workspace)}/${instanceFolderName(agentName, instanceKey)}`);
 }
 
@@ -104,8 +82,8 @@ export function instanceFolderName(agentName: string, instanceKey: string): stri
   return `${pathSegment(agentName)}~${pathSegment(instanceKey)}`;
 }
 
-/** Returns the paths inside a folder, without knowing which instance the folder belongs to. */
-export function pathsIn(folder: string): InstancePaths {
+/** Returns the paths of the files of one agent instance, whose folder this is. */
+export function pathsIn(folder: string) {
   const messages = `${folder}/messages`;
   const extensions = `${folder}/extensions`;
   return {
@@ -123,9 +101,10 @@ export function pathsIn(folder: string): InstancePaths {
     archive: `${messages}/archive.jsonl`,
     historyStart: `${messages}/history-start.jsonl`,
     runtimeEvents: `${messages}/runtime-events.jsonl`,
+    /** The folder of traces, one file per turn. */
     traces: `${folder}/traces`,
     extensions,
-    extension: (name) => `${extensions}/${pathSegment(name)}.json`,
+    extension: (name: string) => `${extensions}/${pathSegment(name)}.json`,
   };
 }
 

@@ -92,15 +92,6 @@ async function putClaimInPlace(fs: Fs, claim: string, path: string, epoch: numbe
   }
 }
 
-/** Reads the owner of the lock, if that process is alive. */
-export async function readLockOwner(
-  { fs, processes }: Pick<LockSeeker, 'fs' | 'processes'>,
-  path: string,
-): Promise<LockOwner | undefined> {
-  const { owner } = await readLock(fs, path);
-  return owner && processes.isAlive(owner) ? owner : undefined;
-}
-
 function heldLock(fs: Fs, path: string, mine: LockFile): Lock {
   const text = encodeLock(mine);
   const isHeld = async () => {
@@ -132,7 +123,7 @@ function encodeLock(lock: LockFile): Uint8Array {
 }
 
 /** Reads the lock file. An unreadable file was torn by a power loss, so its writer is dead. */
-async function readLock(fs: Fs, path: string): Promise<LockFile> {
+export async function readLock(fs: Fs, path: string): Promise<LockFile> {
   const none = { epoch: 0, owner: null };
   const bytes = await fs.read(path);
   if (!bytes) return none;
