@@ -37,25 +37,19 @@ export function readDefinedTools(
     // A module may export the same tool twice, by its name and as default: the name counts.
     if (isDefinedTool(value) && (keys.get(value) ?? 'default') === 'default') keys.set(value, key);
   }
-  if (keys.size > 0) return [...keys].map(([tool, key]) => readSafely(name, describe, key, tool));
+  const read = (tool: DefinedTool<object>, key: string) => {
+    try {
+      return readTool(name, describe, key, tool);
+    } catch (error) {
+      if (GoondanError.is(error)) throw error;
+      // A getter of the tool threw.
+      throw new GoondanError('E_TOOL_LOAD', `${describe(key)} cannot be read: ${messageOf(error)}.`, { cause: error });
+    }
+  };
+  if (keys.size > 0) return [...keys].map(([tool, key]) => read(tool, key));
   throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: ${file} exports no tool of defineTool.`, {
     suggestion: 'Export a tool: `export const roll = defineTool({ … })`. Or list `exports` in the Tool resource.',
   });
-}
-
-/** Names the tool in errors of its own getters. */
-function readSafely(
-  resource: string,
-  describe: (tool: unknown) => string,
-  key: string,
-  tool: DefinedTool<object>,
-): OfferedTool {
-  try {
-    return readTool(resource, describe, key, tool);
-  } catch (error) {
-    if (GoondanError.is(error)) throw error;
-    throw new GoondanError('E_TOOL_LOAD', `${describe(key)} cannot be read: ${messageOf(error)}.`, { cause: error });
-  }
 }
 
 function readTool(

@@ -100,14 +100,8 @@ function writeAnswer(
 }
 
 function noRuleError(newest: ModelMessage | undefined): GoondanError {
-  if (newest === undefined) {
-    return new GoondanError(
-      'E_MODEL_NO_RULE',
-      'No rule of the scripted model matches a conversation without messages.',
-    );
-  }
-  const text = quote(newest);
-  return new GoondanError('E_MODEL_NO_RULE', `No rule of the scripted model matches the newest message, ${text}.`);
+  const what = newest === undefined ? 'a conversation without messages' : `the newest message, ${quote(newest)}`;
+  return new GoondanError('E_MODEL_NO_RULE', `No rule of the scripted model matches ${what}.`);
 }
 
 /** Describes a message as `user: "…"`, or `tool (weather__get): {"tempC":3}`. */
