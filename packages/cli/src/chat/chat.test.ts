@@ -327,35 +327,42 @@ describe('a question', () => {
     expect(asked).toEqual([]);
   });
 
-  test('follows the one before; Enter alone is an answer, Ctrl-C is not', async () => {
+  test('is not asked while another one is open; Enter alone is an answer, Ctrl-C is not', async () => {
     const { chat, screen, hooks } = open();
-    const answers = [chat.ask([line('first')], '? '), chat.ask([line('second')], '? ')];
-    expect(screen.printed).toEqual(['first']);
+    const first = chat.ask([line('first')], '? ');
+    expect(await chat.ask([line('second')], '? ')).toBeUndefined();
     hooks.sent('');
+    const third = chat.ask([line('third')], '? ');
     hooks.interrupt();
-    expect(await Promise.all(answers)).toEqual(['', undefined]);
+    expect([await first, await third, screen.printed]).toEqual(['', undefined, ['first', 'third']]);
   });
 
-  test('disappears when it needs no answer any more, whether shown or waiting', async () => {
+  test('disappears when it needs no answer any more, and takes no other question with it', async () => {
     const { chat, screen, hooks } = open();
-    const [first, second] = [new AbortController(), new AbortController()];
+    const over = new AbortController();
     screen.setDraft('draft');
-    const answers = [
-      chat.ask([line('first')], '? ', first.signal),
-      chat.ask([line('second')], '? ', second.signal),
-      chat.ask([line('third')], '? ', AbortSignal.abort()),
-    ];
-    second.abort();
-    first.abort();
-    expect(await Promise.all(answers)).toEqual([undefined, undefined, undefined]);
+    expect(await chat.ask([line('none')], '? ', AbortSignal.abort())).toBeUndefined();
+    const first = chat.ask([line('first')], '? ', over.signal);
+    over.abort();
+    expect(await first).toBeUndefined();
     expect([screen.printed, screen.draft, hooks.live().label]).toEqual([['first'], 'draft', '> ']);
+    const answered = new AbortController();
+    const second = chat.ask([line('second')], '? ', answered.signal);
+    hooks.sent('y');
+    const third = chat.ask([line('third')], '# ');
+    answered.abort();
+    expect([await second, hooks.live().label]).toEqual(['y', '# ']);
+    hooks.sent('n');
+    expect(await third).toBe('n');
   });
 
   test('without an answer before the end of the chat stays unanswered', async () => {
-    const { chat } = open();
+    const { chat, screen } = open();
+    screen.setDraft('draft');
     const answered = chat.ask([line('first')], '? ');
     chat.close();
     expect(await answered).toBeUndefined();
+    expect(screen.printed).toEqual(['first', 'Not sent:', 'draft']);
   });
 });
 

@@ -12,7 +12,7 @@ import type { Clock } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import type { ChatSignal } from './listen-to-signals.ts';
 import { AGAIN_MS, decideInterrupt } from './decide-interrupt.ts';
-import { Questions } from './questions.ts';
+import { Question } from './question.ts';
 import { type ChatCommand, readInput } from './read-command.ts';
 import { CHAT_LABEL, type ChatScreen, type LiveView, type ScreenHooks } from './screen/chat-screen.ts';
 import { type Line, line, linesOf } from './screen/line.ts';
@@ -50,7 +50,7 @@ const MOST_ASKED = 10;
 
 export class Chat {
   readonly screen: ChatScreen;
-  readonly #questions: Questions;
+  readonly #question: Question;
   readonly #end = Promise.withResolvers<ChatEnd>();
   #turn: RunningTurn | undefined;
   /** Trace ids of the newest turns. */
@@ -71,7 +71,7 @@ export class Chat {
       gone: () => this.leave('gone'),
       live: () => this.#live(),
     });
-    this.#questions = new Questions(this.screen);
+    this.#question = new Question(this.screen);
     // Handles the rejection here, because the promise may reject before anything awaits it.
     this.#end.promise.catch(() => undefined);
   }
@@ -90,9 +90,9 @@ export class Chat {
     this.screen.print(linesOf(text.trimEnd(), 'dim'));
   }
 
-  /** Asks the person; see `Questions.ask`. */
+  /** Asks the person; see `Question.ask`. */
   async ask(question: readonly Line[], label: string, signal?: AbortSignal): Promise<string | undefined> {
-    const answer = this.#questions.ask(question, label, signal);
+    const answer = this.#question.ask(question, label, signal);
     signal?.addEventListener('abort', () => this.screen.refresh(), { once: true });
     this.screen.refresh();
     return answer;
@@ -128,14 +128,14 @@ export class Chat {
   interrupt(): void {
     const now = this.deps.clock.elapsed();
     const interruption = decideInterrupt({
-      isAsking: this.#questions.isAsking,
+      isAsking: this.#question.label !== undefined,
       turn: this.#turn === undefined ? 'none' : this.#turn.abort.signal.aborted ? 'cancelling' : 'running',
       hasDraft: this.screen.draft !== '',
       isRepeated: now - this.#warnedAt < AGAIN_MS,
     });
     switch (interruption) {
       case 'withdraw':
-        this.#questions.answer(undefined);
+        this.#question.answer(undefined);
         break;
       case 'cancel':
         this.#cancel();
@@ -177,7 +177,7 @@ export class Chat {
 
   /** Restores the terminal. Text that was not sent stays on the screen. */
   close(): void {
-    this.#questions.withdrawAll();
+    this.#question.answer(undefined);
     const unsent = [...this.#queue.splice(0), ...(this.screen.draft === '' ? [] : [this.screen.draft])];
     if (unsent.length > 0) this.screen.print([line('Not sent:', 'yellow'), ...unsent.flatMap((text) => linesOf(text))]);
     this.screen.close();
@@ -185,7 +185,7 @@ export class Chat {
 
   #sent(text: string): void {
     this.#warnedAt = -Infinity;
-    if (this.#questions.isAsking) this.#questions.answer(text);
+    if (this.#question.label !== undefined) this.#question.answer(text);
     else if (text.trim() !== '') this.#take(text);
     this.screen.refresh();
   }
@@ -289,7 +289,7 @@ export class Chat {
         ...this.#queue.map((text) => line(`waiting: ${shorten(text, LONGEST_QUEUED)}`, 'dim')),
       ],
       ...(isWarned ? { hint: line('Ctrl-C again to quit.', 'yellow') } : {}),
-      label: this.#questions.label ?? CHAT_LABEL,
+      label: this.#question.label ?? CHAT_LABEL,
     };
   }
 }
