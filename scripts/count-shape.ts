@@ -29,7 +29,7 @@ const notCounted = /\.test\.|\/(?:testing|simulation|wire|fixtures)\//;
 /** The rows of a report, in order: the name and the number of each. */
 export type Shape = Readonly<Record<string, number | string>>;
 
-/** Counts the packages below a folder. The folder's `node_modules` must contain Goondan's own packages. */
+/** Measures the code of the packages below a folder. The folder's `node_modules` must contain Goondan's own packages. */
 export async function countShape(folder: string): Promise<Shape> {
   const paths = [...new Bun.Glob(counted).scanSync(folder)].filter((path) => !notCounted.test(path)).toSorted();
   const doors = listDoors(folder);

@@ -1,6 +1,6 @@
 /**
- * Writes `metadata.forged` of an event directly into the channel of its process, past all checks, as hostile bundle
- * code could.
+ * Sends the content of the event's `metadata.forged` as a raw frame over the channel of the agent process, past all
+ * checks, as hostile bundle code could.
  */
 import { writeSync } from 'node:fs';
 import type { ExtensionRegister } from '@goondan/types';

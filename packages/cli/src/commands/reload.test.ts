@@ -130,7 +130,7 @@ describe('gdn run --watch', () => {
       void served.stderr.pipeTo(
         new WritableStream({ write: (bytes) => void (said += new TextDecoder().decode(bytes)) }),
       );
-      await until(() => said.includes('Takes input'));
+      await until(() => said.includes('Ready for input'));
       await wakeBoth();
       const before = await processes();
 

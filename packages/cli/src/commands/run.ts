@@ -80,7 +80,9 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
   }
   if (input === undefined) {
     const { serve } = await import('../run/serve.ts');
-    return serve(prepared, terminal, (served) => tell(served, 'Takes input; Ctrl-C stops it', prepared, terminal));
+    return serve(prepared, terminal, (served) =>
+      tell(served, 'Ready for input; Ctrl-C stops the swarm', prepared, terminal),
+    );
   }
   const [{ runOnce }, { readInput }, { callerTrace }] = await Promise.all([
     import('../run/run-once.ts'),

@@ -10,7 +10,7 @@ import { childrenOf, isTurn } from './children-of.ts';
 import type { ChainRecord, LayerRecord, TurnTrace } from './turn-trace.ts';
 
 export interface RenderOptions {
-  /** Colours a piece of text; the text stays plain when absent. */
+  /** Colours a piece of text. Without this function the text stays plain. */
   readonly paint?: (style: 'kind' | 'name' | 'time' | 'change' | 'error', text: string) => string;
   /** If true, shows every recorded change, the messages, and the input of calls. */
   readonly isFull?: boolean;

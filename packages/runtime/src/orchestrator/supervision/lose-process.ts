@@ -36,7 +36,7 @@ export function killHung(state: InstanceState, moment: Moment): InstanceStep {
 }
 
 /**
- * Handles a turn that the store ended (invariant 12). For any other cause, the process exits and `exited` handles it.
+ * Handles a turn that the store ended (invariant 12 of the machine). For any other cause, the process exits and `exited` handles it.
  */
 export function loseTurn(state: InstanceState, error: FrameError): InstanceStep {
   const { phase } = state;
@@ -71,7 +71,7 @@ export function loseProcess(
   return after([...gone, ...actions], goOn(blamed, moment));
 }
 
-/** Returns true if the exit of a process in this phase is a crash (invariant 9). */
+/** Returns true if the exit of a process in this phase is a crash (invariant 9 of the machine). */
 function endsInCrash(phase: Phase): boolean {
   if (phase.name === 'draining') return phase.hasTurn;
   return phase.name !== 'killed' || phase.why !== 'late';
@@ -103,7 +103,7 @@ function blame(state: InstanceState, how: string, moment: Moment): InstanceStep 
 
 /**
  * Fails the waiting requests when a process died that was only adding a dead letter to the conversation, because then
- * the event is not the cause (invariant 6).
+ * the event is not the cause (invariant 6 of the machine).
  */
 function tellHopeless([running]: readonly QueuedEvent[], how: string, { policy }: Moment): InstanceAction[] {
   if (running === undefined || running.crashes <= policy.crashesBeforeDeadLetter) return [];
@@ -116,7 +116,7 @@ function countCrash([running, ...others]: readonly QueuedEvent[]): readonly Queu
   return [{ ...rest, crashes: running.crashes + 1 }, ...others];
 }
 
-/** Marks the running event, so that this exit does not count as its crash (invariant 12). */
+/** Marks the running event, so that this exit does not count as its crash (invariant 12 of the machine). */
 function excuse([running, ...others]: readonly QueuedEvent[]): readonly QueuedEvent[] {
   return running === undefined ? [] : [{ ...running, isExcused: true }, ...others];
 }

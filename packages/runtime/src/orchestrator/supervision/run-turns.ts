@@ -65,7 +65,7 @@ export function becomeReady(state: InstanceState, moment: Moment): InstanceStep 
   return after([clearTimer('start')], takeNext({ ...rest, startFailures: 0 }, moment, moment.now));
 }
 
-/** Removes a finished event from the queue (invariant 3). */
+/** Removes a finished event from the queue (invariant 3 of the machine). */
 export function finishTurn(
   state: InstanceState,
   { eventId, outcome }: Extract<InstanceInput, { type: 'turn.done' }>,
@@ -79,7 +79,7 @@ export function finishTurn(
   return { state: { ...state, queue, phase: { ...phase, hasTurn: false } }, actions: [finished] };
 }
 
-/** Removes all events from the queue, together with their crash counts (invariant 3). */
+/** Removes all events from the queue, together with their crash counts (invariant 3 of the machine). */
 export function discard(state: InstanceState, { error }: Extract<InstanceInput, { type: 'discard' }>): InstanceStep {
   const { phase, queue, spawned } = state;
   if (hasProcess(phase)) return ignore(state, 'discard: it has a process');
@@ -103,7 +103,7 @@ function watchIdle({ now, policy }: Moment, idleSince: number): InstanceAction[]
   return [setTimer('idle', verdict.type === 'lookAgain' ? verdict.at : now)];
 }
 
-/** The only place that sends a turn (invariant 2). */
+/** The only place that sends a turn (invariant 2 of the machine). */
 function sendNext(state: InstanceState, { policy }: Moment, readySince: number): InstanceStep {
   const [next] = state.queue;
   if (next === undefined) return stay(state);

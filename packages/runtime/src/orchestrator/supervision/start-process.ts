@@ -18,7 +18,7 @@ import {
 import { isFinal, isStoreFault } from './start-failure.ts';
 import type { SupervisionPolicy } from './supervision-policy.ts';
 
-/** The only place that requests a process, after the backoff (invariant 5). */
+/** The only place that requests a process, after the backoff (invariant 5 of the machine). */
 export function seekProcess(state: InstanceState, { now }: Moment): InstanceStep {
   const { notBefore } = state.restarts;
   if (notBefore > now) {
@@ -27,7 +27,7 @@ export function seekProcess(state: InstanceState, { now }: Moment): InstanceStep
   return { state: enter(state, { name: 'inLine' }), actions: [{ type: 'slot.ask' }] };
 }
 
-/** Gives an instance a process even without work (invariant 14). */
+/** Gives an instance a process even without work (invariant 14 of the machine). */
 export function keep(state: InstanceState, moment: Moment): InstanceStep {
   return state.phase.name === 'absent' ? seekProcess({ ...state, isKept: true }, moment) : stay(state);
 }
@@ -40,14 +40,14 @@ export function forgive(state: InstanceState, moment: Moment): InstanceStep {
   return after(clearTimerOf(state.phase), seekProcess(forgiven, moment));
 }
 
-/** Tries the start once more, because a request came (invariant 11). */
+/** Tries the start once more, because a request came (invariant 11 of the machine). */
 export function tryAgain(state: InstanceState, moment: Moment): InstanceStep {
   const step = seekProcess(state, moment);
   return step.state.phase.name === 'backoff' ? after(tellWaiting(state, moment), step) : step;
 }
 
 /**
- * Marks an instance without a process whose inbox cannot be read (invariant 11). The same problem is not logged again.
+ * Marks an instance without a process whose inbox cannot be read (invariant 11 of the machine). The same problem is not logged again.
  */
 export function standDamaged(state: InstanceState, error: FrameError): InstanceStep {
   const { phase, startError: known } = state;
@@ -61,7 +61,7 @@ export function standDamaged(state: InstanceState, error: FrameError): InstanceS
   return { state: enter({ ...state, startError: error }, { name: 'doesNotStart' }), actions };
 }
 
-/** The only place that spawns the process (invariant 1). */
+/** The only place that spawns the process (invariant 1 of the machine). */
 export function takeSlot(state: InstanceState, { now, policy }: Moment): InstanceStep {
   if (state.phase.name !== 'inLine') {
     // The instance stopped meanwhile. If it has a process, the process keeps the slot.

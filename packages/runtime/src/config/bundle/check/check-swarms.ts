@@ -26,7 +26,7 @@ function* checkEntryAgent(scope: Scope, loaded: LoadedResourceOf<'Swarm'>): Gene
   const listed = agents.map((item) => findResource(scope, 'Agent', referenceOf(item))?.loaded);
   if (listed.includes(entry.loaded)) return;
   const message = `The entry agent ${entry.loaded.identity} is not in spec.agents.`;
-  const suggestion = 'Add it to spec.agents, or name one of those.';
+  const suggestion = 'Add it to spec.agents, or name an agent of that list.';
   yield errorIn(loaded, ['spec', 'entryAgent'], 'E_REF_MISSING', message, suggestion);
 }
 
