@@ -80,7 +80,7 @@ describe('a swarm defined in code', () => {
   test('R-04 accepts nothing but JSON', async () => {
     using bundle = temporaryBundle(files);
     const config = { callback: () => 1 };
-    // A function in the place of JSON stands for code that the type checker did not see.
+    // The cast imitates code that the type checker did not see, which has a function where JSON is expected.
     const wrong = {
       kind: 'Extension',
       metadata: { name: 'log' },
@@ -142,7 +142,7 @@ describe('a tool of defineTool in a swarm defined in code', () => {
     ['as a function in an Agent', [{ ...agent, spec: { tools: [() => 4] } }]],
   ])('F-15 is rejected %s, with the reason and the way out', async (_title, wrong) => {
     using bundle = temporaryBundle(files);
-    // Code that the type checker did not see.
+    // The cast imitates code that the type checker did not see.
     const refused = await defineSwarm({ folder: bundle.folder, resources: wrong as ResourceDefinition[] }).catch(
       (error: unknown) => error,
     );
@@ -155,7 +155,8 @@ describe('a tool of defineTool in a swarm defined in code', () => {
 });
 
 describe('wrong arguments of a program in JavaScript', () => {
-  // Safe: a program in JavaScript may pass anything.
+  // Returns the error code of an action. The casts in the actions are needed because a program in JavaScript may pass
+  // anything.
   const code = (action: () => unknown) =>
     Promise.try(action).then(
       () => 'accepted',

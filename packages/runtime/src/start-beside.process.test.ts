@@ -11,7 +11,7 @@ afterEach(() => {
   for (const each of made.splice(0)) each[Symbol.dispose]();
 });
 
-/** Starts a swarm as a Node program does; the Bun of this test may do it, too. */
+/** Starts a swarm as a Node program does. This also works in Bun, which runs this test. */
 async function start(onLog?: (line: LogLine) => void) {
   const bundle = temporaryBundle({
     'goondan.yaml': `apiVersion: goondan.ai/v1
@@ -76,7 +76,7 @@ describe('a swarm in a Bun process beside the program', () => {
     const folder = dirname(socket);
     renameSync(folder, `${folder}-moved`);
     mkdirSync(folder, { mode: 0o700 });
-    // The next input shows the loss at once. It still needs the socket.
+    // The next input shows at once that the folder is lost. The input needs the socket, so the socket is moved back.
     renameSync(join(`${folder}-moved`, 'control.sock'), socket);
     await swarm.deliver({ input: 'too late' }).catch(() => undefined);
     await swarm.stopped;

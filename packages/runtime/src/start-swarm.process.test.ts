@@ -1,4 +1,4 @@
-// Tests a swarm that a program starts, with real processes: its files while it runs, and its cleanup.
+// Tests a swarm that a program starts, with real processes: the swarm's files while it runs, and its cleanup.
 import { afterEach, describe, expect, test } from 'bun:test';
 import {
   existsSync,
@@ -87,7 +87,7 @@ describe('a running swarm', () => {
       'swarm.json',
       'workspace.lock',
     ];
-    // Files that are only for display are written in the background.
+    // These files are only for display, and are written in the background.
     for (const each of ['layers', 'swarm.json']) while (!existsSync(join(folder, each))) await Bun.sleep(5);
     expect(readdirSync(folder).toSorted()).toEqual(own);
     expect(statSync(join(folder, 'control.sock')).mode & 0o777).toBe(0o600);
@@ -168,7 +168,7 @@ describe('a stopped swarm', () => {
     // Waits until the used spare is replaced.
     await Bun.sleep(300);
     await swarm.stop();
-    // The guardian had no process to end.
+    // No process was left for the guardian to end.
     expect(lines.filter(({ event }) => event === 'run.left_over')).toEqual([]);
     await swarm.stopped;
     expect(() => process.kill(instance?.pid ?? 0, 0)).toThrow('ESRCH');
@@ -251,7 +251,7 @@ describe('a swarm that cannot start', () => {
     ['a folder that is not there', { bundleFolder: '/nowhere' }, 'E_BUNDLE_MISSING', ''],
     ['a plan for a folder that is not there', { ...clerk, bundleFolder: '/nowhere' }, 'E_BUNDLE_MISSING', ''],
   ])('F-06 because of %s reports a code', async (_, given, code, suggestion) => {
-    // A program in JavaScript may pass anything.
+    // The cast is needed because a program in JavaScript may pass anything.
     expect(await failure(startSwarm(given as unknown as StartSwarmOptions))).toMatchObject({
       code,
       suggestion: expect.stringContaining(suggestion),

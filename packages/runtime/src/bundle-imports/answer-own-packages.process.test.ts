@@ -23,7 +23,7 @@ test('bundle code gets the copy of its process, by every name, whatever is in it
      import { Refusal } from '@goondan/types/http';
      export const classes: unknown[] = [GoondanError, core.GoondanError, Object.getPrototypeOf(Refusal)];`,
   );
-  // Beside the sources, where our own packages are found; the bundle is somewhere else.
+  // The program runs in the folder of the sources, where our own packages are found. The bundle is in another folder.
   const program = `
     import { GoondanError } from '@goondan/types';
     import { answerOwnPackages } from './answer-own-packages.ts';

@@ -35,7 +35,7 @@ describe('a config over another', () => {
   });
 
   test('X-05 a key named __proto__ is a key like any other', () => {
-    // Only JSON.parse makes such a key.
+    // Only JSON.parse creates such a key.
     const over = JSON.parse('{"__proto__": {"isAdmin": true}}') as JsonObject;
     const merged = mergeConfig({ a: 1 }, over);
     expect(Object.keys(merged)).toEqual(['a', '__proto__']);

@@ -49,7 +49,7 @@ describe('an entry', () => {
     ['link-out.ts', 'is a link that leads out of the bundle'],
     ['folder-out/secret.ts', 'is a link that leads out of the bundle'],
     ['folder-out', 'is a link that leads out of the bundle'],
-    // The path of the sibling begins with the same characters as the bundle's.
+    // The path of the sibling folder begins with the same characters as the path of the bundle.
     ['sibling.ts', 'is a link that leads out of the bundle'],
     ['index.ts\0.png', 'contains a NUL byte'],
   ])('X-16 %j is rejected', async (entry, why) => {

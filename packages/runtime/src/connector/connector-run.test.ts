@@ -13,7 +13,7 @@ import { countedIds } from '../testing/counted-ids.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { ConnectorRun } from './connector-run.ts';
 
-/** The connector of a test; the module on disk only calls it. */
+/** The connector of a test. The module on disk only calls this function. */
 type Listen = Connector;
 const listeners: Record<string, Listen> = {};
 const never = new Promise<never>(() => undefined);

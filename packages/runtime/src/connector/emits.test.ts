@@ -42,7 +42,7 @@ describe('emit', () => {
   test('generates a missing id and time', () => {
     const { emits, sent, clock } = openEmits();
     void emits.emit({ name: 'message' });
-    // The result of `headers.get` for a missing header.
+    // `headers.get` returns null for a missing header.
     void emits.emit({ name: 'message', id: null } as unknown as ConnectorEvent);
     expect(sent.map(({ id, event }) => [id, event])).toEqual([
       ['heard-1', { name: 'message', createdAt: clock.now() }],

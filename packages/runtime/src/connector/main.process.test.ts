@@ -1,4 +1,4 @@
-// Tests the program of a connector as a real process.
+// Tests the program of a connector process, as a real process.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ function start(text: string) {
     config: {},
     secrets: {},
   };
-  // Safe: a plan is JSON.
+  // The cast is safe: a plan is JSON.
   void child.channel.send({ type: 'start', plan: plan as unknown as JsonObject });
   const says = async (type: FromConnector['type']) => {
     for (;;) {

@@ -16,7 +16,7 @@ describe('the place of the control socket', () => {
     const folder = `/${'x'.repeat(100 - '//control.sock'.length)}`;
     expect(controlSocketPath(folder, 'team', environment)).toBe(`${folder}/control.sock`);
     expect(controlSocketPath(`${folder}x`, 'team', environment)).toStartWith('/run/user/1000/goondan-1000/team-');
-    // Bytes, not characters.
+    // The limit is in bytes, not in characters.
     const korean = `/${'군'.repeat(30)}`;
     expect(controlSocketPath(korean, 'team', environment)).toStartWith('/run/user/1000/');
   });

@@ -29,7 +29,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Starts a child that runs `body` with `channel` in scope. */
+/** Starts a child that runs the code `body`, which can use `channel`. */
 function start(body: string, limits: Partial<ChannelLimits> = {}) {
   const script = join(folder, `${crypto.randomUUID()}.ts`);
   const frames = join(folder, crypto.randomUUID());
@@ -181,7 +181,7 @@ describe('a misbehaving child', () => {
     clearInterval(watch);
     expect(messages).toEqual([{ type: 'drained' }]);
     expect(refusals).toEqual(['E_IPC_SIZE']);
-    // The frame itself would need more than three hundred million bytes.
+    // If the whole frame were kept in memory, this would be more than three hundred million bytes.
     expect(highest - before).toBeLessThan(150_000_000);
     child.kill('SIGKILL');
     await child.exited;

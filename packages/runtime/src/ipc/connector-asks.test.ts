@@ -154,7 +154,7 @@ describe("a connector's ask", () => {
     for (const { answer: ended } of asks) void failure(ended);
     expect(() => ask('more')).toThrow(expect.objectContaining({ code: 'E_CALLS_FULL', retryable: true }));
     child.onMessage((message) => heard.push(message));
-    // Writes directly to the channel, as a process without our runner could.
+    // This writes directly to the channel, as a process without our runner could do.
     await child.send({ type: 'connector.ask', askId: 'mine', id: 'e', event, wantsDeltas: false });
     while (heard.length === 0) await Bun.sleep(1);
     expect(heard).toMatchObject([

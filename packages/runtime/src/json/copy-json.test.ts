@@ -28,7 +28,7 @@ describe('copyJson', () => {
       fc.property(anything, (value) => {
         try {
           const copied = copyJson(value, { omitUndefined: true });
-          // -0 is the one number that text does not preserve.
+          // Texts are compared, because -0 is the only number that JSON text does not preserve.
           expect(JSON.stringify(JSON.parse(JSON.stringify(copied)))).toBe(JSON.stringify(copied));
         } catch (error) {
           expect(error).toBeInstanceOf(NotJson);
@@ -58,7 +58,7 @@ describe('copyJson', () => {
     expect(complaint(() => copyJson(given))).toBe('a is undefined, which JSON cannot represent');
     expect(complaint(() => copyJson(undefined, { omitUndefined: true }))).toStartWith('the value is undefined');
     expect(JSON.stringify(copyJson(given, { omitUndefined: true }))).toBe('{"b":[null,1]}');
-    // The list has gaps, not undefined items.
+    // The list has gaps, which differ from undefined items.
     expect(JSON.stringify(copyJson(Array(2), { omitUndefined: true }))).toBe('[null,null]');
   });
 
@@ -122,7 +122,7 @@ function nested(levels: number): unknown[] {
   return value;
 }
 
-/** Returns paths of objects that are the same object in both. */
+/** Lists the paths of objects that both values share. */
 function shared(given: unknown, copied: unknown, path = ''): string[] {
   if (typeof given !== 'object' || given === null || typeof copied !== 'object' || copied === null) return [];
   const entries = Object.entries(given);
@@ -130,7 +130,7 @@ function shared(given: unknown, copied: unknown, path = ''): string[] {
   return given === copied ? [path, ...inside] : inside;
 }
 
-/** Returns paths of values that are not frozen. */
+/** Lists the paths of values that are not frozen. */
 function thawed(value: unknown, path = ''): string[] {
   if (typeof value !== 'object' || value === null) return [];
   const inside = Object.entries(value).flatMap(([key, item]) => thawed(item, `${path}.${key}`));

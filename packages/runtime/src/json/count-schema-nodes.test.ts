@@ -5,7 +5,7 @@ const properties = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`p${index}`, { type: 'string' }]));
 const references = (count: number, $ref: string) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`r${index}`, { $ref }]));
-/** Each part refers twice to the next, which makes 2 to the power of `length` nodes. */
+/** Creates a schema in which each part refers twice to the next part. It has 2 to the power of `length` nodes. */
 const doubling = (length: number, name: (index: number) => object, refTo: (index: number) => string) => ({
   $ref: refTo(0),
   $defs: Object.fromEntries(
@@ -20,7 +20,8 @@ describe('the nodes of a schema', () => {
   test('T-07 are its values, and those of each $ref once more', () => {
     expect(countSchemaNodes({ type: 'object' })).toBe(2);
     expect(countSchemaNodes({ properties: properties(3) })).toBe(1 + 1 + 3 * 2);
-    // `$defs`, the part and its type; then two references, each a text and the part with its type again.
+    // The nodes are `$defs`, the part and its type, and two references. Each reference is a text, and counts the part
+    // with its type again.
     const twice = { $defs: { a: { type: 'string' } }, properties: references(2, '#/$defs/a') };
     expect(countSchemaNodes(twice)).toBe(1 + 3 + 1 + 2 * (2 + 2));
   });
@@ -31,7 +32,8 @@ describe('the nodes of a schema', () => {
   });
 
   test('T-07 a reference to an enclosing part counts as one more', () => {
-    // The root; `items`, its `$ref` and the root once more, in which the reference is not followed again.
+    // The nodes are the root, `items`, its `$ref`, and the root once more. In that second root, the reference is not
+    // followed again.
     expect(countSchemaNodes({ items: { $ref: '#' } })).toBe(3 + 3 + 1);
   });
 
@@ -52,7 +54,7 @@ describe('the nodes of a schema', () => {
     });
     const referring = { $defs: { b: counted }, properties: references(300, '#/$defs/b') };
     expect(countSchemaNodes(referring)).toBeLessThan(MOST_SCHEMA_NODES);
-    // Three reads: to find the names, to count the part in place, and once for all references to it.
+    // The part is read three times: to find the names, to count the part in place, and once for all references to it.
     expect(reads).toBe(3);
   });
 

@@ -65,10 +65,10 @@ describe('diffJson', () => {
   });
 
   test('there is a change exactly when the values differ, and its path leads to both sides', () => {
-    // Keys without dots and brackets, so that a path can be followed.
+    // The keys have no dots or brackets, so that a path can be followed.
     const value = fc.letrec<{ value: JsonValue }>((tie) => ({
       value: fc.oneof(
-        // Small enough that nothing is cut.
+        // The values are so small that nothing is cut.
         { maxDepth: 2 },
         fc.constantFrom<JsonValue[]>(null, true, 0, 1, 'a', 'b'),
         fc.array(tie('value'), { maxLength: 2 }),
@@ -80,7 +80,7 @@ describe('diffJson', () => {
         const { changes } = diffJson(before, after);
         expect(changes.length === 0).toBe(Bun.deepEquals(before, after, true));
         for (const change of changes) {
-          // An added or removed item of a list appears on its own side only.
+          // An added or removed item of a list has a value on one side only.
           if (change.before !== undefined) expect(shown(walk(before, change.path))).toBe(change.before);
           if (change.after !== undefined) expect(shown(walk(after, change.path))).toBe(change.after);
           expect(change.before).not.toBe(change.after);

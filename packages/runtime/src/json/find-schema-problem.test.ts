@@ -14,7 +14,7 @@ function judge(schema: JsonValue): { readonly path: readonly string[]; readonly 
   return { path: first?.instancePath.split('/').slice(1) ?? [], message: first?.message ?? '' };
 }
 
-/** Values that a keyword may have, right or wrong. */
+/** Generates values for a keyword, valid or not. */
 const value: fc.Arbitrary<JsonValue> = fc.letrec<{ value: JsonValue; schema: JsonValue }>((tie) => ({
   value: fc.oneof(
     { withCrossShrink: true, maxDepth: 4 },
@@ -34,7 +34,7 @@ describe('a value that may be a JSON Schema', () => {
     let wrong = 0;
     fc.assert(
       fc.property(fc.constantFrom(...Object.keys(draft.properties)), value, (keyword, given) => {
-        // Not at the top, because the validator ignores two keywords there.
+        // The keyword is not at the top of the schema, because there the validator ignores two keywords.
         const schema = { not: { [keyword]: given } };
         const expected = judge(schema);
         const found = findSchemaProblem(schema);

@@ -79,7 +79,7 @@ describe('a schema', () => {
     ['with an $id', { $id: 'https://example.com/weather' }],
     ['with the same $id again', { $id: 'https://example.com/weather' }],
     ['with a keyword nobody knows', { 'x-order': 1, format: 'fancy' }],
-    // Ajv would answer with a promise, and a promise is truthy.
+    // For such a schema, Ajv would return a promise, which is truthy.
     ['that calls itself asynchronous', { $async: true }],
   ])('C-13 %s works: schemas come from other people', async (_title, more) => {
     const schema: JsonSchema = { ...more, type: 'object', required: ['city'] };

@@ -10,7 +10,7 @@ test('is the beginning of the JSON, and tells whether there is more', () => {
       expect(isCut).toBe(whole.length > longest);
       expect(text.length).toBeLessThanOrEqual(longest);
       if (!isCut) expect(text).toBe(whole);
-      // A text that is cut inside is closed where it was cut.
+      // The last two characters are left out, because a string that is cut in the middle is closed at that place.
       else expect(whole.startsWith(text.slice(0, -2))).toBe(true);
     }),
   );

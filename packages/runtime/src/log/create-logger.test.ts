@@ -23,7 +23,7 @@ const consoleMethods = [
 describe('the logger', () => {
   test.each(consoleMethods)('X-15 has %s, and it works without the logger in front of it', (method) => {
     const { [method]: run } = openLogger().logger;
-    // They take different arguments; none may throw for a single text.
+    // The methods take different arguments, but none may throw for a single text.
     expect(() => (run as (text: string) => void)('text')).not.toThrow();
   });
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { MASKED, maskSecrets, type SecretMask } from './mask-secrets.ts';
 import { MaskedStream } from './masked-stream.ts';
 
-/** Returns the output for each piece, and at the end. */
+/** Returns the output after each piece, and the output at the end. */
 function pass(mask: SecretMask, pieces: readonly string[]): string[] {
   const stream = new MaskedStream(mask);
   return [...pieces.map((piece) => stream.push(piece)), stream.end()];
@@ -19,17 +19,17 @@ function cut(text: string, sizes: readonly number[]): string[] {
   return [...pieces, text.slice(from)];
 }
 
-// Few letters, so that secrets overlap, begin like each other and repeat inside themselves.
+// There are only a few letters, so that secrets overlap, have the same beginning, or repeat inside themselves.
 const letters = fc.constantFrom('a', 'a', 'b', '"', '\\', '\n', '%', 'é', '\ud83d');
 const secretText = fc.string({ unit: letters, minLength: 8, maxLength: 14 });
 const secretTexts = fc.oneof(
   fc.array(secretText, { minLength: 1, maxLength: 4 }),
-  // Secrets that begin with, end with or overlap another secret.
+  // Some secrets begin with another secret, end with it, or overlap it.
   secretText.map((secret) => [secret, `${secret}ab`, secret.slice(0, 8), `${secret.slice(4)}${secret.slice(0, 6)}`]),
 );
 const sizes = fc.array(fc.nat({ max: 6 }), { maxLength: 60 });
 
-/** Makes a text full of secrets, in several forms, complete and broken off. */
+/** Generates a text full of secrets, in several forms. Some of the secrets are broken off. */
 function textOf(secrets: readonly string[]): fc.Arbitrary<string> {
   const forms = secrets.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), JSON.stringify({ secret })]);
   const some = fc.constantFrom(...forms);
@@ -103,13 +103,16 @@ describe('the mask of a text in pieces', () => {
     const broken = (text: string) => stream.push(text) + stream.breakOff();
     expect(broken('key sk-live')).toBe('key sk-live');
     expect(broken('key sk-live-')).toBe('key ***');
-    // The beginning of the second secret overlaps a hidden one.
+    // The beginning of the second secret overlaps a secret that is hidden.
     expect(broken('key sk-live-12345-and-mo')).toBe('key ***');
     expect(broken('done')).toBe('done');
   });
 });
 
-/** Returns how much of the form, but not all, the text ends with. */
+/**
+ * Returns the length of the longest part of the form's beginning with which the text ends. The whole form does not
+ * count.
+ */
 function beginningAtEnd(text: string, form: string): number {
   for (let length = form.length - 1; length > 0; length--) {
     if (text.endsWith(form.slice(0, length))) return length;
@@ -118,12 +121,12 @@ function beginningAtEnd(text: string, form: string): number {
 }
 
 /**
- * Returns the expected output, computed character by character: every occurrence of a secret is marked, and overlapping
- * occurrences become one.
+ * Returns the expected output, computed character by character: every occurrence of a secret is masked, and overlapping
+ * occurrences become one mask.
  */
 function maskByHand(text: string, forms: readonly string[]): string[] {
   const isHidden = Array.from(text.split(''), () => false);
-  /** True where a masked part continues from the character before. */
+  /** True for a character that belongs to the same mask as the character before it. */
   const goesOn = Array.from(text.split(''), () => false);
   for (let start = 0; start < text.length; start++) {
     for (const form of forms) {

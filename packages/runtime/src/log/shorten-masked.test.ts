@@ -10,7 +10,7 @@ test('no part of a secret is left, wherever a value is cut', () => {
   const piece = fc.oneof(fc.constant(secret), fc.string({ maxLength: 30 }));
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), fc.integer({ min: 1, max: 120 }), (pieces, longest) => {
-      // Skips samples in which a piece that is not the secret contains its beginning by chance.
+      // This skips samples in which another piece contains the beginning of the secret by chance.
       fc.pre(pieces.every((each) => each === secret || !each.includes('swor')));
       for (const value of [pieces.join(' '), { pieces }]) {
         const text = shorten(value, longest);

@@ -12,7 +12,7 @@ function eventOf(more: Partial<AgentEvent> = {}): AgentEvent {
   return { id: 'e', type: 'user.message', instanceKey: 'k', source, traceId: high, createdAt: new Date(0), ...more };
 }
 
-/** Tells whether the spans of an event would be exported, and its tools would be told so. */
+/** Tells whether the spans of an event would be exported. */
 function isSampled(sampler: string, more: Partial<AgentEvent> = {}, share = ''): boolean {
   const environment = { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: share };
   const warnings: string[] = [];

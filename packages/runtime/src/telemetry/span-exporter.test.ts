@@ -8,7 +8,8 @@ const taken: PostOutcome = { type: 'taken', rejected: 0, why: '' };
 const away: PostOutcome = { type: 'away', why: 'it is not there' };
 
 /**
- * Creates an exporter whose requests get these responses in order, then the last one again; `undefined` never responds.
+ * Creates an exporter whose requests get these responses in order; the last response is repeated. For `undefined`, the
+ * collector never responds.
  */
 function exporterWith(...answers: readonly (PostOutcome | undefined)[]) {
   const clock = manualClock();
@@ -32,7 +33,7 @@ function exporterWith(...answers: readonly (PostOutcome | undefined)[]) {
   return { clock, posts, said, exporter, counts: () => posts.map(({ spans }) => spans.length) };
 }
 
-/** Only the name matters here. */
+/** The cast is safe: these tests read only the name. */
 const spansNamed = (count: number, name: string) =>
   Array.from({ length: count }, () => ({ name }) as unknown as OtlpSpan);
 const source = (count = 1, name = 'span') => ({ count, spans: () => spansNamed(count, name) });

@@ -1,4 +1,5 @@
-// Compares the page with the sources: the variables read, the attributes sent, and the limits.
+// Compares docs/telemetry.md with the sources: the variables that are read, the attributes that are sent, and the
+// limits.
 import { expect, test } from 'bun:test';
 import { isTest, readRepository } from '../../../../test/read-repository.ts';
 import { exporterLimits } from './span-exporter.ts';

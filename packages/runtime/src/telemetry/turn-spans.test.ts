@@ -215,7 +215,7 @@ test('R-08 a chain that ran when its turn was given up is exported as unfinished
     abort.abort(new Error('enough'));
     await new Promise(() => undefined);
   });
-  // The layer does not stop, so the turn is abandoned while the call is still running.
+  // The layer does not stop, so the turn is given up while the call is still running.
   const register: ExtensionRegister = ({ pipeline }) =>
     pipeline.register('toolCall', async (ctx) => {
       await ctx.next();

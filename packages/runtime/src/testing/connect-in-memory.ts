@@ -10,7 +10,7 @@ import type { ChannelLimits } from '../ipc/limits.ts';
 export interface InMemoryOptions {
   readonly limits?: Partial<ChannelLimits>;
   readonly clock?: Clock;
-  /** The number of bytes that the wire can hold. */
+  /** The number of bytes that may be on their way at once. */
   readonly room?: number;
   /** Files for messages that are too long for a frame. */
   readonly files?: FrameFiles;

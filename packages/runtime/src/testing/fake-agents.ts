@@ -15,7 +15,7 @@ export interface FakeTurn {
   readonly event: AgentEvent;
   readonly deadLetter: boolean;
   readonly child: Child;
-  /** Aborts on `cancel`, with its reason. */
+  /** Aborts when the turn is cancelled, with the reason of the cancel. */
   readonly signal: AbortSignal;
   /** Sends a request or an event to another agent. */
   readonly call: (
@@ -33,8 +33,8 @@ export interface FakeCall {
 }
 
 /**
- * Returns the text of the answer. If it throws, the turn fails. If it returns `undefined`, there is no answer, because
- * the process has exited or hangs.
+ * Returns the text of the answer. If the function throws, the turn fails. If it returns `undefined`, there is no
+ * answer, as when a process has exited or hangs.
  */
 export type FakeAnswer = (turn: FakeTurn) => Promise<string | undefined>;
 
@@ -43,7 +43,7 @@ export interface FakeAgents {
   readonly children: readonly Child[];
   /** Children that got a plan, with their addresses, in the order of their starts. */
   readonly started: readonly { readonly at: AgentAddress; readonly child: Child }[];
-  /** If set, called instead of sending `ready`. */
+  /** If set, this function is called at the start of a child, instead of sending `ready`. */
   onStart: ((child: Child) => void) | undefined;
 }
 
@@ -73,7 +73,7 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
     child.channel.onMessage((message) => {
       switch (message.type) {
         case 'start': {
-          // Safe: the plan is an `AgentStart`, which the orchestrator made.
+          // The cast is safe: the plan is an `AgentStart`, which the orchestrator made.
           at = (message.plan as unknown as AgentStart).address;
           started.push({ at, child });
           if (agents.onStart !== undefined) return agents.onStart(child);
@@ -88,7 +88,7 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
         }
         case 'cancel':
           if (running?.eventId === message.eventId) running.stop.abort(message.reason);
-          // A cancel may arrive before its turn.
+          // A cancel may arrive before the turn that it cancels.
           else early = message;
           return;
         case 'call.ended':

@@ -1,6 +1,4 @@
-/**
- * A person who answers approval requests, simulated by a test. Answers are kept until they are taken, as in a swarm.
- */
+/** Fakes a person who answers approval requests. As in a swarm, an answer is kept until the tool call has used it. */
 import type { ApprovalOutcome } from '@goondan/types';
 import type { ApprovalQuestion, Approver } from '../agent/seams/approver.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
@@ -8,13 +6,13 @@ import { canonicalJson } from '../json/canonical-json.ts';
 export interface FakeApprover extends Approver {
   /** Every request, in order. A request that was made twice is listed twice. */
   readonly questions: readonly ApprovalQuestion[];
-  /** Answers that were not taken yet, by request. */
+  /** The answers that no tool call has used yet, by the id of the request. */
   readonly given: Map<string, Promise<ApprovalOutcome>>;
-  /** Takes over the answers that were given to another process of the same agent. */
+  /** Adds the answers that were given to another process of the same agent. */
   remember(earlier: FakeApprover): void;
 }
 
-/** The answer of the person: at once, later, or never. */
+/** Returns the answer of the person: at once, later, or never. */
 export type Answer = (question: ApprovalQuestion) => ApprovalOutcome | Promise<ApprovalOutcome>;
 
 export function fakeApprover(answer: Answer): FakeApprover {

@@ -1,4 +1,4 @@
-/** A handle of a swarm that exists only in memory, for tests of the control socket and its clients. */
+/** A fake handle of a swarm, in memory, for tests of the control socket and its clients. */
 import { createAssistantMessage, GoondanError, type TurnResult } from '@goondan/types';
 import type { AnswerOf, PlainName, RequestOf } from '../control/operations.ts';
 import type {
@@ -13,16 +13,16 @@ import type {
 } from '../control/swarm.ts';
 
 export interface FakeControl extends Swarm {
-  /** Calls of its methods, in order. */
+  /** The calls of the handle's methods, in order. */
   readonly calls: readonly (readonly [name: string, request: unknown])[];
   /** The number of active watchers; `running` lists the running turns. */
   readonly watching: number;
   readonly running: readonly string[];
-  /** Options of the callers that wait for turns, by event id. */
+  /** The options of each caller that waits for a turn, by event id. */
   readonly askers: ReadonlyMap<string, { readonly options: AskOptions }>;
-  /** Ids of events whose caller aborted. */
+  /** The ids of events whose caller aborted. */
   readonly cancelled: readonly string[];
-  /** Sends a notice to every watcher, whatever its filter, and to the caller of the event. */
+  /** Sends a notice to every watcher, whatever its filter, and to the caller that waits for the notice's event. */
   tell(notice: SwarmNotice): void;
   /** Ends the turn of an event with this text. */
   finish(eventId: string, text: string): void;
@@ -93,13 +93,13 @@ export function fakeControl(): FakeControl {
     name,
     async (request: object = {}) => {
       enter(name, request);
-      // Safe: the request belongs to the operation with this name.
+      // The cast is safe: the request belongs to the operation with this name.
       return answer(request as never);
     },
   ]);
 
   return {
-    // Safe: each method has the type of the operation with its name.
+    // The cast is safe: each method has the type of the operation with its name.
     ...(Object.fromEntries(methods) as Pick<Swarm, PlainName>),
     calls,
     askers,

@@ -1,4 +1,6 @@
-/** Children without processes, for tests of code that starts and supervises them. The test acts as the child. */
+/**
+ * Fake children without processes, for tests of code that starts and supervises processes. The test acts as the child.
+ */
 import type { Channel } from '../ipc/channel/channel.ts';
 import type { FrameFiles } from '../ipc/channel/frame-files.ts';
 import { connectInMemory } from './connect-in-memory.ts';
@@ -11,19 +13,19 @@ export interface FakeChild<Down, Up> {
   readonly request: SpawnRequest;
   /** The child's end of the channel. */
   readonly channel: Channel<Up, Down>;
-  /** The grace of every `kill`, in order. */
+  /** The grace period of each `kill`, in order. */
   readonly kills: readonly number[];
-  /** Ends the child as a process would: its messages arrive, then its channel closes, then it has exited. */
+  /** Ends the child as a process would end: first its messages arrive, then its channel closes, then it has exited. */
   exit(how?: Partial<ChildExit>): void;
 }
 
 export interface FakeSpawnOptions {
   readonly clock?: Clock;
-  /** Called when a child is killed. When absent, the child exits at once, by SIGKILL. */
+  /** Called when a child is killed. When absent, the child exits at once, as after SIGKILL. */
   readonly onKill?: (child: Omit<FakeChild<unknown, unknown>, 'channel'>, graceMs: number) => void;
-  /** May throw, to simulate a system that cannot start more processes. */
+  /** Called before each spawn. It may throw, to simulate a system that cannot start more processes. */
   readonly beforeSpawn?: (request: SpawnRequest) => void;
-  /** May throw, to simulate a child that reads too slowly. */
+  /** Called before each message to a child. It may throw, to simulate a child that reads too slowly. */
   readonly beforeSend?: (message: unknown) => void;
   /** Files for messages that are too long for a frame; in memory when absent. */
   readonly files?: FrameFiles;
@@ -38,15 +40,15 @@ export interface FakeSpawn<Down, Up> {
 const FIRST_PID = 1_000_001;
 
 /**
- * Makes the spawn function. `Down` and `Up`: the messages to and from the child, as in
- * `fakeSpawn<ToAgent, FromAgent>()`.
+ * Creates the spawn function. `Down` is the type of the messages to the child, and `Up` the type of the messages from
+ * it, as in `fakeSpawn<ToAgent, FromAgent>()`.
  */
 export function fakeSpawn<Down, Up>(options: FakeSpawnOptions = {}): FakeSpawn<Down, Up> {
   const children: FakeChild<Down, Up>[] = [];
   const spawn: Spawn = (language, request) => {
     options.beforeSpawn?.(request);
     const started = startChild(language, request, FIRST_PID + children.length, options);
-    // Safe: the caller chose the message types of its children.
+    // The cast is safe: the caller chose the message types of its children.
     children.push(started.child as unknown as FakeChild<Down, Up>);
     return started.process;
   };

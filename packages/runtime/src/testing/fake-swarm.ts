@@ -27,7 +27,7 @@ export interface FakeSwarm {
   readonly currentPlan: CurrentPlan;
   readonly journal: Journal;
   readonly agents: FakeAgents;
-  /** Log lines so far. */
+  /** The log lines so far. */
   readonly lines: readonly LogLine[];
   readonly stateRoot: string;
   /** Delivers an event to an agent and waits for the end of the turn. */
@@ -38,21 +38,21 @@ export interface FakeSwarm {
 
 export interface FakeSwarmOptions {
   readonly policy?: SwarmPolicy;
-  /** The secrets of every agent. */
+  /** The secrets that every agent has. */
   readonly secrets?: readonly string[];
   /** The state root of an earlier swarm, which this swarm continues. */
   readonly stateRoot?: string;
-  /** The clock of the swarm and its agents; the disk uses its own. */
+  /** The clock of the swarm and its agents. The disk uses its own clock. */
   readonly clock?: Clock;
-  /** Starts the children; when absent, fake agents that use `answer`. */
+  /** The function that starts the children. When absent, the children are fake agents that use `answer`. */
   readonly spawn?: Spawn;
-  /** The models of every agent. */
+  /** The models that every agent has. */
   readonly models?: SwarmPlan['agents'][number]['models'];
 }
 
 const quick: SwarmPolicy = { restart: { quickCrashes: 100, baseMs: 1, maxMs: 5 }, spares: 0 };
 
-/** Opens a swarm with the agents `a` to `e`. The caller removes its folder. */
+/** Opens a swarm with the agents `a` to `e`. The caller must remove the swarm's folder. */
 export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOptions = {}): Promise<FakeSwarm> {
   const { policy, secrets = [], stateRoot = mkdtempSync(join(tmpdir(), 'goondan-swarm-')) } = options;
   const { clock = systemClock } = options;
@@ -116,7 +116,7 @@ export function removeFakeSwarm({ stateRoot }: Pick<FakeSwarm, 'stateRoot'>): vo
   rmSync(stateRoot, { recursive: true, force: true });
 }
 
-/** Makes an event with its own id, for the instance `default`. */
+/** Creates an event with a new id, for the instance `default`. */
 export function fakeEvent(input: string, options: Partial<AgentEvent> = {}): AgentEvent {
   return {
     id: `event-${crypto.randomUUID()}`,

@@ -113,7 +113,9 @@ const wishes: fc.Arbitrary<Wish[]> = fc.array(
   { maxLength: 40 },
 );
 
-/** Converts the wishes to events. Leaves out events that would use an id twice, because a conversation refuses them. */
+/**
+ * Converts random wishes to events. Leaves out events that would use an id twice, because a conversation refuses them.
+ */
 function possible(start: readonly Message[], wished: readonly Wish[], inputId?: string): MessageEvent[] {
   const events: MessageEvent[] = [];
   wished.forEach(({ type, targetId, id }, number) => {

@@ -3,7 +3,8 @@ import { followReplace } from '../messages/follow-replace.ts';
 import { MessageList } from '../messages/message-list.ts';
 
 /**
- * Computes `base + SUM(events)` from scratch: the definition with which tests compare a running conversation. `inputId`: the id of the turn's input, which `truncate` keeps and whose id a `replace` may change.
+ * Applies `events` to `base`, starting anew each time. Tests compare a running conversation with this definition.
+ * `inputId` is the id of the turn's input, which `truncate` keeps. A `replace` of the input may change that id.
  */
 export function fold(base: readonly Message[], events: readonly MessageEvent[], inputId?: string): readonly Message[] {
   const list = MessageList.of(base);

@@ -1,6 +1,6 @@
 /**
- * An engine for agents that call each other inside one process, enough to test extensions and tools that call other
- * agents. Nothing is stored.
+ * An engine for agents that call each other inside one process. It is enough to test extensions and tools that call
+ * other agents, and it stores nothing.
  */
 import { type AgentAddress, type AgentEvent, GoondanError, type TurnResult } from '@goondan/types';
 import type { Engine } from '../agent/seams/engine.ts';
@@ -9,7 +9,7 @@ import { describeLate, type RequestBound } from '../ipc/request-timeout.ts';
 import type { Clock } from '../ports/clock.ts';
 import { withDeadline } from '../agent/with-deadline.ts';
 
-/** Handles events for an agent: a running agent's `handle`, or your own function. */
+/** Handles the events for an agent. This can be the `handle` of a running agent, or your own function. */
 export type AgentHandler = (event: AgentEvent, signal: AbortSignal | undefined) => Promise<TurnResult>;
 
 export interface InProcessEngine extends Engine {
@@ -38,7 +38,7 @@ export function inProcessEngine(clock: Clock): InProcessEngine {
     async deliver(to, event) {
       const handler = find(to);
       calls.push({ to, event });
-      // The sender does not wait, and a failed turn reports its own error.
+      // The sender does not wait for the turn, and a failed turn reports its own error, so the error is ignored here.
       void handler(event, undefined).catch(() => undefined);
       return { accepted: true };
     },

@@ -1,8 +1,8 @@
-/** Makes parts of a trace as if they had been recorded, for tests of code that shows them. */
+/** Creates parts of a trace as if they had been recorded, for tests of code that shows traces. */
 import type { MiddlewareKind } from '@goondan/types';
 import type { ChainRecord, LayerRecord } from '../trace/turn-trace.ts';
 
-/** Makes a layer of a step that did nothing. */
+/** Creates the record of a layer that did nothing. */
 export function madeLayer(extension: string, more: Partial<LayerRecord> = {}): LayerRecord {
   return {
     extension,

@@ -3,7 +3,8 @@ import type { Clock } from '../ports/clock.ts';
 
 export interface ManualClock extends Clock {
   /**
-   * Moves the time forward. Timers that are due run in order, and promises they resolve settle before time continues.
+   * Moves the time forward. Timers that are due run in order. After each timer, all promises settle before the time
+   * moves on.
    */
   advance(ms: number): Promise<void>;
   /** The number of timers that are set. */

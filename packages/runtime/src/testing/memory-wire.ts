@@ -1,7 +1,10 @@
-/** Two ends of a wire in one process, for tests. Like the real wire, it is asynchronous and of limited size. */
+/**
+ * Two ends of a wire in one process, for tests. Like a real wire, it is asynchronous and holds a limited number of
+ * bytes.
+ */
 import type { OpenWire, Wire, WireEvents } from '../ipc/channel/wire.ts';
 
-/** The maximum number of bytes between the ends; about the size of a socket's buffer. */
+/** The maximum number of bytes between the two ends, which is about the size of a socket's buffer. */
 const ROOM = 200_000;
 
 export function memoryWires(room = ROOM): [OpenWire, OpenWire] {

@@ -1,4 +1,4 @@
-/** The orchestrator of a workspace, as its `orchestrator.json` names it. */
+/** Reads which orchestrator runs a workspace, from the file `orchestrator.json`. */
 import { GoondanError } from '@goondan/types';
 import { codedFs } from '../ports/coded-fs.ts';
 import { systemFs } from '../ports/fs.ts';
@@ -13,8 +13,8 @@ export interface RunningSwarm extends SwarmRun {
 }
 
 /**
- * Returns `undefined` when no process runs the workspace. **Errors** — `E_STORE_READ`; `E_STORE_FORMAT` when a newer
- * version runs it.
+ * Returns the running swarm; `undefined` when no process runs the workspace. **Errors** — `E_STORE_READ`;
+ * `E_STORE_FORMAT` when a newer version runs it.
  */
 export async function readOwner(place: WorkspacePlace): Promise<RunningSwarm | undefined> {
   const { fs = systemFs, processes = systemProcesses } = place;

@@ -17,7 +17,7 @@ import { type AgentDeps, startAgent } from '../agent/start/start-agent.ts';
 export interface RecordedTurn {
   readonly result: TurnResult;
   readonly start: ReplaySource;
-  /** The recording as it is on disk. */
+  /** The recording as it would be on disk. */
   readonly text: string;
 }
 
@@ -76,7 +76,7 @@ function startOf(
   const { messages, extensionState } = before;
   const rest = { extensionState, stateAfter, times: Object.fromEntries(times), ignored: [], events: [] };
   const start = { recording, messages, ...rest };
-  // Safe: a JSON copy, as another process would receive it.
+  // The cast is safe: this is a JSON copy, as another process would receive it.
   return JSON.parse(JSON.stringify(start)) as ReplaySource;
 }
 

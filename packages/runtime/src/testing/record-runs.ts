@@ -1,6 +1,6 @@
 /**
- * Runs one turn of an agent in this process, interrupted several times, and returns the recordings of its runs, for
- * tests.
+ * Runs one turn of an agent in this process, for tests. The turn is interrupted several times. Returns the recording of
+ * each run.
  */
 import type { TurnResult } from '@goondan/types';
 import { type TurnRuns, assembleRecording } from '../trace/assemble-recording.ts';
@@ -22,8 +22,8 @@ export interface RunOfTurn {
   readonly ports?: AgentDeps;
   readonly signal?: AbortSignal;
   /**
-   * The moment at which the process of this run ends, before its turn has ended; absent for the last run. `left`: the
-   * process was drained while the turn waited for a person.
+   * The moment at which the process of this run ends, before its turn has ended; absent for the last run. `left` means
+   * that the process was drained while the turn waited for a person.
    */
   readonly interrupted?: Interruption;
 }
@@ -31,7 +31,7 @@ export interface RunOfTurn {
 export interface Interruption {
   readonly when: Promise<unknown>;
   readonly how: 'left' | 'crashed';
-  /** The moment at which the run last wrote its trace; when absent, the moment at which its process ends. */
+  /** The moment at which the run last wrote its trace. When absent, this is the moment at which its process ends. */
   readonly lastWritten?: Promise<unknown>;
 }
 
@@ -40,7 +40,7 @@ export interface RecordedRuns {
   readonly runs: TurnRuns;
   /** The recording of each run; undefined for a run that cannot be replayed. */
   readonly starts: readonly (ReplaySource | undefined)[];
-  /** The recordings as they are on disk. */
+  /** The recordings as they would be on disk. */
   readonly text: string;
 }
 
@@ -60,7 +60,7 @@ export async function recordRuns(input: string, runs: readonly RunOfTurn[]): Pro
   const timesOf: Record<string, string>[] = [];
   for (const { plan, ports, signal, interrupted } of runs) {
     const draws = new RegisterDraws();
-    /** Lines that were written too late and are lost in the crash. */
+    /** Lines that were written after `lastWritten`, and are lost in the crash. */
     const late: string[] = [];
     let written = lines;
     const process = { isGone: false };
@@ -81,7 +81,7 @@ export async function recordRuns(input: string, runs: readonly RunOfTurn[]): Pro
     const traces = openTurnTraces({ open: async () => writer, clock: systemClock, extensions, report: fail });
     const observer = watchTurn(systemClock, [traces.listen()]);
     const turn = agent.handle(asked, { observer, ...(signal && { signal }) });
-    // A turn of an exited process may fail, and nothing awaits it.
+    // The turn of an exited process may fail, but nothing awaits it.
     turn.catch(() => undefined);
     if (interrupted?.lastWritten !== undefined) {
       await Promise.race([turn, interrupted.lastWritten]);
@@ -115,7 +115,7 @@ export async function recordRuns(input: string, runs: readonly RunOfTurn[]): Pro
     const isLast = recording === recorded.last.recording;
     const events = readTurnLog(found[index] ?? []).events;
     const rest = { extensionState: {}, stateAfter: isLast ? after : {}, times: timesOf[index] ?? {}, ignored: [] };
-    // Safe: a JSON copy, as another process would receive it.
+    // The cast is safe: this is a JSON copy, as another process would receive it.
     return JSON.parse(JSON.stringify({ recording, messages: [], events, ...rest })) as ReplaySource;
   });
   return { result, runs: recorded, starts, text };
@@ -143,7 +143,7 @@ function noteLog(store: ConversationStore) {
   return { store: noting, found, times };
 }
 
-/** A store that rejects every call once its process has exited. */
+/** Wraps a store. Once its process has exited, its calls never settle. */
 function untilGone(store: ConversationStore, process: { readonly isGone: boolean }): ConversationStore {
   const orNever = <Value>(act: () => Promise<Value>): Promise<Value> =>
     process.isGone ? new Promise(() => undefined) : act();

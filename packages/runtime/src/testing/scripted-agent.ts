@@ -1,6 +1,5 @@
 /**
- * One agent on the scripted model, in this process. It runs extensions and tools for real, and shows everything they
- * did.
+ * One agent on the scripted model, in this process. It really runs extensions and tools, and shows everything they did.
  */
 import {
   type AgentEvent,
@@ -33,7 +32,7 @@ import { type RecordedRequest, recordRequests } from './record-requests.ts';
 import type { ScriptedRule } from './scripted-rule.ts';
 
 export interface ScriptedAgentOptions extends Partial<AgentPlan> {
-  /** Rules of the model; when absent, the model says `You said: …`. */
+  /** The rules of the model. When absent, the model says `You said: …`. */
   readonly script?: readonly ScriptedRule[];
   /** A model to use instead of a script. */
   readonly model?: Model;
@@ -44,7 +43,7 @@ export interface ScriptedAgentOptions extends Partial<AgentPlan> {
   readonly clock?: Clock;
 }
 
-/** One turn, with everything that was observed of it. */
+/** One turn, and everything that was observed during the turn. */
 export interface TestedTurn extends TurnOutcome {
   /** The text of the answer. */
   readonly text: string;
@@ -53,10 +52,10 @@ export interface TestedTurn extends TurnOutcome {
   readonly trace: ChainRecord | undefined;
 }
 
-/** Names of runtime events about turns, steps and calls; each of these is a span. */
+/** The names of runtime events about turns, steps and tool calls, each of which is a span. */
 type SpanEventName = Exclude<RuntimeEventName, 'extension.status'>;
 
-/** A published runtime event. */
+/** A runtime event that was published. */
 export type ToldEvent = { [Name in SpanEventName]: { name: Name; payload: RuntimeEvents[Name] } }[SpanEventName];
 
 export interface ScriptedAgent {
@@ -122,7 +121,7 @@ export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise
       modelRef: 'Model/scripted',
       ...plan,
       models: { 'Model/scripted': scripted, ...plan.models },
-      // Short delays, because a test should not wait for retries.
+      // The delays are short, because a test should not wait for retries.
       policy: { retryBaseMs: 1, unwindMs: 200, ...plan.policy },
     },
     {
@@ -134,7 +133,7 @@ export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise
     },
   );
   for (const name of runtimeEvents) {
-    // Safe: the payload has the type of its event name.
+    // The cast is safe: the payload has the type of its event name.
     agent.parts.bus.on(name, (payload) => told.push({ name, payload } as ToldEvent));
   }
   let count = 0;
@@ -179,7 +178,7 @@ export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise
   };
 }
 
-/** Makes an extension from a function, as if it had been loaded from a file. */
+/** Creates an extension from a function, as if the extension had been loaded from a file. */
 export function extension<Config = JsonObject>(
   name: string,
   register: ExtensionRegister<Config>,
@@ -194,13 +193,13 @@ export function extension<Config = JsonObject>(
       spec: { entry: './index.ts', ...(config === undefined ? {} : { config }) },
     },
     root: '.',
-    // Safe: the declared config is checked by `configSchema`, not by this type.
+    // The cast is safe: `configSchema` checks the declared config, not this type.
     module: { register: register as ExtensionRegister, ...(configSchema === undefined ? {} : { configSchema }) },
     ...(tier === undefined ? {} : { tier }),
   };
 }
 
-/** Declares an extension in a file, which is loaded as the runtime loads it. */
+/** Declares an extension whose module is a file. The runtime loads the file in the usual way. */
 export function extensionFile(
   name: string,
   root: string,

@@ -1,14 +1,17 @@
-/** A rule of a script in the form in which people write it. */
+/** A rule of a script, in the form in which people write it. */
 import type { ErrorCode, JsonObject } from '@goondan/types';
 
 /**
- * A rule is matched against the newest message that is not a system message. Without `when` and `afterTool`, it always
- * matches.
+ * A rule of a scripted model. It is matched against the newest message that is not a system message. Without `when` and
+ * `afterTool`, it always matches.
  */
 export interface ScriptedRule {
-  /** A case-insensitive regular expression, matched against a user's text. Its named groups can be used in `{{…}}`. */
+  /**
+   * A case-insensitive regular expression, matched against a user's text. Templates can use its named groups in
+   * `{{…}}`.
+   */
   when?: string;
-  /** The name of a tool: the newest message must be its result. */
+  /** The name of a tool. The rule matches if the newest message is a result of this tool. */
   afterTool?: string;
   /**
    * A text with `{{group}}`, `{{input}}` and `{{result.…}}`. If the rule also has calls, the text comes before them.
@@ -30,7 +33,7 @@ export interface ScriptedFailure {
   /** If true, the error is retryable. Default false. */
   retryable?: boolean;
   retryAfterMs?: number;
-  /** The number of failures in one turn; after that the rule is skipped. When absent, it always fails. */
+  /** How often the rule fails in one turn; after that it is skipped. When absent, the rule always fails. */
   times?: number;
   /** A code of the catalogue. Default `E_MODEL_FAILED`. */
   code?: ErrorCode;

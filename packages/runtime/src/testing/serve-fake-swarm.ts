@@ -1,4 +1,7 @@
-/** A control socket in its own folder, with a fake swarm behind it, and functions to send requests to it. */
+/**
+ * A control socket in its own folder, for tests, with a fake swarm behind it. The functions here send requests to the
+ * socket.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +23,7 @@ export interface ServedSwarm {
 }
 
 export interface RequestOptions {
-  /** The body. A text is sent unchanged, any other value as JSON. */
+  /** The body of the request. A text is sent unchanged, and any other value is sent as JSON. */
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
   readonly signal?: AbortSignal;

@@ -19,7 +19,7 @@ export function temporaryBundle(files: Readonly<Record<string, string | Uint8Arr
   return { folder, [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** A complete bundle without mistakes, with every kind once. */
+/** A complete and valid bundle, with one resource of every kind. */
 export const completeBundle: Readonly<Record<string, string>> = {
   'goondan.yaml': `# yaml-language-server: $schema=./goondan.schema.json
 apiVersion: goondan.ai/v1
@@ -134,7 +134,7 @@ spec:
   'connectors/web.ts': 'export default async () => {};\n',
 };
 
-/** Environment variables that its resources need. */
+/** The environment variables that the resources of `completeBundle` need. */
 export const completeEnvironment: Readonly<Record<string, string>> = {
   TEAM_KEY: 'team-key-1234567',
   REGION: 'eu',

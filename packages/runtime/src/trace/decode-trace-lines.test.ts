@@ -121,7 +121,7 @@ test('after any damage to a line, shows the rest and counts the missing lines', 
   );
 });
 
-/** Returns a copy with `value`, or nothing, in one place. */
+/** Returns a copy in which one part is removed, or replaced with `value`. */
 function damage(whole: unknown, value: unknown, choose: (most: number) => number): unknown {
   if (typeof whole !== 'object' || whole === null || choose(8) === 0) return value;
   const entries = Object.entries(whole);

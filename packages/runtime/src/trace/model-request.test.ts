@@ -18,7 +18,7 @@ test('params that are not JSON keep everything else: only an object inside of it
   loop.self = loop;
   const shared = { deep: { n: 1n } };
   const params = { loop, one: shared, list: [shared, { again: shared }] };
-  // A layer in plain JavaScript may pass anything.
+  // The cast is needed because a layer in plain JavaScript may pass anything.
   const asked = { modelRef: 'Model/m', params: params as never, tools: [], messages: [] };
   const written = { deep: { n: '1n' } };
   expect(new RequestRecorder().record(asked, () => '').params).toEqual({

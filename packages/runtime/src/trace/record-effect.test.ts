@@ -21,7 +21,7 @@ describe('the record of a model request', () => {
 
   test('is digested as a whole, and shows its beginning and its end', () => {
     const record = describeRequest(request('hello'));
-    // A matcher may change the value it checks.
+    // The record is cloned, because a matcher may change the value it checks.
     expect(structuredClone(record)).toMatchObject({
       modelRef: 'Model/m',
       params: { temperature: 1 },

@@ -14,7 +14,7 @@ const echo: ToolDeclaration = {
 };
 const callThenSay = [{ when: 'go', call: { tool: 'echo__say', args: { text: 'hello' } } }, { say: 'done' }];
 
-/** Runs one watched turn with one extension. */
+/** Runs one turn with one extension, and returns its trace. */
 async function traceOf(
   register: ExtensionRegister,
   options: ScriptedAgentOptions = {},
@@ -219,7 +219,7 @@ describe('the changes of a layer', () => {
         pipeline.register('toolCall', async (ctx) => ({ ...(await ctx.next()), output: { said: '***' } }));
         pipeline.register('model', async (ctx) => {
           const reply = await ctx.next();
-          // The same object that came from inside, changed in place.
+          // This is the same object that came from inside; it is changed in place.
           reply.finishReason = 'other';
           return reply;
         });
@@ -342,13 +342,13 @@ describe('an unwatched turn', () => {
       return elapsed.mock.calls.length;
     };
     expect(await readings(20, { observer: undefined })).toBe(await readings(1, { observer: undefined }));
-    // Two readings for each layer: between two layers, and on the way back.
+    // The clock is read twice for each layer: on the way to the next layer, and on the way back.
     expect((await readings(20)) - (await readings(1))).toBe(2 * 19);
   });
 
   test('runs no code of this folder: the code of a turn imports its types only, the ids of spans and the scope of draws', () => {
     const imports = readRepository('packages/runtime/src/agent/**/*.ts')
-      // The process and a replay are the observers.
+      // The folders `process` and `replay` are left out, because their code observes the turn.
       .filter(({ path }) => !path.endsWith('.test.ts') && !/\/agent\/(process|replay)\//.test(path))
       .flatMap(({ path, text }) =>
         (text.match(/import [^;]*\/trace\/[^;]*;/g) ?? []).map((line) => `${path}: ${line}`),

@@ -255,7 +255,7 @@ test.each([false, true])(
       isFull,
     });
     expect(text.replaceAll('\n', '')).toMatch(/^[^\p{Cc}\p{Cf}]*$/u);
-    // Short values are not split over several lines.
+    // Short values stay on one line.
     if (!isFull) expect(text.split('\n')).toHaveLength(7);
   },
 );

@@ -129,7 +129,7 @@ describe('a resource with a wrong field', () => {
       'Connection/door E_REF_MISSING There is no Swarm/other.',
       'Connection/door E_REF_MISSING There is no Agent/c.',
     ]);
-    // Problems found in an earlier check are still listed: at least one for each resource.
+    // Problems from an earlier check are still listed. There is at least one for each resource.
     const fields = found.filter((problem) => problem.includes(' E_RESOURCE_')).map((problem) => problem.split(' ')[0]);
     expect(new Set(fields)).toEqual(new Set(['Model/tape', 'Agent/a', 'Swarm/default', 'Connection/door']));
   });
@@ -158,7 +158,8 @@ ${head('Connection', 'door')}spec: { connectorRef: Connector/web, ingress: { rul
     const broken = `${head('Swarm', 'one')}spec: { entryAgent: Agent/a, agents: [Agent/a], workspace: 1 }\n`;
     const about = (found: readonly string[]) => found.filter((problem) => problem.startsWith('Connection/'));
     expect(about(await problems(model, agent, broken, connection))).toEqual([]);
-    // With two swarms it is unknown which swarm is meant, and so whether it has that agent.
+    // With two swarms it is unknown which swarm the connection means, so it is also unknown whether that swarm has the
+    // agent.
     const whole = `${head('Swarm', 'two')}spec: { entryAgent: Agent/b, agents: [Agent/b] }\n`;
     expect(about(await problems(model, agent, other, broken, whole, connection))).toEqual([
       'Connection/door E_REF_MISSING spec.swarmRef is missing, and there is more than one Swarm.',

@@ -10,7 +10,7 @@ interface Mistake {
   readonly code: ErrorCode;
   readonly message: string;
   readonly suggestion?: string;
-  /** Files in addition to the modules of every case. */
+  /** More files, in addition to the modules that every case has. */
   readonly files?: Readonly<Record<string, string>>;
 }
 

@@ -28,11 +28,11 @@ test(`R-04 ${TIMES} spoilt bundles: no crash, and every error has a code and a p
     expect(findFaults(loaded, spoilt), `seed ${seed}`).toEqual([]);
     if (!loaded.valid) refused += 1;
   }
-  // Most of these changes make the bundle invalid; if every bundle were valid, the test would prove nothing.
+  // Most of these changes make the bundle invalid. If every bundle were valid, the test would prove nothing.
   if (only === undefined) expect(refused).toBeGreaterThan(TIMES / 2);
 }, 120_000);
 
-/** Lists the faults of a result: properties that no loaded bundle may have. */
+/** Lists the faults of a loaded bundle. A fault is a property that no loaded bundle may have. */
 function findFaults(bundle: Bundle, written: Record<string, string>): string[] {
   const faults: string[] = [];
   if (bundle.valid !== (bundle.errors.length === 0)) faults.push('it is valid with errors, or not without');
@@ -140,7 +140,7 @@ const strange: unknown[] = [
   { a: { a: { a: [] } } },
 ];
 
-/** Replaces a value with a strange one, or with one from elsewhere in the file. */
+/** Replaces a value with a strange value, or with another value of the file. */
 function spoilValue(text: string, random: Random): string {
   let documents: unknown[];
   try {
@@ -184,7 +184,7 @@ function pick(random: Random, below: number): number {
   return Math.floor(random() * below);
 }
 
-/** Returns numbers from 0 to 1, the same for the same seed. */
+/** Creates a generator of numbers from 0 to 1, which are the same for the same seed. */
 function mulberry32(seed: number): Random {
   let state = seed;
   return () => {

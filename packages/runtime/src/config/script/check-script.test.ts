@@ -12,7 +12,7 @@ function refusal(options: unknown): GoondanError {
   throw new Error('The script was accepted.');
 }
 
-/** The rejected rule is the second one, so that a wrong index would show. */
+/** Returns the error for this rule. The rule is the second one, so that a wrong index would show. */
 function refusalOfRule(rule: unknown): GoondanError {
   return refusal({ script: [{ say: 'fine' }, rule] });
 }

@@ -25,7 +25,7 @@ const delta = (stepIndex: number, text = 'x'): FromAgent => ({
   delta: { type: 'text', text, turnId: 't', stepId: 's', stepIndex },
 });
 
-/** Collects the arriving messages, and waits for the first ones. */
+/** Collects the arriving messages. `until` waits until this many messages have arrived. */
 function listen<Out, In>(channel: Channel<Out, In>) {
   const messages: In[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];
@@ -129,7 +129,7 @@ describe('a channel', () => {
     const dropped = up.messages.reduce((sum, each) => sum + (each.type === 'dropped' ? each.counts.delta : 0), 0);
     expect(indices.length + dropped).toBe(1_000);
     expect(dropped).toBeGreaterThan(900);
-    // One of the fifty was being written.
+    // The last 50 deltas are kept. Only 49 of them are in a row, because one was already being written.
     expect(indices.slice(-49)).toEqual(Array.from({ length: 49 }, (_, index) => 951 + index));
     expect(up.messages.at(-1)).toEqual({ type: 'pong', n: 1 });
   });
@@ -148,7 +148,7 @@ describe('a channel', () => {
     const startedAt = performance.now();
     for (let n = 0; n < 500; n++) await child.send({ type: 'pong', n });
     await up.until(500);
-    // The amount of a quarter of a second comes at once.
+    // The frames of the first quarter of a second may arrive at once; the others have to wait.
     expect(performance.now() - startedAt).toBeGreaterThan(200);
     expect(up.messages).toEqual(Array.from({ length: 500 }, (_, n) => ({ type: 'pong', n })));
   });

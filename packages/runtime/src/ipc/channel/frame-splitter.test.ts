@@ -5,7 +5,7 @@ import { FrameSplitter } from './frame-splitter.ts';
 
 const LONGEST = 20;
 
-/** Returns everything a splitter reports about these chunks, frames as text. */
+/** Returns everything that a splitter reports about these chunks, with the frames as text. */
 function split(chunks: readonly Uint8Array[], longest = LONGEST): string[] {
   const splitter = new FrameSplitter(longest);
   return chunks.flatMap((chunk) => {
@@ -70,7 +70,7 @@ describe('frames', () => {
     }
     splitter.push(Uint8Array.of(10));
     expect(splitter.next()?.length).toBe(1_000_000);
-    // A million copies of half a megabyte would take minutes.
+    // If each of a million chunks copied half a megabyte, this would take minutes.
     expect(usedMs() - startedAt).toBeLessThan(3_000);
   });
 });

@@ -49,7 +49,7 @@ const nasty = fc.constantFrom<unknown>(
   '2026-99-99T99:99:99Z',
 );
 
-/** A sample with one value removed or replaced. */
+/** Generates a sample with one value removed or replaced. */
 const twisted = fc
   .tuple(fc.constantFrom(...samples), fc.nat(), nasty, fc.boolean())
   .map(([sample, at, value, remove]) => {
@@ -64,7 +64,7 @@ const twisted = fc
     );
   });
 
-/** A sample with some of its bytes changed, doubled or removed. */
+/** Generates a sample with some of its bytes changed, doubled or removed. */
 const damaged = fc
   .tuple(
     fc.constantFrom(...samples),
@@ -101,7 +101,7 @@ describe('a channel with malformed frames', () => {
         heard += seen.types.length;
         refused += seen.codes.length;
         expect(seen.codes.filter((code) => !/^E_IPC_(?:FRAME|SIZE)$/.test(code) || !isErrorCode(code))).toEqual([]);
-        // Each line is rejected or delivered, and a bad frame does not affect the good ones.
+        // Each line is rejected or delivered, and a bad frame does not affect the good frames.
         const lines = Buffer.from(frame).toString('latin1').split('\n').length + 2;
         expect(seen.types.length + seen.codes.length).toBe(lines);
         expect(seen.types.some((type) => type === 'ping' || type === 'pong')).toBe(true);
@@ -109,7 +109,7 @@ describe('a channel with malformed frames', () => {
       }),
       { numRuns: 1_500 },
     );
-    // Both must occur, or the test proves nothing.
+    // Many frames must be delivered and many rejected; otherwise the test proves nothing.
     expect(heard).toBeGreaterThan(1_500);
     expect(refused).toBeGreaterThan(1_500);
   });
@@ -121,7 +121,7 @@ interface Seen {
   readonly usedMs: number;
 }
 
-/** Returns the messages and rejections for these bytes, split anywhere. */
+/** Returns the messages and rejections for these bytes. The bytes arrive in pieces of any size. */
 function receive<Out, In extends { readonly type: string }>(
   codec: Codec<Out, In>,
   bytes: Uint8Array,

@@ -5,7 +5,7 @@ import type { LossyKind } from '../codec.ts';
 import { channelLimits } from '../limits.ts';
 import { SendQueue } from './send-queue.ts';
 
-/** Creates a queue over a wire that accepts `room` bytes until the test allows more. */
+/** Creates a queue over a wire that accepts `room` bytes. After that the wire waits until the test allows more. */
 function queueOver(room: number, limits = {}) {
   let free = room;
   let taken = '';

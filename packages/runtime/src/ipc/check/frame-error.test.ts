@@ -8,7 +8,7 @@ test('an error of another version, with a code that this catalogue lacks, gets t
   });
   const told = toFrameError(newer, 'E_TOOL_FAILED');
   expect(told).toEqual({ code: 'E_TOOL_FAILED', message: 'Stopped.', suggestion: 'Wait.', retryable: true });
-  // The other side accepts it.
+  // The other side of the channel accepts this error.
   expect(frameError(told)).toEqual(told);
 });
 

@@ -38,11 +38,13 @@ interface Opened {
   readonly approvals: Approvals;
   readonly disk: FakeDisk;
   readonly clock: ManualClock;
-  /** Messages to processes, by instance key. */
+  /** The messages to processes, by instance key. */
   readonly said: { readonly key: string; readonly message: ToAgent }[];
   readonly told: ApprovalNotice[];
   readonly reports: string[];
-  /** Asks as the process of an instance does, and returns the messages it got so far. */
+  /**
+   * Asks for approval as the process of an instance does. Returns the messages that the process has received so far.
+   */
   readonly ask: (
     callId: string,
     more?: Partial<AskFrame>,
@@ -56,7 +58,7 @@ function open(disk = new FakeDisk(), clock = manualClock()): Opened {
   const told: ApprovalNotice[] = [];
   const reports: string[] = [];
   const ids = countedIds();
-  // Skips the ids that the earlier run used, because each run creates new ids.
+  // The ids that the earlier run used are skipped, because each run creates new ids.
   for (const _ of disk.records) ids.next('approval');
   const approvals = new Approvals({
     clock,
@@ -307,7 +309,7 @@ describe('a frame of a process', () => {
     await ask('all', {}, { at: other });
     expect(endOf('all')).toMatchObject({ error: { code: 'E_APPROVALS_FULL' } });
     expect(approvals.pending()).toHaveLength(mostOfAll);
-    // Repeating a known request does not count as a new one.
+    // Repeating a known request does not count as a new request.
     await ask('again', { toolCallId: 'x0' });
     expect(endOf('again')).toBeUndefined();
   });

@@ -23,7 +23,7 @@ interface Ask {
   readonly id?: string;
   readonly timeoutMs?: number;
   readonly timeoutField?: 'requestTimeoutMs';
-  /** Further fields of the event in the frame, as a process could claim them. */
+  /** More fields for the event in the frame, which a process could claim. */
   readonly claims?: Partial<AgentEvent>;
 }
 
@@ -225,7 +225,7 @@ describe('the deadline', () => {
     if (hasBegun) calls.turnStarted(at('b'), id, 600);
     const late = calls.expire(id);
     expect(errors(late)).toEqual([{ code: 'E_AGENT_TIMEOUT', message: `Agent "b" ${problem}.` }]);
-    // The queued event is cancelled, too.
+    // The event in the queue is cancelled, too.
     expect(late).toContainEqual({ type: 'turn.cancel', at: at('b'), eventId: id, reason: problem });
   });
 
@@ -235,7 +235,7 @@ describe('the deadline', () => {
     expect(calls.processStarting(at('b'), true, 1_500)).toEqual([{ type: 'timer.clear', timer: id }]);
     const [later] = calls.call(at('c'), rootEvent(), ask(at('b'), { id: 'e2' }), { ...moment, now: 2_000 });
     expect(later?.type).toBe('event.deliver');
-    // 1 000 ms of the 20 000 ms had passed.
+    // 1 000 ms of the 20 000 ms have passed already.
     expect(calls.processStarting(at('b'), false, 50_000)).toMatchObject([
       { type: 'timer.set', timer: id, at: 69_000 },
       { type: 'timer.set', at: 70_000 },
@@ -288,7 +288,7 @@ describe('the deadline', () => {
     expect(late.map(({ type }) => type)).toEqual(['event.deliver']);
     const others = new Set([addressKey(at('c'))]);
     expect(calls.hold(others, 100_000)).toEqual([
-      // 1 000 ms of the 20 000 ms had passed.
+      // 1 000 ms of the 20 000 ms have passed already.
       { type: 'timer.set', timer: first.id, at: 119_000 },
       { type: 'timer.clear', timer: other.id },
       { type: 'timer.set', timer: delivered(late).id, at: 100_020 },

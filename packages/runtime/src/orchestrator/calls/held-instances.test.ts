@@ -5,7 +5,7 @@ import { HeldInstances } from './held-instances.ts';
 
 const at = (agentName: string): AgentAddress => ({ agentName, instanceKey: 'default' });
 
-/** Opens a world in which `a` waits for `b`, and `b` and `d` wait for `c`. */
+/** Creates a world in which `a` waits for `b`, and both `b` and `d` wait for `c`. */
 function open() {
   const world = {
     asking: [] as string[],

@@ -28,7 +28,10 @@ test('A-04 a graph with every edge checked has no circle, and a rejected edge wo
   );
 });
 
-/** Tells whether repeatedly removing instances that wait for none leaves nothing. */
+/**
+ * Tells whether the graph has no cycle: removes instances that wait for no other instance, again and again, until none
+ * is left.
+ */
 function sortOut(graph: ReadonlyMap<string, readonly AgentAddress[]>): boolean {
   const left = new Map(graph);
   for (;;) {

@@ -26,7 +26,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Starts a child that runs `body` with `channel` and `tell(payload)` in scope. */
+/** Starts a child that runs the code `body`, which can use `channel` and `tell(payload)`. */
 function start(body: string, request: Partial<SpawnRequest> = {}) {
   const ipc = (file: string) => JSON.stringify(join(import.meta.dir, '..', '..', 'ipc', file));
   const runner = join(folder, `${crypto.randomUUID()}.ts`);
@@ -56,7 +56,10 @@ function firstTold(child: ChildProcess<ToAgent, FromAgent>): Promise<JsonObject>
 
 const countTagged = async () => (await readProcesses(runTag)).filter(({ isTagged }) => isTagged).length;
 
-/** Waits until the condition holds, now and a moment later: a shell that is about to exit counts like its children. */
+/**
+ * Waits until the condition is true twice, a moment apart, because a shell that is about to exit is counted like its
+ * children.
+ */
 async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
   for (;;) {
     if (await condition()) {
@@ -67,7 +70,10 @@ async function until(condition: () => Promise<boolean> | boolean): Promise<void>
   }
 }
 
-/** For promises in seconds: a busy machine may break one twice, but not three times in a row. */
+/**
+ * Options for tests with time limits of a few seconds. A busy machine may exceed such a limit twice, but not three
+ * times in a row.
+ */
 const promisedInSeconds = { timeout: 30_000, retry: 2 };
 
 describe('a child', () => {
@@ -81,7 +87,7 @@ describe('a child', () => {
     expect(flags).toEqual(['--config=/dev/null', '--no-env-file', '--no-install', '--no-orphans']);
     const names = Object.keys(env as JsonObject).filter((name) => !name.startsWith('BUN_'));
     expect(names.toSorted()).toEqual(['GOONDAN_CHILD', 'GOONDAN_RUN', 'PATH', 'TOKEN']);
-    // The child leads its own group and its own session.
+    // The child leads its own process group and its own session.
     expect(ids).toEqual([child.pid, child.pid]);
     await child.kill(0);
   });
@@ -122,7 +128,7 @@ describe('a child', () => {
     let heard = 0;
     child.channel.onMessage(() => (heard += 1));
     await child.exited;
-    // This is more than one read takes, so reading continues long after the child has exited.
+    // One read cannot take this much, so reading continues long after the child has exited.
     expect(heard).toBe(20_000);
     expect(child.channel.isClosed).toBe(true);
   });
@@ -166,7 +172,7 @@ describe('a child that ends takes everything it started with it', () => {
     process.kill(child.pid, 'SIGKILL');
     const { signal, leftBehind } = await child.exited;
     expect(signal).toBe('SIGKILL');
-    // Bun ends its own children; the processes they started are left.
+    // Bun ends its own children, but the processes that these children started are left.
     expect(leftBehind).toBeWithin(1, processes + 1);
     expect(await countTagged()).toBe(0);
   });

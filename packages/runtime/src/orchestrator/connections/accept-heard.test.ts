@@ -94,7 +94,7 @@ describe('an event of a connector', () => {
   test('is rejected as retryable while a thousand others wait', async () => {
     const written = Promise.withResolvers<void>();
     const { accept } = open({}, () => written.promise);
-    // A rejected event takes no place in the queue.
+    // A rejected event does not count for the limit of waiting events.
     expect(await codeOf(accept('refused', { ...heard, name: 'left' }))).toBe('E_CONNECTOR_EVENT');
     const waiting = Array.from({ length: 1_000 }, (_, n) => accept(`${n}`, heard));
     expect(await accept('more', heard).catch((error: unknown) => error)).toMatchObject({

@@ -21,11 +21,11 @@ const policyOfTests = {
   startTimeoutMs: 2_000,
 };
 
-/** Simulates a connection: at most one process, timers that fire, and a list of actions. */
+/** Simulates a connection: at most one process, timers that fire, and a list of the actions taken. */
 class World {
   state: InstanceState = newInstance;
   now = 0;
-  /** The number of the live process. */
+  /** The number of the live process, if there is one. */
   alive: number | undefined;
   isKilled = false;
   problem: FrameError | undefined;
@@ -74,7 +74,7 @@ class World {
     }
   }
 
-  /** Pings as `superviseProcess` does. */
+  /** Sends a ping, as `superviseProcess` does. */
   beat(): void {
     const next = beat(this.heartbeat, this.policy.heartbeat);
     this.beatAt = next.type === 'dead' ? Infinity : this.now + this.policy.heartbeat.everyMs;
@@ -100,7 +100,7 @@ class World {
     this.now = end;
   }
 
-  /** Sends an input of the child process; does nothing when there is no child process. */
+  /** Passes a message of a child process, or its exit, to the connection. By default, this is the live process. */
   say(type: 'ready' | 'failed' | 'pong' | 'exited', process = this.alive ?? 0): void {
     if (type === 'ready') return this.take({ type, process });
     if (type === 'pong') {
@@ -358,7 +358,7 @@ test('R-03 in any order of inputs: one process, no early start, no dead end', ()
     fc.record({
       type: fc.constant('say' as const),
       what: fc.constantFrom('ready', 'failed', 'pong', 'exited'),
-      // Earlier processes also send inputs.
+      // Earlier processes send messages, too.
       age: fc.constantFrom(0, 0, 0, 1, 2),
     }),
     fc.record({ type: fc.constant('die' as const) }),
@@ -370,7 +370,7 @@ test('R-03 in any order of inputs: one process, no early start, no dead end', ()
       let earliest = 0;
       const die = () => {
         const isCrash = !['draining', 'stopped'].includes(world.state.phase.name) && !isStopping(world);
-        // Computes the backoff separately from the state machine.
+        // The test computes the backoff itself, without the state machine.
         if (isCrash) earliest = world.now + backoffMs(++crashes, neverForgiving.restart);
         world.say('exited');
       };
@@ -408,7 +408,7 @@ function isStopping({ state: { phase } }: World): boolean {
   return phase.name === 'killed' && phase.afterwards === 'stop';
 }
 
-/** Expects that every phase can end: by a timer, by a signal, or by a supervised process. */
+/** Expects that every phase can end: by a timer, by a signal, or because a supervised process ends. */
 function expectNoDeadEnd({ state: { phase }, timers, alive, isKilled, beatAt }: World): void {
   const set = (...names: InstanceTimer[]) => expect([...timers.keys()].toSorted()).toEqual(names.toSorted());
   if (phase.name === 'backoff') set('backoff');

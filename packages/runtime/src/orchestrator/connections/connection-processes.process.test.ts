@@ -61,7 +61,7 @@ beforeAll(() => {
     http,
     throws: `throw new Error('at once, with sk-live-12345');`,
     exits: `export default async () => { process.exit(0); };`,
-    // Writes only as fast as it is read, because queued output would fill the machine's memory.
+    // The connector writes only as fast as its output is read, because queued output would fill the machine's memory.
     floods: `export default async () => {
       const lines = ('y'.repeat(100) + '\\n').repeat(1_000);
       for (;;) await new Promise((resolve) => process.stdout.write(lines, resolve));
@@ -174,7 +174,7 @@ function open(
   };
 }
 
-/** No asks here; see connector-asks.process.test.ts. */
+/** These tests need no asks; see connector-asks.process.test.ts. */
 const never = () => new Promise<never>(() => undefined);
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
@@ -222,7 +222,7 @@ describe('an event from outside', () => {
     expect(await answerTo('message', {})).toBe('422 E_INGRESS_KEY');
     expect(await answerTo('message')).toBe('202 accepted');
     expect(await answerTo('message')).toBe('503 E_INBOX_FULL');
-    // Another instance has room.
+    // Another instance still has room for input.
     expect(await answerTo('message', { 'x-chat': 'lee' })).toBe('202 accepted');
     expect(lines.map(({ event }) => event)).toContain('event.refused');
     await connections.drain(10_000);
@@ -265,7 +265,7 @@ test('R-03 kill -9 at any moment, again and again: every acknowledged event is t
   const acknowledged: string[] = [];
   const over = new AbortController();
   let unanswered = 0;
-  /** Repeats the same delivery until it is acknowledged, as a sender does. */
+  /** Repeats the same delivery until it is acknowledged, as a real sender does. */
   const deliver = async (id: string) => {
     const headers = { 'x-chat': 'kim', 'x-delivery-id': id };
     for (;;) {
@@ -288,7 +288,8 @@ test('R-03 kill -9 at any moment, again and again: every acknowledged event is t
     process.kill(pidOf('http'), 'SIGKILL');
     await until(() => statusOf('http')?.crashes === kills);
   }
-  // On a busy machine a process may be killed before any event arrives; the test needs some acknowledged events.
+  // On a busy machine a process may be killed before any event arrives. So the test waits until some events are
+  // acknowledged.
   await until(() => acknowledged.length > 20);
   over.abort();
   await Promise.all(senders);
@@ -333,7 +334,7 @@ test('R-03 connectors that cannot start, exit, flood or block are restarted with
   const crashesOf = (connection: string) => statusOf(connection)?.crashes ?? 0;
   let answers = 0;
   const isDone = () => crashesOf('throws') >= 5 && crashesOf('exits') >= 5 && crashesOf('blocks') >= 1;
-  // The flooding connector only prints.
+  // The flooding connector has no failure to wait for: it only prints.
   while (!isDone() || !printed.some((text) => text.endsWith(' dropped'))) {
     expect((await post('message')).status).toBe(202);
     answers += 1;
@@ -350,7 +351,7 @@ test('R-03 connectors that cannot start, exit, flood or block are restarted with
     for (const [index, { beganAt }] of lives.entries()) {
       if (index === 0) continue;
       const { endedAt = Infinity } = lives[index - 1] ?? {};
-      // Timers count whole milliseconds.
+      // A difference of 2 ms is allowed, because timers count whole milliseconds.
       expect(beganAt - endedAt).toBeGreaterThan(backoffMs(index, policy.restart) - 2);
     }
   }

@@ -40,7 +40,7 @@ interface Options extends FakeSpawnOptions {
   readonly plans?: readonly ConnectionPlan[];
   readonly accept?: Ingress['accept'];
   readonly ask?: Ingress['ask'];
-  /** Called whenever the connections need the policy. */
+  /** Returns the policy. It is called whenever the connections need the policy. */
   readonly policyNow?: () => typeof policy;
 }
 
@@ -160,7 +160,7 @@ describe('the connections of a swarm', () => {
       },
     });
     connections.start();
-    // One ping is due; the process has another second to start.
+    // One ping is due. The process still has another second to start.
     await clock.advance(type === 'ping' ? 1_000 : 0);
     expect(children[0]?.kills).toHaveLength(kills);
   });
@@ -202,7 +202,7 @@ describe('the connections of a swarm', () => {
     await say({ type: 'failed', error });
     const failures = () => lines.filter(({ level }) => level === 'error').map((each) => each.event);
     expect(failures()).toEqual(['connector.failed']);
-    // The next process logs nothing.
+    // The next process does not log its failure itself, so the failure of the connection is reported.
     await say({ type: 'failed', error });
     expect(failures()).toEqual(['connector.failed', 'connection.failed']);
   });
@@ -216,7 +216,7 @@ describe('the connections of a swarm', () => {
     expect(children).toHaveLength(2);
     expect(connections.status()[0]?.problem).toBe('E_CONNECTOR_LOAD: no such file');
     await clock.advance(0);
-    // A late message of the first process changes nothing for the second.
+    // A late message of the first process does not affect the second process.
     await first.channel.send({ type: 'ready' }).catch(() => undefined);
     await clock.advance(0);
     expect(connections.status()[0]?.status).toBe('starting');
@@ -320,7 +320,7 @@ describe('an event that a connection receives', () => {
     expect(await emitted).toMatchObject({ code: 'E_IPC_CLOSED' });
     await clock.advance(0);
     written.resolve();
-    // The sender tries again, and the next process delivers it.
+    // The sender tries again, and the next process delivers the event.
     await connectorEmitter(child().channel)('delivery-1', event);
     expect([accepted, children.length]).toEqual([2, 2]);
   });

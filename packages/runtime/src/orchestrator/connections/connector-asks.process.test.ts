@@ -18,8 +18,8 @@ mkdirSync(bundle);
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /**
- * Accepts a POST with an event and its options, and responds with the notices and the end. With `?leave` it disconnects
- * when the event is accepted.
+ * This connector accepts a POST with an event and its options, and responds with the notices and the outcome. With
+ * `?leave` it disconnects as soon as the event is accepted.
  */
 writeFileSync(
   join(bundle, 'asking.ts'),
@@ -158,7 +158,7 @@ async function open(stateRoot = mkdtempSync(join(folder, 'state-'))) {
   const ask = async (event: JsonObject, query = '', nth = 0): Promise<Told> => {
     const body = { name: 'question', properties: { chat: 'kim' }, ...event };
     const url = `http://127.0.0.1:${await port(nth)}/${query}`;
-    // Safe: the connector of this test answers so.
+    // The cast is safe: the connector of this test responds in this form.
     return (await (await fetch(url, { method: 'POST', body: JSON.stringify(body) })).json()) as Told;
   };
   return { swarm, ask, port, lines, stateRoot };
@@ -215,7 +215,7 @@ describe('an ask of a connector', () => {
     const first = await open();
     const event = { input: 'hello', id: 'delivery-1' };
     const [one, two] = await Promise.all([first.ask(event), first.ask({ ...event, input: 'changed' })]);
-    // Either of the two may arrive first.
+    // Either of the two events may arrive first.
     expect(one.answer?.response).toMatch(/^You said: (?:hello|changed)$/);
     expect(two.answer?.response).toBe(one.answer?.response ?? '');
     expect(one.acceptance?.duplicate).not.toBe(two.acceptance?.duplicate);

@@ -73,7 +73,7 @@ function readCommand(command: string) {
   return { method: body === undefined ? 'GET' : 'POST', at, body, headers };
 }
 
-/** Converts `16 MB` → 16000000, `30 s` → 30000. */
+/** Converts a limit on the page to a number: `16 MB` to 16000000, `30 s` to 30000. */
 function readBound(bound: string): number {
   const [number, unit = ''] = bound.split(' ');
   return Number(number) * ({ KB: 1_000, MB: 1_000_000, s: 1_000 }[unit] ?? 1);

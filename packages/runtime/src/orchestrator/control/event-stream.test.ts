@@ -72,7 +72,7 @@ describe('a stream of notices', () => {
     try {
       for (let round = 0; round < 300; round++) (await stormy.connect(watching)).end();
       await until(() => stormy.server.open === 0 && stormy.swarm.watching === 0);
-      // Waits, in case more readers appear late.
+      // This waits a moment, in case more readers appear late.
       await Bun.sleep(50);
       expect([stormy.swarm.watching, stormy.server.open, clock.pending]).toEqual([0, 0, 0]);
     } finally {
@@ -152,10 +152,10 @@ describe('a slow reader', () => {
     for (let number = 0; number < most; number++) {
       served.swarm.tell(delta(`${number} ${'x'.repeat(10_000)}`));
       if (number % 400 === 0) served.swarm.tell(turnEnded(`end-${number}`));
-      // Lets the server run.
+      // This lets the server run.
       if (number % 100 === 0) await Bun.sleep(0);
     }
-    // 400 MB of notices were sent.
+    // The server has sent 400 MB of notices by now.
     expect(memoryInUse() - before).toBeLessThan(150_000_000);
     expect(served.swarm.watching).toBe(1);
     expect(served.reported).toEqual([]);
@@ -169,7 +169,7 @@ describe('a slow reader', () => {
     const dropped = events.reduce((sum, notice) => sum + (notice.type === 'dropped' ? notice.count : 0), 0);
     expect(dropped).toBeGreaterThan(0);
     expect(deltas + dropped).toBe(most + 1);
-    // Allows for 1 MB in the queue, and for the buffers of the sockets.
+    // The limit leaves room for 1 MB in the queue, and for the buffers of the sockets.
     expect(deltas * 10_000).toBeLessThan(5_000_000);
   }, 60_000);
 
@@ -273,7 +273,7 @@ describe('a client that leaves before the end of its turn', () => {
   ] as const)('leaves the turn running: as %s when %s', async (accept, when) => {
     await leave({ id: 'e1' }, accept, when);
     await until(() => served.swarm.running.length === 1);
-    // The notice has no reader, which must not cause an error.
+    // This notice has no reader any more, which must not cause an error.
     served.swarm.tell(delta('Hi', 'e1'));
     served.swarm.finish('e1', 'Hi');
     await Bun.sleep(20);
@@ -292,7 +292,7 @@ describe('a client that leaves before the end of its turn', () => {
     await until(() => served.swarm.running.length === 1);
     const { options } = served.swarm.askers.get('e1') ?? {};
     served.swarm.finish('e1', 'x'.repeat(4_000_000));
-    // The client disconnects while the end is still being sent; the server gets time to notice.
+    // The client disconnects while the end of the stream is still being sent. Then the server gets time to notice.
     await Bun.sleep(20);
     client.end();
     await Bun.sleep(50);

@@ -10,7 +10,7 @@ let finishing: Timer;
 
 beforeAll(async () => {
   served = await serveFakeSwarm();
-  // Ends waiting turns at once.
+  // Each waiting turn is ended at once.
   finishing = setInterval(() => served.swarm.running.forEach((id) => served.swarm.finish(id, 'Done')), 1);
 });
 
@@ -56,7 +56,7 @@ const fields = fc.constantFrom(
 );
 const filled = fc.string({ minLength: 1, unit: 'binary' });
 const choice = { agent: filled, instanceKey: filled };
-/** A valid request for each operation. */
+/** Generates a valid request for each operation. */
 const fitting = fc.oneof(
   fc.record(
     { ...choice, input: fc.string(), metadata: fc.dictionary(fc.string(), fc.jsonValue()) },
@@ -105,7 +105,7 @@ describe('a control socket with malformed requests', () => {
       }),
       { numRuns: 1_500 },
     );
-    // Both must occur, or the test proves nothing.
+    // Many requests must be answered and many rejected; otherwise the test proves nothing.
     expect(answered).toBeGreaterThan(50);
     expect(refused).toBeGreaterThan(500);
     await expectToBeWell();
@@ -126,7 +126,7 @@ describe('a control socket with malformed requests', () => {
     await fc.assert(
       fc.asyncProperty(start, rest, async (first, second) => {
         const connection = await served.connect(first + second);
-        // Some bytes are the beginning of a request, for which the server waits.
+        // Some of these bytes are the beginning of a request. The server waits for the rest.
         const end = performance.now() + 5;
         while (!connection.isClosed() && connection.received() === '' && performance.now() < end) await Bun.sleep(1);
         connection.end();
@@ -156,7 +156,7 @@ async function send({ method, at, body: text, accept }: typeof request extends f
   return answer.error?.code ?? 'answered';
 }
 
-/** Allows one slow attempt, which may be the machine's fault, but not a second one. */
+/** Fails if an action is slow twice. One slow attempt may be the fault of the machine. */
 async function promptly<Value>(action: () => Promise<Value>): Promise<Value> {
   const startedAt = performance.now();
   const value = await action();
@@ -167,7 +167,7 @@ async function promptly<Value>(action: () => Promise<Value>): Promise<Value> {
   return value;
 }
 
-/** Expects no internal error and no open watch, and that the server still answers. */
+/** Expects no internal error and no open watch, and expects that the server still answers. */
 async function expectToBeWell(): Promise<void> {
   expect(served.reported).toEqual([]);
   while (served.swarm.watching + served.server.open > 0) await Bun.sleep(5);

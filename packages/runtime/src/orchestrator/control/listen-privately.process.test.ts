@@ -21,7 +21,7 @@ let maskBefore: number;
 const servers: Bun.Server<undefined>[] = [];
 
 beforeEach(() => {
-  // Sets the most permissive umask.
+  // This is the most permissive umask.
   maskBefore = process.umask(0);
   root = mkdtempSync(join(tmpdir(), 'listen-'));
   path = join(root, 'workspace', 'control.sock');
@@ -62,7 +62,7 @@ describe('a private socket', () => {
 
   test('replaces the socket of a dead process', async () => {
     mkdirSync(dirname(path));
-    // Leaves a socket without a listener, and an unfinished draft.
+    // This process leaves a socket without a listener, and an unfinished draft of a socket.
     const dead = Bun.spawn([
       process.execPath,
       '-e',

@@ -148,7 +148,7 @@ describe('an ask', () => {
   });
 });
 
-/** Resolves with the reason of the cancel, before or after the start of the turn. */
+/** Resolves with the reason of the cancel. The cancel may come before or after the start of the turn. */
 function abortOf(signal: AbortSignal): Promise<string> {
   const aborted = Promise.withResolvers<string>();
   const tell = () => aborted.resolve(String(signal.reason));
@@ -361,7 +361,7 @@ describe('a restart of an instance that does not start', () => {
 });
 
 describe('a deletion', () => {
-  // Fake agents write no conversation: on disk all their input is still pending.
+  // Fake agents write no conversation, so all their input is still pending on disk.
   const at = { agentName: 'a', instanceKey: 'default' };
 
   test('is rejected while input is pending, and then ends no process', async () => {
@@ -529,7 +529,7 @@ describe('a watcher', () => {
       [{ type: 'instance', at: toInstanceAddress(copy), change: 'deleted' }, false],
     ]);
     expect(elsewhere).toHaveLength(2);
-    // A replaced process keeps its conversation.
+    // A new process of the same instance keeps the conversation.
     await control.ask({ agent: 'a', input: 'hi' });
     await control.restart({ agent: 'a' });
     expect(told).toHaveLength(3);

@@ -13,7 +13,7 @@ test('a client names itself, and stays a source of the kind cli', () => {
 });
 
 test.each(['', 'x'.repeat(65), '\ud800', 7])('a client named %p is refused', (client) => {
-  // Anything can come over the socket.
+  // The cast is needed because any value can arrive over the socket.
   const delivery = { client: client as string };
   expect(() => makeEvent(delivery, 'host', deps)).toThrow(expect.objectContaining({ code: 'E_EVENT_INVALID' }));
 });

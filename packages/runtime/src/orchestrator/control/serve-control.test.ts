@@ -265,7 +265,7 @@ describe('a rejection by the control socket', () => {
     expect(connection.received()).toStartWith('HTTP/1.1 400');
   });
 
-  // A code has one status, whatever its source.
+  // Each code has one status, whatever part of the swarm reports it.
   test.each(Object.entries(controlStatusByCode))(
     'the swarm’s own error keeps its code: %s is %p',
     async (code, status) => {
@@ -347,7 +347,7 @@ describe('the end of the control socket', () => {
 
   test('a stop is answered before the socket goes away', async () => {
     const { swarm, server } = served;
-    // A swarm that stops at once.
+    // This swarm stops at once.
     swarm.stop = () => server.close();
     expect(await answerTo('POST', '/v2/stop')).toEqual({ stopping: true });
     await server.close();

@@ -5,7 +5,7 @@ import { isBelowSwarm } from './is-below-swarm.ts';
 const file = join(import.meta.dir, 'is-below-swarm.ts');
 const look = `import { isBelowSwarm } from ${JSON.stringify(file)}; console.log(isBelowSwarm());`;
 
-/** Returns what a program with this command and environment sees. */
+/** Runs a program with this command and environment, and returns its output. */
 async function seenBy(command: readonly string[], env: Record<string, string>): Promise<string> {
   const child = Bun.spawn([...command], {
     env: { PATH: process.env['PATH'] ?? '', LOOK: look, BUN: process.execPath, ...env },

@@ -11,7 +11,7 @@ afterEach(() => {
     try {
       process.kill(-pid, 'SIGKILL');
     } catch {
-      // The process has already exited, with its group.
+      // The process and its group have already exited.
     }
   }
 });
@@ -28,7 +28,10 @@ function run(tag: ProcessTag, script: string, environment: Record<string, string
 
 const countTagged = async (tag: ProcessTag) => (await readProcesses(tag)).filter(({ isTagged }) => isTagged).length;
 
-/** Waits until the condition holds, now and a moment later: a shell that is about to exit counts like its children. */
+/**
+ * Waits until the condition is true twice, a moment apart, because a shell that is about to exit is counted like its
+ * children.
+ */
 async function until(condition: () => Promise<boolean>): Promise<void> {
   for (;;) {
     if (await condition()) {
@@ -111,7 +114,7 @@ describe('killing by tag', () => {
   });
 
   test('rejects a tag of another format', async () => {
-    // Uses a tag that no process carries, in case this test ever fails.
+    // No process has this tag, so nothing would be killed if this test failed.
     expect(await killTagged('GOONDAN_RUN=').catch((error: unknown) => error)).toBeInstanceOf(TypeError);
   });
 });

@@ -32,7 +32,7 @@ describe('a tag', () => {
     expect(carriesTag(environment(tag), tag)).toBe(true);
     expect(carriesTag(environment('A=1', tag, 'B=2'), tag)).toBe(true);
     expect(carriesTag(environment(`X=${tag}`, tag), tag)).toBe(true);
-    // The system may cut the last NUL off.
+    // The system may leave out the last NUL.
     expect(carriesTag(environment('A=1', tag).subarray(0, -1), tag)).toBe(true);
   });
 

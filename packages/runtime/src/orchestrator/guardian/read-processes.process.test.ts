@@ -28,7 +28,7 @@ describe('the processes of this machine', () => {
     copyFileSync('/bin/sleep', program);
     const child = Bun.spawn([program, '1000'], { env: tagEntry(tag), stdio, detached: true });
     const find = async () => (await readProcesses(tag)).find(({ pid }) => pid === child.pid);
-    // On a busy machine it may take more than two looks until the program is running.
+    // On a busy machine the program may not be running yet, so this looks more than twice.
     while ((await find())?.isTagged !== true) await Bun.sleep(1);
     expect(await find()).toEqual({
       pid: child.pid,
@@ -50,12 +50,13 @@ describe('the processes of this machine', () => {
       child.kill('SIGKILL');
       await child.exited;
     }
-    // A single look finds one in twenty.
+    // If each process were looked at only once, only one in twenty would be found.
     expect(known).toBeGreaterThan(25);
   });
 
   test('do not include zombies', async () => {
-    // The second program becomes the parent of the first one and never reads its exit status.
+    // The shell starts `true` and then becomes `sleep`. So `sleep` is the parent of `true`, and never reads its exit
+    // status.
     const child = Bun.spawn(['sh', '-c', 'true & exec sleep 1000'], { stdio, detached: true });
     const zombies = () => Bun.spawnSync(['ps', '-o', 'pid=,stat=', '--ppid', String(child.pid)]).stdout.toString();
     while (!/\d+ Z/.test(zombies())) await Bun.sleep(5);

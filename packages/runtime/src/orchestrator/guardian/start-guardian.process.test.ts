@@ -27,7 +27,10 @@ function tagForTest(): ProcessTag {
 
 const tagged = async (tag: ProcessTag) => (await readProcesses(tag)).filter(({ isTagged }) => isTagged);
 
-/** Waits until the condition holds, now and a moment later: a shell that is about to exit counts like its children. */
+/**
+ * Waits until the condition is true twice, a moment apart, because a shell that is about to exit is counted like its
+ * children.
+ */
 async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
   for (;;) {
     if (await condition()) {
@@ -67,7 +70,7 @@ async function startOrchestrator(tag: ProcessTag, ...flags: string[]) {
      setInterval(() => undefined, 1_000);`,
   );
   const orchestrator = Bun.spawn([process.execPath, ...flags, script], {
-    // Does not pass on the environment of this test, because it contains `--no-orphans`.
+    // The environment of this test is not passed on, because it contains `--no-orphans`.
     env: { PATH: process.env.PATH },
     stdio: ['ignore', 'pipe', 'ignore'],
     detached: true,
@@ -80,7 +83,7 @@ async function startOrchestrator(tag: ProcessTag, ...flags: string[]) {
   return { orchestrator, guardian };
 }
 
-/** Writes a program that says these lines in place of the guardian, and returns its path. */
+/** Writes a program that prints these lines in place of the guardian, and returns its path. */
 function impostor(...lines: readonly string[]): string {
   const path = join(folder, `${crypto.randomUUID()}.sh`);
   const says = lines.map((line) => `echo '${line}' >&3`);
@@ -90,7 +93,10 @@ function impostor(...lines: readonly string[]): string {
 
 const EVERY_PROCESS = 3 + 3 + 1 + 3 + 2 + 1 + 2;
 
-/** For time limits of a few seconds: a busy machine may exceed one twice, but not three times in a row. */
+/**
+ * Options for tests with time limits of a few seconds. A busy machine may exceed such a limit twice, but not three
+ * times in a row.
+ */
 const promisedInSeconds = { timeout: 20_000, retry: 2 };
 
 describe('when the orchestrator is gone', () => {
@@ -138,7 +144,8 @@ describe('when the orchestrator is gone', () => {
       const endedAt = performance.now();
       await until(async () => (await tagged(tag)).length === 0);
       expect(performance.now() - endedAt).toBeLessThan(2_000);
-      // Waits, so that the kill does not hit two guardians that are only starting.
+      // The test waits until the guardian has ended. Otherwise the kill of the next test could hit two guardians that
+      // are only starting.
       await until(() => !isAlive(guardian));
       expect(await tagged(tag)).toEqual([]);
     },

@@ -27,7 +27,7 @@ async function openBroken() {
   };
   agents.onStart = fail;
   let tries = 0;
-  /** Waits until one more attempt has ended. */
+  /** Waits until one more attempt to start has ended. */
   const tried = async () => {
     tries += 1;
     await until(() => agents.started.length === tries && swarm.instances.find(at)?.status === 'does not start');

@@ -19,7 +19,7 @@ async function open(answer: FakeAnswer = async ({ event }) => event.input ?? '')
   cleanups.push(() => removeFakeSwarm(opened));
   cleanups.push(() => opened.close());
   const replaced: string[][] = [];
-  // Fakes the part of the connections that is used here; connections.test.ts tests the rest.
+  // This fakes only the method of the connections that is used here. connections.test.ts tests the rest.
   const connections = {
     replace: (_plans, changed) => void replaced.push([...changed]),
   } as Pick<Connections, 'replace'> as Connections;
@@ -28,7 +28,7 @@ async function open(answer: FakeAnswer = async ({ event }) => event.input ?? '')
   return { ...opened, parts, replaced, plan: opened.currentPlan.value.plan };
 }
 
-/** Returns the plan with changes to these agents. */
+/** Returns the plan with a change to each of these agents. */
 function changing({ plan }: { plan: SwarmPlan }, ...names: string[]): SwarmPlan {
   const agents = plan.agents.map((agent) =>
     names.includes(agent.agentName) ? { ...agent, systemPrompt: crypto.randomUUID() } : agent,
@@ -113,7 +113,7 @@ describe('a new plan', () => {
     }
     gates.slow.resolve();
     expect(textOf(await slow)).toBe('slow');
-    // The only slot is taken, so the next input of a is queued when the waiting reloads continue.
+    // The only slot is in use, so the next input of `a` is queued when the waiting reloads continue.
     await until(() => startsOf(opened, 'b').length === 1);
     await Bun.sleep(20);
     gates.other.resolve();

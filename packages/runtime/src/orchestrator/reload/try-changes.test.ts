@@ -36,7 +36,7 @@ describe('D-06 the changes of a reload', () => {
     const tried: string[] = [];
     const trials: Trials = {
       agent: async ({ agentName, policy }) => {
-        // The agent as its process will get it.
+        // The trial gets the agent in the same form as a process.
         expect(policy).toHaveProperty('crashesBeforeDeadLetter');
         tried.push(agentName);
       },

@@ -18,7 +18,9 @@ interface Times {
   readonly stateRoot?: string;
 }
 
-/** Opens a swarm whose agents answer as the test says; processes of agents other than `a` take `startMs` to start. */
+/**
+ * Opens a swarm whose agents answer as the test says. The processes of all agents except `a` take `startMs` to start.
+ */
 async function openSwarm(
   answer: (turn: FakeTurn, wait: (ms: number) => Promise<void>) => Promise<string>,
   times: Times,
@@ -46,13 +48,13 @@ async function openSwarm(
     if (isClosed) return;
     isClosed = true;
     const closed = opened.close();
-    // Advances the clock, because the close waits for timers.
+    // The clock is advanced here, because closing the swarm waits for timers.
     for (let isOver = false; !isOver; await clock.advance(1_000)) {
       isOver = await Promise.race([closed.then(() => true), Bun.sleep(1).then(() => false)]);
     }
   };
   cleanups.push(close);
-  /** The disk takes no time on the manual clock. */
+  /** Waits until the agent has this status. Work on the disk takes no time on the manual clock. */
   const reach = async (agentName: string, wanted: string) => {
     await until(`${agentName} is ${wanted}`, async () => {
       await clock.advance(0);
@@ -148,7 +150,7 @@ describe('a request between agents', () => {
       await first.clock.advance(0);
       return first.swarm.instances.find({ agentName: 'b', instanceKey: 'default' })?.state.queue.length === 2;
     });
-    // The start takes longer than the limit for queued requests, but it has its own limit.
+    // The start takes longer than the limit for queued requests, but a start has its own limit.
     await first.pass(60_000);
     await first.reach('b', 'working');
     await first.pass(5_000);

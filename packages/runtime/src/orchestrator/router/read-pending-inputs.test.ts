@@ -10,7 +10,7 @@ function input(agentName: string, callers: readonly string[], cancelled?: string
   return { address: at(agentName), entries: [{ seq: 1, event, ...(cancelled === undefined ? {} : { cancelled }) }] };
 }
 
-/** The cancelled events, and the reasons. */
+/** Returns, for each agent, the reason why its event is cancelled; undefined if it is not. */
 const reasons = (inputs: readonly PendingInput[]) =>
   Object.fromEntries(giveUpRequests(inputs).map(({ address, entries }) => [address.agentName, entries[0]?.cancelled]));
 

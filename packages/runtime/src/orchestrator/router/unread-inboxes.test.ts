@@ -29,7 +29,7 @@ function setUp(code: ErrorCode) {
   return { clock, disk, posted, unread };
 }
 
-/** Opens an inbox that could not be read when the swarm started. */
+/** Creates unread inboxes with one entry: an inbox that could not be read when the swarm started. */
 function open(code: ErrorCode) {
   const opened = setUp(code);
   opened.unread.add(at, { code, message: 'not now' });

@@ -9,7 +9,7 @@ import { awaitAnswer } from './await-answer.ts';
 
 const start = { connection: 'mail', connector: 'web', root: '/', entry: 'web.ts', config: {}, secrets: {} };
 
-/** `value` is the answer, from the moment the process is ready. */
+/** Asks a fake process. `value` is its answer, from the moment the process is ready. */
 function ask(value: Promise<string> = Promise.resolve('answer'), signal?: AbortSignal) {
   const fake = fakeSpawn<ToConnector, FromConnector>();
   const process = fake.spawn(connectorLanguage, { name: 'mail', runner: 'none', frameFolder: '/' });

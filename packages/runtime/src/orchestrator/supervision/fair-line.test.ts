@@ -1,10 +1,10 @@
-// Tests that the queue for processes is fair. Pure, and counted in starts.
+// Tests that the queue for processes is fair. The tests need no clock: they count the starts of processes.
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { inFairOrder } from './fair-line.ts';
 import { planSlots, type ProcessCondition, type SlotDemand, type SlotHolder } from './process-slots.ts';
 
-/** Keys have the form `agent/number`; a `!` marks input from a person. */
+/** A key has the form `agent/number`. A `!` at its end marks input from a person. */
 const agentOf = (key: string) => key.split('/')[0] ?? key;
 const isForPerson = (key: string) => key.endsWith('!');
 const keys = (agent: string, count: number) => Array.from({ length: count }, (_, index) => `${agent}/${index}`);
@@ -91,7 +91,7 @@ describe('the last process of an agent', () => {
   });
 });
 
-/** Simulates, in steps, processes that start, work and become idle; input may arrive at any step. */
+/** Simulates, step by step, processes that start, work and become idle. Input may arrive at any step. */
 class Slots {
   readonly holders = new Map<string, { condition: ProcessCondition; idleSince: number }>();
   readonly line = new Set<string>();
@@ -131,7 +131,7 @@ class Slots {
     expect(this.holders.size).toBeLessThanOrEqual(this.maxProcesses);
   }
 
-  /** Advances one process; returns false when none can advance. */
+  /** Advances one process by a step. Returns false when none can advance. */
   advance(choose: number): boolean {
     const moving = [...this.holders].filter(([, { condition }]) => condition !== 'idle');
     const [key, holder] = moving[choose % Math.max(1, moving.length)] ?? [];
@@ -150,9 +150,9 @@ describe('a swarm with too few processes', () => {
     slots.advance(0);
     for (const key of keys('spammer', 240)) slots.ask(key);
     for (let step = 0; step < 40; step++) slots.advance(step * 7);
-    // The agent has a warm process, so no start is needed.
+    // The agent has an idle process, so no start is needed.
     expect(slots.ask('helper/0!')).toBe(false);
-    // An agent without a process is next.
+    // An agent without a process gets the next start.
     const before = slots.starts.length;
     expect(slots.ask('other/0!')).toBe(true);
     for (let step = 0; !slots.starts.includes('other/0!'); step++) slots.advance(step * 11);

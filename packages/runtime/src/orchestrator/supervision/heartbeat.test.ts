@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { answerPing, beat, defaultHeartbeatPolicy, firstHeartbeat, type Heartbeat } from './heartbeat.ts';
 
-/** Beats until it is dead or `most` pings were sent; `answers` tells which pings are answered before the next beat. */
+/**
+ * Sends pings until the process counts as dead, or `most` pings were sent. `answers` tells which pings are answered
+ * before the next one.
+ */
 function live(most: number, answers: (n: number) => boolean): { pings: number; isDead: boolean } {
   let heartbeat: Heartbeat = firstHeartbeat;
   for (let pings = 0; pings < most; pings++) {

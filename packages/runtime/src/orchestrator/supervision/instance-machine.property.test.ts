@@ -19,9 +19,9 @@ const policy: SupervisionPolicy = {
   hibernateGraceMs: 50,
 };
 
-/** A process as the operating system has it. */
 const spent = { stepCount: 1, usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } };
 
+/** A simulated process of the instance. */
 interface Process {
   readonly number: number;
   readySince?: number;
@@ -51,11 +51,11 @@ class World {
   healthyMs = 0;
   notBefore = 0;
   spawns = 0;
-  /** True when the last start failed for good and no request has come since. */
+  /** True when the last start failed for good and no input has arrived since. */
   isBarred = false;
-  /** Events whose last turn the store ended. */
+  /** Events whose last turn ended because of the store. */
   readonly excused = new Set<string>();
-  /** Unanswered events whose senders have not received an error. */
+  /** Events without an answer whose senders have not received an error either. */
   readonly waiting = new Set<string>();
 
   input(input: InstanceInput): void {
@@ -91,7 +91,7 @@ class World {
         this.send(action.event, action.deadLetter);
         return;
       case 'turn.cancel':
-        // The running turn, or the one that begins now.
+        // The event is that of the running turn, or of the turn that begins now.
         expect(this.accepted[this.finished.length]).toBe(action.eventId);
         expect(this.cancelled.has(action.eventId)).toBe(true);
         if (this.process) this.process.toldToCancel = action.eventId;
@@ -205,7 +205,7 @@ class World {
     this.faulty = false;
   }
 
-  /** Lets the store end the running turn: it is damaged, or full. */
+  /** Lets the store end the running turn, because the store is damaged or full. */
   loseTurn(pick: number): void {
     const { process } = this;
     if (process?.turn === undefined || process.killed) return;
@@ -216,7 +216,7 @@ class World {
     this.faulty = false;
   }
 
-  /** Lets a person allow another try. */
+  /** Simulates a person who allows another attempt. */
   forgive(): void {
     this.crashes = this.healthyMs = this.notBefore = 0;
     this.isBarred = false;
@@ -244,7 +244,7 @@ class World {
     });
   }
 
-  /** Suspends the turn, which waits for people. */
+  /** Suspends the running turn, which waits for people. */
   leaveTurn(): void {
     const { process } = this;
     if (process?.turn === undefined || !process.wasAskedToGo || process.killed) return;
@@ -319,7 +319,7 @@ class World {
     this.input({ type: 'timer', timer: (['backoff', 'start', 'idle', 'grace'] as const)[pick % 4] ?? 'idle' });
   }
 
-  /** Stops causing faults. */
+  /** Lets the instance finish its work, without further faults. */
   settle(): void {
     for (let round = 0; round < 10_000; round++) {
       if (this.process?.killed || (this.process?.wasAskedToGo && this.process.turn === undefined)) this.exit();

@@ -35,7 +35,7 @@ const outcome: TurnOutcome = {
 const badExtension = { code: 'E_EXT_LOAD', message: 'no such file' } as const;
 const noProcess = { code: 'E_PROCESS_START', message: 'no memory' } as const;
 
-/** One instance, its time, and the actions of every input. */
+/** One instance with its own time. It returns the actions that follow from each input. */
 class Driven {
   state: InstanceState = newInstance;
   now = 0;
@@ -451,7 +451,7 @@ describe('a drain', () => {
     expect(conditionOf(instance.state, true, true)).toBe('held');
     const [drain] = instance.acts({ type: 'leave' });
     expect(drain).toMatchObject({ type: 'process.drain', process: 1, graceMs: 1_728_000_000 });
-    // The turn was answered meanwhile.
+    // The turn was answered in the meantime.
     expect(instance.done('a')).toMatchObject([{ type: 'turn.finished' }]);
     expect(instance.exit(null)).toEqual([{ type: 'slot.release' }, { type: 'slot.ask' }]);
     expect(sent(instance.start())).toEqual(['b']);
@@ -498,7 +498,7 @@ describe('a cancelled event', () => {
     expect(instance.acts(cancel('b'))).toEqual([]);
     const told: InstanceAction = { type: 'turn.cancel', process: 1, eventId: 'b', reason: 'timeout' };
     const begun = expect.objectContaining({ type: 'turn.send' });
-    // The cancel comes first: a turn that had begun may have done something already.
+    // The cancel is sent before the turn, because a turn that has begun may already have done something.
     expect(instance.done('a').slice(1)).toEqual([told, begun]);
     instance.exit();
     expect(instance.start().slice(1)).toEqual([{ ...told, process: 2 }, begun]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { Clock } from '../../ports/clock.ts';
 import { NamedTimers } from './named-timers.ts';
 
-/** Makes a clock that counts as setTimeout does: a time too far away fires at once. */
+/** Creates a clock that behaves like setTimeout: a timer that is set too far in the future fires at once. */
 function steppedClock(): Clock & { pass(ms: number): void } {
   let now = 0;
   let timers: { readonly at: number; readonly action: () => void }[] = [];

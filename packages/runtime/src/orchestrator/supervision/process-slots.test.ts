@@ -15,7 +15,7 @@ const holder = (key: string, condition: ProcessCondition, idleSince?: number): S
   ...(idleSince === undefined ? {} : { idleSince }),
 });
 
-/** Omits `leave` when it is empty. */
+/** Plans the slots, and leaves out `leave` when it is empty. */
 function planned(demand: SlotDemand): Omit<SlotPlan, 'leave'> & Partial<SlotPlan> {
   const { leave, ...rest } = planSlots(demand);
   return leave.length === 0 ? rest : { ...rest, leave };
@@ -82,11 +82,11 @@ describe('the slots', () => {
 
   test('an instance that waits for people goes after all others, and gives its slot to them', () => {
     const holders = [holder('a', 'held'), holder('b', 'idle', 1), holder('c', 'held')];
-    // Idle processes first, then as many as are missing.
+    // Idle processes hibernate first. If these are not enough, processes that wait for people leave their turns.
     expect(plan(holders, ['x'], 3, [], [])).toEqual({ start: [], hibernate: ['b'] });
     expect(plan(holders, ['x', 'y'], 3, [], [])).toEqual({ start: [], hibernate: ['b'], leave: ['a'] });
     expect(plan([...holders, holder('d', 'stopping')], ['x', 'y'], 4, [], [])).toEqual({ start: [], hibernate: ['b'] });
-    // An instance that waits for people itself only replaces idle processes.
+    // For an instance that itself waits for people, only idle processes hibernate.
     expect(plan(holders, ['p'], 3, [], ['p'])).toEqual({ start: [], hibernate: ['b'] });
     expect(plan([holder('a', 'held')], ['p'], 1, [], ['p'])).toEqual({ start: [], hibernate: [] });
     expect(plan([], ['p', 'x', 'y'], 2, [], ['p'])).toEqual({ start: ['x', 'y'], hibernate: [] });

@@ -16,7 +16,7 @@ const outcome: TurnOutcome = {
   usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
 };
 
-/** One instance, its time, and the actions of every input. */
+/** One instance with its own time. It returns the actions that follow from each input. */
 class Driven {
   state: InstanceState = newInstance;
   now = 0;
@@ -29,7 +29,7 @@ class Driven {
     });
   }
 
-  /** Leaves out timers, slots and kills: returns only what others notice. */
+  /** Returns only the actions that others notice, without timers, slots and kills. */
   tells(...inputs: InstanceInput[]): string[] {
     return this.do(...inputs).flatMap((action) => {
       if (action.type === 'process.spawn') return ['spawn'];
@@ -44,7 +44,7 @@ class Driven {
     return this.tells({ type: 'work', seq: 1, event: eventOf(id) });
   }
 
-  /** Runs a start from the slot to the end of the process. */
+  /** Lets a start fail, from the slot to the end of the process. */
   failStart(error = bad): string[] {
     const process = this.state.spawned + 1;
     return this.tells(
@@ -54,7 +54,7 @@ class Driven {
     );
   }
 
-  /** Starts the process, and returns its actions once the process is ready. */
+  /** Starts the process, and returns the actions that follow when the process is ready. */
   start(): string[] {
     this.do({ type: 'slot.granted' });
     return this.tells({ type: 'ready', process: this.state.spawned });
@@ -110,7 +110,7 @@ describe('an instance that does not start', () => {
     expect(instance.work('c')).toEqual([]);
     expect(instance.failStart()).toEqual(['spawn', 'fail E_EXT_INIT']);
     expect(instance.state.phase.name).toBe('doesNotStart');
-    // A repeated event counts as a request, too.
+    // A repeated event counts as another request, too.
     instance.work('a');
     expect(instance.start()).toEqual(['send a']);
     expect(instance.state.startError).toBeUndefined();
@@ -214,7 +214,7 @@ describe('a store that cannot write for a while', () => {
       instance.now = phase.until;
       instance.do({ type: 'timer', timer: 'backoff' });
     }
-    // 1 + 2 + 4 + 8 + 16 seconds.
+    // The backoff took 1 + 2 + 4 + 8 + 16 seconds.
     expect(instance.now).toBe(31_000);
     expect(instance.state.queue).toMatchObject([{ crashes: 0, isExcused: true }]);
     expect(instance.start()).toEqual(['send a']);

@@ -235,7 +235,8 @@ describe('a process that dies', () => {
 });
 
 /**
- * Follows a script: `ask b; ask c` asks them one after the other; the part in brackets is the script for the callee.
+ * Answers as the input says: `ask b; ask c` asks these agents one after the other. The part in brackets is the input
+ * for the called agent.
  */
 const obey: FakeAnswer = async ({ at, event, call }) => {
   const [, verb, target = '', rest = ''] = /^(ask|tell) (\S+) ?(.*)$/.exec(event.input ?? '') ?? [];
@@ -296,7 +297,7 @@ describe('agents that ask each other', () => {
         return outcome.status === 'failed' ? `${outcome.error.code}: ${outcome.error.message}` : 'answered';
       }
       if (turn.event.input !== 'slow') return 'quick';
-      // On a busy machine the turn may have begun late.
+      // On a busy machine the turn may begin so late that it is already cancelled.
       if (!turn.signal.aborted) await new Promise((resolve) => turn.signal.addEventListener('abort', resolve));
       cancelled.resolve(turn.signal.reason);
       return 'too late';
@@ -376,7 +377,7 @@ describe('a swarm in which one agent writes to many', () => {
     await send('c', 'warm');
     await send('a', 'go');
     expect(swarm.instances.waiting).toBeGreaterThan(40);
-    // The only process of the agent still runs.
+    // The agent still has its first process.
     expect(textOf(await send('c', 'and now?'))).toBe('c/default: and now?');
     expect(agents.started.filter(({ at }) => at.agentName === 'c')).toHaveLength(1);
 
@@ -412,7 +413,8 @@ describe('a swarm with one process', () => {
     gate.resolve();
     await first;
     await until(() => agents.started.length === 12);
-    // The first of the eight is the person who asked agent a.
+    // Eight processes start before that of `b`: first the process of `a`, which a person asked, and then seven for
+    // other persons.
     expect(agents.started.findIndex(({ at }) => at.agentName === 'b')).toBe(8);
   });
 });

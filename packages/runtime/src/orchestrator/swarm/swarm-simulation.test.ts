@@ -1,5 +1,6 @@
-// Whole swarms, simulated: the machines of all instances, the slots and the broker together, in one process, with
-// random call graphs and their own clock. The seed decides how unreliable disk and processes are; a failure prints it.
+// Simulates whole swarms in one process: the state machines of all instances, the slots and the broker, with random
+// call graphs and a simulated clock. The seed decides how unreliable the disk and the processes are. A failure prints
+// the seed.
 import { expect, test } from 'bun:test';
 import type { AgentAddress, AgentEvent, TurnResult } from '@goondan/types';
 import fc from 'fast-check';
@@ -27,7 +28,7 @@ interface Options {
   readonly agents: number;
   readonly roots: number;
   readonly maxProcesses: number;
-  /** The number of faults to cause; after them, the rest of the run has none. */
+  /** The number of faults to cause. After these, the run has no more faults. */
   readonly faults: number;
 }
 
@@ -37,7 +38,7 @@ interface Process {
   isAskedToGo: boolean;
   isKilled: boolean;
   turn?: Turn;
-  /** Open frames by callId. */
+  /** The open frames, by their `callId`. */
   readonly open: Map<string, Frame>;
 }
 
@@ -57,7 +58,7 @@ interface Call {
 interface Frame {
   readonly turn: Turn;
   readonly effect: string;
-  /** The text that only the answer to this question repeats. */
+  /** A text that only the answer to this question repeats. */
   readonly question: string;
   ends: number;
   isProcessGone: boolean;
@@ -155,7 +156,7 @@ class Swarm {
   #accept(to: AgentAddress, event: AgentEvent): void {
     const instance = this.#instance(to);
     const known = instance.accepted.findIndex(({ id }) => id === event.id);
-    // A request with a finished turn is asked again: its process knows the result.
+    // A request whose turn has ended is sent to the process again, because the process knows the result.
     if (known >= 0 && event.replyTo === undefined) return;
     if (known < 0) instance.accepted.push(event);
     const seq = known < 0 ? instance.accepted.length - 1 : known;
@@ -349,7 +350,7 @@ class Swarm {
     if (process === undefined) return;
     instance.process = undefined;
     for (const frame of process.open.values()) frame.isProcessGone = true;
-    // The slot of a process becomes free when the process has exited, below.
+    // The slot of the process becomes free only when the process has exited, which is the last line of this method.
     this.#isPlanning = true;
     this.#do(this.broker.processGone(instance.address, this.#now));
     this.#isPlanning = false;
@@ -397,7 +398,7 @@ class Swarm {
     };
   }
 
-  /** Plans the calls of an event: the same ones in every process. */
+  /** Plans the calls that the turn of an event makes. Every process gets the same plan for the same event. */
   #plan({ id, metadata }: AgentEvent, own: AgentAddress): Call[][] {
     const random = seeded(this.#options.seed + hash(id));
     const budget = Number(metadata?.['budget'] ?? 0);
@@ -420,7 +421,8 @@ class Swarm {
     if (known !== undefined) return this.#finish(instance, process, known);
     if (turn.isDeadLetter) return this.#finish(instance, process, failure('E_DEAD_LETTER'));
     if (turn.isCancelled) {
-      // Some processes withdraw a frame they no longer wait for; for the others, the end of the turn withdraws it.
+      // Some processes withdraw a frame when they no longer wait for it. For all others, the end of the turn withdraws
+      // the frame.
       if (this.#random() < 0.5) {
         for (const callId of openFrames(process)) this.#do(this.broker.cancelled(instance.address, callId));
       }
@@ -436,7 +438,7 @@ class Swarm {
       );
     }
     turn.round++;
-    // Unlike real ones, these ids repeat at other instances: only the caller's address tells them apart.
+    // Unlike real ids, these ids can be equal at two instances. Then only the caller's address differs.
     const number = instance.accepted.findIndex(({ id }) => id === event.id);
     for (const [index, call] of calls.entries()) this.#ask(instance, process, call, `${number}:${turn.round}.${index}`);
   }
@@ -450,7 +452,7 @@ class Swarm {
     open.set(callId, frame);
     this.#frames.push(frame);
     const metadata = { budget: Number(event.metadata?.['budget'] ?? 0) - 1 };
-    // All claims of a process about itself are forged.
+    // The process forges every claim about itself.
     const claims = { auth: { root: 'forged' }, traceId: 'forged', callChain: [], source: event.source };
     const asked = { ...event, ...claims, id: effect, input: question, metadata, instanceKey: 'forged' };
     const moment = { date: new Date(this.#now), now: this.#now };
@@ -527,7 +529,7 @@ class Swarm {
 
 const tenants = ['tenant-1', 'tenant-2'];
 
-/** Lists the open frames of the running turn, and the sends of an earlier turn that have not ended. */
+/** Lists the open frames of the running turn. */
 function openFrames({ open, turn }: Process): string[] {
   return [...open].filter(([, frame]) => frame.turn === turn).map(([callId]) => callId);
 }
@@ -542,7 +544,7 @@ function pick<Item>(items: readonly Item[], random: () => number): Item {
   return item;
 }
 
-/** Returns the same numbers for the same seed. */
+/** Creates a generator that returns the same numbers for the same seed. */
 function seeded(seed: number): () => number {
   let state = seed % 2_147_483_646;
   return () => {
@@ -575,7 +577,7 @@ test('A-03 A-04 R-02 R-03 random call graphs with crashes, restarts, timeouts, c
     }),
     { numRuns: 520 },
   );
-  // Proves that the runs were not all trivial.
+  // These numbers show that the runs were not all trivial.
   expect(seen.answers).toBeGreaterThan(500);
   expect(seen.lateReplies).toBeGreaterThan(50);
   expect(seen.restarts).toBeGreaterThan(50);

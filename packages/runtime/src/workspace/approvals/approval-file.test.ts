@@ -122,8 +122,8 @@ describe('the approvals file', () => {
     await file.put(record('c'));
     await file.close();
     const again = await open();
-    // If a line could not be cut off, it stays in the file: its caller got an error, and the line is removed with its
-    // turn.
+    // A line that could not be cut off stays in the file. It is harmless: its caller got an error, and the line is
+    // removed together with its turn.
     const ids = failsToCut ? ['a', 'b', 'c'] : ['a', 'c'];
     expect(again.records).toEqual(ids.map((id) => record(id)));
     await again.close();

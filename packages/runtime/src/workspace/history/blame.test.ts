@@ -45,7 +45,7 @@ function historyOf(...turns: (readonly Row[])[]): HistorySource {
 }
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
-/** Formats `s@5←1,2`: message s, added by event 5, replaced the messages of events 1 and 2. */
+/** Formats a message as `s@5←1,2`: event 5 added the message s, which replaced the messages of the events 1 and 2. */
 function shortly({ seq, message: { id }, replaced }: BlamedMessage): string {
   if (replaced === undefined) return `${id}@${seq}`;
   const nested = replaced.messages.map((each) => (each.replaced ? `${each.seq}(${each.replaced.count})` : each.seq));

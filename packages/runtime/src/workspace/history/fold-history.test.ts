@@ -9,7 +9,7 @@ import type { HistorySource } from './read-history.ts';
 const instance = { agentName: 'host', instanceKey: 'default' };
 const ids = ['turn-event-1f3a9c2b-1', 'turn-event-1f3b0000-2', 'turn-event-1f3b', 'turn-mine', 'fork-1'];
 
-/** One message in each turn. */
+/** A history with one message in each turn. */
 const source: HistorySource = {
   async history() {
     async function* turns(): AsyncGenerator<ArchivedTurn> {
@@ -34,7 +34,7 @@ test.each([
   ['event-1f3a9c2b-1', 1],
   ['1f3a', 1],
   ['1f3b0', 2],
-  // A complete id takes precedence over an id that begins with the same text.
+  // If one id is exactly this text and another begins with it, the exact id wins.
   ['1f3b', 3],
   ['turn-event-1f3b', 3],
   ['mine', 4],

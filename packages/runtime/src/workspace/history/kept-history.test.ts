@@ -18,13 +18,13 @@ const messages = '/state/workspaces/simulation/instances/coder~default/messages'
 const limits = { ...defaultLimits, archive: { bytes: 1500, files: 1 } };
 const open = (fs: Fs, life = 1) => openJournal(simulatedMachine(fs, life), simulatedLocation, limits);
 const ids = (all: readonly Message[]) => all.map(({ id }) => id);
-/** The ids of the turns e0, e1, …, two events each. */
+/** Returns the message ids up to this event number. The turns e0, e1, … have two events each. */
 const idsUpTo = (seq: number) =>
   Array.from({ length: seq }, (_, index) => `${index % 2 === 0 ? 'input' : 'answer'}-e${Math.floor(index / 2)}`);
 
 /**
- * Checks that every number still means the same event, and that the conversation can be read at the first and the last
- * one.
+ * Checks that every number still means the same event, and that the conversation can be read at the first and at the
+ * last number.
  */
 async function checkNumbers(journal: Journal): Promise<{ readonly first: number; readonly last: number }> {
   const { first, last, turns } = await readHistory(journal, coder, { limit: 1000 });
@@ -135,7 +135,7 @@ test('T-03 every reader reports an archive that lost any of its last lines or it
     expect(await rejectionOf(readHistory(reader, coder))).toMatchObject(corrupt);
     expect(await rejectionOf(blame(reader, coder))).toMatchObject(corrupt);
     expect(await rejectionOf(Array.fromAsync(reader.archive(coder)))).toMatchObject(corrupt);
-    // The base contains all messages; the fork reports that the history is damaged.
+    // The base still contains all messages. The fork also reports that the history is damaged.
     const problems = [expect.stringMatching(/^E_STORE_CORRUPT: .*archive/)];
     expect(await reader.fork(coder, { as: 'copy' })).toEqual({ messages: 6, unknownStates: [], problems });
     for (const instance of [coder, { ...coder, instanceKey: 'copy' }])
@@ -154,7 +154,7 @@ test('T-03 reading the archive while its owner commits turns is not an error', a
     failingFs(disk, () => undefined),
     1,
   );
-  /** Commits another turn before every read. */
+  /** Each read first commits another turn. */
   const read: Fs['read'] = async (...range) => {
     if (!isCommitting && turn < 40) {
       isCommitting = true;

@@ -1,4 +1,4 @@
-/** A cancel mark is as durable as its event. */
+/** Tests that a cancel mark is as durable as its event. */
 import { describe, expect, test } from 'bun:test';
 import type { Fs } from '../../ports/fs.ts';
 import { openJournal } from '../journal/journal.ts';
@@ -71,7 +71,7 @@ describe('the cancel mark', () => {
     const disk = SimulatedDisk.empty();
     const limits = { inboxCompactionBytes: 1 };
     const journal = await open(disk, limits);
-    // Marks at the end, between events, and for an event that was handled long ago.
+    // There are marks at the end of the inbox, between events, and for an event that was handled long ago.
     for (const id of ['a', 'b', 'c']) await journal.accept(coder, simpleEvent(id));
     await journal.cancel(coder, 'a', 'about a');
     await journal.cancel(coder, 'c', 'about c');
@@ -126,7 +126,7 @@ describe('the cancel mark', () => {
           const pending = new Map(await pendingOf(after));
           for (const id of known.accepted) {
             if (known.committed.includes(id)) continue;
-            // The turn may be committed before its caller knows; then it has its normal result.
+            // The commit of a turn may be on disk before its caller knows. Then the turn has its normal result.
             if (!pending.has(id)) expect(await after.cancel(coder, id, 'late')).toBe(false);
             else if (known.cancelled.includes(id)) expect(pending.get(id)).toBe(`about ${id}`);
           }

@@ -38,7 +38,7 @@ test('an event id is accepted once: during the delivery, after a restart, after 
   expect(await again.pending(coder)).toEqual([]);
 });
 
-/** Opens an inbox whose fence passes the number of checks in `passes` and then refuses. */
+/** Opens an inbox with a fence. The fence passes as many checks as `passes` says, and then refuses. */
 async function openFenced(disk: SimulatedDisk) {
   const left = { passes: Infinity };
   const fence = () => {
@@ -119,7 +119,7 @@ test('an inbox that was rewritten under the same identity is read again', async 
   const disk = SimulatedDisk.empty();
   const limits = { inboxCompactionBytes: 1 };
   const orchestrator = await open(disk, limits);
-  // A disk may give a new file the identity of the one it replaced.
+  // A disk may give a new file the identity (inode) of the file that it replaced.
   const forgetful = {
     ...failingFs(disk, () => undefined),
     async stat(path: string) {

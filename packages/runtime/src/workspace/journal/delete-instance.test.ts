@@ -156,7 +156,10 @@ test('a crash at any moment leaves everything or nothing, and a sweep finishes t
   expect(outcomes).toEqual(new Set(['whole', 'gone']));
 });
 
-/** Checks that the next process finds the same before and after a sweep. */
+/**
+ * Checks that the next process finds the same before and after it sweeps leftover folders. Returns whether the instance
+ * is whole or gone.
+ */
 async function judge(disk: SimulatedDisk): Promise<'whole' | 'gone'> {
   const journal = await open(disk, 4);
   const before = await look(journal);
@@ -182,7 +185,7 @@ async function look(journal: Journal): Promise<'whole' | 'gone'> {
   return 'whole';
 }
 
-/** Crashes by loss of power during a sweep of changes that a killed process had not synced. */
+/** Crashes at each moment of a sweep, while changes of a killed process are not synced yet. */
 async function crashTheSweep(disk: SimulatedDisk, before: 'whole' | 'gone'): Promise<void> {
   const journal = await open(disk, 3);
   const moments: SimulatedDisk[] = [];
@@ -218,7 +221,7 @@ test('a disk error in the middle leaves the instance unchanged', async () => {
   await talk(disk);
   let renames = 0;
   const fs = failingFs(disk, (operation) => {
-    // The first rename is that of the lock.
+    // The first rename belongs to the lock.
     if (operation === 'rename' && ++renames === 2) throw systemError('EIO');
   });
   const journal = await open(fs, 2);

@@ -273,7 +273,7 @@ async function damage(disk: SimulatedDisk, path: string): Promise<void> {
 
 describe('T-01 T-05 the fork of a damaged conversation', () => {
   const long = 'x'.repeat(70_000);
-  /** Makes two turns and states committed alone after them, and damages these files. */
+  /** Creates two turns, and a commit of states alone after them. Then damages these files. */
   async function damaged(...paths: string[]): Promise<Journal> {
     const disk = SimulatedDisk.empty();
     const agent = await open(disk);

@@ -361,7 +361,7 @@ test('a turn writes only its news: at most 4 KB, at 10 000 messages as much as a
   expect(atTenThousand).toBeLessThan(1.2 * atTen);
 });
 
-/** Wraps the real disk with a count of written bytes and a list of reads. */
+/** Wraps the real disk, counts the written bytes and lists the reads. */
 function measuredFs() {
   const written = { bytes: 0 };
   const read = { paths: [] as string[] };

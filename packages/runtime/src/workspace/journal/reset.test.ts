@@ -19,7 +19,7 @@ async function accept(journal: Journal, ...eventIds: string[]): Promise<void> {
   for (const id of eventIds) await journal.accept(coder, simpleEvent(id));
 }
 
-/** Runs a turn that stops in the middle, with its process. */
+/** Runs a turn whose process ends in the middle of the turn. */
 async function interrupt(disk: Fs, eventId: string, life = 1): Promise<void> {
   const agent = await open(disk, life);
   const { epoch } = await agent.open(coder, `turn-${eventId}`);
@@ -206,7 +206,7 @@ test('records cut by recovery do not come back behind a reset after a loss of po
   await agent.append(coder, epoch, 0, [input]);
   const { size = 0 } = (await disk.stat(`${folder}/messages/events.jsonl`)) ?? {};
   await agent.append(coder, epoch, 1, [answer, ...Array.from({ length: 5 }, () => ({ type: 'resumed' }) as const)]);
-  // A crash kept one file of the joint append and not the other.
+  // The append wrote to two files. This simulates a crash that kept only one of them.
   const events = await disk.openFile(`${folder}/messages/events.jsonl`);
   await events.truncate(size);
   await events.sync();

@@ -27,7 +27,7 @@ test('similar names get different segments', () => {
   ];
   const segments = keys.map(pathSegment);
   expect(new Set(segments).size).toBe(keys.length);
-  // A key that looks like the folder of another key.
+  // This key looks like the folder of another key.
   expect(pathSegment(pathSegment('a/b'))).not.toBe(pathSegment('a/b'));
 });
 

@@ -60,7 +60,7 @@ test('a disk error is reported once and fails no caller; the lost lines are coun
   log.add({ n: 4 });
   await clock.advance(1_000);
   expect(batches).toEqual([[{ n: 4 }, { time: expect.any(String), name: 'events.dropped', payload: { count: 3 } }]]);
-  // Opened again each time, because a file that failed is in an unknown state.
+  // The file is opened again after each failure, because its state is then unknown.
   expect(disk.opened).toBe(3);
   disk.failsWith = 'again';
   log.add({ n: 5 });

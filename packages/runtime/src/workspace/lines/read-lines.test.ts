@@ -60,7 +60,7 @@ test('a flipped bit is damage at every position, except in the last line break',
     flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 7));
     const { damage, torn } = readLines(flipped);
     expect(damage ?? (torn ? 'torn' : undefined)).toBeDefined();
-    // A line break in the last line splits it, and the second half can only look torn.
+    // In the last line, a flip may create a line break. Then the second half of the line looks torn, not damaged.
     if (at < firstWrite.length) expect(damage).toBeDefined();
   }
 });

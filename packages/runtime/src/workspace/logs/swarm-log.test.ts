@@ -92,7 +92,7 @@ test('shows lines of a later version, with all their fields, though a level or a
   const [, level, otherPlace, textPlace, ...more] = read;
   expect(read[0]).toEqual(line('known', { place: { file: 'a.ts', line: 1, column: 2 } }));
   expect(level).toEqual({ ...known, level: 'notice', room: 'kitchen' });
-  // A place of another shape is left out: readers would print its missing fields.
+  // A place with other fields is left out, because readers would print its missing fields.
   expect(otherPlace).toEqual({ ...known, message: 'a new place' });
   expect(textPlace).toEqual({ ...known, message: 'a text as place' });
   expect(more).toEqual([]);

@@ -79,7 +79,7 @@ test('the turn loop counts the same events', () => {
       const counted = logged.flatMap((each) =>
         each.record.type === 'message' && !voidedOnes.has(each) ? [each.record.event] : [],
       );
-      // A commit counts events that nothing has sealed yet.
+      // This record seals the last events, because a commit counts them even without a seal.
       expect(readTurnLog([...log, entered]).events).toEqual(counted);
     }),
     { numRuns: 1000 },

@@ -215,7 +215,7 @@ async function checkExtensionState(
 function keepsState({ turnId, result, states }: Turn, { script }: Input, world: World): boolean {
   if (result.error?.code !== 'E_DEAD_LETTER') return true;
   const seal = sealOf(`${turnId}-step-${script.steps.length - 1}`);
-  // An unacknowledged state may exist or not.
+  // The state `between` does not count, because it may be missing when its commit was not acknowledged.
   const changed = [...Object.keys(states?.set ?? {}), ...(states?.removed ?? [])];
   return isRecordedSinceReset(world, turnId, seal) || changed.some((name) => name !== BETWEEN);
 }
@@ -232,7 +232,7 @@ async function checkStatesBetween(
   { stateTries, statesKept }: World,
 ): Promise<void> {
   const wasTried = (name: string) => stateTries.includes(name);
-  // An unacknowledged event may have been lost together with its turn.
+  // If an event was not acknowledged, it may have been lost together with its turn.
   const turns = archive.map(({ turnId }) => statesBefore(turnId));
   const always = stateTries.filter((name) => name.startsWith(statesBefore('')) && !turns.includes(name));
   let possible: readonly (JsonValue | undefined)[] = [undefined];

@@ -1,7 +1,8 @@
 /**
  * Damages every file of an instance in every way a disk or a person can, then opens the instance and checks the result.
- * Either the conversation is unchanged, with a warning if the end of a log is missing; or opening fails with an error
- * code, and the damaged file is copied aside. A conversation must never become shorter without a report.
+ * There are two valid results. Either the conversation is unchanged, with a warning if the end of a log is missing. Or
+ * opening fails with an error code, and the damaged file is copied aside. A conversation must never lose messages
+ * without a report.
  */
 import { GoondanError } from '@goondan/types';
 import { openJournal, type Journal } from '../journal/journal.ts';
@@ -34,7 +35,7 @@ const paths = instancePaths(
   damagedInstance,
 );
 
-/** Makes an instance with contents in every file: committed turns, an interrupted turn, and a pending event. */
+/** Creates an instance in which no file is empty: it has committed turns, an interrupted turn, and a pending event. */
 export async function makeInstance(): Promise<SimulatedDisk> {
   const disk = SimulatedDisk.empty();
   const ports = simulatedMachine(disk, 1);

@@ -1,10 +1,12 @@
-/** Simulated disks that fail: while the process continues, or while one process dies and others continue. */
+/**
+ * Simulated disks that fail. Either the process continues after the failure, or one process dies and others continue.
+ */
 import type { Fs, OpenFile } from '../../ports/fs.ts';
 
 /** Called before every operation. If it throws, the operation rejects with that error. */
 export type Trouble = (operation: string) => void;
 
-/** Makes a disk that fails when `trouble` throws. A failing write still writes its first half, as on a full disk. */
+/** Creates a disk that fails when `trouble` throws. A failing write still writes its first half, as on a full disk. */
 export function failingFs(fs: Fs, trouble: Trouble): Fs {
   const meet = <T>(operation: string, action: () => Promise<T>): Promise<T> => {
     try {
@@ -51,7 +53,7 @@ function failingFile(file: OpenFile, trouble: Trouble): OpenFile {
   };
 }
 
-/** Makes an error like those of the operating system. */
+/** Creates an error like those of the operating system. */
 export function systemError(code: string): Error {
   return Object.assign(new Error(`${code}: simulated`), { code });
 }

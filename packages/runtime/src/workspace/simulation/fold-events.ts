@@ -1,6 +1,6 @@
 /**
- * The simulation's own implementation of events and logs. It shares no code with the store on purpose: a checker that
- * shares code with the code under test shares its mistakes.
+ * The simulation's own implementation of events and logs. On purpose it shares no code with the store, because a
+ * checker that shares code with the code under test has the same mistakes.
  */
 import type { Message, MessageEvent } from '@goondan/types';
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
@@ -25,7 +25,10 @@ export function foldEvents(
   }, base);
 }
 
-/** Returns the events of a log that count. The input counts at once; all others count once a record seals them. */
+/**
+ * Returns the events of a log that count. The input counts at once. All other events count as soon as a record seals
+ * them.
+ */
 export function eventsThatCount(log: readonly TurnRecord[]): readonly MessageEvent[] {
   const safe: MessageEvent[] = [];
   let unsafe: MessageEvent[] = [];

@@ -15,7 +15,7 @@ export interface Life {
   readonly ports: StorePorts;
   readonly workload: Workload;
   readonly world: World;
-  /** The number of inputs the client sends. */
+  /** The number of inputs that the client sends in this life and in earlier lives together. */
   readonly inputs: number;
   /** If true, conversations are also read before they are recovered. */
   readonly isWatched: boolean;
@@ -24,7 +24,8 @@ export interface Life {
 }
 
 export async function live(life: Life): Promise<void> {
-  // Opens two journals, as in production: the orchestrator's journal accepts input, and the agent's journal runs turns.
+  // There are two journals, as in production: the orchestrator's journal accepts input, and the agent's journal runs
+  // turns.
   const orchestrator = await openJournal(life.ports, simulatedLocation, simulatedLimits);
   const agent = await openJournal(life.ports, simulatedLocation, simulatedLimits);
   await serve(orchestrator, agent, life);
@@ -61,8 +62,8 @@ class Client {
   readonly #life: Life;
   #isSending = false;
   /**
-   * Events that were handled but lost before they were acknowledged. They are accepted again and then skipped, because
-   * their turns are already committed.
+   * Events whose turns were committed, but whose acceptance was lost before it was acknowledged. They are accepted
+   * again and then skipped.
    */
   readonly #lost = new Set<string>();
 
@@ -76,8 +77,8 @@ class Client {
   }
 
   /**
-   * Sends the next input. After a crash, sends an unacknowledged input again, because the client cannot know whether it
-   * arrived.
+   * Sends the next input. If an input was not acknowledged before a crash, sends it again, because the client cannot
+   * know whether it arrived.
    */
   async sendNext(): Promise<void> {
     const input = this.#next;
@@ -153,8 +154,8 @@ async function runTurn(agent: Journal, input: Input, { workload, world }: Life, 
 }
 
 /**
- * Sets a state as `register` does, also in a process that resumes an interrupted turn. The store rejects it while a
- * turn is open.
+ * Sets a state before a turn, as `register` can do, even in a process that resumes an interrupted turn. The store
+ * rejects the state while a turn is open.
  */
 async function setStateBefore(agent: Journal, input: Input, { world }: Life): Promise<void> {
   try {
@@ -173,8 +174,8 @@ async function setState(agent: Journal, { instance }: Input, name: string, world
 }
 
 /**
- * Starts a turn whose event is in no inbox. The store rejects it if a turn of the inbox was interrupted, because that
- * turn must be resumed first.
+ * Starts a turn whose event is in no inbox. The store rejects this turn if a turn of the inbox was interrupted, because
+ * that turn must be resumed first.
  */
 async function leaveStray(agent: Journal, { instance, event }: Input): Promise<void> {
   try {

@@ -1,9 +1,14 @@
-/** Runs in a child process that takes a workspace on request, and owns it until it is told to release it or dies. */
+/**
+ * The program of a child process. It takes a workspace on request, and owns the workspace until it is told to release
+ * it, or dies.
+ */
 import { GoondanError } from '@goondan/types';
 import { ownWorkspace, type WorkspaceOwner } from '../swarms/own-workspace.ts';
 
 export type OwnerOrder =
-  /** `at`: the time to try, in milliseconds since 1970, so that several processes try at the same moment. */
+  /**
+   * Takes the workspace at the time `at`, in milliseconds since 1970, so that several processes try at the same moment.
+   */
   | { readonly do: 'own'; readonly stateRoot: string; readonly runTag: string; readonly at: number }
   | { readonly do: 'release' }
   /** Starts a child that outlives this process. */

@@ -20,7 +20,7 @@ export interface TurnRun {
   readonly world: World;
   readonly input: Input;
   readonly crashesBeforeDeadLetter: number;
-  /** Runs other work; called several times during the turn. */
+  /** Runs other work. It is called several times during the turn. */
   meanwhile(): Promise<void>;
 }
 
@@ -90,7 +90,7 @@ class ScriptedTurn {
     await this.#append(record({ type: 'append', message }, { kind: 'input' }));
   }
 
-  /** Runs a step. An incomplete step runs again under another id, as in the runtime. */
+  /** Runs a step. A step that does not complete runs again under another id, as in the runtime. */
   async #step(index: number, script: StepScript): Promise<Message> {
     if (script.outcome !== 'completed')
       await this.#attempt(index, script, `${this.#turnId}-step-${index}-first`, script.outcome);
@@ -137,7 +137,7 @@ class ScriptedTurn {
     return reply;
   }
 
-  /** The states in the last record; the committed states when the turn has no record. */
+  /** Returns the states in the last record, or the committed states when the turn has no record. */
   get #states(): Record<string, JsonValue> {
     const sealed = this.#log.findLast((each) => each.type === 'entered' || each.type === 'step');
     return { ...(sealed && 'extensionState' in sealed ? sealed.extensionState : this.#opened.extensionState) };
@@ -167,8 +167,8 @@ class ScriptedTurn {
   }
 
   /**
-   * Runs an effect, unless its record exists. If a crash left its outcome unknown, it runs again only if `mayRepeat` is
-   * true.
+   * Runs an effect, unless its record exists. If a crash left its outcome unknown, the effect runs again only if
+   * `mayRepeat` is true.
    */
   async #effect(key: string, mayRepeat: boolean): Promise<string> {
     const { world } = this.#run;
@@ -185,12 +185,12 @@ class ScriptedTurn {
   }
 
   /**
-   * Returns true if the record of this effect must exist. A reset that removed such records also removed everything
-   * else.
+   * Returns true if the record of this effect must exist. Only a reset may remove such a record, and it removes
+   * everything else, too.
    */
   #mustKnow(key: string): boolean {
     const { world } = this.#run;
-    // A state set outside of turns is ignored, because it may have been set after the reset.
+    // A state that was set outside of turns is ignored here, because it may have been set after the reset.
     const states = Object.keys(this.#opened.extensionState).filter((name) => name !== BETWEEN);
     const isReset = this.#base.length + states.length === 0;
     return isReset ? isRecordedSinceReset(world, this.#turnId, key) : world.recorded.includes(key);

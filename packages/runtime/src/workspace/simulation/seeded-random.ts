@@ -1,12 +1,12 @@
 /** A random number generator that depends only on its seed, so that a failure can be reproduced. */
 export interface Random {
-  /** Returns a number from 0 up to but not including `limit`. */
+  /** Returns an integer of at least 0 that is lower than `limit`. */
   below(limit: number): number;
   chance(probability: number): boolean;
   pick<T>(choices: readonly T[]): T;
 }
 
-/** Mixes the seeds, so that neighbouring seeds give unrelated numbers. */
+/** Creates a generator. The seeds are mixed, so that neighbouring seeds give unrelated numbers. */
 export function seededRandom(...seeds: readonly number[]): Random {
   let state = 0x9e3779b9;
   for (const seed of seeds) state = mix(state ^ Math.imul(seed + 1, 0x85ebca6b));
@@ -19,7 +19,7 @@ export function seededRandom(...seeds: readonly number[]): Random {
     chance: (probability) => next() / 2 ** 32 < probability,
     pick<T>(choices: readonly T[]): T {
       const index = next() % choices.length;
-      // Safe unless `choices` is empty, which is an error of the caller.
+      // The cast is safe unless `choices` is empty, which is an error of the caller.
       return choices[index] as T;
     },
   };

@@ -27,7 +27,9 @@ export async function simulateAgentKill(seed: number, step = 1): Promise<AgentKi
   }
 }
 
-/** Returns false when the agent finished before operation `at`. */
+/**
+ * Kills the agent at operation `at` and checks the result. Returns false when the agent finished before that operation.
+ */
 async function killAgentAt(seed: number, at: number): Promise<boolean> {
   const workload = makeWorkload(seed);
   const world = newWorld();

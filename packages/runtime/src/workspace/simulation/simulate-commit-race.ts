@@ -1,6 +1,7 @@
 /**
- * Simulates an orchestrator that removes handled events from an inbox while the commit of one of them is visible but
- * not yet durable. Random workloads rarely hit this short moment, so here the sync of the commit never ends.
+ * Simulates an orchestrator that removes handled events from an inbox while the commit of one of these events is
+ * visible but not yet durable. Random workloads rarely hit this short moment. So in this simulation the sync of the
+ * commit never ends.
  */
 import type { Fs } from '../../ports/fs.ts';
 import { openJournal, type Journal } from '../journal/journal.ts';
@@ -72,7 +73,7 @@ function threeInputs(): Workload {
   return { seed: 0, instances: [instance], inputs, syncTicks: 0, crashesBeforeDeadLetter: 9 };
 }
 
-/** Commits a second turn up to the rename of the commit record; the sync of the folder never ends. */
+/** Commits a second turn until its commit record is renamed. The sync of the folder then never ends. */
 async function commitAndHang(
   disk: SimulatedDisk,
   workload: Workload,

@@ -19,7 +19,7 @@ export interface FaultReport {
 }
 
 /**
- * Lets operations fail. `often`: the number of failures in a row. Tries all operations, or every `step`th operation.
+ * Lets operations fail. `often` is the number of failures in a row. Tries all operations, or every `step`th operation.
  */
 export async function simulateFaults(seed: number, code: string, often: number, step = 1): Promise<FaultReport> {
   const codes = new Map<string, number>();
@@ -64,7 +64,7 @@ async function liveThroughFault(
   const survives = (error: unknown) => {
     if (!(error instanceof GoondanError)) return false;
     codes.set(error.code, (codes.get(error.code) ?? 0) + 1);
-    // `E_LOCKED`: the release of the lock failed, and must be repeated at the next use.
+    // `E_LOCKED` means that the release of the lock failed, and must be repeated at the next use.
     return ['E_DISK_FULL', 'E_LOCKED', 'E_STORE_READ', 'E_STORE_WRITE'].includes(error.code);
   };
   for (let number = 1; ; number += 1) {

@@ -3,7 +3,7 @@ import type { SimulationReport, Violation } from './simulate.ts';
 
 export interface SeedsToSimulate {
   readonly from: number;
-  /** More seeds are simulated until this many crash points were tried. */
+  /** The number of crash points to try. Seeds are simulated until this number is reached. */
   readonly crashPoints: number;
   readonly threads: number;
   readonly onProgress?: (crashPoints: number) => void;
@@ -42,7 +42,7 @@ function ask(worker: Worker, seed: number): Promise<SimulationReport> {
   });
 }
 
-/** Returns the command that repeats the violation. */
+/** Describes a violation, with the command that repeats it. */
 export function describeViolation({ point, problem }: Violation): string {
   const { seed, operation, mode } = point;
   return `npm run torture:journal -- --seed ${seed} --operation ${operation} --mode ${mode}\n${problem}`;

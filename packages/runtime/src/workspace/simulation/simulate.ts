@@ -12,7 +12,7 @@ import { momentOf, newWorld, worldAt, type Moment, type World } from './world.ts
 
 export interface CrashPoint {
   readonly seed: number;
-  /** The number of the operation after which the first crash happens, from 0. */
+  /** The number of the operation after which the first crash happens, counted from 0. */
   readonly operation: number;
   readonly mode: CrashMode;
 }
@@ -69,7 +69,7 @@ async function crashTwice(
   world: World,
 ): Promise<string | undefined> {
   const random = seededRandom(seed, operation, mode === 'kill' ? 0 : 1);
-  // The final check covers most of what this additional read checks, so only every other point has the read.
+  // Half of the crash points have this additional read. More are not needed, because the final check covers most of it.
   const isWatched = operation % 2 === (mode === 'kill' ? 0 : 1);
   try {
     const disk = first.disk.crash(mode, random);
@@ -83,7 +83,7 @@ async function crashTwice(
     const lastDisk = second.disk.crash(random.pick(['kill', 'power']), random);
     const lastWorld = worldAt(worldThen, second.moment);
     const last = { ports: simulatedMachine(lastDisk, 3), workload, world: lastWorld, isWatched: false };
-    // Sends further input in some cases, to show that work continues and that unacknowledged input can be sent again.
+    // In some cases further input is sent, to show that work continues and that unacknowledged input can be sent again.
     await liveOn(lastDisk, { ...last, inputs: inputs + (random.chance(0.6) ? 1 : 0) }, random);
     await check(simulatedMachine(lastDisk, 103), workload, lastWorld);
     return undefined;
@@ -92,7 +92,7 @@ async function crashTwice(
   }
 }
 
-/** Runs another life on this disk, and returns a snapshot of one random moment of it. */
+/** Runs another life on this disk, and returns a snapshot of a random moment of that life. */
 async function liveOn(disk: SimulatedDisk, life: Life, random: Random): Promise<Snapshot> {
   setSyncTicks(disk, life.workload, random);
   let moments = 1;

@@ -14,7 +14,7 @@ export type CrashMode = 'kill' | 'power';
 type FileChange =
   { readonly type: 'append'; readonly bytes: Uint8Array } | { readonly type: 'truncate'; readonly size: number };
 
-/** Names that point to a node or to nothing. A rename changes two names in one change. */
+/** A change of names, each of which then points to a node or to nothing. A rename changes two names in one change. */
 type NameChange = readonly { readonly name: string; readonly node: number | undefined }[];
 
 interface FileNode {
@@ -46,9 +46,12 @@ export class SimulatedDisk implements Fs {
   #nextNode: number;
   /** The file of the last operation, if it was a write. */
   #lastWritten: number | undefined;
-  /** Called after every operation that changed something, because a crash may happen there. */
+  /** Called after every operation that changed something, because a crash may happen at that moment. */
   afterOperation: (() => void) | undefined;
-  /** Returns how many ticks the next sync takes, while other work runs. A sync covers only changes before its start. */
+  /**
+   * Returns how many ticks the next sync takes. Other work runs during these ticks. A sync covers only changes before
+   * its start.
+   */
   syncTicks: () => number = () => 0;
 
   private constructor(nodes: Map<number, Node>, nextNode: number, lastWritten?: number) {

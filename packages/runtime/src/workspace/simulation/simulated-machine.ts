@@ -1,4 +1,4 @@
-/** The ports of one life of a machine. All earlier processes are dead, and the clock continues. */
+/** The ports of one life of a machine. All processes of earlier lives are dead, and the clock continues. */
 import type { Clock } from '../../ports/clock.ts';
 import type { Fs } from '../../ports/fs.ts';
 import type { Processes } from '../../ports/processes.ts';

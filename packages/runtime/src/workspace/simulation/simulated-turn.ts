@@ -1,4 +1,4 @@
-/** A minimal turn, for tests that do not depend on its contents. */
+/** A minimal turn, for tests that do not depend on the contents of the turn. */
 import { type AgentAddress, createAssistantMessage, createUserMessage } from '@goondan/types';
 import type { AgentEvent, JsonValue, Message, TurnError } from '@goondan/types';
 import type { ConversationStore, TurnRecord } from '../../agent/conversation/conversation-store.ts';
@@ -22,7 +22,7 @@ export function simpleEvent(id: string, more: Partial<AgentEvent> = {}): AgentEv
   };
 }
 
-/** Makes the records of one step: the input and an answer. */
+/** Creates the records of a turn with one step: an input and an answer. */
 export function simpleRecords(eventId: string, text = `answer to ${eventId}`): [TurnRecord, TurnRecord, TurnRecord] {
   const stepId = `step-${eventId}`;
   const input = createUserMessage(`input of ${eventId}`, {}, { id: `input-${eventId}` });

@@ -1,4 +1,4 @@
-/** The proof of docs/storage.md. `npm run torture:journal` and `npm run torture:mutants` run more of it. */
+/** Proves the promises of docs/storage.md. `npm run torture:journal` and `npm run torture:mutants` run more cases. */
 import { expect, test } from 'bun:test';
 import { availableParallelism } from 'node:os';
 import { samples, sampleStep } from '../../../../../test/samples.ts';
@@ -34,7 +34,7 @@ test('a replayed crash point has the same result', async () => {
 test(
   'M-11 the agent killed at any operation while the orchestrator lives on',
   async () => {
-    // The last seed resets an instance in the middle of a turn.
+    // The seed 5 resets an instance in the middle of a turn.
     for (const seed of [0, 1, 2, 5]) {
       const { kills, problems } = await simulateAgentKill(seed, sampleStep);
       expect(problems).toEqual([]);
@@ -58,7 +58,7 @@ test.each([
   ['ENOSPC', 1, 'E_DISK_FULL', 3],
   ['EIO', 3, 'E_STORE_WRITE', 3],
   ['EACCES', 1, 'E_STORE_READ', 3],
-  // This seed has resets, one of them in the middle of a turn.
+  // The seed 5 has resets, one of them in the middle of a turn.
   ['EIO', 2, 'E_STORE_WRITE', 5],
 ] as const)(
   'a disk that fails with %s at any operation, %i in a row: an error code, nothing lost, and work continues',

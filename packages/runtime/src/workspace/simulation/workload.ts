@@ -5,11 +5,11 @@ import { seededRandom, type Random } from './seeded-random.ts';
 export interface Workload {
   readonly seed: number;
   readonly instances: readonly AgentAddress[];
-  /** Inputs in the order of sending. The client sends the next input after the previous one was acknowledged. */
+  /** The inputs in the order of sending. The client sends an input only after the previous input was acknowledged. */
   readonly inputs: readonly Input[];
-  /** The maximum number of ticks of a sync, during which other work runs. */
+  /** The longest duration of a sync, in ticks. Other work runs during a sync. */
   readonly syncTicks: number;
-  /** A turn that was resumed this many times is given up. */
+  /** The number of resumes after which a turn is given up. */
   readonly crashesBeforeDeadLetter: number;
 }
 
@@ -17,20 +17,24 @@ export interface Input {
   readonly instance: AgentAddress;
   readonly event: AgentEvent;
   readonly script: TurnScript;
-  /** If true, another turn, whose event is in no inbox, is started before this input's turn and never finished. */
+  /**
+   * If true, a stray turn is started before this input's turn and never finished. The event of the stray turn is in no
+   * inbox.
+   */
   readonly isAfterStray: boolean;
-  /** When the conversation is reset: before the turn, after it, or during it after this many writes. */
+  /** When the conversation is reset: before the turn, after it, or in the middle of it, after this many writes. */
   readonly reset: 'none' | 'before' | 'after' | { readonly afterWrites: number };
   /** If true, the input is sent during the previous turn. */
   readonly isSentDuringTurn: boolean;
-  /** The number of ticks by which other actions are delayed during this input's turn. */
+  /** The number of ticks that pass before other work runs during this input's turn. */
   readonly ticks: number;
   /** If true, the client sends this input and all inputs before it a second time, although they were acknowledged. */
   readonly isSentTwice: boolean;
   /** If true, the answer is fetched and acknowledged. */
   readonly isAnswerFetched: boolean;
   /**
-   * When an extension sets a state outside a turn: before the turn of this input, which may be resumed, or after it.
+   * When an extension sets a state outside of a turn: before the turn of this input (which may be a resumed turn), or
+   * after it.
    */
   readonly setsState: 'never' | 'before' | 'after' | 'both';
 }

@@ -1,6 +1,7 @@
 /**
- * Everything outside the crashing machine that keeps its memory: the client, and the places where effects happen. A
- * reset is added to the effects and their records, because the agent may forget everything before it.
+ * Everything outside the crashing machine, which remembers across crashes: the client, and the services where effects
+ * happen. A reset is also an entry in the lists of effects and records, because the agent may forget everything before
+ * the reset.
  */
 export interface World {
   /** Event ids in the order of sending. */
@@ -15,11 +16,11 @@ export interface World {
   readonly committed: string[];
   /** Answers that the client fetched and acknowledged; the acknowledgement may have been lost in a crash. */
   readonly fetched: string[];
-  /** Names of acknowledged resets, as `resetBefore` makes them. */
+  /** The names of acknowledged resets, as `resetBefore` returns them. */
   readonly resets: string[];
-  /** Turns before or after which a commit of states alone was attempted. */
+  /** The names of all attempts to commit states alone, before or after a turn. */
   readonly stateTries: string[];
-  /** Acknowledged commits of states alone. */
+  /** The names of all acknowledged commits of states alone. */
   readonly statesKept: string[];
 }
 
@@ -68,13 +69,13 @@ export function worldAt(world: World, moment: Moment): World {
   };
 }
 
-/** Notes an attempt to reset an instance. */
+/** Records an attempt to reset an instance. */
 export function noteReset({ effects, recorded }: World, name: string): void {
   effects.push(name);
   recorded.push(name);
 }
 
-/** Makes the name of a reset from the turn before or after which it happens. */
+/** Returns the name of a reset that happens before this turn. */
 export function resetBefore(turnId: string): string {
   return `reset before ${turnId}`;
 }
@@ -83,7 +84,7 @@ export function resetAfter(turnId: string): string {
   return `reset after ${turnId}`;
 }
 
-/** Makes the name of a commit of states alone from the turn before or after which it happens. */
+/** Returns the name of a commit of states alone that happens before this turn. */
 export function statesBefore(turnId: string): string {
   return `states before ${turnId}`;
 }
@@ -92,7 +93,7 @@ export function statesAfter(turnId: string): string {
   return `states after ${turnId}`;
 }
 
-/** Makes the name of the acknowledged record that ends a step. */
+/** Returns the name of the acknowledged record that ends a step. */
 export function sealOf(stepId: string): string {
   return `${stepId}-seal`;
 }

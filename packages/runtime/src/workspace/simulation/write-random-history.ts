@@ -1,7 +1,7 @@
 /**
  * Writes a history with every kind of turn into a store, and returns the expected conversation after each event. The
- * expectation is computed here, without the code that reads histories: a test that shares code with the code under test
- * shares its mistakes.
+ * expected conversation is computed here without the code that reads histories, because a test that shares code with
+ * the code under test has the same mistakes.
  */
 import {
   type AgentAddress,
@@ -115,7 +115,7 @@ class HistoryWriter implements ExpectedHistory {
     this.states.push(this.#statesNow);
   }
 
-  /** Ends a turn. Its state changes take effect at its last event. */
+  /** Ends a turn. Its state changes take effect at the last event of the turn. */
   #end(turnId: string, states: Readonly<Record<string, JsonValue>>): void {
     this.turnIds.push(turnId);
     this.states[this.states.length - 1] = states;

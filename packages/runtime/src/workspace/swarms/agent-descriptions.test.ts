@@ -36,7 +36,7 @@ function loaded(tool: string): LoadedAgent {
 
 const noWarning = ({ path, message }: StoreWarning) => expect.unreachable(`${path}: ${message}`);
 
-/** Wraps the real disk with a count of renames. */
+/** Wraps the real disk and counts the renames. */
 function countingFs(): { fs: Fs; renames: () => number } {
   let renames = 0;
   const rename: Fs['rename'] = (from, to) => {
@@ -89,7 +89,7 @@ describe('descriptions of agents', () => {
       tools: ['clock__now', 'files__look'],
       registered: seen,
     });
-    // If only the time when a tool was seen differs, nothing is written.
+    // Nothing is written if a tool differs only in the time when it was seen.
     second.record('host', { ...loaded('files__look'), registered: seen });
     await second.settled();
     const later = seen.map((tool) => ({ ...tool, seenAt: '2026-01-02' }));

@@ -28,7 +28,7 @@ test('a conversation exists from its first opening on; pending input alone is no
   expect(hasConversation(location, address)).toBe(true);
   expect(hasConversation(location, { ...address, instanceKey: 'room/2' })).toBe(false);
   await journal.close();
-  // A damaged conversation is not a new one: the reader reports the damage.
+  // A damaged conversation does not count as a new one. Its reader reports the damage.
   rmSync(instancePaths(workspaceFolder(location.stateRoot, location.workspaceId), address).metadata);
   expect(hasConversation(location, address)).toBe(true);
 });

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-/** Adds a workspace whose swarm logged at `second`, with the contents of its `swarm.json`. */
+/** Adds a workspace. `record` is the content of its `swarm.json`, and its swarm logged at `second`. */
 function addWorkspace(id: string, record?: object, second = 1): void {
   const folder = join(stateRoot, 'workspaces', id);
   mkdirSync(join(folder, 'logs'), { recursive: true });

@@ -32,7 +32,7 @@ function newPlace() {
   return { stateRoot, workspaceId: 'w' };
 }
 
-/** Pretends that only this process id is alive. */
+/** Fakes a system in which only this process id is alive. */
 const only = (pid: number): Processes => ({
   self: () => ({ pid, startedAt: `start of ${pid}` }),
   isAlive: (other) => other.pid === pid,
@@ -79,7 +79,7 @@ test('the file is complete, readable only by its owner, and the only one', async
 test('an interrupted run is reported to every later owner until one ends properly', async () => {
   const place = newPlace();
   const own = (pid: number) =>
-    // All of them are this process, which holds its lock.
+    // There is no flock, because all owners are in fact this process, which would keep the lock.
     ownWorkspace({ ...place, processes: only(pid), flock: false }, { swarm: 'shop', runTag: `tag ${pid}` });
   const first = await own(1);
   expect(first.broken).toEqual([]);
@@ -213,7 +213,7 @@ describe('a second owner', () => {
       expect(await rejectionOf(ownWorkspace({ ...place, stateRoot: link }, second))).toMatchObject({
         code: 'E_SWARM_RUNNING',
       });
-      // It also uses the same control socket, however deep the folder is.
+      // The link is resolved for a deeper folder, too, so that the control socket is the same.
       expect(chooseStateRoot({ option: join(link, 'inner'), home: '/' })).toBe(join(place.stateRoot, 'inner'));
     } finally {
       rmSync(link);
@@ -268,7 +268,7 @@ test('T-02 a file system without flock is rejected, unless the lock is turned of
     suggestion: expect.stringContaining('--no-flock'),
   });
   const owner = await ownWorkspace({ ...place, flock: false }, { swarm: 'shop', runTag: 'tag' });
-  // Without flock, orchestrator.json is the lock, for processes that can see each other.
+  // Without flock, orchestrator.json is the lock. It works for processes that can see each other.
   expect(await rejectionOf(ownWorkspace(place, { swarm: 'other', runTag: 'x' }))).toMatchObject({
     code: 'E_SWARM_RUNNING',
   });

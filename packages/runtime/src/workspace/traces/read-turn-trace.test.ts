@@ -21,7 +21,7 @@ interface Written {
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly second: number;
-  /** Trace lines before the end of the turn; a single chain belongs to the turn. */
+  /** The trace lines between the start and the end of the turn; only the chain of the turn when absent. */
   readonly lines?: readonly TraceLine[];
   readonly isUnfinished?: boolean;
 }
@@ -59,7 +59,7 @@ const other = '2e4b9c2b-0000-4000-8000-000000000000';
 describe('the latest turn', () => {
   const question = { turnId: 'turn-question', spanId: '1111111111111111', traceId: 'a'.repeat(32), second: 1 };
   const later = { turnId: 'turn-later', spanId: '2222222222222222', traceId: 'b'.repeat(32), second: 2 };
-  // Sent by the first turn, and handled after the second.
+  // The first turn requested this turn, which ran after the second turn.
   const sent = { ...question, turnId: 'turn-sent', agentName: 'guest', spanId: '3333333333333333', second: 3 };
 
   test('is the latest that no other agent requested', async () => {
@@ -113,7 +113,7 @@ describe('readTurnTrace', () => {
     const refused = await rejectionOf(readTurnTrace(place, 'turn-same'));
     expect(refused).toMatchObject({ code: 'E_TRACE_AMBIGUOUS' });
     expect(String(refused)).toContain('4444444444444444 (host default, 1970-01-01T00:00:04.000Z)');
-    // Lists the candidates by the kind of id that was typed.
+    // The error lists the candidates by the kind of id that was typed.
     const events = await rejectionOf(readTurnTrace(place, 'turn-event-'));
     expect(events).toMatchObject({ code: 'E_TRACE_AMBIGUOUS' });
     expect(String(events)).toContain(

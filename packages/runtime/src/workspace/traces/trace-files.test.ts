@@ -49,7 +49,7 @@ describe('the files of traces', () => {
     const { folder, files } = await openFiles({ turns: 100, bytes: 2_500 });
     for (const number of [1, 2, 3, 4, 5]) await files.append([line(number, 'x'.repeat(999), true)]);
     await files.close();
-    // The newest file may still be empty when space is made for it.
+    // Three files remain, because the newest file may still be empty when space is made for it.
     expect(names(folder)).toHaveLength(3);
   });
 

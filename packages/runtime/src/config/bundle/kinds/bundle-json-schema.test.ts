@@ -6,7 +6,7 @@ import { completeBundle } from '../../../testing/temporary-bundle.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
 import { bundleJsonSchema } from './bundle-json-schema.ts';
 
-// The schema is JSON, though its type does not say so.
+// The cast is safe: the schema is JSON, although its type does not say so.
 const schema = JSON.parse(JSON.stringify(bundleJsonSchema())) as JsonSchema;
 
 test('R-04 the published schema equals the one that checks bundles; otherwise run `npm run schema`', async () => {

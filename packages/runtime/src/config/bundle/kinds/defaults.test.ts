@@ -7,7 +7,7 @@ import { checkScript } from '../../script/check-script.ts';
 import { defaultPolicy } from '../../turn-policy.ts';
 import { bundleJsonSchema } from './bundle-json-schema.ts';
 
-// Draft 7, as `bundleJsonSchema` makes it.
+// The cast is safe: `bundleJsonSchema` returns a schema of draft 7.
 const { definitions = {} } = bundleJsonSchema() as SchemaNode;
 
 test('R-04 the defaults of a swarm shown in editors are the real ones', () => {
@@ -56,7 +56,7 @@ test('R-04 the defaults of models shown in editors are the real ones', () => {
   expect(shownDefaults('ModelParams')).toEqual({});
 });
 
-/** Returns the defaults by the path of the field below `spec`. */
+/** Returns the defaults of a kind, by the path of the field below `spec`. */
 function shownDefaults(name: string): Record<string, string> {
   const { properties = {} } = definitions[name] ?? {};
   const { spec = definitions[name] ?? {} } = properties;

@@ -26,13 +26,13 @@ interface Schema {
 interface Field {
   /** The path of the field, such as `Agent.policy.trace`. */
   readonly name: string;
-  /** The key of its resource in `specs`. */
+  /** The key in `specs` of the resource that has this field. */
   readonly document: string;
   readonly path: readonly string[];
   readonly schema: Schema;
 }
 
-/** Fields that do not change the plan, each with its effect. */
+/** The fields that do not change the plan, each with its effect. */
 const notInPlan: Readonly<Record<string, string>> = {
   'Swarm.description': 'people read it',
   'Swarm.workspace': 'resolveSwarm returns it beside the plan',
@@ -46,7 +46,7 @@ const notInPlan: Readonly<Record<string, string>> = {
   'Package.dependencies.0.version': 'installed packages are compared with it',
 };
 
-/** Values for fields that take only certain texts. */
+/** Sample values for fields that accept only certain texts. */
 const samples: Readonly<Record<string, JsonValue>> = {
   'Model anthropic.endpoint.value': 'http://localhost:2',
   'Model openai-compatible.endpoint.value': 'http://localhost:2',
@@ -73,7 +73,7 @@ const samples: Readonly<Record<string, JsonValue>> = {
 const script = [{ say: 'Hello.' }];
 const exported = [{ name: 'run', description: 'Runs.' }];
 const rules = [{ route: {} }];
-/** One resource for each kind and provider, then others to refer to. */
+/** One resource for each kind and provider, and other resources that these refer to. */
 const specs: Readonly<Record<string, JsonObject>> = {
   'Model anthropic': { provider: 'anthropic', model: 'm', apiKey: { value: 'a-key' } },
   'Model openai-compatible': { provider: 'openai-compatible', model: 'm', endpoint: { value: 'http://localhost:1' } },
@@ -169,12 +169,12 @@ function sampleOf({ type, maximum, enum: values, default: usual, additionalPrope
   if (type === 'boolean') return usual !== true;
   if (type === 'integer' || type === 'number') return maximum === usual ? 0 : Math.min(maximum ?? 77, 77);
   if (type !== 'object') return 'a-text';
-  // A value of the environment, an object by name, or anything.
+  // The object has values of the environment, objects by name, or anything.
   if (member?.$ref !== undefined) return { NAME: { value: 'a-text' } };
   return member?.type === 'object' ? { name: { some: 'option' } } : { title: 'a-text' };
 }
 
-/** The fields of all kinds; those of a Model for each provider. */
+/** Lists the fields of all kinds. The fields of a Model are listed for each provider. */
 function listFields(root: Schema): Field[] {
   return (root.oneOf ?? []).map(follow).flatMap(({ properties }) => {
     const kind = String(properties?.['kind']?.const);
@@ -199,7 +199,10 @@ function listFields(root: Schema): Field[] {
     ];
   }
 
-  /** The form of an alternative that has fields; a reference, which is a text too, has none. */
+  /**
+   * Returns the alternative of a schema that has fields. A reference does not count, because it can also be written as
+   * a text.
+   */
   function objectForm(schema: Schema): Schema {
     const forms = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].map(follow);
     const isReference = ({ properties }: Schema) => properties !== undefined && 'package' in properties;

@@ -56,7 +56,7 @@ describe('a swarm from a bundle', () => {
       { tier: 'swarm', resource: { metadata: { name: 'guard' }, spec: { config: { token: 'guard-token-123' } } } },
       { tier: 'agent', root: folder, resource: { metadata: { name: 'logging' } } },
     ]);
-    // The agent's config over the resource's.
+    // The agent's config is merged over the resource's config.
     expect(host?.extensions?.[1]?.resource.spec.config).toEqual({
       level: 'debug',
       targets: { file: true, console: true },

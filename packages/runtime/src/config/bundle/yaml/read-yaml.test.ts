@@ -7,7 +7,7 @@ import { readYaml } from './read-yaml.ts';
 
 const valuesOf = (text: string): JsonValue[] => readYaml(text, 'a.yaml').documents.map(({ value }) => value);
 
-/** Lists faults as `code line:column`, which identifies each. */
+/** Lists the faults of a text as `code file:line:column`. */
 function faultsOf(text: string): string[] {
   return readYaml(text, 'a.yaml').findings.map(
     ({ problem: { code, line, column, file } }) => `${code} ${file}:${line}:${column}`,
@@ -137,7 +137,7 @@ describe('YAML over a limit is rejected at once, at the place that exceeds it:',
   });
 });
 
-/** Makes aliases in which each line repeats the line before `times` times. */
+/** Creates aliases. Each line repeats the line before it `times` times. */
 function laughs(lines: number, times: number): string {
   return Array.from({ length: lines }, (_, line) => {
     const [name, before] = [String.fromCodePoint(98 + line), String.fromCodePoint(97 + line)];

@@ -5,7 +5,7 @@ import { mutants } from './mutants.ts';
 
 const workspace = join(import.meta.dir, '../..');
 
-// `npm test` tries a few mutants only; a refactoring must not disarm the others.
+// `npm test` runs only a few mutants. This check makes sure that a refactoring does not disable the others.
 test.each(mutants)('the line that the mutant "$name" changes is there once', ({ file, find }) => {
   expect(readFileSync(join(workspace, file), 'utf8').split(find)).toHaveLength(2);
 });

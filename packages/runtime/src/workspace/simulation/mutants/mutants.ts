@@ -1,6 +1,6 @@
 /**
- * Deliberate mistakes, as patches. Each one removes or reorders one thing that the journal does for a reason. The
- * simulation must catch every mutant; a mutant that survives shows a reason without a test.
+ * Deliberate mistakes, as patches. Each mutant removes or reorders one thing that the journal does for a reason. The
+ * simulation must catch every mutant. If a mutant survives, that reason has no test.
  */
 export interface Mutant {
   readonly name: string;
@@ -13,7 +13,7 @@ export interface Mutant {
    * The check that catches the mutant: `damage` (damaged files) or `race` (two processes); random crashes when absent.
    */
   readonly caughtBy?: 'damage' | 'race';
-  /** A seed that catches the mutant, tried first; 0 when absent. */
+  /** A seed that catches the mutant. This seed is tried first; 0 when absent. */
   readonly seed?: number;
   /** If true, the mutant is caught fast enough to run with every test run. */
   readonly isQuick?: true;

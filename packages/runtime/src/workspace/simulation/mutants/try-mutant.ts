@@ -11,7 +11,7 @@ export interface MutantOutcome {
 }
 
 const sources = join(import.meta.dir, '../../..');
-/** A folder inside the project, so that imports of its packages resolve; git ignores it. */
+/** This folder is inside the project, so that imports of packages resolve. Git ignores the folder. */
 const workbench = join(sources, '../../../tmp');
 
 export async function tryMutant(mutant: Mutant, seeds: readonly number[]): Promise<MutantOutcome> {
@@ -40,7 +40,7 @@ function patch(path: string, { name, find, replace }: Mutant): void {
 }
 
 async function crashIt({ name }: Mutant, copy: string, seeds: readonly number[]): Promise<MutantOutcome> {
-  // Safe: a copy of the module with this type.
+  // The cast is safe: this is a copy of the module with this type.
   const { simulate } = (await import(
     join(copy, 'workspace/simulation/simulate.ts')
   )) as typeof import('../simulate.ts');
@@ -58,7 +58,7 @@ async function crashIt({ name }: Mutant, copy: string, seeds: readonly number[])
 }
 
 async function damageIt({ name }: Mutant, copy: string): Promise<MutantOutcome> {
-  // Safe: a copy of the module with this type.
+  // The cast is safe: this is a copy of the module with this type.
   const { tryDamages } = (await import(join(copy, 'workspace/simulation/damage.ts'))) as typeof import('../damage.ts');
   const { problems } = await tryDamages(13);
   const [problem] = problems;
@@ -67,7 +67,7 @@ async function damageIt({ name }: Mutant, copy: string): Promise<MutantOutcome> 
 
 async function raceIt({ name }: Mutant, copy: string): Promise<MutantOutcome> {
   const path = join(copy, 'workspace/simulation/simulate-commit-race.ts');
-  // Safe: a copy of the module with this type.
+  // The cast is safe: this is a copy of the module with this type.
   const { simulateCommitRace } = (await import(path)) as typeof import('../simulate-commit-race.ts');
   const [problem] = (await simulateCommitRace()).problems;
   return { mutant: name, caughtBy: problem && 'commit race', problem: firstLine(problem ?? '') };
