@@ -1,10 +1,11 @@
-/** Simulates many seeds on several threads. */
-import type { SimulationReport, Violation } from './simulate.ts';
+/** Simulates many seeds, on one thread or several. */
+import { simulate, type SimulationReport, type Violation } from './simulate.ts';
 
 export interface SeedsToSimulate {
   readonly from: number;
   /** The number of crash points to try. Seeds are simulated until this number is reached. */
   readonly crashPoints: number;
+  /** One thread is this thread. */
   readonly threads: number;
   readonly onProgress?: (crashPoints: number) => void;
 }
@@ -17,20 +18,23 @@ export async function simulateSeeds({ from, crashPoints, threads, onProgress }: 
   const violations: Violation[] = [];
   let tried = 0;
   let next = from;
-  const work = async () => {
+  const workWith = async (simulateOne: (seed: number) => Promise<SimulationReport>) => {
+    while (tried < crashPoints) {
+      const report = await simulateOne(next++);
+      tried += report.crashPoints;
+      violations.push(...report.violations);
+      onProgress?.(tried);
+    }
+  };
+  const workOnThread = async () => {
     const worker = new Worker(new URL('./seed-worker.ts', import.meta.url).href);
     try {
-      while (tried < crashPoints) {
-        const report = await ask(worker, next++);
-        tried += report.crashPoints;
-        violations.push(...report.violations);
-        onProgress?.(tried);
-      }
+      await workWith((seed) => ask(worker, seed));
     } finally {
       worker.terminate();
     }
   };
-  await Promise.all(Array.from({ length: threads }, work));
+  await (threads === 1 ? workWith(simulate) : Promise.all(Array.from({ length: threads }, workOnThread)));
   return { crashPoints: tried, violations, seeds: next - from };
 }
 
