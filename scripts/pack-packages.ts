@@ -9,7 +9,7 @@
  * 3. Each `package.json` decides what is packed: `files` lists the shipped files, and `exports` the modules that can be
  *    imported.
  */
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { compilePackages } from './compile-packages.ts';
@@ -17,12 +17,17 @@ import { compiledName } from './compiled-name.ts';
 
 const repository = resolve(import.meta.dir, '..');
 
-export interface PackedPackage {
+export interface StagedPackage {
   readonly name: string;
   readonly version: string;
+  /** Path of a folder with the contents of the tarball. */
+  readonly folder: string;
+  readonly files: readonly PackedFile[];
+}
+
+export interface PackedPackage extends Omit<StagedPackage, 'folder'> {
   /** Path of the tarball. */
   readonly tarball: string;
-  readonly files: readonly PackedFile[];
 }
 
 export interface PackedFile {
@@ -45,15 +50,7 @@ interface Manifest {
 export async function packPackages(destination: string): Promise<PackedPackage[]> {
   const staging = mkdtempSync(join(tmpdir(), 'goondan-pack-'));
   try {
-    const published = listPublished();
-    const shipped = await npmPack(published, '--dry-run');
-    for (const [index, { files }] of shipped.entries()) {
-      const folder = published[index] ?? '';
-      for (const { path } of files) cpSync(join(folder, path), join(staging, basename(folder), path));
-    }
-    const folders = published.map((folder) => join(staging, basename(folder)));
-    await compilePackages(repository, folders);
-    for (const folder of folders) turnToCompiled(folder);
+    const folders = (await stagePackages(staging)).map(({ folder }) => folder);
     return (await npmPack(folders, '--pack-destination', destination)).map(({ filename, ...packed }) => ({
       ...packed,
       tarball: join(destination, filename),
@@ -61,6 +58,29 @@ export async function packPackages(destination: string): Promise<PackedPackage[]
   } finally {
     rmSync(staging, { recursive: true, force: true });
   }
+}
+
+/** Puts the contents of each tarball into a folder below `staging`. npm decides which files of the repository ship. */
+export async function stagePackages(staging: string): Promise<StagedPackage[]> {
+  const published = listPublished();
+  const shipped = await npmPack(published, '--dry-run');
+  const staged = shipped.map(({ name, version, files }, index) => {
+    const source = published[index] ?? '';
+    const folder = join(staging, basename(source));
+    for (const { path } of files) cpSync(join(source, path), join(folder, path));
+    return { name, version, folder };
+  });
+  await compilePackages(
+    repository,
+    staged.map(({ folder }) => folder),
+  );
+  for (const { folder } of staged) turnToCompiled(folder);
+  return staged.map((each) => ({ ...each, files: listFiles(each.folder) }));
+}
+
+function listFiles(folder: string): PackedFile[] {
+  const paths = [...new Bun.Glob('**/*').scanSync({ cwd: folder, dot: true })];
+  return paths.map((path) => ({ path, mode: statSync(join(folder, path)).mode & 0o777 }));
 }
 
 function listPublished(): string[] {
