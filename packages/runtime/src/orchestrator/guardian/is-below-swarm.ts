@@ -23,6 +23,8 @@ export function isBelowSwarm(
 }
 
 function isTagged(pid: number): boolean {
-  const entries = readProc(pid, 'environ')?.toString('latin1').split('\0') ?? [];
+  const entries = Buffer.from(readProc(pid, 'environ') ?? [])
+    .toString('latin1')
+    .split('\0');
   return entries.some((entry) => names.some((name) => entry.startsWith(`${name}=`)));
 }

@@ -66,8 +66,9 @@ function readProcess(pid: number, tag: ProcessTag): { entry: ProcessEntry; isBar
 
 /** Returns `undefined` when the process has exited. */
 export function readStat(pid: number) {
-  const stat = readProc(pid, 'stat')?.toString();
-  if (stat === undefined) return undefined;
+  const bytes = readProc(pid, 'stat');
+  if (bytes === undefined) return undefined;
+  const stat = new TextDecoder().decode(bytes);
   // The process name is in brackets and may contain anything, even brackets.
   const nameEnd = stat.lastIndexOf(')');
   const [state, parent, group] = stat.slice(nameEnd + 2).split(' ');
@@ -76,7 +77,7 @@ export function readStat(pid: number) {
 }
 
 /** Returns `undefined` when the process has exited, or its file may not be read. */
-export function readProc(pid: number, file: string): Buffer | undefined {
+export function readProc(pid: number, file: string): Uint8Array | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`);
   } catch {
