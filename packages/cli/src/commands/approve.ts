@@ -41,11 +41,14 @@ async function act(
   terminal: Terminal,
 ): Promise<Result> {
   if (id === undefined) return list(options, terminal);
-  const [{ reachSwarm }, { refuseAgents }] = await Promise.all([
+  const [{ reachSwarm }, { isBelowSwarm }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
-    import('../approval/refuse-agents.ts'),
+    import('@goondan/runtime/internal'),
   ]);
-  refuseAgents(what);
+  if (isBelowSwarm()) {
+    const message = `\`gdn ${what}\` was started by an agent. Only a person may answer.`;
+    throw new GoondanError('E_APPROVAL_BELOW_AGENT', message);
+  }
   const swarm = await reachSwarm(options);
   const answered = await swarm[what]({ id, by: userInfo().username, ...(note === undefined ? {} : { note }) });
   if (!answered) throw new GoondanError('E_APPROVAL_UNKNOWN', `No tool call waits under the id "${id}".`);
