@@ -1,4 +1,4 @@
-// Each test finds what a new addition has forgotten: see CONTRIBUTING.md, "Adding …".
+// Each test finds the parts that somebody forgot when adding something: see CONTRIBUTING.md, "Adding …".
 import { describe, expect, test } from 'bun:test';
 import { answerGet } from '../packages/cli/src/studio/api/answer-get.ts';
 import { answerPost } from '../packages/cli/src/studio/api/answer-post.ts';

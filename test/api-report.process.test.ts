@@ -10,7 +10,7 @@ test('the API reports match the exports of the doors; otherwise run `npm run api
     'packages/runtime/api.md',
   ]);
   for (const [path, text] of reports) expect(await Bun.file(path).text()).toBe(text);
-  // The compiler reads all sources.
+  // This timeout is long, because the compiler reads all sources.
 }, 120_000);
 
 test('the reports have functions with their results, and only names of the internal door', async () => {

@@ -37,7 +37,7 @@ describe('the documents', () => {
     const sources = [`${runtimeSources}/*/**/*.ts`, 'packages/{types,cli,base,studio}/{src,bin}/**/*.{ts,tsx,mjs,css}'];
     const folders = new Set(sources.flatMap(listRepository).map((path) => posix.dirname(path)));
     const named = new Set(readPaths(read('ARCHITECTURE.md').text).map((path) => posix.join(fullPath(path), '.')));
-    // Folders that only hold test code need not be named.
+    // Folders that contain only test code need not be named.
     expect([...folders].filter((folder) => !named.has(folder) && !/\/(testing|fixtures)(\/|$)/.test(folder))).toEqual(
       [],
     );
@@ -194,7 +194,7 @@ function read(path: string): RepositoryFile {
 
 interface Quote {
   readonly from: string;
-  /** Empty when the fence of the code block names no file. */
+  /** The file that the code block quotes; empty when the block names no file. */
   readonly file: string;
   readonly code: string;
 }
@@ -219,13 +219,13 @@ function readPaths(text: string): string[] {
   });
 }
 
-/** Completes a path: a path that begins with a room is below the runtime's sources. */
+/** Completes a path. A path that begins with a room is below the runtime's sources. */
 function fullPath(path: string): string {
   const [first = ''] = path.split('/');
   return topFolders.includes(first) ? path : posix.join(runtimeSources, path);
 }
 
-/** Tells whether a path exists. `<name>` and `*` match any name; a path of a room may omit the `.ts`. */
+/** Tells whether a path exists. `<name>` and `*` match any name. The path of a room may omit the `.ts`. */
 function isThere(path: string): boolean {
   const pattern = fullPath(path)
     .replace(/\/$/, '')

@@ -1,5 +1,5 @@
-// Checks the public entry points ("doors") of the runtime: the first exports few names, and each name is exported by
-// one door only.
+// Checks the public entry points ("doors") of the runtime. The first door exports few names, and each name is exported
+// by only one door.
 import { beforeAll, expect, test } from 'bun:test';
 import { type DoorExport, readDoors } from '../scripts/read-doors.ts';
 import { repository } from './read-repository.ts';

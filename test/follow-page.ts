@@ -9,8 +9,8 @@ const launcher = join(repository, 'packages/cli/bin/gdn.mjs');
 const noKeys = { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '', GOOGLE_GENERATIVE_AI_API_KEY: '' };
 
 /**
- * If `isReal` is true, `gdn` is run through the launcher in a shell; otherwise a plain `gdn` command runs in this
- * process.
+ * Follows the page. If `isReal` is true, `gdn` runs through the launcher in a shell; otherwise a plain `gdn` command
+ * runs in this process.
  */
 export async function followPage(path: string, place: GdnPlace, { isReal = false } = {}): Promise<void> {
   const steps = readSteps(readRepository(path)[0]?.text ?? '');
@@ -38,9 +38,9 @@ export async function followPage(path: string, place: GdnPlace, { isReal = false
 
 type Step =
   | { readonly does: 'type'; readonly command: string }
-  /** A code block that names both its source file in this repository and the reader's file. */
+  /** A code block that names its source file in this repository and the file that the reader writes. */
   | { readonly does: 'write'; readonly source: string; readonly file: string; readonly text: string }
-  /** Changes to a reader's file: lines with a minus are removed, lines with a plus are added. */
+  /** Changes to a file of the reader. Lines with a minus are removed, and lines with a plus are added. */
   | { readonly does: 'change'; readonly file: string; readonly before: string; readonly after: string }
   /** The expected output of the last command. */
   | { readonly does: 'read'; readonly text: string };
@@ -63,7 +63,7 @@ export function readSteps(page: string): Step[] {
   });
 }
 
-/** Tells whether it is one `gdn` command with arguments that need no shell. */
+/** Tells whether the text is one `gdn` command whose arguments need no shell. */
 function isPlain(command: string): boolean {
   return /^gdn [^|&;<>$`()]*$/.test(command);
 }
@@ -95,7 +95,7 @@ export function change(text: string, { file, before, after }: { file: string; be
   return parts.join(after);
 }
 
-/** Removes values that differ in every run: dice, times and ids of turns. */
+/** Removes values that differ in every run: rolled numbers, times and ids of turns. */
 function withoutChance(text: string): string {
   return text
     .replaceAll(/\w+day,? \d+ \w+ \d+ at [\d:]+/g, 'some day')

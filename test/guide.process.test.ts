@@ -11,7 +11,7 @@ beforeEach(() => {
   // The reader works in a clone after `npm ci`.
   symlinkSync(join(repository, 'node_modules'), join(place.folder, 'node_modules'));
 });
-// Leaves enough time to end the processes of a page whose command failed.
+// This leaves enough time to end the processes of a page whose command failed.
 afterEach(async () => expect(await place.remove()).toEqual([]), 60_000);
 
 const firstPage = 'docs/guide/getting-started.md';
@@ -22,7 +22,7 @@ describe('the guide, the pages of the base library, and the one about replays', 
   test.each(pages)(
     '%s: every command works',
     async (path) => {
-      // The first page runs through the real shell and launcher. The other pages need not test them again.
+      // The first page runs through a real shell and the launcher. The other pages need not test these again.
       await followPage(path, place, { isReal: path === firstPage });
     },
     120_000,

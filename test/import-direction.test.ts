@@ -4,13 +4,13 @@ import { posix } from 'node:path';
 import { isTest, listRepository, readRepository, type RepositoryFile } from './read-repository.ts';
 import { floors, processRooms, sharedRooms } from './runtime-rooms.ts';
 
-/** Packages that call models; each costs tens of milliseconds to import. */
+/** The packages that call models. The import of each takes tens of milliseconds. */
 const providerPackages = ['@ai-sdk/anthropic', '@ai-sdk/google', '@ai-sdk/openai', '@ai-sdk/openai-compatible'];
 
 /** The doors of the runtime that production code may use; `./testing` is for tests. */
 const runtimeDoors = ['', '/bundle', '/control', '/history', '/internal'].map((door) => `@goondan/runtime${door}`);
 
-/** Package → the packages it may import. Relative imports stay inside the package. */
+/** The packages that each package may import. Relative imports stay inside the package. */
 const packages: Readonly<Record<string, readonly string[]>> = {
   types: [],
   core: ['@goondan/types'],
@@ -42,16 +42,19 @@ const packages: Readonly<Record<string, readonly string[]>> = {
 /** Packages that only one file may import; all other code uses that file. */
 const importedByOneFile: readonly string[] = ['ajv', '@modelcontextprotocol/client', ...providerPackages];
 
-/** Packages that only files below one folder may import, to keep them out of the processes of agents and connectors. */
+/** Packages that may be imported only by files below one folder, so that agents and connectors do not load them. */
 const importedBelow: Readonly<Record<string, string>> = {
   yaml: 'packages/runtime/src/config/bundle/yaml/',
   zod: 'packages/runtime/src/config/bundle/kinds/',
 };
 
-/** Only the program that reads a bundle imports this code; other processes get its result. */
+/**
+ * The folder with the code that reads bundles. Only the program that reads a bundle imports this code. Other processes
+ * get its result.
+ */
 const bundleFolder = 'config/bundle/';
 
-/** Room of `packages/runtime/src` → the other rooms that it may import. `.` stands for `src` itself. */
+/** The other rooms that each room of `packages/runtime/src` may import. `.` is `src` itself. */
 const rooms: Readonly<Record<string, readonly string[]>> = {
   '.': [...processRooms, ...sharedRooms],
   testing: [...processRooms, ...sharedRooms],
@@ -59,7 +62,10 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(sharedRooms.map((room, floor) => [room, sharedRooms.slice(0, floor)])),
 };
 
-/** Imports that are allowed as `import type` only: a room that implements a contract may import its types. */
+/**
+ * Files of other rooms that may be imported, but only as `import type`: a room that implements a contract may import
+ * its types.
+ */
 const seams: readonly { readonly room: string; readonly contract: string }[] = [
   { room: 'workspace', contract: 'agent/conversation/conversation-store.ts' },
 ];
@@ -272,7 +278,7 @@ function readImports(text: string): Import[] {
 function judgePackage(name: string, specifier: string): string | undefined {
   const allowed = packages[name];
   if (allowed === undefined) return `packages/${name} has no line in the table of this test`;
-  // The table lists the doors of Goondan's own packages; other packages may be imported by any path.
+  // The table lists the entry points of Goondan's own packages. Other packages may be imported by any path.
   const wanted = specifier.startsWith('@goondan/') ? specifier : packageOf(specifier);
   if (allowed.includes(wanted)) return undefined;
   return `${name} may import ${allowed.join(', ') || 'nothing but itself'}`;
@@ -280,7 +286,7 @@ function judgePackage(name: string, specifier: string): string | undefined {
 
 function judgeRelative(name: string, inside: string, { specifier, typeOnly }: Import): string | undefined {
   const target = posix.join(posix.dirname(inside), specifier);
-  // Commands that npm links are next to `src`, in the same package.
+  // The commands that npm links are in `bin`, next to `src` in the same package.
   if (target.startsWith('../bin/')) return undefined;
   if (target.startsWith('..')) return 'a relative import stays inside its package';
   if (name !== 'runtime') return undefined;
@@ -299,7 +305,10 @@ function roomOf(inside: string): string {
   return inside.includes('/') ? inside.slice(0, inside.indexOf('/')) : '.';
 }
 
-/** Returns the package: `ajv/dist/2020.js` → `ajv`, `@scope/name/part` → `@scope/name`, `node:fs` → `node`. */
+/**
+ * Returns the name of the package: `ajv` for `ajv/dist/2020.js`, `@scope/name` for `@scope/name/part`, `node` for
+ * `node:fs`.
+ */
 function packageOf(specifier: string): string {
   const [name = ''] = /^@[^/]+\/[^/]+|^[^/:]+/.exec(specifier) ?? [];
   return name;
@@ -323,7 +332,10 @@ function findStrayImports(files: readonly RepositoryFile[]): string[] {
   });
 }
 
-/** Lists imports of a higher floor inside a room of the runtime, and rooms that `order` does not list exactly once. */
+/**
+ * Lists imports from a higher floor inside a room of the runtime, and rooms that are missing in `order` or listed
+ * twice.
+ */
 function findUpwardImports(files: readonly RepositoryFile[], parent: string, order: readonly string[]): string[] {
   const folder = `packages/runtime/src/${parent}/`;
   const floorOf = (path: string) => (order.includes(path) ? path : posix.dirname(path));

@@ -1,6 +1,6 @@
 /**
- * Preloaded for the unit tests of `npm run verify:quick`, which must start no process. A test that starts a process is
- * named `*.process.test.ts`, and only `npm test` runs it.
+ * Preloaded for the unit tests of `npm run verify:quick`, which must not start a process. The file of a test that
+ * starts a process is named `*.process.test.ts`, and only `npm test` runs it.
  */
 import { mock } from 'bun:test';
 import * as childProcess from 'node:child_process';

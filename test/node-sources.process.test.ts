@@ -23,7 +23,7 @@ const askingFirst = [
   'workspace/lines/checksum.ts',
 ];
 
-/** An `import()` of these files happens only after `isBun` or `requireBun`. */
+/** Files that are imported with `import()`, and only after `isBun` or `requireBun`. */
 const forBun = /^(orchestrator|agent)\/|^start-here\.ts$/;
 
 const folder = mkdtempSync(join(tmpdir(), 'goondan-node-sources-'));
@@ -50,7 +50,7 @@ test('F-06 code that Node loads uses no global of Bun and nothing newer than Nod
   expect([...new Set(found.map(own))].toSorted()).toEqual(askingFirst);
 });
 
-/** Lists the doors and everything that they import in Node. */
+/** Lists the doors, and everything that they import in Node. */
 function listLoaded(): readonly string[] {
   const transpiler = new Bun.Transpiler({ loader: 'ts', trimUnusedImports: true });
   const loaded = new Set(doors);

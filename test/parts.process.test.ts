@@ -1,4 +1,4 @@
-// Checks that tests which need a missing system part are never skipped silently.
+// Checks that a test is never skipped silently because a part of the system is missing.
 import { afterAll, describe, expect, test } from 'bun:test';
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,7 @@ test('Part 7 on a developer’s machine those tests are skipped, and the run giv
   expect(exitCode).toBe(0);
 });
 
-/** Skips that no installation would change, each with its reason. */
+/** Test files with skips that have another reason than a missing part. */
 const otherReasons: Readonly<Record<string, string>> = {
   'packages/cli/src/wrong-use.process.test.ts': 'the superuser may read everything',
   'test/seeds/verbatim.test.ts': 'the seed documents are not part of the repository',
@@ -65,8 +65,8 @@ test('Part 7 every skip is for a part, or has a reason here', () => {
 });
 
 /**
- * Runs `.ci/run` in a repository with only these tests, on a system whose npm installs nothing and whose apt-get only
- * prints its arguments.
+ * Runs `.ci/run` in a repository with only these tests, on a system where npm installs nothing and apt-get only prints
+ * its arguments.
  */
 function runCi(files: Record<string, string>) {
   return run(files, ['.ci/run']);

@@ -1,13 +1,13 @@
 /**
- * The parts of a system that tests need and npm cannot install. This module decides whether one may be missing: on a
- * developer's machine the tests that need it are skipped; in `.ci/run`, which sets `GOONDAN_TEST_PARTS=all`, a missing
- * part fails the run.
+ * The parts of a system that tests need and npm cannot install. This module decides whether a part may be missing. On a
+ * developer's machine, the tests that need a missing part are skipped. In `.ci/run`, which sets
+ * `GOONDAN_TEST_PARTS=all`, a missing part fails the run.
  */
 export type Part = 'bubblewrap' | 'chromium' | 'network namespaces' | 'pid namespaces' | 'tmux';
 
 /**
- * Use it in `describe.skipIf(!hasPart(…))`. `why` explains why the part is missing. Throws where no part may be
- * missing.
+ * Tells whether the part is here, for `describe.skipIf(!hasPart(…))`. `why` explains why it is missing. Throws if no
+ * part may be missing.
  */
 export function hasPart(part: Part, isHere: boolean, why = 'it is not installed'): boolean {
   if (isHere) return true;
@@ -17,7 +17,9 @@ export function hasPart(part: Part, isHere: boolean, why = 'it is not installed'
   return false;
 }
 
-/** Runs a command in its own pid namespace, from which no outside process is visible. Needs root. */
+/**
+ * A command prefix that runs a command in its own pid namespace, in which no outside process is visible. It needs root.
+ */
 export const inPidNamespace: readonly string[] = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
 
 export function works(command: readonly string[]): boolean {

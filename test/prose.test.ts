@@ -1,10 +1,10 @@
-// Sentences begin with their subject: see CONTRIBUTING.md, "Plain English".
+// Checks that sentences begin with their subject: see CONTRIBUTING.md, "Plain English".
 import { describe, expect, test } from 'bun:test';
 import { countProse, listInverted, readProse, type ProseKind } from '../scripts/prose/count-prose.ts';
 import { isInverted, readSentences } from '../scripts/prose/read-sentences.ts';
 import { readSource } from '../scripts/prose/read-source.ts';
 
-/** The kinds that must keep the limit; the others are only printed. */
+/** The kinds for which the limit is checked. For other kinds, the share is only printed. */
 const finished: readonly ProseKind[] = ['docs', 'errors', 'help', 'comments', 'test titles'];
 const percentAllowed = 2;
 const shown = 40;

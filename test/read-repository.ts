@@ -5,7 +5,7 @@ import { join } from 'node:path';
 export const repository = join(import.meta.dir, '..');
 
 export interface RepositoryFile {
-  /** Relative to the repository's root, with forward slashes. */
+  /** The path, relative to the repository's root, with forward slashes. */
   readonly path: string;
   readonly text: string;
 }
@@ -23,11 +23,11 @@ export function listRepository(pattern: string): string[] {
 }
 
 export function isTest(path: string): boolean {
-  // Also leaves out files that only tests import.
+  // Files that only tests import count as tests, too.
   return /\.test\.tsx?$/.test(path) || /^packages\/(?:base|cli|studio)\/src\/(?:.*\/)?testing\//.test(path);
 }
 
-/** Returns the code blocks of a page: all, or only those whose fence has exactly this kind. */
+/** Returns all code blocks of a page, or only those whose fence has exactly this `kind`. */
 export function readCodeBlocks(text: string, kind?: string): string[] {
   return [...text.matchAll(codeBlock)].flatMap(([, info, code = '']) =>
     kind === undefined || info === kind ? [code] : [],

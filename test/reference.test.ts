@@ -56,7 +56,7 @@ describe('docs/control-socket.md', () => {
 });
 
 describe('docs/reference/configuration.md', () => {
-  // A schema of draft 7, from `bundleJsonSchema`.
+  // The cast is safe: `bundleJsonSchema` returns a schema of draft 7.
   const { definitions = {} } = bundleJsonSchema() as SchemaNode;
 
   test('R-04 equals the texts of the schemas; otherwise run `npm run reference`', async () => {

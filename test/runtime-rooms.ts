@@ -22,8 +22,8 @@ export const sharedRooms: readonly string[] = [
 
 /**
  * The rooms inside a room, lowest floor first: a file imports from its own room and from those before it, types
- * included. Each folder is a room, also one inside another. `.` is the parent's own folder; a file in it that belongs
- * higher up is listed by its name.
+ * included. Each folder is a room, also a folder inside another. `.` is the parent's own folder. A file in that folder
+ * that belongs to a higher floor is listed by its name.
  */
 export const floors: Readonly<Record<string, readonly string[]>> = {
   agent: [

@@ -1,5 +1,5 @@
 /**
- * The number of samples of a proof: every fifth in `npm test`, all of them in `npm run proof` (`GOONDAN_SAMPLES=all`),
+ * How many samples a proof tries: every fifth in `npm test`, all of them in `npm run proof` (`GOONDAN_SAMPLES=all`),
  * and every twentieth in `npm run verify:quick` (`GOONDAN_SAMPLES=few`). docs/decisions/0026-a-suite-of-four-minutes.md
  * lists the numbers.
  */

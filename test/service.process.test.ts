@@ -46,7 +46,8 @@ describe('the unit of docs/cli.md', () => {
     for (const input of ['One', 'Two']) await send(input);
     await until(async () => (await status()).agents.some((each) => each.status === 'working'));
     first.kill('SIGTERM');
-    // The signal has arrived when the swarm accepts no more input; until then, sending the same id is only a duplicate.
+    // When the swarm accepts no more input, the signal has arrived. Before that, an input with the same id is only a
+    // duplicate.
     await until(async () => (await send('One')).exitCode !== 0);
     await place.write('.', { open: 'Go on.' });
     expect(await first.exited).toBe(0);
@@ -73,7 +74,7 @@ describe('the unit of docs/cli.md', () => {
   }, 120_000);
 });
 
-/** Turns of `host` wait until the file `open` exists. */
+/** An extension that lets turns of `host` wait until the file `open` exists. */
 const gate = {
   agent: 'extensions: [Extension/gate]',
   more: 'kind: Extension\nmetadata: { name: gate }\nspec: { entry: ./gate.ts }',

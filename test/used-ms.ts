@@ -4,7 +4,7 @@ export function usedMs(): number {
   return (user + system) / 1_000;
 }
 
-/** Returns the share of one processor that this process uses during the next milliseconds. */
+/** Measures for the given number of milliseconds which share of one processor this process uses. */
 export async function shareOfProcessor(milliseconds: number): Promise<number> {
   const startedAt = performance.now();
   const before = usedMs();

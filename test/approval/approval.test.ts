@@ -1,5 +1,5 @@
-// Tests tool calls that wait for a person, in real processes: requested in one process, answered from another, killed
-// in between.
+// Tests tool calls that wait for a person, with real processes. A call waits in one process and is answered from
+// another, and processes are killed in between.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -85,7 +85,7 @@ async function pidOf(swarm: Waiting, agent = 'keeper'): Promise<number | undefin
   return (await swarm.instances()).find((each) => each.agent === agent)?.pid;
 }
 
-/** Waits until another process than `before` works on the turn. */
+/** Waits until a process other than `before` works on the turn. */
 function anotherProcess(swarm: Waiting, before: number | undefined): Promise<number> {
   return until('another process is there', async () => {
     const pid = await pidOf(swarm);
@@ -119,7 +119,7 @@ describe('an approval', () => {
     });
     expect(runs()).toEqual([]);
     const another = await connectSwarm(place());
-    // A program that comes later hears of the question, too.
+    // A program that starts to watch later also gets the question.
     const heard: string[] = [];
     await another.watch({ types: ['approval'], soFar: true }, (notice) => {
       if (notice.type === 'approval') heard.push(`${notice.state} ${notice.approval.id}`);
@@ -263,7 +263,8 @@ describe('in between', () => {
         hasAsked ||= notice.type === 'runtime.event' && notice.name === 'approval.asked';
       });
       if (times === 0) await control.deliver({ id: 'e1', input: 'put a book' });
-      // The orchestrator already knows the earlier questions before the process asks them again.
+      // The orchestrator knows the question from the earlier run. So the test waits until the new process asks it
+      // again.
       await until('its process asks', async () => hasAsked);
       const [found] = await asked(control);
       question ??= found;
@@ -348,7 +349,7 @@ describe('with more instances than processes', () => {
     await asked(control);
     const through = control.ask({ agent: 'boss', instanceKey: 'two', input: 'have a lamp' });
     await asked(control, 2);
-    // The swarm has only one process, and each instance needs it.
+    // The swarm may have only one process at a time, and each instance needs one.
     for (const instanceKey of ['three', 'four']) {
       expect(textOfEnd(await control.ask({ instanceKey, input: 'look' }))).toBe('It is full.');
     }
@@ -425,7 +426,7 @@ describe('the files on disk', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     await control.approve({ id: question?.id ?? '' });
     await turn;
-    // The model saw the secret only masked, so it cannot have passed it on.
+    // The model saw only the masked secret, so it could not pass the secret to the tool.
     expect(runs()).toMatchObject([{ input: { what: '***' } }]);
     expect(readdirSync(folder).toSorted()).toEqual(['runs.jsonl', 'state']);
     expect(findTagged([...runTags][0] ?? '').length).toBeGreaterThan(0);

@@ -12,7 +12,7 @@ export interface PlanChoice {
   readonly config?: JsonObject;
   readonly policy?: SwarmPolicy;
   readonly secrets?: readonly string[];
-  /** Extensions of the boss, as file names in `test/swarm/bundle`. */
+  /** The extensions of the boss, as file names in `test/swarm/bundle`. */
   readonly extensions?: readonly string[];
 }
 

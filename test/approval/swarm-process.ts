@@ -1,6 +1,6 @@
 /**
- * Runs a swarm in a separate process, to be killed by a test. Its argument is the test's folder. Prints `ready` when
- * the swarm accepts input.
+ * Runs a swarm in a separate process, which a test kills. The argument of the program is the test's folder. It prints
+ * `ready` when the swarm accepts input.
  */
 import { startSwarm } from '@goondan/runtime';
 import { planIn } from './plan.ts';

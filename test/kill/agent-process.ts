@@ -1,26 +1,27 @@
 /**
- * One agent on a real disk, in a separate process, for `kill.test.ts` to kill. It accepts one event, runs its turn of
- * ten steps, and prints the transcript as JSON. A second run on the same folder continues where the first one stopped.
+ * Runs one agent on a real disk in a separate process, which `kill.test.ts` kills. The agent accepts one event and runs
+ * its turn of ten steps. Then the program prints the transcript as JSON. A second run on the same folder continues
+ * where the first one stopped.
  *
- * Every tool records its runs in a file outside the store, which shows the real effects.
+ * Every tool records its runs in a file outside of the store. This file shows which effects really happened.
  */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ModelReply, ToolContext } from '@goondan/types';
 import type { Model } from '../../packages/runtime/src/agent/model/model-port.ts';
-// Imports the files directly instead of the package, because this program must start fast and often.
+// These imports name the files instead of the package, because this program is started often and must start fast.
 import { startAgent } from '../../packages/runtime/src/agent/start/start-agent.ts';
 import type { ToolDeclaration } from '../../packages/runtime/src/agent/tool/load-tool.ts';
 import { durableStore } from '../../packages/runtime/src/workspace/journal/durable-store.ts';
 
 const STEPS = 10;
-/** The folder of the conversation, and the one of `counter.ts`. */
+/** The arguments are the folder of the conversation, and the folder of `counter.ts`. */
 const [, , stateRoot = '', root = ''] = process.argv;
 const world = join(stateRoot, 'world.log');
 
 /**
- * Calls one tool after the other, whatever they return, then ends. It is slow, so that the process can be killed during
- * a turn.
+ * A model that calls one tool after the other, whatever they return, and then answers. It is slow, so that the process
+ * can be killed during a turn.
  */
 const model: Model = {
   async generate({ messages }): Promise<ModelReply> {

@@ -1,4 +1,7 @@
-/** Adds a message before the turn and one after it, and counts the steps: all of it must survive a kill. */
+/**
+ * Adds a message before the turn and one after it, and counts the steps. The messages and the count must survive a
+ * kill.
+ */
 import { createSystemMessage, type ExtensionApi } from '@goondan/types';
 
 export function register(api: ExtensionApi): void {

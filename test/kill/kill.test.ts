@@ -27,7 +27,10 @@ const seed = Number(process.env['GOONDAN_TEST_SEED'] ?? Math.floor(Math.random()
 let folder: string;
 let child: string;
 let undisturbed: Left;
-/** The number of events in an undisturbed turn. Kills are spread over them, whatever the machine's speed. */
+/**
+ * The number of recorded events in a turn without kills. The kills are spread over these events, whatever the speed of
+ * the machine.
+ */
 let happenings: number;
 
 beforeAll(async () => {
@@ -47,7 +50,7 @@ describe('M-11 a process killed with SIGKILL in the middle of a turn of ten step
       for (let round = rounds.shift(); round !== undefined; round = rounds.shift()) {
         const stateRoot = join(folder, String(round));
         const random = seededRandom(seed, round);
-        // Kills are spread over the whole turn; some processes are killed again while they resume.
+        // The kills are spread over the whole turn. Some processes are killed again while they resume the turn.
         if (await killAfter(stateRoot, random)) midTurn++;
         const again = round % 4 === 0;
         if (again) await killAfter(stateRoot, random);
@@ -65,7 +68,10 @@ describe('M-11 a process killed with SIGKILL in the middle of a turn of ten step
   }, 180_000);
 });
 
-/** Compares the lines in order. Calls of the tool that must not be repeated may be interrupted. */
+/**
+ * Compares the lines with those of a turn without kills. Only a call of the tool that must not be repeated may be
+ * interrupted. Returns the number of such calls.
+ */
 function checkTranscript(left: Left): number {
   let interrupted = 0;
   const blank = left.transcript.map((line, index) => {
@@ -80,12 +86,13 @@ function checkTranscript(left: Left): number {
 }
 
 /**
- * Checks the real effects: `once` started at most once per call, every call with a recorded result finished, and only
- * effects that were in progress at a kill were repeated.
+ * Checks the real effects. The tool `once` started at most once per call. Every call with a recorded result finished.
+ * Only effects that were in progress at a kill were repeated.
  */
 function checkWorld(happened: readonly string[], left: Left, kills: number): void {
   const count = (line: string) => happened.filter((other) => other === line).length;
-  // A kill repeats at most the start and end of a tool whose result was not on disk, and the model call after it.
+  // A kill repeats at most three lines: the start and the end of a tool whose result was not on disk, and the model
+  // call after it.
   expect(happened.length - new Set(happened).size).toBeLessThanOrEqual(3 * kills);
   for (const line of left.transcript) {
     const call = partsOf(line).find(({ type }) => type === 'tool-result')?.toolCallId;
@@ -111,7 +118,7 @@ async function killAfter(stateRoot: string, random: Random): Promise<boolean> {
   const started = start(stateRoot);
   await started.accepted;
   while (linesOf(stateRoot).length < happened && started.process.exitCode === null) await Bun.sleep(1);
-  // Waits a little, so that the kill falls between two events: during a write or a wait.
+  // This waits a little, so that the kill happens between two events, during a write or a wait.
   await Bun.sleep(random.below(4_000) / 1_000);
   started.process.kill('SIGKILL');
   await started.process.exited;
@@ -130,7 +137,7 @@ async function runToEnd(stateRoot: string): Promise<Left> {
   return JSON.parse(output.split('\n')[1] ?? '') as Left;
 }
 
-/** Bundles the program once: from its sources each start would take three times as long. */
+/** Bundles the program once, because a start from its sources would take three times as long. */
 async function bundleChild(): Promise<string> {
   const entrypoints = [join(import.meta.dir, 'agent-process.ts')];
   const { outputs } = await Bun.build({ entrypoints, outdir: join(folder, 'program'), target: 'bun', splitting: true });

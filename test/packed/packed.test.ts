@@ -28,7 +28,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const names = ['@goondan/types', '@goondan/core', '@goondan/runtime', '@goondan/base', '@goondan/cli'];
 
-/** Modules that run as separate processes: they are found by path, not by an import. */
+/** Modules that run as separate processes. They are found by their path, not by an import. */
 const programs = [
   'src/main.ts',
   'src/agent/main.ts',
@@ -60,7 +60,7 @@ describe.each(names)('the tarball of %s', (name) => {
     for (const field of ['description', 'license', 'keywords', 'exports', 'files']) {
       expect(manifest).toHaveProperty(field);
     }
-    // `process.getBuiltinModule` is new in 20.16.
+    // The runtime needs `process.getBuiltinModule`, which is new in Node 20.16.
     const node = name === '@goondan/runtime' ? '>=20.16' : '>=20';
     expect(manifest).toMatchObject({ engines: { node }, publishConfig: { access: 'public' } });
   });
@@ -98,8 +98,8 @@ describe.each(names)('the tarball of %s', (name) => {
     const { paths, manifest, read } = open();
     const files = new Set(paths);
     const start = ['package.json', ...programs, ...paths.filter((path) => /^(bin|demo)\/|^[\w-]+\.yaml$/.test(path))];
-    // Traces the sources and not `lib`, because only sources name modules of types. The test above compares `lib` with
-    // them.
+    // This traces the sources and not `lib`, because only sources import modules that have only types. The test above
+    // compares `lib` with the sources.
     const needed = traceFiles(start, files, (path) => sourceNames(read(path)));
     expect(paths.filter((path) => path.startsWith('src/') && !needed.has(path))).toEqual([]);
     const others = paths.filter((path) => !/^(lib|src)\//.test(path));
@@ -260,7 +260,7 @@ describe('F-05 in an empty project, with the tarballs alone', () => {
       const { value } = await child.stdout.getReader().read();
       expect(new TextDecoder().decode(value)).toBe('asked\n');
       expect(await run('node', 'look.mjs')).toEqual({ stdout: answers[1] ?? '', stderr: '', exitCode: 0 });
-      // The orchestrator, its guardian, and at least one agent.
+      // These are the orchestrator, its guardian, and at least one agent.
       expect((await listOwn()).length).toBeGreaterThanOrEqual(3);
       child.kill('SIGKILL');
       await child.exited;
@@ -303,7 +303,7 @@ async function unpack(tarball: string, into: string): Promise<void> {
 
 async function installWithNpm(): Promise<void> {
   const install = ['npm', 'install', '--no-audit', '--no-fund', '--ignore-scripts', ...tarballs];
-  // npm takes a package from its cache, or from the registry if it was never fetched before.
+  // npm takes a package from its cache, or from the registry if the package is not in the cache.
   const { exitCode } = await run(...install, '--offline');
   if (exitCode !== 0) expect(await run(...install, '--prefer-offline')).toMatchObject({ exitCode: 0 });
 }
@@ -327,7 +327,8 @@ const gdn = (...args: string[]) => run(...gdnCommand, ...args);
 
 /** Returns the project's folder and an environment with its own state root. */
 function surroundings() {
-  // Bun sets it for `npm test`. With it every Bun ends with its parent, also one that would not by itself.
+  // Bun sets this flag for `npm test`. With it, every Bun ends together with its parent, even a Bun that would
+  // otherwise continue.
   const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...env } = process.env;
   return {
     cwd: project,
@@ -336,7 +337,7 @@ function surroundings() {
   } as const;
 }
 
-/** The living processes whose program is a file of the project. */
+/** Lists the living processes whose program is a file of the project. */
 async function listOwn(): Promise<string[]> {
   const { stdout } = await run('ps', '-Ao', 'args=');
   return stdout.split('\n').filter((line) => line.includes(`${folder}/`));

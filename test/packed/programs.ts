@@ -1,6 +1,9 @@
-/** Programs and a bundle, to be written into a project in which the tarballs are installed. */
+/** Programs and a bundle, which a test writes into a project in which the tarballs are installed. */
 
-/** For Node: prints the number of names at each door, or the code of its error; then the codes of calls that Node is refused. */
+/**
+ * A program for Node. For each door it prints the number of names, or the code of the error. Then it prints the codes
+ * of calls that do not work in Node.
+ */
 export const doorsProgram = `
 const tell = (work) => work.then((value) => value, (error) => error.code ?? String(error));
 const open = (door) => tell(import('@goondan/runtime' + door).then((names) => Object.keys(names).length));
@@ -27,7 +30,10 @@ await store.close();
 console.log(JSON.stringify({ doors, refused, turns: turns.length, steps, divergence }));
 `;
 
-/** For Node: starts the swarm of `shop`, asks for a sale, says that it waits for approval, and goes on waiting. */
+/**
+ * A program for Node. It starts the swarm of `shop`, asks for a sale, prints that the sale waits for approval, and
+ * keeps waiting.
+ */
 export const waitingProgram = `
 import { startSwarm } from '@goondan/runtime';
 
@@ -36,7 +42,7 @@ await swarm.watch({ types: ['approval'] }, ({ state }) => console.log(state));
 await swarm.ask({ input: 'Sell 3 apples.' });
 `;
 
-/** Imports every door, and a type from each to be checked. */
+/** A program that imports every door, and uses a type from each, for the type checker. */
 export const typedProgram = `import { createUserMessage, type ExtensionApi, textOf, type TurnResult } from '@goondan/types';
 import { createUserMessage as alias } from '@goondan/core';
 import { startSwarm } from '@goondan/runtime';
@@ -87,7 +93,7 @@ await agent.close();
 console.log(alias === createUserMessage);
 `;
 
-/** The Bun that came with `gdn`: `npx bun` would need an install script to have run. */
+/** Prints the path of the Bun that is installed with `gdn`. `npx bun` would work only if an install script had run. */
 export const whichBun = `import { findBun } from './node_modules/@goondan/runtime/bin/find-bun.mjs';
 process.stdout.write(findBun() ?? '');`;
 

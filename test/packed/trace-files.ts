@@ -1,6 +1,6 @@
 /**
- * Finds the files that a package needs by reading them: a file needs every existing path that it quotes or names as the
- * entry of a resource. Also finds the imports of its modules.
+ * Finds the files that a package needs, by reading its files. A file needs every existing path that it quotes or names
+ * as the entry of a resource. Also finds the imports of the package's modules.
  */
 import { posix } from 'node:path';
 
@@ -34,7 +34,7 @@ export function importsOf(text: string): string[] {
   return patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, specifier = '']) => specifier));
 }
 
-/** `@ai-sdk/openai/internal` → `@ai-sdk/openai`. */
+/** Returns the name of the package: `@ai-sdk/openai` for `@ai-sdk/openai/internal`. */
 export function packageOf(specifier: string): string {
   return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 }

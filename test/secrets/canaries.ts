@@ -1,7 +1,11 @@
-// Twenty secrets, each with the name of its environment variable. Every form of a secret contains this word.
+// This module has twenty secrets, each with the name of its environment variable. Every form of a secret contains this
+// word.
 const word = 'canary';
 
-/** bundle/goondan.yaml shows where each secret is declared; the last one is in the environment but declared nowhere. */
+/**
+ * The names of the secrets. bundle/goondan.yaml shows where each secret is declared. The last one is in the
+ * environment, but is declared nowhere.
+ */
 export const names = [
   'MODEL_KEY',
   'MODEL_HEADER',

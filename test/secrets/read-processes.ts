@@ -5,7 +5,7 @@ export interface RunningProcess {
   readonly command: string;
   /** The environment as read from /proc. */
   readonly environment: string;
-  /** True for processes with the operator's environment: the launcher and the orchestrator. */
+  /** True for a process that has the operator's environment: the launcher or the orchestrator. */
   readonly isOperators: boolean;
 }
 

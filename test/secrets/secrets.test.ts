@@ -1,4 +1,4 @@
-// Tests twenty secrets in a real swarm whose parts write everything they know: no secret appears on disk, in a model
+// Tests twenty secrets in a real swarm whose parts write everything they know. No secret appears on disk, in a model
 // request, in printed output, or in the environment of a process that it was not declared for.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { cpSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -77,7 +77,7 @@ function findOnDisk(): { path: string; shows: CanaryName[] }[] {
     .filter(({ shows }) => shows.length > 0);
 }
 
-/** If the file is replaced while it is read, its content is found in the new file. */
+/** Reads a file, if it still exists. If the file is replaced meanwhile, its content is found in the new file. */
 function readIfThere(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -113,7 +113,7 @@ describe('twenty planted secrets', () => {
       `My key is ${canaries.TOOL_KEY}, and ${canaries.AWKWARD}`,
     );
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'done\n' });
-    // The command worked: the secret is where the bundle allowed it, and nowhere else.
+    // The command worked: the secret is in the file where the bundle allows it, and nowhere else.
     expect(readFileSync(join(place.folder, 'leaked.txt'), 'utf8')).toBe(`${canaries.BASH_TOKEN}\n`);
 
     const asked = model.requests.map(({ body }) => JSON.stringify(body));
@@ -132,7 +132,7 @@ describe('twenty planted secrets', () => {
     await until(() => findFile('librarian~heard', 'archive.jsonl') !== undefined);
     expect(findOnDisk()).toEqual([]);
     expect(printed.flatMap(findCanaries)).toEqual([]);
-    // The disk was not empty: the log contains the expected lines.
+    // The checks above prove something only if the disk was not empty, so the log must contain these lines.
     const log = (await gdn('logs', '--last', '1000')).stdout;
     for (const who of ['extension', 'tool', 'connector']) expect(log).toContain(`printed by the ${who} `);
     expect(readFileSync(findFile('host~default', 'archive.jsonl') ?? '', 'utf8')).toContain('***');
@@ -143,7 +143,7 @@ describe('twenty planted secrets', () => {
     const control = await connectSwarm({ stateRoot: place.stateRoot, workspaceId });
     const notices: SwarmNotice[] = [];
     const watch = await control.watch({ instanceKey: 'streamed' }, (notice) => void notices.push(notice));
-    // The secrets of the agent whose model writes this text; no other secret can appear there.
+    // The model writes all secrets of its own agent. No other secret can appear in this text.
     const told = [
       ...(['TOOL_KEY', 'EXTENSION_OVER', 'FROM_FILE', 'OF_LINES', 'AWKWARD'] as const).map((name) => canaries[name]),
       JSON.stringify({ of: canaries.OF_LINES, awkward: canaries.AWKWARD }),
@@ -157,7 +157,7 @@ describe('twenty planted secrets', () => {
     const heard = notices.flatMap((notice) =>
       notice.type === 'delta' && notice.delta.type === 'text' ? [notice.delta.text] : [],
     );
-    // The text was streamed, and only the secrets are missing.
+    // The text was streamed, and only the secrets were masked.
     const said =
       'It is ***. It is ***. It is ***. It is ***. It is ***. It is {"of":"***","awkward":"***"}. It is ***. c';
     expect(heard.length).toBeGreaterThan(3 * told.length);
@@ -182,7 +182,7 @@ describe('twenty planted secrets', () => {
     for (const key of ['a command of bash: BASH_TOKEN', 'a child: AGENT_VARIABLE', 'a child: CONNECTION_VARIABLE']) {
       expect(found.has(key)).toBe(true);
     }
-    // When the turn is cancelled, the command ends.
+    // When the turn is cancelled, the command ends, too.
     await gdn('cancel', '--instance', 'waiting');
     await until(() => readProcesses(swarm.pid).every(({ command }) => !command.includes(mark)));
   }, 120_000);
@@ -193,7 +193,7 @@ const allowed = [
   'a child: AGENT_VARIABLE',
   'a child: OTHER_AGENT_VARIABLE',
   'a child: CONNECTION_VARIABLE',
-  // The guardian process, and the spare process.
+  // The guardian process and the spare process get no secret.
   'a child: ',
 ];
 

@@ -23,7 +23,7 @@ import {
 
 const agentsIn = (workdir: string) => [scriptedAgent('clerk', { workdir })];
 
-/** Starts a long turn. Resolves when its tool runs. */
+/** Starts a long turn. Resolves when the tool of the turn runs. */
 async function beginLong({ control }: TestSwarm, folder: string, signal?: AbortSignal) {
   const delivery = { id: 'long', input: 'once wait-for:permission' };
   const end = control.ask(delivery, signal === undefined ? {} : { signal });

@@ -1,9 +1,10 @@
-/** The agents that `cancelling-swarm.ts` cancels, and that run again in the next swarm. */
+/** The agents whose turns `cancelling-swarm.ts` cancels. They run again in the next swarm. */
 import type { DeclaredAgent } from '@goondan/runtime/bundle';
 import { extensionOf, scriptedAgent } from './kit.ts';
 
 /**
- * The state of the turn when it is cancelled. `crashed`: waits for its next process. `asking`: waits for another agent.
+ * The state of the turn when it is cancelled. `crashed`: the turn waits for its next process. `asking`: the turn waits
+ * for another agent.
  */
 export type Situation = 'running' | 'waiting' | 'crashed' | 'asking';
 

@@ -1,6 +1,7 @@
 /**
- * An orchestrator to be killed after it has reported a cancel and before that turn has ended. Its arguments are the
- * state root, where its agents also work, and the situation. Prints `cancelled` when it is.
+ * Runs an orchestrator that a test kills after it has reported a cancel, but before the cancelled turn has ended. Its
+ * arguments are the state root, which is also the working folder of its agents, and the situation. It prints
+ * `cancelled` after the cancel.
  */
 import { startSwarm } from '@goondan/runtime';
 import { cancelledAgents } from './cancelled-agents.ts';
@@ -12,7 +13,7 @@ const swarm = await startSwarm({
   workspace,
   stateRoot: folder,
   agents: cancelledAgents(folder),
-  // A turn that ignores the signal does not end, and a crashed process is not restarted.
+  // With this policy, a turn that ignores the signal does not end, and a crashed process is not restarted.
   policy: { unwindMs: 600_000, restart: { quickCrashes: 0, baseMs: 600_000, maxMs: 600_000, healthyMs: 600_000 } },
 });
 const hasBegun = () => notesIn(folder).some((note) => note.startsWith('begin'));

@@ -1,4 +1,4 @@
-// Many instances that crash at random, with far fewer processes, under traffic.
+// Tests many instances that crash at random under traffic, with far fewer processes than instances.
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,7 +46,7 @@ test(
     {
       await using swarm = await openSwarm(folder.path, {
         agents: names.map((name) => scriptedAgent(name, { extensions: [extensionOf('unsteady', { seed: SEED })] })),
-        // No spare process, because it would have been started before the crash.
+        // There is no spare process, because a spare would have been started before the crash.
         policy: { ...quickPolicy, restart, maxProcesses: MAX_PROCESSES, spares: 0, heartbeat: { everyMs: 5_000 } },
       });
       const { control } = swarm;
@@ -103,7 +103,7 @@ test(
   TEST_MS,
 );
 
-/** Mixes the events of all instances. One event in thirty always ends its process. */
+/** Plans events for all instances, in mixed order. One event in thirty always ends its process. */
 function planTraffic(): Sent[] {
   const random = seededRandom(SEED);
   const sent: Sent[] = [];
@@ -118,7 +118,7 @@ function planTraffic(): Sent[] {
   return sent;
 }
 
-/** Checks the conversations. The input of a dead letter is in the conversation, as for every other event. */
+/** Checks the conversations. They contain every input, also the input of a dead letter. */
 async function expectConversations(journal: Journal, sent: readonly Sent[], dead: ReadonlySet<string>): Promise<void> {
   for (const [key, events] of Map.groupBy(sent, ({ at }) => at.instanceKey)) {
     const at = events[0]?.at ?? { agentName: '', instanceKey: key };
@@ -129,7 +129,7 @@ async function expectConversations(journal: Journal, sent: readonly Sent[], dead
   }
 }
 
-/** Checks that each process started only after the backoff of the crash before it. Returns the number of backoffs. */
+/** Checks that after each crash, the next process started only after the backoff. Returns the number of backoffs. */
 function checkBackoff(journal: Journal, exits: readonly HeardLine[]): number {
   const offset = Number(readFileSync('/proc/uptime', 'utf8').split(' ')[0]) * 1_000 - performance.now();
   let waits = 0;
@@ -152,8 +152,8 @@ function checkBackoff(journal: Journal, exits: readonly HeardLine[]): number {
 }
 
 /**
- * The tolerance: the test learns of a crash shortly after its backoff began, later on a busy machine, and both times
- * are rounded to hundredths of a second. It is a third of the shortest backoff.
+ * The tolerance, a third of the shortest backoff. The test learns of a crash shortly after its backoff began, and later
+ * on a busy machine. Both times are also rounded to hundredths of a second.
  */
 const LATE_MS = 100;
 

@@ -1,4 +1,4 @@
-// Tests events that repeatedly crash their process, and what an operator can do with them.
+// Tests events that repeatedly crash their process, and the actions that an operator can take with them.
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ describe('a dead letter', () => {
         expect(await swarm.control.deadLetters()).toMatchObject([
           { agent: 'clerk', instanceKey: 'default', eventId: 'bad', input: POISON },
         ]);
-        // A repeated request for the event gets its outcome.
+        // A repeated request for the same event gets the same outcome.
         await poison(swarm, 'bad');
       }
       await readStore(folder.path, async (journal) => {

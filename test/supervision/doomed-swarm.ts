@@ -1,6 +1,6 @@
 /**
- * Runs an orchestrator in a separate process, to be killed. Its agents have blocked their event loops and started
- * programs in separate sessions. Its argument is the state root. Prints `ready` when its events are accepted.
+ * Runs an orchestrator in a separate process, which a test kills. Its agents have blocked their event loops and started
+ * programs in separate sessions. Its argument is the state root. It prints `ready` when its events are accepted.
  */
 import { startSwarm } from '@goondan/runtime';
 import { extensionOf, scriptedAgent, workspace } from './kit.ts';

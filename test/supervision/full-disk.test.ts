@@ -44,7 +44,8 @@ test.each([
     for (const agent of ['a', 'b']) expect(textOf(await send(agent, 'before'))).toBe('You said: before');
     isFailing = true;
     const asked = ['a', 'b'].flatMap((agent) => [send(agent, 'one'), send(agent, 'two')]);
-    // A single crash would turn each event into a dead letter, and so would the agent's own counter.
+    // So many failed starts prove that they do not count as crashes: with this policy, a single crash would make each
+    // event a dead letter.
     const enough = agents.started() + 16;
     while (agents.started() < enough) await Bun.sleep(5);
     isFailing = false;
@@ -58,7 +59,7 @@ test.each([
     }
     const why = lines.filter(({ event }) => event === 'turn.lost' || event === 'start.failed');
     expect(why.map(({ data }) => (data as { code: string }).code)).toContain(told);
-    // The problem is reported, but not again with each attempt.
+    // The problem is reported, but not once for every attempt.
     expect(why.length).toBeLessThan(10);
   },
 );
@@ -69,7 +70,7 @@ test('T-04 a message too long for a frame does not become a dead letter while th
   const files: FrameFiles = { ...good, store: (message) => (isFailing ? bad : good).store(message) };
   const agents = realAgents(() => undefined, files);
   const { swarm, journal, lines, send } = await open(agents.spawn, '{{input}} You said: twice {{input}}');
-  // First the input is too long for the disk, then only the answer is.
+  // The first time, the input itself is too long for a frame. The second time, only the answer is.
   for (const length of [1_100_000, 600_000]) {
     isFailing = true;
     const enough = agents.started() + 4;
@@ -92,7 +93,7 @@ async function open(spawn: Spawn, say = 'You said: {{input}}'): Promise<FakeSwar
   return swarm;
 }
 
-/** Runs the program of an agent process, but inside this process. */
+/** Runs the program of an agent process inside this process. */
 function realAgents(
   trouble: Trouble,
   files: FrameFiles = memoryFrameFiles(),
@@ -129,7 +130,7 @@ function hostOf(trouble: Trouble, processes: Processes, exit: (code: number) => 
     async openJournal(location, warn) {
       const fs = failingFs(systemFs, trouble);
       const journal = await openJournal({ fs, clock: systemClock, processes, warn }, location);
-      // Fails at the commit, after the turn's log was written; the log grows with each attempt.
+      // Fails at the commit, after the log of the turn was written. The log grows with each attempt.
       const commit: typeof journal.commit = async (...turn) => {
         await codedFs({ ...systemFs, remove: async () => trouble('commit') }).remove('the disk');
         return journal.commit(...turn);

@@ -15,9 +15,9 @@ import {
   waitUntilGone,
 } from './kit.ts';
 
-/** The guaranteed time limit. */
+/** The time within which every process must have ended. */
 const GONE_MS = 2_000;
-/** The number of programs that two agents leave behind. */
+/** The number of programs that the two agents leave behind. */
 const PROGRAMS = 20;
 
 interface Doomed extends AsyncDisposable {
@@ -27,7 +27,7 @@ interface Doomed extends AsyncDisposable {
   kill(): Promise<void>;
 }
 
-/** Starts an orchestrator in a separate process. Resolves when its agents have started to misbehave. */
+/** Starts an orchestrator in a separate process. Resolves when its agents have begun to misbehave. */
 async function startDoomed(stateRoot: string): Promise<Doomed> {
   const command = [process.execPath, '--no-install', join(import.meta.dir, 'doomed-swarm.ts'), stateRoot];
   const child = Bun.spawn(command, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
@@ -47,7 +47,7 @@ async function startDoomed(stateRoot: string): Promise<Doomed> {
     kill,
     async [Symbol.asyncDispose]() {
       await kill();
-      // Cleans up after a failed test.
+      // This cleans up after a failed test.
       await killTagged(runTag);
     },
   };
@@ -93,16 +93,16 @@ describe('a killed orchestrator', () => {
     async () => {
       await using folder = await temporaryFolder();
       await using doomed = await startDoomed(folder.path);
-      // Stopped at the same moment, so that the orchestrator does not notice.
+      // The orchestrator is stopped first, so that it does not notice the end of its guardian.
       process.kill(doomed.pid, 'SIGSTOP');
       process.kill(doomed.guardian, 'SIGKILL');
       await doomed.kill();
-      // The programs of the blocked agent are left. The other agent may have had time to end its own.
+      // The programs of the blocked agent are left. The other agent may have had time to end its own programs.
       expect(programsOf(doomed.runTag).length).toBeGreaterThanOrEqual(PROGRAMS / 2);
       await using swarm = await openSwarm(folder.path, { agents: [scriptedAgent('other')] });
       expect(findTagged(doomed.runTag)).toEqual([]);
       expect(swarm.told('run.left_over')).toHaveLength(1);
-      // The accepted inputs are still stored, for an agent of that name.
+      // The accepted inputs are still stored, in case an agent of that name is declared again.
       const waiting = new Set(swarm.told('agent.undeclared').map(({ instance }) => instance));
       expect(waiting).toEqual(new Set(['blocked', 'waiting']));
     },

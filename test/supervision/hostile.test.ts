@@ -28,23 +28,37 @@ import {
 type Way = 'once' | 'again' | 'layer';
 type Outcomes = Partial<Record<Way, string>>;
 
-/** Two crashes prove as much as three, and are faster. */
+/** The limit is two crashes, because two prove as much as three, and are faster. */
 const policy = { ...quickPolicy, crashesBeforeDeadLetter: 2 };
 
-/** On a busy machine a busy process answers late, so it must not be killed for that in tests where nothing hangs. */
+/**
+ * A policy for tests in which nothing hangs. A busy process may answer late on a busy machine, and must not be killed
+ * for that.
+ */
 const patientPolicy = { ...policy, heartbeat: { everyMs: 250, missedPings: 100 } };
 const agents = [scriptedAgent('good'), scriptedAgent('bad', { extensions: [extensionOf('misbehaving')] })];
 
-/** After the restart, the model gets the call as interrupted. A repeatable call, or a layer, ends the process again. */
+/**
+ * The outcomes of a misdeed that ends its process. After the restart, the model gets the call as interrupted. A
+ * repeatable call, or a layer, ends the process again.
+ */
 const endsItsProcess: Outcomes = { once: 'answered', again: 'E_DEAD_LETTER', layer: 'E_DEAD_LETTER' };
 const doesNoHarm: Outcomes = { once: 'answered', again: 'answered', layer: 'answered' };
-/** A tool that throws gives the model an error; a layer that throws ends its turn. */
+/**
+ * The outcomes of a misdeed that throws. If a tool throws, the model gets an error. If a layer throws, its turn ends.
+ */
 const failsItsTurn: Outcomes = { once: 'answered', again: 'answered', layer: 'E_EXT_MIDDLEWARE' };
 
-/** The megabytes of a flood in each of three ways. The orchestrator may need as much memory for all of them. */
+/**
+ * The size of a flood in megabytes, for each of the three ways. The orchestrator may need as much memory for all of
+ * them together.
+ */
 const flood = sampleStep === 1 ? 200 : 70;
 
-/** Similar misdeeds share a swarm. The sign is the log event which shows that the misdeed really happened. */
+/**
+ * The misdeeds, each with a log event (`sign`) which shows that the misdeed really happened. Similar misdeeds share a
+ * swarm.
+ */
 const cases: readonly (readonly [deeds: string, sign: string, expected: Outcomes])[] = [
   ['loop-forever', 'process.hung', endsItsProcess],
   ['exit-0, exit-1, kill-itself', 'process.exited', endsItsProcess],
@@ -55,7 +69,7 @@ const cases: readonly (readonly [deeds: string, sign: string, expected: Outcomes
   ['speak-too-long', 'frame.refused', doesNoHarm],
 ];
 
-/** The outcome of these depends on whether the misdeed or the end of the turn comes first. */
+/** Misdeeds whose outcome depends on a race between the misdeed and the end of the turn. */
 const races: readonly (readonly [deeds: string, sign: string])[] = [
   ['reject-unheard, throw-later', 'process.uncaught'],
   ['close-channel', 'process.cut_off'],
@@ -104,7 +118,7 @@ describe('R-03 the deeds of one agent do not affect others', () => {
     TEST_MS,
   );
 
-  // Runs one at a time, because the machine has enough memory for only one.
+  // These tests run one at a time, because the machine has enough memory for only one.
   test.each(['once', 'layer'] as const)(
     'R-03 fill-memory, %s: the same, and the memory is its own',
     async (way) => {
@@ -121,7 +135,7 @@ describe('R-03 the deeds of one agent do not affect others', () => {
   );
 });
 
-/** Misbehaves in all of these ways at once, and meanwhile keeps asking the other agent. */
+/** Misbehaves in all of these ways at once. Meanwhile it keeps asking the other agent. */
 async function misbehave(swarm: TestSwarm, deed: string, ways: readonly Way[]): Promise<Outcomes> {
   await ask(swarm, 'good', 'default', 'hello');
   const before = await pidOf(swarm, 'good');
@@ -201,8 +215,8 @@ describe('programs that a tool leaves running', () => {
       else process.kill((await pidOf(swarm, 'bad')) ?? 0, 'SIGKILL');
       await until(() => swarm.told('process.exited').length === 1, 'the process is gone');
       expect(programs()).toEqual([]);
-      // A process that exits by itself also ends its programs. The orchestrator may look while they end, and then
-      // reports them.
+      // After an exit by itself, this is not checked. Such a process also ends its programs, and the orchestrator
+      // reports them only if it looks while they end.
       if (how === 'killed') expect(swarm.told('process.left_behind')).toHaveLength(1);
     },
     TEST_MS,
@@ -219,7 +233,8 @@ describe('an extension that misbehaves at its start', () => {
     ['throw-trap', 'E_EXT_INIT'],
   ] as const;
 
-  // Waits longer than usual after three crashes: each further start of six agents would need the processor.
+  // After three crashes the swarm waits longer than usual, because further starts of six agents would take too much
+  // processor time.
   const restart = { ...quickPolicy.restart, baseMs: 2_000, maxMs: 10_000 };
 
   test(

@@ -1,6 +1,6 @@
 /**
- * For tests: a swarm of real processes on a real disk, in a temporary folder. Both are removed at the end of the test
- * in any case, and then no process of the run may be left.
+ * For tests: a swarm of real processes on a real disk, in a temporary folder. At the end of the test, the swarm is
+ * stopped and the folder is removed in any case. Then no process of the run may be left.
  */
 import { expect } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -33,14 +33,14 @@ export type HeardLine = LogLine & { readonly at: number };
 
 export interface TestSwarm extends AsyncDisposable {
   readonly control: Swarm;
-  /** An environment entry that all processes of the swarm have. */
+  /** The environment entry that all processes of the swarm have. */
   readonly runTag: string;
   readonly lines: readonly HeardLine[];
-  /** Returns the lines of this event. */
+  /** Returns the log lines of this event. */
   told(event: string): readonly HeardLine[];
 }
 
-/** Short intervals, so that a hanging process is found soon and a crashed process restarts soon. */
+/** A policy with short intervals, so that a hanging process is found soon and a crashed process restarts soon. */
 export const quickPolicy: SwarmPolicy = {
   heartbeat: { everyMs: 250, missedPings: 4 },
   restart: { quickCrashes: 3, baseMs: 10, maxMs: 50, healthyMs: 600_000 },
@@ -79,7 +79,7 @@ export async function openSwarm(stateRoot: string, { agents, policy }: TestPlan)
   };
 }
 
-/** The maximum number of lines of tools and extensions that are kept. */
+/** The maximum number of log lines of tools and extensions that are kept. */
 const MOST_AUTHORS = 1_000;
 
 function isAuthors({ event }: LogLine): boolean {
@@ -92,7 +92,7 @@ export async function runTagOf(stateRoot: string): Promise<string> {
   return owner.runTag;
 }
 
-/** Checks that a stopped swarm left no process; the guardian exits last. */
+/** Checks that a stopped swarm left no process. The guardian exits last. */
 export async function expectNothingLeft(runTag: string): Promise<void> {
   const left = findTagged(runTag);
   if (left.length > 0) throw new Error(`Left after the stop: ${left.map(describeProcess).join('; ')}`);
@@ -101,7 +101,7 @@ export async function expectNothingLeft(runTag: string): Promise<void> {
 
 export { findTagged, waitUntilGone };
 
-/** Finds guardian processes, which have the run tag among their arguments and not in their environment. */
+/** Finds the guardian processes of a run. They have the run tag among their arguments, and not in their environment. */
 export function guardiansOf(runTag: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -116,7 +116,7 @@ function describeProcess(pid: number): string {
   return `${pid} ${commandOf(pid).replaceAll('\0', ' ')}`;
 }
 
-/** Returns the arguments of a process, with a NUL after each; empty when the process has exited. */
+/** Returns the arguments of a process, each with a NUL after it. Returns an empty text when the process has exited. */
 export function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
@@ -155,7 +155,7 @@ const actScript: JsonObject[] = ['once', 'again'].map((name) => ({
   call: { tool: `acts__${name}`, args: { deed: '{{deed}}' } },
 }));
 
-/** The extension of `bundle/<name>.ts`. */
+/** Declares the extension in `bundle/<name>.ts`. */
 export function extensionOf(name: string, config: JsonObject = {}): DeclaredExtension {
   return {
     resource: { apiVersion: 'goondan.ai/v1', kind: 'Extension', metadata: { name }, spec: { entry: `./${name}.ts` } },
@@ -206,20 +206,20 @@ export async function askWhile(swarm: TestSwarm, agent: string, work: Promise<un
   return answers;
 }
 
-/** Leaves the processor to the work between two questions. */
+/** The time between two questions, so that the work itself gets enough of the processor. */
 const ASK_EVERY_MS = 20;
 
 export async function ask({ control }: TestSwarm, agent: string, instanceKey: string, input: string): Promise<string> {
   return outcomeOf(await control.ask({ agent, instanceKey, input }));
 }
 
-/** Returns the records of the tools and extensions in `bundle/`. */
+/** Returns the lines that the tools and extensions in `bundle/` have recorded. */
 export function notesIn(folder: string): string[] {
   const file = join(folder, 'notes.log');
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
 }
 
-/** Returns the pid of its process, if it has one. */
+/** Returns the pid of the instance's process, if it has one. */
 export async function pidOf(
   { control }: TestSwarm,
   agent: string,
@@ -239,8 +239,8 @@ export async function codeOf(work: Promise<unknown>): Promise<unknown> {
 }
 
 /**
- * Measures the longest time that this process, which is also the orchestrator, blocks its event loop. Counts processor
- * time, because other programs on a busy machine delay the loop, too.
+ * Measures the longest time that this process, which is also the orchestrator, blocks its event loop. Only processor
+ * time counts, because other programs on a busy machine delay the loop, too.
  */
 export function watchLoop(): Disposable & { readonly longestWorkMs: number } {
   let longestWorkMs = 0;

@@ -18,7 +18,7 @@ import {
   until,
 } from './kit.ts';
 
-/** Longer than any test may take: a test that waits for it has failed. */
+/** This time is longer than any test may take, so a test that waits for it has failed. */
 const FOREVER_MS = 600_000;
 const clerk = { agentName: 'clerk', instanceKey: 'default' };
 const agentsIn = (workdir: string) => [
@@ -28,7 +28,7 @@ const agentsIn = (workdir: string) => [
 async function askAndBegin(swarm: TestSwarm, folder: string) {
   const begun = notesIn(folder).length;
   const end = swarm.control.ask({ id: 'long', input: 'again wait-for:permission' });
-  // Handles the rejection here, because nothing may be listening yet when it fails.
+  // A rejection is handled here, because it may come before anything awaits this promise.
   end.catch(() => undefined);
   await until(() => notesIn(folder).slice(begun).includes('begin turn-long'), 'the tool runs');
   return { end };
@@ -90,7 +90,7 @@ describe('a stopped swarm', () => {
       writeFileSync(join(folder.path, 'permission'), '');
       {
         await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
-        // Nobody waits for the event, but it is handled because it was accepted.
+        // Nothing waits for the event any more, but it is still handled, because it was accepted.
         await until(() => notesIn(folder.path).includes('end turn-long'), 'the turn has gone on');
         expect(await ask(swarm, 'clerk', 'default', 'hello')).toBe('You said: hello');
       }

@@ -156,7 +156,7 @@ describe('errors of a call', () => {
     const { swarm } = running;
     await swarm.deliver({ agent: 'guest', input: errand('held', [{ hold: 'gate' }]) });
     await until('the guest works', () => running.notes().length > 0);
-    // An inbox holds 1000 events; one of them is being handled.
+    // An inbox holds 1000 events. One of these is already being handled.
     let delivered = 1;
     const fill = async () => {
       while (delivered < 1_000) {

@@ -1,12 +1,12 @@
-// Tests requests that could never be answered, because agents wait for each other: they are refused at once, across all
-// processes.
+// Tests requests that could never be answered, because agents wait for each other. They are refused at once, even
+// across several processes.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { startTestSwarm, until } from './start-test-swarm.ts';
 import type { Errand, ErrandStep, StepEnd } from './bundle/run-errand.ts';
 
 setDefaultTimeout(60_000);
 
-/** Long enough to distinguish a timeout from a refusal. */
+/** The timeout is long, so that a timeout cannot be mistaken for a refusal. */
 const policy = { requestTimeoutMs: 60_000 };
 const AT_ONCE_MS = 20_000;
 
@@ -110,7 +110,7 @@ describe('a circle through queues', () => {
   test('A-04 A waits for B, and B asks A in another turn: refused at once, and A gets its answer', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b'], policy });
     const { swarm } = running;
-    // B is busy with other work; A's question is queued behind it.
+    // `b` is busy with other work, so the question of `a` is queued behind it.
     const other = running.run('b', [{ hold: 'gate' }, { ask: { target: 'a', input: 'from the other turn' } }]);
     await until('B works', () => running.notes().some(({ what }) => what === 'began'));
     const asking = running.run('a', [{ ask: { target: 'b', input: 'waiting' } }]);

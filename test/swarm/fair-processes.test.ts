@@ -1,4 +1,4 @@
-// Tests one agent that writes to many instances, in a swarm that has fewer processes than instances.
+// Tests one agent that sends messages to many instances, in a swarm that has fewer processes than instances.
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { startTestSwarm, until } from './start-test-swarm.ts';
 

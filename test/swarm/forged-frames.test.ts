@@ -1,5 +1,5 @@
-// Tests bundle code that writes arbitrary data into the channel of its own process: it cannot act as another agent, and
-// affects no other agent.
+// Tests bundle code that writes arbitrary data into the channel of its own process. Such code cannot act as another
+// agent, and affects no other agent.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ setDefaultTimeout(60_000);
 const forger = { name: 'forger', extensions: ['forger'] };
 const victim = { name: 'victim', extensions: ['witness'] };
 
-/** Creates a call frame as a process sends it, with everything that a process can claim. */
+/** Creates the frame of a call as a process would send it, with everything that a process can claim. */
 function forgeCall(to: AgentAddress, claims: JsonObject = {}): string {
   const event = {
     id: 'forged',
@@ -36,7 +36,7 @@ function forgeCall(to: AgentAddress, claims: JsonObject = {}): string {
   });
 }
 
-/** Creates the frame that ends a turn, as a process sends it. */
+/** Creates the frame that ends a turn, as a process would send it. */
 function forgeEnd(type: 'turn.done' | 'reply', eventId: string): string {
   const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
   const message = {
@@ -75,7 +75,7 @@ describe('a forged call', () => {
       forgeCall(addressOf('victim')),
       forgeCall(addressOf('victim'), { callId: 'second', kind: 'request' }),
     ];
-    // The forger's turn lasts until both calls have arrived, because its end would cancel them.
+    // The forger's turn lasts until both calls have arrived, because the end of the turn would cancel them.
     const turn = running.run('forger', [{ hold: 'gate' }], { auth, traceId, metadata: { forged } });
     const heard = await until(
       'both are heard',

@@ -1,5 +1,5 @@
-// Tests the caller, its authentication and its trace: the orchestrator adds them, and they are the same in every
-// process.
+// Tests the identity of the caller, its authentication and its trace. The orchestrator adds these to an event, and they
+// are the same in every process.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { newTraceId } from '@goondan/runtime/control';
@@ -24,7 +24,7 @@ describe('the caller', () => {
     });
     expect(heard.map((event) => event.auth)).toEqual([auth, auth, auth, auth]);
     expect(heard.map(({ source }) => source)).toEqual(['a', 'a', 'b', 'b'].map((name) => ({ kind: 'agent', name })));
-    // If the caller has no auth, the callee gets none.
+    // If the caller has no `auth`, the called agent gets none.
     await running.run('a', [{ ask: { target: 'c', input: 'without' } }]);
     expect(heardBy(running, 'c').at(-1)).toMatchObject({ input: 'without' });
     expect(heardBy(running, 'c').at(-1)).not.toHaveProperty('auth');
@@ -48,11 +48,11 @@ describe('the caller', () => {
       { ...stamped, input: 'asked' },
       { ...stamped, input: 'told' },
     ]);
-    // Auth values in the metadata have no effect: they are only metadata.
+    // An `auth` in the metadata has no effect.
     expect(heard[0]?.metadata).toMatchObject({ auth: { user: 'mallory' } });
     expect(heard[0]?.callChain).toEqual([{ agentName: 'a', instanceKey: 'default' }]);
     expect(heard[0]?.parentSpanId).not.toBe('f'.repeat(16));
-    // Each attempt to change its own event threw at once.
+    // Each attempt of the agent to change its own event threw at once.
     const changes = running.notes().find(({ what, errand }) => what === 'layer' && errand === 'changes');
     expect(changes?.about).toEqual(Array(5).fill(expect.stringMatching(/^TypeError/)));
     // An agent without an identity cannot get one.

@@ -59,7 +59,7 @@ function readFolders({ workspace }: TestSwarm): readonly Folder[] {
   });
 }
 
-/** Checks that each key has a folder with its own texts, and no others. */
+/** Checks that each key has a folder which contains the texts of that key, and no others. */
 function checkFolders(running: TestSwarm, agent: string): void {
   const folders = readFolders(running).filter(({ agentName }) => agentName === agent);
   expect(new Set(folders.map(({ instanceKey }) => instanceKey))).toEqual(new Set(accepted));

@@ -1,6 +1,6 @@
 /**
- * Runs the swarm of a test in a separate process, until it is stopped or killed. Prints as JSON that the swarm runs, or
- * why it does not.
+ * Runs the swarm of a test in a separate process, until it is stopped or killed. It prints, as JSON, that the swarm
+ * runs, or the reason why it does not.
  */
 import { GoondanError } from '@goondan/types';
 import { startSwarm } from '@goondan/runtime';

@@ -1,5 +1,5 @@
-// Tests agents that call each other at random, in circles, too slowly, failing and crashing: every request ends exactly
-// once.
+// Tests agents that call each other at random. Some call in circles, and some are too slow, fail or crash. Every
+// request ends exactly once.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { TurnEnd } from '@goondan/runtime';
 import { durableStore } from '@goondan/runtime/history';
@@ -28,7 +28,7 @@ describe('random call graphs', () => {
     try {
       await using running = await startTestSwarm({
         agents,
-        // Longer than the test may take: a request that waits this long was forgotten.
+        // This timeout is longer than the test may take, so a request that waits this long was forgotten.
         policy: { requestTimeoutMs: 110_000, restart: { quickCrashes: 10_000 } },
       });
       const ends = await askAll(running, roots);
@@ -77,7 +77,7 @@ function checkRoots(roots: readonly Question[], ends: ReadonlyMap<string, TurnEn
   }
 }
 
-/** Counts the requests by how they ended; each must have ended once. */
+/** Counts the requests by the way they ended. Each request must have ended once. */
 function checkRequests(notes: readonly Note[], planned: ReadonlyMap<string, Question>): Record<string, number> {
   const kinds: Record<string, number> = {};
   for (const { errand, agentName, instanceKey } of notes.filter(({ what }) => what === 'began')) {
@@ -90,8 +90,9 @@ function checkRequests(notes: readonly Note[], planned: ReadonlyMap<string, Ques
     if (question === undefined) throw new Error(`nobody planned ${name}`);
     const asker = question.askers.at(-1)?.nature;
     const ends = answered.filter((each) => each.question === name);
-    // A process that ends loses the answer; one that runs again repeats its requests and gets the same answers, unless
-    // a request was refused the first time (and so not recorded) or timed out the second time.
+    // When a process ends, the answer is lost. A process that runs again repeats its requests and gets the same
+    // answers. There are two exceptions: a request that was refused the first time, and so was not recorded, and a
+    // request that timed out the second time.
     expect(times).toBeLessThanOrEqual(asker === 'again' ? 2 : 1);
     expect(ends.length).toBeLessThanOrEqual(times);
     const [end = ends[0], ...more] = ends.filter(
@@ -110,7 +111,7 @@ function checkRequests(notes: readonly Note[], planned: ReadonlyMap<string, Ques
 function checkEnd(question: Question, end: Ended): string {
   const isCycle = question.askers.some((asker) => isSame(asker, question));
   const { askers } = question;
-  // The asker's turn was cancelled: one of the askers had a short timeout, or its own asker ended.
+  // The asker's turn may be cancelled, because one of the askers had a short timeout, or because its own asker ended.
   const isGivenUp = askers.some(
     (asker, index) => asker.timeoutMs !== undefined || askers[index - 1]?.nature === 'exit',
   );
@@ -127,7 +128,7 @@ function checkEnd(question: Question, end: Ended): string {
   return end.code;
 }
 
-/** Checks that an answer came from one instance and belongs to this question. */
+/** Checks that an answer comes from a single instance and belongs to this question. */
 function checkAnswer(
   question: Question,
   answer: (Partial<ErrandEnd> & { error?: { code: string } }) | undefined,

@@ -1,13 +1,12 @@
-/** Generates random questions between agents: one tree of questions per seed. */
+/** Generates random questions between agents, as trees. */
 import type { AgentAddress } from '@goondan/types';
 import type { Random } from '../../packages/runtime/src/workspace/simulation/seeded-random.ts';
 import type { Errand, ErrandStep } from './bundle/run-errand.ts';
 
 /**
- * The reaction of the asked agent:
- * `answer`: asks its own questions, then answers. `sleep`: takes longer than its asker waits. `fail`: its turn fails.
- * `exit`: its process ends while its questions are in progress, and the tool does not run again. `again`: the same, but
- * it does.
+ * The reaction of the asked agent: `answer`: asks its own questions, then answers. `sleep`: takes longer than its asker
+ * waits. `fail`: its turn fails. `exit`: its process ends while its questions are in progress, and the tool does not
+ * run again. `again`: the same as `exit`, but the tool runs again.
  */
 export type Nature = 'answer' | 'sleep' | 'fail' | 'exit' | 'again';
 
@@ -15,10 +14,10 @@ export interface Question extends AgentAddress {
   /** A unique name, which begins with the question's nature. */
   readonly name: string;
   readonly nature: Nature;
-  /** The asker's timeout; the swarm's default when absent. */
+  /** The time that the asker waits for the answer; the swarm's default when absent. */
   readonly timeoutMs?: number;
   readonly isTogether: boolean;
-  /** The questions whose askers wait for this one, outermost first. */
+  /** The questions whose askers wait for this question, outermost first. */
   readonly askers: readonly Question[];
   readonly questions: readonly Question[];
 }
@@ -27,7 +26,7 @@ export interface Soil {
   readonly random: Random;
   readonly agents: readonly string[];
   readonly keys: readonly string[];
-  /** How many questions contain this one. */
+  /** The number of questions that contain this one. */
   readonly depth: number;
 }
 

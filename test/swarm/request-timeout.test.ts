@@ -1,4 +1,5 @@
-// Tests a request that takes too long: caller and callee are notified, and neither gets an answer to another request.
+// Tests a request that takes too long. The caller and the called agent are notified, and neither gets the answer to
+// another request.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { errand as write, startTestSwarm, until } from './start-test-swarm.ts';
 
@@ -15,7 +16,7 @@ describe('a request that is not answered in time', () => {
     expect(await running.run('a', [{ ask: { target: 'b', errand: sleeping, timeoutMs: 700 } }])).toEqual([
       { code: 'E_AGENT_TIMEOUT', message: lateMessage(700, 'timeoutMs of the request') },
     ]);
-    // The callee's tool saw `ctx.signal` abort, and the turn ended long before the tool would have.
+    // In the called agent's tool, `ctx.signal` aborted. The turn ended long before the tool would have ended.
     await until('the tool is told', () =>
       running.notes().some(({ what, agentName }) => what === 'aborted' && agentName === 'b'),
     );

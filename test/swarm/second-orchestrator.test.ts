@@ -1,4 +1,5 @@
-// Tests that a workspace has one orchestrator: a second one is refused, or continues the work of one that was killed.
+// Tests that a workspace has only one orchestrator. A second orchestrator is refused while the first one runs. After
+// the first one was killed, the second one continues its work.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -32,7 +33,7 @@ interface Greeting {
   readonly message?: string;
 }
 
-/** Creates a folder for the test, and starts orchestrators in it, which are ended with the test. */
+/** Creates a folder for the test, and starts orchestrators in it. They are ended together with the test. */
 async function openWorkspace() {
   const folder = await makeTestFolder();
   const children: Bun.Subprocess[] = [];
@@ -118,7 +119,7 @@ describe('after an orchestrator was killed with SIGKILL', () => {
     const { child } = await opened.start();
     const runTag = await runTagOf(folder);
     const control = await connectSwarm(place(folder));
-    // The host has left a program running and waits for the guest; three more events are queued for the host.
+    // The host has left a program running, and waits for the guest. Three more events are queued for the host.
     const asking = { ask: { target: 'guest', errand: { name: 'again-held', steps: [{ hold: 'gate' }] } } } as const;
     await control.deliver({ id: 'event-0', input: errand('again-asking', [{ leave: 'program' }, asking]) });
     const later = ['event-1', 'event-2', 'event-3'];
@@ -128,7 +129,7 @@ describe('after an orchestrator was killed with SIGKILL', () => {
     );
 
     await killWithGuardian(child, runTag);
-    // The agents ended with their orchestrator; the program did not.
+    // The agents ended with their orchestrator, but the program did not.
     await until('the agents are gone', () => findTagged(runTag).every(isSleep));
     expect(findTagged(runTag)).toHaveLength(1);
 
@@ -136,9 +137,10 @@ describe('after an orchestrator was killed with SIGKILL', () => {
     const next = await opened.startHere((line) => void logs.push(line));
     const nextTag = await runTagOf(folder);
     expect(findTagged(runTag)).toEqual([]);
-    // The program; and an agent that was only just being started when its orchestrator was killed.
+    // One of these processes is the program. The other may be an agent whose start had just begun when its orchestrator
+    // was killed.
     expect(logs.find(({ event }) => event === 'run.left_over')?.message).toMatch(/^Ended [12] processes of /);
-    // Nobody waits for these events, but they are handled because they were accepted.
+    // Nothing waits for these events any more, but they are handled, because they were accepted.
     const handled: string[] = [];
     await next.watch({ types: ['turn.ended'], agent: 'host' }, (notice) => {
       if (notice.type === 'turn.ended') handled.push(notice.end.eventId);
@@ -146,7 +148,7 @@ describe('after an orchestrator was killed with SIGKILL', () => {
     release(folder, 'gate');
     await until('all of it is handled', () => handled.length === 4);
     expect(handled).toEqual(['event-0', ...later]);
-    // A repeated request with the same id gets the answer of that event.
+    // If an event is sent again with the same id, the sender gets the answer of that event.
     const ends = await Promise.all(['event-0', ...later].map((id) => next.ask({ id, input: id })));
     const [answer, ...answers] = ends.map(answerOf);
     expect(JSON.parse(answer ?? '')).toMatchObject({
@@ -186,8 +188,8 @@ async function readInputs(folder: string, agentName: string): Promise<readonly s
 }
 
 /**
- * Kills the orchestrator and its guardian, so that nothing cleans up. The orchestrator is stopped first; otherwise it
- * would start another guardian.
+ * Kills the orchestrator and its guardian, so that nothing cleans up. The orchestrator is stopped (SIGSTOP) first,
+ * because it would otherwise start another guardian.
  */
 async function killWithGuardian(orchestrator: Bun.Subprocess, runTag: string): Promise<void> {
   const [guardian, ...others] = findCommand(runTag);
@@ -198,7 +200,7 @@ async function killWithGuardian(orchestrator: Bun.Subprocess, runTag: string): P
   await orchestrator.exited;
 }
 
-/** Finds living processes whose command line contains this word: the guardian has the run tag as an argument. */
+/** Finds living processes whose command line contains this word. The guardian has the run tag as an argument. */
 function findCommand(word: string): number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.map(Number).filter((pid) => readCommand(pid).includes(word));

@@ -24,10 +24,10 @@ import type { ErrandEnd, ErrandStep, Note, StepEnd } from './bundle/run-errand.t
 
 export const workspace = 'test';
 
-/** An agent that runs errands, makes calls when told to, and otherwise repeats its input. */
+/** An agent that runs errands and makes calls when its input says so, and otherwise repeats its input. */
 export interface TestAgent {
   readonly name: string;
-  /** The names of files in `bundle/`. */
+  /** The extensions of the agent, as names of files in `bundle/`. */
   readonly extensions?: readonly string[];
   readonly description?: string;
 }
@@ -61,7 +61,7 @@ export interface TestSwarmOptions {
   readonly policy?: SwarmPolicy;
 }
 
-/** How long a process may live after its swarm has ended. */
+/** The time that a process may live after its swarm has ended. */
 const ORPHAN_LIMIT_MS = 2_000;
 
 export async function startTestSwarm(options: TestSwarmOptions): Promise<TestSwarm> {
@@ -102,13 +102,16 @@ export async function startTestSwarm(options: TestSwarmOptions): Promise<TestSwa
   };
 }
 
-/** Ignores a rejection: a failing test does not wait for this promise, and only its own error must be reported. */
+/**
+ * Ignores a rejection of this promise. A failing test does not wait for the promise, and only the error of the test
+ * must be reported.
+ */
 function mayBeForgotten<Value>(promise: Promise<Value>): Promise<Value> {
   promise.catch(() => undefined);
   return promise;
 }
 
-/** Creates a folder; the caller must remove it. */
+/** Creates a folder, which the caller must remove. */
 export async function makeTestFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'goondan-swarm-'));
   mkdirSync(foldersIn(folder).work);
@@ -137,7 +140,7 @@ export function errand(name: string, steps: readonly ErrandStep[]): string {
 
 /** Reads the end of an errand from an answer. Throws when the errand did not reach its end. */
 export function readErrandEnd(answer: string): ErrandEnd {
-  // The result of bundle/errands.ts, or an error that the model repeated.
+  // The answer is the result of bundle/errands.ts, or an error that the model repeated.
   const end = JSON.parse(answer) as ErrandEnd & {
     readonly error?: { readonly code: string; readonly message: string };
   };
@@ -153,7 +156,7 @@ export function answerOf({ result }: TurnEnd): string {
 export function readNotes(folder: string): readonly Note[] {
   const path = join(foldersIn(folder).work, 'notes.jsonl');
   if (!existsSync(path)) return [];
-  // Reads the lines that bundle/run-errand.ts wrote; the last line may be incomplete.
+  // The last line is left out, because bundle/run-errand.ts may still be writing it.
   const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
   return lines.map((line) => JSON.parse(line) as Note);
 }

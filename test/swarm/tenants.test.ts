@@ -10,13 +10,13 @@ setDefaultTimeout(60_000);
 const TENANTS = samples(20);
 const ROUNDS = 3;
 
-/** No secret may be part of another one, as `secret-1` would be part of `secret-12`. */
+/** No secret may be part of another secret, as `secret-1` is part of `secret-12`. */
 const tenants = Array.from({ length: TENANTS }, (_, number) => ({
   key: `tenant-${number}`,
   secret: `secret-of-${String.fromCodePoint(65 + number)}`,
 }));
 
-/** Returns every file below a folder, as text. */
+/** Returns the text of all files below a folder. */
 function textBelow(folder: string): string {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8')).join('\n');
@@ -26,7 +26,7 @@ describe(`${TENANTS} tenants of the same agents, at once`, () => {
   test('R-01 A-05 each gets its own replies and its own state, and its files contain nothing of another', async () => {
     await using running = await startTestSwarm({
       agents: ['host', { name: 'keeper', extensions: ['memory'] }],
-      // Fewer processes than instances, so that some instances get several processes one after the other.
+      // There are fewer processes than instances, so that some instances get several processes one after the other.
       policy: { maxProcesses: Math.ceil(1.2 * TENANTS), requestTimeoutMs: 50_000 },
     });
     await Promise.all(

@@ -1,5 +1,5 @@
-// Tests that a workspace has one orchestrator, even when two cannot see each other, and that an orchestrator without a
-// workspace ends.
+// Tests that a workspace has only one orchestrator, even if two orchestrators cannot see each other. An orchestrator
+// that loses its workspace ends.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -28,7 +28,7 @@ const hasNamespaces = hasPart(
   '`unshare --pid` does not work here',
 );
 
-/** Creates a folder for the test, and starts a swarm in a separate process; both are removed after the test. */
+/** Creates a folder for the test, and starts a swarm in a separate process. Both are removed after the test. */
 async function openFolder() {
   const folder = await makeTestFolder();
   const children: Bun.Subprocess[] = [];
@@ -70,7 +70,7 @@ describe.skipIf(!hasNamespaces)('a swarm in another pid namespace', () => {
 
     const acknowledged: string[] = [];
     const deliver = async (count: number) => {
-      // Commands find the swarm by its control socket, not by that file.
+      // A command finds the swarm by its control socket, not by `orchestrator.json`.
       const control = await connectSwarm(place);
       for (let each = 0; each < count; each += 1) {
         const input = `input ${acknowledged.length}`;

@@ -24,7 +24,7 @@ export interface Collector extends Disposable {
   readonly requests: { readonly path: string; readonly headers: Headers; readonly body: string }[];
   spans(): readonly ReceivedSpan[];
   resources(): readonly Readonly<Record<string, unknown>>[];
-  /** Creates the responses from now on; if undefined, the collector responds normally. */
+  /** Creates each response from now on. If undefined, the collector responds normally. */
   answer: ((count: number) => Response | Promise<Response>) | undefined;
 }
 
@@ -54,7 +54,7 @@ export function startCollector(): Collector {
   return collector;
 }
 
-/** Unwraps the values of OTLP. */
+/** Returns the attributes of a span as plain values. */
 export function attributesOf({ attributes }: Pick<ReceivedSpan, 'attributes'>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, plain(value)]));
 }
@@ -62,6 +62,6 @@ export function attributesOf({ attributes }: Pick<ReceivedSpan, 'attributes'>): 
 function plain(value: Readonly<Record<string, unknown>>): unknown {
   const [[type, held] = []] = Object.entries(value);
   if (type === 'intValue') return Number(held);
-  // The cast follows the OTLP format.
+  // The cast is safe: OTLP defines this format.
   return type === 'arrayValue' ? (held as { values: Record<string, unknown>[] }).values.map(plain) : held;
 }

@@ -1,4 +1,5 @@
-// Tests a request over real HTTP that passes through two agents in separate processes, as a real collector receives it.
+// Tests the spans that a collector receives for a request over real HTTP. The request passes through two agents in
+// separate processes.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The swarm of `bundle/`, in real processes behind a real HTTP connector, which exports its spans. */
+/** Starts the swarm of `bundle/` in real processes, behind a real HTTP connector. The swarm exports its spans. */
 import { cpSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,14 +13,14 @@ export interface Office extends AsyncDisposable {
   readonly swarm: Swarm;
   readonly lines: readonly LogLine[];
   readonly stateRoot: string;
-  /** The working folder of its agents. */
+  /** The working folder of the swarm's agents. */
   readonly workdir: string;
-  /** Posts over HTTP; returns the text of the answer, whatever its status. */
+  /** Posts an input over HTTP. Returns the status and the text of the answer, whatever the status. */
   post(input: string, headers?: Readonly<Record<string, string>>): Promise<{ status: number; text: string }>;
   stop(): Promise<void>;
 }
 
-/** `environment` contains the operator's variables, in addition to those of this process. */
+/** Starts the swarm. `environment` contains the operator's variables, in addition to those of this process. */
 export async function startOffice(environment: Readonly<Record<string, string>>): Promise<Office> {
   const folder = await mkdtemp(join(tmpdir(), 'goondan-office-'));
   const bundleFolder = join(folder, 'bundle');

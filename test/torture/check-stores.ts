@@ -1,4 +1,4 @@
-/** Checks the invariants of all stored conversations, whatever was killed. */
+/** Checks the invariants of all stored conversations, no matter which processes were killed. */
 import { durableStore } from '@goondan/runtime/history';
 import { type Message, textOf } from '@goondan/types';
 import { workspace } from './plan.ts';
@@ -15,13 +15,13 @@ export interface Findings {
   readonly lost: readonly string[];
   readonly duplicated: readonly string[];
   readonly unreadable: readonly string[];
-  /** Messages in the wrong instance or order, and calls that do not have exactly one result. */
+  /** Descriptions of messages in the wrong instance or order, and of calls that do not have exactly one result. */
   readonly wrong: readonly string[];
   readonly messages: number;
   readonly deadLetters: number;
 }
 
-/** For each instance, `acknowledged` is in the order of acceptance. */
+/** Checks all conversations. For each instance, the inputs in `acknowledged` are in the order of acceptance. */
 export async function checkStores(stateRoot: string, acknowledged: readonly Acknowledged[]): Promise<Findings> {
   const found = { lost: [] as string[], duplicated: [] as string[], unreadable: [] as string[], wrong: [] as string[] };
   let count = 0;
@@ -71,7 +71,7 @@ function checkConversation(
     found.wrong.push(`${name}: another order`);
   const ids = messages.map(({ id }) => id);
   if (new Set(ids).size !== ids.length) found.duplicated.push(`${name}: a message id twice`);
-  // The name of a job contains its owner; a question between agents contains the name of the asker.
+  // The name of a job begins with its owner. A question between agents has the name of the asker.
   const strange = jobs.filter((job) => !own.has(job) && !job.startsWith('asker'));
   if (strange.length > 0) found.wrong.push(`${name}: ${strange.join(', ')} of somebody else`);
   checkPairs(name, messages, found);

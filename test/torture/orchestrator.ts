@@ -11,7 +11,7 @@ import { findTagged, waitUntilGone } from './processes.ts';
 export interface Orchestrator {
   readonly pid: number;
   readonly control: Swarm;
-  /** An environment entry that all processes of the run have. */
+  /** The environment entry that all processes of the run have. */
   readonly runTag: string;
   /** Sends SIGKILL to the orchestrator alone, or to its process group. */
   kill(target: 'process' | 'group'): Promise<RunEnd>;
@@ -20,13 +20,13 @@ export interface Orchestrator {
 }
 
 export interface RunEnd {
-  /** The number of processes of the run before its end. */
+  /** The number of processes that the run had before its end. */
   readonly before: number;
-  /** The time until the last process had exited; `undefined` when it was longer than two seconds. */
+  /** The time until the last process had exited; `undefined` when this took longer than two seconds. */
   readonly goneAfterMs: number | undefined;
 }
 
-/** The guaranteed limit of two seconds. */
+/** The time within which every process must have ended, in milliseconds. */
 const ORPHAN_LIMIT_MS = 2_000;
 
 export async function startOrchestrator(stateRoot: string): Promise<Orchestrator> {

@@ -49,7 +49,7 @@ export function torturePlan(stateRoot: string): StartSwarmOptions {
       },
     ],
     policy: {
-      // Short, so that a hundred kills fit into a test. A dead letter would end the work too early to be killed again.
+      // These times are short, so that a hundred kills fit into a test.
       restart: { quickCrashes: 10, baseMs: 20, maxMs: 200, healthyMs: 2_000 },
       requestTimeoutMs: 60_000,
       shutdown: { gracePeriodSeconds: 10 },

@@ -1,4 +1,4 @@
-/** The processes of a run, as the system shows them. */
+/** Finds the processes of a run, as the system lists them. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** Lists living processes that have this entry in their environment. */
@@ -9,7 +9,7 @@ export function findTagged(tag: string): number[] {
     .filter((pid) => isLiving(pid) && environmentOf(pid).includes(`${tag}\0`));
 }
 
-/** Returns the time until no process was left; `undefined` when some were left after `limitMs`. */
+/** Waits until no process is left, and returns how long that took; `undefined` when some are left after `limitMs`. */
 export async function waitUntilGone(tag: string, limitMs: number): Promise<number | undefined> {
   const startedAt = performance.now();
   for (;;) {

@@ -1,11 +1,11 @@
-/** The orchestrator under test, in a separate process. Prints `ready`, and records the delays of its event loop. */
+/** The orchestrator under test, in a separate process. It prints `ready`, and records the delays of its event loop. */
 import { writeFileSync } from 'node:fs';
 import { startSwarm } from '@goondan/runtime';
 import { torturePlan } from './plan.ts';
 
 const stateRoot = process.argv[2] ?? '';
 const LOOK_MS = 5;
-/** Milliseconds of delay → number of ticks with this delay. */
+/** The number of ticks of the event loop for each delay, in milliseconds. */
 let delays: Record<number, number> = {};
 let last = performance.now();
 setInterval(() => {
@@ -16,7 +16,7 @@ setInterval(() => {
 }, LOOK_MS);
 
 const swarm = await startSwarm(torturePlan(stateRoot));
-// Starts counting here, because delays during the start do not count.
+// Counting starts here, because delays during the start of the swarm do not matter.
 delays = {};
 setInterval(() => writeFileSync(`${stateRoot}/delays-${process.pid}.json`, JSON.stringify(delays)), 200);
 process.stdout.write('ready\n');

@@ -1,5 +1,5 @@
-// Kills processes of every kind with kill -9 at random moments, mostly during a turn. `npm run torture` does it for
-// longer.
+// Kills processes of every kind with kill -9 at random moments, mostly during a turn. `npm run torture` does the same
+// for longer.
 import { expect, test } from 'bun:test';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

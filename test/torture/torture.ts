@@ -1,7 +1,7 @@
 /**
  * Kills agents, connectors, orchestrators and whole groups with SIGKILL at random moments while clients send work, and
- * checks the rest: no acknowledged input is lost or doubled, every store can be read, and no process survives its
- * orchestrator by more than two seconds.
+ * then checks the result. No acknowledged input is lost or doubled, every store can be read, and no process survives
+ * its orchestrator by more than two seconds.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,9 +24,9 @@ export interface TortureReport extends Findings {
   /** How often a process outlived its orchestrator by more than two seconds. */
   readonly orphans: number;
   readonly longestOrphanMs: number;
-  /** The number of processes in all runs that ended. */
+  /** The number of processes that all ended runs had together. */
   readonly processes: number;
-  /** Delays of the orchestrators' event loops. */
+  /** The delays of the orchestrators' event loops, in milliseconds. */
   readonly delay: { readonly p99: number; readonly longest: number };
 }
 
@@ -86,12 +86,15 @@ export async function torture({ stateRoot, kills: wanted, onProgress }: TortureO
     delay: readDelays(stateRoot),
   };
 
-  /** Sends inputs one after the other, and repeats each until it is acknowledged; the same id means the same input. */
+  /**
+   * Sends inputs one after the other, and repeats each until it is acknowledged. Inputs with the same id are the same
+   * input.
+   */
   async function sendWork({ agent, instanceKey, verbs }: (typeof clients)[number]): Promise<void> {
     for (let count = 0; !over.signal.aborted; count++) {
       const job = `${agent}-${instanceKey}-${count}`;
       const delivery = { agent, instanceKey, id: job, input: `${verbs[count % verbs.length]} ${job}` };
-      // Waits for every third input only, so that there is always something to interrupt, and never too much.
+      // Only every third input is awaited, so that there is always some work to interrupt, but never too much.
       const isAwaited = count % 3 === 2;
       await untilDone(async ({ control }) => control.deliver(delivery));
       acknowledged.push({ agent, instanceKey, job });
@@ -101,7 +104,7 @@ export async function torture({ stateRoot, kills: wanted, onProgress }: TortureO
     }
   }
 
-  /** If the orchestrator is killed meanwhile, repeats the request with the next orchestrator. */
+  /** Repeats the request with the next orchestrator if an orchestrator is killed meanwhile. */
   async function untilDone(ask: (running: Orchestrator) => Promise<unknown>): Promise<void> {
     for (;;) {
       try {
@@ -124,7 +127,7 @@ export async function torture({ stateRoot, kills: wanted, onProgress }: TortureO
           const { status } = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body });
           if (status === 202) break;
         } catch {
-          // The orchestrator is down: try again, with the same id.
+          // The orchestrator is down, so this tries again with the same id.
         }
         await Bun.sleep(20);
       }
@@ -133,7 +136,7 @@ export async function torture({ stateRoot, kills: wanted, onProgress }: TortureO
     }
   }
 
-  /** Returns false when there was no process of that kind. */
+  /** Kills a process of this kind. Returns false when there was none. */
   async function killSomebody(victim: Victim): Promise<boolean> {
     const running = await orchestrator;
     if (victim === 'orchestrator' || victim === 'orchestrator group') {
@@ -202,7 +205,7 @@ function readDelays(stateRoot: string): TortureReport['delay'] {
   return { p99, longest: sorted.at(-1)?.[0] ?? 0 };
 }
 
-/** A process that was killed while it wrote its record leaves an incomplete line. */
+/** Parses the record of a process. If the process was killed while it wrote the record, the text is incomplete. */
 function parse(text: string): Record<string, number> {
   try {
     return JSON.parse(text) as Record<string, number>;

@@ -1,4 +1,4 @@
-/** Tools that take a while, in good ways and bad. */
+/** Tools that take a while: some are well-behaved, and some block or leave programs behind. */
 import type { ToolHandler } from '@goondan/types';
 
 const between = (least: number, most: number) => least + Math.random() * (most - least);
@@ -13,7 +13,7 @@ export const handlers: Record<string, ToolHandler> = {
     return { blocked: job ?? null };
   },
   async leave(_ctx, { job }) {
-    // Runs in its own session, so that it survives both its parent and its process group.
+    // The program has its own session, so that it survives both its parent and its process group.
     Bun.spawn(['setsid', 'sh', '-c', 'sleep 1000 & sleep 1000'], { stdio: ['ignore', 'ignore', 'ignore'] }).unref();
     await Bun.sleep(between(5, 30));
     return { left: job ?? null };

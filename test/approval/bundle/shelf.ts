@@ -1,4 +1,4 @@
-/** A tool that records every run, so that a test can count them. */
+/** A tool that records every run, so that a test can count the runs. */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ToolHandler } from '@goondan/types';

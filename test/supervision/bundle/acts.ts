@@ -1,4 +1,4 @@
-/** Tools that do what they are told, good or bad, and record it where the test can read it. */
+/** Tools that do what their input says, good or bad, and record it where the test can read it. */
 import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonValue, ToolContext, ToolHandler } from '@goondan/types';
@@ -23,7 +23,7 @@ const deeds: Readonly<Record<string, Deed>> = {
     note(workdir, `${signal.aborted ? 'aborted' : 'end'} ${turnId}`);
     return null;
   },
-  /** Ends its process while the file does not exist. */
+  /** Ends its process if the file does not exist. */
   'crash-without'({ workdir }, file) {
     if (!existsSync(join(workdir, file))) process.exit(1);
     return null;
@@ -41,7 +41,7 @@ const deeds: Readonly<Record<string, Deed>> = {
   },
 };
 
-/** Writes one line in the working folder of the agent. */
+/** Adds a line to a file in the working folder of the agent. */
 function note(workdir: string, text: string): void {
   appendFileSync(join(workdir, 'notes.log'), `${text}\n`);
 }

@@ -1,4 +1,4 @@
-/** A layer that never returns if its input says so, even after a cancel. */
+/** A layer that never returns, even after a cancel, if its input says so. */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExtensionRegister } from '@goondan/types';

@@ -1,10 +1,13 @@
-/** Misdeeds of a tool or an extension against its process. */
+/** Ways in which a tool or an extension can harm its process ("misdeeds"). */
 import { closeSync, readFileSync, writeSync } from 'node:fs';
 
 const CHANNEL = 3;
 const MEGABYTE = 1_000_000;
 
-/** Does a misdeed, given as its name and perhaps its size: `fill-memory:400`. Returns false if the name is not one. */
+/**
+ * Commits a misdeed, given as its name and perhaps its size: `fill-memory:400`. Returns false if there is no such
+ * misdeed.
+ */
 export async function misbehave(deed = ''): Promise<boolean> {
   const [name = '', size] = deed.split(':');
   const misdeed = misdeeds[name];
@@ -12,7 +15,7 @@ export async function misbehave(deed = ''): Promise<boolean> {
   return misdeed !== undefined;
 }
 
-/** The sizes are in megabytes. */
+/** The misdeeds by name. Each gets its size in megabytes. */
 const misdeeds: Readonly<Record<string, (megabytes: number) => unknown>> = {
   'loop-forever': loopForever,
   'block-forever': blockForever,
@@ -79,7 +82,7 @@ function refuse(): never {
 
 const held: Uint8Array[] = [];
 
-/** Allocates memory that is really used, unless the machine is short of it. */
+/** Allocates memory and really uses it, but at most a quarter of the memory that is available. */
 async function fillMemory(megabytes: number): Promise<void> {
   const wanted = Math.min(megabytes * MEGABYTE, availableMemory() / 4);
   for (let bytes = 0; bytes < wanted; bytes += 50 * MEGABYTE) {
@@ -105,7 +108,7 @@ function floodLog(megabytes: number): void {
   writeFrames(`${JSON.stringify({ type: 'log', line })}\n`.repeat(1_000), megabytes);
 }
 
-/** Blocks the event loop until everything that it writes is read. */
+/** Blocks the event loop until everything that this function writes has been read. */
 function floodAndBlock(megabytes: number): void {
   const lines = Buffer.from(`${'x'.repeat(99)}\n`.repeat(10_000));
   for (let count = 0; count < megabytes; count++) writeAll(1, lines);

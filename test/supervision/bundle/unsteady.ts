@@ -8,16 +8,16 @@ import { join } from 'node:path';
 import type { ExtensionRegister } from '@goondan/types';
 
 export interface Life {
-  /** When the process started, in hundredths of a second since the system booted. */
+  /** The time when the process started, in hundredths of a second since the system booted. */
   readonly startedAt: number;
   readonly pid: number;
 }
 
-/** The name of a file in the scratch folder of the instance. */
+/** The name of the file, in the working folder of the instance, that records its starts. */
 export const livesFile = 'lives.jsonl';
 
 export const register: ExtensionRegister<{ seed?: number }> = (api, { seed }) => {
-  // Before their first turn, only the working folder distinguishes the instances.
+  // Before the first turn, the instance is known only by its working folder.
   const file = join(process.cwd(), livesFile);
   const life: Life = { pid: process.pid, startedAt: startOf('self') };
   appendFileSync(file, `${JSON.stringify(life)}\n`);
@@ -41,7 +41,10 @@ export const register: ExtensionRegister<{ seed?: number }> = (api, { seed }) =>
   return () => perhapsExit('cleanup', 0.5);
 };
 
-/** Reads the start time of a process: the 22nd field. The second field may contain anything. */
+/**
+ * Reads the start time of a process, which is the 22nd field of its `stat` file. The second field may contain any
+ * characters.
+ */
 function startOf(pid: number | 'self'): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);

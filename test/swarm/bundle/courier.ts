@@ -1,6 +1,6 @@
 /**
- * Runs errands in its layers: the event's `metadata.turn` in the turn layer, and `metadata.step` in the layer of the
- * first step.
+ * Runs errands in its layers: that in the event's `metadata.turn` in the turn layer, and that in `metadata.step` in the
+ * layer of the first step.
  */
 import type { AgentEvent, ExtensionRegister, StepMiddlewareContext, TurnMiddlewareContext } from '@goondan/types';
 import { type Errand, note, runErrand } from './run-errand.ts';

@@ -1,4 +1,4 @@
-/** A tool that runs errands. After a crash it is not repeated; under its second name it is. */
+/** A tool that runs errands, under two names. After a crash, only the call under the second name is repeated. */
 import type { ToolHandler } from '@goondan/types';
 import { runErrand } from './run-errand.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Sends the content of the event's `metadata.forged` as a raw frame over the channel of the agent process, past all
- * checks, as hostile bundle code could.
+ * Writes the lines in an event's `metadata.forged` directly into the channel of its process, without any check, as
+ * hostile bundle code could.
  */
 import { writeSync } from 'node:fs';
 import type { ExtensionRegister } from '@goondan/types';
@@ -23,7 +23,7 @@ function write(bytes: Uint8Array): void {
       written += writeSync(CHANNEL, bytes, written);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
-      // The pipe is full because the other side reads slowly, so try again.
+      // The pipe is full, because the other side reads slowly. So this tries again.
       Bun.sleepSync(1);
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Tries to act as another agent in every way that an extension could, then calls the agent `target` with a request and
- * a send.
+ * Tries to act as another agent in every way that an extension could. Then calls the agent `target`, once with a
+ * request and once with a send.
  */
 import type { AgentRequest, ExtensionRegister, TurnMiddlewareContext } from '@goondan/types';
 import { note } from './run-errand.ts';
@@ -23,7 +23,7 @@ export const register: ExtensionRegister<{ folder: string }> = ({ pipeline }, { 
       traceId: 'f'.repeat(32),
       parentSpanId: 'f'.repeat(16),
       metadata: { auth, source },
-      // These fields are not in the contract, but plain JavaScript can set them.
+      // The cast is needed because these fields are not in the contract, but plain JavaScript can set them.
     } as AgentRequest;
     await ctx.agents.request({ ...claims, input: 'asked' });
     await ctx.agents.send({ ...claims, input: 'told' });

@@ -1,26 +1,27 @@
 /**
- * The work that agents do in these tests. An errand is a list of steps, given as JSON in an agent's input. Its events
- * are returned as the result, and also recorded outside of the swarm, where they survive the process.
+ * The work that agents do in these tests. An errand is a list of steps, given as JSON in an agent's input. The ends of
+ * the steps are returned as the result. Events are also recorded in a file outside of the swarm, where they survive the
+ * process.
  */
 import { appendFileSync, closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AgentAddress, type AgentRequest, type AgentsApi, type AgentSend, GoondanError } from '@goondan/types';
 
 export interface Errand {
-  /** The name of the errand, unique where a test needs that. */
+  /** The name of the errand. It is unique where a test needs that. */
   readonly name: string;
   readonly steps: readonly ErrandStep[];
 }
 
 export type ErrandStep =
-  /** `errand` is the work for the other agent; it replaces the input. */
+  /** Asks or tells another agent. `errand` is the work for that agent, and replaces the input. */
   | { readonly ask: AgentRequest & { readonly errand?: Errand } }
   | { readonly tell: AgentSend & { readonly errand?: Errand } }
-  /** Milliseconds; ends early when the turn is cancelled. */
+  /** Sleeps for this many milliseconds, or until the turn is cancelled. */
   | { readonly sleep: number }
   /** Waits until a file of this name exists. */
   | { readonly hold: string }
-  /** Ends the process after this many milliseconds: always, or only in the first run. */
+  /** Ends the process after this many milliseconds, either always or only in the first run. */
   | { readonly exit: number; readonly once?: boolean }
   /** Starts a program in its own session, and leaves it running. */
   | { readonly leave: 'program' }
@@ -29,7 +30,7 @@ export type ErrandStep =
 export interface StepEnd {
   readonly target?: string;
   readonly response?: string;
-  /** The end of the other agent's errand, instead of its response text. */
+  /** The end of the other agent's errand. It replaces `response`. */
   readonly errand?: ErrandEnd;
   readonly accepted?: boolean;
   readonly isAborted?: boolean;
@@ -84,7 +85,7 @@ async function runStep(errands: Errands, name: string, step: ErrandStep): Promis
   if ('hold' in step) {
     while (!existsSync(join(folder, step.hold)) && !signal.aborted) await Bun.sleep(5);
   }
-  // Detached, so that the program survives this process.
+  // `setsid` detaches the program, so that it survives this process.
   if ('leave' in step) await Bun.spawn(['sh', '-c', 'setsid sleep 1000 &'], { stdio: [null, null, null] }).exited;
   if ('sleep' in step) await Promise.race([Bun.sleep(step.sleep), aborted(signal)]);
   if ('exit' in step && (step.once !== true || isFirst(folder, name))) {

@@ -1,4 +1,4 @@
-/** Layers of each kind: one only calls `next()`, the others make changes. */
+/** Layers of each kind. One layer only calls `next()`, and the others make changes. */
 import { createUserMessage, type ExtensionRegister } from '@goondan/types';
 
 export const register: ExtensionRegister = ({ pipeline }) => {

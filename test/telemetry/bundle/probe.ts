@@ -1,5 +1,6 @@
 /**
- * A tool that returns its input or throws; with one special input it waits for a file and then ends its process, once.
+ * A tool that returns its input or throws. With one special input it waits for a file and then ends its process, but
+ * only once.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import type { ToolHandler } from '@goondan/types';
