@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 
-/** `folders` contains copies of packages. The files in their `src` are compiled. */
+/** Compiles the files in the `src` of each package. `folders` are the folders of copied packages. */
 export async function compilePackages(repository: string, folders: readonly string[]): Promise<void> {
   const work = mkdtempSync(join(tmpdir(), 'goondan-compile-'));
   try {
@@ -31,7 +31,8 @@ function configFor(repository: string, sources: readonly string[], outDir: strin
       target: 'ES2024',
       noEmit: false,
       noEmitOnError: true,
-      // Skips type checks: `npm run types` does them, and they would take longer than everything else.
+      // Types are not checked here, because `npm run types` checks them, and a check would take longer than everything
+      // else.
       noCheck: true,
       declaration: true,
       declarationMap: true,

@@ -50,7 +50,7 @@ async function say(page: Page, text: string, answer?: string): Promise<void> {
 async function take(page: Page, name: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
-    // Waits until animations have ended.
+    // This waits until animations have ended.
     await page.waitForTimeout(600);
     await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`) });
   }

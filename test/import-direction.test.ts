@@ -7,7 +7,7 @@ import { floors, processRooms, sharedRooms } from './runtime-rooms.ts';
 /** The packages that call models. The import of each takes tens of milliseconds. */
 const providerPackages = ['@ai-sdk/anthropic', '@ai-sdk/google', '@ai-sdk/openai', '@ai-sdk/openai-compatible'];
 
-/** The doors of the runtime that production code may use; `./testing` is for tests. */
+/** The entry points ("doors") of the runtime that production code may use. The door `./testing` is for tests. */
 const runtimeDoors = ['', '/bundle', '/control', '/history', '/internal'].map((door) => `@goondan/runtime${door}`);
 
 /** The packages that each package may import. Relative imports stay inside the package. */

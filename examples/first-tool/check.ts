@@ -6,7 +6,7 @@ import { startSwarm } from '@goondan/runtime';
 import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
 import { textOf } from '@goondan/types';
 
-// The folder is a bundle: `gdn run examples/first-tool` does the same.
+// This folder is a bundle. The program loads and starts it, as `gdn run examples/first-tool` does.
 const bundle = await loadBundle(import.meta.dirname, { environment: {} });
 assert.deepEqual([bundle.errors, bundle.warnings], [[], []]);
 
@@ -17,7 +17,7 @@ try {
   const { result } = await swarm.ask({ input: 'Roll a die.' });
   assert.match(textOf(result.responseMessage), /^You rolled [1-6]\.$/);
 
-  // The handler is not called with arguments that its schema refuses; the model reads the reason.
+  // If the schema refuses the arguments, the handler is not called, and the model reads the reason.
   const refused = await swarm.ask({ input: 'Roll one with a thousand sides.' });
   assert.match(textOf(refused.result.responseMessage), /sides must be <= 100/);
 } finally {

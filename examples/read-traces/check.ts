@@ -1,4 +1,4 @@
-// Reads from disk what every layer of a turn did: one agent calls another, each in its own process.
+// Reads from disk what every layer of a turn did. In this turn one agent calls another, each in its own process.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

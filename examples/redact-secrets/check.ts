@@ -16,11 +16,11 @@ const careless = await scriptedAgent({
 
 const { text, deltas } = await careless.say('My key is ghp_abcdefgh12345678. Which is yours?');
 
-// On the way in: the model never saw the secret.
+// On the way to the model: the model never saw the secret.
 const [request] = careless.requests;
 assert.deepEqual(request?.messages.at(-1), { role: 'user', content: 'My key is [secret]. Which is yours?' });
 
-// On the way out: the secret is neither in the answer nor in the streamed text, although no single piece contained the
+// On the way back: the secret is neither in the answer nor in the streamed text, although no single piece contained the
 // whole key.
 assert.equal(text, 'The key is [secret], keep it safe.');
 assert.deepEqual(

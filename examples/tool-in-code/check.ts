@@ -7,7 +7,7 @@ import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
 import { textOf } from '@goondan/types';
 import { definePlay } from './swarm.ts';
 
-// The folder is a bundle: `gdn run examples/tool-in-code` does the same.
+// This folder is a bundle. The program loads and starts it, as `gdn run examples/tool-in-code` does.
 const bundle = await loadBundle(import.meta.dirname, { environment: {} });
 assert.deepEqual([bundle.errors, bundle.warnings], [[], []]);
 
@@ -20,7 +20,7 @@ try {
   const two = await swarm.ask({ input: 'Roll two dice.' });
   assert.match(textOf(two.result.responseMessage), /^You rolled [1-6] and [1-6]\.$/);
 
-  // `run` is not called with arguments that the schema refuses; the model reads why.
+  // If the schema refuses the arguments, `run` is not called, and the model reads the reason.
   const refused = await swarm.ask({ input: 'Roll one with a thousand sides.' });
   assert.match(textOf(refused.result.responseMessage), /sides must be <= 100/);
   await swarm.stop();

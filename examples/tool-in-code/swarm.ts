@@ -1,4 +1,4 @@
-/** The same swarm written in TypeScript. Only the type of the tool's module is imported here. */
+/** The swarm of goondan.yaml, written in TypeScript. Only the type of the tool's module is imported here. */
 import { defineSwarm, type DefinedSwarm, type ResourceDefinition, toolFile } from '@goondan/runtime';
 import type * as dice from './tools/dice.ts';
 

@@ -89,7 +89,7 @@ describe('a cancelled turn', () => {
   );
 });
 
-/** Starts a swarm in a separate process. Resolves when the swarm has cancelled a turn that has not ended. */
+/** Starts a swarm in a separate process, and kills it when it has cancelled a turn that has not ended. */
 async function cancelAndDie(folder: string, situation: Situation): Promise<void> {
   const command = [process.execPath, '--no-install', join(import.meta.dir, 'cancelling-swarm.ts'), folder, situation];
   const child = Bun.spawn(command, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });

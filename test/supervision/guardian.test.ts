@@ -27,7 +27,7 @@ interface Doomed extends AsyncDisposable {
   kill(): Promise<void>;
 }
 
-/** Starts an orchestrator in a separate process. Resolves when its agents have begun to misbehave. */
+/** Starts an orchestrator in a separate process. Resolves when the orchestrator's agents have begun to misbehave. */
 async function startDoomed(stateRoot: string): Promise<Doomed> {
   const command = [process.execPath, '--no-install', join(import.meta.dir, 'doomed-swarm.ts'), stateRoot];
   const child = Bun.spawn(command, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });

@@ -116,7 +116,7 @@ describe('the trace', () => {
       expect(only(spans, { name: 'turn.started', agent: callee }).parentSpanId).toBe(asking.spanId);
       expect(only(spans, { name: 'turn.completed', agent: callee }).parentSpanId).toBe(asking.spanId);
     }
-    // Each span is unique, across all three processes.
+    // The span ids are unique across all three processes.
     const started = spans.filter(({ name }) => /\.(?:started|called)$/.test(name));
     expect(new Set(started.map(({ spanId }) => spanId)).size).toBe(started.length);
     expect(running.ends.map((end) => end.traceId)).toEqual([traceId, traceId, traceId]);

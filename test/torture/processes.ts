@@ -9,7 +9,9 @@ export function findTagged(tag: string): number[] {
     .filter((pid) => isLiving(pid) && environmentOf(pid).includes(`${tag}\0`));
 }
 
-/** Waits until no process is left, and returns how long that took; `undefined` when some are left after `limitMs`. */
+/**
+ * Waits until no process is left, and returns the time that this took; `undefined` when some are left after `limitMs`.
+ */
 export async function waitUntilGone(tag: string, limitMs: number): Promise<number | undefined> {
   const startedAt = performance.now();
   for (;;) {

@@ -197,7 +197,7 @@ describe('one command', () => {
     await expectRefusal(['init', at('good')], 3, { code: 'E_INIT_FOLDER', message: /is not empty/, suggestion: /new/ });
   });
 
-  // Skipped for root, who may read everything.
+  // This test is skipped for root, because root may read everything.
   test.skipIf(process.getuid?.() === 0)('folders without read or write permission', async () => {
     mkdirSync(at('closed'), { mode: 0o000 });
     mkdirSync(at('read-only'), { mode: 0o500 });

@@ -165,7 +165,7 @@ describe('a stopped swarm', () => {
     const swarm = await start({ onLog: (line) => void lines.push(line) });
     await swarm.ask({ input: 'one' });
     const [instance] = (await swarm.status()).instances;
-    // Waits until the used spare is replaced.
+    // This waits until the used spare is replaced.
     await Bun.sleep(300);
     await swarm.stop();
     // No process was left for the guardian to end.

@@ -63,7 +63,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     expect(await details.locator('.is-removed').textContent()).toContain('"name": "weather__save"');
     expect(await details.textContent()).toMatch(/own [\d.]+ m?s/);
 
-    // Each band is nested in the bands around it.
+    // Each band of the trace is nested in the bands around it.
     const path = await layer.evaluate((element) => {
       const titles: (string | null | undefined)[] = [];
       for (let band = element.closest('.band'); band !== null; band = band.parentElement?.closest('.band') ?? null)

@@ -1,6 +1,6 @@
 import type { JsonObject } from './json.ts';
 
-/** The origin of an event. The runtime sets it, never the sender. */
+/** The origin of an event. The runtime sets this field, never the sender. */
 export interface AgentEventSource {
   readonly kind: 'agent' | 'connector' | 'cli';
   readonly name: string;

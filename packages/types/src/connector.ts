@@ -74,7 +74,7 @@ export interface ConnectorAnswer extends ConnectorAcceptance {
 }
 
 export interface ConnectorAskOptions {
-  /** When it aborts, the promise rejects with the signal's reason, and the turn continues. */
+  /** When this signal aborts, the promise rejects with the signal's reason, and the turn continues. */
   readonly signal?: AbortSignal;
   /** If true, aborting `signal` also cancels the turn, whether it is running or queued. */
   readonly cancelOnAbort?: boolean;
@@ -127,10 +127,10 @@ export interface ConnectorContext<Config = JsonObject> {
  * The entry of a connector: listens to the outside and emits events.
  *
  * **When it fires** — once, when the process of its Connection starts; again in a new process after a crash.
- * **Rules** — resolve when you listen, or stay pending until `signal` aborts; the process lives on in both cases. After
- * a second without a failure the connector counts as listening. When `signal` aborts, stop listening and settle the
- * promise. If the promise resolved to a function, the runtime calls the function then. The process ends when the
- * promise, that function, every emit and every ask are settled, or when the grace period is over.
+ * **Rules** — resolve the promise when you listen, or leave it pending until `signal` aborts. The process continues in
+ * both cases. After a second without a failure the connector counts as listening. When `signal` aborts, stop listening
+ * and settle the promise. If the promise resolved to a function, the runtime calls the function then. The process ends
+ * when the promise, that function, every emit and every ask are settled, or when the grace period is over.
  * **Errors** — a throw or an uncaught error ends the process; the runtime restarts the process, with backoff after
  * repeated failures.
  *

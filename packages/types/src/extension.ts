@@ -67,8 +67,8 @@ export type Cleanup = () => void | Promise<void>;
  *
  * **When it fires** — once when the agent starts, in the order of `spec.extensions`; each is awaited before the next
  * one starts.
- * **Rules** — register layers here; tools may come later. May return a cleanup function. `identity` is for extensions
- * that an agent may list more than once.
+ * **Rules** — register layers in this function; tools may be registered later. The function may return a cleanup
+ * function. Only an extension that an agent may list more than once needs `identity`.
  * **Errors** — a throw fails the agent's start with `E_EXT_INIT`.
  *
  * @example

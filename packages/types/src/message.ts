@@ -29,7 +29,7 @@ export interface Message {
   readonly lifetime?: MessageLifetime;
 }
 
-/** When an ephemeral message is removed: at the end of the step, or of the turn, that emitted it. */
+/** The time when an ephemeral message is removed: at the end of the step or of the turn that emitted it. */
 export type MessageLifetime = 'step' | 'turn';
 
 /** The metadata key that older versions used instead of the field `lifetime`. It is still read. */

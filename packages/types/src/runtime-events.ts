@@ -117,9 +117,9 @@ export interface ExtensionStatusChanged extends ExtensionStatus {
   extension: string;
   agentName: string;
   instanceKey: string;
-  /** When the status was reported. */
+  /** The time when the status was reported. */
   timestamp: string;
-  /** When the service changed to this state. */
+  /** The time when the service changed to this state. */
   since: string;
   /** The turn that was running when the status was reported. */
   turnId?: string;

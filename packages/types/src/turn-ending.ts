@@ -1,6 +1,6 @@
 import type { TurnError, TurnResult } from './turn.ts';
 
-/** How a turn ended, as shown to people. A cancelled turn is not a failure: there is nothing to fix. */
+/** How a turn ended, as shown to people. A cancelled turn does not count as failed, because there is nothing to fix. */
 export type TurnEnding = 'answered' | 'max_steps' | 'cancelled' | 'failed';
 
 /**

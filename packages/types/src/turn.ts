@@ -30,7 +30,7 @@ export interface TurnError {
   readonly helpUrl?: string;
   /** The extension whose layer threw the error, if any. */
   readonly extension?: string;
-  /** The place in the bundle's code that threw. Absent in answers to other agents and to connectors. */
+  /** The place in the bundle's code where the error was thrown. Absent in answers to other agents and to connectors. */
   readonly place?: CodePlace;
 }
 

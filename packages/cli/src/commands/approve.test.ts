@@ -77,7 +77,9 @@ async function stop(): Promise<void> {
   expect((await gdn('stop')).exitCode).toBe(0);
 }
 
-/** Reads the files directly, because a process for every check would be slow. */
+/**
+ * Finds the call that waits for approval. Reads the files directly, because a process for every check would be slow.
+ */
 async function waiting(): Promise<ApprovalSummary> {
   const workspaces = join(place.stateRoot, 'workspaces');
   for (;;) {

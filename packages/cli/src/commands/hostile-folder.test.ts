@@ -1,4 +1,4 @@
-// Tests with real processes: `gdn` in, and with, a folder that was made to do harm.
+// Tests with real processes: `gdn` runs in a folder that was made to do harm, or gets such a folder as an argument.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

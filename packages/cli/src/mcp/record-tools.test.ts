@@ -56,7 +56,7 @@ test('F-11 for an agent that never started they are kept for each user, without 
   for (const name of ['host', 'guest']) {
     expect(await readDescription(place, name)).toMatchObject({ tools: seen.offered, neverStarted: true });
   }
-  // If an agent no longer declares the server, its tools are not shown.
+  // If no agent declares the server any more, the server's tools are not shown.
   const declared = { entryAgent: 'host', agents: agents('host') };
   expect(await viewAgents(place, declared, [])).toMatchObject([{ name: 'host', tools: [], layers: [] }]);
 });

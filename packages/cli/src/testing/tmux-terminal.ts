@@ -5,7 +5,7 @@ import { hasPart } from '../../../../test/parts.ts';
 
 const launcher = join(import.meta.dir, '..', '..', 'bin', 'gdn.mjs');
 
-/** Skips a test that needs tmux where it is not installed. */
+/** False where tmux is not installed. Tests that need tmux are then skipped. */
 export const hasTmux = hasPart('tmux', Bun.which('tmux') !== null);
 
 /** This timeout is long, because the machine may be busy. */

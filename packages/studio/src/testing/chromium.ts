@@ -4,7 +4,7 @@ import { hasPart } from '../../../../test/parts.ts';
 
 const executable = Bun.which('chromium');
 
-/** Skips tests that need chromium where it is not installed. */
+/** False where chromium is not installed. Tests that need chromium are then skipped. */
 export const hasChromium = hasPart('chromium', executable !== null);
 
 export function openChromium(): Promise<Browser> {

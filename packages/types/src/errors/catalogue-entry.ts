@@ -1,7 +1,7 @@
 export interface CatalogueEntry {
   /**
    * If true, a program can handle this error at run time: wait, retry, or choose another agent. All other codes tell a
-   * person what to correct; a later release may split such a code into several codes.
+   * person what to correct. A later release may split such a code into several codes.
    */
   readonly forPrograms?: true;
   /** The cause of the error. */

@@ -27,7 +27,7 @@ export class GoondanError extends Error {
    * value.
    */
   declare extension?: string;
-  /** The place in the bundle's code that threw, once known. */
+  /** The place in the bundle's code where the error was thrown, once known. */
   declare place?: CodePlace;
 
   /**

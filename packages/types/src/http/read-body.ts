@@ -7,7 +7,7 @@ export interface BodyBounds {
   readonly withinMs: number;
   /** The timers to use; the system's timers when absent. */
   readonly clock?: Timers;
-  /** When it aborts, reading stops and throws the signal's reason, which must be an error. */
+  /** When this signal aborts, reading stops and throws the signal's reason, which must be an error. */
   readonly signal?: AbortSignal;
   /** The memory that all bodies being read share. `take` throws when too few bytes are left. */
   readonly room?: { take(bytes: number): void; give(bytes: number): void };

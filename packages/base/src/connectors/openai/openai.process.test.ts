@@ -411,7 +411,7 @@ describe('the example, in real processes', () => {
     expect(last.choices[0]?.message.content).toBe('You said: Thank you.');
     const instanceKey = response.headers.get('x-goondan-instance') ?? '';
     expect(await swarm.instances()).toMatchObject([{ agent: 'porter', instanceKey }]);
-    // Expects three user messages, three answers and two tool calls with their results, each only once.
+    // There must be three user messages, three answers and two tool calls with their results, each only once.
     const roles = (await kept('porter', instanceKey)).map(({ data }) => data.role);
     const withTool = ['user', 'assistant', 'tool', 'assistant'] as const;
     expect(roles).toEqual([...withTool, ...withTool, 'user', 'assistant']);

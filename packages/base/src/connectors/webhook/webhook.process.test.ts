@@ -51,7 +51,7 @@ const github = (over: Record<string, string | undefined> = {}, text = body): Sen
     'x-github-delivery': 'delivery-1',
     ...over,
   };
-  // Leaves out headers without a value.
+  // This leaves out headers without a value.
   return { headers: JSON.parse(JSON.stringify(headers)) as Record<string, string>, body: text };
 };
 

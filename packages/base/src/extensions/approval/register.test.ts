@@ -121,7 +121,7 @@ describe('the extension approval', () => {
         expect(runs).toEqual([]);
         expect(text).toStartWith('E_APPROVAL_CHANGED');
       }
-      // If the verdict does not depend on the arguments, they may change.
+      // If the verdict does not depend on the arguments, a layer may change them later.
       const { runs } = await tryCommand({ rules: [rule('*', 'allow')] }, { more });
       expect(runs).toEqual([{ command: 'rm -rf /' }]);
     },

@@ -8,7 +8,7 @@ import { register } from './register.ts';
 import { obedientModel } from './testing/obedient-model.ts';
 import { isAlive, ServerPlace, until } from './testing/server-place.ts';
 
-// Each server is a Node process that starts slowly.
+// This timeout is long, because each server is a Node process that starts slowly.
 setDefaultTimeout(60_000);
 
 const programOf = (server: string) =>

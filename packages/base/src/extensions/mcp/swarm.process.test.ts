@@ -167,7 +167,7 @@ describe('the status of a server', () => {
       'goondan.yaml': bundle('{}', 'environment: { TOKEN: { valueFrom: { env: TOKEN } } }'),
     });
     await writeServer([process.execPath, '-e', dead]);
-    // Nothing has started yet, and `explain` starts nothing.
+    // No server has started yet, and `explain` starts none.
     expect(await explain()).toContain('Tools:      files: tools unknown: `gdn mcp test files`\n');
 
     const env = { TOKEN: 'canary-4711-canary' };

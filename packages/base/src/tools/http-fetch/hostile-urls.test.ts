@@ -20,7 +20,7 @@ const others = ['::1', '127.0.0.3'].flatMap((hostname) => {
   try {
     return [listen(hostname, port)];
   } catch {
-    // Some machines have no IPv6.
+    // Some machines have no IPv6, so this server may be missing.
     return [];
   }
 });

@@ -31,7 +31,7 @@ function engineWithEcho() {
   return engine;
 }
 
-/** Calls `call` with the `agents` that a layer or a tool gets. Returns the outcome. */
+/** Calls `call` with the `agents` API of a layer or a tool. Returns the outcome. */
 async function use(
   engine: Engine,
   call: (agents: AgentsApi) => Promise<unknown>,

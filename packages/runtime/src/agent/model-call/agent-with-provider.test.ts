@@ -36,7 +36,7 @@ const weather: ToolDeclaration = {
   },
 };
 
-/** These tests do not read logs. */
+/** These tests do not need the logs. */
 const quiet = { logSink: () => {} };
 
 const planAt = (url: string, { provider, model }: ProviderCase, more: Partial<AgentPlan> = {}): AgentPlan => ({

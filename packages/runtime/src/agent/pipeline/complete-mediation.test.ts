@@ -547,7 +547,7 @@ describe('P-19 a replay', () => {
 });
 
 describe('P-19 the sources', () => {
-  // Leaves out the base library, because its layers use `ctx.model`, as any author's layers do.
+  // The base library is left out, because its layers use `ctx.model`, as any author's layers do.
   const sources = readRepository('packages/{cli,runtime}/src/**/*.{ts,tsx}')
     .filter(({ path }) => !path.endsWith('.test.ts') && !path.includes('/testing/') && !/\/model\/[^/]+\//.test(path))
     .map(({ path, text }) => ({ path, code: text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '') }));

@@ -42,7 +42,7 @@ interface RandomLayer {
   readonly kind: Kind;
   readonly action: string;
   readonly word: string;
-  /** If true, the layer acts after `next()`, where that makes a difference. */
+  /** If true, the layer acts after `next()` instead of before, if that makes a difference. */
   readonly isAfter: boolean;
   readonly draws: boolean;
   readonly awaits: boolean;

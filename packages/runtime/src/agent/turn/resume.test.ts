@@ -138,7 +138,10 @@ const outer = extension('outer', ({ pipeline }) => {
   });
 });
 
-/** Uses everything a layer has: events, state, metadata, models, agents, tools, retries, changes in place. */
+/**
+ * Creates an extension that uses everything a layer has: events, state, metadata, models, agents, tools, retries,
+ * changes in place.
+ */
 function busy(ran: (kind: 'turn' | 'step', resumed: boolean) => void) {
   return extension('busy', ({ pipeline, state }) => {
     const count = async () => state.set(Number(await state.get()) + 1);

@@ -70,7 +70,7 @@ describe('frames', () => {
     }
     splitter.push(Uint8Array.of(10));
     expect(splitter.next()?.length).toBe(1_000_000);
-    // If each of a million chunks copied half a megabyte, this would take minutes.
+    // If the splitter copied half a megabyte for each of a million chunks, this would take minutes.
     expect(usedMs() - startedAt).toBeLessThan(3_000);
   });
 });

@@ -267,7 +267,7 @@ describe('a child whose orchestrator is killed', () => {
       const orchestrator = Bun.spawn([process.execPath, spawning], { stdio: ['ignore', 'pipe', 'inherit'] });
       await orchestrator.stdout.getReader().read();
       expect(await countTagged()).toBe(1);
-      // Waits until the child has started its loop.
+      // This waits until the child has started its loop.
       await Bun.sleep(100);
       orchestrator.kill('SIGKILL');
       const killedAt = performance.now();

@@ -28,10 +28,10 @@ interface Process {
   turn?: string;
   toldToCancel?: string;
   wasAskedToGo: boolean;
-  /** Why the start failed for good, or why the store ended the turn. */
+  /** The error with which the start failed for good, or with which the store ended the turn. */
   failure?: FrameError;
   isForgiven?: true;
-  /** Why the orchestrator killed the process: it was late, or it misbehaved. */
+  /** The reason why the orchestrator killed the process: it was late, or it misbehaved. */
   killed?: 'late' | 'fault';
 }
 

@@ -44,7 +44,10 @@ class Driven {
     return this.tells({ type: 'work', seq: 1, event: eventOf(id) });
   }
 
-  /** Lets a start fail, from the slot to the end of the process. */
+  /**
+   * Runs a start that fails, from the grant of its slot to the end of its process. Returns the actions that others
+   * notice.
+   */
   failStart(error = bad): string[] {
     const process = this.state.spawned + 1;
     return this.tells(

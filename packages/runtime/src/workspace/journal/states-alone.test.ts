@@ -88,7 +88,7 @@ describe('D-03 a commit of states alone', () => {
     const processes = { ...machine.processes, isAlive: () => true };
     const first = await openJournal({ ...machine, processes }, simulatedLocation);
     await first.commitStates(coder, 0, { memo: 1 });
-    // For the second process, the first one is dead.
+    // The second process runs in a later life of the machine, in which the first process is dead.
     const second = await open(disk, 2);
     await second.commitStates(coder, 1, { memo: 2 });
     expect(await rejectionOf(first.commitStates(coder, 1, { memo: 3 }))).toMatchObject({ code: 'E_LOCKED' });

@@ -96,8 +96,8 @@ test('exactly one of many concurrent attempts gets the lock, in any order of the
         const locks = (await scheduler.waitFor(Promise.all(attempts))).filter(
           (lock): lock is Lock => lock !== undefined,
         );
-        // At most one attempt may succeed, because no lock was released. If all attempts rejected each other, nobody
-        // holds the lock.
+        // At most one attempt may succeed, because no lock was released. If all attempts rejected each other, no
+        // process holds the lock.
         expect(locks.length).toBeLessThanOrEqual(1);
       },
     ),

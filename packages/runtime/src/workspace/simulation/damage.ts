@@ -25,7 +25,7 @@ export interface Damage {
   readonly file: string;
   /** The damaged contents; `undefined` deletes the file. */
   readonly bytes: Uint8Array | undefined;
-  /** True when a log is cut off between two lines, which cannot be detected. */
+  /** True when the log ends exactly between two lines. Such a damage cannot be detected. */
   readonly isInvisible: boolean;
 }
 

@@ -22,7 +22,9 @@ export interface Input {
    * inbox.
    */
   readonly isAfterStray: boolean;
-  /** When the conversation is reset: before the turn, after it, or in the middle of it, after this many writes. */
+  /**
+   * The time of a reset of the conversation: before the turn, after it, or in the middle of it, after this many writes.
+   */
   readonly reset: 'none' | 'before' | 'after' | { readonly afterWrites: number };
   /** If true, the input is sent during the previous turn. */
   readonly isSentDuringTurn: boolean;
@@ -33,8 +35,8 @@ export interface Input {
   /** If true, the answer is fetched and acknowledged. */
   readonly isAnswerFetched: boolean;
   /**
-   * When an extension sets a state outside of a turn: before the turn of this input (which may be a resumed turn), or
-   * after it.
+   * The time when an extension sets a state outside of a turn: before the turn of this input (which may be a resumed
+   * turn), or after it.
    */
   readonly setsState: 'never' | 'before' | 'after' | 'both';
 }

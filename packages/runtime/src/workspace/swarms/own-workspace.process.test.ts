@@ -268,7 +268,7 @@ test('T-02 a file system without flock is rejected, unless the lock is turned of
     suggestion: expect.stringContaining('--no-flock'),
   });
   const owner = await ownWorkspace({ ...place, flock: false }, { swarm: 'shop', runTag: 'tag' });
-  // Without flock, orchestrator.json is the lock. It works for processes that can see each other.
+  // Without flock, the file orchestrator.json is the lock. It protects only against processes that can see each other.
   expect(await rejectionOf(ownWorkspace(place, { swarm: 'other', runTag: 'x' }))).toMatchObject({
     code: 'E_SWARM_RUNNING',
   });
