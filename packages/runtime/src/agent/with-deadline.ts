@@ -4,9 +4,9 @@ import type { Clock } from '../ports/clock.ts';
 import { OwnTimeTimer } from './own-time-timer.ts';
 
 /**
- * Runs `action` with its own signal, which aborts with the outer signal or at the timeout. It settles at that moment
- * even if the action does not. Time during which the action paused its deadline does not count. `whenLate`: makes the
- * error for a timeout.
+ * Runs `action` with its own signal, which aborts with the outer signal or at the timeout. At that moment the returned
+ * promise rejects, even if the action has not settled. Time during which the action paused its deadline does not count.
+ * `whenLate`: makes the error for a timeout.
  */
 export async function withDeadline<Value>(
   { clock, signal: outer }: { readonly clock: Clock; readonly signal: AbortSignal },

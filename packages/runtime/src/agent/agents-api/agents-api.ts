@@ -28,7 +28,8 @@ export interface Asker {
   /** The span that becomes the parent of the called agent's turn. */
   readonly spanIds: SpanIds;
   /**
-   * If true, its requests wait as long as the callee's turn may run, unless the request or the bundle sets a timeout.
+   * If true, the asker's requests wait as long as the called agent's turn may run, unless the request or the bundle
+   * sets a timeout.
    */
   readonly isPatient?: boolean;
 }
@@ -77,7 +78,10 @@ function timeoutOf({ timeoutMs }: AgentRequest, asker: Asker, policy: TurnPolicy
   return { ms: atMost(defaultRequestTimeoutMs), field: 'requestTimeoutMs' };
 }
 
-/** Converts a recorded answer to a response. It is recorded as a text, or as an object if it was truncated. */
+/**
+ * Converts a recorded answer to a response. An answer is recorded as a text, or as an object if the answer was
+ * truncated.
+ */
 function toResponse(target: string, answered: JsonValue): AgentResponse {
   if (typeof answered === 'string') return { target, response: answered };
   const { response, truncated } = isPlainObject(answered) ? answered : {};
@@ -98,7 +102,7 @@ async function send(turn: RunningTurn, asker: Asker, params: AgentSend): Promise
   return { accepted };
 }
 
-/** Lists the instances. The list is not recorded, so a resumed turn gets the list of that time. */
+/** Lists the instances. The list is not recorded, so a resumed turn reads a new list. */
 function list(turn: RunningTurn, asker: Asker): Promise<readonly AgentInstance[]> {
   const key = turn.effects.nextKey(`${asker.scope}/list`, 'agent');
   return turn.effects.perform({ key, kind: 'agent', asked: () => ({ call: 'list' }) }, () => turn.agent.engine.list());
@@ -115,8 +119,8 @@ function addressOf({ agent }: RunningTurn, params: AgentSend) {
 }
 
 /**
- * Makes the event of a call. Its id is built from the turn and the effect, so that a call repeated after a crash has
- * the same event id.
+ * Makes the agent event of a call to another agent. The event's id is built from the turn and the effect, so that a
+ * call repeated after a crash has the same event id.
  */
 function eventOf({ agent, event, turnId }: RunningTurn, asker: Asker, key: string, params: AgentSend): AgentEvent {
   return {
@@ -172,7 +176,7 @@ function check<Params extends AgentSend>(params: Params): Params {
   return params;
 }
 
-/** Longer names are rejected here; the engine checks shorter names itself. */
+/** The maximum length of `target` and `instanceKey`. The engine checks names up to this length itself. */
 const LONGEST_NAME = 4_096;
 
 function wrong(problem: string): GoondanError {

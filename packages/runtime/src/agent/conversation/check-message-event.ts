@@ -12,7 +12,10 @@ import {
 } from '@goondan/types';
 import { copyJsonObject, isPlainObject, type NotJson } from '../../json/copy-json.ts';
 
-/** Returns the event with a frozen copy of its message. Throws `E_MESSAGE_INVALID`, which names the problem. */
+/**
+ * Returns the event with a frozen copy of its message. Throws `E_MESSAGE_INVALID`; the text of the error names the
+ * problem.
+ */
 export function checkMessageEvent(event: unknown): MessageEvent {
   if (!isPlainObject(event)) throw invalid('the event is not an object');
   switch (event.type) {

@@ -16,10 +16,7 @@ import type { EffectOutcome, ResumedStep } from '../../trace/resume-point.ts';
 export type EventAuthor =
   /** `from` is absent when the sender is no longer known. */
   | { readonly kind: 'input'; readonly from?: InputOrigin }
-  /**
-   * `ref`: the model, as `Model/name`. `answeredBy`: the extension whose layer answered, so that the model was not
-   * called.
-   */
+  /** `ref`: the model, as `Model/name`. `answeredBy`: the extension whose layer answered instead of the model. */
   | { readonly kind: 'model'; readonly ref?: string; readonly answeredBy?: string }
   | { readonly kind: 'tool'; readonly name: string; readonly answeredBy?: string }
   | { readonly kind: 'extension'; readonly name: string }
@@ -68,7 +65,9 @@ export type BaseDelta =
   | { readonly type: 'rewrite'; readonly messages: readonly Message[] };
 
 export interface OpenTurn {
-  /** The fence: every write of this turn passes this epoch. */
+  /**
+   * The writer's number, which every write of this turn passes to the store. A write with an older epoch is rejected.
+   */
   readonly epoch: number;
   /** The number of commits so far. A caller that has the base of this version in memory does not need to load it. */
   readonly version: number;
@@ -92,7 +91,10 @@ export interface ConversationSnapshot {
 
 export interface ConversationStore {
   open(instance: AgentAddress, turnId: string): Promise<OpenTurn>;
-  /** Appends records; durable when it resolves. `at`: the index of the first of these records in the turn's log. */
+  /**
+   * Appends records. They are durable when the promise resolves. `at`: the index of the first of these records in the
+   * turn's log.
+   */
   append(instance: AgentAddress, epoch: number, at: number, records: readonly TurnRecord[]): Promise<void>;
   commit(
     instance: AgentAddress,

@@ -3,7 +3,7 @@
  *
  * Invariants:
  * 1. `nextMessages` always equals `fold(baseMessages, events)`.
- * 2. Every event that counts is in the turn's log, in order, before anything that depends on it is durable.
+ * 2. Every event that was applied is in the turn's log, in order, before anything that depends on it is durable.
  * 3. After `end()` every event is rejected.
  */
 import {
@@ -35,7 +35,7 @@ export class Conversation {
   private inputId: string | undefined;
   private ended = false;
   private ephemerals: Message[] = [];
-  /** New ids by old ids of replaced messages. */
+  /** Maps the old id of a replaced message to the id of its replacement. */
   private readonly replacements = new Map<string, string>();
   readonly state: ConversationState;
 
@@ -44,7 +44,7 @@ export class Conversation {
     private view: LlmView,
     private readonly systemPrompt: string | undefined,
     private readonly deps: {
-      /** Called with every event that counts. */
+      /** Called with every event that was applied. */
       record(event: MessageEvent, author: EventAuthor, stepId: string | undefined): void;
       /** Masks secrets, so that they do not enter the conversation. */
       readonly mask: Mask;
@@ -57,7 +57,7 @@ export class Conversation {
     this.state = this.stateView();
   }
 
-  /** Appends the turn's input, which is its first event. `truncate` keeps the input. */
+  /** Appends the input as the first event of the turn. A later `truncate` keeps the input. */
   appendInput(message: Message, from?: InputOrigin): void {
     this.firstInputId = message.id;
     this.inputId = message.id;
@@ -149,7 +149,7 @@ export class Conversation {
     return (shown) => view.idOf(shown);
   }
 
-  /** Returns the change to the base. If the turn only appended, it is just the new messages. */
+  /** Returns the change to the base. If the turn only appended messages, the change contains just these. */
   delta(): BaseDelta {
     const { list } = this.view;
     if (this.baseTouched) return { type: 'rewrite', messages: list.snapshot() };
@@ -220,7 +220,7 @@ export class Conversation {
   }
 }
 
-/** Masks secrets in an event. The result is frozen, like every event that counts. */
+/** Masks secrets in an event. The result is frozen, like every checked event. */
 function withoutSecrets(event: MessageEvent, mask: Mask): MessageEvent {
   const masked = maskMessageEvent(event, mask);
   return masked === event ? event : checkMessageEvent(masked);

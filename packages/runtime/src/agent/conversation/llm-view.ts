@@ -1,8 +1,9 @@
 /**
- * The conversation as the model sees it: `pairToolCalls` over all messages, built once and then extended. Messages
- * before the newest message with tool calls are settled; that message is settled too once it has all its results. A
- * change to an old message rebuilds the view from the last checkpoint before that message. A late result, for a call
- * that was settled without one, rebuilds the view from the beginning.
+ * The conversation as the model sees it: the result of `pairToolCalls` for all messages, built once and then extended.
+ * All messages before the newest message with tool calls are settled, which means that they are not computed again.
+ * That message is settled too once it has all its results. A change to an old message rebuilds the view from the last
+ * checkpoint before that message. A late result, for a call that was settled without one, rebuilds the view from the
+ * beginning.
  */
 import type { ModelMessage } from '@goondan/types';
 import type { MessageList } from '../../messages/message-list.ts';
@@ -70,7 +71,10 @@ export class LlmView {
     return this.shown;
   }
 
-  /** Drops everything after the last checkpoint that is not after this index. Returns the index of that checkpoint. */
+  /**
+   * Goes back to the last checkpoint at or before this index, and drops everything shown after it. Returns the index of
+   * the checkpoint.
+   */
   private goBackTo(index: number): number {
     while ((this.checkpoints.at(-1)?.place ?? 0) > index) this.checkpoints.pop();
     const { place, shown } = this.checkpoints.at(-1) ?? { place: 0, shown: 0 };

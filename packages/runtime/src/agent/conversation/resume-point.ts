@@ -8,7 +8,7 @@ import type { TurnLog } from './turn-log.ts';
 
 export function toResumePoint({ events, inputId, effects, intents, steps, restorePoint }: TurnLog): ResumePoint {
   const nextStep = (steps.at(-1)?.stepIndex ?? -1) + 1;
-  // A key begins with the index of its step, or with the name of a part of the turn chain.
+  // The key of an effect begins with the index of its step, or with the name of a part of the turn chain.
   const isOver = (key: string) => Number.parseInt(key, 10) < nextStep;
   return {
     events: events.length,

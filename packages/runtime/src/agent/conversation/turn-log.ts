@@ -1,8 +1,9 @@
 /**
  * Reads the records of an interrupted turn, and writes new ones.
  *
- * A `message` record counts once an `entered` or `step` record follows it; the input counts at once. A `dropped` step
- * or a `resumed` record voids the earlier messages that do not count yet. Effects count as soon as they are recorded.
+ * A `message` record counts, so that a resumed turn applies it, once an `entered` or `step` record follows it. The
+ * input counts at once. A `dropped` step or a `resumed` record voids the earlier messages that do not count yet.
+ * Effects count as soon as they are recorded.
  */
 import type { JsonValue, MessageEvent } from '@goondan/types';
 import type { EffectOutcome } from '../../trace/resume-point.ts';

@@ -1,9 +1,10 @@
 /**
  * Replaces the functions with which code reads the clock and random numbers, so that the draws of a layer can be
- * recorded, and returned again in a replay. It is called once per process, before code of a bundle is loaded.
+ * recorded, and returned again in a replay. `watchDraws` is called once per process, before code of a bundle is loaded.
  *
  * 1. Code outside layers gets the original values. The runtime itself uses the original functions (`ports/`).
- * 2. The replaced functions return the same types: a `Date` is a `Date`, also for a class that extends it.
+ * 2. The replacements return values of the same types as before: `new Date()` is a `Date`, and classes can extend
+ *    `Date`.
  */
 import { currentScope, type DrawKind, type DrawnValues } from '../../trace/draw-scope.ts';
 

@@ -1,6 +1,6 @@
 /**
  * The JSON that each extension keeps for an agent instance. Values are copied on the way in and out, so that only `set`
- * can change them. The changes of a turn are kept however it ends, unless it cannot be committed.
+ * can change them. Changes made during a turn are kept even if the turn fails, unless the turn cannot be committed.
  */
 import { type ExtensionStateApi, GoondanError, type JsonValue } from '@goondan/types';
 import { copyJson } from '../../json/copy-json.ts';

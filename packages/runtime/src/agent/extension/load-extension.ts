@@ -20,7 +20,7 @@ export interface ExtensionDeclaration extends DeclaredExtension {
   readonly module?: ExtensionModule;
 }
 
-/** Returns the extension's name and its cleanup. */
+/** Loads the extension. Returns its name and its cleanup function. */
 export async function loadExtension(declaration: ExtensionDeclaration, deps: ExtensionDeps) {
   const resource = checkExtensionResource(declaration.resource);
   const scope = deps.drawScopeFor?.(resource.metadata.name);
@@ -109,7 +109,7 @@ function isAboutExtension(thrown: unknown): thrown is GoondanError {
   try {
     return GoondanError.is(thrown) && aboutExtensions.has(thrown.code);
   } catch {
-    // The object throws when its fields are read.
+    // A thrown object may itself throw when its fields are read.
     return false;
   }
 }

@@ -4,7 +4,10 @@ import { toTurnError } from '../pipeline/turn-error.ts';
 import type { ExtensionDeps } from './extension-api.ts';
 import { type ExtensionDeclaration, loadExtension } from './load-extension.ts';
 
-/** Loads the extensions. `report`: called for a cleanup that failed or is late; `thrown` is its error. */
+/**
+ * Loads the extensions. `report`: called for a cleanup that failed or did not finish in time; `thrown` is the error of
+ * a failed cleanup.
+ */
 export async function loadExtensions(
   declarations: readonly ExtensionDeclaration[],
   deps: ExtensionDeps,

@@ -5,7 +5,7 @@
  *
  * 1. One write at a time, of all current states. Writes are not queued.
  * 2. A failed write is retried with backoff, until a write or the commit of a turn succeeds.
- * 3. States that are given up are named in the log.
+ * 3. If states are given up, the log names their extensions.
  */
 import { type AgentAddress, GoondanError, type JsonObject } from '@goondan/types';
 import { messageOf } from '../../ipc/check/frame-error.ts';
@@ -14,10 +14,10 @@ import type { LogLevel } from '../../ports/log-line.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import type { ExtensionStates } from './extension-states.ts';
 
-/** The delay between the first change and the write; with it, a change is on disk within two seconds. */
+/** The delay between the first change and the write, short enough that a change is on disk within two seconds. */
 const SAVE_AFTER_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
-/** The number of attempts before the agent ends. */
+/** The number of attempts to write the states before the agent ends. */
 const LAST_ATTEMPTS = 4;
 const LAST_WAIT_MS = 250;
 
@@ -56,8 +56,8 @@ export class SaveStates {
   }
 
   /**
-   * Resolves with true when all states are written. During a turn it writes nothing, because the turn commits its
-   * states. Never rejects.
+   * Writes unsaved states. Resolves with true when all states are written. During a turn, writes nothing and resolves
+   * with true, because the commit of the turn includes the states. Never rejects.
    */
   async flush(): Promise<boolean> {
     if (this.#isInTurn) return true;
@@ -65,7 +65,10 @@ export class SaveStates {
     return this.#save();
   }
 
-  /** Tries up to 4 times, for at most `graceMs`. After that, nothing more is written. Never rejects. */
+  /**
+   * Writes unsaved states: tries up to 4 times, for at most `graceMs`. After that, nothing more is written. Never
+   * rejects.
+   */
   async close(graceMs: number): Promise<void> {
     const { clock } = this;
     const startedAt = clock.elapsed();

@@ -28,7 +28,7 @@ export async function callModel(turn: RunningTurn, call: ModelCall): Promise<Mod
       isRepeated: turn.effects.isRecorded(key),
       inspect: () => inspect(call),
       shared: call.messages,
-      // Only a call by a layer shows its input, because a step sends the conversation.
+      // The input is shown only for a call by a layer, because a step always sends the whole conversation.
       ...(extension === undefined ? {} : { input: () => previewArguments(call.messages.at(-1)?.content, mask) }),
     },
     (step ?? turn).span,
@@ -83,7 +83,7 @@ function keep({ modelRef, params, tools, messages }: ReturnType<typeof requestOf
   };
 }
 
-/** Replaces the body by its digest, because a long body would stay in memory until the turn ends. */
+/** Replaces the body of a request by its digest, because a long body would stay in memory until the turn ends. */
 function digestBody({ body, ...sent }: SentRequest): NonNullable<AskedModel['sent']> {
   return { ...sent, ...(body === undefined ? {} : { bodyDigest: sha256(body) }) };
 }

@@ -1,4 +1,4 @@
-/** The interface of every model: those of providers, the scripted model, and cassettes. */
+/** The interface of every model: the models of providers, the scripted model, and cassettes. */
 import type { ModelDelta, ModelMessage, ModelParams, ModelReply, ToolCatalogItem } from '@goondan/types';
 import type { Clock } from '../../ports/clock.ts';
 import type { SentRequest } from '../../trace/model-request.ts';
@@ -36,7 +36,7 @@ export interface ModelDeps {
   readonly folder: string;
   /** The `fetch` function to use; the global one when absent. */
   readonly fetch?: Fetch;
-  /** Receives warnings for people, each once. */
+  /** Called once for each warning that people should see. */
   readonly warn?: (message: string) => void;
   /** Opens another model of the bundle by its reference (`Model/name`), for a model that calls another one. */
   openUpstream?(modelRef: string): Promise<Model>;

@@ -7,7 +7,10 @@ import type { Layer } from './layer.ts';
 import type { LayerRegistry } from './layer-registry.ts';
 import { type Chain, type LayerWarning, runOnion } from './onion.ts';
 
-/** Runs a chain with the agent's layers of its kind. `span`: from `watch`, if the turn is traced or recorded. */
+/**
+ * Runs a chain with the agent's layers of its kind. `span`: the span that the turn's observer made, if the turn is
+ * traced or recorded.
+ */
 export async function runChain<Result>(
   turn: {
     readonly agent: { readonly layers: LayerRegistry; readonly log: Log; readonly locate: LocateThrown };
@@ -31,8 +34,8 @@ export async function runChain<Result>(
 }
 
 /**
- * Remembers the errors of layers that may be skipped. The chain continues without such a layer, and its warning has
- * only the error's message.
+ * Remembers the errors of layers that may be skipped. When such a layer fails, the chain continues without it, and the
+ * warning about it contains only the error's message.
  */
 function noteThrown(layers: readonly Layer[]) {
   // Most chains have no layer that may be skipped.

@@ -5,8 +5,8 @@
 import { GoondanError } from '@goondan/types';
 
 /**
- * The maximum number of cancels whose turn has not begun. Above it, the oldest is forgotten, and its turn runs to its
- * end.
+ * The maximum number of cancels whose turn has not begun. Above this number, the oldest cancel is forgotten, and its
+ * turn is not cancelled.
  */
 const MOST_EARLY = 1_000;
 

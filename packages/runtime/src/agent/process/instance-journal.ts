@@ -42,7 +42,7 @@ export class InstanceJournal {
         return (await this.open()).commitStates(...states);
       },
       read: async (instance) => {
-        // Once opened, the journal may contain data.
+        // A new instance has no data until its journal is opened.
         if (this.isNew && this.#opened === undefined)
           return { version: 0, stateVersion: 0, messages: [], extensionState: {} };
         return (await this.open()).read(instance);

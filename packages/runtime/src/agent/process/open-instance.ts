@@ -76,12 +76,12 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
     onLost: deps.onLost,
   });
 
-  /** Once true, no message reaches the turn: it must not continue while its resources are cleaned up and closed. */
+  /** Once true, no message reaches the turn: the turn must not continue while the instance is cleaned up and closed. */
   let isLeft = false;
   function leave(): void {
     isLeft = true;
     traces?.leave();
-    // Open requests never settle: every later answer is dropped.
+    // Requests that are open now never settle, because their answers are dropped.
     for (const pending of [approver.questions, engine.calls, engine.lists]) pending.forgetAll();
   }
 
@@ -123,8 +123,8 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
       await Promise.all([saveStates.flush(), events.flush(), traces?.flush(), telemetry?.finish(LAST_SPANS_MS)]);
     },
     /**
-     * Finishes the turn, cleans up and closes. `left`: the turn waits for a person, and the next process continues it.
-     * `late`: the turn did not end within `graceMs`, and nothing was closed.
+     * Finishes the turn, cleans up and closes. Returns `left` if the turn waits for a person, so that the next process
+     * continues the turn. Returns `late` if the turn did not end within `graceMs`, and then closes nothing.
      */
     async close(graceMs: number, cleanUpMs?: number) {
       const deadline = host.clock.elapsed() + graceMs;
@@ -160,7 +160,10 @@ function hasBundleCode({ agent: { tools = [], extensions = [] } }: AgentStart): 
   return tools.length > 0 || extensions.length > 0;
 }
 
-/** Records draws while extensions register; `undefined` when nothing is recorded or the agent has no extensions. */
+/**
+ * Starts to record the draws of extensions while they register. Returns `undefined` when nothing is recorded or the
+ * agent has no extensions.
+ */
 function watchDraws({ agent: { extensions = [], policy } }: AgentStart, host: ProcessHost): RegisterDraws | undefined {
   if (policy?.trace === 'off' || extensions.length === 0) return undefined;
   host.watchDraws();

@@ -11,7 +11,7 @@ import type { AgentChannel } from './process-host.ts';
 
 export class ProcessLog {
   #mask: Mask = (text) => text;
-  /** Finds the place in the bundle where code threw. */
+  /** Finds the place in the bundle's code where an error was thrown. */
   locate: LocateThrown = () => ({});
 
   constructor(

@@ -1,10 +1,11 @@
 /**
- * The life of an agent process: it waits for its plan, starts the agent, handles messages, and ends.
+ * Runs an agent process: waits for its plan, starts the agent, handles messages, and ends.
  *
  * 1. A ping is answered at once, whatever else runs; only a blocked event loop leaves a ping unanswered.
  * 2. Messages that arrive during the start are handled after it, in order.
- * 3. It ends once. Everything it still has to send is sent first, within `LAST_WORDS_MS`.
- * 4. Without the orchestrator it ends at once; every accepted input is on disk.
+ * 3. The process ends once. Before that, it sends its queued messages and writes its unsaved data, within
+ *    `LAST_WORDS_MS`.
+ * 4. If the orchestrator exits, the process ends at once. No input is lost, because every accepted input is on disk.
  */
 import { type ErrorCode, GoondanError, type JsonObject } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
@@ -122,7 +123,9 @@ class AgentProcess {
     }
   }
 
-  /** The conversation, the answers of other agents and the answers of people come from the recording. */
+  /**
+   * Replays a turn. The conversation, the answers of other agents and the answers of people come from the recording.
+   */
   async #replay({ agent, agents, address, cwd }: AgentStart, replay: ReplaySource): Promise<void> {
     const { replayTurn } = await import('../replay/replay-turn.ts');
     const { host } = this;
@@ -151,8 +154,8 @@ class AgentProcess {
   }
 
   /**
-   * Reports a lost turn. By the code, the orchestrator decides whether the event caused it, and whether a retry can
-   * help.
+   * Reports a lost turn. From the error code, the orchestrator decides whether the event caused the loss, and whether a
+   * retry can help.
    */
   #loseTurn(eventId: string, thrown: unknown): void {
     if (this.#hasEnded()) return;

@@ -1,5 +1,6 @@
 /**
- * Runs the turns that the orchestrator requests, one after the other. Streams each turn, and answers after its commit.
+ * Runs the turns that the orchestrator requests, one after the other. The text of each turn is streamed while the turn
+ * runs, and its result is sent after its commit.
  *
  * If a turn has no result, it could not be committed (`E_DISK_FULL`, `E_FENCED`, …). The memory of this process may
  * then differ from the disk. The turn is lost: the process reports the reason and ends, and the next process runs the
@@ -49,7 +50,10 @@ export class TurnRunner {
     this.#running.add(run);
   }
 
-  /** Pauses the clock of this event's turn while an agent that it called waits for a person. */
+  /**
+   * Pauses the clock of this event's turn when an agent that it called begins to wait for a person, and resumes the
+   * clock when `isHeld` is false.
+   */
   hold(eventId: string, isHeld: boolean): void {
     const held = this.#clocks.get(eventId);
     if (held === undefined || held.isHeld === isHeld) return;
@@ -101,8 +105,8 @@ export class TurnRunner {
 const LAST_LINES_MS = 500;
 
 /**
- * Answers an event whose result is no longer kept with an error. Every other failure is rethrown as one of this
- * process.
+ * Makes an error result for an event whose result is no longer kept. Rethrows every other error, because it is a
+ * failure of this process.
  */
 function forgotten(event: AgentEvent, thrown: unknown): TurnOutcome {
   if (!GoondanError.is(thrown) || thrown.code !== 'E_TURN_FORGOTTEN') throw thrown;

@@ -80,10 +80,10 @@ export function openTurnTraces({ open, clock, extensions, statuses, report }: Tu
   };
 }
 
-/** The maximum length in characters. It is enough for lists of turns, which show the first words. */
+/** The maximum length of the input, in characters. It is enough for lists of turns, which show the first words. */
 const LONGEST_INPUT = 200;
 const LONGEST_ERROR = 1_000;
-/** The maximum length in characters. A turn with a longer resume point cannot be replayed. */
+/** The maximum length of a resume point, in characters. A turn with a longer one cannot be replayed. */
 const LONGEST_RESUME_POINT = 2_000_000;
 
 /**
@@ -95,7 +95,7 @@ interface RunDeps extends Pick<TurnTracesDeps, 'clock' | 'extensions' | 'statuse
   readonly effects: EffectRecorder;
   /** Returns the requests of a run that are already in the file. */
   readonly requestsOf: (run: WrittenRun) => WrittenRequests;
-  /** Called with the current run, or `undefined` when it ends. Turns run one after the other. */
+  /** Called with a run when it starts, and with `undefined` when it ends. Turns run one after the other. */
   readonly onRunning: (run: WrittenRun | undefined) => void;
   readonly add: (turn: TurnLine['turn'], isNeeded: boolean, line: () => TraceLine | undefined) => void;
 }
@@ -157,7 +157,10 @@ class WrittenRun implements TurnListener {
     this.halt(reason);
   }
 
-  /** Writes where the turn stopped. Without a reason, it means that another process continues the turn. */
+  /**
+   * Writes a line that says where the turn stopped. A line without a reason means that another process continues the
+   * turn.
+   */
   halt(reason?: Error): void {
     // Writes the current state of open chains. A chain that ends later gets another line.
     for (const chain of this.#open) this.changed(chain);
@@ -215,9 +218,9 @@ class WrittenRun implements TurnListener {
   }
 
   /**
-   * Writes running chains whose layers have called `next()` since the last line about them. A request from inside a
-   * chain depends on the changes that its layers made before `next()`. With this line, the changes are in the file even
-   * if the process dies before the chain ends.
+   * Writes a line about each running chain in which more layers have called `next()` since its last line. A request
+   * from inside a chain depends on the changes that its layers made before `next()`. With this line, the changes are in
+   * the file even if the process dies before the chain ends.
    */
   #tellWhoWentIn(): void {
     if (this.#written.size === 0) return;

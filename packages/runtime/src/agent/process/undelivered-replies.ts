@@ -2,8 +2,8 @@
  * The replies in the instance's outbox. Replies that an earlier process left are sent again, and each reply is removed
  * once the orchestrator has delivered it.
  *
- * 1. The outbox is read before the first turn of this process, because the answers of its own turns are sent with
- *    `turn.done`.
+ * 1. The outbox is read before the first turn of this process, so that it has no answers of this process's own turns.
+ *    Those are sent with `turn.done`.
  * 2. Removing a reply writes to the same disk as a running turn, so it waits until no turn runs. A reply that was not
  *    removed is only sent once more. When more than `MOST_TAKEN` delivered replies are queued for removal, the oldest
  *    are forgotten and sent once more, too.

@@ -85,7 +85,7 @@ export function didSomething(layer: LayerRecord, threwItself: boolean): boolean 
   );
 }
 
-/** Describes everything that a layer did and requested, for a layer that no longer exists. */
+/** Describes everything that a layer did and requested in the recording, if the agent no longer has the layer. */
 export function describeGone(layer: LayerRecord, asked: readonly Change[]): LayerDifference {
   const events = all(layer).map(({ event, said }) => ({ path: event, before: said ?? event }));
   const fields = [...layer.changed, ...layer.resultChanged].map(({ path, before: from, after: to }) => ({
@@ -126,7 +126,10 @@ function compareChanges(
   };
 }
 
-/** Returns the value that a change gave to a field: absent without a change, `(removed)` if the field was removed. */
+/**
+ * Returns an object with the value that a change gave to a field, under the key `side`. The object is empty without a
+ * change. The value is `(removed)` if the field was removed.
+ */
 function value<Side extends 'before' | 'after'>(side: Side, change: Change | undefined): { [Key in Side]?: string } {
   if (change === undefined) return {};
   return { [side]: change.after ?? '(removed)' } as { [Key in Side]?: string };
@@ -205,7 +208,7 @@ function describeOutcome({ outcome: ended, error = '' }: LayerRecord): string {
   }
 }
 
-/** Returns the difference for data whose visible part is too short to show it. */
+/** Returns the difference for data that differs only in a part that was cut. */
 function unshown(then: LayerRecord): LayerDifference {
   const events = all(then).map(({ event }) => event);
   const what = [...events, ...then.changed.map(({ path }) => path), ...then.resultChanged.map(({ path }) => path)];

@@ -1,6 +1,7 @@
 /**
  * Decides when a replay of a halted run has reached the point of the halt: every recorded effect has been requested,
- * every finished chain has ended, and the running layers are as far as they were. Nothing is compared after that point.
+ * every finished chain has ended, and the running layers have got as far as in the recording. Nothing is compared after
+ * that point.
  */
 import type { ChainRecord } from '../../trace/turn-trace.ts';
 import type { EffectRecord } from '../../trace/effect-record.ts';
@@ -16,7 +17,7 @@ export class Halting {
   readonly #open: ChainRecord[];
   readonly #found = new Map<ChainRecord, ReplayedSpan>();
 
-  /** `halt` must be present. */
+  /** The recording must have a `halt`. */
   constructor({ chain, effects, halt }: Pick<Recording, 'chain' | 'effects' | 'halt'>) {
     this.#unasked = new Set([
       ...effects.filter(isAskedByLayers).map(({ key }) => key),

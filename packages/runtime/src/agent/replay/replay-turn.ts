@@ -16,7 +16,7 @@ import { replayStore } from './replay-store.ts';
 import { ReplayWatch } from './replay-watch.ts';
 import type { TurnReplay } from '../turn-state/turn-replay.ts';
 
-/** The time limit of a replay, so that a layer that never settles does not block it. */
+/** The time limit of a replay, so that a layer that never settles does not block the replay. */
 const LONGEST_MS = 60_000;
 const CLEAN_UP_MS = 5_000;
 

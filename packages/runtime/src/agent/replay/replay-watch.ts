@@ -153,8 +153,8 @@ export class ReplayWatch implements TurnObserver {
   }
 
   /**
-   * Implements `TurnReplay.serve`. Returns the recorded outcome, or `when cancelled` if the effect settles only when
-   * the run is cancelled as recorded, which may never happen.
+   * Implements `TurnReplay.serve`. Returns the recorded outcome. Returns `when cancelled` for an effect that settles
+   * only when the replay is cancelled, as the recorded run was; that may never happen.
    */
   serve(effect: Omit<WatchedEffect, 'outcome'>): RecordedOutcome | 'when cancelled' {
     if (this.isHalted) return 'when cancelled';
@@ -226,7 +226,10 @@ export class ReplayWatch implements TurnObserver {
     return outcome !== undefined && asked.includes(key) ? outcome : { ok: false, error };
   }
 
-  /** Recorded effects of layers in this chain that the replay did not ask for. Model calls are compared as chains. */
+  /**
+   * Returns the recorded effects of layers in this chain that the replay did not request. Model calls are compared as
+   * chains.
+   */
   unasked(spanId: string | undefined): readonly EffectRecord[] {
     return this.recording.effects.filter(
       ({ key, kind, by }) => kind !== 'model' && by?.span === spanId && by !== undefined && !this.#asked.has(key),

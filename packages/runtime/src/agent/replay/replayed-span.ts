@@ -87,8 +87,8 @@ export class ReplayedSpan implements ChainSpan {
   }
 
   /**
-   * Called when something inside the chain starts. If no layer requested it, it is the core: all layers have been
-   * entered, and missing layers are reported.
+   * Called when something inside the chain starts. If no layer requested it, the core did. All layers have then been
+   * entered, so missing layers are reported.
    */
   coreBegins(by: Doer): void {
     if (by === undefined) this.#lookForGone();
@@ -253,7 +253,10 @@ function rank(stage: LayerRecord['stage']): number {
   return stage === undefined ? 3 : ['in', 'inside', 'out'].indexOf(stage);
 }
 
-/** Makes a new layer that only passes on an error from inside count as a layer that did nothing. */
+/**
+ * Returns the outcome and the error of a new layer that failed after `next()`. With them, a layer that only passed on
+ * an error from inside counts as a layer that did nothing.
+ */
 function passedOn({ outcome, error, isBeforeNext }: LayerRecord): Partial<LayerRecord> {
   return outcome === 'failed' && isBeforeNext !== true && error !== undefined ? { outcome, error } : {};
 }

@@ -2,8 +2,8 @@
  * The seam between a turn and the people who approve its tool calls. In an agent process, `process/ipc-approver.ts`
  * implements it and forwards requests to the orchestrator.
  *
- * Invariants that every approver guarantees: if the same request is made again after a crash, it gets the answer given
- * meanwhile, until `taken` is called. An answer is valid for one request only.
+ * Invariants that every approver guarantees: a request that is made again after a crash gets the answer that was given
+ * meanwhile, until `taken` releases that answer. An answer is valid for one request only.
  */
 import { type ApprovalOutcome, GoondanError, type JsonObject } from '@goondan/types';
 
@@ -21,11 +21,11 @@ export interface ApprovalQuestion {
 
 export interface Approver {
   /**
-   * Waits for the answer without a time limit. Rejects with the signal's reason when it aborts. `id`: the id for
-   * `taken`.
+   * Waits for the answer without a time limit. Rejects with the signal's reason when it aborts. Pass the `id` of the
+   * answer to `taken`.
    */
   ask(question: ApprovalQuestion, signal: AbortSignal): Promise<ApprovalOutcome & { readonly id: string }>;
-  /** Releases an answer, once the turn has made it durable. */
+  /** Lets the approver delete an answer. Called once the turn has made the answer durable. */
   taken(id: string): void;
 }
 

@@ -1,8 +1,9 @@
 /**
- * The seam between a turn and the other agents: delivery of events, and requests. It knows nothing about turns.
+ * The seam between a turn and the other agents. An engine delivers events and sends requests; it knows nothing about
+ * turns.
  *
  * Invariants that every engine guarantees: delivery is in order for each address, idempotent on `event.id`, and durable
- * before it resolves. A request ends in exactly one of reply, error or timeout.
+ * before it resolves. A request ends in exactly one way: with a reply, an error or a timeout.
  */
 import {
   type AgentAddress,
@@ -19,7 +20,9 @@ export interface Engine {
   /** Lists all agents that can be called. */
   catalog(): readonly AgentCard[];
   list(): Promise<readonly AgentInstance[]>;
-  /** Sends a request and waits for its answer. Without `timeout`, it waits as long as the callee's turn may run. */
+  /**
+   * Sends a request and waits for its answer. Without `timeout`, it waits as long as the called agent's turn may run.
+   */
   request(
     to: AgentAddress,
     event: AgentEvent,

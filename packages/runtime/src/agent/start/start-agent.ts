@@ -64,10 +64,10 @@ export interface RunningAgent {
   /** Returns the layers of a chain, outermost first. */
   layers(kind: MiddlewareKind): readonly Layer[];
   /**
-   * Waits for the running turn, then lets every extension clean up for at most `cleanUpMs`; both within `graceMs`. With
-   * `onLeft`, it does not wait for a turn that waits for a person: it calls `onLeft` before the cleanup, when the turn
-   * is resting. `onLeft` must keep the turn from continuing. The effects of the turn are recorded, and the next process
-   * continues it.
+   * Waits for the running turn, then lets every extension clean up for at most `cleanUpMs`. Both together take at most
+   * `graceMs`. With `onLeft`, a turn that only waits for people is not awaited: `onLeft` is called once the turn's
+   * records are on disk, and then the cleanup begins. `onLeft` must keep the turn from continuing. The next process
+   * continues the turn from its records.
    */
   close(graceMs?: number, cleanUpMs?: number, onLeft?: () => void): Promise<void>;
 }

@@ -6,8 +6,8 @@ import type { ToolCallAsk } from '../tool-call/running-tool-call.ts';
 import type { RunningStep, RunningTurn } from '../turn-state/running-turn.ts';
 
 /**
- * Returns the results in the order of the calls, whatever order they finished in. `message`: the message with the
- * calls. `cutPart`: its last part if the reply was truncated; a call in that part may be incomplete.
+ * Runs the calls. Returns the results in the order of the calls, whatever order they finished in. `message`: the
+ * message with the calls. `cutPart`: the last part of a truncated reply; a call in that part may be incomplete.
  */
 export async function runToolCalls(
   turn: RunningTurn,

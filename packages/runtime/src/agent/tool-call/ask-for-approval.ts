@@ -20,8 +20,8 @@ export async function askForApproval(
   call: RunningToolCall,
   request: ApprovalRequest,
 ): Promise<ApprovalOutcome> {
-  // These two calls come first, before anything is awaited or thrown: from here on the handler is blocked, and requests
-  // are numbered in order.
+  // These two calls come first, before anything is awaited or thrown, so that the tool's handler is blocked from here
+  // on and requests are numbered in order.
   const settle = call.approvals.open();
   const key = turn.effects.nextKey(call.key, 'approval');
   const { reason, expiresInMs } = checkRequest(request);

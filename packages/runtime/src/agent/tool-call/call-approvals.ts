@@ -1,6 +1,6 @@
 /**
- * The decisions about one tool call, each bound to exact arguments. They are checked last, just before the handler.
- * Whatever layers change in between, the handler runs with the approved arguments or not at all.
+ * The decisions about one tool call, each bound to exact arguments. The decisions are checked last, just before the
+ * handler runs. Whatever layers change in between, the handler runs with the approved arguments or not at all.
  */
 import { type ApprovalOutcome, type ErrorCode, GoondanError, type JsonObject } from '@goondan/types';
 import { digestJson } from '../../json/digest-json.ts';

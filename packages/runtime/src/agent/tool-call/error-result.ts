@@ -26,9 +26,9 @@ function cut(text: string, limit: number): string {
 }
 
 /**
- * Logs a tool call whose handler, or a layer around it, threw. The model gets only the error's message. If the error
- * has a code and bundle code did not throw it, it is an expected answer, such as a rejection, and is logged as info.
- * `extension`: the extension of the handler or the layer.
+ * Logs a tool call whose handler, or a layer around it, threw. The model gets only the error's message. An error with a
+ * code that bundle code did not throw is an expected answer, such as a rejection, and is logged as info. `extension`:
+ * the extension of the handler or the layer.
  */
 export function logFailedCall(
   { agent, signal }: RunningTurn,

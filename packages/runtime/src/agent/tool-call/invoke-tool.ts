@@ -128,7 +128,7 @@ function agentsOf(turn: RunningTurn, asker: Asker, idempotent: boolean, deadline
   };
 }
 
-/** Once a tool has started, its step cannot be dropped. */
+/** Records that a tool of the step has started, so that the step cannot be dropped any more. */
 function noteStart({ step }: RunningToolCall): void {
   if (step !== undefined) step.toolStarted = true;
 }

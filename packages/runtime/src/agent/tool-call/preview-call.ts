@@ -8,7 +8,7 @@ import type { Mask } from '../../log/mask-secrets.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 import type { RunningToolCall } from './running-tool-call.ts';
 
-/** The maximum length in characters. */
+/** The maximum length of the arguments in a preview, in characters. */
 const LONGEST_ARGUMENTS = 200;
 const LONGEST_TEXT = 1_000;
 
@@ -44,7 +44,7 @@ export function previewError({ message, code, suggestion, helpUrl }: ToolCallErr
   return { message: short(message), ...defined(more) };
 }
 
-/** Cuts a text. The text must be masked before, because half a secret would not be recognized. */
+/** Cuts a text. Secrets must be masked before the cut, because half a secret would not be recognized. */
 function cut(text: string, longest: number): string {
   return text.length <= longest ? text : `${text.slice(0, longest - 1).toWellFormed()}…`;
 }

@@ -11,7 +11,10 @@ export interface ToolCallAsk {
   readonly input: JsonValue;
   /** True if the reply was truncated in this call, so that its arguments may be incomplete. */
   readonly isCut?: boolean;
-  /** The step of the call, which offers its catalog; undefined for a turn layer, to which all tools are offered. */
+  /**
+   * The step of the call, whose catalog must offer the tool. Undefined for a call by a turn layer, which may call every
+   * tool.
+   */
   readonly step: RunningStep | undefined;
   /** The key of the effect. */
   readonly key: string;

@@ -14,9 +14,11 @@ import type { ToolRegistry } from './tool-registry.ts';
 export interface ToolDeclaration extends Partial<DeclaredTool> {
   readonly name: string;
   readonly exports: readonly ToolExport[];
-  /** Handlers as functions, if they are not loaded from a file; if `exports` is empty, tools of `defineTool`. */
+  /**
+   * The handlers, if they are not loaded from a file: functions, or tools made with `defineTool` if `exports` is empty.
+   */
   readonly handlers?: Readonly<Record<string, ToolHandler | DefinedTool<object>>>;
-  /** Runs instead of every handler. A replay sets it, so that nothing outside is reached. */
+  /** A function that runs instead of every handler. A replay sets it, so that no tool reaches the outside. */
   readonly instead?: ToolHandler;
   /** See `Asker.isPatient`. Only the runtime's own tools set it. */
   readonly isPatient?: boolean;

@@ -22,7 +22,7 @@ export interface OfferedTool extends ToolExport {
 }
 
 /**
- * Reads all tools of a module. `name`, `entry`: of the Tool resource that refers to it.
+ * Reads all tools of a module. `name` and `entry` are fields of the Tool resource that refers to the module.
  *
  * **Errors** — `E_TOOL_LOAD`, `E_TOOL_NAME`, `E_TOOL_SCHEMA`; each names the resource, the file and the tool.
  */
@@ -34,7 +34,7 @@ export function readDefinedTools(
   const describe = (tool: unknown) => `Tool/${name}: "${String(tool)}" in ${file}`;
   const keys = new Map<DefinedTool<object>, string>();
   for (const [key, value] of Object.entries(exported)) {
-    // A module may export the same tool twice, by its name and as default: the name counts.
+    // A module may export the same tool twice, by its name and as default. Then the name is used.
     if (isDefinedTool(value) && (keys.get(value) ?? 'default') === 'default') keys.set(value, key);
   }
   const read = (tool: DefinedTool<object>, key: string) => {
@@ -109,8 +109,8 @@ function describeParameters(parameters: object): unknown {
 }
 
 /**
- * Returns the standard part of a schema. It is partial, because older versions of a library follow an older standard
- * without JSON Schema.
+ * Returns the part of a schema that the Standard Schema specification defines. Its fields are optional, because older
+ * versions of a library follow an older specification without JSON Schema.
  */
 function standardOf(parameters: object): Partial<StandardParameters<object>['~standard']> | undefined {
   // Safe: a value with this key follows the standard.
@@ -118,12 +118,12 @@ function standardOf(parameters: object): Partial<StandardParameters<object>['~st
 }
 
 /**
- * Runs the schema's own check after the check by JSON Schema, because only the schema itself has refinements, defaults
- * and transformations.
+ * Returns a handler that runs the schema's own check before the tool. The arguments already match the JSON Schema, but
+ * only the schema itself has refinements, defaults and transformations.
  */
 function handlerOf(tool: DefinedTool<object>, fullName: string): ToolHandler {
   const standard = standardOf(tool.parameters ?? {});
-  // Bound, because the schema of a class may read its own fields.
+  // Bound, because `validate` may be a method that reads fields of its object.
   const validate = standard?.validate?.bind(standard);
   if (validate === undefined) return (ctx, input) => tool.run(ctx, input);
   return async (ctx, input) => {

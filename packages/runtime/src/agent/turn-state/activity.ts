@@ -63,7 +63,7 @@ export class Activity {
     }
   }
 
-  /** Returns false when the write failed, which also fails the turn. */
+  /** Writes the turn's records to disk. Returns false when the write failed, which also makes the turn fail. */
   async #isOnDisk(): Promise<boolean> {
     return (this.#log?.flush() ?? Promise.resolve()).then(
       () => true,

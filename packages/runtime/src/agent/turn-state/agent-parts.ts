@@ -47,8 +47,8 @@ export interface AgentParts {
   /** Masks secrets in messages for models, with a cache. */
   readonly cleanMessages: CleanMessages;
   readonly log: Log;
-  /** The logger for tools, which do not belong to an extension. */
+  /** The logger for tool handlers. Its lines name no extension. */
   readonly toolLogger: Console;
-  /** The model's view that the last turn left; valid while this process is the only writer. */
+  /** The model's view of the conversation after the last turn. It is valid while this process is the only writer. */
   warm: { readonly version: number; readonly view: LlmView } | undefined;
 }

@@ -3,8 +3,8 @@
  * completes; a resumed turn uses the record and does not repeat the effect. Outcomes are copied on the way in and out,
  * because layers may change a reply or a result in place, and do so again on resume.
  *
- * All access to the outside happens inside `perform`. So an observer of the turn sees every effect, and a replay, in
- * which nothing may reach the outside, can return every recorded outcome there.
+ * All access to the outside happens inside `perform`. So an observer of the turn sees every effect, and a replay can
+ * return the recorded outcome there instead of reaching the outside.
  */
 import { GoondanError, isErrorCode, type JsonValue } from '@goondan/types';
 import { copyJson } from '../../json/copy-json.ts';
@@ -50,7 +50,10 @@ export class Effects {
     }
   }
 
-  /** Returns a key for the next effect of this kind in a scope. Two runs that take the same path get the same keys. */
+  /**
+   * Returns a key for the next effect of this kind in a scope. Runs of a turn that request the same effects in the same
+   * order get the same keys.
+   */
   nextKey(scope: string, kind: EffectKind): string {
     const name = `${scope}/${kind}`;
     const count = this.counts.get(name) ?? 0;

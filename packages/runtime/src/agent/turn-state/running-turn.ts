@@ -1,6 +1,6 @@
 /**
- * A running turn: its identity, its writing and its bounds, which chains, steps and calls share; and one of its steps.
- * `open-turn.ts` creates a turn, `run-step.ts` a step.
+ * The types of a running turn and of a running step. All chains, steps and calls of a turn share its ids, its log and
+ * its limits. `open-turn.ts` creates a turn, `run-step.ts` a step.
  */
 import {
   type AgentEvent,
@@ -51,8 +51,8 @@ export interface RunningTurn {
   /** The number of completed steps. */
   stepCount: number;
   /**
-   * The part of the turn chain that is running, before or after the steps. It is part of the keys of its layers'
-   * effects.
+   * The part of the turn chain that is running, before or after the steps. The keys of the effects of turn layers
+   * contain this phase.
    */
   phase: 'pre' | 'post';
   /** True while the layers of a resumed turn run again up to their `next()`; the log already has their events. */

@@ -14,7 +14,10 @@ import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 
-/** Opens the turn. `base`: the commit that the turn starts from, and returns to if it cannot be committed. */
+/**
+ * Opens the turn. The returned `base` is the commit that the turn starts from. If the turn cannot be committed, the
+ * agent goes back to this commit.
+ */
 export async function openTurn(
   agent: AgentParts,
   event: AgentEvent,
@@ -95,7 +98,7 @@ async function openConversation(
 
 /**
  * Returns the view that the last turn left, if its version is still current, and removes it from the agent, because
- * this turn changes it and may fail to commit.
+ * this turn changes the view and may fail to commit.
  */
 function takeWarm(agent: AgentParts, version: number): LlmView | undefined {
   const { warm } = agent;

@@ -67,7 +67,10 @@ function progressOf(turn: RunningTurn): Progress {
   return progress;
 }
 
-/** Runs one step and records how it ended. Returns a failure that will be retried; throws any other. */
+/**
+ * Runs one step and records how it ended. Returns the delay if the step failed and will be retried. Throws every other
+ * failure.
+ */
 async function tryStep(
   turn: RunningTurn,
   progress: Progress,
@@ -104,7 +107,7 @@ async function tryStep(
   } catch (error) {
     const retry = turn.signal.aborted ? undefined : planRetry(error, progress.failures + 1, agent.policy);
     if (retry === undefined) turn.deltas.brokenOff();
-    // Also covers failures after the step's chain has ended.
+    // Marks the span as failed, also when the step failed after its chain had ended.
     step.span?.fail(error, retry?.delayMs);
     const duration = agent.clock.elapsed() - startedAt;
     const failure = toPlacedError(error, 'E_EXT_MIDDLEWARE', agent);

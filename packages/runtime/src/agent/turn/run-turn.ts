@@ -30,7 +30,7 @@ import { TurnDeadline } from './turn-deadline.ts';
 import { refuseWhenOver, type RunningTurn } from '../turn-state/running-turn.ts';
 
 export interface TurnOptions {
-  /** Aborting it cancels the turn. */
+  /** Aborting this signal cancels the turn. */
   readonly signal?: AbortSignal | undefined;
   /** A clock that is paused while the turn, or an agent it called, waits for a person. */
   readonly clock?: TurnClock | undefined;
@@ -45,7 +45,9 @@ export interface TurnOptions {
    * runs.
    */
   readonly deadLetter?: boolean | undefined;
-  /** If true, the store interrupted the last run, so it does not count as a crash caused by the event. */
+  /**
+   * If true, the event did not cause the interruption of the last run, so the interruption does not count as a crash.
+   */
   readonly isExcused?: boolean | undefined;
 }
 
@@ -98,7 +100,7 @@ async function answer(turn: RunningTurn, { deadLetter = false, isExcused = false
     core: () => enterSteps(turn),
     problemWith: problemWithTurnResult,
   });
-  // Throws if a layer set metadata that is not JSON after the last step.
+  // Called only for its check: throws if a layer set metadata after the last step that is not JSON.
   recordedMetadata(turn.metadata, agent.mask);
   return withoutSecrets(result, agent.mask);
 }
@@ -140,7 +142,10 @@ function refuseDeadLetter(
   throw new GoondanError('E_DEAD_LETTER', `This event crashed its agent ${times} and became a dead letter.`);
 }
 
-/** Runs the steps. Every turn layer has run up to its `next()`: from now on their events count, also after a crash. */
+/**
+ * Runs the steps. All turn layers have now run up to their `next()`, so the events that they emitted count, also after
+ * a crash.
+ */
 async function enterSteps(turn: RunningTurn): Promise<TurnResult> {
   const { agent, before } = turn;
   // A layer that hung may continue after its turn was given up.
@@ -199,7 +204,7 @@ async function commit(turn: RunningTurn, base: OpenTurn, result: TurnResult): Pr
   if (turn.muted && turn.before.restorePoint) agent.states.restore(turn.before.restorePoint.extensionState);
   conversation.removeEphemeral('step', undefined);
   conversation.removeEphemeral('turn', undefined);
-  // From now on every emission of a layer is rejected, even one that would have been muted.
+  // From now on every message event of a layer is rejected, even one that would have been muted.
   turn.muted = false;
   const view = conversation.end();
   await save(turn, base, result);

@@ -27,7 +27,7 @@ export class TurnDeadline {
   ) {
     const late = () => new GoondanError('E_TURN_TIMEOUT', `The turn ran longer than ${policy.turnTimeoutMs} ms.`);
     this.callOff = clocks.turn.after(policy.turnTimeoutMs, () => this.abort(late()));
-    // The turn may already have ended, so that nothing awaits this promise.
+    // Prevents an unhandled rejection: once the turn has ended, nothing awaits this promise.
     this.abandoned.promise.catch(() => undefined);
     if (cancel?.aborted) this.onCancel();
     else cancel?.addEventListener('abort', this.onCancel, { once: true });

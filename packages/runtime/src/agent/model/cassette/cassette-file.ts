@@ -42,7 +42,7 @@ export async function openCassetteWriter(path: string) {
 }
 
 function readEntries(text: string, path: string): CassetteEntry[] {
-  // Without the last piece: it is empty, or a line that a crash left incomplete.
+  // The last piece is left out, because it is empty or a line that a crash left incomplete.
   const [head, ...lines] = text.split('\n').slice(0, -1);
   if (head !== undefined && head !== firstLine)
     throw damaged(`${path} is not a cassette: its first line is not ${firstLine}.`);

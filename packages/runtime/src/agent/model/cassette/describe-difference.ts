@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '@goondan/types';
 import { isPlainObject } from '../../../json/copy-json.ts';
 import type { CassetteRequest } from './cassette-entry.ts';
 
-/** Returns `undefined` when the requests are equal. */
+/** Returns the description, or `undefined` when the requests are equal. */
 export function describeDifference(recorded: CassetteRequest, now: CassetteRequest): string | undefined {
   const difference =
     findDifference([...recorded.messages], [...now.messages], 'messages') ??

@@ -1,7 +1,8 @@
 /**
- * Keeps parts of a reply that no type of message part fits (sources, reasoning images, future kinds). They are stored
- * in the conversation as custom parts, complete, under `providerOptions.goondan`. When the conversation is sent again,
- * parts that the provider needs are restored. The others are left out, because no provider knows custom parts.
+ * Keeps the parts of a reply for which messages have no type of their own (sources, reasoning images, future kinds).
+ * They are stored in the conversation as custom parts, complete, under `providerOptions.goondan`. When the conversation
+ * is sent again, parts that the provider needs are restored. The others are left out, because no provider knows custom
+ * parts.
  */
 import type { LanguageModelV4ReasoningFilePart } from '@ai-sdk/provider';
 import type { CustomPart, JsonObject } from '@goondan/types';

@@ -48,7 +48,7 @@ export const providers = {
       };
     },
     async loadMostTokens(modelId) {
-      // Packages of other providers that offer Anthropic's models read the limit here too.
+      // The packages of other providers that offer Anthropic's models import this internal module, too.
       const { getModelCapabilities } = await import('@ai-sdk/anthropic/internal');
       const { isKnownModel, maxOutputTokens } = getModelCapabilities(modelId);
       return isKnownModel ? maxOutputTokens : undefined;
@@ -73,7 +73,7 @@ export const providers = {
     systemMessages: 'in-place',
     async load() {
       const { createOpenAI, VERSION } = await import('@ai-sdk/openai');
-      // The package's default posts to `/responses`, which stores the conversation on OpenAI's servers.
+      // Without `chat`, the package posts to `/responses`, which stores the conversation on OpenAI's servers.
       return {
         package: `@ai-sdk/openai@${VERSION}`,
         make: (modelId, settings) => createOpenAI(settings).chat(modelId),

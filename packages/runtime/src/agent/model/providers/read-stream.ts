@@ -23,7 +23,7 @@ export interface StreamReading {
   readonly provider: string;
   /** `provider/model`, for messages to people. */
   readonly label: string;
-  /** Aborting it stops the reading: the rest of the stream is cancelled, and the reply is incomplete. */
+  /** Aborting this signal stops the reading: the rest of the stream is cancelled, and the reply is incomplete. */
   readonly signal: AbortSignal;
   readonly onDelta: (delta: ModelDelta) => void;
 }

@@ -1,6 +1,6 @@
 /**
- * Reads how long to wait before a retry, in milliseconds: from the provider's headers, or from the body, as Google does
- * it.
+ * Reads how long to wait before a retry, in milliseconds: from the headers of the provider's answer, or, for Google,
+ * from its body.
  */
 export function retryAfter(headers: Readonly<Record<string, string>>, body: string, now: Date): number | undefined {
   return (

@@ -41,10 +41,7 @@ function readDataUrl(source: string): { base64: string; mediaType: string } {
   return { base64: Buffer.from(decodeURIComponent(payload)).toString('base64'), mediaType };
 }
 
-/**
- * Detects the real type of base64 image data. Providers reject an image whose declared type is wrong, and once such an
- * image is in the history every later call fails. So the detected type wins over the declared one.
- */
+/** The media types that are detected, each with the start of its base64 data. */
 const signatures: readonly (readonly [mediaType: string, start: RegExp])[] = [
   ['image/png', /^iVBORw0KGgo/],
   ['image/jpeg', /^\/9j\//],
@@ -53,7 +50,11 @@ const signatures: readonly (readonly [mediaType: string, start: RegExp])[] = [
   ['image/webp', /^UklGR.{6}XRUJQ/],
 ];
 
-/** Returns `undefined` for a type that models do not read. */
+/**
+ * Detects the real type of base64 image data, or returns `undefined`. Providers reject an image whose declared type is
+ * wrong, and once such an image is in the history every later call fails. So the detected type wins over the declared
+ * one.
+ */
 function sniffImageType(base64: string): string | undefined {
   const start = base64.slice(0, 24);
   return signatures.find(([, pattern]) => pattern.test(start))?.[0];

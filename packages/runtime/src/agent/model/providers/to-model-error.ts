@@ -106,7 +106,7 @@ function copyOf(error: unknown, apiKey: string | undefined): Error {
   return copy;
 }
 
-/** A shorter key, as used for local servers, is not treated as a secret, because it would match ordinary words. */
+/** The minimum length of a key that is masked. A shorter key, as used for local servers, would match ordinary words. */
 const shortestSecret = 8;
 
 function hide(text: string, apiKey: string | undefined): string {

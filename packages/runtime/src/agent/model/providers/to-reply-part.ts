@@ -56,7 +56,7 @@ function toToolCall(part: LanguageModelV4ToolCall): ToolCallPart {
 
 /**
  * Parses the arguments of a call. Text that is not JSON is returned as it is; the validation of the arguments then
- * reports it to the model.
+ * reports the mistake to the model.
  */
 function parseInput(input: string): JsonValue {
   if (input.trim() === '') return {};

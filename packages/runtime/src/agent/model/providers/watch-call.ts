@@ -1,7 +1,7 @@
 /**
  * Watches one model call. The call ends when the caller's signal aborts, when no byte arrives for too long, or when the
- * total time is over. Pings of the provider count as bytes, so the watch is inside `fetch`. In each case the HTTP
- * request is aborted.
+ * total time is over. In each case the HTTP request is aborted. The bytes are watched inside `fetch`, so that a
+ * provider's pings count too.
  */
 import { GoondanError } from '@goondan/types';
 import { unlessAborted } from '../../../ports/unless-aborted.ts';
@@ -31,7 +31,7 @@ export function watchCall(
   const callOffTotal = clock.after(deadlines.totalMs, () =>
     end(timeout(`${label} took longer than ${seconds(deadlines.totalMs)} in all.`)),
   );
-  // One timer compares with the time of the last byte, instead of a new timer for each byte.
+  // The timer checks when the last byte arrived. A new timer for each byte would cost more.
   let callOffSilence = clock.after(deadlines.silenceMs, function look() {
     const left = deadlines.silenceMs - (clock.elapsed() - heardAt);
     if (left > 0) callOffSilence = clock.after(left, look);
@@ -39,7 +39,8 @@ export function watchCall(
   });
 
   const watchedFetch: Fetch = async (input, init) => {
-    // A redirect would send the key to another host. Bun's own timeout could end the call before ours.
+    // Redirects are not followed, because they would send the key to another host. Bun's own timeout is off, because it
+    // could end the call before our deadlines do.
     const answer = send(input, { ...init, redirect: 'manual', timeout: false } as RequestInit);
     // The request was already sent, so the listener does not delay it.
     if (typeof init?.body === 'string') onSent?.(init.body);

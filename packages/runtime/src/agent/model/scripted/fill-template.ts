@@ -1,5 +1,5 @@
 /**
- * Fills `{{…}}` in the texts and arguments of a rule.
+ * Fills the placeholders `{{…}}` in the texts and arguments of a script's rule.
  *
  * Invariants: filling never throws, whatever a tool returned. A missing value becomes the empty string. Filled-in text
  * is not parsed as a template again, so a user cannot insert placeholders.

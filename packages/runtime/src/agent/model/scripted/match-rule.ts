@@ -20,7 +20,10 @@ export function matchRule(
   return undefined;
 }
 
-/** Returns the named groups; a group that did not take part in the match is `undefined`. */
+/**
+ * Returns the named groups of the match, or `undefined` if the condition does not match. A group that did not take part
+ * in the match is `undefined`.
+ */
 function matchCondition(
   condition: Rule['condition'],
   newest: ModelMessage | undefined,

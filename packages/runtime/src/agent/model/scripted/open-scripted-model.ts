@@ -15,7 +15,7 @@ import { rememberTurns, type TurnMemory } from './remember-turns.ts';
 import type { AnswerAction, FailAction, Rule } from '../../../config/script/script.ts';
 import { streamText } from './stream-text.ts';
 
-/** An agent runs one turn at a time; the other remembered turns are recent ones that may be retried or replayed. */
+/** The number of turns to remember: the running turn, and recent turns that may be retried or replayed. */
 const rememberedTurns = 64;
 const quotedLength = 200;
 
@@ -88,7 +88,7 @@ function writeAnswer(
   // empty text beside calls.
   if (text !== '' || action.calls.length === 0) parts.push({ type: 'text', text });
   if (action.calls.length === 0) return parts;
-  // The turn's own count is needed if a layer truncated the conversation, because its ids must not be reused.
+  // The turn's own count is needed if a layer truncated the conversation: ids of removed calls must not be reused.
   let number = Math.max(turn.lastCallNumber, findLastCallNumber(messages));
   for (const { tool, args } of action.calls) {
     number += 1;

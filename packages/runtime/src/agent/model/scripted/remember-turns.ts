@@ -11,7 +11,8 @@ export interface TurnMemory {
 }
 
 /**
- * Returns a function that returns the memory of a turn; it is new if the turn is not among the latest `limit` turns.
+ * Returns a function that finds the memory of a turn. A turn that is not among the latest `limit` turns gets a new
+ * memory.
  */
 export function rememberTurns(limit: number): (turnId: string) => TurnMemory {
   const turns = new Map<string, TurnMemory>();
