@@ -18,7 +18,7 @@ export async function withDeadline<Value>(
   const inner = new AbortController();
   let giveUp: (reason: unknown) => void = () => undefined;
   const over = new Promise<never>((_, reject) => void (giveUp = reject));
-  // If the action aborts and throws synchronously, nothing awaits this promise.
+  // Prevents an unhandled rejection: if the action aborts and throws synchronously, nothing awaits this promise.
   over.catch(() => undefined);
   const stop = (reason: unknown) => {
     inner.abort(reason);

@@ -23,7 +23,7 @@ import type { RunningTurn } from '../turn-state/running-turn.ts';
 
 /** The layer or the tool call that calls another agent. */
 export interface Asker {
-  /** The scope for the keys of the asker's effects. */
+  /** The beginning of the keys under which the asker's effects are recorded. */
   readonly scope: string;
   /** The span that becomes the parent of the called agent's turn. */
   readonly spanIds: SpanIds;
@@ -70,7 +70,7 @@ async function request(turn: RunningTurn, asker: Asker, params: AgentRequest): P
 /** Returns the timeout of the request, or else of the bundle, or else the asker's default. */
 function timeoutOf({ timeoutMs }: AgentRequest, asker: Asker, policy: TurnPolicy): RequestTimeout | undefined {
   const { requestTimeoutMs, turnTimeoutMs } = policy;
-  // A request never waits longer than the caller's turn. This also keeps the value within the range of a timer.
+  // A request never waits longer than the caller's turn. This limit also keeps the timeout within the range of a timer.
   const atMost = (ms: number) => Math.min(ms, turnTimeoutMs);
   if (timeoutMs !== undefined) return { ms: atMost(timeoutMs), field: 'timeoutMs' };
   if (requestTimeoutMs !== undefined) return { ms: atMost(requestTimeoutMs), field: 'requestTimeoutMs' };

@@ -2,9 +2,9 @@
  * Tools with which the model calls other agents: `agents__request`, `agents__send`, `agents__list`, `agents__catalog`.
  * The handlers only call `ctx.agents`, so that calls by a model and calls by a layer share one code path.
  *
- * All tools are idempotent: a call is an effect under the key of its tool call, and the id of its event is made from
- * that key. A call that is repeated after a crash gets the recorded answer, joins the first call if that is still
- * running, or is delivered if the first call was not.
+ * All these tools are idempotent. A call is recorded as an effect under the key of its tool call, and the id of the
+ * event that it sends is made from that key. A call that is repeated after a crash gets the recorded answer, joins the
+ * first call if that is still running, or is delivered if the first call was not.
  */
 import type { AgentRequest, AgentSend, JsonSchema } from '@goondan/types';
 import type { ToolDeclaration } from '../tool/load-tool.ts';

@@ -50,7 +50,7 @@ export type TurnRecord =
    * The turn was resumed after a crash. Message events since the last `entered` or `step` record do not count, except
    * the input.
    */
-  /** `isExcused`: the interruption was not caused by the turn's event. */
+  /** `isExcused`: true if the turn's event did not cause the interruption. */
   | { readonly type: 'resumed'; readonly isExcused?: true };
 
 export interface StepRecord extends ResumedStep {

@@ -26,7 +26,7 @@ import { LlmView } from './llm-view.ts';
 export class Conversation {
   private events: MessageEvent[] = [];
   private eventsTaken: readonly MessageEvent[] | undefined;
-  /** A copy of the base, made when it is first read, or just before its first change. */
+  /** A copy of the base, made when the base is first read, or just before the first change to it. */
   private baseTaken: readonly Message[] | undefined;
   private baseTouched = false;
   private baseEnd: number;
@@ -40,7 +40,7 @@ export class Conversation {
   readonly state: ConversationState;
 
   constructor(
-    /** The model's view that the previous turn left in memory, or a new one made from the committed messages. */
+    /** The conversation as the model sees it: the view that the previous turn left in memory, or a new view. */
     private view: LlmView,
     private readonly systemPrompt: string | undefined,
     private readonly deps: {
@@ -175,7 +175,7 @@ export class Conversation {
   private noteMessage(event: Extract<MessageEvent, { message: Message }>): void {
     const { message } = event;
     if (lifetimeOf(message) !== undefined) this.ephemerals.push(message);
-    // An id may be reused: from now on it belongs to the new message.
+    // The id of a message that is gone may be used again. From now on it belongs to the new message.
     this.replacements.delete(message.id);
     if (event.type === 'replace' && event.targetId !== message.id) this.replacements.set(event.targetId, message.id);
   }

@@ -83,7 +83,7 @@ export class LlmView {
     return place;
   }
 
-  /** Returns true if a result after this index answers a call before it, or no call at all. */
+  /** Returns true if a tool result after this index answers a call before this index, or no call at all. */
   private hasStrangers(from: number): boolean {
     const asked = new Set<string>();
     for (let place = from; place < this.list.end; place++) {

@@ -16,7 +16,7 @@ interface Instance {
   readonly finished: Map<string, TurnResult>;
 }
 
-/** The number of results kept for turns that are opened again. */
+/** The maximum number of results that are kept, in case their turns are opened again. */
 const MOST_FINISHED = 1_000;
 
 export function memoryStore(): ConversationStore {

@@ -1,4 +1,6 @@
-/** Collects the draws that extensions take while they are loaded, for the recordings of their turns. */
+/**
+ * Collects the draws that extensions take while they are loaded, so that the recordings of turns contain these draws.
+ */
 import type { Draw, DrawKind, DrawnValues, DrawScope } from '../../trace/draw-scope.ts';
 
 /** The maximum number of draws kept for one extension. */

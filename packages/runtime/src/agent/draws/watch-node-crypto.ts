@@ -1,7 +1,7 @@
 /**
- * Like `watch-draws.ts`, for `node:crypto`, whose functions differ from those of the global `crypto`. Loading
- * `node:crypto` costs a few milliseconds, so its functions are replaced only when a module is about to import it. They
- * must be replaced before that import, because an import keeps the functions that it found.
+ * Does the same as `watch-draws.ts` for `node:crypto`, whose functions differ from those of the global `crypto`.
+ * Loading `node:crypto` costs a few milliseconds, so its functions are replaced only when a module is about to import
+ * it. They must be replaced before that import, because an import keeps the functions that it found.
  */
 import { currentScope } from '../../trace/draw-scope.ts';
 

@@ -22,7 +22,10 @@ export interface StatusesDeps {
   readonly address: AgentAddress;
   readonly mask: SecretMask;
   readonly now: () => Date;
-  /** Returns true for a tool of the agent. A rejected tool does not count, whatever its extension says. */
+  /**
+   * Returns true if the agent has this tool. It is false for a tool that the agent rejected, even if a status lists the
+   * tool.
+   */
   readonly isTool: (name: string) => boolean;
   /** Returns the ids of the running turn; `undefined` between turns. */
   readonly currentTurn: () => { readonly turnId: string; readonly traceId: string } | undefined;

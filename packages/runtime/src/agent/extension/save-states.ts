@@ -3,7 +3,7 @@
  * the agent ends. While a turn runs, nothing is written here: the turn's records and its commit include the states set
  * during it.
  *
- * 1. One write at a time, of all current states. Writes are not queued.
+ * 1. Each write contains all current states, and only one write runs at a time. Writes are not queued.
  * 2. A failed write is retried with backoff, until a write or the commit of a turn succeeds.
  * 3. If states are given up, the log names their extensions.
  */

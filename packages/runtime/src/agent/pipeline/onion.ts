@@ -111,7 +111,7 @@ class LayerRun<Result> implements AskingLayer {
   innerRejected(thrown: unknown): void {
     this.innerState = 'rejected';
     this.innerValue = thrown;
-    // The layer may not have handled the promise of next(); its rejection must not end the process.
+    // The layer may not have handled the promise of next(). The rejection of that promise must not end the process.
     this.inner?.catch(() => undefined);
     this.innerSettled(undefined);
   }
@@ -136,7 +136,7 @@ class LayerRun<Result> implements AskingLayer {
 
   private callLayer(): unknown {
     const returned = this.layer.run(this.chain.contextFor(this, () => this.next()));
-    // Checked now: if the inner part settled a moment later, the missing await would go unnoticed.
+    // Checked now, because a moment later the inner part may have settled, and the missing await would go unnoticed.
     this.didNotWait = this.innerState === 'running' && isSettled(returned);
     return returned;
   }

@@ -15,7 +15,7 @@ export function attachExtension(thrown: unknown, extension: string): object {
   }
   if (extensionOf(thrown) === undefined) {
     // Reflect does not throw if an author has frozen the error; such an error stays without a name. Errors of other
-    // classes may have a field `extension` of their own, so all are marked under another name.
+    // classes may have a field `extension` of their own, so the name is stored in `extensionName`.
     Reflect.defineProperty(thrown, 'extensionName', { value: extension, configurable: true });
     if (GoondanError.is(thrown)) {
       Reflect.defineProperty(thrown, 'extension', { value: extension, configurable: true, writable: true });

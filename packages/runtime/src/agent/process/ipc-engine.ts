@@ -1,6 +1,6 @@
 /**
  * Calls other agents on behalf of an agent in its own process. Every call goes to the orchestrator, which identifies
- * the caller by the channel. The answer has the same `callId`.
+ * the caller by the channel. The answer has the same `callId` as the call.
  *
  * 1. A call ends once: with its answer, when the caller's signal aborts, or when the channel closes.
  * 2. If a caller gives up, the call is cancelled at the orchestrator. A late answer is reported and dropped.

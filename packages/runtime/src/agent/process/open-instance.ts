@@ -35,7 +35,7 @@ export interface OpenInstanceDeps {
 /** Messages for an open instance; the process handles all others itself. */
 export type InstanceMessage = Exclude<ToAgent, { readonly type: 'start' | 'ping' | 'drain' }>;
 
-/** Opens the instance. **Errors** — mistakes in the plan, its modules or its conversation. */
+/** Opens the instance. **Errors** — mistakes in the plan, in its modules or in the stored conversation. */
 export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
   const { channel, host, log } = deps;
   host.moveTo(start.cwd);
@@ -52,7 +52,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
     () => turns.isIdle,
     (problem, thrown) => log.writeThrown('warn', 'reply.kept', problem, thrown),
   );
-  // Started before bundle code is loaded, so that bundle code cannot interfere with it.
+  // Telemetry starts before bundle code is loaded, so that bundle code cannot interfere with it.
   const telemetry = await startTelemetry(start, deps);
   const agent = await startAgent(
     { ...start.agent, ...start.address },

@@ -1,4 +1,4 @@
-/** The process an agent runs in, as a port, because a test must not change the folder of its own process or end it. */
+/** The process in which an agent runs, as a port: a test must not end its own process or change its folder. */
 import type { Channel } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';

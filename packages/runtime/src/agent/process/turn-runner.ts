@@ -51,8 +51,8 @@ export class TurnRunner {
   }
 
   /**
-   * Pauses the clock of this event's turn when an agent that it called begins to wait for a person, and resumes the
-   * clock when `isHeld` is false.
+   * Pauses or resumes the clock of this event's turn. `isHeld`: true while an agent that the turn called waits for a
+   * person.
    */
   hold(eventId: string, isHeld: boolean): void {
     const held = this.#clocks.get(eventId);

@@ -27,7 +27,7 @@ export interface TurnTracesDeps {
   readonly clock: Clock;
   /** The agent's extensions, which a replay needs. */
   readonly extensions: readonly RecordedExtension[];
-  /** Returns the current statuses of the things that the extensions need; without it, there are no statuses. */
+  /** Returns the current statuses of the things that the extensions need. When absent, turns start without statuses. */
   readonly statuses?: () => readonly ExtensionStatusChanged[];
   /** Called once whenever writing starts to fail. */
   readonly report: (problem: string) => void;

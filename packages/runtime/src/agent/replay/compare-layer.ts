@@ -100,7 +100,7 @@ export function describeGone(layer: LayerRecord, asked: readonly Change[]): Laye
   };
 }
 
-/** Makes a recording of a layer that did nothing, to compare a new layer with. */
+/** Makes the record of a layer that did nothing. A new layer is compared with it. */
 export function asIfItDidNothing({ extension, name, kind }: LayerRecord): LayerRecord {
   const nothing = { startMs: 0, ownMs: 0, totalMs: 0, emittedMore: 0, outcome: 'passed' } as const;
   return { extension, name, kind, ...nothing, changed: [], resultChanged: [], emitted: [], messages: [] };

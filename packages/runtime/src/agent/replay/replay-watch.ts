@@ -43,7 +43,7 @@ export class ReplayWatch implements TurnObserver {
   /** Aborts at the point where the recorded turn was cancelled, with the same reason. */
   readonly signal = this.#cancel.signal;
   readonly #stopped = Promise.withResolvers<void>();
-  /** Resolves when the replay cannot continue, because the recording has no outcome for an effect, or ends here. */
+  /** Resolves when the replay cannot continue, because the recording has no outcome for an effect or has ended. */
   readonly stopped = this.#stopped.promise;
   readonly #served = { model: 0, tool: 0, agent: 0, approval: 0 };
   readonly #chains: ReplayedSpan[] = [];
@@ -53,7 +53,7 @@ export class ReplayWatch implements TurnObserver {
   /** The running agent, set once it has started. */
   agent: Pick<RunningAgent, 'parts' | 'layers'> | undefined;
   #first: Divergence | undefined;
-  /** Positions and layers that diverged. */
+  /** Layers that diverged, each with its position in the turn. */
   readonly #differing = new Set<string>();
   #layers = 0;
   #stoppedAt: readonly string[] | undefined;

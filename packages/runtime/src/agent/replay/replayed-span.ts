@@ -57,7 +57,7 @@ export class ReplayedSpan implements ChainSpan {
     this.isBeyondHalt = then === undefined && outer?.isAtHalt === true;
   }
 
-  /** True when the chain was running at the halt, and the replay has got at least as far. */
+  /** True when the chain was running at the halt, and has got at least as far in the replay as in the recording. */
   get isAtHalt(): boolean {
     if (this.isBeyondHalt) return true;
     if (this.then?.isUnfinished !== true) return false;

@@ -42,7 +42,7 @@ export class ServedDraws implements DrawScope {
       case 'uuid':
         return toUuid(this.#hex(32));
       case 'bytes': {
-        // The number of bytes is known only from a generated value.
+        // Calls `make`, because only a generated value shows how many bytes are needed.
         const { length } = make() as string;
         return this.#hex(length);
       }

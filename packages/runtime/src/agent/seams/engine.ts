@@ -3,7 +3,7 @@
  * turns.
  *
  * Invariants that every engine guarantees: delivery is in order for each address, idempotent on `event.id`, and durable
- * before it resolves. A request ends in exactly one way: with a reply, an error or a timeout.
+ * before `deliver` resolves. A request ends in exactly one way: with a reply, an error or a timeout.
  */
 import {
   type AgentAddress,

@@ -7,7 +7,9 @@ import type { LayerAsk, RunningStep } from '../turn-state/running-turn.ts';
 import { callToolForLayer } from '../tool-call/call-tool-for-layer.ts';
 import { subjectOf, TurnLayerContext, turnOf } from '../turn-state/execution-context.ts';
 
-/** The members that both contexts have. Each getter knows the layer that reads it. A turn layer has no step. */
+/**
+ * The members that both contexts have. Each getter knows the layer that reads it. `Step` is undefined for a turn layer.
+ */
 abstract class PowerfulContext<Step extends RunningStep | undefined> extends TurnLayerContext<Step> {
   get conversationState() {
     return this[turnOf].conversation.state;

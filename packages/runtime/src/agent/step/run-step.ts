@@ -66,7 +66,8 @@ async function callModelAndTools(turn: RunningTurn, step: RunningStep): Promise<
   step.finishReason = reply.finishReason;
   turn.deltas.modelFinished(step, reply);
   const message = appendReply(turn, step, reply);
-  // The reply is written to disk while the layers of its calls run, because one of them may wait for a person.
+  // The reply is written to disk while the layers of its tool calls run, because one of these layers may wait for a
+  // person.
   turn.log.flushSoon();
 
   const calls = reply.content.filter((part) => part.type === 'tool-call');

@@ -25,7 +25,7 @@ import type { RegisteredTool } from '../tool/tool-registry.ts';
 export async function invokeTool(turn: RunningTurn, call: RunningToolCall): Promise<ToolCallResult> {
   const { key, toolName } = call;
   try {
-    // A tool that started before the crash counts as started, so its step must not be dropped.
+    // If the tool had already started before a crash, its step must not be dropped.
     if (turn.effects.wasBegun(key)) noteStart(call);
     const recorded = turn.effects.recorded(key);
     // Safe: only results are recorded under this key.
@@ -48,8 +48,8 @@ async function runHandler(
   const { effects } = turn;
   const { key, toolName } = call;
   effects.intend(key, 'tool');
-  // The intent must be on disk before anything happens outside, because after a crash it is all that is known about the
-  // call.
+  // The intent must be on disk before anything happens outside, because after a crash only the intent shows that the
+  // call may have run.
   if (tool.effects !== 'none') await turn.log.flush();
   noteStart(call);
   // Copied, because the handler may change its arguments.

@@ -26,7 +26,8 @@ export class ToolCallContext extends TurnLayerContext<RunningToolCall> {
     return {
       ask: (request) => {
         const asked = askForApproval(turn, call, request);
-        // If a layer ignores this promise, the core still rejects the call, and the process continues.
+        // If a layer ignores this promise, its rejection must not end the process. The core rejects the tool call
+        // anyway.
         asked.catch(() => undefined);
         return asked;
       },

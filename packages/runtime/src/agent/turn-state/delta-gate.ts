@@ -57,8 +57,8 @@ export class DeltaGate {
   }
 
   /**
-   * Notifies the listener that the streamed text of this step does not count, because the step is retried. If the step
-   * was buffered, nothing was sent, so there is nothing to discard.
+   * Notifies the listener that the streamed text of this step does not count, because the step is retried. If text is
+   * held back until the end of the step or the turn, nothing was sent, so there is nothing to discard.
    */
   discard(step: StepIdentity): void {
     this.open = undefined;

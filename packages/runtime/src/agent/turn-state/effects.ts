@@ -1,7 +1,7 @@
 /**
  * Effects: model calls, tool calls, requests to other agents and approval requests. Each effect is recorded when it
  * completes; a resumed turn uses the record and does not repeat the effect. Outcomes are copied on the way in and out,
- * because layers may change a reply or a result in place, and do so again on resume.
+ * because layers may change a reply or a result in place, and in a resumed turn they do it again.
  *
  * All access to the outside happens inside `perform`. So an observer of the turn sees every effect, and a replay can
  * return the recorded outcome there instead of reaching the outside.
@@ -65,7 +65,9 @@ export class Effects {
     return this.before.effects.has(key);
   }
 
-  /** Returns the value that an earlier run recorded, or throws its error again; `undefined` without a record. */
+  /**
+   * Returns the value that an earlier run recorded, or throws the recorded error. Returns `undefined` without a record.
+   */
   recorded(key: string): JsonValue | undefined {
     const outcome = this.before.effects.get(key);
     if (outcome === undefined) return undefined;

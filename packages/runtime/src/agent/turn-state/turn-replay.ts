@@ -13,7 +13,7 @@ export interface TurnReplay {
   timeOf(messageId: string): Date | undefined;
   /**
    * Returns the recorded outcome of the effect, or throws the recorded error. If no outcome is recorded, the promise
-   * never settles: the replay records that and ends the turn there.
+   * never settles, and the replay ends the turn there.
    */
   serve(effect: Omit<WatchedEffect, 'outcome'>): Promise<JsonValue>;
 }

@@ -107,7 +107,7 @@ function takeWarm(agent: AgentParts, version: number): LlmView | undefined {
 }
 
 /**
- * Returns the states that a turn returns to if it cannot be committed: those in memory, including states set between
+ * Returns the states to restore if the turn cannot be committed: the states in memory, including those set between
  * turns. If this process missed a commit, the committed states are loaded first.
  */
 function stateAtStart(agent: AgentParts, opened: OpenTurn): Record<string, JsonValue> {

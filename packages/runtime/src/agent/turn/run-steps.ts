@@ -167,7 +167,7 @@ function usageSince(before: TokenUsage, now: TokenUsage): TokenUsage {
   };
 }
 
-/** Reads the finish reason from the result that the layers returned. */
+/** Returns true if the reply was truncated, by the finish reason in the result that the layers returned. */
 function isTruncated({ metadata }: StepResult): boolean {
   return metadata['finishReason'] === 'length';
 }

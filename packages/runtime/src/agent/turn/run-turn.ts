@@ -100,7 +100,7 @@ async function answer(turn: RunningTurn, { deadLetter = false, isExcused = false
     core: () => enterSteps(turn),
     problemWith: problemWithTurnResult,
   });
-  // Called only for its check: throws if a layer set metadata after the last step that is not JSON.
+  // Called only for its check: throws if a layer has set metadata that is not JSON since the last step.
   recordedMetadata(turn.metadata, agent.mask);
   return withoutSecrets(result, agent.mask);
 }
@@ -148,7 +148,7 @@ function refuseDeadLetter(
  */
 async function enterSteps(turn: RunningTurn): Promise<TurnResult> {
   const { agent, before } = turn;
-  // A layer that hung may continue after its turn was given up.
+  // A layer that hung may call `next()` after its turn was given up.
   refuseWhenOver(turn);
   if (before.restorePoint === undefined) {
     const extensionState = agent.states.snapshot();

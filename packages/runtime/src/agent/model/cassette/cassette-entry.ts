@@ -55,7 +55,9 @@ export function writeEntry(entry: CassetteEntry, previous: CassetteRequest | und
   return `${JSON.stringify(line)}\n`;
 }
 
-/** Reads one line. Returns `undefined` when it is not an entry, or does not fit the request of the previous line. */
+/**
+ * Reads one line. Returns `undefined` when the line is not an entry, or does not fit the request of the previous line.
+ */
 export function readEntry(line: string, previous: CassetteRequest | undefined): CassetteEntry | undefined {
   const value = parseObject(line);
   const written = value?.['request'];

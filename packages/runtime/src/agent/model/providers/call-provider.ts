@@ -53,7 +53,10 @@ export async function callProvider(request: ModelRequest, call: ProviderCall): P
   }
 }
 
-/** Remembers an error thrown by a listener: it is the caller's mistake, and must not be reported as the provider's. */
+/**
+ * Remembers an error thrown by a listener. The error is the caller's mistake, and must not be reported as the
+ * provider's.
+ */
 function guardListener(request: ModelRequest) {
   const listener = {
     broken: undefined as { error: unknown } | undefined,

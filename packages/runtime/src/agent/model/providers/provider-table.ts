@@ -21,8 +21,8 @@ export interface Provider {
   readonly endpoint?: { readonly variable: string; readonly address: string; readonly version: string };
   readonly systemMessages: SystemPlacement;
   /**
-   * `package`: name and version, because another version may build a different request from the same messages. `make`:
-   * makes a model object for one call. This costs microseconds, and gives each call its own `fetch`.
+   * `package`: the name and version of the package. Another version may build a different request from the same
+   * messages. `make`: makes a model object for one call. This costs microseconds, and gives each call its own `fetch`.
    */
   load(): Promise<{
     readonly package: string;

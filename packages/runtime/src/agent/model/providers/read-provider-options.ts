@@ -18,7 +18,7 @@ export interface CallSettings {
 }
 
 const defaultDeadlines = {
-  /** The longest time without a received byte. */
+  /** The maximum time to wait for the next byte. */
   silenceMs: 120_000,
   /** The maximum time for the whole call. */
   totalMs: 600_000,

@@ -97,7 +97,7 @@ function collectParts({ provider, onDelta }: StreamReading) {
         return;
       case 'error':
         throw new StreamedError(part.error);
-      // The `tool-call` part repeats the whole input, and the other parts are not content.
+      // These parts are ignored: a later `tool-call` part repeats the whole input, and the other parts are not content.
       case 'tool-input-start':
       case 'tool-input-delta':
       case 'tool-input-end':

@@ -8,7 +8,8 @@
  * 5. any other status that is not a success → `E_MODEL_FAILED`, final
  * 6. a success whose body is not in the provider's format → `E_MODEL_REPLY`, retryable
  * 7. an incomplete answer, or no connection → `E_MODEL_FAILED`, retryable
- * 8. any other error happened before the request was sent (for example, an unsupported file) → `E_MODEL_FAILED`, final
+ * 8. any other error, which happened before the request was sent (for example, an unsupported file) → `E_MODEL_FAILED`,
+ *    final
  *
  * The message contains the provider's words, cut to 1000 characters and without the key. The cause is a plain copy,
  * because the original error contains the whole request.

@@ -4,15 +4,16 @@
  * 1. A message is converted once: with a history of 10 000 messages, a later call costs one lookup per message. Only
  *    deeply frozen messages are remembered, because only these cannot change later.
  * 2. Results of tools follow their calls as one message, even if system messages came in between.
- * 3. System messages go where the provider accepts them ({@link SystemPlacement}). Anthropic has one system field (a
- *    later system message needs a beta), and Google rejects a system message that is not at the beginning: `front`.
- *    OpenAI accepts them anywhere, and if they stay in place its prompt cache stays valid: `in-place`. Many chat
- *    templates behind `openai-compatible` accept only a single system message, at the beginning: `joined`.
+ * 3. System messages go where the provider accepts them ({@link SystemPlacement}). `front` is for Anthropic, which has
+ *    one system field (a later system message needs a beta), and for Google, which rejects a system message that is not
+ *    at the beginning. `in-place` is for OpenAI, which accepts system messages anywhere; if they stay in place, its
+ *    prompt cache stays valid. `joined` is for `openai-compatible`, because many chat templates accept only a single
+ *    system message, at the beginning.
  * 4. Empty text and empty messages are not sent: providers answer such a conversation with 400, now and in every later
  *    call.
  *
- * Apart from rules 3 and 4, and from URLs, which are never downloaded here, the prompt equals the one that the AI SDK
- * writes; a test compares them.
+ * The prompt equals the one that the AI SDK writes, except for rules 3 and 4, and for URLs, which are never downloaded
+ * here. A test compares the two prompts.
  */
 import type { LanguageModelV4Message, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type { AssistantPart, FilePart, ImagePart, ModelMessage, UserPart } from '@goondan/types';

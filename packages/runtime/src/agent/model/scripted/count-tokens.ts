@@ -27,7 +27,7 @@ function measureParts(parts: readonly (UserPart | AssistantPart | ToolResultPart
   return parts.reduce((length, part) => length + measurePart(part), 0);
 }
 
-/** Images, files and parts of other providers have no text to count. */
+/** Returns the number of characters in a part. Images, files and parts of other providers have no text to count. */
 function measurePart(part: UserPart | AssistantPart): number {
   switch (part.type) {
     case 'text':

@@ -18,7 +18,7 @@ export function rememberTurns(limit: number): (turnId: string) => TurnMemory {
   const turns = new Map<string, TurnMemory>();
   return (turnId) => {
     const turn = turns.get(turnId) ?? { failures: new Map(), lastCallNumber: 0 };
-    // Inserted again, so that it becomes the newest: a Map keeps the order of insertion.
+    // Inserted again, so that this turn becomes the newest: a Map keeps the order of insertion.
     turns.delete(turnId);
     turns.set(turnId, turn);
     for (const oldest of turns.keys()) {
