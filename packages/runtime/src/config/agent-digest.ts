@@ -3,9 +3,9 @@ import { type Mask, maskJson } from '../log/mask-secrets.ts';
 import { digestJson } from '../json/digest-json.ts';
 
 /**
- * Returns a hash of everything an agent consists of, regardless of where its folder is. The hash may be written down:
- * API keys are left out and other secrets masked. Functions passed by a program are not included. Returns `undefined`
- * when a program passes something that is not JSON, such as an object that refers to itself.
+ * Returns a hash of all parts of an agent, which does not depend on the agent's folder. The hash may be stored, because
+ * API keys are left out and other secrets are masked. Functions passed by a program are not included. Returns
+ * `undefined` when a program passes something that is not JSON, such as an object that refers to itself.
  */
 export function agentDigest(agent: object, mask: Mask): string | undefined {
   try {

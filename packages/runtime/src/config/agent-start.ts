@@ -1,4 +1,7 @@
-/** The first message to an agent process: its identity, its plan, and where its conversation is stored. JSON. */
+/**
+ * The first message to an agent process: its identity, its plan, and where its conversation is stored. The message is
+ * JSON.
+ */
 import type { AgentAddress, AgentCard } from '@goondan/types';
 import type { TelemetrySettings } from './telemetry-settings.ts';
 import type { ReplaySource } from '../trace/replay.ts';
@@ -10,12 +13,12 @@ export interface AgentStart {
   /** All agents of the swarm, including this one. */
   readonly agents: readonly AgentCard[];
   readonly store: { readonly stateRoot: string; readonly workspaceId: string };
-  /** True while no part of the conversation was written, so that the first turn has nothing to read. */
+  /** True if nothing of the conversation has been written yet. The first turn then reads nothing. */
   readonly isNew?: boolean;
   /** The working folder, to which the process changes. It must exist. */
   readonly cwd: string;
   /** Where to export the spans of the agent's turns. Without it, no spans are exported. */
   readonly telemetry?: TelemetrySettings;
-  /** A recorded turn to replay. The process reports the result, exits, and accepts no other input. */
+  /** If set, the process replays this recorded turn, reports the result and exits. It accepts no other input. */
   readonly replay?: ReplaySource;
 }

@@ -6,7 +6,7 @@ import { resourceNamePattern } from './resource-name.ts';
 import type { SwarmPlan } from './swarm-plan.ts';
 import type { SwarmPolicy } from './swarm-policy.ts';
 
-/** Returns a copy of a valid plan. **Errors** — `E_SWARM_PLAN`. */
+/** Returns a copy of the plan if it is valid. **Errors** — `E_SWARM_PLAN`. */
 export function checkSwarmPlan(given: SwarmPlan): SwarmPlan {
   const plan = copyPlan(given);
   const problems = [...(findMissing(plan) ?? findProblems(plan))];
@@ -88,7 +88,7 @@ function* findRuleProblems(
   }
 }
 
-/** The lowest valid value of each number. */
+/** The lowest valid value of each numeric limit in a policy. */
 const leastNumbers = {
   maxProcesses: 1,
   startTimeoutMs: 1,

@@ -1,4 +1,4 @@
-/** The first message to a connector process: the module to load and its config. JSON. */
+/** The first message to a connector process: the module to load and its config. The message is JSON. */
 import type { JsonObject, JsonSchema } from '@goondan/types';
 
 export interface ConnectorStart {
@@ -6,7 +6,7 @@ export interface ConnectorStart {
   readonly connection: string;
   /** The Connector's name. */
   readonly connector: string;
-  /** The folder to which `entry` is relative, and which `entry` must not leave. */
+  /** The folder to which `entry` is relative. The module must be inside this folder. */
   readonly root: string;
   readonly entry: string;
   /** The names of events that the connector may emit; any when absent. */
@@ -20,7 +20,7 @@ export interface ConnectorStart {
   readonly masked?: readonly string[];
   /** The agents that the connection's events can reach; the orchestrator fills it in. */
   readonly agents?: readonly string[];
-  /** A hash of the connector's module and its imports. If it differs, the connector has changed. */
+  /** A hash of the connector's module and its imports. A different hash means that the connector has changed. */
   readonly digest?: string;
   /** True for a trial during a reload: the process only loads the module and checks its config and export. */
   readonly isTrial?: boolean;

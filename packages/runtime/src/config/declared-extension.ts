@@ -2,8 +2,8 @@
 import type { ExtensionResource, JsonObject } from '@goondan/types';
 
 /**
- * Swarm-wide extensions are outside the agent's own extensions, and declarative hooks are inside, whatever their
- * priorities.
+ * The place of an extension's layers in the onion, whatever their priorities: layers of swarm-wide extensions are
+ * outside the layers of the agent's own extensions, and layers of declarative hooks are inside them.
  */
 export type Tier = 'swarm' | 'agent' | 'hook';
 
@@ -14,6 +14,6 @@ export interface DeclaredExtension {
   /** The config to merge over the resource's own config. */
   readonly config?: JsonObject;
   readonly tier?: Tier;
-  /** A hash of the extension's module and its imports. If it differs, the extension has changed. */
+  /** A hash of the extension's module and its imports. A different hash means that the extension has changed. */
   readonly digest?: string;
 }

@@ -23,9 +23,9 @@ export interface DeclaredTool {
   readonly config?: JsonObject;
   readonly configSchema?: JsonSchema;
   readonly errorMessageLimit?: number;
-  /** The folder to which `entry` is relative, and which `entry` must not leave. */
+  /** The folder to which `entry` is relative. The module must be inside this folder. */
   readonly root: string;
   readonly entry: string;
-  /** A hash of the tool's module and its imports. If it differs, the tool has changed. */
+  /** A hash of the tool's module and its imports. A different hash means that the tool has changed. */
   readonly digest?: string;
 }

@@ -8,7 +8,7 @@ import { unlessThrows } from '../ports/unless-throws.ts';
  * Paths are relative to `root`.
  */
 export function loadProblem(thrown: unknown, root: string): string {
-  // Bun collects the syntax errors of a module, and its own message only counts them.
+  // Bun collects the syntax errors of a module in one error, whose own message only says how many there are.
   const errors = gatheredErrors(thrown);
   const [first, ...more] = errors.length > 0 ? errors : [thrown];
   const message = readField(first, 'message');

@@ -6,12 +6,14 @@ export interface ModelSpec {
   readonly provider: string;
   /** The provider's own name of the model. */
   readonly model: string;
-  /** The key itself; when absent, the provider's environment variable is read. */
+  /** The API key itself; when absent, the provider's environment variable is read. */
   readonly apiKey?: string;
-  /** The base URL; when absent, the provider's `*_BASE_URL` variable, and then its public address. */
+  /**
+   * The base URL; when absent, the provider's `*_BASE_URL` variable is used, or else the provider's public address.
+   */
   readonly endpoint?: string;
   /** Options that only this provider understands. */
   readonly options?: JsonObject;
-  /** Sampling settings for every call; the settings of a single request win over them. */
+  /** Sampling settings for every call; the settings of a single request override them. */
   readonly params?: ModelParams;
 }

@@ -2,8 +2,8 @@ import type { DeclaredAgent } from './declared-agent.ts';
 import { digestJson } from '../json/digest-json.ts';
 
 /**
- * Returns a hash of the modules that an agent loads. It includes no config value, so it may be written down. If it
- * differs, data from an earlier start may be out of date.
+ * Returns a hash of the modules that an agent loads. The hash includes no config value, so it may be stored. If the
+ * hash has changed since an earlier start, data from that start may be out of date.
  */
 export function partsDigest({ extensions = [], tools = [], agentTools = false }: DeclaredAgent): string {
   return digestJson({

@@ -1,6 +1,6 @@
 /**
- * The environment variables that the providers' own tools use: for the key, and for another address. A new bundle uses
- * the first provider whose key is set.
+ * The environment variables that the providers' own tools use: for the API key, and for an address other than the
+ * provider's public one. A new bundle uses the first provider whose key is set.
  */
 export const providerVariables = {
   anthropic: { key: 'ANTHROPIC_API_KEY', endpoint: 'ANTHROPIC_BASE_URL' },

@@ -1,4 +1,6 @@
-/** A whole, resolved swarm: the plan that the orchestrator runs. JSON; nothing in it is left to look up. */
+/**
+ * A whole, resolved swarm: the plan that the orchestrator runs. The plan is JSON, and nothing in it is left to look up.
+ */
 import type { ConnectorStart } from './connector-start.ts';
 import type { DeclaredAgent } from './declared-agent.ts';
 import type { IngressRule } from './ingress-rule.ts';

@@ -2,8 +2,8 @@ import type { AgentEvent } from '@goondan/types';
 import type { Environment } from './variable-name.ts';
 
 /**
- * The operator's settings for spans: where to send them and what to include. JSON, because agent processes get them
- * with their plan.
+ * The operator's settings for spans: where to send them and what to include. The settings are JSON, because agent
+ * processes get them with their plan.
  */
 export interface TelemetrySettings {
   /** The complete URL to which spans are posted. */

@@ -38,7 +38,9 @@ describe('a tool name', () => {
   });
 
   test('X-09 the error shows the name and the required form', () => {
-    expect(() => checkToolName('getWeather')).toThrow('"getWeather" is no tool name: it must be {resource}__{export}');
+    expect(() => checkToolName('getWeather')).toThrow(
+      '"getWeather" is not a tool name: it must be {resource}__{export}',
+    );
   });
 
   test('X-09 providers accept every accepted name, which has exactly one double underscore', () => {

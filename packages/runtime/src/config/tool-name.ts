@@ -10,7 +10,7 @@ export function checkToolName(name: unknown): string {
   if (typeof name === 'string' && isToolName(name)) return name;
   throw new GoondanError(
     'E_TOOL_NAME',
-    `"${String(name)}" is no tool name: it must be {resource}__{export}, at most 64 of A-Z a-z 0-9 _ -.`,
+    `"${String(name)}" is not a tool name: it must be {resource}__{export}, with at most 64 of the characters A-Z a-z 0-9 _ -.`,
   );
 }
 

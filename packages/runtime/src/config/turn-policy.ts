@@ -4,18 +4,21 @@ export interface TurnPolicy {
   readonly maxStepsPerTurn: number;
   /** The maximum number of retries of one step. */
   readonly maxStepRetries: number;
-  /** The delay before the first retry; the delay doubles each time. An error's own `retryAfterMs` counts instead. */
+  /**
+   * The delay before the first retry; the delay doubles each time. If the error has a `retryAfterMs`, that delay is
+   * used instead.
+   */
   readonly retryBaseMs: number;
   readonly retryMaxMs: number;
   /**
-   * The time limit of a request to another agent that sets none, from the start of the callee's turn. When undefined,
-   * it is `defaultRequestTimeoutMs` for `ctx.agents.request`, and the callee's `turnTimeoutMs` for the tool
-   * `agents__request`.
+   * The time limit of a request to another agent, if the request sets no limit. The time counts from the start of the
+   * callee's turn. When undefined, the limit is `defaultRequestTimeoutMs` for `ctx.agents.request`, and the callee's
+   * `turnTimeoutMs` for the tool `agents__request`.
    */
   readonly requestTimeoutMs: number | undefined;
   /**
-   * The time limit for requests to this agent until their turn begins; the start of the agent's process does not count.
-   * When undefined, it is `turnTimeoutMs`.
+   * The maximum time that a request to this agent waits until its turn begins. The time to start the agent's process
+   * does not count. When undefined, the limit is `turnTimeoutMs`.
    */
   readonly queueTimeoutMs: number | undefined;
   /**
@@ -33,7 +36,7 @@ export interface TurnPolicy {
   readonly crashesBeforeDeadLetter: number;
   /** The time that the layers of a cancelled turn have to finish; after that, the turn ends without them. */
   readonly unwindMs: number;
-  /** The limit of input and output tokens of all steps; undefined means no limit. */
+  /** The limit of input and output tokens of all steps of a turn together; undefined means no limit. */
   readonly maxTokensPerTurn: number | undefined;
   /** The maximum number of characters of a tool's error message that the model gets. */
   readonly errorMessageLimit: number;

@@ -1,7 +1,7 @@
 /**
- * Contents in the format of the GenAI conventions: messages with parts, as JSON in one attribute. They are included
- * only if the operator enables them. Secrets are masked before long values are cut, and a cut value is still JSON.
- * Pure.
+ * Converts the contents of messages and calls to the format of OpenTelemetry's GenAI conventions: messages with parts,
+ * as JSON in one attribute. Contents are included only if the operator enables them. Secrets are masked before long
+ * values are cut, and a cut value is still JSON. All functions are pure.
  */
 import type { ModelReply, ToolCallResult, TurnResult } from '@goondan/types';
 import { isPlainObject, type PlainObject } from '../json/copy-json.ts';
@@ -9,7 +9,10 @@ import { shortenMasked } from '../log/shorten-masked.ts';
 import type { Mask } from '../log/mask-secrets.ts';
 import type { Attributes } from './otlp.ts';
 
-/** The maximum number of characters of one text, and of one list of messages, of which the newest are kept. */
+/**
+ * The maximum number of characters of one text (the beginning is kept), of one list of messages (the newest are kept),
+ * and of one value.
+ */
 const LONGEST_TEXT = 4_000;
 const LONGEST_LIST = 32_000;
 const LONGEST_VALUE = 8_000;
@@ -66,7 +69,7 @@ function replyContent({ content, finishReason }: ModelReply, mask: Mask): Attrib
   return { 'gen_ai.output.messages': outputText({ content }, ended, mask) };
 }
 
-/** An output message includes its finish reason. */
+/** Returns an output message as JSON, with its finish reason. */
 function outputText(message: unknown, finishReason: string, mask: Mask): string {
   return JSON.stringify([{ role: 'assistant', parts: partsOf(message, mask), finish_reason: finishReason }]);
 }
@@ -95,13 +98,14 @@ function toPart(part: unknown, mask: Mask): PlainObject {
     case 'tool-result':
       return { type: 'tool_call_response', id: shorten(id), response: toJson(resultOf(output), mask) };
     default:
-      // Pictures and files are not sent; only their type is.
+      // The data of pictures and files is not sent, only their type.
       return { type: typeof type === 'string' ? mask(type).slice(0, 40) : 'unknown' };
   }
 }
 
 /**
- * Converts a value to JSON. If it has to be cut, returns a text instead, because a part of an object is not valid JSON.
+ * Converts a value to JSON. If the value has to be cut, returns it as a text, because a part of an object is not valid
+ * JSON.
  */
 function toJson(value: unknown, mask: Mask): unknown {
   const text = shortenMasked(mask)(value, LONGEST_TEXT);
@@ -121,7 +125,7 @@ function textPart(type: string, text: unknown, mask: Mask): PlainObject {
   return { type, content: shortenMasked(mask)(text, LONGEST_TEXT) };
 }
 
-/** Returns as many of the last items as fit, as JSON; earlier items are not converted. */
+/** Returns a JSON list of the last items, as many as fit. Earlier items are not converted. */
 function newest(items: readonly unknown[], toText: (item: unknown) => string): string {
   let length = 0;
   const kept: string[] = [];

@@ -1,4 +1,6 @@
-/** The data of an ended chain that may change later, copied at its end. All other data is described when it is sent. */
+/**
+ * Copies the data of an ended chain that may change later. All other data of the chain is read when its span is sent.
+ */
 import { isPlainObject, type PlainObject } from '../json/copy-json.ts';
 import { unlessThrows } from '../ports/unless-throws.ts';
 import type { RunningSpan } from '../trace/running-span.ts';
@@ -12,7 +14,10 @@ export interface EndedSpan {
   /** The parameters of a model call. */
   readonly params: PlainObject;
   readonly content: Attributes;
-  /** For a chain that was running when its turn was given up: the time on the monotonic clock, and the reason. */
+  /**
+   * Present for a chain that was still running when its turn was given up: that time on the monotonic clock, and the
+   * reason.
+   */
   readonly leftAt?: { readonly elapsed: number; readonly error: unknown };
 }
 

@@ -1,4 +1,4 @@
-/** An error as attributes and status of a span. */
+/** Converts an error to the attributes and the status of a span. */
 import type { Mask } from '../log/mask-secrets.ts';
 import { shortenMasked } from '../log/shorten-masked.ts';
 import { FAILED, type OtlpSpan } from './otlp.ts';

@@ -1,4 +1,4 @@
-/** The telemetry of one agent process. Imported only when spans are exported. */
+/** The telemetry of one agent process. This module is imported only if spans are exported. */
 import { VERSION } from '../config/version.ts';
 import type { TurnListener } from '../trace/watch-turn.ts';
 import { toRequest } from './otlp.ts';
@@ -8,14 +8,12 @@ import { showEndpoint, type TelemetrySettings } from '../config/telemetry-settin
 import type { TurnPlace } from './turn-place.ts';
 import { TurnSpans } from './turn-spans.ts';
 
-// Read when this module is loaded, before any bundle code, because bundle code may replace the global function.
+// `fetch` is read when this module is loaded, before any bundle code runs, because bundle code may replace the global
+// function.
 const send = globalThis.fetch;
 const { pid } = process;
 
-/**
- * Opens the telemetry. Only the models by reference of `agent` are used. If it names no model, the first one is its
- * own.
- */
+/** Opens the telemetry. `agent.modelRef`: the agent's own model; the first of `agent.models` when absent. */
 export function openTelemetry(
   settings: TelemetrySettings,
   agent: Pick<TurnPlace, 'models'> & { readonly modelRef?: string },

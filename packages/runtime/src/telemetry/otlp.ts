@@ -1,6 +1,6 @@
 /**
  * Spans in OTLP's JSON encoding: ids as lower-case hexadecimal digits, times and whole numbers as texts, kinds and
- * codes as numbers. Pure.
+ * codes as numbers. All functions are pure.
  */
 
 export interface OtlpSpan {
@@ -27,8 +27,8 @@ export const spanKinds = { internal: 1, server: 2, client: 3 } as const;
 export const FAILED = 2;
 
 /**
- * A plain number is a whole number; a fraction is written as `{ double }`, so that an attribute always has the same
- * type.
+ * Attributes by name. A plain number is exported as a whole number; a value that may be a fraction is written as `{
+ * double }`. So an attribute has the same type in every span.
  */
 export type Attributes = Readonly<
   Record<string, string | boolean | number | { readonly double: number } | readonly string[] | undefined>
@@ -44,7 +44,7 @@ export function toAttributes(values: Attributes): OtlpSpan['attributes'] {
 
 function toValue(value: Attributes[string]): OtlpValue | undefined {
   if (value === undefined) return undefined;
-  // A collector reads UTF-8, which cannot represent half of a surrogate pair.
+  // OTLP texts are UTF-8, which cannot represent half of a surrogate pair.
   if (typeof value === 'string') return { stringValue: value.toWellFormed() };
   if (typeof value === 'boolean') return { boolValue: value };
   // A number too large to be written as plain digits is left out.

@@ -1,6 +1,5 @@
 /**
- * Checks whether spans would be exported, where to, and whether the collector accepts them, for a person who sets up a
- * machine.
+ * Checks for `gdn doctor` whether spans would be exported, to which endpoint, and whether the collector accepts them.
  */
 import { systemClock } from '../ports/clock.ts';
 import { namesCollector, showEndpoint } from '../config/telemetry-settings.ts';
@@ -11,13 +10,13 @@ export interface CollectorProbe {
   readonly endpoint?: string;
   /** True if spans would include the contents of messages. */
   readonly hasContent: boolean;
-  /** Settings that are ignored, and the reason if the collector does not accept spans. */
+  /** Texts about settings that are ignored, and about the reason if the collector does not accept spans. */
   readonly problems: readonly string[];
 }
 
 const PROBE_MS = 2_000;
 
-/** Sends an empty list of spans, in the way a swarm sends its spans. Never rejects. */
+/** Sends an empty list of spans to the collector, in the same way as a swarm sends its spans. Never rejects. */
 export async function probeCollector(environment: Environment): Promise<CollectorProbe> {
   if (!namesCollector(environment)) return { hasContent: false, problems: [] };
   const { readTelemetrySettings } = await import('./read-telemetry-settings.ts');

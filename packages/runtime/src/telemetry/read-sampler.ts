@@ -1,11 +1,14 @@
-/** Reads from OpenTelemetry's environment variables which traces the operator wants, for `sampleEvent`. Pure. */
+/** Reads from OpenTelemetry's environment variables which traces to export. The result is for `sampleEvent`. Pure. */
 import { valueOf } from '../config/telemetry-settings.ts';
 import type { Environment } from '../config/variable-name.ts';
 
 const NAME = 'OTEL_TRACES_SAMPLER';
 const SHARE = 'OTEL_TRACES_SAMPLER_ARG';
 
-/** Reads the sampler. Reports a wrong value to `warn`, and then samples every trace unless its caller has decided. */
+/**
+ * Reads the sampler. A wrong value is reported to `warn` and replaced by its default: the sampler by
+ * `parentbased_always_on`, the share by 1.
+ */
 export function readSampler(environment: Environment, warn: (warning: string) => void) {
   const name = valueOf(environment, NAME)?.toLowerCase() ?? 'parentbased_always_on';
   const asksCaller = name.startsWith(PARENT_BASED);

@@ -1,6 +1,6 @@
 /**
- * Reads OpenTelemetry's environment variables once, when a swarm starts. They belong to the operator: a bundle and its
- * `.env` cannot set them. Agent processes get the resulting settings with their plan, never the variables. Pure.
+ * Reads OpenTelemetry's environment variables once, when a swarm starts. Only the operator can set these variables, not
+ * a bundle or its `.env`. Agent processes get the resulting settings with their plan, never the variables. Pure.
  */
 import { unlessThrows } from '../ports/unless-throws.ts';
 import { readSampler } from './read-sampler.ts';
@@ -9,7 +9,7 @@ import type { Environment } from '../config/variable-name.ts';
 
 /**
  * Reads the settings and the sampler; both are undefined when no spans are exported. `swarm`: the service name, unless
- * the operator set one. `warnings`: settings that are ignored, as texts for people, without the values of headers.
+ * the operator set one. `warnings`: texts about settings that are ignored. They do not contain the values of headers.
  */
 export function readTelemetrySettings(environment: Environment, swarm: string) {
   const warnings: string[] = [];
@@ -42,7 +42,9 @@ function isTurnedOff(environment: Environment, warn: Warn): boolean {
   return true;
 }
 
-/** Returns the endpoint of traces unchanged. To the general endpoint, the path for traces is added. */
+/**
+ * Returns the endpoint for traces as it is set. If only the general endpoint is set, adds the path for traces to it.
+ */
 function endpointOf(environment: Environment, warn: Warn): string | undefined {
   const { traces, everything } = endpointVariables;
   const variable = valueOf(environment, traces) === undefined ? everything : traces;
@@ -55,7 +57,10 @@ function endpointOf(environment: Environment, warn: Warn): string | undefined {
   return url.href;
 }
 
-/** Warns when another protocol is set. The protocol in use is accepted by every collector. */
+/**
+ * Warns when the operator set a protocol other than `http/json`. Spans are sent as `http/json` anyway, which every
+ * collector accepts.
+ */
 function warnAboutProtocol(environment: Environment, warn: Warn): void {
   const name = firstSet(environment, 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'OTEL_EXPORTER_OTLP_PROTOCOL');
   const protocol = name && valueOf(environment, name);
@@ -66,7 +71,7 @@ function warnAboutProtocol(environment: Environment, warn: Warn): void {
   );
 }
 
-/** Reads the headers. Headers for traces win over general headers. */
+/** Reads the headers. A header for traces replaces a general header of the same name. */
 function headersOf(environment: Environment, warn: Warn): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const variable of ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS']) {

@@ -7,7 +7,7 @@ import { toTraceId } from '../trace/span-id.ts';
 
 /**
  * Adds the decision to an event. `share`: the share of traces to export, from 0 for none to 1 for all. `asksCaller`: if
- * true, the decision of the caller is followed.
+ * true and the caller has already decided, the caller's decision is used.
  */
 export function sampleEvent(
   event: AgentEvent,
@@ -22,8 +22,8 @@ export function sampleEvent(
 }
 
 /**
- * The number of digits to read from the end of a trace id, which is random: as many as a JavaScript number can hold. A
- * larger share includes all traces of a smaller one.
+ * The number of hexadecimal digits at the end of a trace id that are compared with the share. These digits are random,
+ * and a JavaScript number can hold 13 of them. A larger share includes all traces of a smaller share.
  */
 const DIGITS = 13;
 

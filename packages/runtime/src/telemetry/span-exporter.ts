@@ -1,13 +1,13 @@
 /**
  * Sends spans to the collector.
  *
- * 1. No turn waits for it or fails because of it: `add` only fills a queue. Failures are counted and reported once,
- *    until sending works again.
- * 2. Spans are collected for `gatherMs` and then serialised, even while the collector does not answer, so that the data
- *    of a turn is not kept in memory.
- * 3. It sends one post at a time, of at most `mostInPost` spans and about `longestPost` characters.
- * 4. At most `mostWaiting` spans and `longestWaiting` characters are queued; above that the newest are dropped. A post
- *    is retried for `retryForMs`; after that its spans are dropped.
+ * 1. No turn waits for the exporter or fails because of it: `add` only fills a queue. Failures are counted and reported
+ *    once, until sending works again.
+ * 2. Spans are collected for `gatherMs` and then serialised, even if the collector does not answer. So the exporter
+ *    does not keep the data of a turn in memory.
+ * 3. The exporter sends one post at a time, of at most `mostInPost` spans and about `longestPost` characters.
+ * 4. At most `mostWaiting` spans and `longestWaiting` characters are queued. If the queue is full, new spans are
+ *    dropped. A post is retried for `retryForMs`; after that its spans are dropped.
  * 5. `finish` sends the remaining spans once more, within a time limit.
  */
 import { type Clock, sleep, waitAtMost } from '../ports/clock.ts';
@@ -36,8 +36,8 @@ export interface SpanExporterDeps {
   readonly toBody: (spans: readonly string[]) => string;
   readonly clock: Clock;
   /**
-   * Returns a number from 0 to 1. Random delays prevent processes that lost their collector at the same time from
-   * retrying at the same time.
+   * Returns a number from 0 to 1, for random delays. Without them, all processes that lost their collector at the same
+   * time would also retry at the same time.
    */
   readonly random: () => number;
   readonly report: (level: 'info' | 'warn', message: string) => void;
@@ -47,9 +47,9 @@ export interface SpanExporterDeps {
 export class SpanExporter {
   readonly #deps: SpanExporterDeps;
   readonly #limits: typeof exporterLimits;
-  /** Aborts when posts are no longer retried. */
+  /** Aborted when posts are no longer retried. */
   readonly #hurry = new AbortController();
-  /** Aborts when nothing is sent any more. */
+  /** Aborted when nothing is sent any more. */
   readonly #over = new AbortController();
   #gathered: SpanSource[] = [];
   #gatheredSpans = 0;
@@ -109,8 +109,8 @@ export class SpanExporter {
   }
 
   /**
-   * Serialises the collected spans. Drops spans that cannot be serialised: their data is foreign, and even reading an
-   * error may throw.
+   * Serialises the collected spans. Drops spans that cannot be serialised. Their data comes from bundle code, so even
+   * reading a field of an error may throw.
    */
   #putIntoWords(): void {
     const gathered = this.#gathered;
@@ -135,7 +135,7 @@ export class SpanExporter {
       const batch = this.#takeBatch();
       await this.#send(batch).catch((error: unknown) => this.#drop(batch.length, String(error)));
     }
-    // Reset synchronously, because a span that is added a moment later needs a new sender.
+    // No `await` may be between the loop and this line, because a span that is added in between needs a new sender.
     this.#sending = undefined;
   }
 

@@ -1,4 +1,4 @@
-/** Makes the spans of a committed turn: one for the turn, and one below it for each layer of its own chain. Pure. */
+/** Makes the spans of a committed turn: one for the turn, and one below it for each layer of the turn chain. Pure. */
 import type { RunningSpan } from '../trace/running-span.ts';
 import type { WatchedEnd } from '../trace/layer-span.ts';
 import { contentOfTurn } from './content.ts';
@@ -8,8 +8,8 @@ import { describeUsage, spansOfLayers } from './to-otlp-spans.ts';
 import { describeModel, nameText, nanosAt, toSpan, type TurnPlace, whose } from './turn-place.ts';
 
 /**
- * Makes the spans. `chain`: the turn chain; undefined when the turn ended before it. `endedAt`: the time on the
- * monotonic clock.
+ * Makes the spans. `chain`: the turn chain; undefined when the turn ended before the chain began. `endedAt`: the time
+ * on the monotonic clock.
  */
 export function spansOfTurn(
   { result, stepCount, usage }: WatchedEnd,
@@ -52,7 +52,7 @@ function kindOf({ turn: { event, spanIds } }: TurnPlace): number {
 
 /**
  * Returns the start of the turn. A turn that continued after a crash began in an earlier process, at an unknown time.
- * The time of its event is used, which is earlier, so the span covers the whole turn.
+ * For such a turn, the result is the time of its event. This time is earlier, so the span covers the whole turn.
  */
 function startOf(place: TurnPlace): string {
   const { resumed, event } = place.turn;

@@ -10,7 +10,7 @@ import { type Attributes, type OtlpSpan, spanKinds } from './otlp.ts';
 import type { EndedSpan } from './ended-span.ts';
 import { describeModel, nameText, nanosAt, toSpan, type TurnPlace, whose } from './turn-place.ts';
 
-/** Describes a step, a model call or a tool call; `spansOfTurn` describes turns. */
+/** Makes the spans of a step, a model call or a tool call; `spansOfTurn` makes those of a turn. */
 export function toOtlpSpans(seen: EndedSpan, place: TurnPlace): OtlpSpan[] {
   const { recorded, leftAt } = seen;
   const { chain, startedAt, totalMs } = recorded;
@@ -33,7 +33,9 @@ export function toOtlpSpans(seen: EndedSpan, place: TurnPlace): OtlpSpan[] {
   return [own, ...spansOfLayers(recorded, place, endedAt)];
 }
 
-/** Returns the error that the chain threw or that a tool returned; for a chain that was given up, the reason. */
+/**
+ * Returns the error that the chain threw or that a tool returned. For a chain that was given up, returns the reason.
+ */
 function whatWentWrong({ recorded, leftAt }: EndedSpan): unknown {
   if (leftAt !== undefined) return leftAt.error ?? {};
   if (recorded.outcome === 'failed') return recorded.error ?? {};
@@ -80,7 +82,10 @@ function describeModelCall({ recorded, modelRef, params }: EndedSpan, place: Tur
   return { name: `chat ${named['gen_ai.request.model']}`, kind: spanKinds.client, attributes };
 }
 
-/** A layer may have put anything into the parameters, so values of a wrong type are left out. */
+/**
+ * Returns the parameters of a model call as attributes. A layer may have put anything into the parameters, so values of
+ * a wrong type are left out.
+ */
 function describeParams({ temperature, maxTokens, topP, topK, seed }: PlainObject): Attributes {
   const number = (value: unknown) => (typeof value === 'number' ? value : undefined);
   const double = (value: unknown) => (typeof value === 'number' ? { double: value } : undefined);
@@ -125,8 +130,8 @@ function describeToolCall({ chain }: RunningSpan, place: TurnPlace) {
 }
 
 /**
- * Makes the spans of layers. All are children of the chain's span; their nesting shows in their start and end times.
- * `endedAt`: the time at which the chain of these layers ended, on the monotonic clock.
+ * Makes the spans of layers. All of them are children of the chain's span. Only their start and end times show how the
+ * layers are nested. `endedAt`: the time at which the chain of these layers ended, on the monotonic clock.
  */
 export function spansOfLayers({ chain, layers }: RunningSpan, place: TurnPlace, endedAt: number): OtlpSpan[] {
   return layers.map((layer, index) => {

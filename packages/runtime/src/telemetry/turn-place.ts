@@ -19,7 +19,7 @@ export interface TurnPlace {
   readonly hasContent: boolean;
 }
 
-/** Makes a span from the parts in which spans differ. */
+/** Makes a span of the turn from the fields that are not the same for all of its spans. */
 export function toSpan(
   { turn }: TurnPlace,
   { fields: { spanId, parentSpanId } }: SpanIds,
@@ -37,14 +37,14 @@ export function toSpan(
 /** The maximum number of characters of a name, which may come from a model. */
 const LONGEST_NAME = 200;
 
-/** Masks a name and then cuts it, because a part of a secret would not be found. */
+/** Masks a name and then cuts it. In the other order, a secret that was cut would not be found. */
 export function nameText(text: string, mask: Mask): string {
   return mask(text).slice(0, LONGEST_NAME);
 }
 
 /**
- * Returns the attributes of the agent and the conversation. An agent's name has no slash, so no two conversations of a
- * swarm have the same id.
+ * Returns the attributes that identify the agent and the conversation. An agent's name contains no slash, so two
+ * conversations of a swarm never have the same id.
  */
 export function whose({ turn, swarm }: TurnPlace): Attributes {
   const { agentName, instanceKey, mask } = turn;
@@ -55,7 +55,7 @@ export function whose({ turn, swarm }: TurnPlace): Attributes {
   };
 }
 
-/** Returns the provider and the model in the terms of the conventions. */
+/** Returns the provider and the model as attributes of the GenAI conventions. */
 export function describeModel({ models }: Pick<TurnPlace, 'models'>, modelRef: string, mask: Mask) {
   const named = Object.hasOwn(models, modelRef) ? models[modelRef] : undefined;
   return {
@@ -65,8 +65,8 @@ export function describeModel({ models }: Pick<TurnPlace, 'models'>, modelRef: s
 }
 
 /**
- * Returns the provider's name in the conventions. A provider that is not listed there keeps its name from the Model
- * resource.
+ * Returns the provider's name in the GenAI conventions. A provider that the conventions do not list keeps its name from
+ * the Model resource.
  */
 function providerName(provider: string | undefined): string {
   return provider === 'google' ? 'gcp.gemini' : (provider ?? '_OTHER');

@@ -1,11 +1,12 @@
 /**
- * The spans of one turn while it runs. A chain is passed on when it ends, and the turn itself when it is committed, so
- * a crash loses only running parts.
+ * Passes the spans of one running turn to the exporter: those of a chain when the chain ends, and those of the turn
+ * when the turn is committed. So a crash loses only the spans of running parts.
  *
- * 1. A span is passed on once. An interrupted run has already passed on its spans; this run passes on the turn, and the
- *    steps that had not ended, under the same ids.
- * 2. The parent of every span is exported: a chain whose turn was given up is passed on as unfinished.
- * 3. Nothing is described while the turn runs, except values that may change later.
+ * 1. A span is passed on once. If a crash interrupted an earlier run of the turn, that run has already passed on the
+ *    chains that had ended. This run passes on the turn, and the steps that had not ended, under the same ids.
+ * 2. The parent of every span is exported, too. For this reason, a chain that was running when its turn was given up is
+ *    passed on as unfinished.
+ * 3. While the turn runs, only values that may change later are converted. Everything else is converted later.
  */
 import type { WatchedEnd, WatchedTurn } from '../trace/layer-span.ts';
 import type { RunningSpan } from '../trace/running-span.ts';
@@ -25,7 +26,10 @@ export interface SpanSource {
 
 export class TurnSpans implements TurnListener {
   readonly #open = new Set<RunningSpan>();
-  /** Chains that were passed on. A step that has ended may later count as a failure, but its span is passed on once. */
+  /**
+   * Chains whose spans were passed on. A step that has ended is reported again if it later counts as failed, but its
+   * span is passed on only once.
+   */
   readonly #told = new WeakSet<RunningSpan>();
   #place: TurnPlace | undefined;
   #chain: RunningSpan | undefined;
@@ -36,7 +40,7 @@ export class TurnSpans implements TurnListener {
   ) {}
 
   started(turn: WatchedTurn, startedAt: number): void {
-    // The caller does not record this trace.
+    // The trace of this turn is not exported.
     if (turn.event.isSampled === false) return;
     this.#place = { ...this.agent, turn, startedAt };
   }

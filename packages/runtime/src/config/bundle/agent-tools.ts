@@ -13,8 +13,9 @@ export const AGENT_TOOL_NAMES: readonly string[] = ['request', 'send', 'list', '
 );
 
 /**
- * Returns true if a reference means the tools of the runtime: `Tool/agents` without a package or of the base library,
- * unless a resource of that name is declared.
+ * Returns true if a reference means the tools of the runtime. Such a reference is `Tool/agents`, either without a
+ * package or from the package of the base library. If the scope or the package declares a resource of that name, the
+ * reference means that resource.
  */
 export function meansAgentTools(scope: Scope, written: WrittenReference): boolean {
   const reference = parseReference(written);

@@ -6,9 +6,9 @@ import type { Path } from './place.ts';
 export interface BundleProblem extends CodePlace {
   readonly code: ErrorCode;
   readonly message: string;
-  /** `Kind/name` of the resource with the problem, if it concerns a resource. */
+  /** `Kind/name` of the resource with the problem; absent if the problem does not concern a resource. */
   readonly resource?: string;
-  /** How to fix it. */
+  /** How to fix the problem. */
   readonly suggestion?: string;
 }
 
@@ -18,7 +18,10 @@ export interface Finding {
   readonly problem: BundleProblem;
 }
 
-/** Make a finding at a place. `suggestion`: the one of the error catalogue when absent. `resource`: `Kind/name`. */
+/**
+ * Make a finding at a place. Without `suggestion`, the finding gets the suggestion of the error catalogue. `resource`:
+ * `Kind/name`.
+ */
 export const errorAt = findingAt('error');
 export const warningAt = findingAt('warning');
 

@@ -9,30 +9,36 @@ export interface Bundle {
   readonly folder: string;
   /** The bundle's own resources, and those of the packages it refers to. */
   readonly resources: readonly LoadedResource[];
-  /** Errors in the order of the files. One error rejects the whole bundle. */
+  /** Errors in the order of the files. A bundle with an error is rejected as a whole. */
   readonly errors: readonly BundleProblem[];
   readonly warnings: readonly BundleProblem[];
   readonly valid: boolean;
   /** The scope of the bundle itself. It contains the scopes of its packages. */
   readonly scope: Scope;
-  /** Declared values from the bundle's `.env`; the environment wins over them. */
+  /**
+   * Variables from the bundle's `.env`. If a variable is also set in the environment, the value from the environment is
+   * used.
+   */
   readonly environmentFile: Readonly<Record<string, string>>;
 }
 
 /** One folder with resources, of the bundle or of an npm package. Names are looked up inside it. */
 export interface Scope {
-  /** The real path of the folder. Files of the scope's resources are relative to it and must be inside it. */
+  /**
+   * The real path of the folder. File names in the scope's resources are relative to this folder, and the files must be
+   * inside it.
+   */
   readonly folder: string;
-  /** The npm name; absent for the scope of the bundle itself. */
+  /** The npm name of the package; absent for the scope of the bundle itself. */
   readonly package?: string;
   readonly resources: readonly LoadedResource[];
-  /** Documents with an error, which are not resources for that reason; their references are checked as well. */
+  /** Documents with an error. They are not in `resources`, but their references are checked, too. */
   readonly broken: readonly ReferringResource[];
   /** Resources by `Kind/name`. If a name is declared twice, the first one counts. */
   readonly byIdentity: ReadonlyMap<string, LoadedResource>;
   /** `Kind/name` of everything that is declared, including broken documents. */
   readonly declared: ReadonlySet<string>;
-  /** True when a document could not be read, so that a resource that seems to be missing may be in it. */
+  /** True when a document could not be read. A resource that seems to be missing may be in that document. */
   readonly isIncomplete: boolean;
   /** The packages that the resources refer to, by npm name. Packages that are not installed are left out. */
   readonly packages: ReadonlyMap<string, Scope>;
@@ -55,7 +61,7 @@ export interface LoadedResourceOf<Kind extends ResourceKind> {
   readonly identity: string;
   /** The npm package that the resource comes from; absent for the bundle's own resources. */
   readonly package?: string;
-  /** The folder to which the resource's files are relative. */
+  /** The folder to which file names in the resource are relative. */
   readonly folder: string;
   readonly resource: ResourceOf<Kind>;
   readonly document: SourceDocument;

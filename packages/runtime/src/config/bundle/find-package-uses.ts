@@ -5,7 +5,7 @@ import { listReferences, parseReference } from './references.ts';
 
 /**
  * Lists the places where the bundle itself names an npm package, in the order of its files, each with `Kind/name` of
- * the resource that does so. Unreadable documents are skipped.
+ * the resource that names the package. Unreadable documents are skipped.
  */
 export function findPackageUses({ scope }: Pick<Bundle, 'scope'>, name: string) {
   const uses: (CodePlace & { readonly resource: string })[] = [];

@@ -604,7 +604,7 @@ const toolsAndExtensions: Mistake[] = [
     title: 'a tool name that no provider accepts',
     yaml: `${head('Tool', 'a'.repeat(40))}spec: { entry: ./t.ts, exports: [{ name: ‸${'b'.repeat(30)}, description: x }] }\n`,
     code: 'E_TOOL_NAME',
-    message: `"${'a'.repeat(40)}__${'b'.repeat(30)}" is no tool name: it has 72 characters, and 64 is what providers accept.`,
+    message: `"${'a'.repeat(40)}__${'b'.repeat(30)}" is not a tool name: it has 72 characters, but providers accept at most 64.`,
   },
   {
     title: 'an export twice',

@@ -18,7 +18,7 @@ const MOST_PACKAGES = 100;
 
 /**
  * Opens a bundle and its packages. `folder`: a real path. `documents`: the documents of the bundle itself. The first
- * scope is the bundle's own, and each folder occurs once.
+ * scope of the result is the bundle's own, and each folder occurs once.
  */
 export async function openScopes(folder: string, documents: readonly SourceDocument[]) {
   const scanner = openScanner();
@@ -94,7 +94,7 @@ async function openScope(
     } as LoadedResource;
     resources.push(await inspectFiles(plain, scanner, findings));
   }
-  // The first resource of a name counts; the check of names reports the second.
+  // If a name is declared twice, the first resource is used. The check of names reports the second.
   const byIdentity = new Map(resources.toReversed().map((loaded) => [loaded.identity, loaded]));
   const packages = new Map<string, Scope>();
   return { ...home, resources, broken, byIdentity, declared, isIncomplete, packages };
@@ -112,8 +112,8 @@ function referencesIn({ value }: SourceDocument): ReferenceUse[] {
 }
 
 /**
- * Lists each package once, with a function that reports a problem of it at the first reference that names it. Invalid
- * package names are reported with the references.
+ * Lists each package that the scope refers to, with a function that makes a finding at the first reference to the
+ * package. Invalid package names are left out; the check of references reports them.
  */
 function packagesOf(scope: Scope) {
   const uses = new Map<string, (code: ErrorCode, problem: string) => Finding>();

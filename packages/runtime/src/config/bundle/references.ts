@@ -47,7 +47,10 @@ export function configOf(item: ListItem): JsonObject {
   return typeof item === 'object' && 'ref' in item ? (item.config ?? {}) : {};
 }
 
-/** Returns `Kind/name` under which an item is listed. The name is its own, or the one given by `as`. */
+/**
+ * Returns `Kind/name` under which an item is listed. The name is the one given by `as`, or else the resource's own
+ * name.
+ */
 export function listedAs(item: ListItem): string | undefined {
   const reference = parseReference(referenceOf(item));
   if (reference === undefined) return undefined;

@@ -94,7 +94,10 @@ function configsOf({ kind, resource }: LoadedResource): { path: Path; config: Js
   return [...ofItems('extensions', resource.spec.extensions), ...ofItems('tools', resource.spec.tools)];
 }
 
-/** Finds each `valueFrom`. `variable`: its name; undefined when the `valueFrom` is malformed. */
+/**
+ * Finds each `valueFrom`. `variable`: the name of the environment variable; undefined when the `valueFrom` is
+ * malformed.
+ */
 function* walkConfig(value: JsonValue, path: Path): Generator<{ path: Path; variable: string | undefined }> {
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) yield* walkConfig(item, [...path, index]);

@@ -1,4 +1,4 @@
-/** The checks of a script. Each function takes an unchecked value and returns it with its type. */
+/** The checks for the fields of a script. Each function takes an unchecked value and returns it with its type. */
 import { GoondanError, type JsonObject } from '@goondan/types';
 import { copyJsonObject, isPlainObject, NotJson, type PlainObject } from '../../json/copy-json.ts';
 import { showJson } from '../../json/show-json.ts';
@@ -48,7 +48,10 @@ export function checkName(value: unknown, where: string): string {
   return name;
 }
 
-/** Returns a copy, so that later changes of the value do not affect the script of an open model. */
+/**
+ * Checks that a value is a JSON object. Returns a copy, so that later changes of the value do not affect the script of
+ * an open model.
+ */
 export function checkJsonObject(value: unknown, where: string): JsonObject {
   if (!isPlainObject(value)) throw expected('an object', value, where);
   try {

@@ -1,6 +1,6 @@
 /**
- * Checks the options of a scripted model once, when it is opened; the result is not checked again. Every problem is an
- * `E_MODEL_SCRIPT` error, which names the rule by its index and the field.
+ * Checks the options of a scripted model once, when the model is opened. The checked options are not checked again.
+ * Every problem is an `E_MODEL_SCRIPT` error, which names the rule by its index and the field.
  */
 import { errorCatalogue, type ErrorCode, isErrorCode } from '@goondan/types';
 import {

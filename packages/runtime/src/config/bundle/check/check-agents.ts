@@ -1,4 +1,6 @@
-/** Checks the lists of an Agent (each name once, with a config that fits), and that its working folder exists. */
+/**
+ * Checks the fields of an Agent: its lists of tools and extensions, its models, its environment and its working folder.
+ */
 import { resolve } from 'node:path';
 import { showJson } from '../../../json/show-json.ts';
 import { meansAgentTools } from '../agent-tools.ts';
@@ -46,7 +48,7 @@ export function* checkListedOnce(
   }
 }
 
-/** Checks the names that `as` gives. */
+/** Checks the names that list items get with `as`. */
 export function* checkNewNames(
   loaded: LoadedResourceOf<'Agent' | 'Swarm'>,
   items: readonly ListItem[] = [],
@@ -59,7 +61,7 @@ export function* checkNewNames(
   }
 }
 
-/** Rejects a config for `Tool/agents`, which has no settings and would silently ignore it. */
+/** Rejects a config for `Tool/agents`. This tool has no settings and would silently ignore the config. */
 function* checkAgentTools(scope: Scope, loaded: LoadedResourceOf<'Agent'>): Generator<Finding> {
   for (const [index, item] of (loaded.resource.spec.tools ?? []).entries()) {
     if (!meansAgentTools(scope, referenceOf(item)) || Object.keys(configOf(item)).length === 0) continue;

@@ -28,7 +28,9 @@ export async function checkConfigs(scopes: readonly Scope[]): Promise<Finding[]>
   return findings;
 }
 
-/** A resource with a config for another resource, which has a config of its own below it. */
+/**
+ * A resource (`user`) that uses another resource (`used`). Its config is merged over the used resource's own config.
+ */
 interface Use {
   readonly user: LoadedResourceOf<'Agent' | 'Swarm' | 'Connection'>;
   readonly path: Path;
@@ -74,7 +76,7 @@ function checkUse(check: SchemaCheck, use: Use): Finding[] {
   });
 }
 
-/** Returns the place where the effective value is written: in the user, or in the used resource itself. */
+/** Returns the place where the effective value is written: in the resource `user`, or in the resource `used`. */
 function placeOf(use: Use, keys: readonly string[]): CodePlace {
   const own = ownConfig(use);
   if (valueAt(use.config, keys) === undefined && keys.length > 0 && valueAt(own, keys) !== undefined) {

@@ -1,6 +1,6 @@
 /**
- * Checks the names that a Connection uses: events of its connector and agents of its swarm. Also checks that it has at
- * most one way to choose an instance key.
+ * Checks the names that a Connection uses: events of its connector and agents of its swarm. Also checks that each route
+ * has at most one way to choose an instance key.
  */
 import { closestName } from '../../closest-name.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';

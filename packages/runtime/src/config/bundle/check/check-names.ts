@@ -6,7 +6,7 @@ export function* checkNames(scope: Scope): Generator<Finding> {
   const path = ['metadata', 'name'];
   for (const loaded of scope.resources) {
     const { identity } = loaded;
-    // The first resource of a name is the one that counts.
+    // If a name is declared twice, `byIdentity` has the first resource, and the others are reported.
     const first = scope.byIdentity.get(identity);
     if (first === undefined || first === loaded) continue;
     const { file, line } = first.document.placeOf(path);

@@ -30,7 +30,10 @@ export async function checkScopes(
   return findings;
 }
 
-/** Takes one problem more than are shown. The `take` of iterators is newer than Node 20. */
+/**
+ * Returns one problem more than the maximum, so that the list shows that there are more. Node 20 has no `take` for
+ * iterators.
+ */
 function* takeFirst(findings: Iterable<Finding>): Generator<Finding> {
   let left = MOST_PROBLEMS + 1;
   for (const finding of findings) {

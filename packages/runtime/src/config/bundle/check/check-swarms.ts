@@ -30,7 +30,7 @@ function* checkEntryAgent(scope: Scope, loaded: LoadedResourceOf<'Swarm'>): Gene
   yield errorIn(loaded, ['spec', 'entryAgent'], 'E_REF_MISSING', message, suggestion);
 }
 
-/** Rejects an extension that the swarm and its agent both list, because the two would share one state. */
+/** Rejects an extension that the swarm and one of its agents both list, because both uses would share one state. */
 function* checkTiers(scope: Scope, loaded: LoadedResourceOf<'Swarm'>): Generator<Finding> {
   const { agents, extensions = [] } = loaded.resource.spec;
   for (const [index, item] of extensions.entries()) {

@@ -36,7 +36,7 @@ const rename = 'Use lower-case letters, digits, - and single _.';
 
 function whyNoName(full: string, name: string): string {
   if (isExportName(name) && full.length > 64) {
-    return `"${full}" is no tool name: it has ${full.length} characters, and 64 is what providers accept.`;
+    return `"${full}" is not a tool name: it has ${full.length} characters, but providers accept at most 64.`;
   }
   return `"${name}" is not a name for an export.`;
 }

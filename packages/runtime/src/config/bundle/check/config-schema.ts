@@ -1,8 +1,9 @@
 /**
  * Checks the config of an extension or tool against the schema that its resource declares.
  *
- * The bundle may not be trusted yet, so nothing is run that could take forever: texts are not matched against patterns.
- * Schemas that refer to themselves are checked only in the process that runs the part, which checks everything again.
+ * The bundle may not be trusted yet, so no check may run forever. For this reason, `pattern` and `uniqueItems` are left
+ * out here, and a schema with references or `patternProperties` is not used at all. The process that runs the part
+ * checks everything again, with the whole schema.
  */
 import type { JsonObject, JsonSchema, JsonValue } from '@goondan/types';
 import { isPlainObject } from '../../../json/copy-json.ts';
@@ -13,7 +14,7 @@ import { errorIn, type Finding } from '../bundle-problem.ts';
 import { type Path, valueAt } from '../place.ts';
 import { fillConfig } from '../values.ts';
 
-/** The code of a config that does not fit, by the kind of resource that declares the schema. */
+/** The error code for an invalid config, by the kind of the resource that declares the schema. */
 export const configErrors = {
   Extension: 'E_EXT_CONFIG',
   Tool: 'E_TOOL_CONFIG',
@@ -21,9 +22,9 @@ export const configErrors = {
 } as const;
 
 /**
- * Returns a function that compiles the schema when called, because most parts of a library are never used. It resolves
- * with `undefined` for a schema that cannot be checked here. Returns `undefined` when the part declares no schema, or
- * one that cannot be checked here.
+ * Returns a function that compiles the schema, to be called only if the part is used. The function resolves with
+ * `undefined` when the schema does not compile. Returns a finding when the schema is invalid, and `undefined` when the
+ * part declares no schema, or a schema that could take too long to check.
  */
 export function readConfigSchema(
   loaded: LoadedResourceOf<keyof typeof configErrors>,

@@ -1,4 +1,4 @@
-/** Finds an installed npm package as Node does: in `node_modules` of this folder, then of its parent folders. */
+/** Finds an installed npm package as Node does: in `node_modules` of a folder, then of its parent folders. */
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,9 @@ import { unlessThrows } from '../../../ports/unless-throws.ts';
 /** Allows only names that npm allows, so that no name can lead out of `node_modules`. */
 export const packageNamePattern = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/;
 
-/** Returns the folder in which the package is installed, and its real path. */
+/**
+ * Returns the folder of an installed package: as `path` below `node_modules`, and as `folder` with all links resolved.
+ */
 export function findPackage(from: string, name: string): { path: string; folder: string } | undefined {
   if (!packageNamePattern.test(name)) return undefined;
   for (let folder = from; ; folder = dirname(folder)) {

@@ -34,7 +34,7 @@ export async function readFolder(folder: string, shownAs: string) {
     const message = `The folder has more than ${MOST_FILES} YAML files; the rest is not read.`;
     findings.push(errorAt(startOf(join(shownAs, names[MOST_FILES] ?? '')), 'E_BUNDLE_LIMIT', message));
   }
-  // Only packages have files that come with Goondan.
+  // Files that come with Goondan are parsed in advance. Only packages have such files, not the bundle itself.
   const known = shownAs === '' ? {} : loadKnownYaml();
   for (const name of names.slice(0, MOST_FILES)) {
     const read = await readFile(folder, name, join(shownAs, name), known);

@@ -121,7 +121,7 @@ export class ModuleScanner {
 
 interface ScannedFile {
   readonly hash: string;
-  /** The imported files of the same folder. */
+  /** The imported files that are inside the same root. */
   readonly imports: readonly string[];
   readonly problems: readonly ImportProblem[];
 }
@@ -151,10 +151,13 @@ function syntaxProblem(file: string, text: string): ImportProblem {
   return { type: 'syntax', file, text, isOptional: false };
 }
 
-/** Finds the file of an import, if it is in the folder. */
+/**
+ * Finds the file of an import. Returns `missing` if there is none, and `elsewhere` if the import does not lead to a
+ * file inside `root`.
+ */
 function locate(specifier: string, from: string, root: string): { readonly file: string } | 'missing' | 'elsewhere' {
   if (specifier.startsWith('.')) return locateFile(join(dirname(from), specifier), root);
-  // An absolute path, an import of its own `package.json`, or something other than a file.
+  // Absolute paths, URLs, built-in modules, and names from `imports` of a `package.json` (`#…`) are not checked.
   if (/^(?:\/|#|node:|bun:|data:|file:)/.test(specifier) || isBuiltin(specifier)) return 'elsewhere';
   const [name = ''] = /^(?:@[^/]+\/)?[^/]+/.exec(specifier) ?? [];
   if (providedPackages.includes(name) || findPackage(dirname(from), name) !== undefined) return 'elsewhere';
@@ -183,8 +186,8 @@ function realFile(path: string): string | undefined {
 }
 
 /**
- * Returns true if a `tsconfig.json` above the module may define this import, or if it is the package's own name. Such
- * imports are not checked.
+ * Returns true if a `tsconfig.json` above the module may define this import, or if the import names the package that
+ * contains the module. Such imports are not checked.
  */
 function isAliased(specifier: string, name: string, from: string): boolean {
   for (let folder = from; ; folder = dirname(folder)) {
@@ -195,8 +198,8 @@ function isAliased(specifier: string, name: string, from: string): boolean {
 }
 
 /**
- * With a `baseUrl`, any import may be defined; otherwise one of the `paths` must match. The file is JSON with comments,
- * so it is searched instead of parsed.
+ * Returns true if a `tsconfig.json` may define an import. With a `baseUrl` it may define any import; otherwise one of
+ * its `paths` must match. The file is JSON with comments, so it is searched instead of parsed.
  */
 function explains(tsconfig: string, specifier: string): boolean {
   if (/"baseUrl"\s*:/.test(tsconfig)) return true;

@@ -5,7 +5,7 @@ import { config, environment, listItem, optional, reference, resource, text } fr
 import { modelParams } from './model.ts';
 import { turnPolicy } from './policy.ts';
 
-/** A model without a resource may be referred to by its provider. */
+/** A reference to a Model resource, or `provider/model` for a model without a resource. */
 const modelReference = reference('Model|anthropic|openai|google');
 
 const modelConfig = z

@@ -17,12 +17,13 @@ export interface Issue {
   readonly message: string;
   readonly suggestion?: string | undefined;
   readonly isMissing?: boolean;
-  /** The path that an unknown key should probably have. */
+  /** For an unknown key that is probably mistyped: the path with the corrected key. */
   readonly meantPath?: string | undefined;
 }
 
 /**
- * Adds the known keys to an issue about unknown keys, because the library does not list them. Pass it to the parser.
+ * Adds the known keys to an issue about unknown keys, because the library does not list them. Pass this function to the
+ * parser.
  */
 export function carryKnownKeys(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code !== 'unrecognized_keys') return undefined;

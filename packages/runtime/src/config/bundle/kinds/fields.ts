@@ -1,6 +1,6 @@
 /**
- * Fields that several kinds share. Their descriptions appear in editors and in docs/reference/configuration.md; the
- * patterns and defaults in `meta` are only for these two.
+ * Fields that several kinds share. Their descriptions appear in editors and in docs/reference/configuration.md.
+ * Patterns and defaults in `meta` are only for these two readers; the runtime does not use them.
  */
 import type { JsonObject, JsonSchema, JsonValue } from '@goondan/types';
 import { z } from 'zod';
@@ -8,7 +8,7 @@ import { API_VERSION } from '../../api-version.ts';
 import { resourceNamePattern } from '../../resource-name.ts';
 
 export const text = z.string().min(1);
-/** The schema of counts and milliseconds, with a minimum. */
+/** Makes the schema of a count or of a number of milliseconds, with a minimum. */
 export const count = (least: number) => z.int().min(least);
 
 /** Makes the schema of a field that may be absent. `byDefault`: the value that editors and the reference show. */
@@ -52,11 +52,17 @@ const referenceObject = z
   })
   .meta({ id: 'Reference', description: 'Names a resource; the short form for this bundle is `Kind/name`.' });
 
-/** A check of the whole bundle decides later whether the kind is allowed and the resource exists. */
+/**
+ * Makes the schema of a reference that is written as text. It accepts any text: a later check of the whole bundle
+ * decides whether the kind is allowed and the resource exists.
+ */
 const writtenReference = (kinds: string) =>
   z.string().meta({ pattern: `^(${kinds})/.+`, examples: [`${kinds.split('|')[0] ?? ''}/name`] });
 
-/** Makes the schema of a reference: `Kind/name`, or an object. `kinds`: alternatives of a regular expression. */
+/**
+ * Makes the schema of a reference: `Kind/name`, or an object. `kinds`: the texts that may be before the slash,
+ * separated by `|`.
+ */
 export function reference(kinds: string) {
   return z.union([writtenReference(kinds), referenceObject]);
 }

@@ -12,7 +12,10 @@ import { type ResourceKind, type ResourceOf, resourceSchemas } from './resource-
 
 export const resourceKinds = Object.keys(resourceSchemas) as readonly ResourceKind[];
 
-/** Parses a document. If only its name is wrong or it has unknown keys, it is a resource, too, without those keys. */
+/**
+ * Parses a document. A document whose only problems are an invalid name or unknown keys is also returned as a resource,
+ * without those keys.
+ */
 export function parseResource(value: JsonValue): { resource?: ResourceOf; issues: readonly Issue[] } {
   if (!isPlainObject(value)) return { issues: [notAnObject] };
   const { kind } = value;
@@ -23,7 +26,7 @@ export function parseResource(value: JsonValue): { resource?: ResourceOf; issues
   const unknown = first.issues.flatMap(({ code, path }) => (code === 'E_RESOURCE_KEY' ? [path] : []));
   // In a model's script, a rule without its mistyped key would have another meaning.
   if (unknown.length === 0 || kind === 'Model') return { issues };
-  // Parses again without the unknown keys, so that the other checks can run at the same time.
+  // Parses again without the unknown keys, so that the other checks can report their problems, too.
   const { resource } = parseAs(kind, withoutPaths(value, unknown));
   return { issues, ...(resource === undefined ? {} : { resource }) };
 }
@@ -81,7 +84,7 @@ function findNameIssue(metadata: unknown): Issue[] {
   ];
 }
 
-/** Replaces the codes of issues about extensions by their own codes. */
+/** Gives some issues of an Extension a code that only extensions have. */
 function adapt(issue: Issue, kind: ResourceKind): Issue {
   if (kind !== 'Extension') return issue;
   const [first, second] = issue.path;

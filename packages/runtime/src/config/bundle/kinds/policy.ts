@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { defaultPolicy, type TurnPolicy } from '../../turn-policy.ts';
 import { count, optional } from './fields.ts';
 
-/** The numbers among a turn's limits: the lowest valid value, and the description. */
+/** The numeric limits of a turn. Each has its lowest valid value and its description. */
 const turnNumbers = {
   maxStepsPerTurn: [1, 'The maximum number of steps; then the turn ends with `max_steps`.'],
   maxStepRetries: [0, 'Retries of one step.'],
@@ -83,7 +83,7 @@ export const swarmPolicy = z
 function turnLimits(defaults: Partial<TurnPolicy>) {
   const numbers = Object.entries(turnNumbers).map(([name, [least, description]]) => [
     name,
-    // Safe: the compiler types keys as any text.
+    // Safe: `name` is a key of `turnNumbers`, although the compiler types it as any text.
     limit(least, description, defaults[name as keyof typeof turnNumbers]),
   ]);
   return {

@@ -21,5 +21,5 @@ export const resourceSchemas = {
 } as const;
 
 export type ResourceKind = keyof typeof resourceSchemas;
-/** A resource as it is written in a document, of this kind or of any. */
+/** A resource as it is written in a document: of the given kind, or of any kind. */
 export type ResourceOf<Kind extends ResourceKind = ResourceKind> = z.output<(typeof resourceSchemas)[Kind]>;

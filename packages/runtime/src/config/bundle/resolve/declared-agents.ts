@@ -10,7 +10,7 @@ export interface DeclaredAgents {
 
 /**
  * Resolves the agents of a valid bundle for inspection, not to run them. A value that is missing in the environment is
- * left out; `resolveSwarm` would throw.
+ * left out and causes no error.
  *
  * **Errors** — `E_BUNDLE_INVALID`, `E_SWARM_UNKNOWN`, `E_SWARM_PLAN`.
  */

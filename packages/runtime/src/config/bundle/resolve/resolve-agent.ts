@@ -68,7 +68,10 @@ function resolveExtension(
   });
 }
 
-/** An Extension whose annotation has the value `hook` is placed inside all others, wherever it is listed. */
+/**
+ * The name of an annotation. If its value is `hook`, the layers of the Extension are inside those of all other
+ * extensions, regardless of the order of the list.
+ */
 const TIER = 'goondan.ai/tier';
 
 function resolveTool(scope: Scope, item: ListItem, values: ValueReader): DeclaredTool[] {

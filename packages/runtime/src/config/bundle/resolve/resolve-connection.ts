@@ -29,7 +29,7 @@ export function resolveConnection(
     configSchema,
     secrets: values.readEach(secrets, identity),
     environment: environment && values.readEach(environment, identity),
-    // Read last, after all values were looked up.
+    // This line must come after all lines that look up values, because each value found is added to `values.secrets`.
     masked: [...values.secrets],
     rules: ingress.rules.map(toRule),
   });

@@ -60,7 +60,7 @@ function ofEnvironment(
 ): { readonly apiKey?: string; readonly endpoint?: string } {
   const variables = providerOf(provider);
   if (variables === undefined) return defined({ apiKey, endpoint });
-  // Read from the environment only: a bundle must not decide where all requests of a provider go.
+  // The bundle's `.env` is not read here, because a bundle must not decide where all requests of a provider go.
   const elsewhere = values.environment[variables.endpoint]?.trim() || undefined;
   return defined({ apiKey: apiKey ?? values.variable(variables.key, who), endpoint: endpoint ?? elsewhere });
 }

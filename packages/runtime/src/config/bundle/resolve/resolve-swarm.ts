@@ -17,15 +17,15 @@ import { resolveConnection } from './resolve-connection.ts';
 import { ValueReader } from './value-reader.ts';
 
 export interface ResolveOptions {
-  /** The name of the swarm; optional when there is only one, or one called `default`. */
+  /** The name of the swarm. Optional when the bundle has only one swarm, or a swarm called `default`. */
   readonly swarm?: string;
   /** The environment for `valueFrom: { env }`, usually `process.env`. */
   readonly environment: Environment;
   /** The folder in which tools work, for agents that do not name one; the bundle's folder when absent. */
   readonly workdir?: string;
   /**
-   * If true, values that are missing in the environment are left out, for a plan that calls nothing outside and needs
-   * no key.
+   * If true, values that are missing in the environment are left out. Use it for a plan that calls nothing outside and
+   * needs no key.
    */
   readonly mayMiss?: boolean;
   /** If false, the plan has no connections, and their values are not looked up. */

@@ -1,9 +1,10 @@
 /**
- * The YAML files that come with Goondan, parsed by `npm run build`: parsing the base library takes as long as all the
- * rest of reading a small bundle.
+ * The YAML files that come with Goondan, parsed in advance by `npm run build`. To parse the base library takes as long
+ * as all other work of reading a small bundle.
  *
- * 1. A file is known by the hash of its text, wherever it is; any other file is parsed.
- * 2. Only the values are kept. The text is parsed when the first place in it is asked for, which only a problem does.
+ * 1. A file is recognised by the hash of its text, in any folder. All other files are parsed when they are read.
+ * 2. Only the values are stored. The text is parsed when the place of a value is needed, which happens only to report a
+ *    problem.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -12,12 +13,12 @@ import { sha256 } from '../../../json/sha256.ts';
 import type { SourceDocument } from '../place.ts';
 import { readYaml } from './read-yaml.ts';
 
-/** The hash of a text, and the values of its documents. */
+/** The values of the documents of each known file, by the hash of the file's text. */
 export type KnownYaml = Readonly<Record<string, readonly JsonValue[]>>;
 
 const builtList = new URL('../../../../dist/known-yaml.json', import.meta.url);
 
-/** Returns the known files; none before the first build. */
+/** Returns the known files; an empty object before the first build. */
 export function loadKnownYaml(): KnownYaml {
   try {
     return JSON.parse(readFileSync(fileURLToPath(builtList), 'utf8'));

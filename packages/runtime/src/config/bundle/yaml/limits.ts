@@ -1,4 +1,7 @@
-/** The limits for the YAML of a bundle. A file that exceeds a limit is rejected at that place. */
+/**
+ * The limits for the YAML of a bundle. A file that exceeds a limit is rejected, with the place where it exceeds the
+ * limit.
+ */
 export const yamlLimits = {
   /** Bytes of one file. */
   bytes: 1024 * 1024,

@@ -21,6 +21,6 @@ export function offsetOf(tree: PositionTree, path: Path, part: 'key' | 'value'):
     }
     here = child;
   }
-  // A value that is missing in an object is shown at the key of the object, not at its first field.
+  // If a value is missing in an object, the result is the offset of the object's key, not of the object's first field.
   return part === 'value' && isWhole ? here.value : (here.key ?? here.value);
 }

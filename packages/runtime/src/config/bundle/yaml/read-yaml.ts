@@ -9,7 +9,7 @@ import { offsetOf, type PositionTree } from './position-tree.ts';
 import { YamlConverter, type YamlFault } from './to-json-value.ts';
 import { tokenize } from './tokenize.ts';
 
-/** YAML 1.2. Keys must be texts, which our own code checks. */
+/** Options for YAML 1.2. Our own code checks that keys are texts and occur once. */
 const composing = {
   version: '1.2',
   schema: 'core',

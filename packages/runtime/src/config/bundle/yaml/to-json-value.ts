@@ -20,7 +20,7 @@ export interface YamlFault {
 
 const forbiddenKeys: readonly string[] = ['__proto__', 'constructor', 'prototype'];
 
-/** Ends the conversion. The fault was already added to the list. */
+/** Thrown to end the conversion, after the fault has been added to the list. */
 class LimitReached extends Error {}
 
 interface Converted {

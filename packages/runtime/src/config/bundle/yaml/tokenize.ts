@@ -1,11 +1,13 @@
 /**
- * Parses the text of a YAML file into tokens. The parser needs no stack for nested values, but the code that uses its
- * result does, so the depth is limited during parsing.
+ * Parses the text of a YAML file into tokens. The parser is not recursive, but the code that uses its result is. So the
+ * depth of nested values is limited during parsing.
  */
 import { type CST, Lexer, type LineCounter, Parser } from 'yaml';
 import { yamlLimits } from './limits.ts';
 
-/** Room for the parser's own stack entries around the values. The exact depth is checked later, on the result. */
+/**
+ * Extra levels for the parser's own stack entries around the values. The exact depth is checked later, on the result.
+ */
 const SLACK = 8;
 
 /** Parses the text. `refusal`: the reason why parsing stopped before the end. */
@@ -30,7 +32,7 @@ export function tokenize(text: string, lines: LineCounter) {
   }
   return { tokens, refusal: undefined };
 
-  /** Keeps the token and counts documents. Returns true if there are too many. */
+  /** Keeps the token and counts documents. Returns true if there are too many documents. */
   function isOneTooMany(token: CST.Token): boolean {
     tokens.push(token);
     if (token.type === 'document') documents += 1;
