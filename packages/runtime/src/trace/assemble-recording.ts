@@ -1,6 +1,6 @@
 /**
- * Assembles the recording of each run of a turn from the lines of its trace file, or says why the lines are not enough.
- * Pure.
+ * Assembles the recording of each run of a turn from the lines of the turn's trace file, or says why the lines are not
+ * enough. Pure.
  */
 import { assembleTurn, summarise } from './assemble-turn.ts';
 import type { ChainRecord } from './turn-trace.ts';
@@ -12,18 +12,21 @@ export interface RecordedRun {
   readonly startedAt: string;
   /** The index of the first step that the run executed. */
   readonly fromStep: number;
-  /** Absent when this run cannot be replayed; then `problem` says why. */
+  /** Absent when this run cannot be replayed; in that case, `problem` says why. */
   readonly recording?: Recording;
   readonly problem?: string;
 }
 
-/** The runs of a turn in order. The last one, which produced the result of the turn, is complete. */
+/** The runs of a turn in order. The last run produced the result of the turn and always has a recording. */
 export interface TurnRuns {
   readonly earlier: readonly RecordedRun[];
   readonly last: RecordedRun & { readonly recording: Recording };
 }
 
-/** Returns the runs, or why the turn cannot be replayed. If `isUnfinished` is true, this may change. */
+/**
+ * Returns the runs, or the reason why the turn cannot be replayed. If `isUnfinished` is true, the turn may end later
+ * and can be replayed then.
+ */
 export function assembleRecording(
   lines: readonly TraceLine[],
 ): TurnRuns | { readonly problem: string; readonly isUnfinished?: true } {

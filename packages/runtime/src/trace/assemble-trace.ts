@@ -6,8 +6,8 @@ import { isCancellation } from '@goondan/types';
 import type { ChainRecord, TurnTrace } from './turn-trace.ts';
 
 /**
- * Lists the turns that no other turn of the trace requested, oldest first. `only`: the span id of a turn, to return
- * just that turn. Pure.
+ * Lists the turns that no other turn of the trace requested, oldest first. If `only` is set, lists just the turn with
+ * this span id. Pure.
  */
 export function assembleTrace(turns: readonly TurnTrace[], only?: string): TurnTrace[] {
   const ordered = turns.toSorted((one, other) => Date.parse(one.startedAt) - Date.parse(other.startedAt));
@@ -50,7 +50,10 @@ function findPlaces(turns: readonly TurnTrace[]) {
   return places;
 }
 
-/** Prevents a turn from being its own caller, which a damaged file can claim. */
+/**
+ * Returns true if `turn` is `other`, or was requested by it, directly or not. A damaged file can claim that a turn
+ * requested itself, and this check prevents such a cycle.
+ */
 function isInside(
   turn: TurnTrace,
   other: TurnTrace,

@@ -1,4 +1,4 @@
-/** Assembles a turn from the lines of its trace file. Pure. Missing parts are reported in the result. */
+/** Assembles a turn from the lines of its trace file. The result counts the parts that are missing. Pure. */
 import { endingOf, type ExtensionStatusChanged } from '@goondan/types';
 import { defined } from '../json/defined.ts';
 import type { EffectRecord } from './effect-record.ts';
@@ -53,7 +53,8 @@ export function summarise(lines: readonly TraceLine[]): TurnSummary | undefined 
 
 function summariseEnd(first: LineOf<'start'>, end: LineOf<'end'>) {
   const { finishReason, truncated, stepCount, error, place, stack, durationMs } = end;
-  // The recorded duration covers only the last run, so after a crash the difference of the dates is used.
+  // The recorded duration covers only the last run. So for a turn that was resumed after a crash, the difference of the
+  // dates is used.
   const sinceFirst = Date.parse(end.time) - Date.parse(first.time);
   return {
     durationMs: sinceFirst > durationMs + 1_000 ? sinceFirst : durationMs,
@@ -65,7 +66,7 @@ function summariseEnd(first: LineOf<'start'>, end: LineOf<'end'>) {
   };
 }
 
-/** Splits the lines into runs. `chains`: the chains by number, in the version that was written last. */
+/** Splits the lines into runs. `chains`: for each chain number, the line that was written last. */
 function splitRuns(lines: readonly TraceLine[]) {
   const runs: { readonly start: LineOf<'start'>; readonly chains: Map<number, LineOf<'chain'>> }[] = [];
   for (const line of lines) {
@@ -88,8 +89,8 @@ function joinRuns(
 }
 
 /**
- * Nests the chains of a run: the turn chain, if it was written, and the chains inside it. `offsetMs`: the time from the
- * start of the turn's first run to the start of this run.
+ * Nests the chains of a run. The result has the turn chain, if it was written, and the chains inside it. `offsetMs`:
+ * the time from the start of the turn's first run to the start of this run.
  */
 function nest(
   chains: ReadonlyMap<number, LineOf<'chain'>>,

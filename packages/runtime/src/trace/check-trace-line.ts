@@ -52,7 +52,7 @@ const isRequest = fields(
   { ...each(isText, 'package', 'model'), parts: isPlainObject },
 );
 
-/** Checks the top level only, because a damaged line is usually not valid JSON. */
+/** Only the top level is checked, because a damaged line is usually not valid JSON and was rejected before. */
 const isResumePoint = fields({
   ...each(isWhole, 'events', 'nextStep'),
   effects: isPlainObject,

@@ -5,7 +5,8 @@ import type { LineOf, TraceLine } from './trace-lines.ts';
 import type { ChainRecord } from './turn-trace.ts';
 
 /**
- * Decodes a whole file or a part of it. The last line may be incomplete. Line types of a later version are left out.
+ * Decodes a whole file or a part of it. The last line may be incomplete. Lines of unknown types, which a later version
+ * wrote, are left out.
  */
 export function decodeTraceLines(text: string): TraceLine[] {
   const decoded = text.split('\n').map(decodeLine);
@@ -29,9 +30,9 @@ function decodeLine(text: string): TraceLine | 'damaged' | undefined {
   }
 }
 
-/** Puts back the lists and counts that `encodeTraceLine` leaves out. */
+/** Restores the empty lists and zero counts that `encodeTraceLine` leaves out. */
 function withEmpty(line: LineOf<'chain'>): TraceLine {
-  // Safe: a chain in a file has no empty lists, although its type requires them.
+  // Safe: a chain in a file may lack `layers`, although its type requires the list.
   const { layers = [] } = line.chain as Partial<ChainRecord>;
   const whole = layers.map(({ extension, name, kind, ...rest }) => ({ extension, name, kind, ...emptyLayer, ...rest }));
   return { ...line, chain: { ...line.chain, layers: whole, inside: [], called: [] } };

@@ -1,7 +1,8 @@
 import type { ExtensionStatusChanged } from '@goondan/types';
 
 /**
- * Describes a status for people: one line, then the last printed lines, unless the first line quotes them.
+ * Describes a status for people. Returns one line, followed by the last lines that the server printed, unless the first
+ * line quotes them.
  *
  * @example
  * ['files: failed since 2026-01-02T03:04:05.678Z: MCP server "files" cannot be reached. (E_MCP_CONNECT)', 'bad token']

@@ -1,6 +1,6 @@
 /**
- * Describes a recorded chain: changes as paths with before and after, and events and errors in short form. It runs when
- * the record is read or written, never while the chain runs.
+ * Describes a recorded chain: changes as paths with before and after, and events and errors in short form. The
+ * description is made when the record is read or written, never while the chain runs.
  */
 import type { JsonObject, MessageEvent, ModelReply, ToolCallResult, TurnResult } from '@goondan/types';
 import { cutJson, defaultDiffLimits, type Diff, diffJson, type Shorten } from '../json/diff-json.ts';

@@ -1,12 +1,12 @@
 /**
  * The scope in which code runs, kept across every `await` and call. Nested layers of a chain run one at a time, so the
- * chain knows which layer takes a draw from the clock or from random numbers.
+ * chain knows which layer draws a value from the clock or from random numbers.
  */
 import type { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * The type of each kind of draw: the clock, the monotonic clock, a number from 0 to 1, a UUID, bytes as hexadecimal
- * digits.
+ * The type of the value for each kind of draw: the time in milliseconds, the monotonic clock, a random number from 0 to
+ * 1, a UUID, bytes as hexadecimal digits.
  */
 export interface DrawnValues {
   readonly now: number;
@@ -26,7 +26,7 @@ export interface DrawScope {
   draw?<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind];
 }
 
-/** Created when a turn is first watched, so that a starting process need not load the module. */
+/** Created when the first turn is watched, so that a starting process need not load `node:async_hooks`. */
 let scopes: AsyncLocalStorage<DrawScope | undefined> | undefined;
 
 export function inScope<Value>(scope: DrawScope, run: () => Value): Value {

@@ -1,4 +1,4 @@
-/** An effect in a recording: the request and its outcome. JSON. */
+/** An effect in a recording, as JSON: the request and its outcome. */
 import type { JsonValue } from '@goondan/types';
 import type { RequestReferences } from './model-request.ts';
 
@@ -9,8 +9,8 @@ export interface EffectRecord {
   readonly key: string;
   readonly kind: EffectKind;
   /**
-   * The layer whose code made the request, and the span of its chain; absent when the runtime made it. A model call of a
-   * layer has a chain of its own, whose span it is.
+   * The layer whose code made the request; absent when the runtime made the request. `span` is the span of the layer's
+   * chain. For a model call that a layer made, it is the span of the call's own chain.
    */
   readonly by?: { readonly extension: string; readonly name: string; readonly span: string };
   /** The request. For a model call, it is a `ModelRequestRecord`. */

@@ -1,6 +1,6 @@
 /**
  * Encodes a line of a turn's trace file. Empty lists and counts of 0 are left out of a chain, because most layers
- * change nothing. The chains inside it have their own lines.
+ * change nothing. Chains inside another chain have their own lines.
  */
 import type { TraceLine } from './trace-lines.ts';
 import type { ChainRecord, LayerRecord } from './turn-trace.ts';

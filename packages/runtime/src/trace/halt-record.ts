@@ -1,12 +1,12 @@
 /**
  * The state of a run that stopped early: it was cancelled, reached its deadline, or its process ended while the turn
- * waited for a person. JSON.
+ * waited for a person. The record is JSON.
  */
 import type { LayerRecord } from './turn-trace.ts';
 import type { ThrownRecord } from './effect-record.ts';
 
 export interface HaltRecord {
-  /** The reason of the cancel. Absent when the process left the turn. */
+  /** The reason of the cancel. Absent when the process left the turn instead. */
   readonly error?: ThrownRecord;
   /** The number of the run's chains that had begun. */
   readonly begun: number;

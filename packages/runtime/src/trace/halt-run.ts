@@ -33,7 +33,7 @@ function halted(
 ): ReturnType<typeof haltRun> {
   const stages = new Map(open.map((each) => [each.n, each.stages]));
   const kept = lines.flatMap((line, index): TraceLine[] => {
-    // An effect that had begun is kept, although it ended later, because of the halt.
+    // An effect that had begun before the halt is kept, even if the halt ended it and its line comes later.
     if (line.type === 'effect') return index < at || asked.includes(line.key) ? [line] : [];
     if (line.type !== 'chain') return [line];
     if (line.n >= begun) return [];
@@ -46,11 +46,11 @@ function halted(
 }
 
 /**
- * Reads a crashed run. The record of an unfinished chain was written some time before the crash, so its layers got at
- * least that far.
+ * Cuts the lines of a crashed run. The last line of an unfinished chain was written some time before the crash, so the
+ * layers of the chain got at least as far as that line says.
  */
 function crashed(lines: readonly TraceLine[]): ReturnType<typeof haltRun> {
-  // Earlier versions did not record the stage of a layer. Such a layer had begun.
+  // Earlier versions did not record the stage of a layer. A running layer without a stage counts as `in`.
   const stageOf = ({ outcome, stage = 'in' }: LayerRecord) => (outcome === 'running' ? stage : undefined);
   const kept = lines.map((line) =>
     line.type === 'chain' && line.chain.isUnfinished === true ? stopped(line, stageOf) : line,
@@ -70,8 +70,8 @@ function stopped(
 }
 
 /**
- * Removes everything a layer did after this stage. For a layer that had not called `next()`, nothing is certain, so
- * everything is removed.
+ * Removes everything a layer did after this stage. If the layer had not called `next()`, it is not known what it had
+ * done by then, so all its changes are removed.
  */
 function asItWas(layer: LayerRecord, stage: LayerRecord['stage']): LayerRecord {
   if (stage === undefined) return layer;

@@ -1,6 +1,6 @@
 /**
- * The observer of a turn. When a turn is watched, the runtime calls these methods as things happen; otherwise it calls
- * nothing. The observer reads the clock itself.
+ * The observer of a turn. While a turn is watched, the runtime calls the observer's methods as things happen. If no
+ * observer watches the turn, the runtime calls nothing. The observer reads the clock itself.
  */
 import type { AgentAddress, AgentEvent, MessageEvent, MiddlewareKind } from '@goondan/types';
 import type { TurnOutcome } from '../ports/turn-outcome.ts';
@@ -38,7 +38,10 @@ export interface SpanStart {
    * Returns the current fields that layers may change, without copying them. Absent when the chain has no such fields.
    */
   inspect?(): Readonly<Record<string, unknown>>;
-  /** The value of a field that is never changed in place while the chain runs, so it need not be copied. */
+  /**
+   * The value of one of these fields, if it is never changed in place while the chain runs. Such a value need not be
+   * copied.
+   */
   readonly shared?: unknown;
   /** Returns a short form of the input, with secrets masked. */
   input?(): string;
@@ -77,7 +80,7 @@ export interface WatchedEffect {
 }
 
 export interface TurnObserver {
-  /** Called when the turn begins, but not for a turn that was handled before. */
+  /** Called when the turn begins, but not when its event was handled before. */
   started?(turn: WatchedTurn): void;
   /**
    * Called when a chain begins. `parent` is undefined for the turn chain. Returns undefined when the chain is not
@@ -86,7 +89,7 @@ export interface TurnObserver {
   chain(chain: SpanStart, parent: ChainSpan | undefined): ChainSpan | undefined;
   /** Called when an effect begins; `effect` follows with the same key. */
   asked?(key: string): void;
-  /** Called when an effect has ended, but not for effects that a resumed turn had recorded. */
+  /** Called when an effect has ended, but not for an effect whose outcome a resumed turn takes from the record. */
   effect?(effect: WatchedEffect): void;
   /** Called when the turn is cancelled or reaches its deadline, before any code of the turn is notified. */
   cancelled?(reason: Error): void;
@@ -95,7 +98,9 @@ export interface TurnObserver {
 }
 
 export interface ChainSpan {
-  /** The scope for draws by the code of this chain's layers; absent if it uses the scope of the enclosing chain. */
+  /**
+   * The scope for draws by the code of this chain's layers; absent if the chain uses the scope of the enclosing chain.
+   */
   readonly scope?: DrawScope | undefined;
   /** Called when a layer begins. Returns undefined when the layer is not watched. */
   enter(layer: WatchedLayer): LayerSpan | undefined;
@@ -111,7 +116,7 @@ export interface ChainSpan {
 export interface LayerSpan {
   /** Called when the layer calls `next()`. */
   next(): void;
-  /** Called when the promise of `next()` settles; `result` is undefined if it was rejected. */
+  /** Called when the promise of `next()` settles; `result` is undefined if the promise was rejected. */
   innerSettled(result: unknown): void;
   emitted(event: MessageEvent): void;
   shortCircuit(): void;

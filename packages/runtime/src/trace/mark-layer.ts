@@ -1,6 +1,6 @@
 /**
- * Digests everything a layer did before and after `next()`. Two layers with equal marks did the same, even if their
- * records show only a part. Times are not included.
+ * Digests everything a layer did before and after `next()`. Two layers with equal digests did the same, even if their
+ * records show only a part of it. Times are not included.
  */
 import type { JsonValue, MessageEvent } from '@goondan/types';
 import { diffJson } from '../json/diff-json.ts';
@@ -11,10 +11,13 @@ import type { LayerRecord } from './turn-trace.ts';
 import type { Difference, RecordedLayer } from './recorded-layer.ts';
 
 const DIGITS = 16;
-/** Limits for computing digests; they are higher than the limits for display. */
+/** The limits for the compared changes, which are higher than the limits for display. */
 const everything = { changes: 20_000, characters: 10_000_000 };
 
-/** Makes the marks of a layer. Secrets are masked first, because a digest of a secret would allow guessing it. */
+/**
+ * Makes the marks of a layer. Secrets are masked first, because a digest of a secret would make it possible to check
+ * guesses.
+ */
 export function markLayer(layer: RecordedLayer, mask: Mask): LayerRecord['marks'] & {} {
   const { changed, resultChanged, events = [], emittedBefore } = layer;
   const before = emittedBefore < 0 ? events.length : emittedBefore;

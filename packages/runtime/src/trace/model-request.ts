@@ -1,8 +1,8 @@
 /**
- * Requests to a model. `ModelRequestRecord` is the short form: enough to decide whether another request is equal, and
- * to show the difference. `RequestReferences` has a digest of the sent body, and references from which the request can
- * be reconstructed. A conversation is not copied: each message or tool is written once per run, and later requests
- * refer to it.
+ * Requests to a model. `ModelRequestRecord` is the short form, which is enough to compare two requests and to show the
+ * difference. `RequestReferences` has a digest of the sent body, and references from which the request can be
+ * reconstructed. A conversation is not copied: each message or tool is written once per run, and later requests refer
+ * to it.
  */
 import type { JsonValue, ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
 import { digestJson } from '../json/digest-json.ts';
@@ -11,7 +11,7 @@ import { sha256 } from '../json/sha256.ts';
 
 /** A request to a model, before it is sent. */
 export interface AskedModel {
-  /** The extension whose layer makes the request; absent when a step makes it. */
+  /** The extension whose layer makes the request; absent when a step makes the request. */
   readonly extension?: string | undefined;
   readonly modelRef: string;
   readonly params: ModelParams;
@@ -24,7 +24,7 @@ export interface AskedModel {
   sent?: Omit<SentRequest, 'body'> & Partial<Pick<RequestReferences, 'bodyDigest'>>;
 }
 
-/** The request that a model reports when it sends it. */
+/** The report of a model about a request that it sends. */
 export interface SentRequest {
   /** The provider's name in a Model resource, such as `anthropic`. */
   readonly provider: string;
@@ -32,7 +32,10 @@ export interface SentRequest {
   readonly package?: string;
   /** The provider's own name of the model. */
   readonly model?: string;
-  /** The body of the HTTP request. Absent for a model without a network, which gets the runtime's own request. */
+  /**
+   * The body of the HTTP request. Absent for a model without a network, which gets the request in the runtime's own
+   * form.
+   */
   readonly body?: string;
 }
 
@@ -51,7 +54,7 @@ export type ModelRequestRecord = {
   };
 };
 
-/** A type alias for the same reason. */
+/** A type alias, because an interface would not count as JSON. */
 export type RequestReferences = Omit<SentRequest, 'body'> & {
   /** SHA-256 of the sent body; for a model without a network, of the runtime's own request. */
   readonly bodyDigest: string;
@@ -62,8 +65,8 @@ export type RequestReferences = Omit<SentRequest, 'body'> & {
     readonly more: readonly { readonly id?: string; readonly digest: string }[];
   };
   /**
-   * Messages that are not in the conversation, and tools, by digest. Those that earlier requests already contain are
-   * left out.
+   * Messages that are not in the conversation, and tools, by digest. Parts that an earlier request of the run already
+   * has are left out.
    */
   readonly parts?: { readonly [digest: string]: JsonValue };
 };
@@ -71,7 +74,10 @@ export type RequestReferences = Omit<SentRequest, 'body'> & {
 /** The requests of a run that were already written. */
 export class WrittenRequests {
   readonly parts = new Set<string>();
-  /** The digests of the messages in the newest request of each asker. The asker with the oldest request comes first. */
+  /**
+   * The newest request of each asker, with the digests of its messages. An asker is an extension, or undefined for the
+   * steps. The asker with the oldest request comes first.
+   */
   readonly #newest = new Map<
     AskedModel['extension'],
     { readonly effect: string; readonly digests: readonly string[] }
@@ -88,8 +94,8 @@ export class WrittenRequests {
   }
 
   /**
-   * Keeps the newest request of each asker. So if an extension makes a request between two steps, the second step need
-   * not list its whole conversation again.
+   * Adds a request, in place of the asker's last one. If an extension makes a request between two steps, the request of
+   * the first step is still there, so the second step need not list its whole conversation again.
    */
   add(asker: AskedModel['extension'], effect: string, digests: readonly string[]): void {
     this.#newest.delete(asker);
@@ -207,19 +213,22 @@ function countSame(before: readonly string[], now: readonly string[]): number {
 }
 
 /**
- * Converts to JSON, since a layer may have put anything into a request. Everything else is dropped; a text stands for a
- * bigint, for an object inside of itself, and for a value that cannot be read.
+ * Converts a value to JSON, since a layer may have put anything into a request. A bigint, an object that contains
+ * itself and a value that cannot be read become texts. Everything else that is not JSON is dropped.
  */
 function asJson(value: unknown, replacer?: ReturnType<typeof unfitReplacer>): JsonValue {
   try {
     return JSON.parse(JSON.stringify(value, replacer) ?? 'null') as JsonValue;
   } catch {
-    // With the replacer, only a getter or a toJSON throws.
+    // With the replacer, only a getter or a `toJSON` of the value can throw.
     return replacer === undefined ? asJson(value, unfitReplacer()) : '(cannot be read)';
   }
 }
 
-/** JSON.stringify calls it with each object as `this`, so the objects above a value are known. */
+/**
+ * Makes a replacer for JSON.stringify, which calls it with the enclosing object as `this`. So the replacer knows all
+ * objects around a value.
+ */
 function unfitReplacer(): (this: unknown, key: string, given: unknown) => unknown {
   const above: unknown[] = [];
   return function replace(_key, given) {

@@ -12,7 +12,7 @@ export function reachedBy(
   if (!isPlainObject(asked)) return {};
   switch (kind) {
     case 'model':
-      // Safe: `RequestRecorder` made it.
+      // Safe: `RequestRecorder` made this value.
       return { request: { ...(asked as ModelRequestRecord), ...request } };
     case 'tool': {
       const { args } = asked;

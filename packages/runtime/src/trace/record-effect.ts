@@ -16,8 +16,8 @@ export class EffectRecorder {
   readonly #requests = new RequestRecorder();
 
   /**
-   * Call it where the effect was requested. The returned function builds the record later; call these functions in the
-   * order in which the records are written.
+   * Call this method in the scope in which the effect was requested. The returned function builds the record later;
+   * call these functions in the order in which the records are written.
    */
   record({ key, kind, asked, outcome }: WatchedEffect, mask: Mask): (written?: WrittenRequests) => EffectRecord {
     // Copied now, because an error may get further fields while it propagates.

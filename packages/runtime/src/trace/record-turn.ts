@@ -1,6 +1,6 @@
 /**
- * Records a turn's chains as a tree in memory: every layer with its own time (without everything inside it) and its
- * changes. Stores differences, not copies.
+ * Records a turn's chains as a tree in memory. Each layer has its changes and its own time, which does not include the
+ * time of the layers and chains inside it. Values are stored as differences, not as copies.
  */
 import type { LocateThrown } from '../log/locate-thrown.ts';
 import { type Mask, noSecrets } from '../log/mask-secrets.ts';
@@ -16,7 +16,7 @@ import { RunningSpan } from './running-span.ts';
 import { TurnKeeper } from './turn-keeper.ts';
 
 export interface TurnRecorder extends TurnObserver {
-  /** Returns the turn chain, as far as it has got; undefined before it begins. */
+  /** Returns the turn chain in its current state; undefined before the chain begins. */
   turn(): ChainRecord | undefined;
 }
 

@@ -10,11 +10,13 @@ import type { RunningSpan } from './running-span.ts';
 
 /** The maximum number of events kept for one layer; further events are only counted. */
 const MOST_EMITTED = 100;
-/** The maximum number of draws kept for one layer; further draws, and draws with too long a value, are only counted. */
+/**
+ * The maximum number of draws kept for one layer, and of characters of a drawn text. All other draws are only counted.
+ */
 const MOST_DRAWN = 1_000;
 const LONGEST_DRAWN = 2_048;
 
-/** The value before and after a change. Both are our own copies and are not changed any more. */
+/** The value before and after a change. Both are copies of the runtime, which nobody changes. */
 export interface Difference {
   readonly before: unknown;
   readonly after: unknown;
@@ -34,7 +36,7 @@ export class RecordedLayer implements LayerSpan {
   declare drew?: Draw[];
   declare drewMore?: number;
   declare error?: unknown;
-  /** The time since which the layer's own time is counted; below 0 while it is paused. */
+  /** The time at which the layer's code last began or continued; below 0 while the code inside the layer runs. */
   private resumedAt: number;
   private innerResult: unknown = undefined;
 

@@ -1,7 +1,7 @@
 /**
- * The recording of one run of a turn, sufficient to run it again without access to the outside: its start, every effect
- * with its outcome, and its chains with the changes and draws of their layers. JSON. A turn has one run, and one more
- * for each process that continued it.
+ * The recording of one run of a turn, sufficient to replay the run without access to the outside: its start, every
+ * effect with its outcome, and its chains with the changes and draws of their layers. The recording is JSON. A turn has
+ * one run, and one more for each process that continued it.
  */
 import type { AgentEvent } from '@goondan/types';
 import type { Stored } from '../messages/message-text.ts';
@@ -16,7 +16,7 @@ export interface RecordedExtension {
   readonly digest: string;
   /** Names of the tools that the extension had registered when the agent started; absent when there were none. */
   readonly tools?: readonly string[];
-  /** The draws that its `register` took from the clock and from random numbers. */
+  /** The values that `register` of the extension drew from the clock and from random numbers. */
   readonly drew?: readonly Draw[];
 }
 
@@ -34,15 +34,15 @@ export interface Recording {
    * stages.
    */
   readonly chain: ChainRecord;
-  /** The effects. For a halted run, only those that had begun. */
+  /** The effects of the run. For a halted run, only the effects that had begun before the halt. */
   readonly effects: readonly EffectRecord[];
   /** Absent for a completed run. */
   readonly halt?: RecordedHalt;
 }
 
 /**
- * How a run stopped early. `cancelled`: by a cancel or a deadline. `left`: its process ended while the turn waited for
- * a person. `crashed`: at an unknown point; the run did at least what the recording shows.
+ * How a run stopped early. `cancelled`: a cancel or a deadline stopped it. `left`: its process ended while the turn
+ * waited for a person. `crashed`: it stopped at an unknown point, after everything that the recording shows.
  */
 export interface RecordedHalt {
   readonly how: 'cancelled' | 'left' | 'crashed';

@@ -8,7 +8,10 @@ import { milliseconds } from './render-trace.ts';
 import { shortLine } from './show-value.ts';
 import type { ChainRecord, TurnTrace } from './turn-trace.ts';
 
-/** Kinds of chains that are drawn as an arrow; of the others, only their contents are drawn. */
+/**
+ * The label of the arrow for each kind of chain. A chain without a label has no arrow; only the chains inside it are
+ * drawn.
+ */
 const calls: Readonly<Record<MiddlewareKind, string | undefined>> = {
   turn: undefined,
   step: undefined,
@@ -17,7 +20,8 @@ const calls: Readonly<Record<MiddlewareKind, string | undefined>> = {
 };
 
 /**
- * The maximum number of arrows and notes; the last line counts the rest. A larger diagram could not be read or drawn.
+ * The maximum number of arrows and notes, because a larger diagram could not be read or drawn. The last line gives the
+ * number of those left out.
  */
 const MOST_LINES = 400;
 

@@ -93,7 +93,10 @@ class Renderer {
     ];
   }
 
-  /** A turn also shows its error at its beginning, and so does a step that was retried. */
+  /**
+   * Returns the notes below the title of a chain. A turn and a retried step always show their error here, even if
+   * something inside them shows it, too.
+   */
   private chainNotes(chain: ChainRecord, isWith: boolean): string[] {
     const { kind, error, retryMs, outcome } = chain;
     if (kind === 'model' && outcome === 'length') return [this.paint('error', '! cut off at its limit of tokens')];
@@ -151,7 +154,7 @@ class Renderer {
   }
 }
 
-/** A cancel is not an error. */
+/** Returns the style of a failure. A cancel is not shown as an error. */
 function styleOf({ isCancelled }: Pick<ChainRecord, 'isCancelled'>): 'time' | 'error' {
   return isCancelled === true ? 'time' : 'error';
 }

@@ -1,4 +1,4 @@
-/** Messages between processes about a replay: its source and its result. JSON. */
+/** Messages between processes about a replay, as JSON: its source and its result. */
 import type { JsonValue } from '@goondan/types';
 import type { Change } from '../json/diff-json.ts';
 import type { StoredMessage, StoredMessageEvent } from '../messages/message-text.ts';
@@ -10,7 +10,7 @@ export interface ReplaySource {
   readonly recording: Recording;
   /** The conversation before the turn. */
   readonly messages: readonly StoredMessage[];
-  /** For a run that continued the turn: the turn's message events that already counted when the run began. */
+  /** For a run that continued the turn: the message events of the turn that were in effect when the run began. */
   readonly events: readonly StoredMessageEvent[];
   readonly extensionState: Readonly<Record<string, JsonValue>>;
   /** The extension states after the turn, as far as they are known. */
@@ -24,7 +24,7 @@ export interface ReplaySource {
 export interface ReplayOutcome {
   /** The first divergence, in the order of the events. */
   readonly first?: Divergence;
-  /** The number of layers that diverged after the first one, possibly because of it. */
+  /** The number of layers that diverged after the first divergence, possibly because of it. */
   readonly others: number;
   /** The number of layer runs that were compared. */
   readonly layers: number;

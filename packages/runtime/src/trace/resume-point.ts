@@ -1,11 +1,14 @@
 /**
  * The point from which a process continues a turn that another process began: the part of the turn's log that is still
- * needed. The turn's messages are in the archive. JSON.
+ * needed, as JSON. The turn's messages are in the archive.
  */
 import type { JsonObject, JsonValue, StepResult, TokenUsage, ToolCallResult } from '@goondan/types';
 
 export interface ResumePoint {
-  /** The number of the turn's message events that counted; they are the turn's first ones. */
+  /**
+   * The number of the turn's message events that stay in effect. They are the first events of the turn; later ones were
+   * dropped.
+   */
   readonly events: number;
   /** The id of the turn's input message. */
   readonly inputId?: string;
@@ -24,7 +27,7 @@ export interface ResumePoint {
 }
 
 /**
- * How an effect ended. Only an effect whose error is its outcome, such as a request that timed out, ends with an error.
+ * How an effect ended. An error is recorded only if it is the outcome of the effect, such as a request that timed out.
  */
 export type EffectOutcome =
   | { readonly ok: true; readonly value: JsonValue }
@@ -34,12 +37,15 @@ export type EffectOutcome =
 export interface ResumedStep {
   readonly stepId: string;
   readonly stepIndex: number;
-  /** `kept`: the step failed and is retried, but a tool had started, so its events stay. */
+  /**
+   * `dropped`: the step failed, and its events were dropped. `kept`: the step failed after a tool had started, so its
+   * events stay.
+   */
   readonly outcome: 'completed' | 'dropped' | 'kept';
   /** Present when the step completed. */
   readonly result?: StepResult;
   readonly responseMessageId?: string;
   readonly usage?: TokenUsage;
-  /** The results of the step's tool calls, as the turn counts them; also those of a kept step. */
+  /** The results of the step's tool calls; also those of a kept step. */
   readonly toolResults: readonly ToolCallResult[];
 }

@@ -1,5 +1,5 @@
 /**
- * One chain while it is watched: its layers, its fields and its result as last seen.
+ * One chain while it is watched: its layers, and its fields and its result in their last known state.
  *
  * Layers are nested, so each layer finds the values that the previous one left. Fields and result are stored once for
  * the chain, compared where a layer begins and ends, and copied again only when they changed. The clock is read once
@@ -17,7 +17,7 @@ import type { ChainSpan, SpanStart, WatchedLayer } from './layer-span.ts';
 import { type Difference, RecordedLayer } from './recorded-layer.ts';
 import type { TurnKeeper } from './turn-keeper.ts';
 
-/** Tells for each kind whether its chains may run at the same time as others: tool calls of one reply may. */
+/** For each kind: true if its chains may run at the same time as others, as the tool calls of one reply do. */
 const mayRunBeside: Readonly<Record<MiddlewareKind, boolean>> = {
   turn: false,
   step: false,
@@ -49,7 +49,10 @@ export class RunningSpan implements ChainSpan {
   private readonly owner: RunningSpan;
   /** The running chain of this scope. */
   private running: RunningSpan = this;
-  /** The time at which a layer was just entered or left, with nothing in between; below 0 otherwise. */
+  /**
+   * The time at which a layer was entered or left, if nothing has happened since; below 0 otherwise. The next layer
+   * then need not read the clock.
+   */
   private enteredAt: number;
   private leftAt = -1;
   private keptOf: unknown = undefined;
@@ -128,7 +131,7 @@ export class RunningSpan implements ChainSpan {
   }
 
   /**
-   * Called when the promise of a layer's `next()` settles, which the inner layer or the core has just reported. Returns
+   * Called when the promise of a layer's `next()` settles, just after the inner layer or the core has ended. Returns
    * the time.
    */
   comeOut(): number {
@@ -180,7 +183,7 @@ export class RunningSpan implements ChainSpan {
     return undefined;
   }
 
-  /** Drops the copy, because code that failed may have changed the result first. */
+  /** Drops the copy of the result, because code may have changed the result before it failed. */
   forgetResult(): void {
     this.keptOf = undefined;
     this.kept = undefined;

@@ -17,7 +17,10 @@ export function newTraceId(ids: Ids = randomIds): string {
   return hexDigest(ids.next('trace'), TRACE_DIGITS);
 }
 
-/** Returns the id of a trace for export: unchanged, or a valid one in place of a sender's invalid id. */
+/**
+ * Returns the id of a trace for export. A valid id is returned unchanged; for an invalid id from a sender, returns a
+ * valid id made from it.
+ */
 export function toTraceId(traceId: string): string {
   return isTraceId(traceId) ? traceId : hexDigest(traceId, TRACE_DIGITS);
 }
@@ -77,7 +80,10 @@ export class SpanIds {
 const TRACE_DIGITS = 32;
 const SPAN_DIGITS = 16;
 
-/** An id of zeros is not excluded, because it is as unlikely as a collision. */
+/**
+ * Returns the first digits of the text's hash. They could all be zero, but this is as unlikely as a collision and is
+ * not checked.
+ */
 function hexDigest(text: string, digits: number): string {
   return sha256(text).slice(0, digits);
 }

@@ -1,6 +1,7 @@
 /**
  * The lines of a turn's trace file, each a JSON object. A resumed turn has a `start` line for each of its runs, in the
- * same file. A chain is written when it ends, and also earlier if it takes long; its last line counts.
+ * same file. A chain is written when it ends, and also earlier if it takes long; the last line of a chain is the valid
+ * one.
  */
 import type { AgentAddress, ExtensionStatusChanged } from '@goondan/types';
 import type { EffectRecord } from './effect-record.ts';
@@ -35,7 +36,10 @@ export type TraceLine =
   | { readonly type: 'chain'; readonly n: number; readonly parent?: number; readonly chain: ChainRecord }
   /** The run was cancelled, or its process left the turn. Effects that ended before have earlier lines. */
   | ({ readonly type: 'halt' } & HaltRecord)
-  /** The status of something that an extension needs: written at the start of the run, and after each change. */
+  /**
+   * The status of something that an extension needs, such as an MCP server. The line is written at the start of the
+   * run, and after each change.
+   */
   | { readonly type: 'status'; readonly status: ExtensionStatusChanged }
   /** `chainsMore`: the number of chains above the limit. */
   | ({ readonly type: 'end'; readonly time: string; readonly chainsMore?: number } & Required<

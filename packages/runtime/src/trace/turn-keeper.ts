@@ -1,5 +1,5 @@
 /**
- * Keeps the chains of one turn while it is watched, within bounds: above `MOST_CHAINS` and `MOST_LAYERS`, they are only
+ * Keeps the chains of one turn while it is watched. Chains above `MOST_CHAINS` and layers above `MOST_LAYERS` are only
  * counted. A chain is reported when it begins, when it ends, and when something new is known about it after that.
  */
 import type { Clock } from '../ports/clock.ts';
@@ -23,7 +23,7 @@ export class TurnKeeper {
     private readonly onChanged: (chain: RunningSpan) => void,
   ) {}
 
-  /** Starts the turn. Without this call, it starts with its first chain. */
+  /** Starts the turn. Without this call, the turn starts with its first chain. */
   start(): void {
     this.startedAt = this.clock.elapsed();
   }

@@ -1,6 +1,6 @@
 /**
- * One recorded turn, with the turns of other agents that it requested. JSON; fields may be added, but are never
- * renamed.
+ * One recorded turn, with the turns of other agents that it requested. The form is JSON. Fields may be added, but are
+ * never renamed.
  */
 import type {
   AgentAddress,
@@ -31,7 +31,10 @@ export interface TurnSummary extends AgentAddress {
   readonly startedAt: string;
   /** The first words of the turn's input. */
   readonly input?: string;
-  /** The time from the turn's start to its end. Absent, like the next two fields, while the end is not recorded. */
+  /**
+   * The time from the turn's start to its end. This field and the next two are absent while the end of the turn is not
+   * recorded.
+   */
   readonly durationMs?: number;
   readonly finishReason?: TurnResult['finishReason'];
   /** How the turn ended, in one word for people. */
@@ -44,7 +47,7 @@ export interface TurnSummary extends AgentAddress {
   readonly place?: CodePlace;
   /** One line for each frame of bundle code; frames of Goondan are counted in one line. */
   readonly stack?: string;
-  /** How often the turn was resumed after a crash. Records that a crash prevented are missing. */
+  /** How often the turn was resumed after a crash. Records that were not yet written at the crash are missing. */
   readonly resumes: number;
 }
 
@@ -82,7 +85,7 @@ export interface LayerRecord {
   readonly stage?: 'in' | 'inside' | 'out';
   /** True if the layer failed before it called `next()`. */
   readonly isBeforeNext?: true;
-  /** Fields that the layer changed before `next()`: the catalog, the arguments, the model call. */
+  /** The layer's changes, before `next()`, to the fields of its chain: the catalog, the arguments, the model call. */
   readonly changed: readonly Change[];
   /** The layer's changes to the result of `next()`. */
   readonly resultChanged: readonly Change[];
@@ -92,7 +95,7 @@ export interface LayerRecord {
   readonly emittedMore: number;
   /** The number of listed events that were emitted after `next()` settled. */
   readonly emittedAfter?: number;
-  /** The messages of these events, by their ids. */
+  /** The messages in the emitted events, by message id. */
   readonly messages: readonly Change[];
   /** True if the list of changes is incomplete. */
   readonly isCut?: true;
@@ -125,7 +128,7 @@ export interface ChainRecord {
   /** The time since the start of the turn. */
   readonly startMs: number;
   readonly totalMs: number;
-  /** Outermost first. */
+  /** The layers of the chain, outermost first. */
   readonly layers: readonly LayerRecord[];
   /** The number of layers that are not listed. */
   readonly layersMore?: number;

@@ -6,7 +6,7 @@ import type { ChainSpan, TurnObserver, SpanStart, WatchedEffect, WatchedEnd, Wat
 import { RunningSpan } from './running-span.ts';
 import { TurnKeeper } from './turn-keeper.ts';
 
-/** A listener, called while the turn runs, so it must be fast. Must not throw. */
+/** A listener. Its methods are called while the turn runs, so they must be fast and must not throw. */
 export interface TurnListener extends Pick<TurnObserver, 'asked' | 'effect' | 'cancelled'> {
   /** Called when the turn starts. `startedAt`: the time on the monotonic clock. */
   started(turn: WatchedTurn, startedAt: number): void;
