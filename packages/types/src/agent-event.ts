@@ -1,6 +1,6 @@
 import type { JsonObject } from './json.ts';
 
-/** The origin of an event. The runtime sets this field, never the sender. */
+/** The origin of an event. The runtime sets the origin; the sender cannot. */
 export interface AgentEventSource {
   readonly kind: 'agent' | 'connector' | 'cli';
   readonly name: string;

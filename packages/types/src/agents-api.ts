@@ -1,7 +1,7 @@
-/** Calling other agents, from `turn` and `step` layers and from tools. */
+/** The API with which `turn` layers, `step` layers and tools call other agents. */
 
 export interface AgentRequest {
-  /** The agent's name in the swarm. */
+  /** The name of the agent to call. */
   target: string;
   input?: string;
   /** The instance key of the instance to call; the caller's own instance key when absent. */
@@ -58,12 +58,12 @@ export interface AgentsApi {
   /** Sends a message to another agent without waiting for an answer. Resolves when the message is accepted. */
   send(params: AgentSend): Promise<{ accepted: boolean }>;
 
-  /** All agents of the swarm that can be called, including this agent. */
+  /** Returns all agents of the swarm that can be called, including this agent. */
   catalog(): readonly AgentCard[];
 
   /**
-   * The current instances that have a process or a conversation. The result is not recorded, so a resumed turn may get
-   * a different list.
+   * Returns the instances that now have a process or a conversation. The result is not recorded, so a resumed turn may
+   * get a different list.
    */
   list(): Promise<readonly AgentInstance[]>;
 }

@@ -16,8 +16,8 @@ export interface ConnectorEvent {
   readonly auth?: JsonObject;
   readonly metadata?: JsonObject;
   /**
-   * The sender's own id, such as the delivery id of a webhook. Two events with the same id are the same event.
-   * Generated when absent.
+   * The sender's own id, such as the delivery id of a webhook. Two events with the same id are the same event. An id is
+   * generated when absent.
    */
   readonly id?: string;
   /** The time of the event; now when absent. */
@@ -117,7 +117,7 @@ export interface ConnectorContext<Config = JsonObject> {
   readonly agents: readonly string[];
   /** A folder for the connector's own files. The files are still there when this Connection starts again. */
   readonly folder: string;
-  /** Has the methods of `console`. Each line carries the connection's name, and secrets are masked. */
+  /** A logger with the methods of `console`. Each line carries the connection's name, and secrets are masked. */
   readonly logger: Console;
   /** Aborts when the connector must stop. Then accept nothing new, and finish the work you have accepted. */
   readonly signal: AbortSignal;

@@ -44,8 +44,8 @@ export interface ExtensionApi {
   readonly state: ExtensionStateApi;
   readonly events: ExtensionEventsApi;
   /**
-   * Has the methods of `console`. Each line carries the agent, instance, extension and trace ids, and secrets are
-   * masked.
+   * A logger with the methods of `console`. Each line carries the agent, instance, extension and trace ids, and secrets
+   * are masked.
    */
   readonly logger: Console;
 }

@@ -182,7 +182,7 @@ export interface MiddlewareOptions {
 /**
  * Registers layers.
  *
- * **Rules** — only while the extension's `register` runs.
+ * **Rules** — layers can be registered only while the extension's `register` runs.
  * **Errors** — an unknown kind: `E_PIPELINE_KIND`; after `register` settled: `E_PIPELINE_CLOSED`; bad options:
  * `E_PIPELINE_OPTIONS`.
  */

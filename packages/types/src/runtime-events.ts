@@ -82,7 +82,7 @@ export interface ToolFailed extends ToolCalled {
   error: TurnError;
 }
 
-/** The tool call waits for approval. Published again when a turn that waits for approval is resumed. */
+/** The tool call waits for approval. The event is published again when a turn that waits for approval is resumed. */
 export interface ApprovalAsked extends ToolCalled {
   reason: string;
 }

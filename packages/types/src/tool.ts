@@ -60,8 +60,8 @@ export interface ToolContext extends ExecutionContext {
   /** The folder the agent works in. */
   readonly workdir: string;
   /**
-   * The tool's config: the values from the agent replace those from the resource. The result is validated. `{}` when
-   * the tool has no config.
+   * The tool's config: the agent's config merged over the resource's config, and validated. `{}` when the tool has no
+   * config.
    */
   readonly config: JsonObject;
   readonly logger: Console;
