@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 /**
- * The `gdn` command as npm installs it. It runs on plain Node, because whoever can run `npm ci` has Node. It finds Bun
- * and runs `src/main.ts`, or its bundle, and changes nothing else:
+ * The `gdn` command as npm installs it. It runs on plain Node, because everybody who can run `npm ci` has Node. It
+ * finds Bun, which then runs the built program or `src/main.ts`. It keeps three rules:
  * 1. Arguments, standard streams, signals and the exit status pass through unchanged.
  * 2. Nothing in the current folder decides what runs: no `bunfig.toml`, no `.env`, no package fetched on first import,
- *    and no `tsconfig.json` or `package.json` that would make Bun find another program. So Bun starts in another folder
- *    and gets the current one as its first argument.
- * 3. When the launcher dies, everything it started dies, too.
+ *    and no `tsconfig.json` or `package.json` that would make Bun find another program. So Bun starts in another
+ *    folder, and the program gets the current folder as its first argument.
+ * 3. When this launcher dies, every process that it started dies, too.
  */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
@@ -17,12 +17,13 @@ import { launchCommand } from './launch-command.mjs';
 /** The exit code for a wrong setup, as in the rest of `gdn`. */
 const wrongSetup = 3;
 
-// A terminal sends these signals to all foreground processes, including the child. Passing them on would deliver a
-// second signal, which means "quit".
+// A terminal sends these signals to all foreground processes, including the child. If the launcher passed them on, the
+// child would get each signal twice, and a second signal means "quit".
 const sentByTerminal = ['SIGINT', 'SIGQUIT'];
 const sentByOthers = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'];
 
-// Copies of texts in `errorCatalogue`, because Node 20 cannot import TypeScript. A test compares them.
+// These suggestions are copied from `errorCatalogue`, because Node 20 cannot import that TypeScript file. A test checks
+// that they are equal.
 const suggestions = {
   E_BUN_MISSING:
     'Run `npm ci` (or install the packages again) without `--omit=optional`: Bun comes as an optional package.',
@@ -40,7 +41,8 @@ function run(bun) {
   }
   const { command, cwd } = launchCommand(bun, currentFolder(), process.argv.slice(2));
   const [program, ...args] = command;
-  // Does not use `process.stdin.isTTY`: reading `process.stdin` makes a pipe non-blocking, for the child as well.
+  // Does not use `process.stdin.isTTY`: if standard input is a pipe, reading `process.stdin` makes it non-blocking,
+  // also for the child.
   const onTerminal = isatty(0);
   // Registered before the child starts, so that a signal never ends the launcher alone. The listeners run only after
   // `child` is set.
@@ -64,7 +66,7 @@ function endLike(code, signal) {
   if (signal === null) return process.exit(code);
   for (const name of [...sentByTerminal, ...sentByOthers]) process.removeAllListeners(name);
   process.kill(process.pid, signal);
-  // Node ignores this signal, so the process still runs. Exit with the code that a shell would use.
+  // This line runs only if Node ignores the signal. It exits with the code that a shell would use.
   process.exit(128 + constants.signals[signal]);
 }
 

@@ -1,6 +1,6 @@
 /**
  * Builds the command that starts Bun as `gdn`. Nothing in the current folder may decide what runs, so Bun starts in
- * another folder and gets the current folder as its first argument.
+ * another folder, and the program gets the current folder as its first argument.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,9 @@ export function launchCommand(bun, folder, args) {
   return { command: [bun, ...programFlags, programFile('main'), folder, ...args], cwd: '/' };
 }
 
-/** Returns the file to run for `main` or `run/detached-main`: the bundled program, or the source itself. */
+/**
+ * Returns the file to run for `main` or `run/detached-main`: the built file if it is up to date, otherwise the source.
+ */
 export function programFile(source) {
   const file = isBundleFresh()
     ? new URL(`${source.replace(/^.*\//, '')}.js`, bundle)
@@ -22,21 +24,22 @@ export function programFile(source) {
 }
 
 /**
- * Tells whether `npm run build` has bundled the program and no source is newer. The list of sources exists only in the
- * repository.
+ * Tells whether `npm run build` has built the program and no source is newer. An installed package has no list of
+ * sources, so its built program is always used.
  */
 function isBundleFresh() {
   if (timeOf(new URL('main.js', bundle)) === undefined) return false;
   const list = new URL('sources.json', bundle);
   const built = timeOf(list);
   if (built === undefined) return true;
-  // Plain paths, because a URL for each of the 800 sources would take as long as everything else.
+  // Uses plain paths, because creating a URL for each of the 800 sources would take as long as all other work of the
+  // launcher.
   const repository = fileURLToPath(new URL('../../../', import.meta.url));
   const sources = Object.values(JSON.parse(readFileSync(list, 'utf8'))).flat();
   return sources.every((path) => (timeOf(`${repository}${path}`) ?? Infinity) <= built);
 }
 
-/** Returns undefined when there is no such file. */
+/** Returns the time of the last change; undefined when the file does not exist. */
 function timeOf(file) {
   return statSync(file, { throwIfNoEntry: false })?.mtimeMs;
 }

@@ -11,7 +11,7 @@ export async function askYesOrNo(
   terminal: Terminal,
 ): Promise<boolean> {
   terminal.printError(`${question} [y/N] `);
-  // Without `output`, readline leaves the terminal and its Ctrl-C unchanged.
+  // Without the option `output`, readline does not change the mode of the terminal, so Ctrl-C works as usual.
   const lines = createInterface({ input: process.stdin });
   // The end of the input counts as no answer.
   const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)));

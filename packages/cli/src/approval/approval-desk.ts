@@ -2,7 +2,8 @@
  * Asks the person at a terminal about the tool calls that concern them, one after the other, while the desk is open.
  *
  * 1. The desk asks about one call at a time. It skips calls that were answered elsewhere or have ended.
- * 2. A question that the person leaves open stays open for everybody; this desk does not ask it again.
+ * 2. If the person leaves a question open, the call keeps waiting, and somebody else can answer. This desk does not ask
+ *    again.
  */
 import { userInfo } from 'node:os';
 import type { ApprovalSummary, Swarm } from '@goondan/runtime';
@@ -18,7 +19,7 @@ export interface PersonAnswer {
 
 export interface DeskDeps {
   readonly swarm: Pick<Swarm, 'approvals' | 'approve' | 'deny' | 'watch'>;
-  /** Tells whether to ask the person here about this call. If the result changes, call `look`. */
+  /** Tells whether to ask the person here about this call. When its result may have changed, call `look`. */
   readonly concerns: (approval: ApprovalSummary) => boolean;
   /**
    * Returns `undefined` when the person leaves the question open. `signal` aborts when an answer is no longer needed;
@@ -30,7 +31,7 @@ export interface DeskDeps {
 }
 
 export class ApprovalDesk {
-  /** The calls that wait for an answer, by id, in the order they were asked. */
+  /** The tool calls that wait for an answer, by id, oldest first. */
   readonly #waiting = new Map<string, ApprovalSummary>();
   readonly #seen = new Set<string>();
   #asking: { readonly id: string; readonly over: AbortController } | undefined;
@@ -56,7 +57,7 @@ export class ApprovalDesk {
     return this.#asking !== undefined;
   }
 
-  /** Call it when the result of `concerns` may have changed. */
+  /** Asks the next question, if none is open. Call this method when the result of `concerns` may have changed. */
   look(): void {
     if (this.#asking !== undefined || this.#isClosed) return;
     const isNext = (approval: ApprovalSummary) => !this.#seen.has(approval.id) && this.deps.concerns(approval);
@@ -89,7 +90,7 @@ export class ApprovalDesk {
     try {
       const answer = await this.deps.ask(approval, over.signal);
       if (over.signal.aborted || answer === undefined) return;
-      // The next notice about this call will be about our own answer.
+      // Clears the id, because the next notice about this call will report the answer of this desk.
       this.#asking = { id: '', over };
       await this.#give(id, answer);
     } catch (error) {

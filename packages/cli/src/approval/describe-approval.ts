@@ -3,8 +3,8 @@ import type { Colors } from '../terminal.ts';
 import { showText } from './show-text.ts';
 
 /**
- * The maximum number of characters of the arguments that are shown. The rest is counted, and `gdn approve --json`
- * prints it.
+ * The maximum number of characters of the arguments that are shown. If there are more, the text says how many. `gdn
+ * approve --json` prints all of them.
  */
 const MOST_SHOWN = 4_000;
 

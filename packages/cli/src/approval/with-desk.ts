@@ -23,7 +23,8 @@ export interface DeskPlace {
 
 /**
  * Runs `work`; meanwhile the person at the terminal, if any, is asked about tool calls. `work` calls `onAccepted` when
- * the input is accepted. From then on the desk asks about calls of this turn, and of an earlier turn that delays it.
+ * the input is accepted. From then on the desk asks about calls of this turn, of turns that it causes, and of an
+ * earlier turn that it has to wait for.
  */
 export async function withDesk<Value>(
   { swarm, isAlone, folder, refusal }: DeskPlace,

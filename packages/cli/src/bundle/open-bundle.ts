@@ -4,8 +4,8 @@ import type { Terminal } from '../terminal.ts';
 import { countProblems, printProblems } from './print-problems.ts';
 
 /**
- * Opens a bundle to run it. Prints all problems of the bundle. Warnings do not stop it, and irrelevant warnings are
- * left out.
+ * Opens a bundle to run it. Prints the errors of the bundle, and the warnings that `matters` selects. A bundle that has
+ * only warnings is opened.
  *
  * **Errors** — `E_BUNDLE_MISSING`, `E_BUNDLE_INVALID`.
  */

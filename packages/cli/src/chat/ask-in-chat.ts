@@ -10,7 +10,10 @@ import { linesOf } from './screen/line.ts';
 const LABEL = 'Let it run? [y/N, or a reason to deny it] ';
 const plain = pc.createColors(false);
 
-/** Opens the desk. If the swarm was started for this chat, nobody else can be asked. */
+/**
+ * Opens the desk. If the swarm was started for this chat, the desk asks about all of its calls, because nobody else can
+ * be asked.
+ */
 export function askInChat({ swarm, isOwn }: ChatSwarm, chat: Chat): Promise<ApprovalDesk> {
   return ApprovalDesk.open({
     swarm,

@@ -30,8 +30,9 @@ export interface ChatDeps {
 }
 
 /**
- * How the chat ended. `interrupted`: during a turn; `quit`: without waiting for anything; `stopped`: another process
- * stopped the swarm; `gone`: the terminal was closed.
+ * How the chat ended. `left`: the person left, or a signal asked the process to end. `interrupted`: the person left
+ * while a cancelled turn still ran. `quit`: the person left without waiting for anything. `stopped`: another process
+ * stopped the swarm. `gone`: the terminal was closed.
  */
 export type ChatEnd = 'left' | 'interrupted' | 'quit' | 'stopped' | 'gone';
 
@@ -45,7 +46,7 @@ interface RunningTurn {
 const MOST_QUEUED = 100;
 const LONGEST_QUEUED = 100;
 const TICK_MS = 1_000;
-/** The number of past turns whose last log lines may still arrive. */
+/** The number of turns whose trace ids are kept, because log lines of a past turn may still arrive. */
 const MOST_ASKED = 10;
 
 export class Chat {
@@ -106,7 +107,7 @@ export class Chat {
   /** Displays a notice from the swarm if the running turn caused it. */
   hear(notice: SwarmNotice): void {
     const turn = this.#turn;
-    // Notices of the turn itself arrive in order with the answer, so they are ignored here.
+    // Ignores notices of the turn itself, because they also arrive with its answer, in the right order.
     if (turn === undefined || notice.type !== 'runtime.event' || isAt(notice.at, this.at)) return;
     if (notice.payload['traceId'] !== turn.traceId) return;
     turn.view.hear(notice);
@@ -114,8 +115,8 @@ export class Chat {
   }
 
   /**
-   * Tells whether the chat itself displays the content of a log line: how its own turns ended, and failures of turns
-   * that they caused.
+   * Tells whether the chat itself already shows the content of a log line. The chat shows how its own turns ended, and
+   * the failures of turns that they caused.
    */
   reports(logged: LogLine): boolean {
     const { agent = '', instance: instanceKey = '', traceId = '', event } = logged;

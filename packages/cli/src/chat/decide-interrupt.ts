@@ -1,8 +1,8 @@
-/** Decides what Ctrl-C does, from what can be interrupted. */
+/** Everything that decides what Ctrl-C does. */
 export interface Interruptible {
   /** True while a question waits for an answer. */
   readonly isAsking: boolean;
-  /** `cancelling` after the first Ctrl-C. */
+  /** `cancelling`: Ctrl-C has cancelled the turn, but the turn has not ended yet. */
   readonly turn: 'none' | 'running' | 'cancelling';
   readonly hasDraft: boolean;
   /** True when Ctrl-C was pressed a moment ago and there was nothing to interrupt. */

@@ -7,8 +7,9 @@ import { shorten } from '../shorten.ts';
 const LONGEST_ARGUMENTS = 80;
 
 /**
- * Shows the messages of people and agents, and the names of called tools. Tool results are not shown. `bounds`: the
- * maximum number of messages, of which the last ones are shown, and of lines of each message.
+ * Shows the messages of people and agents, and the names of called tools. Tool results are not shown. `bounds.messages`
+ * is the maximum number of messages; the last ones are shown. `bounds.lines` is the maximum number of lines of each
+ * message.
  */
 export function describeMessages(
   messages: readonly Message[],
@@ -25,12 +26,12 @@ export function describeMessages(
   return [...above, ...described];
 }
 
-/** Returns the messages that the person sent, for the arrow keys. */
+/** Returns the texts that the person sent, so that the arrow keys can bring them back. */
 export function sentIn(messages: readonly Message[]): string[] {
   return messages.filter(({ data, source }) => data.role === 'user' && source.type === 'user').map(textOf);
 }
 
-/** Starts at the first message of a person, so that no partial exchange is shown. */
+/** Leaves out messages before the first message of a person, so that no partial exchange is shown. */
 function fromQuestion(messages: readonly Message[]): readonly Message[] {
   const first = messages.findIndex(({ data }) => data.role === 'user');
   return first === -1 ? messages : messages.slice(first);

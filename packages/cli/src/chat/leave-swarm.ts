@@ -8,15 +8,15 @@ import type { ChatSwarm } from './open-chat-swarm.ts';
 
 /** If stopping takes longer than this, a message says so. */
 const QUIET_MS = 500;
-/** How long a cancelled turn may take to end. If the process is killed earlier, the turn ends at the next start. */
+/** How long a cancelled turn may take to end. If its process is killed before that, the turn ends at the next start. */
 const CANCEL_MS = 2_000;
-/** How long to wait until a swarm that keeps running has received the cancel. */
+/** How long to wait until the swarm has received the cancel, if the swarm was not started for this chat. */
 const TELL_MS = 500;
 
 /**
  * Lets running turns finish, unless the person quit. If the person left during a turn, that turn is cancelled and has
- * `CANCEL_MS` to end. One Ctrl-C shortens the wait, a second Ctrl-C ends it. `folder` is that of the bundle, as it was
- * typed.
+ * `CANCEL_MS` to end. One Ctrl-C shortens the wait, a second Ctrl-C ends it. `folder` is the folder of the bundle, as
+ * the person typed it.
  */
 export async function leaveSwarm(
   { swarm, isOwn, watch }: ChatSwarm,
@@ -30,12 +30,12 @@ export async function leaveSwarm(
   if (!isOwn) return exitSoon(end);
   const told = new AbortController();
   signals.tell((signal) => {
-    // A closing terminal signals both this process and the launcher, which passes the signal on, so the second one is
-    // ignored.
+    // When a terminal closes, this process gets SIGHUP twice: from the terminal, and from the launcher. The second
+    // signal is ignored.
     if (signal === 'SIGHUP') return;
     if (told.signal.aborted || signal === 'SIGQUIT') process.exit(exitCodes.interrupted);
     told.abort();
-    // The first call of `stop` reports the outcome, so errors of this one are ignored.
+    // The first call of `stop` reports the outcome, so errors of this second call are ignored.
     swarm.stop().catch(() => undefined);
   });
   const callOff = systemClock.after(QUIET_MS, () => {
@@ -54,8 +54,8 @@ function graceAfter(end: ChatEnd): { readonly graceMs?: number } {
 }
 
 /**
- * Exits after a while. Otherwise the wait for a cancelled turn would keep the process alive, and a swarm that hangs
- * never answers.
+ * Exits after a while, because the process stays alive until the cancelled turn ends, and in a swarm that hangs the
+ * turn never ends.
  */
 function exitSoon(end: ChatEnd): void {
   if (end !== 'quit' && end !== 'interrupted') return;

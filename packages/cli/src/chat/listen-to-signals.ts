@@ -1,11 +1,13 @@
 import { onStopSignal, type StopSignal } from '../stop-signals.ts';
 
-/** At a terminal in its normal mode, Ctrl-\ sends SIGQUIT; elsewhere SIGQUIT ends a process as usual. */
+/**
+ * The signals that a chat handles. SIGQUIT is one of them, because Ctrl-\ sends it unless the terminal is in raw mode.
+ */
 export type ChatSignal = StopSignal | 'SIGQUIT';
 
 /**
- * Listens to the signals that ask a process to end, without a gap between the chat and the stop of the swarm. A signal
- * without a listener would end the process, and a closing terminal sends two.
+ * Listens to the signals that ask a process to end, from before the chat until the swarm has stopped. There is never a
+ * moment without a listener: then a signal would end the process at once, and a closing terminal sends two signals.
  */
 export function listenToSignals() {
   let unheard: ChatSignal | undefined;

@@ -14,7 +14,7 @@ export function openScreen(hooks: ScreenHooks, terminal: Terminal): ChatScreen {
 }
 
 function readLines(onLine: (text: string) => void, onEnd: () => void): () => void {
-  // Without `output`, readline leaves the terminal and its Ctrl-C unchanged.
+  // Without the option `output`, readline does not change the mode of the terminal, so Ctrl-C works as usual.
   const lines = createInterface({ input: process.stdin });
   lines.on('line', onLine);
   lines.on('close', onEnd);

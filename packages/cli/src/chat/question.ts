@@ -17,8 +17,8 @@ export class Question {
   }
 
   /**
-   * Resolves with the answer; with `undefined` after Ctrl-C, when `signal` aborts, when the chat ends, or at once while
-   * another question is open.
+   * Resolves with the answer. Resolves with `undefined` after Ctrl-C, when `signal` aborts, or when the chat ends; and
+   * at once, if another question is open.
    */
   ask(lines: readonly Line[], label: string, signal?: AbortSignal): Promise<string | undefined> {
     if (this.#open !== undefined || signal?.aborted === true) return Promise.resolve(undefined);

@@ -22,11 +22,12 @@ import { openScreen } from './open-screen.ts';
 import { type CommandDeps, openConversation, runCommand } from './run-command.ts';
 
 /**
- * Connects to a swarm that already runs and leaves it running. A swarm that was started for the chat ends with it.
- * `partner` is the first agent instance to talk to: the entry agent, and the instance `default`, where it names none.
+ * If the swarm already runs, the chat connects to it and leaves it running. Otherwise the swarm is started for the
+ * chat, and stops with it. `partner` is the first agent instance to talk to. Without an agent, it is the entry agent;
+ * without an instance key, it is `default`.
  *
- * **Errors** — those of `openChatSwarm`, `E_AGENT_UNKNOWN`, `E_CANCELLED`; `E_CONTROL_CLOSED` when the swarm is gone
- * without notice.
+ * **Errors** — those of `openChatSwarm`, `E_AGENT_UNKNOWN`, `E_CANCELLED`; `E_CONTROL_CLOSED` when the connection to
+ * the swarm is lost.
  */
 export async function runChat(
   run: PreparedRun,

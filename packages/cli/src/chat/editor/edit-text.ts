@@ -1,10 +1,10 @@
-/** Edits text with pure functions: from a text, a cursor and a key to the next text and cursor. */
+/** Pure functions that edit a text: each takes the text and its cursor, and returns the next text and cursor. */
 import { boundaries, graphemes, widthOf } from '../../graphemes.ts';
 import type { EditingKey } from './key.ts';
 
 export interface EditedText {
   readonly text: string;
-  /** The offset at which the next character is inserted; always between two visible characters. */
+  /** The offset at which the next character is inserted; never inside a visible character. */
   readonly cursor: number;
   /** The text that was last cut, for Ctrl-Y. */
   readonly killed: string;
@@ -32,8 +32,8 @@ function cleanUp(typed: string): string {
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 /**
- * Applies a key. `enter`, `up` and `down` have other meanings at the borders of the text; they are decided elsewhere,
- * so here these keys change nothing.
+ * Applies a key. The input line (`prompt.ts`) handles `enter` itself, and `up` and `down` when they would leave the
+ * text.
  */
 export function edit(edited: EditedText, key: EditingKey): EditedText {
   const { text, cursor, killed } = edited;
@@ -110,7 +110,7 @@ function after(text: string, cursor: number): number {
   return cursor + (boundaries(text.slice(cursor, end))[1] ?? 0);
 }
 
-/** White space and punctuation separate words. */
+/** Returns the start of the word before the cursor. White space and punctuation separate words. */
 function wordStart(text: string, cursor: number): number {
   let place = cursor;
   while (place > 0 && !isInWord(text, place - 1)) place -= 1;
@@ -130,7 +130,10 @@ function isInWord(text: string, index: number): boolean {
   return text.charCodeAt(index) > 0x7f || /\w/.test(text.charAt(index));
 }
 
-/** Returns the start of the visible character at `place`: some emoji begin with an ASCII character. */
+/**
+ * Returns the start of the visible character at `place`. A search for words can stop inside a character, because some
+ * emoji begin with an ASCII character.
+ */
 function snap(text: string, place: number): number {
   const start = lineStart(text, place);
   const line = text.slice(start, lineEnd(text, place));

@@ -1,6 +1,6 @@
 /**
- * The sent messages that the arrow keys bring back: the newest `MOST`, with at most `MOST_CHARACTERS` together. After
- * the newest message, the unsent text comes back.
+ * The sent messages that the arrow keys bring back: the newest `MOST`, with at most `MOST_CHARACTERS` together. The
+ * arrow down from the newest message brings back the unsent text.
  */
 const MOST = 500;
 const MOST_CHARACTERS = 5_000_000;
@@ -11,7 +11,7 @@ export class InputHistory {
   #place = 0;
   #draft = '';
 
-  /** Adds an entry and returns to the new line. An entry that repeats the last one is kept once. */
+  /** Adds an entry, unless it is blank or equals the last entry, and returns to the line being written. */
   add(text: string): void {
     if (text.trim() !== '' && this.#entries.at(-1) !== text) this.#entries.push(text);
     while (this.#entries.length > MOST || this.#size > MOST_CHARACTERS) this.#entries.shift();
@@ -23,7 +23,10 @@ export class InputHistory {
     return this.#entries.reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** Returns the text to show instead of `current`; `undefined` at either end. */
+  /**
+   * Moves to the entry before (-1) or after (1). Returns the text to show instead of `current`; `undefined` when there
+   * is no such entry.
+   */
   go(by: -1 | 1, current: string): string | undefined {
     const next = this.#place + by;
     if (next < 0 || next > this.#entries.length) return undefined;

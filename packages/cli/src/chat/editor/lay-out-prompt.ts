@@ -27,14 +27,14 @@ export function layOutPrompt(
     const number = first + index;
     const start = number === 0 ? shown : ' '.repeat(widthOf(shown));
     if (number === at) {
-      // The cursor is at the end of the text that precedes it.
+      // Wraps the text before the cursor: the end of that text is the position of the cursor.
       const upTo = wrapLine(withLabel(start, before[at] ?? ''), columns);
       const isFull = (upTo.at(-1)?.width ?? 0) >= columns;
       cursorRow = rows.length + upTo.length - (isFull ? 0 : 1);
       cursorColumn = isFull ? 0 : (upTo.at(-1)?.width ?? 0);
     }
     rows.push(...wrapLine(withLabel(start, each), columns));
-    // After a full row, the cursor is at the start of the next one.
+    // If the row is full, the cursor is at the start of a new row.
     if (number === at && cursorRow === rows.length) rows.push({ line: [], width: 0 });
   }
   const from = Math.max(0, Math.min(cursorRow - Math.floor(mostRows / 2), rows.length - mostRows));

@@ -57,7 +57,7 @@ export class Prompt {
     }
   }
 
-  /** A backslash before Enter continues the message on a new line. */
+  /** Handles Enter: sends the text. After a backslash, Enter begins a new line instead. */
   #enter(): PromptOutcome {
     const { text, cursor } = this.#edited;
     if (text.slice(0, cursor).endsWith('\\')) return this.#set(edit(edit(this.#edited, 'backspace'), 'new-line'));

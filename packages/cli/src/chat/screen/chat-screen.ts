@@ -2,13 +2,13 @@
 import { type Line, span } from './line.ts';
 
 export interface ChatScreen {
-  /** Takes over the terminal. From then on the hooks are called. */
+  /** Takes over the terminal. From then on, the screen calls its hooks. */
   open(): void;
   /** Prints finished lines. They stay in the scrollback, above the live part. */
   print(lines: readonly Line[]): void;
   /** Prints the person's message when the chat sends it. */
   printSent(text: string): void;
-  /** Redraws after `ScreenHooks.live` changed. */
+  /** Redraws the live part. Call this method when the result of `ScreenHooks.live` has changed. */
   refresh(): void;
   /** The text that has not been sent yet. */
   readonly draft: string;

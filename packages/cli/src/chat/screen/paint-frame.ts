@@ -3,7 +3,8 @@
  * again below.
  *
  * 1. A finished line is written as one line. The terminal wraps it, so copying and resizing treat it as one line.
- * 2. A live row never wraps: even when its width was estimated wrongly, the next frame finds its start.
+ * 2. A live row never wraps. So the next frame finds the start of the live part even if the width of a row was
+ *    estimated wrongly.
  */
 import type { Colors } from '../../terminal.ts';
 import type { Line } from './line.ts';
@@ -38,9 +39,7 @@ const END = '\x1b[?25h\x1b[?2026l';
 const NO_WRAP = '\x1b[?7l';
 const WRAP = '\x1b[?7h';
 
-/**
- * Erases the live part. If the terminal has become narrower, a row that was drawn earlier may now take several rows.
- */
+/** Erases the live part. If the terminal has become narrower, a row that was drawn before may now fill several rows. */
 export function eraseLive({ rows, cursorRow, cursorColumn }: LivePart, columns: number): string {
   const above = rows.slice(0, cursorRow).reduce((sum, { width }) => sum + Math.max(1, Math.ceil(width / columns)), 0);
   return `\r${up(above + Math.floor(cursorColumn / columns))}\x1b[J`;

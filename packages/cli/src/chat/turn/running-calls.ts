@@ -19,8 +19,8 @@ interface Running {
 }
 
 /**
- * The maximum number of calls shown at once; the rest are counted. Beyond `MOST_KEPT`, a call is shown only when it
- * ends.
+ * The maximum number of running calls that are shown; a line says how many more there are. Calls beyond `MOST_KEPT` are
+ * not shown at all.
  */
 const MOST_SHOWN = 6;
 const MOST_KEPT = 1_000;
@@ -33,7 +33,7 @@ export class RunningCalls {
   /** `agent` is the agent of the turn; other agents are shown by name. */
   constructor(private readonly agent: string) {}
 
-  /** If the notice ends a call or turn, returns the line that stays. */
+  /** Handles a notice. If it ends a call or turn, returns the line that stays on the screen. */
   hear({ name, at, payload }: RuntimeNotice, now: number): Line | undefined {
     const id = textIn(payload, 'spanId');
     const isOther = at.agent !== this.agent;

@@ -23,7 +23,7 @@ export class TurnView {
   readonly #calls: RunningCalls;
   #text = new StreamedText();
   #stepId: string | undefined;
-  /** The end of the model's reasoning, which is shown only while the turn runs. */
+  /** The last part of the model's reasoning, which is shown only while the turn runs. */
   #thought = '';
   #isCancelling = false;
 
