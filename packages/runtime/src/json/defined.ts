@@ -1,7 +1,13 @@
 /** Returns the object without its `undefined` properties, as JSON does. */
 export function defined<T extends object>(object: T): Defined<T> {
+  const kept: Partial<T> = {};
+  // Safe: these are the object's own keys. A loop, because this runs for every event of a long history, and a list of
+  // entries takes five times as long.
+  for (const key of Object.keys(object) as (keyof T)[]) {
+    if (object[key] !== undefined) kept[key] = object[key];
+  }
   // Safe: the result has exactly the properties that have a value.
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<T>;
+  return kept as unknown as Defined<T>;
 }
 
 export type Defined<T> = {
