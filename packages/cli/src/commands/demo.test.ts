@@ -5,7 +5,9 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TurnTrace } from '@goondan/runtime/history';
 import { hasPart, works } from '../../../../test/parts.ts';
+import { samples } from '../../../../test/samples.ts';
 import type { DemoRun } from '../demo/run-demo.ts';
+import { questions } from '../testing/demo-questions.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 
 // This timeout is long, because each test starts three processes on a machine that may be busy.
@@ -81,16 +83,14 @@ describe('gdn demo', () => {
     expect({ stderr, exitCode }).toEqual({ stderr: hint, exitCode: 0 });
   });
 
-  test.each([
-    ['What is the weather in Toronto?', 'Toronto, tomorrow: 3 °C.'],
-    ['the weather in lisbon, next 2 days', 'Lisbon, the next 2 days: 21 °C, 22 °C.'],
-    ['weather in Atlantis', 'There is no forecast for Atlantis, only for Seoul, Lisbon, Nairobi, Toronto.'],
-    ['Hello', 'You said: Hello. Ask me about the weather in Seoul, or let me book a picnic in Lisbon.'],
-  ])('--input asks another question: %s', async (input, expected) => {
-    const { stdout, exitCode } = await gdn('demo', '--input', input);
-    expect(stdout).toStartWith(`You    ${input}\nAgent  ${expected}\n\n`);
-    expect(exitCode).toBe(0);
-  });
+  test.each(questions.slice(0, samples(questions.length)))(
+    '--input asks another question: %s',
+    async (input, expected) => {
+      const { stdout, exitCode } = await gdn('demo', '--input', input);
+      expect(stdout).toStartWith(`You    ${input}\nAgent  ${expected}\n\n`);
+      expect(exitCode).toBe(0);
+    },
+  );
 
   test('--json prints one object and nothing else, with the turn of the called agent inside its call', async () => {
     const { stdout, stderr, exitCode } = await gdn('demo', '--json');

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sampleStep } from '../../../../test/samples.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { plantedPrograms, plantHostileFolder } from '../testing/hostile-folder.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
@@ -145,7 +146,10 @@ describe.each(['armed', 'invalid'] as const)('without trust, in the folder (%s)'
 
   test.each(codes)('R-04 gdn $line: none of it runs', async ({ line, code }) => {
     const hostile = await plantHostileFolder(place, kind);
-    const { stderr, exitCode } = await place.runProcessWith({ cwd: hostile.folder }, ...line.split(' '));
+    // Every process of `gdn` starts in the same way, whatever its command, so a third of them is enough for `npm test`.
+    const isProcess = sampleStep === 1 || codes.findIndex((each) => each.line === line) % 3 === 0;
+    const run = isProcess ? place.runProcessWith.bind(place) : place.runWith.bind(place);
+    const { stderr, exitCode } = await run({ cwd: hostile.folder }, ...line.split(' '));
     expect(stderr).not.toMatch(/^\s+at .*:\d+/m);
     expect({ exitCode, stderr }).toEqual({ exitCode: code, stderr });
     expect(hostile.takeMarks()).toEqual([]);

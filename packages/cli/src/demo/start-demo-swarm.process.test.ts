@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { listTurns } from '@goondan/runtime/history';
 import { textOf } from '@goondan/types';
 import { openTerminal } from '../terminal.ts';
+import { questions } from '../testing/demo-questions.ts';
 import { startDemoSwarm } from './start-demo-swarm.ts';
 
 setDefaultTimeout(60_000);
@@ -38,6 +39,11 @@ test('two of them are independent; each can be asked and inspected while it runs
     while ((await listTurns(one)).length < 2) await Bun.sleep(20);
     expect((await listTurns(one)).map(({ agentName }) => agentName).toSorted()).toEqual(['concierge', 'forecaster']);
     expect(await listTurns(other)).toEqual([]);
+
+    for (const [input, answer] of questions) {
+      const { result: answered } = await one.control.ask({ input });
+      expect(textOf(answered.responseMessage)).toBe(answer);
+    }
 
     const pids = (await one.control.status()).instances.flatMap(({ pid }) => pid ?? []);
     expect(pids).toHaveLength(2);
