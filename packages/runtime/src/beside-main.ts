@@ -14,7 +14,7 @@ process.chdir(folder);
 // A write fails only when the Node program has exited, and then standard input ends, too.
 process.stdout.on('error', () => undefined);
 
-/** The most bytes of output that a slow program has not read; more log lines are dropped. */
+/** The maximum number of bytes of output that the Node program has not read yet. Above it, log lines are dropped. */
 const MOST_UNREAD = 16_000_000;
 let dropped = 0;
 
@@ -27,7 +27,10 @@ const calls: Readonly<Record<BesideCall['name'], () => Promise<(argument: never)
   },
   startSwarm: async () => start,
 };
-/** The called functions, kept because a scanner counts the files that it has already seen. */
+/**
+ * The functions that were already called. They are kept, because a scanner counts the files that it has read in all
+ * calls together.
+ */
 const opened = new Map<BesideCall['name'], Promise<(argument: never) => unknown>>();
 
 let last = Promise.resolve();
@@ -55,7 +58,7 @@ async function start({ wantsLog, ...options }: SwarmToStart): Promise<string> {
   void swarm.stopped.then(() => {
     const { failure } = swarm;
     if (failure !== undefined) say({ failure: toFrameError(failure, 'E_PROCESS_START') });
-    // After the last log lines.
+    // Exits only after the last log lines were written.
     process.stdout.write('', () => process.exit(failure === undefined ? 0 : 1));
   });
   const { workspaceId } = await swarm.status();

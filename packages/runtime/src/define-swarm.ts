@@ -1,4 +1,7 @@
-/** A bundle written in TypeScript: the same resources with types, the same checks, and a plan for `startSwarm`. */
+/**
+ * Makes a plan for `startSwarm` from resources that are written in TypeScript. The resources and the checks are those
+ * of a bundle.
+ */
 import { existsSync, realpathSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,10 +22,10 @@ export type ResourceDefinition = {
 }[ResourceKind];
 
 export interface SwarmDefinition {
-  /** The folder of entries and prompts, which must be inside it; usually `import.meta.dirname`. */
+  /** The folder that contains all files of entries and prompts; usually `import.meta.dirname`. */
   readonly folder: string;
   readonly resources: readonly ResourceDefinition[];
-  /** The name of the swarm; optional when there is only one. */
+  /** The name of the swarm. Optional when `resources` has only one swarm, or a swarm called `default`. */
   readonly swarm?: string;
   /** The environment for `valueFrom: { env }`; `process.env` when absent. */
   readonly environment?: Environment;

@@ -1,7 +1,7 @@
 /**
- * `@goondan/runtime/internal`: further names for the other packages of this repository. It is not covered by semantic
- * versioning: any release may change or remove a name here. Import it only if you pin the exact version. It loads in
- * Bun only.
+ * `@goondan/runtime/internal`: further names for the other packages of this repository. This entry point is not covered
+ * by semantic versioning: any release may change or remove a name here. Import it only if you pin the exact version. It
+ * works only in Bun.
  */
 // oxlint-disable-next-line import/no-unassigned-import -- it throws in Node, before anything else is loaded
 import './bun-only.ts';

@@ -1,4 +1,4 @@
-/** Reads the plan of a swarm that a folder declares, at the start and for a reload. */
+/** Reads the plan of a swarm from the folder that declares it, at the start of the swarm and for a reload. */
 import { GoondanError } from '@goondan/types';
 import { loadBundle } from './config/bundle/load-bundle.ts';
 import { type ResolvedSwarm, type ResolveOptions, resolveSwarm } from './config/bundle/resolve/resolve-swarm.ts';

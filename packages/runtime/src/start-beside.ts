@@ -7,7 +7,7 @@ import { fromFrameError } from './ipc/check/frame-error.ts';
 import { requireBun } from './ports/is-bun.ts';
 import { chooseStateRoot, type PlanToStart, type StartSwarmOptions } from './start-swarm.ts';
 
-/** The options for the Bun process, which must be JSON. */
+/** The options that are sent to the Bun process. They must be JSON. */
 export type SwarmToStart = StartSwarmOptions & { readonly wantsLog: boolean };
 
 /** Starts a swarm in a Bun process beside this Node process, and connects to it. */

@@ -1,6 +1,7 @@
 /**
  * Starts a swarm from code, as `gdn run` starts it from a bundle. In Bun, this process becomes the orchestrator. In
- * Node, a Bun process beside this one becomes the orchestrator, and the handle is that of `connectSwarm`.
+ * Node, a Bun process beside this one becomes the orchestrator, and the returned handle talks to it over the control
+ * socket, like the handle of `connectSwarm`.
  */
 import { homedir } from 'node:os';
 import { GoondanError } from '@goondan/types';
@@ -23,14 +24,15 @@ export type StartSwarmOptions = (
     }
   | (SwarmPlan & {
       /**
-       * Reads the plan again, for `reload()`. If it throws, nothing changes. In Node it is rejected with `E_NEEDS_BUN`.
+       * Reads the plan again, for `reload()`. If this function throws, nothing changes. In Node, `startSwarm` rejects
+       * this option with `E_NEEDS_BUN`.
        */
       readonly readPlan?: () => Promise<SwarmPlan>;
       /** The name of the workspace; swarms with the same name share their conversations. */
       readonly workspace?: string;
       /**
-       * The folder of the bundle, so that two bundles never share a workspace by chance; the current folder when
-       * absent.
+       * The folder of the bundle; the current folder when absent. Without `workspace`, the id of the workspace depends
+       * on this folder, so two bundles do not share a workspace by chance.
        */
       readonly bundleFolder?: string;
     })
@@ -50,10 +52,10 @@ export type PlanToStart = Extract<StartSwarmOptions, SwarmPlan>;
 
 /**
  * Starts a swarm. Each agent instance gets its own process. The bundle's code runs without a question about trust,
- * because the calling program has decided that.
+ * because the calling program has decided to trust it.
  *
- * **Rules** — input accepted earlier is handled first. `stop()` ends the swarm. When this process ends in any other
- * way, all its child processes end within two seconds, and their work continues at the next start.
+ * **Rules** — input accepted earlier is handled first. `stop()` ends the swarm. If this process ends without `stop()`,
+ * all its child processes end within two seconds, and their work continues at the next start.
  * **Errors** — `E_PLATFORM`, `E_SWARM_PLAN`, `E_SWARM_RUNNING` (another process runs this workspace),
  * `E_PROCESS_START`, those of the disk. For a folder also those of `loadBundle` and `resolveSwarm`; in Node also
  * `E_NEEDS_BUN`, `E_BUN_MISSING`.

@@ -4,16 +4,16 @@ import { fileURLToPath } from 'node:url';
 import { type DefinedTool, GoondanError } from '@goondan/types';
 import type { ResourceDefinition } from './define-swarm.ts';
 
-/** The tools of a module, or the tool itself; `never` when there is none. */
+/** The tools that a module exports, or `Module` itself if it is a tool; `never` when there is none. */
 type ToolsOf<Module> = Module extends DefinedTool<object> ? Module : Extract<Module[keyof Module], DefinedTool<object>>;
 
 type FileOf<Module> = [ToolsOf<Module>] extends [never] ? 'a module that exports a tool of defineTool' : string;
 
 /**
- * The `Tool` resource of a module whose tools are made with `defineTool`. It has the name of the file, or, for an
- * `index` file, of its folder; agents refer to it as `Tool/name`. `Module` is the type of the module, so the compiler
- * checks that the module exists and exports a tool. The module is not imported: a plan is data, and tools run in
- * another process.
+ * Makes the `Tool` resource of a module whose tools are made with `defineTool`. The resource has the name of the file,
+ * or, for an `index` file, the name of its folder. Agents refer to it as `Tool/name`. `Module` is the type of the
+ * module, so the compiler checks that the module exists and exports a tool. The module is not imported: a plan is data,
+ * and tools run in another process.
  *
  * **Errors** — `E_BUNDLE_INVALID` when the arguments do not name a local file.
  *

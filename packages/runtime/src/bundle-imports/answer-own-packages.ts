@@ -1,6 +1,6 @@
 /**
  * Makes imports of Goondan's packages in bundle code resolve to the copy that the process itself runs. So a bundle need
- * not install these packages, and an error that bundle code catches is an instance of the class that it imported.
+ * not install these packages, and an error of the runtime is an instance of the error class that bundle code imports.
  */
 import * as types from '@goondan/types';
 import * as http from '@goondan/types/http';
@@ -9,8 +9,8 @@ import * as http from '@goondan/types/http';
 const ownModules = { '@goondan/types': types, '@goondan/core': types, '@goondan/types/http': http };
 
 /**
- * Applies to the whole process, whatever a `node_modules` of the bundle contains. Call it before bundle code is
- * imported.
+ * Redirects these imports in the whole process, whatever a `node_modules` of the bundle contains. Call this function
+ * before bundle code is imported.
  */
 export function answerOwnPackages(): void {
   Bun.plugin({

@@ -2,7 +2,7 @@
  * `ctx.ask`: from a connector's call to the end of the turn that answers it.
  *
  * Invariants:
- * 1. As with `emit`, the event is checked and encoded when it is called, and an unhandled rejection does not end the
+ * 1. As with `emit`, the event is checked and encoded when `ask` is called, and an unhandled rejection does not end the
  *    process.
  * 2. After the signal has aborted, or after the answer, no callback is called.
  * 3. A callback that throws is logged. It is a mistake of the connector and ends neither the ask nor the process.
@@ -24,7 +24,7 @@ export class Asks {
   readonly ask: AskSwarm = (event, options = {}) => {
     const asked = this.#ask(event, options).finally(() => this.#underWay.delete(asked));
     this.#underWay.add(asked);
-    // Prevents an unhandled rejection; a caller that awaits the promise still gets it.
+    // Prevents an unhandled rejection. A caller that awaits the promise still gets the error.
     asked.catch(() => undefined);
     return asked;
   };
@@ -33,7 +33,7 @@ export class Asks {
     return this.#underWay.size;
   }
 
-  /** Resolves when no ask is open, however each ended. */
+  /** Resolves when no ask is open. Asks that failed count as ended. */
   async settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay);
   }

@@ -9,8 +9,9 @@ import type { Ids } from '../ports/ids.ts';
 const withId = object({ id: name });
 
 /**
- * Returns a function that checks an event, and generates a missing id or time. The function throws `E_CONNECTOR_EVENT`
- * for a malformed event, after `onMalformed` got the error. The orchestrator reports its own rejections.
+ * Returns a function that checks an event, and generates a missing id or time. For a malformed event, the function
+ * passes the error to `onMalformed` and throws it (`E_CONNECTOR_EVENT`). An event that the orchestrator rejects is
+ * reported by the orchestrator.
  */
 export function eventChecker({
   clock,

@@ -8,7 +8,7 @@
  *    the orchestrator has exited.
  * 3. During a drain nothing counts as a failure, because an aborted connector may reject.
  * 4. Secrets are masked in everything that is sent.
- * 5. On trial, the connector is loaded but not called; `ready` means that it could be called.
+ * 5. In a trial, the connector is loaded but not called. In this case, `ready` means that it could be called.
  */
 import { type Cleanup, type ConnectorContext, GoondanError, type JsonObject } from '@goondan/types';
 import type { ConnectorStart } from '../config/connector-start.ts';
@@ -44,14 +44,16 @@ export interface ConnectorDeps {
 
 /** A connector that has not failed after this time counts as listening. */
 const LISTENING_AFTER_MS = 1_000;
-/** The time from the last accepted event to the exit, because its sender may still need an answer. */
+/**
+ * The time that the process waits after the last event was accepted, because the connector may still have to answer the
+ * event's sender.
+ */
 const LAST_ANSWERS_MS = 50;
 /**
- * The time before the end of the grace at which callers that wait for a turn are rejected, so that they can still pass
- * on an answer.
+ * Open asks are rejected this long before the end of the grace, so that the connector can still answer its own callers.
  */
 const TOLD_BEFORE_MS = 500;
-/** The time for an orchestrator that reads slowly to receive the last messages. */
+/** The maximum time to wait until the orchestrator has received the last messages. */
 const LAST_WORDS_MS = 2_000;
 
 export class ConnectorRun {

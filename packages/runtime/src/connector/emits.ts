@@ -22,7 +22,7 @@ export class Emits {
 
   readonly emit: EmitEvent = (event) => {
     const emitted = this.#begin(event);
-    // Invariant 3: prevents an unhandled rejection; a caller that awaits the promise still gets it.
+    // Invariant 3: prevents an unhandled rejection. A caller that awaits the promise still gets the error.
     emitted.catch(() => undefined);
     return emitted;
   };
@@ -31,7 +31,7 @@ export class Emits {
     return this.#underWay.size;
   }
 
-  /** Resolves when no emit is open, however each ended. */
+  /** Resolves when no event is being sent. Events that failed count as sent. */
   async settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.allSettled(this.#underWay.values());
   }

@@ -15,7 +15,7 @@ export async function loadConnector(source: Pick<ConnectorStart, 'connector' | '
   });
   const listen: unknown = typeof module === 'object' && module !== null ? Reflect.get(module, 'default') : undefined;
   if (typeof listen !== 'function') throw loadError(source, 'its default export is not a function');
-  // Safe as far as can be known: it is a function.
+  // This is only known to be a function. Its parameters cannot be checked.
   return listen as Connector;
 }
 

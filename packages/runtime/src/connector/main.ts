@@ -7,7 +7,7 @@ import { systemClock } from '../ports/clock.ts';
 import { randomIds } from '../ports/ids.ts';
 import { ConnectorRun } from './connector-run.ts';
 
-/** The grace after SIGTERM. A person who sends it can follow with SIGKILL. */
+/** The grace after SIGTERM. A person who sent SIGTERM and does not want to wait can send SIGKILL. */
 const SIGTERM_GRACE_MS = 30_000;
 
 Error.stackTraceLimit = FRAMES_KEPT;

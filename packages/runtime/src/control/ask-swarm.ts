@@ -6,7 +6,7 @@ import { operations } from './operations.ts';
 import { checkAnswer, readRefusal } from './read-answer.ts';
 import type { Acceptance, AskOptions, Delivery, TurnEnd } from './swarm.ts';
 
-/** Implements `Swarm.ask` over a socket, with a stream as its answer. */
+/** Implements `Swarm.ask` over a socket. The swarm answers with a stream. */
 export async function askSwarm(
   socket: ControlSocket,
   delivery: Delivery,
@@ -39,7 +39,7 @@ export async function askSwarm(
   }
 }
 
-/** Requests the cancel. Whether it succeeded shows in the end of the turn. */
+/** Requests the cancel of the turn. The end of the turn shows whether the cancel succeeded. */
 async function cancelTurn(
   socket: ControlSocket,
   { agent, instanceKey, eventId }: Acceptance,

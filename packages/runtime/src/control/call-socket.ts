@@ -1,6 +1,6 @@
 /**
- * Sends one request to a control socket. Returns its answer, or throws a `GoondanError`: the swarm's own error, or one
- * about the connection.
+ * Sends one request to a control socket. Returns the answer, or throws a `GoondanError`: the swarm's own error, or an
+ * error of the connection.
  */
 import { GoondanError } from '@goondan/types';
 import { dirname } from 'node:path';
@@ -31,8 +31,8 @@ export async function callSocket<Request extends object, Answer>(
 }
 
 /**
- * Resolves when the socket begins to answer. The iterator of events ends with the stream, and throws when the
- * connection is lost. Call `end` when you stop reading, also after an error.
+ * Opens a stream of events. Resolves when the swarm begins to answer. The iterator of events ends with the stream, and
+ * throws when the connection is lost. Call `end` when you stop reading, also after an error.
  */
 export async function openStream<Request extends object>(
   socket: ControlSocket,
@@ -88,15 +88,15 @@ function encode(body: object): string {
 }
 
 /**
- * Throws if the folder belongs to another user, so that nothing is sent to a foreign socket. Also throws errors of the
- * disk.
+ * Throws if the folder of the socket is not safe, for example if it belongs to another user, so that nothing is sent to
+ * a foreign socket. Also throws errors of the disk.
  */
 function checkFolder(path: string): void {
   const problem = findFolderProblem(dirname(path), currentUserId());
   if (problem !== undefined) throw new GoondanError('E_CONTROL_PATH', `${dirname(path)} ${problem}.`);
 }
 
-/** Passes the chunks on; each chunk restarts the silence timer. */
+/** Yields the chunks of the body. Each chunk restarts the silence timer. */
 async function* readAlive(
   socket: ControlSocket,
   body: AsyncIterable<Uint8Array>,

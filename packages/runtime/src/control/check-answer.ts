@@ -1,6 +1,6 @@
 /**
- * Checks the answers of the control socket for its client. Fields of a newer server are ignored. Dates are sent as text
- * and become dates again.
+ * Checks the answers of the control socket for its client. Fields that only a newer server knows are ignored. Dates are
+ * sent as text and are converted back to dates.
  */
 import { instanceState } from '../ipc/check/agent-event.ts';
 import { extensionStatusChanged } from '../ipc/check/extension-status.ts';
@@ -115,10 +115,10 @@ const notices = {
 
 export const swarmNotice: Check<SwarmNotice> = oneByField('type', notices);
 
-/** The types of notices. Safe: the compiler types keys as any text. */
+/** The types of notices. Safe: these are the keys of `notices`, although the compiler types them as any text. */
 export const noticeTypes = Object.keys(notices) as (keyof typeof notices)[];
 
-/** Returns true if this version knows the type; a newer server may send other types. */
+/** Returns true if this version knows the type of the notice; a newer server may send other types. */
 export function isNotice(event: string): boolean {
   return Object.hasOwn(notices, event);
 }
@@ -178,5 +178,5 @@ export const reloadShape: ShapeOf<PlanReconcile> = {
 };
 
 export const errorAnswer: Check<{ readonly error: FrameError }> = object({ error: frameError });
-/** The shape of an error from a server whose catalogue is newer. */
+/** The shape of an error from a newer server, whose code may not be in this version's catalogue. */
 export const foreignErrorAnswer = object({ error: object({ code: name, message: text, suggestion: optional(text) }) });

@@ -16,8 +16,8 @@ export type ControlPlace = { readonly path: string } | { readonly stateRoot: str
 
 export interface ConnectOptions {
   /**
-   * The time without any data after which the connection counts as lost; 60 000 ms when absent. Streams send something
-   * every 15 s.
+   * The time without any data after which the connection counts as lost; 60 000 ms when absent. A swarm sends something
+   * on each stream at least every 15 s.
    */
   readonly silenceMs?: number;
   readonly clock?: Clock;
@@ -34,9 +34,9 @@ export async function connectSwarm(place: ControlPlace, options: ConnectOptions 
 /** The process of a swarm that this program has started. */
 export interface SwarmProcess {
   readonly ended: Promise<void>;
-  /** Ends the process and with it the swarm, without the control socket. */
+  /** Ends the process, and so also the swarm. This works without the control socket. */
   readonly end: () => Promise<void>;
-  /** The reason of a stop that was not requested. */
+  /** Returns the reason if the swarm stopped without a request. */
   readonly failure: () => GoondanError | undefined;
 }
 
@@ -120,7 +120,7 @@ async function stopOwn(socket: ControlSocket, { ended, end }: SwarmProcess, opti
   try {
     await stopSwarm(socket, options);
   } catch (error) {
-    // A swarm that does not answer any more is ended with its process.
+    // If the swarm does not answer any more, its process is ended.
     if (!(GoondanError.is(error) && error.code === 'E_CONTROL_SILENT')) unlessGone(error);
     await end();
   }
@@ -129,7 +129,7 @@ async function stopOwn(socket: ControlSocket, { ended, end }: SwarmProcess, opti
 
 async function whenStopped(socket: ControlSocket): Promise<void> {
   try {
-    // Only the end of the watch matters here, so it requests the rarest type of notice.
+    // Only the end of the watch matters here, so the watch requests only the rarest type of notice.
     const { ended } = await watchSwarm(socket, { types: ['dropped'] }, () => undefined);
     await ended;
   } catch (error) {

@@ -1,12 +1,12 @@
 /**
- * Computes the path of a workspace's control socket. Server and client call the same function; its result depends only
- * on its arguments.
+ * Computes the path of a workspace's control socket. The server and the client call the same function, whose result
+ * depends only on its arguments. So both find the same path.
  */
 import { tmpdir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { shortHash } from '../workspace/layout/path-segment.ts';
 
-/** Settings for the socket of a workspace whose path is too long. */
+/** The folders and the user id from which a path is made if the path inside the workspace would be too long. */
 export interface SocketEnvironment {
   /** The value of `XDG_RUNTIME_DIR`. A relative path counts as absent. */
   readonly runtimeFolder?: string;
@@ -44,7 +44,7 @@ export function systemSocketEnvironment(): SocketEnvironment {
   };
 }
 
-/** Returns -1 on systems without user ids. */
+/** Returns the id of the current user; -1 on systems without user ids. */
 export function currentUserId(): number {
   return process.getuid?.() ?? -1;
 }

@@ -6,6 +6,6 @@ export interface ControlSocket {
   /** The name of the swarm, for error messages. */
   readonly what: string;
   readonly clock: Clock;
-  /** The longest allowed time without a received byte. */
+  /** The maximum time without a received byte. */
   readonly silenceMs: number;
 }

@@ -1,6 +1,6 @@
 /**
- * Provides `fetch` over a Unix socket: Bun's own, or an equivalent for Node, whose `fetch` does not support Unix
- * sockets.
+ * Provides `fetch` over a Unix socket: Bun's own `fetch`, or an equivalent for Node, whose `fetch` does not support
+ * Unix sockets.
  */
 import { isBun } from '../ports/is-bun.ts';
 
@@ -25,7 +25,8 @@ async function fetchInNode(socketPath: string, url: URL, { body, ...request }: U
     const sent = http.request(options, (answer) => {
       // Safe: Node's type of a web stream differs from the global one, but they are the same at run time.
       const stream = Readable.toWeb(answer) as unknown as ReadableStream<Uint8Array>;
-      // A status that no response may have would throw here: only a foreign server sends one.
+      // `Response` throws for a status outside 200–599, so 500 is used instead. Only a foreign server sends such a
+      // status.
       const { statusCode: status = 500 } = answer;
       resolve(new Response(status === 204 ? null : stream, { status: status >= 200 && status <= 599 ? status : 500 }));
     });

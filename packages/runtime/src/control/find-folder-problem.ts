@@ -2,11 +2,11 @@ import { lstatSync } from 'node:fs';
 
 /**
  * Returns the reason why a folder must not hold a control socket, or `undefined`. Anyone who can write to the folder
- * could replace the socket. Server and client both check it, because a client must not talk to another user's socket
- * either. Throws errors of the disk.
+ * could replace the socket. The server and the client both check the folder, because a client must not talk to another
+ * user's socket. Throws errors of the disk.
  */
 export function findFolderProblem(folder: string, userId: number): string | undefined {
-  // The path itself, not the target of a link: in a folder that everyone can write to, anyone may have made the link.
+  // `lstat` does not follow links: in a folder that everyone can write to, anyone may have made the link.
   const stat = lstatSync(folder);
   const { uid, mode } = stat;
   if (stat.isSymbolicLink()) return 'is a link';

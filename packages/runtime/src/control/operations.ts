@@ -1,7 +1,7 @@
 /**
  * The table of all operations of a running swarm over its control socket. The client, the server, the fake for tests
- * and the table in docs/control-socket.md are derived from it. An operation has the name of a method of `Swarm`; its
- * request is the method's argument, and its answer is the result. `ask`, `watch` and `stop` use streams.
+ * and the table in docs/control-socket.md are derived from this table. An operation has the name of a method of
+ * `Swarm`; its request is the method's argument, and its answer is the result. `ask`, `watch` and `stop` use streams.
  */
 import { isSpanId } from '../trace/span-id.ts';
 import {
@@ -34,7 +34,10 @@ import {
 } from './check-answer.ts';
 import type { AskOptions, Delivery, StopOptions, Swarm, TurnEnd, WatchFilter } from './swarm.ts';
 
-/** Fields and operations may be added. Removing one or changing its meaning requires a new version. */
+/**
+ * The version of the protocol. Fields and operations may be added to a version. To remove one, or to change its
+ * meaning, needs a new version.
+ */
 export const PROTOCOL = '/v2';
 
 export const EVENT_STREAM = 'text/event-stream';
@@ -53,13 +56,16 @@ export interface Operation<Request, Answer> {
   readonly isPatient?: true;
   /** If true, the body may be as large as an input. */
   readonly isDelivery?: true;
-  /** When the answer is an event stream: `always`, or only if the client accepts one. */
+  /**
+   * Present if the answer can be an event stream. `always`: it always is. `accepted`: only if the client accepts an
+   * event stream.
+   */
   readonly stream?: 'always' | 'accepted';
 }
 
 /** The shape of a JSON object. */
 interface Part<Value> {
-  /** The names of its fields; optional ones end with a question mark. */
+  /** The names of the object's fields. The name of an optional field ends with a question mark. */
   readonly fields: readonly string[];
   readonly check: Check<Value>;
 }
@@ -76,9 +82,9 @@ const nothing = request<object>({});
 const filterName: Check<string> = (value) => (value === '' ? value : name(value));
 const choice = { agent: optional(filterName), instanceKey: optional(filterName) };
 const reply = { id: name, by: optional(name), note: optional(text) };
-/** An event's number, or a turn's id. */
+/** A moment of a conversation: the number of an event, or the id of a turn. */
 const moment: Check<number | string> = (value) => (typeof value === 'number' ? count(value) : name(value));
-/** A boolean in a query. */
+/** A boolean in the query of a URL. */
 const flagText: Check<boolean> = (value) => oneOf('true', 'false')(value) === 'true';
 const typeList: Check<WatchFilter['types'] & {}> = (value) =>
   value === '' ? [] : listOf(oneOf(...noticeTypes))(text(value).split(','));
@@ -200,7 +206,7 @@ export const operations: { readonly [Name in PlainName]: Operation<RequestOf<Nam
 
 export type OperationName = keyof typeof operations;
 
-/** Safe: the compiler types keys as any text. */
+/** Safe: these are the keys of `operations`, although the compiler types them as any text. */
 export const operationNames = Object.keys(operations) as OperationName[];
 
 /** Describes a request. Unknown fields are rejected, because they are mistakes of the caller. */
@@ -209,7 +215,7 @@ function request<Request extends object>(shape: NoInfer<ShapeOf<Request>>): Part
   return { fields: fieldsOf(shape), check: exactObject(shape) as Check<Request> };
 }
 
-/** Describes an answer that is the result itself. Fields of a newer server are ignored. */
+/** Describes an answer that is the result itself. Fields that only a newer server knows are ignored. */
 function whole<Answer extends object>(shape: NoInfer<ShapeOf<Answer>>): Operation<unknown, Answer>['answer'] {
   return { fields: fieldsOf(shape), check: object(shape) as Check<Answer>, write: (result) => result };
 }

@@ -2,7 +2,7 @@
 import { FrameSplitter } from '../ipc/channel/frame-splitter.ts';
 import { notUnderstood } from './read-answer.ts';
 
-/** The maximum length in bytes; an event is one line of JSON. */
+/** The maximum length of a line in bytes. The data of an event is one line of JSON. */
 const LONGEST_LINE = 64_000_000;
 
 /**

@@ -1,7 +1,7 @@
 /**
- * The handle of a running swarm: from `startSwarm` for a swarm of this process, or from `connectSwarm` for a swarm of
- * another process. In both cases, methods take one object and answer asynchronously. `operations.ts` describes the
- * protocol.
+ * The handle of a running swarm. `startSwarm` returns it for a swarm that this program starts, and `connectSwarm` for a
+ * swarm of another process. In both cases, most methods take one object, and all are asynchronous. `operations.ts`
+ * describes the protocol.
  */
 import type {
   AgentInstance,
@@ -34,7 +34,9 @@ export interface Delivery {
   /** The key of the instance; `default` when absent. */
   readonly instanceKey?: string;
   readonly input?: string;
-  /** The id of the event, generated when absent. A second delivery with the same id is a duplicate. */
+  /**
+   * The id of the event, generated when absent. A second delivery with the same id is a duplicate and adds nothing.
+   */
   readonly id?: string;
   /**
    * The name of your program, for the history; `control` when absent. The event's source is `{ kind: 'cli', name }`.
@@ -56,7 +58,7 @@ export interface Acceptance extends InstanceAddress {
   readonly eventId: string;
   readonly turnId: string;
   readonly traceId: string;
-  /** True if an event with this id had been accepted before; nothing was added then. */
+  /** True if an event with this id was already accepted earlier. In this case, nothing was added. */
   readonly duplicate: boolean;
 }
 
@@ -83,8 +85,8 @@ export interface DeltaNotice {
   readonly eventId: string;
   readonly delta: TurnDelta;
   /**
-   * Present in the backlog of a watcher that connected late: the delta has the output of its step so far, either `all`
-   * of it, or only the `end`, because the beginning is not kept.
+   * Present in the backlog of a watcher that connected late. The delta then has the output of its step so far: `all` of
+   * it, or only its `end`, if the beginning was too long to keep.
    */
   readonly soFar?: 'all' | 'end';
 }
@@ -97,10 +99,12 @@ export interface RuntimeEventNotice {
   readonly payload: JsonObject;
 }
 
-/** A tool call waits for approval, or no longer waits. This notice is never dropped for a slow watcher. */
+/**
+ * A tool call waits for approval, or no longer waits for it. This notice is never dropped, even if the watcher is slow.
+ */
 export interface ApprovalNotice {
   readonly type: 'approval';
-  /** `withdrawn`: the turn ended first, so no answer is needed. */
+  /** `withdrawn`: the turn ended before the call was decided, so no answer is needed. */
   readonly state: 'asked' | 'decided' | 'withdrawn';
   readonly at: InstanceAddress;
   readonly approval: ApprovalSummary;
@@ -108,7 +112,7 @@ export interface ApprovalNotice {
   readonly outcome?: ApprovalOutcome;
 }
 
-/** A conversation changed outside of a turn. This notice is never dropped for a slow watcher. */
+/** A conversation changed outside of a turn. This notice is never dropped, even if the watcher is slow. */
 export interface InstanceNotice {
   readonly type: 'instance';
   readonly at: InstanceAddress;
@@ -149,7 +153,7 @@ export interface InstanceStatus extends InstanceAddress {
   readonly pid?: number;
   /** The number of accepted events whose turn has not ended. */
   readonly queued: number;
-  /** The number of processes that died since the instance was last healthy. */
+  /** The number of the instance's processes that crashed since the instance was last healthy. */
   readonly crashes: number;
   /** The reason why the instance does not start. */
   readonly problem?: string;
@@ -202,25 +206,27 @@ export interface Swarm {
   deliver(delivery: Delivery): Promise<Acceptance>;
   /**
    * Delivers an input, reports the notices of its turn, and resolves when the turn ends, also if it failed or was
-   * cancelled. If the input is not accepted, it rejects and `onAccepted` is not called. Aborting `signal` cancels the
-   * turn.
+   * cancelled. If the input is not accepted, rejects without calling `onAccepted`. Aborting `signal` cancels the turn.
    */
   ask(delivery: Delivery, options?: AskOptions): Promise<TurnEnd>;
-  /** Starts a watch. Once it resolves, no notice is missed. `listener` must not throw. */
+  /**
+   * Starts a watch. From the moment at which the promise resolves, the watcher misses no notice. `listener` must not
+   * throw.
+   */
   watch(filter: WatchFilter, listener: (notice: SwarmNotice) => void): Promise<SwarmWatch>;
   /**
-   * Cancels the turn of an event, running or pending; without an event id, the running turn. Resolves with false when
-   * there is no such turn. It resolves when the cancel is durable: the turn ends as cancelled, even if the swarm dies
-   * first.
+   * Cancels the running or pending turn of an event; without an event id, the running turn. Resolves with false when
+   * there is no such turn, and otherwise when the cancel is durable: the turn then ends as cancelled, even if the swarm
+   * dies first.
    */
   cancel(turn: InstanceChoice & { readonly eventId?: string; readonly reason?: string }): Promise<boolean>;
   status(): Promise<SwarmStatus>;
   /** Lists all instances, including sleeping ones. */
   instances(): Promise<readonly InstanceStatus[]>;
   /**
-   * Deletes everything of an instance between turns, even if the swarm no longer has its agent. Rejects while inputs
-   * are pending, unless `force` is true; the inputs are then lost, and waiting callers get an error. A later event
-   * starts a new conversation, even with a known id.
+   * Deletes an instance with all its data, between turns, even if the swarm no longer has its agent. Rejects while
+   * inputs are pending. If `force` is true, deletes anyway: the pending inputs are lost, and callers that wait for them
+   * get an error. A later event starts a new conversation, even if an event with the same id was handled before.
    */
   deleteInstance(instance: InstanceAddress & DeleteOptions): Promise<DeletedInstance>;
   /**
@@ -241,8 +247,8 @@ export interface Swarm {
   approve(reply: ApprovalReply): Promise<boolean>;
   deny(reply: ApprovalReply): Promise<boolean>;
   /**
-   * Replaces processes between turns. If `fresh` is true, also resets their conversations; the archive keeps the old
-   * ones. Resolves with the number of replaced processes.
+   * Replaces the processes of the chosen instances between turns. If `fresh` is true, also resets their conversations;
+   * the archive keeps the old conversations. Resolves with the number of replaced processes.
    */
   restart(choice?: InstanceChoice & { readonly fresh?: boolean }): Promise<number>;
   /**
@@ -251,15 +257,18 @@ export interface Swarm {
    * changes as identities, such as `Agent/coder`.
    */
   reload(): Promise<PlanReconcile>;
-  /** Drains and ends all processes. Resolves when none is left. A second call may shorten the grace. */
+  /**
+   * Drains and ends all processes. Resolves when no process is left. A second call can shorten the grace of the first.
+   */
   stop(options?: StopOptions): Promise<void>;
   /**
-   * Resolves when the swarm has stopped, on request or not. From another process, it also resolves when the swarm died.
+   * Resolves when the swarm has stopped, on request or not. For a swarm of another process, also resolves when that
+   * process died.
    */
   readonly stopped: Promise<void>;
   /**
-   * The reason of a stop that was not requested: `E_FENCED` when the workspace was removed or replaced. Only for a
-   * swarm that this program started.
+   * The reason if the swarm stopped without a request: `E_FENCED` when the workspace was removed or replaced. Only a
+   * swarm that this program started has this field.
    */
   readonly failure?: GoondanError | undefined;
 }

@@ -15,7 +15,7 @@ export function watchSilence({ clock, silenceMs, what }: ControlSocket, patient:
   };
   let callOff = arm();
   return {
-    /** Aborts with `E_CONTROL_SILENT`, or because the reader disconnected. */
+    /** Aborted with `E_CONTROL_SILENT` when the deadline passes, and also when the reader disconnects. */
     signal: controller.signal,
     break: () => {
       callOff();

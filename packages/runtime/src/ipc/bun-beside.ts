@@ -1,10 +1,11 @@
 /**
- * Runs a Bun process beside a Node program, for everything that needs Bun: scanning modules, running a swarm, replaying
- * a turn.
+ * Starts a Bun process beside a Node program, for everything that needs Bun: scanning modules, running a swarm,
+ * replaying a turn.
  *
- * 1. Calls are sent to its standard input, one per line. It answers them in order on its standard output.
- * 2. It exits when its standard input is closed, and so when the Node program ends, however that happens. Signals that
- *    a terminal sends to a process group do not reach it: the Node program decides.
+ * 1. Calls are sent to the standard input of the process, one per line. The process answers them in order on its
+ *    standard output.
+ * 2. The process exits when its standard input is closed. So it also exits when the Node program ends in any way.
+ *    Signals that a terminal sends to a process group do not reach it, so that the Node program decides when it ends.
  */
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +17,7 @@ import { unlessThrows } from '../ports/unless-throws.ts';
 import { type FrameError, fromFrameError } from './check/frame-error.ts';
 import { readLines, toLine } from './json-lines.ts';
 
-/** The time for the process to exit by itself. */
+/** The time that the process has to exit by itself, before it is killed. */
 const END_MS = 2_000;
 
 /** One line sent to the process. */
@@ -25,12 +26,12 @@ export interface BesideCall {
   readonly argument: object;
 }
 
-/** One line from the process. `answer` or `error` answers a call; the others may come at any time. */
+/** One line from the process. `answer` and `error` answer a call; the other lines may come at any time. */
 export type BesideSaid =
   | { readonly answer: unknown }
   | { readonly error: FrameError }
   | { readonly log: LogLine }
-  /** The reason of a stop that was not requested. */
+  /** The reason if the swarm stopped without a request. */
   | { readonly failure: FrameError };
 
 /** Starts the process. `hear` receives lines that are not answers. **Errors** — `E_PLATFORM`, `E_BUN_MISSING`. */
@@ -52,10 +53,10 @@ export async function startBunBeside(hear: (said: BesideSaid) => void = () => un
         // Safe: the answer of a call has its type, because both programs are of one package.
         waiting.push({ resolve: resolve as (answer: unknown) => void, reject });
         stdin.write(line);
-        // Changes nothing if the call was answered.
+        // This has no effect if the call was already answered.
         void ended.then(() => reject(gone()));
       }),
-    /** Resolves when the process is gone: with the signal or the exit code of an end that was not requested. */
+    /** Resolves when the process has exited. If it failed, the value is the signal or the exit code, as text. */
     ended,
     async end() {
       stdin.end();
@@ -69,7 +70,7 @@ export async function startBunBeside(hear: (said: BesideSaid) => void = () => un
     for await (const said of readLines<BesideSaid>(stdout)) {
       if ('answer' in said) waiting.shift()?.resolve(said.answer);
       else if ('error' in said) waiting.shift()?.reject(fromFrameError(said.error));
-      // An error of the listener is the program's own, and must not end the process.
+      // An error that the listener throws is a mistake of the Node program and must not end the Bun process.
       else queueMicrotask(() => hear(said));
     }
   }
@@ -81,15 +82,15 @@ async function spawnBun() {
   if (bun === undefined) throw missing(`is not installed for ${process.platform}-${process.arch}`);
   const { spawn } = await import('node:child_process');
   const program = fileURLToPath(new URL(`../beside-main${extname(import.meta.url)}`, import.meta.url));
-  // The folder of this program; the root if it was deleted.
+  // The working folder of the Node program, or the root folder if the working folder was deleted.
   const folder = unlessThrows(() => process.cwd()) ?? '/';
   const child = spawn(bun, [...programFlags, program, folder], {
-    // Not the program's working folder, because files there could change how Bun runs.
+    // Bun does not start in the program's working folder, because files there could change how Bun runs.
     cwd: '/',
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,
   });
-  // Ignored, because pending calls are rejected when the process exits.
+  // Errors of writing are ignored, because pending calls are rejected when the process exits.
   child.stdin.on('error', () => undefined);
   const closed = new Promise<string | undefined>((resolve) => {
     child.on('close', (code, signal) => resolve(code === 0 ? undefined : (signal ?? `exit code ${code}`)));

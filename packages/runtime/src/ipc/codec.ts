@@ -1,8 +1,8 @@
 /**
  * Encodes and decodes messages, in the same way for every channel.
  *
- * 1. A message is also checked before it is sent, so that the sender gets an error for a message that the other side
- *    could not read.
+ * 1. A message is checked when it is received, and also before it is sent. So the sender gets an error for a message
+ *    that the other side could not read.
  * 2. A rejection is a `GoondanError` with `E_IPC_FRAME` that names the problem, whatever the bytes were.
  * 3. Dates are converted only by `date` in check/shape.ts.
  */
@@ -13,7 +13,10 @@ import { checkFromConnector, type FromConnector } from './from-connector.ts';
 import { checkToAgent, type ToAgent } from './to-agent.ts';
 import { checkToConnector, type ToConnector } from './to-connector.ts';
 
-/** Kinds of messages for people. They may be dropped when the other side is too slow, and dropped ones are counted. */
+/**
+ * The kinds of messages that only people read. Such messages may be dropped when the other side is too slow, and are
+ * then counted.
+ */
 export type LossyKind = keyof ReturnType<typeof droppedCounts>;
 
 export interface Codec<Out, In> {

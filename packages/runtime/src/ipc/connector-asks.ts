@@ -1,11 +1,11 @@
 /**
- * A connector's event that waits for its turn: the ask, its notices, and its end.
+ * Asks: events of a connector that waits for the end of their turns. This file sends and answers asks, their deltas and
+ * their ends.
  *
  * Invariants:
- * 1. An ask ends once: with an answer, with an error, because the connector stopped waiting, or because the channel
- *    closed.
- * 2. The turn does not depend on the ask: when one side exits, the other forgets the ask, and only `cancel` ends a
- *    turn.
+ * 1. An ask ends once: with an answer, with an error, when the connector stops waiting, or when the channel closes.
+ * 2. The turn does not depend on the ask. When one side exits, the other side forgets the ask, and the turn continues.
+ *    Only `cancel` ends the turn.
  * 3. At most `MOST_ASKS` asks are open at a time per channel, whatever the other side does.
  */
 import { type ConnectorAcceptance, type ConnectorAnswer, GoondanError, type TurnDelta } from '@goondan/types';
@@ -42,7 +42,7 @@ export class ConnectorAsker {
   }
 
   /**
-   * Starts an ask. `leave` ends the wait: nothing is delivered after it, and `answer` rejects with `reason`. Throws
+   * Starts an ask. `leave` ends the wait: after it, no listener is called, and `answer` rejects with `reason`. Throws
    * `E_CALLS_FULL`.
    */
   ask(
@@ -103,8 +103,8 @@ export type AnswerAsk = (
 /** Answers asks, on the orchestrator's side. */
 export function answerConnectorAsks(channel: Channel<ToConnector, FromConnector>, answer: AnswerAsk): void {
   const open = new Map<string, { readonly left: AbortController; readonly cancel: AbortController }>();
-  // If a message cannot be sent, its process has exited or does not read; a new process repeats the ask with the same
-  // id.
+  // If a message cannot be sent, the connector process has exited or does not read. A new process repeats the ask with
+  // the same event id.
   const tell = (message: ToConnector) => void channel.send(message).catch(() => undefined);
   const leave = (askId: string, cancel: boolean) => {
     const ask = open.get(askId);

@@ -1,4 +1,4 @@
-/** A connector's event and its acknowledgement. A sent event may be lost; an accepted event is on disk. */
+/** Sends a connector's events and their acknowledgements. A sent event may be lost; an accepted event is on disk. */
 import { GoondanError } from '@goondan/types';
 import type { Channel } from './channel/channel.ts';
 import { fromFrameError, toFrameError } from './check/frame-error.ts';
@@ -7,7 +7,10 @@ import type { FromConnector, HeardEvent } from './from-connector.ts';
 import { PendingAnswers } from './pending-answers.ts';
 import type { ToConnector } from './to-connector.ts';
 
-/** Resolves when the event is accepted. Rejects with the reason, or with `E_IPC_CLOSED` when the outcome is unknown. */
+/**
+ * Resolves when the event is accepted. Rejects with the reason of the refusal, or with `E_IPC_CLOSED` if it is unknown
+ * whether the event was accepted.
+ */
 export type EmitConnectorEvent = (id: string, event: HeardEvent) => Promise<void>;
 
 /** Makes the `emit` function, on the connector's side. */

@@ -50,7 +50,7 @@ const descriptionFields = {
   extensions: listOf(name),
   /** Layers, outermost first, kind by kind. */
   layers: listOf(layerSummary),
-  /** Names of all its tools, in the order of the catalog. */
+  /** Names of all tools of the agent, in the order of the catalog. */
   tools: listOf(name),
   /**
    * Tools that extensions registered; absent when there are none. `seenAt`: the time at which the extension was last
@@ -115,7 +115,7 @@ export const checkFromAgent = oneByField('type', {
     stepCount: count,
     usage: tokenUsage,
   }),
-  /** An answer that was committed before this process started and may not have been delivered. */
+  /** An answer that was committed before this process started, and that its caller may not have received. */
   reply: () => ({ eventId: name, result: turnResult }),
   delta: () => ({ eventId: name, delta: turnDelta }),
   'runtime.event': () => ({ name, payload: jsonObject }),
@@ -130,7 +130,7 @@ export const checkFromAgent = oneByField('type', {
     timeoutMs: optional(number),
     timeoutField: optional(requestTimeoutField),
   }),
-  /** The caller no longer waits for this call. */
+  /** The agent no longer waits for this call. */
   'call.cancelled': () => ({ callId: name }),
   /** Requests the list of instances. Answered by `agents.listed` with the same `callId`. */
   'agents.list': () => ({ callId: name }),
@@ -146,17 +146,17 @@ export const checkFromAgent = oneByField('type', {
   }),
   /** The turn no longer waits for this answer. */
   'approval.withdrawn': () => ({ callId: name }),
-  /** The answer is on disk with the turn. */
+  /** The answer to an approval request is on disk with the turn. */
   'approval.taken': () => ({ id: name }),
   pong: () => ({ n: count }),
   /**
-   * The last message: everything is cleaned up, and no turn is unfinished, unless `leavesTurn` says that one waits for
-   * people.
+   * The last message. Everything is cleaned up, and no turn is unfinished; if `leavesTurn` is true, a turn that waits
+   * for people is left for the next process.
    */
   drained: () => ({ leavesTurn: optional(flag) }),
   /** The last message of a process that was started to replay a turn. */
   replayed: () => ({ outcome: replayOutcome }),
-  /** Made by the channel itself. */
+  /** The channel itself makes this message. */
   dropped: () => ({ counts: droppedCounts }),
 });
 

@@ -51,7 +51,7 @@ export const checkFromConnector = oneByField('type', {
   /** The connector cannot start, or cannot continue, and exits. */
   failed: () => ({ error: frameError }),
   /**
-   * An event. Answered by `connector.accepted` or `connector.refused`. A second one with the same id is a duplicate.
+   * An event. Answered by `connector.accepted` or `connector.refused`. A second event with the same id is a duplicate.
    */
   'connector.event': () => ({ id: name, event: heardEvent }),
   /**
@@ -65,7 +65,7 @@ export const checkFromConnector = oneByField('type', {
   pong: () => ({ n: count }),
   /** The last message: the connector accepts no more events, and every event was answered. */
   drained: () => ({}),
-  /** Made by the channel itself. */
+  /** The channel itself makes this message. */
   dropped: () => ({ counts: droppedCounts }),
 });
 

@@ -1,7 +1,7 @@
 /** Writes and reads JSON values between two of our own programs, one value per line. */
 import { FrameSplitter } from './channel/frame-splitter.ts';
 
-/** The maximum length in bytes. The longest value is a recording. */
+/** The maximum length of a line in bytes. The longest values are recordings. */
 const LONGEST_LINE = 512_000_000;
 
 export function toLine(value: object): string {

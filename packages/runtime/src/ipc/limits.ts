@@ -7,7 +7,7 @@ export const channelLimits = {
    * `E_IPC_SIZE`.
    */
   longestFrame: MEGABYTE,
-  /** The size of a message by file, in bytes. A longer one is rejected with `E_IPC_SIZE`. */
+  /** The size of a message that is sent by file, in bytes. A longer message is rejected with `E_IPC_SIZE`. */
   longestFile: 64 * MEGABYTE,
   /** The number of queued messages. At the limit, `send` rejects with `E_IPC_FULL`. */
   mostWaiting: 1_000,
@@ -16,8 +16,8 @@ export const channelLimits = {
   mostLossy: 1_000,
   mostLossyBytes: 4 * MEGABYTE,
   /**
-   * The reading rate. Above it, reading pauses, and the other side has to wait. Each frame and each chunk of bytes
-   * counts as one, so messages that arrive singly get half of this rate.
+   * The maximum reading rate. Above it, reading pauses, and the other side has to wait. Each frame counts as one, and
+   * so does each chunk of bytes. A message that arrives alone is both, so only half as many such messages are read.
    */
   framesPerSecond: 40_000,
   bytesPerSecond: 64 * MEGABYTE,

@@ -1,5 +1,5 @@
 /**
- * Requests that wait for their answers, by id. Each ends once: with an answer, a rejection, or the close of the
+ * Requests that wait for their answers, by id. Each request ends once: with an answer, a rejection, or the close of the
  * channel. An answer without a waiting request changes nothing, and `answer` returns false.
  */
 import { GoondanError } from '@goondan/types';
@@ -20,7 +20,10 @@ export class PendingAnswers<Answer> {
     return this.waiting.size >= this.most;
   }
 
-  /** Rejects with `E_IPC_FULL` when too many requests wait, and with `E_IPC_FRAME` when this id is already waiting. */
+  /**
+   * Waits for the answer to a request. Rejects with `E_IPC_FULL` when too many requests wait, and with `E_IPC_FRAME`
+   * when a request with this id already waits.
+   */
   async wait(id: string): Promise<Answer> {
     if (this.waiting.has(id)) throw new GoondanError('E_IPC_FRAME', `"${id}" waits for an answer already.`);
     if (this.isFull) {
@@ -32,7 +35,8 @@ export class PendingAnswers<Answer> {
   }
 
   /**
-   * Sends a request and waits for its answer. If the signal aborts first, rejects with its reason and calls `withdraw`.
+   * Sends a request and waits for its answer. If the signal aborts first, rejects with the signal's reason and calls
+   * `withdraw`.
    */
   async ask(
     id: string,
@@ -42,7 +46,7 @@ export class PendingAnswers<Answer> {
   ): Promise<Answer> {
     signal?.throwIfAborted();
     const isRefused = this.isFull;
-    // Registered before sending, because the answer may arrive before `send` has resolved.
+    // The wait begins before the request is sent, because the answer may arrive before `send` has resolved.
     const answer = this.wait(id);
     if (!isRefused) send().catch((error: unknown) => this.refuse(id, error));
     const giveUp = () => {
@@ -71,7 +75,7 @@ export class PendingAnswers<Answer> {
     for (const id of [...this.waiting.keys()]) this.refuse(id, error);
   }
 
-  /** Drops all requests without an answer or a rejection, for a process that is about to exit. */
+  /** Drops all requests. Their promises never settle, so use this only in a process that is about to exit. */
   forgetAll(): void {
     this.waiting.clear();
   }

@@ -11,7 +11,7 @@ export interface RequestTimeout {
 
 export const requestTimeoutField: Check<RequestTimeout['field']> = oneOf('timeoutMs', 'requestTimeoutMs');
 
-/** A time limit of a request, for the error that names it. */
+/** A time limit that ended a request, for the text of the error. */
 export interface RequestBound {
   readonly ms: number;
   readonly field: RequestTimeout['field'] | 'turnTimeoutMs' | 'queueTimeoutMs';

@@ -1,4 +1,7 @@
-/** Starts child processes, as a parameter: real processes in production, both ends in one process in tests. */
+/**
+ * The function that starts child processes, which is passed as a parameter. It starts real processes in production; in
+ * tests, both ends run in one process.
+ */
 import type { Channel } from './channel/channel.ts';
 import type { Language } from './codec.ts';
 
@@ -22,7 +25,7 @@ export interface SpawnRequest {
 
 export type ChildOutput =
   | { readonly kind: 'line'; readonly stream: 'stdout' | 'stderr'; readonly text: string }
-  /** The number of lines dropped before this one, because there were too many at once. */
+  /** The number of lines that were dropped at this point, because too many came at once. */
   | { readonly kind: 'dropped'; readonly stream: 'stdout' | 'stderr'; readonly lines: number };
 
 export interface ChildExit {
@@ -38,7 +41,7 @@ export interface ChildProcess<Down, Up> {
   readonly channel: Channel<Down, Up>;
   /** Resolves once, when the child has exited, its last messages were read, and no process that it started is left. */
   readonly exited: Promise<ChildExit>;
-  /** Sends SIGTERM to the whole process group, and SIGKILL after `graceMs`; only SIGKILL when that is 0. */
+  /** Sends SIGTERM to the whole process group, and SIGKILL after `graceMs`. If `graceMs` is 0, sends only SIGKILL. */
   kill(graceMs: number): Promise<ChildExit>;
 }
 

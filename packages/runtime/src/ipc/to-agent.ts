@@ -37,14 +37,15 @@ const approvalEnd = oneByField('status', {
   failed: () => ({ error: frameError }),
 });
 
-/** The outcome of an approval request. `id`: for `approval.taken`. */
+/** The outcome of an approval request. `id`: the id to send back in `approval.taken`. */
 export type ApprovalEnd = ReturnType<typeof approvalEnd>;
 
 export const checkToAgent = oneByField('type', {
   /** The first message, sent once. `plan` is an `AgentStart`. */
   start: () => ({ plan: jsonObject }),
   /**
-   * Runs a turn. The next one is sent after the `turn.done` of this one. `seq`: the number of the event in the inbox.
+   * Runs a turn. The next `turn` message is sent after the `turn.done` of this turn. `seq`: the number of the event in
+   * the inbox.
    */
   turn: () => ({
     event: agentEvent,
@@ -53,7 +54,7 @@ export const checkToAgent = oneByField('type', {
      * True if the event crashed its process too often: its input is added to the conversation, and nothing else runs.
      */
     deadLetter: optional(flag),
-    /** True if the store ended the event's last turn, which does not count as a crash of the event. */
+    /** True if the event's last turn ended because the store failed. This does not count as a crash of the event. */
     isExcused: optional(flag),
   }),
   cancel: () => ({ eventId: name, reason: text }),
@@ -71,8 +72,8 @@ export const checkToAgent = oneByField('type', {
   'agents.changed': () => ({ agents: listOf(agentCard) }),
   ping: () => ({ n: count }),
   /**
-   * Finish the running turn, clean up within `cleanUpMs` (the rest of the grace when absent), and send `drained`, all
-   * within `graceMs`.
+   * Asks the process to finish the running turn, clean up and send `drained`, all within `graceMs`. The cleanup may
+   * take `cleanUpMs`; when absent, the rest of the grace.
    */
   drain: () => ({ graceMs: count, cleanUpMs: optional(count) }),
 });

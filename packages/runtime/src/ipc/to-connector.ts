@@ -43,7 +43,7 @@ export type AskOutcome = ReturnType<typeof askOutcome>;
 
 export const checkToConnector = oneByField('type', {
   start: () => ({ plan: jsonObject }),
-  /** The event with this id is on disk. This message is never sent earlier. */
+  /** The event with this id is on disk. This message is never sent before that. */
   'connector.accepted': () => ({ id: name }),
   'connector.refused': () => ({ id: name, error: frameError }),
   /** The event of this ask is on disk. */
@@ -54,7 +54,7 @@ export const checkToConnector = oneByField('type', {
   'ask.ended': () => ({ askId: name, outcome: askOutcome }),
   ping: () => ({ n: count }),
   drain: () => ({ graceMs: count }),
-  /** Made by the channel itself. */
+  /** The channel itself makes this message. */
   dropped: () => ({ counts: droppedCounts }),
 });
 

@@ -2,7 +2,7 @@ import { type CodePlace, errorCatalogue, isErrorCode } from '@goondan/types';
 
 /**
  * Removes everything from an error that must not reach a model or the outside: the place in the bundle, paths of the
- * state root, and output of MCP servers. The log has them.
+ * state root, and output of MCP servers. The log contains these details.
  */
 export function withoutPlace<
   Told extends { readonly code?: string; readonly message: string; readonly place?: CodePlace },

@@ -1,13 +1,13 @@
 /**
- * The only check that a value is JSON, combined with a deep copy, so that a stored value never shares objects with the
- * given one.
+ * Checks that a value is JSON, and copies it deeply. So a stored value never shares objects with the given value. No
+ * other code checks this.
  */
 import type { JsonObject, JsonValue } from '@goondan/types';
 
 export interface CopyJsonOptions {
   /** If true, the copy is deeply frozen. */
   freeze?: boolean;
-  /** If true, properties that are `undefined` are left out, as JSON.stringify does, instead of rejected. */
+  /** If true, properties that are `undefined` are left out, as in JSON.stringify. Otherwise they are rejected. */
   omitUndefined?: boolean;
   /** Makes the error to throw instead of {@link NotJson}. */
   refuse?: (problem: NotJson) => Error;
@@ -26,7 +26,7 @@ export class NotJson extends Error {
 
 const DEEPEST = 256;
 
-/** Returns a deep copy of `value`. Throws {@link NotJson}, which names the first place that is not JSON. */
+/** Returns a deep copy of `value`. Throws a {@link NotJson} error that names the first place that is not JSON. */
 export function copyJson(value: unknown, options: CopyJsonOptions = {}): JsonValue {
   return copy(value, { options, above: [], keys: [] });
 }
@@ -48,7 +48,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return prototype === Object.prototype || prototype === null;
 }
 
-/** The state of a running copy. The path is converted to text only for an error. */
+/** The state of a running copy: the objects around the current value, and the keys that lead to it. */
 interface Walk {
   readonly options: CopyJsonOptions;
   readonly above: object[];

@@ -1,11 +1,10 @@
 /**
- * Counts the nodes of a JSON Schema in which every `$ref` is replaced by its target, because that is the number of
- * nodes a check may visit. A short schema can grow without limit this way, so it is counted before it is compiled.
- * Pure.
+ * Counts the nodes of a JSON Schema as if every `$ref` were replaced by its target, because a check may visit all these
+ * nodes. Even a short schema can have a huge number of them, so they are counted before the schema is compiled. Pure.
  *
  * 1. Each target is walked once, and the walk ends at the limit, so counting takes at most `most` steps.
- * 2. A target that contains itself counts once more and is not followed: the value decides how often that check
- *    repeats.
+ * 2. If a target contains a `$ref` to itself, this `$ref` counts as one node and is not followed. The checked value
+ *    decides how often such a check repeats.
  */
 import { GoondanError, type JsonSchema } from '@goondan/types';
 import { unlessThrows } from '../ports/unless-throws.ts';
@@ -13,7 +12,9 @@ import { isPlainObject } from './copy-json.ts';
 
 /** The maximum number of nodes of one schema. Compiling this many takes about two seconds on a slow machine. */
 export const MOST_SCHEMA_NODES = 20_000;
-/** The maximum depth of nesting, including targets of `$ref`, because the compiler recurses as deep. */
+/**
+ * The maximum depth of nesting, including targets of `$ref`. The compiler is recursive and goes as deep as the schema.
+ */
 const DEEPEST = 512;
 
 /** Returns an error if the schema is too large when its `$ref`s are followed, otherwise `undefined`. */
@@ -66,9 +67,11 @@ export function countSchemaNodes(schema: object, most = MOST_SCHEMA_NODES): numb
 
 /** The parts of a schema that a `$ref` can refer to: by pointer, by `$id` and by `$anchor`. */
 class Scopes {
-  /** Each part that has its own `$id` is a scope: pointers and anchors inside it are relative to it. */
+  /**
+   * The scope of each part. A part with its own `$id` is a scope: pointers and anchors inside it are relative to it.
+   */
   readonly #scopes = new Map<object, object>();
-  /** Parts by `$id`; `undefined` when several parts have the same one. */
+  /** Parts by `$id`; `undefined` when several parts have the same `$id`. */
   readonly #ids = new Map<string, object | undefined>();
   readonly #anchors = new Map<object, Map<string, object>>();
 

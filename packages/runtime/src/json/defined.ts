@@ -1,4 +1,4 @@
-/** Returns the object without its `undefined` properties, as JSON does. */
+/** Returns a copy of the object without the properties that are `undefined`. */
 export function defined<T extends object>(object: T): Defined<T> {
   const kept: Partial<T> = {};
   // Safe: these are the object's own keys. A loop, because this runs for every event of a long history, and a list of

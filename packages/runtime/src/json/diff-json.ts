@@ -80,7 +80,8 @@ function compare(before: unknown, after: unknown, path: string, walk: Walk, dept
 }
 
 /**
- * Compares two arrays without the equal items at both ends, so that one item inserted at the beginning is one change.
+ * Compares two arrays after leaving out the equal items at both ends. So an item that was inserted at the beginning is
+ * one change.
  */
 function compareArrays(
   before: readonly unknown[],
@@ -112,7 +113,7 @@ function report(before: unknown, after: unknown, path: string, walk: Walk): void
   });
 }
 
-/** Reads own properties only, so that `constructor` is a name like any other. */
+/** Returns an own property of an object. A key such as `constructor` is then a name like any other. */
 function own(object: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }

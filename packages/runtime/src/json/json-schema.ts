@@ -1,4 +1,4 @@
-/** The only validator of the process, loaded at the first check. */
+/** Checks values against JSON Schemas, with the only validator of the process, which is loaded at the first check. */
 import { type JsonSchema, GoondanError } from '@goondan/types';
 import type { Ajv, ErrorObject, SchemaValidateFunction, ValidateFunction } from 'ajv';
 import { findSizeProblem } from './count-schema-nodes.ts';
@@ -13,12 +13,14 @@ import {
 /** Returns the problems of a value; empty when it matches the schema. */
 export type SchemaCheck = (value: unknown) => readonly SchemaProblem[];
 
-// Deliberately at module level: a second validator would cost 30 ms, and a compiled schema depends on nothing else.
+// These variables are at module level on purpose: a second validator would cost 30 ms, and a compiled schema depends
+// only on its source.
 const compiled = new WeakMap<JsonSchema, Promise<SchemaCheck>>();
 let validator: Promise<Ajv> | undefined;
 
 /**
- * Compiles a schema once. Compiling cannot be interrupted, so the size of the schema is checked before.
+ * Compiles a schema, once for each schema object. Compiling cannot be interrupted, so the size of the schema is checked
+ * first.
  *
  * **Errors** — `E_TOOL_SCHEMA` when it is not a schema, `E_SCHEMA_SIZE` when it is too large to be compiled.
  */
@@ -73,7 +75,10 @@ async function loadValidator(): Promise<Ajv> {
   });
 }
 
-/** Needs one pass; the validator's own keyword compares each item with every other item. */
+/**
+ * Replaces the validator's own `uniqueItems`, which compares each item with every other item. This check needs only one
+ * pass.
+ */
 const hasUniqueItems: SchemaValidateFunction = (isWanted: boolean, items: readonly unknown[]) => {
   const duplicate = isWanted ? findDuplicate(items) : undefined;
   if (duplicate === undefined) return true;
@@ -82,7 +87,7 @@ const hasUniqueItems: SchemaValidateFunction = (isWanted: boolean, items: readon
   return false;
 };
 
-/** Returns false for the error of a whole branch, which only repeats the errors inside it. */
+/** Returns false for the error of a whole `if`, which only repeats the errors inside its branch. */
 function saysSomething({ keyword }: ErrorObject): boolean {
   return keyword !== 'if';
 }

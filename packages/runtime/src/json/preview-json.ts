@@ -1,11 +1,14 @@
-/** Returns the beginning of a value as text, at a cost that depends only on the length shown. */
+/**
+ * Returns the beginning of a value as text. The cost depends only on the length of this beginning, not on the size of
+ * the value.
+ */
 import { isPlainObject } from './copy-json.ts';
 
 const DEEPEST = 64;
 
 /**
  * Returns a text as it is, and any other value as JSON. A value that is not JSON becomes `null`, as JSON.stringify does
- * inside arrays. `isCut` is true if there is more.
+ * inside arrays. `isCut` is true if the text is not complete.
  */
 export function previewJson(value: unknown, longest: number): { readonly text: string; readonly isCut: boolean } {
   if (typeof value === 'string') return { text: value.slice(0, longest), isCut: value.length > longest };
@@ -17,7 +20,7 @@ export function previewJson(value: unknown, longest: number): { readonly text: s
 
 interface Written {
   readonly pieces: string[];
-  /** The number of characters left. Below 0, something did not fit, and nothing more is written. */
+  /** The number of characters left. If it is below 0, a piece did not fit, and nothing more is written. */
   left: number;
 }
 

@@ -3,8 +3,9 @@
  *
  * 1. A frozen value is kept by reference, because the runtime always freezes deeply.
  * 2. A value that is not JSON (a date, an instance of a class) is kept by reference, too.
- * 3. The work is bounded: beyond `MOST_PARTS` objects and arrays, or `DEEPEST` levels, values are kept by reference.
- *    There, a change in place is not detected, but a replaced object is.
+ * 3. The work is bounded: beyond `MOST_PARTS` objects and arrays, or `DEEPEST` levels, values are kept by reference. If
+ *    such a value is changed in place, the change is not detected. If it is replaced by another object, the change is
+ *    detected.
  *
  * Both functions run between the layers of a watched chain, so small, flat values must cost almost nothing.
  */
@@ -51,7 +52,10 @@ export function isAsBefore(snapshot: unknown, value: unknown): boolean {
   return isEqual(snapshot, value, undefined, 0);
 }
 
-/** Compares two parts. `given`: the remaining budget; the outermost call creates it when the parts contain others. */
+/**
+ * Compares two parts. `given`: the remaining budget; undefined in the outermost call, which creates it if the parts
+ * contain other parts.
+ */
 function isEqual(before: object, after: object, given: Budget | undefined, depth: number): boolean {
   let budget = given;
   if (depth >= DEEPEST || (budget !== undefined && --budget.left <= 0)) return true;

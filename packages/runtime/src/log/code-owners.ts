@@ -2,11 +2,17 @@
 import { unlessThrows } from '../ports/unless-throws.ts';
 import { readStack } from './read-stack.ts';
 
-/** Loaded when something was thrown, because loading it earlier would slow down the start of every process. */
+/**
+ * `node:fs` and `node:path` are loaded only when something was thrown, because loading them earlier would slow down the
+ * start of every process.
+ */
 const disk = () => process.getBuiltinModule('node:fs');
 const paths = () => process.getBuiltinModule('node:path');
 
-/** The owner of code. `library`: another package of Goondan, whose code bundles use. */
+/**
+ * The owner of code. `goondan`: the runtime. `library`: another package of Goondan that bundles use. `package`: any
+ * other npm package.
+ */
 export type CodeOwner = 'bundle' | 'package' | 'library' | 'goondan';
 
 export class CodeOwners {
@@ -39,12 +45,14 @@ export class CodeOwners {
 }
 
 function lookUp(given: readonly string[]) {
-  // Taken from the stack, because a bundler writes the path of the source file into the bundled file.
+  // The path is read from the stack and not from `import.meta`, for which a bundler writes the path of the source file
+  // into the bundled file.
   const here = readStack(new Error('here'))[0]?.at?.file ?? '';
   const own = here.replace(/^(.*)[\\/](?:src|dist)[\\/].*$/, '$1');
   const { dirname } = paths();
   const siblings = dirname(own);
-  // A part that comes with a package, such as one of Goondan's own, has the package's folder as its folder.
+  // The given folders may include the folder of a package, for a part that comes with the package. These are not
+  // folders of the bundle.
   const isOfBundle = (folder: string) => dirname(folder) !== siblings && !toSlashes(folder).includes('/node_modules/');
   return {
     own,

@@ -4,7 +4,7 @@
  */
 import type { LogLevel } from '../ports/log-line.ts';
 
-/** The maximum number of names for `time` and `count`; above it, the oldest is forgotten. */
+/** The maximum number of names for `time`, and for `count`. Above it, the oldest name is forgotten. */
 const MOST_NAMES = 1_000;
 
 /** Makes a logger. `write` receives its lines. */
@@ -61,7 +61,7 @@ export function createLogger(write: (level: LogLevel, message: string) => void, 
       info(`${label}: ${counters.get(label)}`);
     },
     countReset: (label = 'default') => void counters.delete(label),
-    // A child process has no inspector.
+    // These methods need an inspector, which a child process does not have.
     profile: () => undefined,
     profileEnd: () => undefined,
     timeStamp: () => undefined,

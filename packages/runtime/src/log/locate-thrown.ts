@@ -1,6 +1,6 @@
 /**
- * Finds the place where bundle code threw, in its author's file, with the stack that the author needs. Bun reports
- * positions in the TypeScript source, so no source map is needed.
+ * Finds the place in the source file where bundle code threw an error, and makes a stack for the author of the bundle.
+ * Bun reports positions in the TypeScript source, so no source map is needed.
  *
  * 1. Frames of the bundle come first, frames of other packages follow, and frames of Goondan are counted in one line.
  * 2. The result has no absolute path of the bundle. Secrets are masked before anything is cut. All lengths are bounded.
@@ -15,8 +15,8 @@ import { readStack, type StackFrame, toPlace } from './read-stack.ts';
 
 export interface ThrownOrigin {
   /**
-   * The innermost frame of the bundle in the code that threw, or else of a package that the bundle uses. Absent when a
-   * library of Goondan called the package, or was called by it, because that is not a mistake of the bundle.
+   * The place of the innermost frame of bundle code, or else of a package that the bundle uses. Absent when a library
+   * of Goondan called the package or was called by it, because then the bundle made no mistake.
    */
   readonly place?: CodePlace;
   /** The stack, one line per frame; absent when it has only frames of Goondan. */
@@ -34,14 +34,14 @@ const LONGEST_STACK = 4_096;
 const LONGEST_TITLE = 500;
 
 /**
- * The value of `Error.stackTraceLimit` in processes that run bundle code: many frames of a library may be above the
- * bundle's.
+ * The value of `Error.stackTraceLimit` in processes that run bundle code. It is high, because many frames of a library
+ * may come before the frames of the bundle.
  */
 export const FRAMES_KEPT = 50;
 
 /**
- * Makes the function for these folders of the bundle's code. Paths are relative to the first folder that contains the
- * file.
+ * Makes the function that locates thrown values. `folders`: the folders of the bundle's code. Paths in the result are
+ * relative to the first of these folders that contains the file.
  */
 export function locateIn(folders: readonly string[], mask: Mask): LocateThrown {
   const known = new CodeOwners(folders);
@@ -103,7 +103,7 @@ function findImport(file: string, specifier: string): Omit<CodePlace, 'file'> {
   return { line: 1, column: 1 };
 }
 
-/** Returns nothing for built-in frames, which do not help the author. */
+/** Adds the owner to a frame. Returns an empty list for a built-in frame, which does not help the author. */
 function placeFrame({ name, at }: StackFrame, owners: CodeOwners): PlacedFrame[] {
   if (at === undefined) return [];
   const { owner, file } = owners.find(at.file);
@@ -117,8 +117,8 @@ function placeOf(frames: readonly PlacedFrame[]): CodePlace | undefined {
 }
 
 /**
- * Returns the index at which the frames of the throwing code end, which is where Goondan called it. Further frames
- * belong to outer layers.
+ * Returns the index of the first frame of Goondan that called the throwing code. The frames after this index belong to
+ * outer layers.
  */
 function endOfNear(frames: readonly PlacedFrame[]): number {
   const start = frames.findIndex(({ owner }) => owner !== 'goondan');

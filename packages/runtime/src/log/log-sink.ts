@@ -4,7 +4,7 @@ import type { LogLevel, LogLine } from '../ports/log-line.ts';
 /** The maximum length of a message in characters; a longer message is cut. */
 const LONGEST_MESSAGE = 16_384;
 
-/** Cuts a message. Secrets must be masked before, because half a secret would not be found. */
+/** Cuts a message. Mask secrets first, because a secret that was cut in half would not be found. */
 export function cutMessage(message: string): string {
   if (message.length <= LONGEST_MESSAGE) return message;
   return `${message.slice(0, LONGEST_MESSAGE)}… (${message.length} characters)`;

@@ -1,18 +1,18 @@
 /**
- * Replaces secrets wherever text is written or shown, so that they do not leave the process, not even JSON-escaped,
- * URL-encoded or printed as part of an object.
+ * Replaces secrets in every text that is written or shown. So secrets do not leave the process, not even in a
+ * JSON-escaped or URL-encoded form, or printed as part of an object.
  */
 import type { JsonValue } from '@goondan/types';
 import { isPlainObject } from '../json/copy-json.ts';
 
 export interface Mask {
   (text: string): string;
-  /** The length of the longest replaced text. Before a cut, read this much further. */
+  /** The length of the longest replaced text. Before you cut a text, mask this many characters more than you keep. */
   readonly longest?: number;
 }
 
 export interface SecretMask extends Mask {
-  /** All texts that are replaced. */
+  /** All texts that are replaced: the secrets, in each form in which they may be written. */
   readonly forms: readonly string[];
   readonly longest: number;
 }
@@ -26,7 +26,7 @@ export const SHORTEST_SECRET = 8;
 export const noSecrets: SecretMask = Object.assign((text: string) => text, { forms: [], longest: 0 });
 
 export function maskSecrets(secrets: readonly string[]): SecretMask {
-  // When printed as part of an object, a text of several lines appears line by line.
+  // A text of several lines that is printed as part of an object appears line by line, so each line is masked.
   const parts = secrets.flatMap((secret) => [secret, ...secret.split(/\r?\n/)]);
   const forms = [...new Set(parts.filter((part) => part.length >= SHORTEST_SECRET).flatMap(formsOf))];
   if (forms.length === 0) return noSecrets;
@@ -57,7 +57,7 @@ function occurrencesOf(form: string, text: string): Run[] {
   return found;
 }
 
-/** Adds a run. It must not start before the last one. */
+/** Adds a run. It must not start before the last run, and is joined with it if the two overlap. */
 function addRun(runs: Run[], run: Run): void {
   const last = runs.at(-1);
   if (last !== undefined && run.start < last.end) last.end = Math.max(last.end, run.end);
@@ -80,7 +80,7 @@ function formsOf(secret: string): string[] {
   // Half of a surrogate pair cannot be URL-encoded; it becomes the replacement character.
   const encodable = secret.toWellFormed();
   return [
-    // Escaped twice, because JSON is often part of printed text, or of other JSON.
+    // The secret itself, escaped once and escaped twice, because JSON is often part of printed text or of other JSON.
     ...escape(secret).flatMap(escape),
     encodeURIComponent(encodable),
     new URLSearchParams([['', encodable]]).toString().slice(1),

@@ -1,9 +1,9 @@
 /**
  * Masks a text that arrives in pieces; a secret may be spread over several pieces.
  *
- * 1. All outputs joined are the masked whole text.
- * 2. Only text that may be the beginning of a secret is held back: fewer characters than the longest form, and none as
- *    soon as the text cannot continue as a secret.
+ * 1. The returned pieces together are the whole text, masked.
+ * 2. The end of the text is held back only while it may be the beginning of a secret. So fewer characters are held back
+ *    than the longest form has.
  */
 import { MASKED, type SecretMask, SHORTEST_SECRET } from './mask-secrets.ts';
 
@@ -41,14 +41,18 @@ export class MaskedStream {
     return shown;
   }
 
-  /** Ends the text in the middle: if the held-back part has at least the minimum length of a secret, it is hidden. */
+  /**
+   * Ends a text that was interrupted. If the held-back part has at least the minimum length of a secret, it is masked,
+   * because it may be half a secret.
+   */
   breakOff(): string {
     if (this.#held.length >= SHORTEST_SECRET) this.#hide(0, this.#held.length);
     return this.end();
   }
 
   /**
-   * Adds one character, the last before `end`. Returns how many of the last characters may be the beginning of a form.
+   * Reads one character; `end` is the index after it. Returns how many of the last characters may be the beginning of a
+   * form.
    */
   #look(code: number, end: number): number {
     let longest = 0;

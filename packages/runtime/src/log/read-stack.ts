@@ -35,7 +35,7 @@ function withoutMessage(stack: string, message: unknown): string {
 }
 
 function readFrame(text: string): StackFrame {
-  // The bracket is checked first: on a long line without one, the pattern takes quadratic time.
+  // The closing bracket is checked first, because the pattern takes quadratic time on a long line without a bracket.
   const named = text.endsWith(')') ? /^(.*?) \((.*)\)$/.exec(text) : null;
   const name = named?.[1] ?? '';
   const [, file, line, column] = /^(.*):(\d+):(\d+)$/.exec(named?.[2] ?? text) ?? [];
@@ -58,7 +58,8 @@ function isCount(value: unknown): value is number {
 }
 
 /**
- * Returns an empty text for the URL of a file that is not on this machine, because a stack may come from another one.
+ * Returns the path of a `file:` URL. Returns an empty text for a URL that is not a path on this machine, because a
+ * stack may come from another machine.
  */
 function fileOf(url: string): string {
   return unlessThrows(() => Bun.fileURLToPath(url)) ?? '';

@@ -1,5 +1,6 @@
 /**
- * Shortens values for files and displays. Secrets are masked before the cut, because half a secret would not be found.
+ * Shortens values for files and displays. Secrets are masked before the cut, because a secret that was cut in half
+ * would not be found.
  */
 import { markCut, type Shorten } from '../json/diff-json.ts';
 import { previewJson } from '../json/preview-json.ts';
@@ -11,7 +12,8 @@ export function shortenMasked(mask: Mask): Shorten {
     const { text, isCut } = previewJson(value, longest + reach);
     const masked = mask(text);
     if (!isCut && masked.length <= longest) return masked;
-    // The text may end in the middle of a secret, and a mask earlier in the text may have shifted that end.
+    // The preview may end in the middle of a secret, which was not masked. The last `reach` characters are removed,
+    // because they may contain this part.
     const safe = isCut ? masked.length - reach : masked.length;
     return markCut(masked.slice(0, Math.max(0, Math.min(longest, safe))), value);
   };

@@ -1,8 +1,8 @@
 /**
  * The current messages of a conversation, changed in place at a cost that does not grow with the history.
  *
- * Every message has a place, which is stable until `closeHoles` or `truncate`. A removed message leaves a hole.
- * Snapshots are immutable arrays, made on demand and kept until the next change.
+ * Every message has a place, the index of its slot, which stays the same until `closeHoles` or `truncate`. A removed
+ * message leaves a hole. Snapshots are immutable arrays, made on demand and kept until the next change.
  */
 import type { Message, MessageEvent } from '@goondan/types';
 
@@ -37,8 +37,8 @@ export class MessageList {
   }
 
   /**
-   * Applies one event. Returns true if it changed anything; an unknown target changes nothing. `inputId`: the id of the
-   * running turn's input, which `truncate` keeps.
+   * Applies one event. Returns true if the event changed anything; an event with an unknown target changes nothing.
+   * `inputId`: the id of the running turn's input, which `truncate` keeps.
    */
   apply(event: MessageEvent, inputId: string | undefined): boolean {
     switch (event.type) {
@@ -66,14 +66,17 @@ export class MessageList {
     return this.slots.slice(from, to).filter((message) => message !== undefined);
   }
 
-  /** Returns the lowest place that was rewritten since the last call, or infinity if none was. */
+  /** Returns the lowest place that was rewritten since the last call, or `Infinity` if no place was rewritten. */
   takeLowestRewrite(): number {
     const lowest = this.lowestRewrite;
     this.lowestRewrite = Number.POSITIVE_INFINITY;
     return lowest;
   }
 
-  /** Removes the holes if they are more than half of all places. This moves places, so call it only between turns. */
+  /**
+   * Removes the holes if they are more than half of all places. Messages then get new places, so call this method only
+   * between turns.
+   */
   closeHoles(): void {
     if (this.slots.length < 64 || this.slots.length < 2 * this.places.size) return;
     this.reset(this.between(0, this.end));

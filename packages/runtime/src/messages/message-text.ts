@@ -1,14 +1,17 @@
-/** Encodes a message as JSON text. Equal messages have equal text, because the base is verified by its bytes. */
+/**
+ * Encodes a message as JSON text. Equal messages must have equal texts, because a checksum over the bytes verifies the
+ * base.
+ */
 import type { Message, MessageEvent } from '@goondan/types';
 
-/** A message or an event in JSON. */
+/** A message or an event as JSON, in which `createdAt` is a text. */
 export type Stored<Dated extends { readonly createdAt: Date }> = Omit<Dated, 'createdAt'> & {
   readonly createdAt: string;
 };
 
 export type StoredMessage = Stored<Message>;
 
-/** A MessageEvent in JSON. */
+/** A `MessageEvent` as JSON. */
 export type StoredMessageEvent =
   | { readonly type: 'append'; readonly message: StoredMessage }
   | { readonly type: 'replace'; readonly targetId: string; readonly message: StoredMessage }

@@ -1,13 +1,16 @@
-/** Time as a parameter, so that a test can stop it and a replay can freeze it. */
+/** The clock is passed as a parameter, so that a test or a replay can control the time. */
 export interface Clock {
   now(): Date;
   /** Returns milliseconds on the monotonic clock, for durations. */
   elapsed(): number;
-  /** Runs `action` once after `ms`. Returns a function that cancels it. */
+  /** Runs `action` once after `ms`. Returns a function that cancels the timer. */
   after(ms: number, action: () => void): () => void;
 }
 
-/** Read when the process starts, because bundle code later gets replacements (`agent/draws/`). */
+/**
+ * `Date` and `performance.now` are read when the process starts, because they are later replaced for bundle code
+ * (`agent/draws/`).
+ */
 const SystemDate = Date;
 const millisecondsSinceStart = performance.now.bind(performance);
 
@@ -37,8 +40,8 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
 }
 
 /**
- * Waits for `work`, but not longer than `ms`; after that it returns `undefined`. Rejects if `work` rejects in that
- * time.
+ * Waits for `work`, at most for `ms`. Resolves with `undefined` if `work` takes longer, and rejects if `work` rejects
+ * in time.
  */
 export async function waitAtMost<Value>(clock: Clock, ms: number, work: Promise<Value>): Promise<Value | undefined> {
   let callOff = () => {};

@@ -1,7 +1,7 @@
 /**
- * The system's lock on an open file, `flock`. The open file holds the lock, so the lock ends with its process, however
- * the process ends. It works between all processes of the machine, in any pid namespace (docs/decisions/0019-flock.md).
- * This is the only file that calls C.
+ * The system's lock on an open file, `flock`. The lock belongs to the open file, so it ends with the process, however
+ * the process ends. The lock works between all processes of the machine, in any pid namespace
+ * (docs/decisions/0019-flock.md). This is the only file that calls C.
  */
 
 /**
@@ -36,8 +36,8 @@ const isMac = process.platform === 'darwin';
 const numbers = { wouldBlock: isMac ? 35 : 11, interrupted: 4 };
 
 /**
- * Loads the C library; only processes that own a workspace do this. musl handles every name that begins with `libc.`
- * itself.
+ * Loads the C library. Only processes that own a workspace do this. With musl, `libc.so.6` works as well, because musl
+ * answers every name that begins with `libc.` itself.
  */
 async function openLibrary() {
   try {

@@ -1,5 +1,5 @@
 /**
- * The disk as a parameter, so that a test can simulate a power loss.
+ * The disk is passed as a parameter, so that a test can simulate a power loss.
  *
  * An implementation guarantees the following, and callers may rely on nothing else:
  * 1. The bytes of a file survive a power loss once `sync` of that file has resolved.
@@ -35,11 +35,14 @@ export interface OpenFile {
 }
 
 /**
- * The disk. **Errors** — a missing file or folder is a value where the type says so; everything else rejects with a
- * `code`.
+ * The disk. **Errors** — where a result can be `undefined`, a missing file or folder is not an error. All other
+ * failures reject with an error that has a `code`.
  */
 export interface Fs {
-  /** Reads at most `length` bytes from `from`, or from the start; `undefined` when the file does not exist. */
+  /**
+   * Reads at most `length` bytes, from the offset `from` or else from the start; `undefined` when the file does not
+   * exist.
+   */
   read(path: string, from?: number, length?: number): Promise<Uint8Array | undefined>;
   /**
    * Returns size and identity; `undefined` when the file does not exist. `identity` changes when another file gets this
@@ -55,10 +58,11 @@ export interface Fs {
   /** Creates the file with all these bytes atomically. Returns false when the name exists. */
   createNew(path: string, bytes: Uint8Array): Promise<boolean>;
   rename(from: string, to: string): Promise<void>;
-  /** Removes a file. Does nothing when it does not exist. */
+  /** Removes a file. Does nothing when the file does not exist. */
   remove(path: string): Promise<void>;
   /**
-   * Removes a folder with its contents, in no particular order and not atomically. Does nothing when it does not exist.
+   * Removes a folder with its contents, in no particular order and not atomically. Does nothing when the folder does
+   * not exist.
    */
   removeFolder(path: string): Promise<void>;
   syncFolder(path: string): Promise<void>;
@@ -68,8 +72,8 @@ const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
 /**
- * The real disk. Reads and writes go to the page cache and take microseconds, less than passing them to a thread would.
- * Only a sync waits for the device, so only syncs are asynchronous.
+ * The real disk. Reads and writes are synchronous: they use the page cache and take microseconds, less than passing
+ * them to a thread would take. A sync waits for the device, so it is asynchronous.
  */
 export const systemFs: Fs = {
   async read(path, from = 0, length) {
@@ -112,7 +116,7 @@ export const systemFs: Fs = {
   },
   rename: async (from, to) => renameSync(from, to),
   remove: async (path) => rmSync(path, { force: true }),
-  // Asynchronous, because a folder may contain many files.
+  // This is asynchronous, because a folder may contain many files.
   removeFolder: (path) => settled((done) => rm(path, { recursive: true, force: true }, done)),
   async syncFolder(path) {
     const descriptor = openSync(path, 'r');

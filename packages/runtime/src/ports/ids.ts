@@ -1,17 +1,18 @@
-/** Ids as a parameter: random in production, counted in tests. */
+/** The source of ids is passed as a parameter. Ids are random in production and counted in tests. */
 export interface Ids {
   /** Returns a new id that starts with `prefix-`. */
   next(prefix: string): string;
 }
 
 /**
- * The system's function, read when the process starts, because bundle code later gets a replacement (`agent/draws/`).
+ * The system's `randomUUID`. It is read when the process starts, because it is later replaced for bundle code
+ * (`agent/draws/`).
  */
 export const newUuid = crypto.randomUUID.bind(crypto);
 
 export const randomIds: Ids = { next: (prefix) => `${prefix}-${newUuid()}` };
 
-/** Returns the id of an event's turn. It is the same after a crash. */
+/** Returns the id of an event's turn. A turn that is resumed after a crash has the same id. */
 export function turnIdOf(eventId: string): string {
   return `turn-${eventId}`;
 }
@@ -21,8 +22,8 @@ export function eventIdOf(turnId: string): string {
 }
 
 /**
- * Returns the turn ids that a typed id may refer to. The typed id may be a turn id, an event id, or only its random
- * part.
+ * Returns the turn ids that a typed id may refer to. A person may type a turn id, an event id, or only the random part
+ * of an event id.
  */
 export function typedTurnIds(id: string): string[] {
   return [id, turnIdOf(id), turnIdOf(`event-${id}`)];

@@ -1,4 +1,6 @@
-/** Detects Bun. Node programs load the entry points of this package too, so code that needs Bun checks this first. */
+/**
+ * Detects Bun. Node programs load the entry points of this package too, so code that needs Bun checks `isBun` first.
+ */
 import { GoondanError } from '@goondan/types';
 
 export const isBun: boolean = typeof Bun !== 'undefined';

@@ -3,7 +3,7 @@ import type { CodePlace, JsonValue } from '@goondan/types';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** A line about an agent instance or a connection; with neither, about the orchestrator itself. */
+/** A log line about an agent instance or a connection. If it names neither, it is about the orchestrator itself. */
 export interface LogLine {
   readonly time: string;
   readonly level: LogLevel;

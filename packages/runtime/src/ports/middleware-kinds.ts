@@ -1,6 +1,6 @@
 import type { MiddlewareKind } from '@goondan/types';
 
-/** All kinds of layers and chains. If one is missing, the compiler reports it. */
+/** All kinds of layers and chains. If a kind is missing here, the compiler reports it. */
 const known = { turn: true, step: true, toolCall: true, model: true } satisfies Record<MiddlewareKind, true>;
 
 // Safe: the keys of an object literal keep their order.

@@ -1,6 +1,6 @@
 /**
- * Checks whether processes are alive, as a parameter. A lock file names its owner, and only this check shows whether
- * the owner has exited.
+ * Checks whether processes are alive. The check is passed as a parameter. A lock file names the process that owns it,
+ * and only this check shows whether that process has exited.
  */
 import { readFileSync } from 'node:fs';
 

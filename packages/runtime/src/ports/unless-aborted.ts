@@ -1,6 +1,6 @@
 /**
- * Settles like `work`, or rejects with the signal's reason as soon as the signal aborts. If `work` settles later, that
- * is ignored.
+ * Settles like `work`, or rejects with the signal's reason as soon as the signal aborts. If `work` settles after that,
+ * its result is ignored.
  */
 export function unlessAborted<Value>(work: PromiseLike<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 /**
- * One channel between two processes. Messages arrive in order, and are checked, bounded in size, and limited in rate.
+ * One channel between two processes. Messages arrive in order. They are checked, and their size and rate are limited.
  *
- * 1. A sent message need not be delivered: only an answer after a durable write proves delivery (see
+ * 1. A sent message may get lost. Only an answer that the other side sends after a durable write proves delivery (see
  *    ../pending-answers.ts).
  * 2. No incoming bytes can cause an exception: a malformed or too long frame is rejected with a code and reported to
  *    `onRefused`.
@@ -41,7 +41,7 @@ export class Channel<Out, In> {
   private readonly closeListeners = new Set<() => void>();
   private readonly unread: Uint8Array[] = [];
   private refusals = 0;
-  /** True after too much arrived at once: reading continues when a timer fires. */
+  /** True while reading is paused, because too much arrived at once. Reading continues when a timer fires. */
   private resting = false;
   private wireClosed = false;
 
@@ -75,8 +75,8 @@ export class Channel<Out, In> {
   }
 
   /**
-   * Resolves when the operating system has the message. It then arrives even if this process exits, unless the other
-   * process has exited.
+   * Sends a message. Resolves when the operating system has the message: it then arrives even if this process exits,
+   * unless the other process has exited.
    *
    * **Rules** — messages arrive in the order of the calls. `delta`, `log` and `runtime.event` may be dropped when the
    * other side is too slow. The promise then resolves too, and the other side gets a `dropped` message with the counts.
@@ -96,7 +96,7 @@ export class Channel<Out, In> {
     return this.queue.push(toLine(JSON.stringify({ file: this.files.store(line) })), line.length, undefined);
   }
 
-  /** Adds a listener; reading starts with the first one. Returns a function that removes it. */
+  /** Adds a listener. Reading starts with the first listener. Returns a function that removes the listener. */
   onMessage(listener: (message: In) => void): () => void {
     this.messageListeners.add(listener);
     if (!this.resting && !this.isClosed) {
@@ -111,13 +111,19 @@ export class Channel<Out, In> {
     this.refusedListeners.add(listener);
   }
 
-  /** Adds a listener for the close, called once. If the channel is already closed, it is called at once. */
+  /**
+   * Adds a listener that is called once, when the channel closes. If the channel is already closed, the listener is
+   * called at once.
+   */
   onClose(listener: () => void): void {
     if (this.isClosed) listener();
     else this.closeListeners.add(listener);
   }
 
-  /** Closes at once. Queued messages are rejected, and later ones ignored. */
+  /**
+   * Closes the channel at once. The promises of queued messages are rejected, and messages that arrive later are
+   * ignored.
+   */
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
@@ -127,7 +133,7 @@ export class Channel<Out, In> {
     for (const listener of [...this.closeListeners]) tell(listener, undefined);
   }
 
-  /** Closes when the operating system has all queued messages. */
+  /** Closes the channel when the operating system has all queued messages. */
   async closeAfterFlush(): Promise<void> {
     await this.queue.empty();
     this.close();
@@ -140,7 +146,7 @@ export class Channel<Out, In> {
   }
 
   private read(): void {
-    // Without a listener the message stays unread, and the other side has to wait.
+    // Without a listener, messages stay unread, and the other side has to wait.
     if (this.messageListeners.size === 0 && this.unread.length > 0) return this.wire.pause();
     while (!this.resting && !this.isClosed) {
       const frame = this.splitter.next();
@@ -213,12 +219,15 @@ export class Channel<Out, In> {
 const FILE_REFERENCE = '{"file":';
 const fileReference = /^\{"file":"([^"\\]{1,100})"\}$/;
 
-/** Makes a line from a frame; JSON has no raw line breaks. */
+/** Makes a line from a frame. The frame contains no line break, because JSON escapes line breaks. */
 function toLine(frame: string): Uint8Array {
   return Buffer.from(`${frame}\n`);
 }
 
-/** Calls a listener. If it throws, the other listeners are still called, and the error is not lost. */
+/**
+ * Calls a listener. If the listener throws, the error is thrown again later, so that the other listeners are still
+ * called.
+ */
 function tell<Value>(listener: (value: Value) => void, value: Value): void {
   try {
     listener(value);

@@ -7,13 +7,15 @@ import { GoondanError } from '@goondan/types';
 import { newUuid } from '../../ports/ids.ts';
 import { writeFailure } from '../../ports/coded-fs.ts';
 
-/** Loaded with the first long message, because loading it costs 2 ms and 3 MB, and few processes need it. */
+/**
+ * `node:fs` is loaded with the first long message, because loading it costs 2 ms and 3 MB, and few processes need it.
+ */
 const disk = () => process.getBuiltinModule('node:fs');
 
 export interface FrameFiles {
   /** Stores the message under a new name. Throws `E_DISK_FULL`, `E_STORE_WRITE`. */
   store(message: Uint8Array): string;
-  /** Reads the message and removes it. Throws `E_IPC_FRAME`, `E_IPC_SIZE`. */
+  /** Reads the message and removes its file. Throws `E_IPC_FRAME`, `E_IPC_SIZE`. */
   take(name: string, longest: number): Uint8Array;
   /** Removes the folder and all unread messages. */
   remove(): void;
@@ -85,7 +87,7 @@ function removeFile(path: string): void {
   try {
     disk().unlinkSync(path);
   } catch {
-    // If it could not be removed, it is removed with the channel's folder.
+    // A file that cannot be removed now is removed with the channel's folder.
   }
 }
 

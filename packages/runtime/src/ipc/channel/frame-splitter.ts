@@ -1,6 +1,6 @@
 /**
- * Splits incoming bytes into frames, one per line. It never holds more than one frame and the last chunk. A frame above
- * the limit is reported once and skipped to its end, so that one bad frame does not affect the next one.
+ * Splits incoming bytes into frames, one per line. The splitter never holds more than one frame and the last chunk. A
+ * frame above the limit is reported once and skipped to its end, so that it does not affect the next frame.
  */
 
 const NEWLINE = 10;
@@ -24,7 +24,7 @@ export class FrameSplitter {
     this.chunk = chunk;
   }
 
-  /** Returns the next frame, or the report that one was too long; `undefined` when more bytes are needed. */
+  /** Returns the next frame, or `too long` for a frame above the limit; `undefined` when more bytes are needed. */
   next(): Uint8Array | 'too long' | undefined {
     for (;;) {
       const end = this.chunk.indexOf(NEWLINE);
@@ -72,7 +72,7 @@ export class FrameSplitter {
     this.startedLength = length;
   }
 
-  /** Also frees the memory, so that an idle channel holds none. */
+  /** Drops the incomplete frame and its buffer, so that an idle channel uses no memory. */
   private forget(): void {
     this.started = nothing;
     this.startedLength = 0;

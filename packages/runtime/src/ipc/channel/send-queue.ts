@@ -1,9 +1,9 @@
 /**
  * Sends frames to the wire, in order.
  *
- * 1. A frame that must arrive is never dropped: when too many are queued, a further one is rejected.
- * 2. A lossy frame is always accepted: when too many are queued, the oldest is dropped, and a note with the count is
- *    written next.
+ * 1. A frame that must arrive is never dropped. When too many such frames are queued, a further one is rejected.
+ * 2. A lossy frame is always accepted. When too many lossy frames are queued, the oldest is dropped, and a note with
+ *    the number of dropped frames is written next.
  * 3. A frame that was partly written is always finished.
  */
 import { GoondanError } from '@goondan/types';
@@ -12,7 +12,7 @@ import type { ChannelLimits } from '../limits.ts';
 
 interface Entry {
   readonly bytes: Uint8Array;
-  /** The size that counts for the limits; more than the number of bytes when most of the message is in a file. */
+  /** The size that counts for the limits. It is more than the number of bytes if the message is in a file. */
   readonly weight: number;
   readonly lossy: LossyKind | undefined;
   readonly done: PromiseWithResolvers<void>;
@@ -21,7 +21,7 @@ interface Entry {
 const noneDropped: Readonly<Record<LossyKind, number>> = { delta: 0, log: 0, 'runtime.event': 0 };
 
 export class SendQueue {
-  // Sets, so that the oldest lossy entry can be removed cheaply from the middle of the queue.
+  // The entries are in sets, because the oldest lossy entry must be removed cheaply from the middle of the queue.
   private readonly entries = new Set<Entry>();
   private readonly lossy = new Set<Entry>();
   /** The item that is being written: an entry, or a note about dropped frames. */
@@ -41,7 +41,7 @@ export class SendQueue {
     },
   ) {}
 
-  /** Throws `E_IPC_FULL` if a frame of this weight that must arrive does not fit. */
+  /** Throws `E_IPC_FULL` if the queue has no room for a frame of this weight that must arrive. */
   checkRoom(weight: number): void {
     if (this.hasRoom(weight)) return;
     const waiting = this.entries.size - this.lossy.size;
@@ -63,13 +63,15 @@ export class SendQueue {
    */
   offer(bytes: Uint8Array, lossy: LossyKind | undefined): boolean {
     if (lossy === undefined && !this.hasRoom(bytes.length)) return false;
-    // Rejects when the reader disconnects, which the stream reports itself.
+    // The promise rejects when the reader disconnects. The error is ignored, because the stream reports the disconnect
+    // itself.
     this.push(bytes, bytes.length, lossy).catch(() => undefined);
     return true;
   }
 
   /**
-   * Resolves when the wire has accepted the whole frame, or when it was dropped; rejects when the wire closes first.
+   * Queues a frame. Resolves when the wire has accepted the whole frame, or when the frame was dropped. Rejects when
+   * the wire closes first.
    */
   push(bytes: Uint8Array, weight: number, lossy: LossyKind | undefined): Promise<void> {
     const entry: Entry = { bytes, weight, lossy, done: Promise.withResolvers() };
@@ -84,7 +86,7 @@ export class SendQueue {
     return entry.done.promise;
   }
 
-  /** Counts a lossy frame that was not even queued. */
+  /** Counts a lossy frame that was dropped before it was queued. */
   drop(kind: LossyKind): void {
     this.countDropped(kind);
     if (this.entries.size === 0) this.pump();
@@ -97,7 +99,7 @@ export class SendQueue {
       if (this.current === undefined) return this.tellEmpty();
       const { bytes, entry, written } = this.current;
       const taken = this.deps.write(written === 0 ? bytes : bytes.subarray(written));
-      // The wire is closed, and `fail` will be called.
+      // The wire is closed, so `fail` will be called soon.
       if (taken < 0) return;
       this.current.written += taken;
       if (this.current.written < bytes.length) return;

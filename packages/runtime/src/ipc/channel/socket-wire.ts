@@ -1,7 +1,7 @@
 /**
  * A wire over one end of a socket pair: the extra pipe that `Bun.spawn` gives a child as descriptor 3. Bun's own `ipc`
- * is not used, because it reads a frame of any size into memory before it can be rejected, and its `send` has no
- * back-pressure (docs/decisions/0007-ipc-over-a-socket-pair.md).
+ * is not used, because it reads a frame of any size into memory before the frame can be rejected, and because its
+ * `send` has no back-pressure (docs/decisions/0007-ipc-over-a-socket-pair.md).
  */
 import type { OpenWire, Wire } from './wire.ts';
 
@@ -9,8 +9,8 @@ import type { OpenWire, Wire } from './wire.ts';
 export const CHANNEL_DESCRIPTOR = 3;
 
 /**
- * Takes over the descriptor, which is closed with the wire. If `keepsAlive` is false, the wire does not keep its
- * process alive.
+ * Makes a wire that owns the descriptor and closes it at its end. If `keepsAlive` is false, the open wire does not keep
+ * its process alive.
  */
 export function socketWire(descriptor: number, keepsAlive = true): OpenWire {
   return (events) => {

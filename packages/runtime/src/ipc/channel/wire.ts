@@ -1,6 +1,9 @@
 /** The transport of a channel: bytes in order between two processes, or between two ends in a test. */
 export interface Wire {
-  /** Returns the number of bytes accepted; write the rest again after `drain`. Returns -1 when the wire is closed. */
+  /**
+   * Returns the number of bytes that were accepted. Write the rest after `drain` was called. Returns -1 when the wire
+   * is closed.
+   */
   write(bytes: Uint8Array): number;
   /** Delays `data` and `closed` until `resume`. */
   pause(): void;

@@ -36,7 +36,7 @@ export const agentCard: Check<AgentCard> = object({
   description: optional(text),
 } satisfies FieldsOf<AgentCard>);
 
-/** An event in a frame. Its sender field is not trusted: the channel determines the sender. */
+/** An agent event in a frame. Its field with the sender is not trusted, because the channel determines the sender. */
 export const agentEvent: Check<AgentEvent> = object({
   id: name,
   type: name,

@@ -1,4 +1,7 @@
-/** An error for another process: the fields that the receiver needs to decide and to print, without the stack. */
+/**
+ * An error in a message to another process. It has the fields that the receiver needs to react and to print, without
+ * the stack.
+ */
 import { type ErrorCode, errorCatalogue, GoondanError, isErrorCode } from '@goondan/types';
 import { codePlace } from './code-place.ts';
 import { type Check, count, flag, Misfit, object, optional, text } from './shape.ts';
@@ -22,8 +25,8 @@ export const frameError = object({
 export type FrameError = ReturnType<typeof frameError>;
 
 /**
- * Converts any thrown value. `fallback`: the code for errors without a code of the catalogue. An error of another copy of
- * `@goondan/types` may have a code that this catalogue lacks.
+ * Converts any thrown value. `fallback`: the code for a value that has no code of this catalogue. An error from another
+ * copy of `@goondan/types` may have a code that this catalogue lacks.
  */
 export function toFrameError(thrown: unknown, fallback: ErrorCode): FrameError {
   if (!GoondanError.is(thrown)) return { code: fallback, message: messageOf(thrown) };
@@ -34,7 +37,7 @@ export function toFrameError(thrown: unknown, fallback: ErrorCode): FrameError {
     message,
     ...(suggestion === errorCatalogue[code].suggestion ? {} : { suggestion }),
     ...(retryable ? { retryable } : {}),
-    // Foreign code may have set anything.
+    // Foreign code may have set `retryAfterMs` to any value.
     ...(Number.isSafeInteger(Math.round(retryAfterMs ?? NaN)) && {
       retryAfterMs: Math.max(0, Math.round(retryAfterMs ?? 0)),
     }),
@@ -42,7 +45,7 @@ export function toFrameError(thrown: unknown, fallback: ErrorCode): FrameError {
   };
 }
 
-/** Makes a throwable error from a received one. */
+/** Makes an error that can be thrown from a received error. */
 export function fromFrameError({ code, message, place, ...options }: FrameError): GoondanError {
   const error = new GoondanError(code, message, options);
   return place === undefined ? error : Object.assign(error, { place });

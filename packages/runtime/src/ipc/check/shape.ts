@@ -1,7 +1,7 @@
 /**
- * Hand-written checks, because a child process must import neither zod nor ajv (start time, memory). A check takes an
- * unknown value and returns it typed, or throws a {@link Misfit} with the place and the reason. A checked object has
- * only the fields of its shape, so that no unchecked data gets into the process.
+ * Checks that are written by hand, because importing zod or ajv would cost a child process start time and memory. A
+ * check takes an unknown value and returns it typed, or throws a {@link Misfit} with the place and the reason. A
+ * checked object has only the fields of its shape, so that no unchecked data gets into the process.
  */
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { isPlainObject } from '../../json/copy-json.ts';
@@ -26,7 +26,7 @@ export class Misfit extends Error {
   }
 }
 
-/** A name or an id: not empty, and not longer than any that the runtime makes. */
+/** A name or an id. It must not be empty or longer than `LONGEST_NAME`. */
 export const name: Check<string> = (value) => {
   if (typeof value !== 'string' || value === '') throw new Misfit(`is ${describe(value)}, not a text`);
   if (value.length > LONGEST_NAME) throw new Misfit(`has ${value.length} characters; ${LONGEST_NAME} are allowed`);
@@ -58,7 +58,8 @@ export const number: Check<number> = (value) => {
 };
 
 /**
- * The only check for dates: a `Date` before it is sent, ISO 8601 in the frame, and a `Date` again after it is received.
+ * The only check for dates. A date is a `Date` before it is sent and after it is received, and ISO 8601 text in the
+ * frame.
  */
 export const date: Check<Date> = (value) => {
   const moment =
@@ -106,11 +107,11 @@ export function optional<Value>(check: Check<Value>): Optional<Value> {
 
 type Fields = Readonly<Record<string, Check<unknown> | Optional<unknown>>>;
 /**
- * The checks of all fields of `Value`, for `satisfies`. The compiler then reports a field without a check, which would
- * be lost in transit.
+ * The checks of all fields of `Value`, for `satisfies`. The compiler then reports a field that has no check. Such a
+ * field would be lost in transit.
  */
 export type FieldsOf<Value> = Readonly<Record<keyof Value, Check<unknown> | Optional<unknown>>>;
-/** The checks of all fields of `Value`, each for its type. */
+/** The checks of all fields of `Value`. Each check has the type of its field. */
 export type ShapeOf<Value> = {
   readonly [K in keyof Value]-?: object extends Pick<Value, K>
     ? Optional<Exclude<Value[K], undefined>>
@@ -149,8 +150,8 @@ export function exactObject<const F extends Fields>(fields: F): Check<ObjectOf<F
 }
 
 /**
- * Checks one of several shapes: the field `key` names the shape, and is not part of the table. Each check is made on its
- * first use, so that a process starts without checks that it never needs.
+ * Checks a value that has one of several shapes. Its field `key` names the shape, and `shapes` lists the other fields
+ * of each shape. Each check is made on its first use, so that a process starts without checks that it never needs.
  */
 export function oneByField<Key extends string, const Shapes extends Readonly<Record<string, () => Fields>>>(
   key: Key,
@@ -221,7 +222,10 @@ function misfitAt(keys: readonly (string | number)[], problem: string): Misfit {
   return keys.reduceRight((misfit, key) => misfit.under(key), new Misfit(problem));
 }
 
-/** Reads no property of the value, because a frame may contain its own `constructor`. */
+/**
+ * Describes a value for an error message. It reads no property of the value, because a frame may contain a property
+ * such as `constructor`.
+ */
 function describe(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';

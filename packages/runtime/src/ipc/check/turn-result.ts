@@ -36,7 +36,7 @@ const messageSource: Check<MessageSource> = oneByField('type', {
 const withRole = object({ role: oneOf('system', 'user', 'assistant', 'tool') });
 const parts = object({ content: listOf(object({ type: name })) });
 
-/** Checks role and parts. The contents of a part are checked where the conversation stores it. */
+/** Checks role and parts. The contents of a part are checked later, when the conversation stores the message. */
 const modelMessage: Check<ModelMessage> = (value) => {
   const data = jsonObject(value);
   const { role } = withRole(data);
