@@ -130,7 +130,7 @@ describe('gdn replay', () => {
       'First divergence:',
       '  Extension/guard, replaced by bundle/new-guard.ts',
       '  step 0 › toolCall weather__get › guard · limit days',
-      '  changed args.days otherwise',
+      '  changed args.days differently than in the recording',
       '    ~ args.days: 3 → 7',
       'It ended at step 0 › toolCall weather__get: the recording has no answer for this call.',
       '',

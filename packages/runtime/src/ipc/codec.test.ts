@@ -189,7 +189,7 @@ const fromAgent: Samples<FromAgent> = {
           extension: 'guard',
           layer: 'limit',
           what: 'field',
-          message: 'changed args.days otherwise',
+          message: 'changed args.days differently than in the recording',
           changes: [{ path: 'args.days', before: '3', after: '7' }],
         },
         others: 0,

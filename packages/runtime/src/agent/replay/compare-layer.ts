@@ -121,7 +121,7 @@ function compareChanges(
   if (differ.length === 0) return undefined;
   return {
     what,
-    message: `${verb} ${differ.map(({ path }) => path || 'all of it').join(', ')} otherwise`,
+    message: `${verb} ${differ.map(({ path }) => path || 'all of it').join(', ')} differently than in the recording`,
     changes: differ,
   };
 }
@@ -147,11 +147,15 @@ function compareEvents(then: readonly ShownEvent[], now: readonly ShownEvent[]):
   );
   if (at < 0) return undefined;
   const [was, is] = [then[at], now[at]];
-  if (was === undefined) return message(`emitted one more message event: ${is?.event}`, is?.event, undefined, is);
-  if (is === undefined) return message(`did not emit: ${was.event}`, was.event, was, undefined);
+  if (was === undefined)
+    return message(`emitted a message event that is not in the recording: ${is?.event}`, is?.event, undefined, is);
+  if (is === undefined)
+    return message(`did not emit a message event of the recording: ${was.event}`, was.event, was, undefined);
   const path = was.event === is.event ? was.event : `${was.event} → ${is.event}`;
   return message(
-    was.event === is.event ? `emitted another message than in the recording: ${was.event}` : `emitted: ${path}`,
+    was.event === is.event
+      ? `emitted another message than in the recording: ${was.event}`
+      : `emitted another message event than in the recording: ${path}`,
     path,
     was,
     is,
@@ -185,7 +189,11 @@ function after(layer: LayerRecord): ShownEvent[] {
 }
 
 function endedOtherwise(then: string, now: string): LayerDifference {
-  return { what: 'outcome', message: 'ended otherwise', changes: [{ path: 'outcome', before: then, after: now }] };
+  return {
+    what: 'outcome',
+    message: 'ended differently than in the recording',
+    changes: [{ path: 'outcome', before: then, after: now }],
+  };
 }
 
 /**
@@ -215,7 +223,7 @@ function unshown(then: LayerRecord): LayerDifference {
   const named = what.length === 0 ? '' : `: ${what.slice(0, 3).join(', ')}`;
   return {
     what: 'message',
-    message: `did something else, but the difference is too long to show${named}`,
+    message: `behaved differently than in the recording, but the difference is too long to show${named}`,
     changes: [],
   };
 }

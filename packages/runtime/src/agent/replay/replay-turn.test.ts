@@ -293,7 +293,7 @@ describe('the first divergence', () => {
     expect(silent.first).toMatchObject({
       ...doer,
       what: 'not_asked',
-      message: 'does not ask a person, but did in the recording',
+      message: 'sent no request to a person, but did in the recording',
       changes,
     });
     expect((await replayTurn(planOf({}), start)).first).toMatchObject({ ...doer, what: 'gone', changes });
@@ -311,7 +311,7 @@ describe('the first divergence', () => {
       place: [],
       extension: 'keep',
       what: 'state',
-      message: 'keeps another state after the turn',
+      message: 'had a different state after the turn than in the recording',
       changes: [{ path: 'value', before: '1', after: '2' }],
     });
   });

@@ -110,7 +110,7 @@ function compareStates(then: ReplaySource['stateAfter'], now: ReplaySource['stat
   for (const extension of Object.keys(then)) {
     const { changes } = diffJson(then[extension], now[extension]);
     if (changes.length === 0) continue;
-    const message = 'keeps another state after the turn';
+    const message = 'had a different state after the turn than in the recording';
     watch.differs([], { extension, name: '' }, { what: 'state', message, changes });
   }
 }

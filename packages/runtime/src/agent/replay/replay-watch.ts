@@ -195,8 +195,8 @@ export class ReplayWatch implements TurnObserver {
     const place = here?.place ?? [];
     const message =
       then === undefined
-        ? `asks ${whom[kind]}, but did not in the recording`
-        : `asks ${whom[kind]} another question than in the recording`;
+        ? `sent a request to ${whom[kind]}, but not in the recording`
+        : `sent a different request to ${whom[kind]} than in the recording`;
     // After an earlier divergence, a different request is only a consequence and is not reported.
     if (this.#differing.size === 0) {
       const { changes } = diffJson(then?.asked, now);
@@ -212,8 +212,8 @@ export class ReplayWatch implements TurnObserver {
   /** Returns the difference for a layer in which the recorded run was halted, but the replay was not. */
   #goesOn(layer: LayerRecord): LayerDifference {
     if (!this.hasLayer(layer))
-      return { what: 'gone', message: 'did not run, but the recorded run ended inside it', changes: [] };
-    return { what: 'outcome', message: 'continued, but the recorded run ended inside it', changes: [] };
+      return { what: 'gone', message: 'did not run, but the recorded turn ended inside this layer', changes: [] };
+    return { what: 'outcome', message: 'continued, but the recorded turn ended inside this layer', changes: [] };
   }
 
   /**
@@ -239,7 +239,7 @@ export class ReplayWatch implements TurnObserver {
   /** Reports that the replay did not end in time. */
   hang(afterMs: number): void {
     const chain = this.#chains.findLast(({ activeLayer }) => activeLayer !== undefined);
-    const message = `did not go on within ${afterMs} ms`;
+    const message = `did not continue within ${afterMs} ms`;
     this.differs(chain?.place ?? [], chain?.activeLayer, { what: 'hung', message, changes: [] });
     this.#stoppedAt ??= chain?.place ?? [];
   }
@@ -269,7 +269,7 @@ export class ReplayWatch implements TurnObserver {
     this.#atMs = Math.max(this.#atMs, then.startMs);
     const { asked, input = '' } = describeSpan(now, 0);
     if (asked === then.asked) return;
-    const message = `asks for a ${then.kind} of ${then.label} with other arguments than in the recording`;
+    const message = `ran ${then.kind} ${then.label} with different arguments than in the recording`;
     const changes = input === then.input ? [] : [{ path: 'asked', before: then.input ?? '', after: input }];
     this.differs(place.slice(0, -1), by, { what: 'asked', message, changes });
   }
@@ -286,7 +286,8 @@ export class ReplayWatch implements TurnObserver {
 
   #tellUnasked({ place, now }: ReplayedSpan, by: Doer): void {
     const { kind, label } = now.chain;
-    const asks = kind === 'step' ? 'runs another step' : `asks for a ${kind} of ${label}, but did not in the recording`;
+    const asks =
+      kind === 'step' ? 'ran one more step than in the recording' : `ran ${kind} ${label}, but not in the recording`;
     this.differs(place.slice(0, -1), by, { what: 'asked', message: asks, changes: [{ path: kind, after: label }] });
   }
 }

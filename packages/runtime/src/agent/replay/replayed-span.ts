@@ -28,7 +28,7 @@ export type Doer = Pick<LayerRecord, 'extension' | 'name'> | undefined;
 
 export const whom = {
   model: 'the model',
-  tool: 'for a tool call',
+  tool: 'a tool',
   agent: 'another agent',
   approval: 'a person',
 } as const;
@@ -136,14 +136,14 @@ export class ReplayedSpan implements ChainSpan {
       const { path, before } = describeAsked(effect);
       this.differs(effect.by, {
         what: 'not_asked',
-        message: `does not ask ${path}, but did in the recording`,
+        message: `sent no request to ${path}, but did in the recording`,
         changes: [{ path, before }],
       });
     }
     const missing = this.then?.inside.find((each) => !this.#foundChains.has(each));
     if (missing === undefined) return;
     this.#foundChains.add(missing);
-    const message = `does not ask for ${placeOf(missing)}, but did in the recording`;
+    const message = `did not run ${placeOf(missing)}, but did in the recording`;
     const changes = [{ path: missing.kind, before: missing.label }];
     this.differs(missing.by, { what: 'not_asked', message, changes });
   }
