@@ -41,14 +41,11 @@ async function act(
   terminal: Terminal,
 ): Promise<Result> {
   if (id === undefined) return list(options, terminal);
-  const [{ reachSwarm }, { isBelowSwarm }] = await Promise.all([
+  const [{ reachSwarm }, { refuseAgents }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
-    import('@goondan/runtime/internal'),
+    import('../approval/refuse-agents.ts'),
   ]);
-  if (isBelowSwarm()) {
-    const message = `\`gdn ${what}\` was started by an agent. Only a person may answer.`;
-    throw new GoondanError('E_APPROVAL_BELOW_AGENT', message);
-  }
+  refuseAgents(what);
   const swarm = await reachSwarm(options);
   const answered = await swarm[what]({ id, by: userInfo().username, ...(note === undefined ? {} : { note }) });
   if (!answered) throw new GoondanError('E_APPROVAL_UNKNOWN', `No tool call waits under the id "${id}".`);
