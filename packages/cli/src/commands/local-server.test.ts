@@ -201,7 +201,7 @@ describe('a server with errors', () => {
     await useServer(endpoint);
     await neverRetry();
     const problem = 'E_MODEL_FAILED: openai-compatible/qwen3:8b cannot be reached: ';
-    await expectFailure(problem, `See whether a server runs at ${endpoint}, and can be reached from here.`);
+    await expectFailure(problem, `Check that a server runs at ${endpoint}, and that this machine can reach it.`);
   });
 
   test('401: the key is not printed or written, though the server repeats it', async () => {

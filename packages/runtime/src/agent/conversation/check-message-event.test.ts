@@ -145,15 +145,15 @@ describe('M-04 a malformed event is E_MESSAGE_INVALID and says what is wrong', (
     ['a call without an id', { data: assistant({ ...call, toolCallId: '' }) }, 'toolCallId of a tool-call part'],
     ['a call without a name', { data: assistant({ ...call, toolName: 7 }) }, 'toolName of a tool-call part'],
     ['two calls with one id', { data: assistant(call, call) }, 'two tool calls have the id "c1"'],
-    ['a call by the user', { data: { role: 'user', content: [call] } }, 'a user message holds no tool-call parts'],
+    ['a call by the user', { data: { role: 'user', content: [call] } }, 'a user message cannot have tool-call parts'],
     [
       'a result by the user',
       { data: { role: 'user', content: [result] } },
-      'a user message holds no tool-result parts',
+      'a user message cannot have tool-result parts',
     ],
     ['a result without output', { data: toolData({ ...result, output: 'x' }) }, 'tool-result part has no output'],
     ['a result without an id', { data: toolData({ ...result, toolCallId: undefined }) }, 'toolCallId of a tool-result'],
-    ['a text in a tool message', { data: toolData({ type: 'text', text: 'x' }) }, 'holds only tool-result parts'],
+    ['a text in a tool message', { data: toolData({ type: 'text', text: 'x' }) }, 'can have only tool-result parts'],
     ['data that is not JSON', { data: { role: 'user', content: 'x', f: () => 1 } }, 'message.data.f is a function'],
     [
       'a number JSON cannot hold',

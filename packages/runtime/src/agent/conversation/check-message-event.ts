@@ -81,12 +81,12 @@ function checkParts(content: unknown, role: string): void {
       throw invalid(`a part of the ${role} message has no type`);
     if (part.type === 'text' && typeof part.text !== 'string') throw invalid('a text part has no text');
     if (part.type === 'tool-call' || part.type === 'tool-result') {
-      if (role === 'user') throw invalid(`a user message holds no ${part.type} parts`);
+      if (role === 'user') throw invalid(`a user message cannot have ${part.type} parts`);
       checkText(part.toolCallId, `the toolCallId of a ${part.type} part`);
       checkText(part.toolName, `the toolName of a ${part.type} part`);
     }
     if (part.type === 'tool-result' && !isPlainObject(part.output)) throw invalid('a tool-result part has no output');
-    if (role === 'tool' && part.type !== 'tool-result') throw invalid('a tool message holds only tool-result parts');
+    if (role === 'tool' && part.type !== 'tool-result') throw invalid('a tool message can have only tool-result parts');
     if (part.type !== 'tool-call') continue;
     if (called.has(part.toolCallId)) throw invalid(`two tool calls have the id ${quote(part.toolCallId)}`);
     called.add(part.toolCallId);

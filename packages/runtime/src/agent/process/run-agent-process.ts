@@ -87,17 +87,21 @@ class AgentProcess {
     if (this.#phase === 'starting') {
       this.#queued.push(message);
       if (this.#queued.length <= MOST_QUEUED) return;
-      const thrown = new GoondanError('E_IPC_FULL', `${MOST_QUEUED} messages came while the agent started.`);
+      const thrown = new GoondanError('E_IPC_FULL', `${MOST_QUEUED} messages arrived while the agent started.`);
       return this.#crash('process.flooded', 'The agent cannot start', thrown);
     }
     const isWanted = this.#phase === 'open' && !(this.#isDraining && message.type === 'turn');
     if (isWanted) return this.#instance?.hear(message);
-    this.#log.write('warn', 'message.ignored', `A message "${message.type}" came when the agent was not open.`);
+    this.#log.write(
+      'warn',
+      'message.ignored',
+      `A message "${message.type}" was ignored, because the agent is not open or is about to end.`,
+    );
   }
 
   #begin(plan: JsonObject): void {
     if (this.#phase !== 'waiting') {
-      return this.#log.write('warn', 'message.ignored', 'A second "start" came.');
+      return this.#log.write('warn', 'message.ignored', 'A second message "start" was ignored.');
     }
     this.#phase = 'starting';
     // Safe: the plan comes from our own orchestrator, which made it from checked data.

@@ -203,7 +203,7 @@ async function assemble(
       currentTurn: () => turnOf(currentEvent()),
       tell: (changed) => bus.tell(STATUS_EVENT, () => changed),
       refuse: (problem, extension) =>
-        log('warn', `Its ${STATUS_EVENT} was not reported: ${problem}.`, { extension, event: 'status.refused' }),
+        log('warn', `A status of this extension was ignored: ${problem}.`, { extension, event: 'status.refused' }),
     }),
     store,
     engine: deps.engine ?? noEngine,

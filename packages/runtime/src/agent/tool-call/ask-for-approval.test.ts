@@ -239,9 +239,9 @@ describe('asking for approval of a tool call', () => {
   test.each([
     ['reason is not a text', { reason: '' }],
     ['reason has more than 1000 characters', { reason: 'x'.repeat(1_001) }],
-    ['expiresInMs is not between 0 and 2592000000', { reason: 'x', expiresInMs: 0 }],
-    ['expiresInMs is not between 0 and 2592000000', { reason: 'x', expiresInMs: 31 * 86_400_000 }],
-    ['expiresInMs is not between 0 and 2592000000', { reason: 'x', expiresInMs: Number.NaN }],
+    ['expiresInMs must be above 0 and at most 2592000000', { reason: 'x', expiresInMs: 0 }],
+    ['expiresInMs must be above 0 and at most 2592000000', { reason: 'x', expiresInMs: 31 * 86_400_000 }],
+    ['expiresInMs must be above 0 and at most 2592000000', { reason: 'x', expiresInMs: Number.NaN }],
   ])('a malformed request is refused: %s', async (problem, request) => {
     const approver = fakeApprover(() => approved);
     const { runs, agent } = await start({ approver, extensions: [askThen(undefined, request)] });

@@ -79,11 +79,11 @@ function checkRequest(request: unknown): Required<ApprovalRequest> {
   if (typeof reason !== 'string' || reason.trim() === '') throw wrong('reason is not a text');
   if (reason.length > LONGEST_REASON) throw wrong(`reason has more than ${LONGEST_REASON} characters`);
   if (typeof expiresInMs !== 'number' || !(expiresInMs > 0) || expiresInMs > LONGEST_WAIT_MS) {
-    throw wrong(`expiresInMs is not between 0 and ${LONGEST_WAIT_MS}`);
+    throw wrong(`expiresInMs must be above 0 and at most ${LONGEST_WAIT_MS}`);
   }
   return { reason, expiresInMs };
 }
 
 function wrong(problem: string): GoondanError {
-  return new GoondanError('E_APPROVAL_REQUEST', `A question for a person: ${problem}.`);
+  return new GoondanError('E_APPROVAL_REQUEST', `The request for approval is not valid: ${problem}.`);
 }

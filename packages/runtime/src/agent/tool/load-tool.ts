@@ -65,7 +65,7 @@ async function importHandlers(declaration: ToolDeclaration): Promise<Record<stri
   if (typeof handlers === 'object' && handlers !== null) return handlers as Record<string, ToolHandler>;
   const message = `Tool/${name}: "${entry}" exports no object named handlers.`;
   if (!Object.values(module).some(isDefinedTool)) throw new GoondanError('E_TOOL_LOAD', message);
-  const suggestion = 'It exports tools of `defineTool`: leave `exports` out of the Tool resource.';
+  const suggestion = 'The module exports tools made with `defineTool`: leave `exports` out of the Tool resource.';
   throw new GoondanError('E_TOOL_LOAD', message, { suggestion });
 }
 

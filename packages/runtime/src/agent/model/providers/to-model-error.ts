@@ -67,7 +67,7 @@ export function toModelError(error: unknown, call: FailedCall): GoondanError {
     return fail('E_MODEL_FAILED', `${call.label} broke off in the middle of its reply`, { retryable: true });
   }
   if (isUnreachable(error)) {
-    const suggestion = `See whether a server runs at ${call.address}, and can be reached from here.`;
+    const suggestion = `Check that a server runs at ${call.address}, and that this machine can reach it.`;
     return fail('E_MODEL_FAILED', `${call.label} cannot be reached`, { retryable: true, suggestion });
   }
   return fail('E_MODEL_FAILED', `${call.label} rejected this request`);
