@@ -108,7 +108,7 @@ function* findPolicyProblems(policy: SwarmPolicy): Generator<string> {
     yield* findNumberProblem(name, policy[name as keyof typeof leastNumbers], least);
   }
   const { restart = {}, idle = {}, heartbeat = {}, shutdown = {}, trace = 'on' } = policy;
-  if (trace !== 'on' && trace !== 'off') yield `policy.trace is ${JSON.stringify(trace)}, neither "on" nor "off"`;
+  if (trace !== 'on' && trace !== 'off') yield `policy.trace is ${JSON.stringify(trace)}, but must be "on" or "off"`;
   for (const [name, value] of Object.entries(restart)) yield* findNumberProblem(`restart.${name}`, value, 0);
   for (const [name, value] of Object.entries(heartbeat)) yield* findNumberProblem(`heartbeat.${name}`, value, 1);
   yield* findNumberProblem('idle.hibernateAfterSeconds', idle.hibernateAfterSeconds ?? undefined, 0);
@@ -117,5 +117,5 @@ function* findPolicyProblems(policy: SwarmPolicy): Generator<string> {
 
 function* findNumberProblem(name: string, value: unknown, least: number): Generator<string> {
   if (value === undefined || (typeof value === 'number' && Number.isFinite(value) && value >= least)) return;
-  yield `policy.${name} is ${JSON.stringify(value)}, not a number from ${least}`;
+  yield `policy.${name} is ${JSON.stringify(value)}, but must be a number of at least ${least}`;
 }

@@ -71,7 +71,7 @@ function checkPlace(place: unknown): void {
   if (missing === undefined) return;
   const message = `connectSwarm needs { path } or { stateRoot, workspaceId }, and ${missing} is ${String(given[missing]) || 'empty'}.`;
   const suggestion =
-    'A running swarm has its id: `(await swarm.status()).workspaceId`. `resolveSwarm` has it in its answer, too.';
+    'A running swarm has its id: `(await swarm.status()).workspaceId`. The result of `resolveSwarm` has it, too.';
   throw new GoondanError('E_CONTROL_REQUEST', message, { suggestion });
 }
 

@@ -35,9 +35,7 @@ function isTurnedOff(environment: Environment, warn: Warn): boolean {
   const exporters = (valueOf(environment, 'OTEL_TRACES_EXPORTER') ?? 'otlp').split(',').map((each) => each.trim());
   if (exporters.includes('otlp')) return false;
   if (!exporters.includes('none')) {
-    warn(
-      'OTEL_TRACES_EXPORTER names an unknown exporter; the known ones are `otlp` and `none` are. No spans are exported.',
-    );
+    warn('OTEL_TRACES_EXPORTER names an unknown exporter; it must be `otlp` or `none`. No spans are exported.');
   }
   return true;
 }
@@ -66,7 +64,7 @@ function warnAboutProtocol(environment: Environment, warn: Warn): void {
   const protocol = name && valueOf(environment, name);
   if (protocol === undefined || protocol === 'http/json') return;
   warn(
-    `${name} is "${protocol.slice(0, 40)}", but only http/json is supported, so that is sent. ` +
+    `${name} is "${protocol.slice(0, 40)}", but only http/json is supported, so spans are sent as http/json. ` +
       'A collector accepts http/json at its HTTP port, usually 4318.',
   );
 }

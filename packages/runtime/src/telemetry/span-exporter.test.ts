@@ -120,7 +120,7 @@ describe('while the collector is away', () => {
     expect([exporter.dropped, said.length]).toEqual([7, 1]);
     exporter.add(source());
     await clock.advance(10_000);
-    expect(said.slice(1)).toEqual(['info Spans are exported again; 7 were not.']);
+    expect(said.slice(1)).toEqual(['info Spans are exported again; 7 spans were dropped.']);
     expect(clock.pending).toBe(0);
   });
 

@@ -173,7 +173,7 @@ export class SpanExporter {
 
   #taken({ rejected, why }: Extract<PostOutcome, { type: 'taken' }>): void {
     if (rejected > 0) return this.#drop(rejected, `the collector did not accept them: ${why}`);
-    if (this.#isAway) this.#deps.report('info', `Spans are exported again; ${this.#dropped} were not.`);
+    if (this.#isAway) this.#deps.report('info', `Spans are exported again; ${this.#dropped} spans were dropped.`);
     this.#isAway = false;
   }
 

@@ -471,7 +471,7 @@ const swarms: Mistake[] = [
       swarm('Agent/a', ', extensions: [‸Extension/log]'),
     ),
     code: 'E_REF_TWICE',
-    message: 'Agent/a lists Extension/log too; the swarm gives it to all its agents.',
+    message: 'Agent/a also lists Extension/log, which the swarm already gives to all its agents.',
   },
   {
     title: 'another name that an agent already has',
@@ -483,7 +483,7 @@ const swarms: Mistake[] = [
       swarm('Agent/a', ', extensions: [‸{ ref: Extension/other, as: log }]'),
     ),
     code: 'E_REF_TWICE',
-    message: 'Agent/a lists Extension/log too; the swarm gives it to all its agents.',
+    message: 'Agent/a also lists Extension/log, which the swarm already gives to all its agents.',
   },
   {
     title: 'an unknown policy',

@@ -27,5 +27,5 @@ test('without a setting of the operator the plan decides: first the agent, then 
 });
 
 test('rejects values other than on and off', () => {
-  expect(() => operatorPolicy({ GOONDAN_TRACE: 'of' })).toThrow('GOONDAN_TRACE is "of", neither "on" nor "off"');
+  expect(() => operatorPolicy({ GOONDAN_TRACE: 'of' })).toThrow('GOONDAN_TRACE is "of", but must be "on" or "off"');
 });

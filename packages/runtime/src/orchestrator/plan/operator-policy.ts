@@ -6,7 +6,7 @@ export function operatorPolicy(environment: Readonly<Record<string, string | und
   const { GOONDAN_TRACE: trace = '' } = environment;
   if (trace === '') return {};
   if (trace === 'on' || trace === 'off') return { trace };
-  throw new GoondanError('E_SWARM_PLAN', `The variable GOONDAN_TRACE is "${trace}", neither "on" nor "off".`, {
+  throw new GoondanError('E_SWARM_PLAN', `The variable GOONDAN_TRACE is "${trace}", but must be "on" or "off".`, {
     suggestion: 'Set it to `off` to write no traces, or leave it unset.',
   });
 }

@@ -38,7 +38,7 @@ function* checkTiers(scope: Scope, loaded: LoadedResourceOf<'Swarm'>): Generator
     for (const agent of agents) {
       const found = findResource(scope, 'Agent', referenceOf(agent))?.loaded;
       if (!found?.resource.spec.extensions?.some((own) => listedAs(own) === name)) continue;
-      const message = `${found.identity} lists ${name ?? ''} too; the swarm gives it to all its agents.`;
+      const message = `${found.identity} also lists ${name ?? ''}, which the swarm already gives to all its agents.`;
       yield errorIn(loaded, ['spec', 'extensions', index], 'E_REF_TWICE', message);
     }
   }

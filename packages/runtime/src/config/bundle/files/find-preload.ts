@@ -19,7 +19,7 @@ export function findPreloadIn(text: string): Finding[] {
     if (/^\s*\[+\s*[\w"']/.test(line)) break;
     const column = 1 + line.search(/\S/);
     if (!/^\s*(["']?)preload\1\s*=/.test(line)) continue;
-    const message = `${FILE} must not preload anything; it was ignored.`;
+    const message = `${FILE} must not preload anything; the file was ignored.`;
     return [warningAt({ file: FILE, line: index + 1, column }, 'E_BUNFIG_REFUSED', message)];
   }
   return [];

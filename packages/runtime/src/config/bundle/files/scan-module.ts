@@ -68,7 +68,7 @@ export class ModuleScanner {
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       if (hashes.has(next)) continue;
       if (this.#filesLeft === 0) {
-        const text = `is not looked at: all modules together have more than ${MOST_FILES} files`;
+        const text = `was not checked: all modules together have more than ${MOST_FILES} files`;
         problems.push({ type: 'limit', file: relative(root, next), text, isOptional: true });
         break;
       }

@@ -157,7 +157,10 @@ export class YamlConverter {
   #spend(values: number, offset: number): void {
     this.#valuesLeft -= values;
     if (this.#valuesLeft >= 0) return;
-    throw this.#limit(offset, `The file has more than ${yamlLimits.values} values, aliases written out.`);
+    throw this.#limit(
+      offset,
+      `The file has more than ${yamlLimits.values} values, counting the value of an alias each time it is used.`,
+    );
   }
 
   #tooDeep(offset: number): LimitReached {

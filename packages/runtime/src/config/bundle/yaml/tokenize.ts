@@ -22,7 +22,7 @@ export function tokenize(text: string, lines: LineCounter) {
       if (isOneTooMany(token)) return stop(token.offset, `more than ${yamlLimits.documents} documents`);
     }
     lexemes += 1;
-    if (lexemes > yamlLimits.lexemes) return stop(parser.offset, 'more values and punctuation than are read');
+    if (lexemes > yamlLimits.lexemes) return stop(parser.offset, 'too many values and punctuation marks');
     if (parser.stack.length > yamlLimits.depth + SLACK) {
       return stop(parser.offset, `values nested deeper than ${yamlLimits.depth} levels`);
     }
