@@ -1,9 +1,9 @@
 /**
  * The conversation as the model sees it: the result of `pairToolCalls` for all messages, built once and then extended.
- * All messages before the newest message with tool calls are settled, which means that they are not computed again.
- * That message is settled too once it has all its results. A change to an old message rebuilds the view from the last
- * checkpoint before that message. A late result, for a call that was settled without one, rebuilds the view from the
- * beginning.
+ * All messages before the newest message with tool calls are settled, which means that they are not computed again. The
+ * newest message with tool calls is settled too, once it has all its results. A change to an old message rebuilds the
+ * view from the last checkpoint before that message. A late result, for a call that was settled without one, rebuilds
+ * the view from the beginning.
  */
 import type { ModelMessage } from '@goondan/types';
 import type { MessageList } from '../../messages/message-list.ts';

@@ -3,7 +3,7 @@
  * once the orchestrator has delivered it.
  *
  * 1. The outbox is read before the first turn of this process, so that it has no answers of this process's own turns.
- *    Those are sent with `turn.done`.
+ *    These answers are sent with `turn.done`.
  * 2. Removing a reply writes to the same disk as a running turn, so the removal waits until no turn runs. If a
  *    delivered reply is not removed, it is only sent once more. When more than `MOST_TAKEN` delivered replies are
  *    queued for removal, the oldest are forgotten and sent once more, too.
