@@ -19,7 +19,7 @@ export { SendQueue } from './ipc/channel/send-queue.ts';
 export {
   type Check,
   exactObject,
-  Misfit,
+  ShapeError,
   name,
   type ObjectOf,
   oneOf,

@@ -94,7 +94,7 @@ export function Studio() {
     if (workspaceId === undefined) return <EmptyWorkspace />;
     if (view === undefined) return <main className="middle" aria-busy="true" />;
     if (shown === undefined)
-      return <Overview view={view} goTo={goTo} version={swarm.progress} lookAgain={swarm.lookAgain} />;
+      return <Overview view={view} goTo={goTo} version={swarm.progress} refetch={swarm.refetch} />;
     return (
       <Conversation
         key={liveKey(shown.agent, shown.instanceKey)}
@@ -104,7 +104,7 @@ export function Studio() {
         openTurn={turn}
         live={live}
         version={swarm.versionOf(shown.agent, shown.instanceKey)}
-        lookAgain={swarm.lookAgain}
+        refetch={swarm.refetch}
         show={show}
       />
     );

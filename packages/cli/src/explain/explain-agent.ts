@@ -14,7 +14,7 @@ import {
 } from '@goondan/runtime/internal';
 import type { MiddlewareKind } from '@goondan/types';
 import { isMcpServer } from '../mcp/find-server.ts';
-import { mayStart, type PreparedRun, prepareRun, type RunRequest } from '../run/prepare-run.ts';
+import { resolveTrustedPlan, type PreparedRun, prepareRun, type RunRequest } from '../run/prepare-run.ts';
 import { unknownAgent } from '../swarm/unknown-agent.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -62,7 +62,7 @@ export interface UnknownTools {
 /**
  * `note` tells people how reliable the explanation is.
  *
- * **Errors** — `E_AGENT_UNKNOWN`; those of `prepareRun`; with `load` those of `mayStart` and `inspectAgent`.
+ * **Errors** — `E_AGENT_UNKNOWN`; those of `prepareRun`; with `load` those of `resolveTrustedPlan` and `inspectAgent`.
  */
 export async function explainAgent(
   { load, agent: wanted, ...request }: ExplainRequest,
@@ -92,7 +92,7 @@ const CHANGED =
   'Its tools or extensions have changed since that start. Run it again, or add `--load`, which runs its modules.';
 
 async function loadNow({ bundle, ...run }: PreparedRun, agentName: string, terminal: Terminal, signal: AbortSignal) {
-  const { plan } = await mayStart({ ...run, bundle }, terminal, signal);
+  const { plan } = await resolveTrustedPlan({ ...run, bundle }, terminal, signal);
   return inspectAgent(plan, agentName, signal);
 }
 

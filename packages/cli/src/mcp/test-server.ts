@@ -6,7 +6,7 @@ import { cleanText, MCP_FILE, type McpConfig, type ProbedServer, probeServer } f
 import { closestName, maskSecrets } from '@goondan/runtime/internal';
 import { GoondanError, type JsonObject } from '@goondan/types';
 import { harmlessLines } from '../harmless-text.ts';
-import { mayStart, prepareRun, type RunRequest } from '../run/prepare-run.ts';
+import { resolveTrustedPlan, prepareRun, type RunRequest } from '../run/prepare-run.ts';
 import type { Terminal } from '../terminal.ts';
 import { findServer } from './find-server.ts';
 import { recordTools } from './record-tools.ts';
@@ -27,7 +27,7 @@ export interface TestedServer extends ProbedServer {
   readonly agent: string | null;
 }
 
-/** **Errors** — `E_USAGE`; those of `prepareRun`, `mayStart`, `findServer` and `probeServer`; `E_CANCELLED`. */
+/** **Errors** — `E_USAGE`; those of `prepareRun`, `resolveTrustedPlan`, `findServer` and `probeServer`; `E_CANCELLED`. */
 export async function testServer(
   { name: wanted, agent: agentName, call, args, ...request }: TestRequest,
   terminal: Terminal,
@@ -36,7 +36,7 @@ export async function testServer(
   const calls = call === undefined ? {} : { call: { tool: call, args: readArguments(args) } };
   const run = await prepareRun({ ...request, connections: false }, terminal);
   // Allows missing model keys, because no model is called.
-  const { plan } = await mayStart(run, terminal, signal, true);
+  const { plan } = await resolveTrustedPlan(run, terminal, signal, true);
   const places = { bundleFolder: run.bundle.folder, workdir: run.workdir };
   const { agent, users, secrets, ...found } = await findServer(plan, wanted, {
     ...places,

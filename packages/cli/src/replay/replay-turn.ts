@@ -2,7 +2,7 @@
 import { type ExtensionChanges, readRecording, replayRecording, type ReplayReport } from '@goondan/runtime/history';
 import { GoondanError } from '@goondan/types';
 import { withJournal } from '../instance/with-journal.ts';
-import { mayStart, prepareRun, type RunRequest } from '../run/prepare-run.ts';
+import { resolveTrustedPlan, prepareRun, type RunRequest } from '../run/prepare-run.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface ReplayRequest extends RunRequest, Required<ExtensionChanges> {
@@ -10,7 +10,7 @@ export interface ReplayRequest extends RunRequest, Required<ExtensionChanges> {
   readonly turn?: string;
 }
 
-/** **Errors** — those of `prepareRun`, `readRecording`, `mayStart` and `replayRecording`. */
+/** **Errors** — those of `prepareRun`, `readRecording`, `resolveTrustedPlan` and `replayRecording`. */
 export async function replayTurn(
   { turn, swap, without, ...request }: ReplayRequest,
   terminal: Terminal,
@@ -21,6 +21,6 @@ export async function replayTurn(
   if (kept === undefined) throw new GoondanError('E_TRACE_UNKNOWN', 'There are no recorded turns.');
   // Checked last, so that nobody is asked to trust a bundle for a turn that cannot be replayed. Keys may be missing,
   // because no model is called.
-  const { plan } = await mayStart(run, terminal, signal, true);
+  const { plan } = await resolveTrustedPlan(run, terminal, signal, true);
   return replayRecording({ plan, kept, swap, without, signal });
 }

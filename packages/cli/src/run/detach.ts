@@ -17,13 +17,13 @@ import { attachSwarm } from '../swarm/attach-swarm.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 import type { Said } from './detached-main.ts';
-import { mayStart, type PreparedRun, type RunRequest } from './prepare-run.ts';
+import { resolveTrustedPlan, type PreparedRun, type RunRequest } from './prepare-run.ts';
 import type { ServedSwarm } from './serve.ts';
 
 /** The maximum time from the start of the process until it accepts input. */
 const START_MS = 60_000;
 
-/** Starts the process, unless the swarm already runs. **Errors** — those of `mayStart`, `E_PROCESS_START`. */
+/** Starts the process, unless the swarm already runs. **Errors** — those of `resolveTrustedPlan`, `E_PROCESS_START`. */
 export async function detach(
   run: PreparedRun,
   terminal: Terminal,
@@ -35,7 +35,7 @@ export async function detach(
     onReady({ pid, workspace: run.workspace, swarm });
     return exitCodes.ok;
   }
-  await mayStart(run, terminal);
+  await resolveTrustedPlan(run, terminal);
   const said = await withInterrupt((signal) => startDetached(run, signal));
   if ('error' in said) return reportFailure(said.error, terminal);
   onReady(said.served);

@@ -49,10 +49,10 @@ export async function prepareRun(request: RunRequest, terminal: Terminal): Promi
  * Starts the swarm in this process, after checking that it may start. Failed turns that the command does not report are
  * printed with the log. `graceMs` is how long to wait until all instances are idle.
  *
- * **Errors** — those of `mayStart` and `startSwarm`.
+ * **Errors** — those of `resolveTrustedPlan` and `startSwarm`.
  */
 export async function startRun(run: PreparedRun, terminal: Terminal, signal?: AbortSignal, isReported?: IsReported) {
-  const { plan, workspace } = await mayStart(run, terminal, signal);
+  const { plan, workspace } = await resolveTrustedPlan(run, terminal, signal);
   const entryAgent = plan.entryAgent ?? plan.agents[0]?.agentName;
   const control = await startSwarm({
     ...plan,
@@ -75,7 +75,7 @@ function folderOf({ bundle, swarmName, workdir, connections = true }: PreparedRu
  *
  * **Errors** — `E_ENV_MISSING`, `E_SWARM_PLAN`, `E_STATE_ROOT`, those of `checkTrust`.
  */
-export async function mayStart(
+export async function resolveTrustedPlan(
   run: PreparedRun,
   terminal: Terminal,
   signal?: AbortSignal,

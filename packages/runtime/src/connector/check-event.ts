@@ -1,6 +1,6 @@
 /** Checks an event of a connector before it is sent, because bundle code may pass anything. */
 import { GoondanError } from '@goondan/types';
-import { Misfit, name, object } from '../ipc/check/shape.ts';
+import { ShapeError, name, object } from '../ipc/check/shape.ts';
 import { heardEvent, type HeardEvent } from '../ipc/from-connector.ts';
 import { isPlainObject } from '../json/copy-json.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -24,11 +24,11 @@ export function eventChecker({
 }) {
   return (event: unknown): { readonly id: string; readonly heard: HeardEvent } => {
     try {
-      if (!isPlainObject(event)) throw new Misfit('is not an object');
+      if (!isPlainObject(event)) throw new ShapeError('is not an object');
       const { id } = withId({ id: event.id ?? ids.next('heard') });
       return { id, heard: heardEvent({ ...event, createdAt: event.createdAt ?? clock.now() }) };
     } catch (error) {
-      if (!(error instanceof Misfit)) throw error;
+      if (!(error instanceof ShapeError)) throw error;
       const malformed = new GoondanError('E_CONNECTOR_EVENT', `An event cannot be emitted: ${error.message}.`, {
         cause: error,
       });

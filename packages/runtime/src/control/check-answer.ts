@@ -12,7 +12,7 @@ import {
   flag,
   jsonObject,
   listOf,
-  Misfit,
+  ShapeError,
   name,
   number,
   object,
@@ -44,7 +44,7 @@ import type {
 } from './swarm.ts';
 
 export const yes: Check<true> = (value) => {
-  if (value !== true) throw new Misfit('is not true');
+  if (value !== true) throw new ShapeError('is not true');
   return value;
 };
 

@@ -11,7 +11,7 @@ import {
   flag,
   jsonObject,
   listOf,
-  Misfit,
+  ShapeError,
   name,
   object,
   oneOf,
@@ -237,11 +237,11 @@ function fieldsOf(shape: object): readonly string[] {
 
 function traceId(value: unknown): string {
   const id = text(value);
-  if (!/^[0-9a-f]{32}$/.test(id)) throw new Misfit('is not 32 hexadecimal digits');
+  if (!/^[0-9a-f]{32}$/.test(id)) throw new ShapeError('is not 32 hexadecimal digits');
   return id;
 }
 
 function spanId(value: unknown): string {
-  if (!isSpanId(value)) throw new Misfit('is not 16 hexadecimal digits');
+  if (!isSpanId(value)) throw new ShapeError('is not 16 hexadecimal digits');
   return value;
 }

@@ -1,7 +1,7 @@
 /** Checks the answer of a control socket, or throws its error. */
 import { GoondanError } from '@goondan/types';
 import { fromFrameError } from '../ipc/check/frame-error.ts';
-import { type Check, Misfit } from '../ipc/check/shape.ts';
+import { type Check, ShapeError } from '../ipc/check/shape.ts';
 import { errorAnswer, foreignErrorAnswer } from './check-answer.ts';
 
 /** Parses the body as JSON. Throws `E_CONTROL_ANSWER`. */
@@ -19,7 +19,7 @@ export function checkAnswer<Answer>(check: Check<Answer>, value: unknown): Answe
   try {
     return check(value);
   } catch (error) {
-    if (!(error instanceof Misfit)) throw error;
+    if (!(error instanceof ShapeError)) throw error;
     throw notUnderstood(`with an unexpected shape: ${error.message}`, error);
   }
 }

@@ -7,7 +7,7 @@
  * 3. Dates are converted only by `date` in check/shape.ts.
  */
 import { GoondanError } from '@goondan/types';
-import { type Check, Misfit } from './check/shape.ts';
+import { type Check, ShapeError } from './check/shape.ts';
 import { checkFromAgent, type droppedCounts, type FromAgent } from './from-agent.ts';
 import { checkFromConnector, type FromConnector } from './from-connector.ts';
 import { checkToAgent, type ToAgent } from './to-agent.ts';
@@ -85,7 +85,7 @@ function checked<Value>(check: Check<Value>, value: unknown, type: string): Valu
   try {
     return check(value);
   } catch (error) {
-    if (!(error instanceof Misfit)) throw error;
+    if (!(error instanceof ShapeError)) throw error;
     throw new GoondanError('E_IPC_FRAME', `A frame "${type}" is malformed: ${error.message}.`, { cause: error });
   }
 }

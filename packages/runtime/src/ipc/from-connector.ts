@@ -9,7 +9,7 @@ import {
   type FieldsOf,
   flag,
   jsonObject,
-  Misfit,
+  ShapeError,
   name,
   object,
   oneByField,
@@ -24,12 +24,12 @@ export interface HeardEvent extends Omit<ConnectorEvent, 'id' | 'createdAt'> {
 }
 
 const traceId: Check<string> = (value) => {
-  if (!isTraceId(value)) throw new Misfit('is not 32 lowercase hexadecimal digits');
+  if (!isTraceId(value)) throw new ShapeError('is not 32 lowercase hexadecimal digits');
   return value;
 };
 
 const spanId: Check<string> = (value) => {
-  if (!isSpanId(value)) throw new Misfit('is not 16 lowercase hexadecimal digits');
+  if (!isSpanId(value)) throw new ShapeError('is not 16 lowercase hexadecimal digits');
   return value;
 };
 

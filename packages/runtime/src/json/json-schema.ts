@@ -48,7 +48,7 @@ async function compile(schema: JsonSchema, what: string): Promise<SchemaCheck> {
   } catch (error) {
     throw new GoondanError('E_TOOL_SCHEMA', `The schema of ${what} is not valid: ${String(error)}`, { cause: error });
   }
-  return (value) => (validate(value) ? [] : (validate.errors ?? []).filter(saysSomething).map(readProblem));
+  return (value) => (validate(value) ? [] : (validate.errors ?? []).filter(hasOwnMessage).map(readProblem));
 }
 
 /**
@@ -88,7 +88,7 @@ const hasUniqueItems: SchemaValidateFunction = (isWanted: boolean, items: readon
 };
 
 /** Returns false for the error of a whole `if`, which only repeats the errors inside its branch. */
-function saysSomething({ keyword }: ErrorObject): boolean {
+function hasOwnMessage({ keyword }: ErrorObject): boolean {
   return keyword !== 'if';
 }
 

@@ -21,7 +21,7 @@ export const LOOK_MS = 15_000;
 export function watchOwnership(owner: Pick<WorkspaceOwner, 'isLost'>, folder: string, clock: Clock): Ownership {
   let error: GoondanError | undefined;
   let tell: (error: GoondanError) => void = () => undefined;
-  let callOff = clock.after(LOOK_MS, lookAgain);
+  let callOff = clock.after(LOOK_MS, refetch);
 
   function look(): GoondanError | undefined {
     if (error !== undefined || !owner.isLost()) return error;
@@ -33,8 +33,8 @@ export function watchOwnership(owner: Pick<WorkspaceOwner, 'isLost'>, folder: st
     return error;
   }
 
-  function lookAgain(): void {
-    if (look() === undefined) callOff = clock.after(LOOK_MS, lookAgain);
+  function refetch(): void {
+    if (look() === undefined) callOff = clock.after(LOOK_MS, refetch);
   }
 
   return {

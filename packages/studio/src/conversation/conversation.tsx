@@ -26,14 +26,14 @@ interface ConversationProps {
   /** A number that changes with every committed turn. */
   readonly version: number;
   /** Reads the workspace again after a change. */
-  readonly lookAgain: () => void;
+  readonly refetch: () => void;
   readonly show: Show;
 }
 
 const FIRST_PAGE = 200;
 const MOST_MESSAGES = 1000;
 
-export function Conversation({ view, shown, at, openTurn, live, version, lookAgain, show }: ConversationProps) {
+export function Conversation({ view, shown, at, openTurn, live, version, refetch, show }: ConversationProps) {
   const { workspaceId } = view;
   const { agent, instanceKey } = shown;
   const [last, setLast] = useState(FIRST_PAGE);
@@ -84,7 +84,7 @@ export function Conversation({ view, shown, at, openTurn, live, version, lookAga
               {approvals.map((approval) => (
                 <ApprovalCard key={approval.id} approval={approval} workspaceId={workspaceId} />
               ))}
-              <DeadLetters letters={deadLetters} workspaceId={workspaceId} lookAgain={lookAgain} />
+              <DeadLetters letters={deadLetters} workspaceId={workspaceId} refetch={refetch} />
               {talk.isEmpty && (
                 <p className="quiet centred-note">
                   Nothing has been said here yet.

@@ -5,7 +5,7 @@ import type { ConversationView, InstanceAddress, TimelineView, TurnList, Workspa
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { LiveTurn } from '../live/live-turns.ts';
 import { addressOf } from '../server/ask-server.ts';
-import { useAnswer } from '../server/use-answer.ts';
+import { useQuery } from '../server/use-query.ts';
 import { useRecorded } from '../server/use-recorded.ts';
 import { groupByTurn } from './group-by-turn.ts';
 import { callsIn, outcomesOf } from './message-parts.ts';
@@ -34,13 +34,13 @@ export function useConversation({ view, shown, at, heard, commits, last }: Conve
     isKnown ? addressOf(workspaceId, what, { agent, instanceKey, ...query }) : undefined;
   const [missed, setMissed] = useState(0);
   const version = `${commits} ${missed}`;
-  const conversation = useAnswer<ConversationView>(ask('conversation', { at, last }), version);
-  const timeline = useAnswer<TimelineView>(ask('timeline'), version);
+  const conversation = useQuery<ConversationView>(ask('conversation', { at, last }), version);
+  const timeline = useQuery<TimelineView>(ask('timeline'), version);
   const live = useLiveTurn(heard, conversation.version === version);
   // Another client's input is not in a message yet, but it is in the trace.
   const isOthers = live !== undefined && !sent.some(({ turnId }) => turnId === live.turnId);
   const recorded = useRecorded(`${version} ${isOthers ? live.turnId : ''}`);
-  const turns = useAnswer<TurnList>(ask('turns', { last: 200 }), recorded);
+  const turns = useQuery<TurnList>(ask('turns', { last: 200 }), recorded);
 
   const messages = conversation.value?.messages ?? nothing;
   const groups = useMemo(() => groupByTurn(messages), [messages]);

@@ -5,7 +5,7 @@ import { describeAuthor } from '../conversation/describe-author.ts';
 import type { Show } from '../route/route.ts';
 import { Problem } from '../problems/problem.tsx';
 import { addressOf } from '../server/ask-server.ts';
-import { useAnswer } from '../server/use-answer.ts';
+import { useQuery } from '../server/use-query.ts';
 import { describeMoment } from '../time/describe-time.ts';
 import { describeEvent } from './describe-event.ts';
 
@@ -24,7 +24,7 @@ export function EventList({ workspaceId, shown: { agent, instanceKey }, at, vers
   // Pages begin at fixed positions, so that moving the slider by one step does not load another page.
   const before = at === undefined ? undefined : (Math.floor(at / PAGE) + 1) * PAGE + PAGE / 2;
   const address = addressOf(workspaceId, 'history', { agent, instanceKey, before, limit: 2 * PAGE });
-  const { value, error } = useAnswer<HistoryView>(address, version);
+  const { value, error } = useQuery<HistoryView>(address, version);
   const chosen = useRef<HTMLLIElement>(null);
   useEffect(() => {
     chosen.current?.scrollIntoView({ block: 'nearest' });

@@ -7,7 +7,7 @@ import { Onion } from '../onion/onion.tsx';
 import { ExtensionStates } from '../overview/extension-states.tsx';
 import { Problem } from '../problems/problem.tsx';
 import { addressOf } from '../server/ask-server.ts';
-import { useAnswer } from '../server/use-answer.ts';
+import { useQuery } from '../server/use-query.ts';
 import { useRecorded } from '../server/use-recorded.ts';
 import { describeDuration } from '../time/describe-time.ts';
 import { EventList, type EventListProps } from './event-list.tsx';
@@ -17,7 +17,7 @@ export function Inspector({ workspaceId, shown, turn, at, version, show }: Event
   const [tab, setTab] = useState<'onion' | 'events'>('onion');
   const box = useBorrowedFocus<HTMLElement>(`.turn-onion[data-turn="${CSS.escape(turn)}"]`);
   const address = addressOf(workspaceId, 'trace', { id: turn });
-  const trace = useAnswer<TraceView>(address, useRecorded(version));
+  const trace = useQuery<TraceView>(address, useRecorded(version));
   const traced = trace.address === address ? (trace.value?.turns ?? []) : [];
   const current = traced.find(({ turnId }) => turnId === turn) ?? traced[0];
   const isThere = current !== undefined;

@@ -7,7 +7,7 @@ import { DeadLetters } from '../problems/dead-letters.tsx';
 import { writeRoute } from '../route/route.ts';
 import type { GoTo } from '../route/use-route.ts';
 import { addressOf } from '../server/ask-server.ts';
-import { useAnswer } from '../server/use-answer.ts';
+import { useQuery } from '../server/use-query.ts';
 import { nameOf } from '../text/name-of.ts';
 import { describeAge, describeDuration, describeMoment } from '../time/describe-time.ts';
 import { AgentGraph } from './agent-graph.tsx';
@@ -19,13 +19,13 @@ interface OverviewProps {
   readonly view: WorkspaceView;
   readonly goTo: GoTo;
   readonly version: number;
-  readonly lookAgain: () => void;
+  readonly refetch: () => void;
 }
 
-export function Overview({ view, goTo, version, lookAgain }: OverviewProps) {
+export function Overview({ view, goTo, version, refetch }: OverviewProps) {
   const { workspaceId, swarm, isRunning, startedAt, pid, startCommand } = view;
   const statuses = view.conversations.flatMap(({ extensions = [] }) => extensions);
-  const turns = useAnswer<TurnList>(addressOf(workspaceId, 'turns', { last: 30 }), version);
+  const turns = useQuery<TurnList>(addressOf(workspaceId, 'turns', { last: 30 }), version);
   return (
     <main className="middle overview">
       <header className="head">
@@ -47,7 +47,7 @@ export function Overview({ view, goTo, version, lookAgain }: OverviewProps) {
         {view.approvals.map((approval) => (
           <ApprovalCard key={approval.id} approval={approval} workspaceId={workspaceId} />
         ))}
-        <DeadLetters letters={view.deadLetters} workspaceId={workspaceId} lookAgain={lookAgain} />
+        <DeadLetters letters={view.deadLetters} workspaceId={workspaceId} refetch={refetch} />
         <BrokenConversations view={view} />
         {view.agents.length > 0 && (
           <section>

@@ -11,7 +11,7 @@ type Letter = WorkspaceView['deadLetters'][number];
 interface DeadLettersProps {
   readonly letters: readonly Letter[];
   readonly workspaceId: string;
-  readonly lookAgain: () => void;
+  readonly refetch: () => void;
 }
 
 /** Shows inputs that repeatedly crashed their agent. They are kept until a person decides about them. */
@@ -20,11 +20,7 @@ export function DeadLetters({ letters, ...rest }: DeadLettersProps) {
   return letters.map((letter) => <DeadLetter key={`${letter.eventId} ${letter.deadAt}`} letter={letter} {...rest} />);
 }
 
-function DeadLetter({
-  letter,
-  workspaceId,
-  lookAgain,
-}: Omit<DeadLettersProps, 'letters'> & { readonly letter: Letter }) {
+function DeadLetter({ letter, workspaceId, refetch }: Omit<DeadLettersProps, 'letters'> & { readonly letter: Letter }) {
   const [problem, setProblem] = useState<Error>();
   const [state, setState] = useState<'open' | 'asked' | 'gone'>('open');
   const act = async (action: 'retry' | 'drop') => {
@@ -35,7 +31,7 @@ function DeadLetter({
       await postTo<Done>(addressOf(workspaceId, 'dead-letter'), { agent, instanceKey, eventId, action });
       // The action was done, or nothing was left to do.
       setState('gone');
-      lookAgain();
+      refetch();
     } catch (error) {
       setState('open');
       setProblem(error instanceof Error ? error : new Error(String(error)));

@@ -6,7 +6,7 @@ import { pickUpTurns } from '../live/pick-up-turns.ts';
 import { settleTurns } from '../live/settle-turns.ts';
 import { addressOf } from './ask-server.ts';
 import { countCommits, type Commits } from './count-commits.ts';
-import { type Answered, useAnswer } from './use-answer.ts';
+import { type Answered, useQuery } from './use-query.ts';
 import { isInView, isUrgent } from './when-to-look.ts';
 import { useNotices } from './use-notices.ts';
 import { useTicks } from './use-ticks.ts';
@@ -22,7 +22,7 @@ export interface Swarm {
   /** Why notices do not arrive (empty if unknown); `undefined` while they arrive. */
   readonly streamProblem: string | undefined;
   /** Reads the workspace again after a change. */
-  readonly lookAgain: () => void;
+  readonly refetch: () => void;
 }
 
 /** How often to read without a notice, because some changes send none, such as an edited bundle. */
@@ -31,7 +31,7 @@ const LOOK_AGAIN_MS = 60_000;
 export function useSwarm(workspaceId: string | undefined): Swarm {
   const [live, setLive] = useState<LiveTurns>({});
   const [commits, setCommits] = useState<Commits>(new Map());
-  const [urgent, lookAgain] = useVersion(250);
+  const [urgent, refetch] = useVersion(250);
   const [turnVersion, lookLater] = useVersion(1_000);
   const [progress, goOn] = useVersion(400);
   // True when notices were missed: at first, and after the stream was lost.
@@ -42,20 +42,20 @@ export function useSwarm(workspaceId: string | undefined): Swarm {
       setLive((turns) => notices.reduce(followNotice, turns));
       setCommits((before) => countCommits(before, notices));
       if (notices.some(({ type }) => type === 'runtime.event' || type === 'turn.ended')) goOn();
-      if (notices.some(isUrgent)) lookAgain();
+      if (notices.some(isUrgent)) refetch();
       if (notices.some(isInView)) lookLater();
     },
-    [goOn, lookAgain, lookLater],
+    [goOn, refetch, lookLater],
   );
   const opened = useCallback(() => {
     isBehind.current = true;
     setLive({});
-    lookAgain();
+    refetch();
     goOn();
-  }, [lookAgain, goOn]);
-  const streamProblem = useNotices(workspaceId, { heard, opened, lost: lookAgain });
+  }, [refetch, goOn]);
+  const streamProblem = useNotices(workspaceId, { heard, opened, lost: refetch });
   const version = `${urgent} ${turnVersion} ${useTicks(LOOK_AGAIN_MS)}`;
-  const view = useAnswer<WorkspaceView>(workspaceId === undefined ? undefined : addressOf(workspaceId), version);
+  const view = useQuery<WorkspaceView>(workspaceId === undefined ? undefined : addressOf(workspaceId), version);
   const { value } = view;
   useEffect(() => {
     if (value === undefined) return;
@@ -75,5 +75,5 @@ export function useSwarm(workspaceId: string | undefined): Swarm {
     (agent: string, instanceKey: string) => commits.get(liveKey(agent, instanceKey)) ?? 0,
     [commits],
   );
-  return { view, live, versionOf, progress, streamProblem, lookAgain };
+  return { view, live, versionOf, progress, streamProblem, refetch };
 }

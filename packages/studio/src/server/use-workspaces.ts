@@ -1,6 +1,6 @@
 import type { WorkspaceList } from '@goondan/cli/studio';
 import { useState } from 'react';
-import { type Answered, useAnswer } from './use-answer.ts';
+import { type Answered, useQuery } from './use-query.ts';
 import { useTicks } from './use-ticks.ts';
 
 /** How often to look for new swarms; more often while there is none. */
@@ -10,7 +10,7 @@ const WAIT_FOR_FIRST_MS = 1_000;
 export function useWorkspaces(shown: string | undefined): Answered<WorkspaceList> {
   const [hasSome, setSome] = useState(false);
   const ticks = useTicks(hasSome ? LOOK_AGAIN_MS : WAIT_FOR_FIRST_MS);
-  const list = useAnswer<WorkspaceList>('/api/workspaces', `${shown} ${ticks}`);
+  const list = useQuery<WorkspaceList>('/api/workspaces', `${shown} ${ticks}`);
   const isFilled = list.value !== undefined && (list.value.opened !== undefined || list.value.workspaces.length > 0);
   if (isFilled !== hasSome) setSome(isFilled);
   return list;

@@ -5,7 +5,7 @@ import {
   eventIdOf,
   exactObject,
   isBelowSwarm,
-  Misfit,
+  ShapeError,
   name,
   oneOf,
   optional,
@@ -86,7 +86,7 @@ function refusing<Body>(check: Check<Body>): Check<Body> {
     try {
       return check(value);
     } catch (error) {
-      if (!(error instanceof Misfit)) throw error;
+      if (!(error instanceof ShapeError)) throw error;
       throw new Refusal(400, 'E_STUDIO_REQUEST', `The body of the request: ${error.message}.`);
     }
   };

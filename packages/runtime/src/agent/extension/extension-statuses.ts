@@ -5,7 +5,7 @@
  */
 import type { AgentAddress, ExtensionStatus, ExtensionStatusChanged } from '@goondan/types';
 import { extensionStatus } from '../../ipc/check/extension-status.ts';
-import { Misfit } from '../../ipc/check/shape.ts';
+import { ShapeError } from '../../ipc/check/shape.ts';
 import { shortenMasked } from '../../log/shorten-masked.ts';
 import type { SecretMask } from '../../log/mask-secrets.ts';
 
@@ -65,7 +65,7 @@ export class ExtensionStatuses {
     try {
       return this.#bound(extensionStatus(value));
     } catch (error) {
-      return error instanceof Misfit ? error.message : 'its properties cannot be read';
+      return error instanceof ShapeError ? error.message : 'its properties cannot be read';
     }
   }
 

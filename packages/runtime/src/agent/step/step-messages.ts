@@ -11,7 +11,7 @@ import type { RunningStep, RunningTurn } from '../turn-state/running-turn.ts';
 
 /** Appends the reply and returns the stored message, or `undefined` when the reply is empty. */
 export function appendReply(turn: RunningTurn, step: RunningStep, reply: ModelReply): Message | undefined {
-  if (!reply.content.some(saysSomething)) return undefined;
+  if (!reply.content.some(hasOwnMessage)) return undefined;
   step.replyId = `${step.stepId}.reply`;
   const message: Message = {
     id: step.replyId,
@@ -54,7 +54,7 @@ function timeOf({ replay, agent }: RunningTurn, messageId: string): Date {
   return replay?.timeOf(messageId) ?? agent.clock.now();
 }
 
-function saysSomething(part: ModelReply['content'][number]): boolean {
+function hasOwnMessage(part: ModelReply['content'][number]): boolean {
   return part.type !== 'text' || part.text !== '';
 }
 

@@ -4,11 +4,11 @@
  */
 import { type ErrorCode, errorCatalogue, GoondanError, isErrorCode } from '@goondan/types';
 import { codePlace } from './code-place.ts';
-import { type Check, count, flag, Misfit, object, optional, text } from './shape.ts';
+import { type Check, count, flag, ShapeError, object, optional, text } from './shape.ts';
 
 const errorCode: Check<ErrorCode> = (value) => {
   const code = text(value);
-  if (!isErrorCode(code)) throw new Misfit('is not a code of the catalogue');
+  if (!isErrorCode(code)) throw new ShapeError('is not a code of the catalogue');
   return code;
 };
 

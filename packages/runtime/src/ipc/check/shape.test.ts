@@ -6,7 +6,7 @@ import {
   json,
   jsonObject,
   listOf,
-  Misfit,
+  ShapeError,
   name,
   object,
   oneByField,
@@ -52,7 +52,7 @@ describe('a check', () => {
   test('is not misled by a value with its own constructor', () => {
     const value: unknown = JSON.parse('{"constructor":{"name":{"toString":1}},"toString":1}');
     expect(() => text(value)).toThrow('it is an object, not a text');
-    expect(() => person({ name: value })).toThrow(Misfit);
+    expect(() => person({ name: value })).toThrow(ShapeError);
   });
 });
 

@@ -1,6 +1,6 @@
 /**
  * Checks that are written by hand, because importing zod or ajv would cost a child process start time and memory. A
- * check takes an unknown value and returns it typed, or throws a {@link Misfit} with the place and the reason. A
+ * check takes an unknown value and returns it typed, or throws a {@link ShapeError} with the place and the reason. A
  * checked object has only the fields of its shape, so that no unchecked data gets into the process.
  */
 import type { JsonObject, JsonValue } from '@goondan/types';
@@ -9,8 +9,8 @@ import { isPlainObject } from '../../json/copy-json.ts';
 export type Check<Value> = (value: unknown) => Value;
 
 /** The error that says where a value differs from its shape. */
-export class Misfit extends Error {
-  override readonly name = 'Misfit';
+export class ShapeError extends Error {
+  override readonly name = 'ShapeError';
   constructor(
     readonly problem: string,
     readonly path = '',
@@ -19,41 +19,41 @@ export class Misfit extends Error {
   }
 
   /** Returns the same error, with its path extended by the enclosing key. */
-  under(key: string | number): Misfit {
+  under(key: string | number): ShapeError {
     const step = typeof key === 'number' ? `[${key}]` : key;
     const joint = this.path === '' || this.path.startsWith('[') ? '' : '.';
-    return new Misfit(this.problem, `${step}${joint}${this.path}`);
+    return new ShapeError(this.problem, `${step}${joint}${this.path}`);
   }
 }
 
 /** A name or an id. It must not be empty or longer than `LONGEST_NAME`. */
 export const name: Check<string> = (value) => {
-  if (typeof value !== 'string' || value === '') throw new Misfit(`is ${describe(value)}, not a text`);
-  if (value.length > LONGEST_NAME) throw new Misfit(`has ${value.length} characters; ${LONGEST_NAME} are allowed`);
+  if (typeof value !== 'string' || value === '') throw new ShapeError(`is ${describe(value)}, not a text`);
+  if (value.length > LONGEST_NAME) throw new ShapeError(`has ${value.length} characters; ${LONGEST_NAME} are allowed`);
   return value;
 };
 
 /** Any text, even an empty one. */
 export const text: Check<string> = (value) => {
-  if (typeof value !== 'string') throw new Misfit(`is ${describe(value)}, not a text`);
+  if (typeof value !== 'string') throw new ShapeError(`is ${describe(value)}, not a text`);
   return value;
 };
 
 export const flag: Check<boolean> = (value) => {
-  if (typeof value !== 'boolean') throw new Misfit(`is ${describe(value)}, neither true nor false`);
+  if (typeof value !== 'boolean') throw new ShapeError(`is ${describe(value)}, neither true nor false`);
   return value;
 };
 
 /** A whole number: 0, 1, 2, … */
 export const count: Check<number> = (value) => {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
-    throw new Misfit(`is ${describe(value)}, not a whole number of at least 0`);
+    throw new ShapeError(`is ${describe(value)}, not a whole number of at least 0`);
   }
   return value;
 };
 
 export const number: Check<number> = (value) => {
-  if (typeof value !== 'number' || !Number.isFinite(value)) throw new Misfit(`is ${describe(value)}, not a number`);
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw new ShapeError(`is ${describe(value)}, not a number`);
   return value;
 };
 
@@ -64,7 +64,7 @@ export const number: Check<number> = (value) => {
 export const date: Check<Date> = (value) => {
   const moment =
     value instanceof Date ? value : new Date(typeof value === 'string' && isoDate.test(value) ? value : NaN);
-  if (Number.isNaN(moment.getTime())) throw new Misfit(`is ${describe(value)}, not a date`);
+  if (Number.isNaN(moment.getTime())) throw new ShapeError(`is ${describe(value)}, not a date`);
   return moment;
 };
 
@@ -76,7 +76,7 @@ export const json: Check<JsonValue> = (value) => {
 };
 
 export const jsonObject: Check<JsonObject> = (value) => {
-  if (!isPlainObject(value)) throw new Misfit(`is ${describe(value)}, not an object`);
+  if (!isPlainObject(value)) throw new ShapeError(`is ${describe(value)}, not an object`);
   // Safe: a plain object that is JSON is a JSON object.
   return json(value) as JsonObject;
 };
@@ -84,14 +84,14 @@ export const jsonObject: Check<JsonObject> = (value) => {
 export function oneOf<const Value extends string>(...values: readonly Value[]): Check<Value> {
   return (value) => {
     const found = values.find((each) => each === value);
-    if (found === undefined) throw new Misfit(`is ${describe(value)}, not one of ${values.join(', ')}`);
+    if (found === undefined) throw new ShapeError(`is ${describe(value)}, not one of ${values.join(', ')}`);
     return found;
   };
 }
 
 export function listOf<Value>(check: Check<Value>): Check<readonly Value[]> {
   return (value) => {
-    if (!Array.isArray(value)) throw new Misfit(`is ${describe(value)}, not a list`);
+    if (!Array.isArray(value)) throw new ShapeError(`is ${describe(value)}, not a list`);
     return value.map((item: unknown, index) => inside(index, check, item));
   };
 }
@@ -127,7 +127,7 @@ export type ObjectOf<F extends Fields> = {
 export function object<const F extends Fields>(fields: F): Check<ObjectOf<F>> {
   const entries = Object.entries(fields);
   return (value) => {
-    if (!isPlainObject(value)) throw new Misfit(`is ${describe(value)}, not an object`);
+    if (!isPlainObject(value)) throw new ShapeError(`is ${describe(value)}, not an object`);
     const checked: Record<string, unknown> = {};
     for (const [key, field] of entries) {
       const item = Object.hasOwn(value, key) ? value[key] : undefined;
@@ -145,7 +145,7 @@ export function exactObject<const F extends Fields>(fields: F): Check<ObjectOf<F
   return (value) => {
     const unknown = isPlainObject(value) ? Object.keys(value).find((key) => !Object.hasOwn(fields, key)) : undefined;
     if (unknown === undefined) return check(value);
-    throw new Misfit(`is unknown; known: ${Object.keys(fields).join(', ') || 'none'}`, cut(unknown, LONGEST_QUOTE));
+    throw new ShapeError(`is unknown; known: ${Object.keys(fields).join(', ') || 'none'}`, cut(unknown, LONGEST_QUOTE));
   };
 }
 
@@ -161,7 +161,7 @@ export function oneByField<Key extends string, const Shapes extends Readonly<Rec
   const checkFor = (kind: unknown) => {
     const fields = typeof kind === 'string' && Object.hasOwn(shapes, kind) ? shapes[kind]?.() : undefined;
     if (fields === undefined) {
-      throw new Misfit(`is ${describe(kind)}, not one of ${Object.keys(shapes).join(', ')}`, key);
+      throw new ShapeError(`is ${describe(kind)}, not one of ${Object.keys(shapes).join(', ')}`, key);
     }
     // Safe: the check has the fields of this shape.
     const check = object({ [key]: text, ...fields }) as Check<never>;
@@ -169,7 +169,7 @@ export function oneByField<Key extends string, const Shapes extends Readonly<Rec
     return check;
   };
   return (value) => {
-    if (!isPlainObject(value)) throw new Misfit(`is ${describe(value)}, not an object`);
+    if (!isPlainObject(value)) throw new ShapeError(`is ${describe(value)}, not an object`);
     const kind = value[key];
     return (checks.get(kind) ?? checkFor(kind))(value);
   };
@@ -186,7 +186,7 @@ function inside<Value>(key: string | number, check: Check<Value>, value: unknown
   try {
     return check(value);
   } catch (error) {
-    throw error instanceof Misfit ? error.under(key) : error;
+    throw error instanceof ShapeError ? error.under(key) : error;
   }
 }
 
@@ -194,7 +194,7 @@ function inside<Value>(key: string | number, check: Check<Value>, value: unknown
 function checkJson(value: unknown, keys: (string | number)[]): void {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return;
   if (typeof value === 'number' && Number.isFinite(value)) return;
-  if (keys.length >= DEEPEST) throw misfitAt(keys, `is nested deeper than ${DEEPEST} levels`);
+  if (keys.length >= DEEPEST) throw errorAt(keys, `is nested deeper than ${DEEPEST} levels`);
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {
       keys.push(index);
@@ -204,7 +204,7 @@ function checkJson(value: unknown, keys: (string | number)[]): void {
     return;
   }
   if (!isPlainObject(value))
-    throw misfitAt(
+    throw errorAt(
       keys,
       typeof value === 'object' ? 'is not a plain object' : `is ${describe(value)}, which JSON cannot represent`,
     );
@@ -218,8 +218,8 @@ function checkJson(value: unknown, keys: (string | number)[]): void {
   }
 }
 
-function misfitAt(keys: readonly (string | number)[], problem: string): Misfit {
-  return keys.reduceRight((misfit, key) => misfit.under(key), new Misfit(problem));
+function errorAt(keys: readonly (string | number)[], problem: string): ShapeError {
+  return keys.reduceRight((error, key) => error.under(key), new ShapeError(problem));
 }
 
 /**

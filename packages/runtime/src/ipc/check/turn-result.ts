@@ -7,7 +7,7 @@ import {
   flag,
   jsonObject,
   listOf,
-  Misfit,
+  ShapeError,
   name,
   number,
   object,
@@ -41,7 +41,7 @@ const modelMessage: Check<ModelMessage> = (value) => {
   const data = jsonObject(value);
   const { role } = withRole(data);
   if (typeof data.content !== 'string') parts(data);
-  else if (role === 'tool') throw new Misfit('is a text, not a list', 'content');
+  else if (role === 'tool') throw new ShapeError('is a text, not a list', 'content');
   // Safe: role and content were just checked, and the whole value is JSON.
   return data as unknown as ModelMessage;
 };

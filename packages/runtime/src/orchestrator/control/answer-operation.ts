@@ -11,7 +11,7 @@ import {
   type PlainName,
 } from '../../control/operations.ts';
 import type { Swarm } from '../../control/swarm.ts';
-import { type Check, exactObject, Misfit } from '../../ipc/check/shape.ts';
+import { type Check, exactObject, ShapeError } from '../../ipc/check/shape.ts';
 import { askTurn, streamTurn } from './ask-turn.ts';
 import type { ControlHost } from './control-host.ts';
 import { stopSwarm } from './stop-swarm.ts';
@@ -78,7 +78,7 @@ function readQuery(parameters: URLSearchParams): Record<string, string> {
   // Created without a prototype, so that `__proto__` is a name like any other.
   const query: Record<string, string> = Object.create(null);
   for (const [key, value] of parameters) {
-    if (key in query) throw new Misfit('is there twice', key.slice(0, 60));
+    if (key in query) throw new ShapeError('is there twice', key.slice(0, 60));
     query[key] = value;
   }
   return query;
@@ -88,7 +88,7 @@ function checked<In, Out>(what: string, check: (value: In) => Out, value: In): O
   try {
     return check(value);
   } catch (error) {
-    if (!(error instanceof Misfit)) throw error;
+    if (!(error instanceof ShapeError)) throw error;
     throw new Refusal(400, 'E_CONTROL_REQUEST', `${what} of the request: ${error.message}.`);
   }
 }

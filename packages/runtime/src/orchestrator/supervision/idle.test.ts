@@ -5,7 +5,7 @@ const nothing = { isRunning: false, pending: 0, idleSince: 1_000 };
 
 describe('an idle process', () => {
   test('hibernates after 300 s without work', () => {
-    expect(judgeIdle(defaultIdlePolicy, nothing, 300_999)).toEqual({ type: 'lookAgain', at: 301_000 });
+    expect(judgeIdle(defaultIdlePolicy, nothing, 300_999)).toEqual({ type: 'refetch', at: 301_000 });
     expect(judgeIdle(defaultIdlePolicy, nothing, 301_000)).toEqual({ type: 'hibernate' });
   });
 

@@ -15,9 +15,9 @@ export function judgeIdle(
   policy: typeof defaultIdlePolicy,
   work: { readonly isRunning: boolean; readonly pending: number; readonly idleSince: number },
   now: number,
-): { readonly type: 'stay' } | { readonly type: 'lookAgain'; readonly at: number } | { readonly type: 'hibernate' } {
+): { readonly type: 'stay' } | { readonly type: 'refetch'; readonly at: number } | { readonly type: 'hibernate' } {
   const { hibernateAfterSeconds } = policy;
   if (work.isRunning || work.pending > 0 || hibernateAfterSeconds === undefined) return { type: 'stay' };
   const at = work.idleSince + hibernateAfterSeconds * 1_000;
-  return now >= at ? { type: 'hibernate' } : { type: 'lookAgain', at };
+  return now >= at ? { type: 'hibernate' } : { type: 'refetch', at };
 }

@@ -42,7 +42,7 @@ import {
   keep,
   reportStart,
   seekProcess,
-  standDamaged,
+  markDamaged,
   startError,
   takeSlot,
 } from './start-process.ts';
@@ -78,7 +78,7 @@ export function stepInstance(
     case 'discard':
       return discard(state, input);
     case 'damaged':
-      return standDamaged(state, input.error);
+      return markDamaged(state, input.error);
     case 'timer':
       return ring(state, input.timer, moment);
     default:
@@ -125,7 +125,7 @@ function ring(state: InstanceState, timer: InstanceTimer, moment: Moment): Insta
     const work = { isRunning: false, pending: state.queue.length, idleSince: phase.idleSince };
     const verdict = judgeIdle(policy.idle, work, now);
     if (verdict.type === 'hibernate') return leave(state, { graceMs: policy.hibernateGraceMs }, 'serve', moment);
-    return { state, actions: verdict.type === 'lookAgain' ? [setTimer('idle', verdict.at)] : [] };
+    return { state, actions: verdict.type === 'refetch' ? [setTimer('idle', verdict.at)] : [] };
   }
   if (timer === 'grace' && phase.name === 'draining') {
     return now < phase.deadline ? { state, actions: [setTimer('grace', phase.deadline)] } : killLate(state, phase);

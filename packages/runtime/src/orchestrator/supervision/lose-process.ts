@@ -97,7 +97,7 @@ function blame(state: InstanceState, how: string, moment: Moment): InstanceStep 
   const queue = countCrash(state.queue);
   return {
     state: { ...state, queue },
-    actions: [...announceDeadLetter(queue, moment), ...tellHopeless(queue, how, moment)],
+    actions: [...announceDeadLetter(queue, moment), ...failHopelessRequests(queue, how, moment)],
   };
 }
 
@@ -105,7 +105,7 @@ function blame(state: InstanceState, how: string, moment: Moment): InstanceStep 
  * Fails the waiting requests when a process died that was only adding a dead letter to the conversation, because then
  * the event is not the cause (invariant 6 of the machine).
  */
-function tellHopeless([running]: readonly QueuedEvent[], how: string, { policy }: Moment): InstanceAction[] {
+function failHopelessRequests([running]: readonly QueuedEvent[], how: string, { policy }: Moment): InstanceAction[] {
   if (running === undefined || running.crashes <= policy.crashesBeforeDeadLetter) return [];
   return [{ type: 'requests.fail', error: startError(`it ends ${how} before it can put an input aside`) }];
 }

@@ -100,7 +100,7 @@ function takeNext(state: InstanceState, moment: Moment, readySince: number): Ins
 function watchIdle({ now, policy }: Moment, idleSince: number): InstanceAction[] {
   const verdict = judgeIdle(policy.idle, { isRunning: false, pending: 0, idleSince }, now);
   if (verdict.type === 'stay') return [];
-  return [setTimer('idle', verdict.type === 'lookAgain' ? verdict.at : now)];
+  return [setTimer('idle', verdict.type === 'refetch' ? verdict.at : now)];
 }
 
 /** The only place that sends a turn (invariant 2 of the machine). */

@@ -49,7 +49,7 @@ export function tryAgain(state: InstanceState, moment: Moment): InstanceStep {
 /**
  * Marks an instance without a process whose inbox cannot be read (invariant 11 of the machine). The same problem is not logged again.
  */
-export function standDamaged(state: InstanceState, error: FrameError): InstanceStep {
+export function markDamaged(state: InstanceState, error: FrameError): InstanceStep {
   const { phase, startError: known } = state;
   if (hasProcess(phase) || phase.name === 'stopped') return ignore(state, `damaged: ${error.message}`);
   const actions: InstanceAction[] = [...clearTimerOf(phase), { type: 'slot.release' }];

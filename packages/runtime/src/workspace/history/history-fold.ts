@@ -99,7 +99,7 @@ export class HistoryFold {
   ): readonly HistoryEntry[] {
     const { event, at, stepId, author, origin } = archived;
     this.#seq += 1;
-    const gone = this.#takeGone(event, inputId);
+    const gone = this.#takeReplaced(event, inputId);
     this.#list.apply(event, inputId);
     if (!('message' in event)) {
       for (const entry of gone) groups.removed(archived, entry);
@@ -114,7 +114,7 @@ export class HistoryFold {
   }
 
   /** Deletes the entries of the messages that an event removes or replaces, and returns them. */
-  #takeGone(event: MessageEvent, inputId: string | undefined): HistoryEntry[] {
+  #takeReplaced(event: MessageEvent, inputId: string | undefined): HistoryEntry[] {
     if (event.type === 'append') return [];
     const ids = event.type === 'truncate' ? this.#list.snapshot().map(({ id }) => id) : [event.targetId];
     const gone = ids.filter((id) => event.type !== 'truncate' || id !== inputId);

@@ -11,7 +11,7 @@ export function isCorrupt(error: unknown): error is GoondanError {
 export async function corruptStore(ports: StorePorts, path: string, problem: string): Promise<GoondanError> {
   let where: string;
   try {
-    const copy = await keepAside(ports, path);
+    const copy = await quarantineFile(ports, path);
     where = copy ? `a copy is in ${copy}` : 'there is no such file';
   } catch (error) {
     where = `no copy could be made: ${error instanceof Error ? error.message : String(error)}`;
@@ -23,7 +23,7 @@ export async function corruptStore(ports: StorePorts, path: string, problem: str
  * Copies a damaged file to `<name>.corrupt-<time>` and returns the path of the copy. The original stays. If an equal
  * copy exists, no second one is made. Returns `undefined` when there is nothing to copy.
  */
-async function keepAside({ fs, clock }: StorePorts, path: string): Promise<string | undefined> {
+async function quarantineFile({ fs, clock }: StorePorts, path: string): Promise<string | undefined> {
   const bytes = await fs.read(path);
   if (!bytes) return undefined;
   const folder = dirname(path);

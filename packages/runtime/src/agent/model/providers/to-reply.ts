@@ -14,7 +14,7 @@ export interface ProviderAnswer {
  * error or without a finish reason.
  */
 export function toReply(answer: ProviderAnswer, label: string): ModelReply {
-  const content = answer.content.filter(saysSomething);
+  const content = answer.content.filter(hasOwnMessage);
   const reason = answer.finishReason;
   if (reason === undefined || reason.unified === 'interrupted') {
     throw incomplete(`${label} stopped before its reply was complete.`);
@@ -30,7 +30,7 @@ export function toReply(answer: ProviderAnswer, label: string): ModelReply {
   };
 }
 
-function saysSomething(part: AssistantPart): boolean {
+function hasOwnMessage(part: AssistantPart): boolean {
   const isWords = part.type === 'text' || part.type === 'reasoning';
   return !isWords || part.text !== '' || part.providerOptions !== undefined;
 }

@@ -11,7 +11,7 @@ export interface Answered<Answer> extends Partial<Asked<Answer>> {
  * Reads an address, and reads it again whenever the address or `version` changes. Without an address it reads nothing.
  * During a read, and after a failure, it returns the last answer.
  */
-export function useAnswer<Answer>(address: string | undefined, version: unknown = 0): Answered<Answer> {
+export function useQuery<Answer>(address: string | undefined, version: unknown = 0): Answered<Answer> {
   const [state, setState] = useState<Answered<Answer>>({});
   const asking = useRef<Asking<Answer>>(undefined);
 
