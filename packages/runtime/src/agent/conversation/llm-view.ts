@@ -12,7 +12,7 @@ import { callsOf, pairToolCalls } from './pair-tool-calls.ts';
 const MOST_CHECKPOINTS = 256;
 
 export class LlmView {
-  /** Messages for the model. Those before the last checkpoint are settled; those after it are rebuilt each time. */
+  /** Messages for the model. Messages before the last checkpoint are settled; later messages are rebuilt each time. */
   private shown: ModelMessage[];
   /** The array that a model call is reading now. */
   private lent: readonly ModelMessage[] | undefined;
