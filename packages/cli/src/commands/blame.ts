@@ -5,7 +5,7 @@ import type { Terminal } from '../terminal.ts';
 export function addBlameCommand(program: GdnCommand): void {
   program
     .command('blame')
-    .argument('<agent>', 'whose conversation')
+    .argument('<agent>', 'the agent of the conversation')
     .argument('<instance>', 'the key of the conversation, as `gdn instance list` shows it')
     .summary('show where each message of a conversation comes from')
     .description(

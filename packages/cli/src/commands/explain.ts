@@ -9,8 +9,8 @@ const description =
   'Shows the onion of an agent: the layers around its turns, steps, model calls and tool calls, the outermost ' +
   'first. The layers are those of its last start; before the first start only the declared parts are known. Each ' +
   'tool is listed with its origin; tools of MCP servers are those that a turn or `gdn mcp test` saw last. The ' +
-  'bundle is not run, except with --load: it loads the agent in its own process and ends it, without a turn or a ' +
-  'conversation.';
+  'bundle is not run, except with --load, which starts the agent in its own process, without a turn or a ' +
+  'conversation, and then ends that process.';
 
 export function addExplainCommand(program: GdnCommand): void {
   const command = program

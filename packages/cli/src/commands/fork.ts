@@ -9,7 +9,7 @@ import { withInterrupt } from '../with-interrupt.ts';
 export function addForkCommand(program: GdnCommand): void {
   program
     .command('fork')
-    .argument('<agent>', 'whose conversation')
+    .argument('<agent>', 'the agent of the conversation')
     .argument('<instance>', 'the key of the conversation, as `gdn instance list` shows it')
     .summary('continue from a moment of a conversation, in a new one')
     .description(

@@ -10,7 +10,7 @@ type HistoryOptions = BundleOptions & { readonly at?: string; readonly limit?: n
 export function addHistoryCommand(program: GdnCommand): void {
   const command = program
     .command('history')
-    .argument('<agent>', 'whose conversation')
+    .argument('<agent>', 'the agent of the conversation')
     .argument('<instance>', 'the key of the conversation, as `gdn instance list` shows it')
     .summary('list the events of a conversation, or show it at a moment')
     .description(

@@ -8,16 +8,16 @@ import { withInterrupt } from '../with-interrupt.ts';
 export function addInstanceDeleteCommand(group: GdnCommand): void {
   group
     .command('delete')
-    .argument('<agent>', 'whose conversation')
-    .argument('<instance>', 'its key')
+    .argument('<agent>', 'the agent of the conversation')
+    .argument('<instance>', 'the key of the conversation, as `gdn instance list` shows it')
     .summary('delete a conversation for good')
     .description(
       'Deletes a conversation for good, with its history, extension states, dead letters and scratch folder. A running swarm ' +
-        'deletes the conversation between turns. It asks first, or needs --yes. The next input begins a new ' +
-        'conversation. To keep the history, use `gdn restart --fresh`.',
+        'deletes the conversation between turns. The command asks first; without a terminal it needs ' +
+        '--yes. The next input begins a new conversation. To keep the history, use `gdn restart --fresh`.',
     )
     .option('--yes', 'do not ask')
-    .option('--force', 'delete even if accepted inputs are lost or files are damaged')
+    .option('--force', 'delete even if there are accepted inputs, which are then lost, or damaged files')
     .flockOption()
     .bundleOptions()
     .examples('gdn instance delete assistant default --bundle my-swarm')

@@ -12,8 +12,8 @@ type ExportOptions = BundleOptions & { readonly output?: string; readonly force?
 export function addInstanceExportCommand(group: GdnCommand): void {
   const command = group
     .command('export')
-    .argument('<agent>', 'whose conversation')
-    .argument('<instance>', 'its key')
+    .argument('<agent>', 'the agent of the conversation')
+    .argument('<instance>', 'the key of the conversation, as `gdn instance list` shows it')
     .summary('write a conversation as JSON')
     .description(
       'Prints a whole conversation as JSON: messages, extension states, waiting inputs and dead letters. With ' +

@@ -23,7 +23,7 @@ export function addInstanceCommand(program: GdnCommand): void {
 
   group
     .command('show')
-    .argument('<agent>', 'whose conversation')
+    .argument('<agent>', 'the agent of the conversation')
     .argument('<instance>', 'the key of the conversation, as `gdn instance list` shows it')
     .summary('print a conversation')
     .description('Prints the messages of one conversation; with --json also the states of its extensions.')

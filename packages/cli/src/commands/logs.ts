@@ -58,7 +58,7 @@ async function showLogs(options: LogsOptions, terminal: Terminal, signal: AbortS
 async function follow(swarm: Swarm, { trace, ...options }: LogsOptions) {
   let kept: LogLine[] = [];
   let take: (line: LogLine) => void = (line) => {
-    // The buffer is limited; far fewer lines arrive while a file is read.
+    // The buffer is limited, but far fewer lines than `MOST` arrive while the log file is read.
     if (kept.length < MOST) kept.push(line);
   };
   const watch = await swarm.watch({ types: ['log'], ...addressIn(options) }, (notice) => {
@@ -66,7 +66,9 @@ async function follow(swarm: Swarm, { trace, ...options }: LogsOptions) {
   });
   return {
     end: () => watch.end(),
-    /** Resolves when the swarm has stopped. */
+    /**
+     * Prints the buffered lines that are not in `printed`, then every new line. Resolves when the swarm has stopped.
+     */
     async printWith(print: (line: LogLine) => void, printed: readonly LogLine[]): Promise<void> {
       const known = new Set(printed.map((line) => JSON.stringify(line)));
       for (const line of kept) if (!known.has(JSON.stringify(line))) print(line);

@@ -24,7 +24,7 @@ export function addMcpCommand(program: GdnCommand): void {
     .description(
       'Writes a server into the .mcp.json of the bundle. If nothing in goondan.yaml uses it, the command prints ' +
         'what to add there. ${NAME} in any value stands for a variable that the agent declares in its environment; ' +
-        '${GOONDAN_BUNDLE} and ${GOONDAN_WORKDIR} are its folders.',
+        '${GOONDAN_BUNDLE} is the folder of the bundle, and ${GOONDAN_WORKDIR} is the working folder of the agent.',
     )
     .option('--url <url>', 'the address of a server over HTTP')
     .option(
@@ -54,7 +54,7 @@ export function addMcpCommand(program: GdnCommand): void {
 
   group
     .command('remove')
-    .argument('<name>', 'which one')
+    .argument('<name>', 'the name of the server')
     .summary('remove a server')
     .description('Removes a server from the .mcp.json of the bundle.')
     .bundleOptions()
@@ -72,7 +72,7 @@ export function addMcpCommand(program: GdnCommand): void {
     )
     .option('--agent <name>', 'the agent whose config and environment to use, when several use the name')
     .option('--call <tool>', 'a tool to call')
-    .option('--args <json>', 'its arguments, a JSON object (default: {})')
+    .option('--args <json>', 'the arguments for that tool, a JSON object (default: {})')
     .option('--trust', 'start the server without asking, for this run only')
     .bundleOptions()
     .examples('gdn mcp test notes --bundle my-swarm', `gdn mcp test notes --call search --args '{"word": "flour"}'`)

@@ -33,7 +33,7 @@ export function addPackageCommand(program: GdnCommand): void {
 
   group
     .command('remove')
-    .argument('<package>', 'its name')
+    .argument('<package>', 'the name of the package')
     .summary('remove one')
     .description('Removes a package with npm, unless the bundle still needs it.')
     .option('--trust', trustHelp)
@@ -86,8 +86,8 @@ async function removeOne(options: ChangeOptions, terminal: Terminal, name: strin
 }
 
 /**
- * Tells whether npm may use the `.npmrc` of a folder. A `.npmrc` in an untrusted folder could redirect the operator's
- * requests.
+ * Tells whether npm may use the `.npmrc` of a folder. A `.npmrc` in an untrusted folder could make npm send the
+ * operator's requests to another server.
  */
 async function mayUseNpmrc(folder: string, options: ChangeOptions, terminal: Terminal): Promise<boolean> {
   const [{ isTrusted }, { readableStateRoot }] = await Promise.all([

@@ -19,8 +19,8 @@ export function addReloadCommand(program: GdnCommand): void {
 }
 
 /**
- * The swarm checks the bundle itself, and logs why it refuses it. This command also prints every problem with its
- * place.
+ * The swarm checks the bundle itself and, if it refuses the bundle, logs why. This command also prints every problem of
+ * the bundle with its place.
  */
 async function reload(options: BundleOptions, terminal: Terminal): Promise<Result> {
   const [{ reachSwarm }, { openBundle }, { describeChanges }] = await Promise.all([
@@ -34,7 +34,8 @@ async function reload(options: BundleOptions, terminal: Terminal): Promise<Resul
     if (GoondanError.is(error) && error.code === 'E_BUNDLE_INVALID') await printProblems();
     throw error;
   });
-  // The files may have changed since the swarm read them. Such changes belong to the next reload.
+  // Prints warnings. Ignores errors: the swarm accepted the bundle, so a file has changed since, and the error belongs
+  // to the next reload.
   await printProblems().catch(() => undefined);
   return { json: changes, text: `${describeChanges(changes)}\n` };
 }

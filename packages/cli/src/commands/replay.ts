@@ -18,8 +18,8 @@ export function addReplayCommand(program: GdnCommand): void {
     .argument('[turn]', 'the id of a turn or its beginning, as `gdn trace` shows it; `last` (default: the latest turn)')
     .summary('run a recorded turn again and compare')
     .description(description)
-    .option('--swap <extension=file>', 'use this file instead of an extension; you can repeat it', addSwap)
-    .option('--without <extension>', 'leave an extension out; you can repeat it', addWithout)
+    .option('--swap <extension=file>', 'use this file instead of an extension. You can repeat this option', addSwap)
+    .option('--without <extension>', 'leave an extension out. You can repeat this option', addWithout)
     .option('--trust', "run the bundle's extensions without asking, for this run only")
     .bundleOptions()
     .examples(

@@ -31,5 +31,5 @@ function readSeconds(text: string): number {
   throw new InvalidArgumentError(`It is not a number of seconds from 0 to ${LONGEST}.`);
 }
 
-/** One hour, in seconds. */
+/** The longest grace: one hour, in seconds. */
 const LONGEST = 3_600;

@@ -16,7 +16,8 @@ export async function checkNode(): Promise<Check> {
 
 /** Reports the version of Bun. Bun exists, because it runs this code. */
 export function checkBun(): Check {
-  // The runtime depends on Bun, so that Node programs have it too.
+  // Reads the version from the runtime's `package.json`: Bun is a dependency of the runtime, so that Node programs have
+  // it too.
   const file = new URL('../package.json', import.meta.resolve('@goondan/runtime/find-bun'));
   const manifest: { dependencies: { bun: string } } = JSON.parse(readFileSync(file, 'utf8'));
   const wanted = manifest.dependencies.bun;
@@ -27,13 +28,13 @@ export function checkBun(): Check {
 export async function checkNpm(): Promise<Check> {
   const npm = await probe('npm', '--version');
   if (npm.works) return ok('npm', npm.said);
-  return warning('npm', npm.why, 'Install npm to add packages to a bundle; running one needs none.');
+  return warning('npm', npm.why, 'Install npm to add packages to a bundle. Running a bundle does not need npm.');
 }
 
 export async function checkGit(): Promise<Check> {
   const git = await probe('git', '--version');
   if (git.works) return ok('git', git.said.replace(/^git version /, ''));
-  return warning('git', git.why, 'Install git to keep the history of a bundle; running one needs none.');
+  return warning('git', git.why, 'Install git to keep the history of a bundle. Running a bundle does not need git.');
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The result of one check of `gdn doctor`. */
 export interface Check {
   readonly name: string;
-  /** `warning`: `gdn` works, perhaps with less function. `missing`: `gdn` does not work. */
+  /** `warning`: `gdn` works, perhaps without some of its functions. `missing`: `gdn` does not work. */
   readonly status: 'ok' | 'warning' | 'missing';
   /** The result in words; never contains the value of a key. */
   readonly detail: string;

@@ -1,4 +1,4 @@
-/** More time than any of these programs needs, even on a busy machine. */
+/** The maximum time that a program may run: more than any checked program needs, even on a busy machine. */
 const TIMEOUT_MS = 15_000;
 const LONGEST = 300;
 

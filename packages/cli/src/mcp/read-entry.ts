@@ -18,7 +18,8 @@ export function readEntry(name: string, command: readonly string[], options: Add
   if (!namePattern.test(name)) {
     throw usage(
       `"${name}" is not a name for a server.`,
-      'Use lower-case letters, digits and -, starting with a letter, at most 40, because its tools begin with it.',
+      'Use at most 40 lower-case letters, digits and -, starting with a letter. ' +
+        'The names of its tools begin with this name.',
     );
   }
   if ((program === undefined) === (url === undefined)) {
@@ -56,7 +57,7 @@ function textsOf(entry: ServerEntry): string[] {
   return [command, ...args, ...Object.values(env), cwd];
 }
 
-/** Reads `NAME=value`; a `NAME` alone takes the value of the environment variable. */
+/** Reads `NAME=value`. A `NAME` alone becomes `NAME=${NAME}`, a reference to the environment variable. */
 function pairs<Field extends string>(
   field: Field,
   written: readonly string[],

@@ -79,7 +79,7 @@ function AgentCard({ agent, view, open, style, asks }: AgentCardProps) {
 function describeAsked({ mayAsk = [] }: AgentView, { agents }: WorkspaceView): string {
   if (mayAsk.length === 0) return '';
   if (mayAsk.length <= 2) return `may ask ${mayAsk.join(', ')}`;
-  return mayAsk.length === agents.length - 1 ? 'may ask every other' : `may ask ${mayAsk.length} others`;
+  return mayAsk.length === agents.length - 1 ? 'may ask all others' : `may ask ${mayAsk.length} others`;
 }
 
 function find(placed: readonly PlacedAgent[], name: string): PlacedAgent | undefined {

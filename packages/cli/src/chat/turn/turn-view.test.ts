@@ -109,7 +109,12 @@ describe('a turn', () => {
     discard();
     say('The answer.', 2);
     end(answer('The answer.'));
-    expect(printed).toEqual(['one line', '(That does not count: the step is tried again.)', 'The answer.', '']);
+    expect(printed).toEqual([
+      'one line',
+      '(The text above does not count: the step is tried again.)',
+      'The answer.',
+      '',
+    ]);
   });
 
   test('the model’s reasoning is shown while it lasts', () => {

@@ -92,7 +92,8 @@ export class TurnView {
 
   /** Handles a step that failed and is retried. Lines that were already printed cannot be removed. */
   #discard(): void {
-    if (this.#text.hasFinished) this.deps.print([line('(That does not count: the step is tried again.)', 'dim')]);
+    if (this.#text.hasFinished)
+      this.deps.print([line('(The text above does not count: the step is tried again.)', 'dim')]);
     this.#text = new StreamedText();
     this.#thought = '';
   }
