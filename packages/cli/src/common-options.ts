@@ -45,7 +45,7 @@ export function numberUpTo(most: number): (text: string) => number {
   };
 }
 
-/** Returns the values from which the runtime's `stateRoot` chooses. */
+/** Returns the possible values of the state root, for the runtime's function `stateRoot`, which chooses one. */
 export function stateRootChoice({ stateRoot }: CommonOptions) {
   const environment = process.env['GOONDAN_STATE_ROOT'];
   return {

@@ -66,12 +66,13 @@ export class GdnCommand extends Command {
   }
 
   /**
-   * Sets the work of the command. It gets the options, the terminal and the arguments. It returns the result to print,
-   * or prints it itself and returns the exit code; nothing means `ok`.
+   * Sets the work of the command. `work` gets the options, the terminal and the arguments. It either returns the result
+   * to print, or prints the result itself and returns the exit code. If it returns nothing, the exit code is `ok`.
    */
   runs(work: (options: never, terminal: Terminal, ...args: never[]) => Promise<Result | ExitCode | void>): this {
     return this.action(async (...given: unknown[]) => {
-      // The casts are as safe as the types of `work`: commander passes the arguments, the options and the command.
+      // Commander passes the arguments, then the options and the command. The casts are safe if the types of `work`
+      // match the declared arguments and options.
       const [args, [options]] = [given.slice(0, -2) as never[], given.slice(-2) as [never]];
       const done = await work(options, this.#terminal, ...args);
       this.#finish(typeof done === 'object' ? this.#print(done) : (done ?? exitCodes.ok));

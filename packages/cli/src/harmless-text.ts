@@ -23,7 +23,8 @@ export function harmlessOutput(text: string): string {
     .replaceAll(ownOrHarmful, (found) => (found === '\n' || found.length > 1 ? found : picture(found)));
 }
 
-// C0 except the tab, DEL and C1; line and paragraph separators; embedding, override and isolation of text direction.
+// Matches control characters (C0 except the tab, DEL, C1), line and paragraph separators, and characters that change
+// the direction of the text.
 // oxlint-disable-next-line no-control-regex
 const harmful = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 

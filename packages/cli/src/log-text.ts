@@ -1,7 +1,9 @@
 import type { LogLine } from '@goondan/runtime';
 import { placeText } from '@goondan/types';
 
-/** Formats the text of a log line, with the error code and the place in the bundle's code that threw. */
+/**
+ * Formats the text of a log line, with the error code, and the place in the bundle's code where the error was thrown.
+ */
 export function logText({ message, place, data }: LogLine): string {
   if (place === undefined) return message;
   const code = fieldIn(data, 'code');

@@ -40,7 +40,7 @@ function statOf(root: string, path: string) {
     return statSync(path, { throwIfNoEntry: false });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // A parent is a file; the check of that parent reports it.
+    // A parent of the path is a file. The check of that parent reports the problem.
     if (code === 'ENOTDIR') return undefined;
     throw refuse(root, `"${path}" cannot be looked at (${code})`);
   }

@@ -1,6 +1,7 @@
 /**
  * The terminal of `gdn`: where to print, whether a person watches and can be asked, and which colours to use. Output to
- * a terminal contains no control sequences except colours, because models, tools and files write a part of it.
+ * a terminal contains no control sequences except colours, because parts of the output come from models, tools and
+ * files.
  */
 import pc from 'picocolors';
 import { harmlessOutput } from './harmless-text.ts';
@@ -39,7 +40,7 @@ export type Colors = ReturnType<typeof pc.createColors>;
 
 interface Stream {
   write(text: string, taken?: () => void): unknown;
-  /** Contrary to its type in Node, it is absent when the stream is not a terminal. */
+  /** Absent when the stream is not a terminal, although Node's types say that it is always present. */
   readonly isTTY?: boolean;
   readonly columns?: number;
 }

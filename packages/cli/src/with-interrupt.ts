@@ -1,14 +1,14 @@
 import { exitCodes } from './exit-codes.ts';
 
-/** Delays quitting until this promise settles, but at most by `QUIT_MS`. */
+/** Delays quitting until the promise `until` settles, but at most by `QUIT_MS`. */
 export type HoldQuit = (until: Promise<unknown>) => void;
 
-/** How long to wait until a cancel is recorded. */
+/** The maximum time that quitting waits, so that a cancel can be recorded. */
 const QUIT_MS = 2_000;
 
 /**
- * Runs work that Ctrl-C, or any of `signals`, cancels. The first signal asks the work to stop, the second quits but
- * waits for `HoldQuit`, the third quits at once.
+ * Runs work that Ctrl-C, or any of `signals`, cancels. The first signal asks the work to stop, the second quits when
+ * the promises given to `holdQuit` have settled, and the third quits at once.
  */
 export async function withInterrupt<Value>(
   work: (signal: AbortSignal, holdQuit: HoldQuit) => Promise<Value>,

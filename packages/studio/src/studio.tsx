@@ -30,7 +30,8 @@ export function Studio() {
   const { at, turn } = route;
   const live = shown && swarm.live[liveKey(shown.agent, shown.instanceKey)];
   useTitle(shown, view);
-  // If the address names no workspace, the first choice is kept, even when other workspaces change.
+  // If the address names no workspace, puts the chosen workspace into the address, so that it stays chosen when other
+  // workspaces change.
   useEffect(() => {
     if (route.workspaceId === undefined && workspaceId !== undefined && shown !== undefined)
       goTo({ workspaceId, ...shown }, { replace: true });

@@ -8,7 +8,8 @@ const newLine = '\n       ';
 export function printAnswer(question: string, terminal: Terminal) {
   const { colors } = terminal;
   terminal.print(`${colors.bold('You')}    ${question}\n`);
-  // Prints the name together with the first word, because a person may have to answer a question before.
+  // Prints the name `Agent` together with the first word of the answer, because a person may have to answer a question
+  // before that.
   let speaker = `${colors.bold('Agent')}  `;
   const print = (text: string) => {
     terminal.print(`${speaker}${text}`);

@@ -17,8 +17,8 @@ import { demoBundle, type DemoSwarm, startDemoSwarm } from './start-demo-swarm.t
 /** The output of `gdn demo --json`. Fields may be added, but are never renamed. */
 export interface DemoRun extends TurnReport {
   /**
-   * The chain of the turn, with the turns of called agents in `called` of the calls that asked for them. Absent when
-   * nothing was recorded: `GOONDAN_TRACE=off`.
+   * The chain of the turn. The turn of a called agent is in the field `called` of the tool call that caused it. Absent
+   * when nothing was recorded, because of `GOONDAN_TRACE=off`.
    */
   readonly trace: ChainRecord | undefined;
 }

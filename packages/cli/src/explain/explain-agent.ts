@@ -53,14 +53,14 @@ export interface ToolSource {
 export interface UnknownTools {
   readonly extension: string;
   /**
-   * The command that shows the tools of an MCP server; null for any other extension, whose tools become known in a
-   * turn.
+   * The command that shows the tools of an MCP server; null for any other extension, because its tools become known in
+   * a turn.
    */
   readonly test: string | null;
 }
 
 /**
- * `note` tells people how reliable the explanation is.
+ * The `note` of the result tells people how reliable the explanation is.
  *
  * **Errors** — `E_AGENT_UNKNOWN`; those of `prepareRun`; with `load` those of `resolveTrustedPlan` and `inspectAgent`.
  */

@@ -51,7 +51,10 @@ function renderReplaced({ count, messages }: ReplacedMessages, columns: number):
   return messages.length > 0 && more > 0 ? [...shown, `      … and ${more} more`] : shown;
 }
 
-/** Says how many messages this message replaced. Use an earlier moment to see them. */
+/**
+ * Says how many messages a replaced message had itself replaced. To see those, a person uses `gdn blame --at` with an
+ * earlier moment.
+ */
 function alsoReplaced({ replaced }: BlamedMessage): string {
   return replaced === undefined ? '' : `, in the place of ${replaced.count}`;
 }

@@ -5,9 +5,9 @@ import { dirname, join, relative } from 'node:path';
 export const installedSchema = 'node_modules/@goondan/runtime/schema/goondan.schema.json';
 
 /**
- * Returns the path from a bundle to the schema for editors, in the nearest `node_modules` of this folder or one above.
- * The path is relative, because the file that contains it is shared with other people. Before an install, it is
- * `installedSchema`.
+ * Returns the path from a bundle to the schema for editors, in the `node_modules` of its folder, or of the nearest
+ * folder above. The path is relative, because the file that contains it is shared with other people. If the schema is
+ * not installed yet, returns `installedSchema`.
  */
 export function findSchema(bundle: string, exists: (path: string) => boolean = existsSync): string {
   for (let folder = bundle; ; folder = dirname(folder)) {

@@ -21,7 +21,7 @@ export function deleteInstance(
         ? deleteStoppedInstance(place, at, { force })
         : running.deleteInstance({ ...toInstanceAddress(at), force }));
     } catch (error) {
-      // The swarm deleted the conversation, and stopped before it could answer.
+      // In an earlier attempt, the swarm deleted the conversation and stopped before it could answer.
       if (isAgain && GoondanError.is(error) && error.code === 'E_INSTANCE_UNKNOWN') return {};
       throw error;
     }

@@ -75,11 +75,14 @@ async function readable<Value>(reading: Promise<Value>, problems: Set<string>): 
 function addProblem(error: unknown, problems: Set<string>): void {
   if (!GoondanError.is(error)) throw error;
   const problem = describeDamage(error);
-  // Skips a problem that is already listed together with its consequence.
+  // Skips a problem if the list already has it, together with its consequence.
   if (![...problems].some((each) => each.startsWith(problem))) problems.add(problem);
 }
 
-/** Yields committed turns only up to the version of the messages, because a running swarm may add more. */
+/**
+ * Yields the committed turns up to the version of the exported messages, which is `last`, because a running swarm may
+ * commit more turns meanwhile.
+ */
 async function* committedTurns(
   journal: Source,
   at: AgentAddress,

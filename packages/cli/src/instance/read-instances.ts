@@ -18,7 +18,7 @@ export interface ListedInstance extends InstanceAddress {
   readonly problem?: string;
 }
 
-/** Sorted by agent and key. **Errors** — those of the store and of the control socket. */
+/** Lists the instances, sorted by agent and key. **Errors** — those of the store and of the control socket. */
 export async function listInstances(place: SwarmPlace): Promise<ListedInstance[]> {
   const statuses = await readStatuses(place);
   return (
@@ -49,7 +49,10 @@ export async function withInstance<Value>(
   return found.value;
 }
 
-/** A folder from which no instance can be named may belong to a damaged conversation, so the error mentions it. */
+/**
+ * Returns the error for an instance that is not in the list. If its folder exists but is damaged, returns the error
+ * about the damage.
+ */
 async function missing(journal: Journal, at: AgentAddress, known: readonly AgentAddress[]): Promise<unknown> {
   const unknown = unknownInstance(at, known);
   if (!(await journal.has(at))) return unknown;

@@ -3,7 +3,7 @@ import { durableStore, type DurableStoreOptions, type Journal } from '@goondan/r
 import { workspaceFolder } from '@goondan/runtime/internal';
 import type { SwarmPlace } from '../swarm/attach-swarm.ts';
 
-/** `warn` is called with reports of damaged files; when absent, they go to standard error. */
+/** `warn` is called with reports of damaged files; without `warn`, the reports go to standard error. */
 export type JournalPlace = SwarmPlace & Pick<DurableStoreOptions, 'warn'>;
 
 /**

@@ -1,7 +1,7 @@
 /**
- * Finds and approves the tools of MCP servers that wait for approval. The extension's state lists them. An approval is
- * written to `.mcp.lock.json` in the bundle, where every instance reads it. No server is called, and no code of the
- * bundle runs.
+ * Finds and approves the withheld tools of MCP servers. The state of each `mcp` extension lists its withheld tools. An
+ * approval is written to `.mcp.lock.json` in the bundle, where every instance reads it. No server is called, and no
+ * code of the bundle runs.
  */
 import { join } from 'node:path';
 import { APPROVALS_FILE, readApprovalsFile, readWithheld, type WithheldTool } from '@goondan/base/mcp';

@@ -23,8 +23,9 @@ export interface FoundServer {
 }
 
 /**
- * Finds the extension with that name (`as`), or one that uses the server with that name in `.mcp.json`, or the server
- * itself. In the last case its variables come from this terminal. **Errors** — `E_MCP_UNKNOWN`, `E_MCP_FILE`.
+ * Finds the extension whose name in an agent (`as`) is `wanted`. If there is none, finds an extension that uses the
+ * server `wanted` of `.mcp.json`. If there is none either, finds that server itself, which then gets the environment of
+ * this process. **Errors** — `E_MCP_UNKNOWN`, `E_MCP_FILE`.
  */
 export async function findServer(
   plan: Pick<SwarmPlan, 'agents'>,
@@ -49,7 +50,7 @@ export async function findServer(
   throw new GoondanError('E_MCP_UNKNOWN', `There is no MCP server "${wanted}". Servers: ${names}.`);
 }
 
-/** Tells whether an extension is `mcp` of the base library, whatever its name. */
+/** Tells whether an extension is the `mcp` extension of the base library, even under another name. */
 export function isMcpServer({ root, resource }: DeclaredExtension): boolean {
   if (!/(?:^|\/)extensions\/mcp\/register\.[jt]s$/.test(resource.spec.entry)) return false;
   try {

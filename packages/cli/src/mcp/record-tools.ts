@@ -6,8 +6,9 @@ import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
 import type { Terminal } from '../terminal.ts';
 
 /**
- * `extension` is the server's name in the agents, and `offered` are the names of its tools. Never rejects, because the record is only for display. Does nothing while the swarm runs, because its agents write
- * the record themselves.
+ * Records the tools for all `agents`. `extension` is the server's name in these agents, and `offered` are the names of
+ * its tools. Never rejects, because the record is only for display. Does nothing while the swarm runs, because its
+ * agents write the record themselves.
  */
 export async function recordTools(
   { stateRoot, workspaceId }: SwarmPlace,

@@ -16,7 +16,7 @@ export interface TestRequest extends RunRequest {
   readonly agent?: string;
   /** A tool to call. */
   readonly call?: string;
-  /** Its arguments, as JSON. */
+  /** The arguments for that tool, as JSON. */
   readonly args?: string;
 }
 
@@ -58,7 +58,7 @@ export async function testServer(
   }
 }
 
-/** Returns a suggestion for a test. The catalogue's suggestion is about a running agent. */
+/** Returns the suggestion for a failed test, because the suggestion in the error catalogue is about a running agent. */
 function whatToCheck({ transport }: McpConfig): string {
   const where = transport === undefined ? `\`${MCP_FILE}\`` : '`transport` of its config';
   return `Check its command, arguments and environment (over HTTP its url and headers) in ${where}.`;
@@ -66,7 +66,7 @@ function whatToCheck({ transport }: McpConfig): string {
 
 /** Masks all texts in the result, because a server may print the secrets it was given. */
 function maskAll(probed: ProbedServer, mask: (text: string) => string): ProbedServer {
-  // Masks every text; the shape stays the same.
+  // The cast is safe: only texts change, and the shape stays the same.
   return JSON.parse(JSON.stringify(probed), (_key, value: unknown) =>
     typeof value === 'string' ? mask(value) : value,
   ) as ProbedServer;

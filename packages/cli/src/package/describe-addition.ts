@@ -39,8 +39,8 @@ export function describeAddition(
 }
 
 /**
- * If the bundle is itself a package, suggests a dependency to add. The file belongs to its author, so it is not
- * rewritten.
+ * If the bundle is itself a package, suggests a line for its list of dependencies. The file that contains the list
+ * belongs to its author, so `gdn` does not change it.
  */
 function listedBy({ scope }: Bundle, name: string, version: string): string[] {
   return scope.resources.flatMap((loaded) => {

@@ -1,7 +1,7 @@
 /**
  * The environment for npm: the variables that every child process of a swarm gets, the operator's npm settings, and the
- * variables that the operator's own `.npmrc` refers to. The list is short, because a `.npmrc` can put any variable into
- * an address or a header.
+ * variables that the operator's own `.npmrc` refers to. npm gets no other variables, because a `.npmrc` can send any
+ * variable to a server, in an address or a header.
  */
 import { join } from 'node:path';
 import { childEnvironment, readTextFile } from '@goondan/runtime/internal';

@@ -13,8 +13,8 @@ import { readDependencies } from './package-json.ts';
  * Uninstalls a package with npm, unless the bundle uses it. `shownAs` is the folder of the bundle as the person typed
  * it, for messages.
  *
- * **Errors** — `E_PACKAGE_MISSING` when it is not installed, `E_PACKAGE_USED`, `E_BUNDLE_INVALID` when its use is
- * unknown, `E_NPM_FAILED`, `E_PACKAGE_FILE`, `E_CANCELLED`.
+ * **Errors** — `E_PACKAGE_MISSING` when it is not installed, `E_PACKAGE_USED`, `E_BUNDLE_INVALID` when errors in the
+ * bundle hide whether it is used, `E_NPM_FAILED`, `E_PACKAGE_FILE`, `E_CANCELLED`.
  */
 export async function removePackage(name: string, shownAs: string, run: NpmRun): Promise<void> {
   const { folder, terminal } = run;
@@ -57,7 +57,7 @@ function refuseUnread({ scope, folder }: Bundle, name: string): void {
   });
 }
 
-/** Refuses when a module imports the package. This is known only after the uninstall. */
+/** Refuses when a module of the bundle imports the package. Only a check after the uninstall shows this. */
 function refuseMissed(before: Bundle, after: Bundle, name: string, shownAs: string, terminal: Terminal): void {
   const known = new Set(before.errors.map(keyOf));
   const errors = after.errors.filter((problem) => !known.has(keyOf(problem)));

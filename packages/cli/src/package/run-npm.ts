@@ -9,7 +9,7 @@ import { npmEnvironment } from './npm-environment.ts';
 import { withoutNpmrc } from './without-npmrc.ts';
 
 export interface NpmRun {
-  /** A real path. */
+  /** The folder in which npm runs, as a path without symbolic links. */
   readonly folder: string;
   /** If true, npm uses the `.npmrc` of the folder, or of its npm workspace. */
   readonly isTrusted: boolean;
@@ -18,9 +18,9 @@ export interface NpmRun {
   readonly signal: AbortSignal;
 }
 
-/** How long npm may take to undo its change. */
+/** How long npm may take to undo its change after Ctrl-C. */
 const GRACE_MS = 10_000;
-/** The maximum number of characters of npm's output that are kept; the end is kept. */
+/** The maximum number of characters of npm's output that are kept: the last ones. */
 const MOST_KEPT = 200_000;
 /** Settings that a folder's `.npmrc` must not change: the git program, and where packages are installed. */
 const DECIDED_HERE = ['--git=git', '--global=false', '--location=project'];

@@ -6,7 +6,7 @@ import { GoondanError } from '@goondan/types';
  * Runs `work` while the folder's `.npmrc` is hidden from npm. npm has no setting for that, so the file is renamed, and
  * renamed back afterwards.
  *
- * **Errors** — `E_PACKAGE_FILE` when it cannot be renamed; the work does not run then.
+ * **Errors** — `E_PACKAGE_FILE` when the file cannot be renamed; then `work` does not run.
  */
 export async function withoutNpmrc<Value>(folder: string, work: () => Promise<Value>): Promise<Value> {
   const path = join(folder, '.npmrc');

@@ -5,11 +5,11 @@ import type { HoldQuit } from '../with-interrupt.ts';
 import { reportOf, reportWithoutEnd, type TurnReport } from './turn-report.ts';
 
 /**
- * Runs one turn and reports its outcome. Aborting `signal` cancels the turn. `asksAgain`: throws when the swarm stops
- * before the answer, so that the caller can ask the next swarm. `holdQuit`, from `withInterrupt`, delays quitting until
- * the turn's cancellation is known.
+ * Runs one turn and reports its outcome. Aborting `signal` cancels the turn. If `asksAgain` is true, throws when the
+ * swarm stops before the answer, so that the caller can ask the next swarm. `holdQuit`, from `withInterrupt`, delays
+ * quitting until the turn's cancellation is known.
  *
- * **Errors** — `E_CANCELLED`, and those of `ask`, when the input was not accepted: it can be sent again. With
+ * **Errors** — `E_CANCELLED`, and those of `ask`, when the input was not accepted, so that it can be sent again. With
  * `asksAgain` also the errors of a swarm that has stopped.
  */
 export async function askForReport(

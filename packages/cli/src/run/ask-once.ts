@@ -21,10 +21,9 @@ export interface Question {
 }
 
 /**
- * Aborting `signal` cancels the turn. If the input was accepted, the outcome is printed, unless the caller can ask
- * again.
+ * Sends the input of `question`, and prints the outcome of its turn. Aborting `signal` cancels the turn.
  *
- * **Errors** — those of `askForReport`: nothing is printed then.
+ * **Errors** — those of `askForReport`. Then no outcome is printed.
  */
 export async function askOnce(swarm: Swarm, question: Question, terminal: Terminal): Promise<ExitCode> {
   const { delivery, json, signal, onAccepted, asksAgain = false, holdQuit } = question;

@@ -17,7 +17,7 @@ export async function awaitConnections(
   for (;;) {
     const { connections } = await control.status();
     const isOver = signal.aborted || Date.now() > deadline;
-    // A failed connection is restarted at once, but keeps its problem.
+    // A failed connection is restarted at once, so its status is `starting` again, but it keeps its `problem`.
     if (isOver || connections.every(({ status, problem }) => status !== 'starting' || problem !== undefined)) {
       return connections.filter(({ status }) => status !== 'listening');
     }

@@ -3,9 +3,9 @@
  * does not.
  *
  * 1. The new process survives this process, the launcher and the terminal. It has its own session and is started
- *    through a shell that exits at once, because `--no-orphans` ends every descendant.
- * 2. It writes one line, `Said`, to its standard output; everything else goes to a file in the workspace.
- * 3. It is killed if it is not ready in time, or if this process stops waiting.
+ *    through a shell that exits at once, because Bun's option `--no-orphans` ends every descendant of this process.
+ * 2. The new process writes one line, `Said`, to its standard output; everything else goes to a file in the workspace.
+ * 3. The new process is killed if it is not ready in time, or if this process stops waiting.
  */
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -67,7 +67,7 @@ function launch({ bundle, swarmName, stateRoot, workdir, watch = false, flock = 
   const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...env } = process.env;
   try {
     const shell = Bun.spawn(['/bin/sh', '-c', '"$@" & echo $!', 'sh', ...program], {
-      // Not a project folder, because that folder would then be in use.
+      // Does not start in the current folder, because that folder would then be in use as long as the swarm runs.
       cwd: '/',
       env,
       stdio: ['ignore', 'pipe', log],
@@ -81,7 +81,7 @@ function launch({ bundle, swarmName, stateRoot, workdir, watch = false, flock = 
   }
 }
 
-/** Opens the file with the same permissions as the launcher's log. */
+/** Opens the log file so that only its owner can read it. */
 function openLog(logFile: string): number {
   try {
     mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 });

@@ -35,7 +35,7 @@ export interface PreparedRun extends Omit<RunRequest, 'bundle'> {
 
 /** **Errors** — `E_BUNDLE_MISSING`, `E_BUNDLE_INVALID`, `E_STATE_ROOT`, `E_SWARM_UNKNOWN`. */
 export async function prepareRun(request: RunRequest, terminal: Terminal): Promise<PreparedRun> {
-  // Ignores a missing variable whose value is not looked up.
+  // Ignores missing variables of connections that are not started.
   const isLeftOut = ({ code, resource = '' }: BundleProblem) =>
     request.connections === false && code === 'E_ENV_MISSING' && resource.startsWith('Connection/');
   const bundle = await openBundle(request.folder, terminal, (warning) => !isLeftOut(warning));
@@ -46,8 +46,9 @@ export async function prepareRun(request: RunRequest, terminal: Terminal): Promi
 }
 
 /**
- * Starts the swarm in this process, after checking that it may start. Failed turns that the command does not report are
- * printed with the log. `graceMs` is how long to wait until all instances are idle.
+ * Starts the swarm in this process, after checking that it may start. Prints warnings and errors of the log, except
+ * lines that the command itself reports (`isReported`). The `graceMs` of the result is how long to wait until all
+ * instances are idle.
  *
  * **Errors** — those of `resolveTrustedPlan` and `startSwarm`.
  */

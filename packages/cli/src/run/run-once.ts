@@ -52,8 +52,8 @@ async function runAlone(run: PreparedRun, question: Omit<Question, 'onAccepted'>
 }
 
 /**
- * The last line of the command says why the asked instance does not answer, so the log line is not printed. Turns of
- * called agents are printed from the log.
+ * Selects the log lines that say why the asked turn or instance gave no answer. They are not printed, because the last
+ * line of the command says the same. Failures of called agents are printed from the log.
  */
 function isAsked({ delivery }: Pick<Question, 'delivery'>): IsReported {
   return (line, entryAgent) => {
@@ -67,11 +67,11 @@ const leftOver = 'Some messages to other agents are not handled yet; the next ru
 
 /**
  * Waits until the events that the turn sent to other agents are handled. Returns false after a timeout or an interrupt.
- * `isAsking` tells whether a person is being asked a question.
+ * While `isAsking` returns true, because a person is being asked a question, the timeout does not run.
  */
 async function comeToRest(control: Swarm, graceMs: number, signal: AbortSignal, isAsking: () => boolean) {
   let deadline = systemClock.elapsed() + graceMs;
-  // An instance with a problem does not start, so waiting for it would be in vain.
+  // Does not wait for an instance with a problem, because it does not start.
   while ((await control.status()).instances.some(({ queued, problem }) => queued > 0 && problem === undefined)) {
     if (isAsking()) deadline = systemClock.elapsed() + graceMs;
     if (signal.aborted || systemClock.elapsed() > deadline) return false;

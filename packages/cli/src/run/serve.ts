@@ -19,7 +19,7 @@ export interface ServedSwarm {
 /**
  * Resolves when the swarm is stopped, by a signal or by `gdn stop`. A second signal does not wait for running turns.
  *
- * **Errors** — those of `startRun`, before `onReady`.
+ * **Errors** — those of `startRun`. Then `onReady` is not called.
  */
 export async function serve(
   run: PreparedRun,

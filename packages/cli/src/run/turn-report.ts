@@ -66,7 +66,10 @@ export function reportWithoutEnd(
   };
 }
 
-/** Adds to the suggestion that the input is kept: a person who fixes the agent and asks again gets both answers. */
+/**
+ * Adds to the suggestion that the input is kept. If a person fixed the agent and sent the input again, the agent would
+ * answer twice.
+ */
 function withFate(code: ErrorCode, suggestion: string): string {
   return SAY_THE_FATE.has(code) ? suggestion : `${suggestion} The input is kept: it is handled when the agent starts.`;
 }

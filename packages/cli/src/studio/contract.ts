@@ -59,8 +59,8 @@ export interface WorkspaceList {
 export interface WorkspaceSummary {
   readonly workspaceId: string;
   /**
-   * The swarm that runs or last ran in the workspace. Absent if an older version, which did not record it, used the
-   * workspace last.
+   * The swarm that runs or last ran in the workspace. Absent if the workspace was last used by an older version of
+   * `gdn`, which did not record the swarm.
    */
   readonly swarm?: string;
   readonly isRunning: boolean;
@@ -159,7 +159,10 @@ export interface TimelineTurn {
 /** `?before=SEQ&limit=N` selects a page; the limit is 100 by default, at most 1000. */
 export type HistoryView = Sent<HistoryPage>;
 
-/** `?agent=…&instanceKey=…&last=N` selects turns, newest first; without an agent, those of the whole workspace. */
+/**
+ * `?agent=…&instanceKey=…&last=N` selects turns, newest first; without an agent, it selects turns of the whole
+ * workspace.
+ */
 export interface TurnList {
   readonly turns: readonly TurnSummary[];
 }
@@ -168,9 +171,10 @@ export interface TurnList {
 export type TraceView = ReadTrace;
 
 /**
- * The notices of a swarm as its watchers get them, beginning with those of the running turns so far. `swarm`: the swarm
- * started or stopped; also sent once at the beginning of the stream. `conversations`: conversations were added or
- * deleted while no swarm ran. Each notice is one message. A stream that is refused is closed with a reason for people.
+ * The notices of a swarm as its watchers get them, beginning with the earlier notices of the turns that are running.
+ * `swarm`: the swarm started or stopped; also sent once at the beginning of the stream. `conversations`: conversations
+ * were added or deleted while no swarm ran. Each notice is one message. A stream that is refused is closed with a
+ * reason for people.
  */
 export type StudioNotice =
   Sent<SwarmNotice> | { readonly type: 'swarm'; readonly isRunning: boolean } | { readonly type: 'conversations' };

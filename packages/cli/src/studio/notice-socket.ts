@@ -5,7 +5,7 @@
  * 1. The queue for a page that does not read is limited: the oldest notices that may be lost are dropped, and the page
  *    gets the number of dropped notices.
  * 2. All other notices are queued; when there are too many, the socket is closed.
- * 3. `left` aborts once, whichever side ended the connection.
+ * 3. `left` aborts once, when the connection ends, whichever side ended it.
  */
 import { type LossyKind, SendQueue } from '@goondan/runtime/internal';
 
@@ -21,7 +21,7 @@ export interface PageSocket {
 
 const MEGABYTE = 1_000_000;
 const limits = { mostWaiting: 256, mostWaitingBytes: 4 * MEGABYTE, mostLossy: 1_000, mostLossyBytes: MEGABYTE };
-/** Status codes of RFC 6455. */
+/** Status codes for closing a WebSocket (RFC 6455). */
 const TRY_AGAIN_LATER = 1013;
 const SAYS_SOMETHING = 1008;
 

@@ -8,7 +8,10 @@ import { placeOfSwarm } from '../swarm/reach-swarm.ts';
 import { startCommand } from '../swarm/start-command.ts';
 import { rememberFor } from './remember-for.ts';
 
-/** How long the agents are cached: every view needs them, and reading them checks the whole bundle. */
+/**
+ * How long the agents are cached. A cache is needed, because every view shows the agents, and reading them checks the
+ * whole bundle.
+ */
 const REMEMBERED_MS = 10_000;
 
 export interface OpenedSwarm {

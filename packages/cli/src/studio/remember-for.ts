@@ -1,6 +1,6 @@
 /**
  * Caches a value that is slow to read and seldom changes. A value older than `ms` is read again; meanwhile callers get
- * the old value. A failed read is repeated with the next call.
+ * the old value. If a read fails, the next call reads again.
  */
 import type { Clock } from '@goondan/runtime/internal';
 
@@ -21,7 +21,7 @@ export function rememberFor<Value>(ms: number, read: () => Promise<Value>, clock
       },
     );
     if (known === undefined) return next;
-    // Ignores the failure here: a caller sees it only when there is no older value.
+    // Ignores a failure here, because this caller gets the old value.
     next.catch(() => undefined);
     return known.value;
   };

@@ -131,7 +131,7 @@ function listen(port: number, fetch: (request: Request) => Promise<Response | un
       port,
       // Disables the timeout: a stream may be quiet for hours, and reading a body has its own deadline.
       idleTimeout: 0,
-      // Disables Bun's limit: ours is smaller, and its error has a message.
+      // Disables Bun's limit, because Studio's own limit is smaller, and its error has a message.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
       // By default Bun shares the port with other processes.

@@ -34,7 +34,7 @@ export class SharedReads {
     try {
       return await read();
     } finally {
-      // The next queued read takes the place; if the queue is empty, the place becomes free.
+      // The next queued read takes the slot of the finished read; if the queue is empty, the slot becomes free.
       const next = this.#line.shift();
       if (next === undefined) this.#active -= 1;
       else next();

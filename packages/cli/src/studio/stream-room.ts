@@ -10,7 +10,7 @@ export class StreamRoom {
     return this.#open;
   }
 
-  /** Takes a place. Returns a function that frees it; call it once. **Errors** — `E_STUDIO_BUSY`. */
+  /** Counts one more stream. Returns a function to call once, when that stream ends. **Errors** — `E_STUDIO_BUSY`. */
   take(): () => void {
     if (this.#open >= MOST_STREAMS) {
       throw new GoondanError(

@@ -1,7 +1,4 @@
-/**
- * Handles swarms that another process may start or stop at any moment: work that fails because of such a change is
- * retried.
- */
+/** Another process may start or stop a swarm at any moment. Work that fails because of such a change is retried. */
 import { sleep, systemClock } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 
@@ -11,7 +8,10 @@ const AGAIN_MS = 100;
 /** The error codes of a swarm that stops, or whose socket is closed. */
 export const goneCodes: readonly string[] = ['E_SWARM_STOPPED', 'E_CONTROL_CLOSED'];
 
-/** Retries `work` for a while when another process is about to start or stop the swarm of the workspace. */
+/**
+ * Runs `attempt`, and repeats it for a while when another process is about to start or stop the swarm of the workspace.
+ * `isAgain` is true for a repetition.
+ */
 export async function betweenSwarms<Value>(
   attempt: (isAgain: boolean) => Promise<Value>,
   signal: AbortSignal,

@@ -11,7 +11,7 @@ export interface FoundWorkspace {
  * Finds the workspace of a bundle's swarm like `resolveSwarm`, but also while other parts of the bundle are broken or
  * lack a value.
  *
- * **Errors** — `E_SWARM_UNKNOWN`; `E_BUNDLE_INVALID` when an invalid bundle may be the reason.
+ * **Errors** — `E_SWARM_UNKNOWN`; `E_BUNDLE_INVALID` when the swarm may be unknown only because the bundle is invalid.
  */
 export function findWorkspace(bundle: Bundle, wanted: string | undefined): FoundWorkspace {
   const { folder, scope } = bundle;
@@ -24,10 +24,10 @@ export function findWorkspace(bundle: Bundle, wanted: string | undefined): Found
 }
 
 /**
- * Finds the workspace for a folder, and reads only the swarms of its bundle. `findSwarm` calls it for a swarm that
- * never ran.
+ * Finds the workspace for a folder, and reads only the swarms of its bundle. `findSwarm` calls this function for a
+ * swarm that never ran.
  *
- * **Errors** — `E_BUNDLE_MISSING`, and as above.
+ * **Errors** — `E_BUNDLE_MISSING`, and those of `findWorkspace`.
  */
 export async function findWorkspaceIn(folder: string, wanted: string | undefined): Promise<FoundWorkspace> {
   return chooseWorkspace(await loadSwarms(folder), wanted) ?? resolveIt(await readBundle(folder), wanted);

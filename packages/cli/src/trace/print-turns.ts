@@ -28,10 +28,13 @@ export function printTurns(turns: readonly TurnSummary[], { print, colors, colum
   print(`${colors.dim(lineOf(heads))}\n${rows.map((row) => `${lineOf(row)}\n`).join('')}`);
 }
 
-/** The minimum length of an id; longer when several ids begin with the same characters. */
+/** The minimum length of a shortened id. The id is longer when several ids begin with the same characters. */
 const SHORTEST = 8;
 
-/** Returns the shortest unique beginning of the part after `turn-event-`; for other turn ids, the span id. */
+/**
+ * Returns the shortest unique beginning of the part after `turn-event-`. A turn id of another form is returned whole if
+ * it is short; otherwise the span id is returned.
+ */
 function shortId({ turnId, spanId }: TurnSummary, turns: readonly TurnSummary[]): string {
   const own = ownPart(turnId);
   if (own === undefined) return turnId.length <= MOST_SHOWN && /^[\w-]+$/.test(turnId) ? turnId : spanId;

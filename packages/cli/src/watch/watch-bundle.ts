@@ -11,9 +11,9 @@ export interface BundleWatch {
   readonly reload: () => Promise<PlanReconcile>;
   /** Called after a reload that changed a part of the swarm. */
   readonly onReloaded: (changes: PlanReconcile) => void;
-  /** Called when a reload was refused; nothing changed. */
+  /** Called when a reload was refused; the swarm did not change. */
   readonly onRefused: (error: unknown) => void;
-  /** Called when the refused change was reverted in the files; nothing changed. */
+  /** Called when a person has reverted the refused change in the files; the swarm did not change. */
   readonly onTakenBack: () => void;
 }
 

@@ -4,7 +4,7 @@
  *
  * Invariants:
  * 1. Several changes in a short time are reported once, after a quiet moment.
- * 2. At most `MOST_FOLDERS` folders are watched; if there are more, it fails with `E_WATCH` and watches nothing.
+ * 2. At most `MOST_FOLDERS` folders are watched; if there are more, `watchFolder` throws `E_WATCH` and watches nothing.
  * 3. If another folder takes the place of a watched folder, as with `git switch`, the new folder is watched.
  */
 import { type FSWatcher, readdirSync, statSync, watch } from 'node:fs';
@@ -26,7 +26,7 @@ export function watchFolder(
   onLost: (error: GoondanError) => void,
   except?: string,
 ): () => void {
-  /** `identity` is that of the folder when the watch began. */
+  /** `identity` identifies the folder that had this path when the watch began. */
   const watched = new Map<string, { readonly watcher: FSWatcher; readonly identity: string | undefined }>();
   let quiet: ReturnType<typeof setTimeout> | undefined;
 

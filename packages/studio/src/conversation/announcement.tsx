@@ -12,7 +12,10 @@ interface AnnouncementProps {
 /** The maximum number of characters that are read aloud; the page shows the whole text. */
 const LONGEST = 300;
 
-/** For screen readers: announces that the agent is answering, and then the finished answer, but not each word of it. */
+/**
+ * For screen readers: announces that the agent is answering, and later the finished answer, but not every word while it
+ * is streamed.
+ */
 export function Announcement({ agent, isWorking, waiting, newest }: AnnouncementProps) {
   const [hasWorked, setWorked] = useState(false);
   if (isWorking && !hasWorked) setWorked(true);

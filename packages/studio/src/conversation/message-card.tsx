@@ -15,7 +15,7 @@ interface MessageCardProps {
   readonly show: Show;
 }
 
-/** One message, its author, and a link to the moment of its event. */
+/** Shows one message with its author, and a link to the conversation as it was after the event of this message. */
 export const MessageCard = memo(function MessageCard({ agent, shown, outcomes, calls, show }: MessageCardProps) {
   const { message, author, seq, at, replaced } = shown;
   const pieces = piecesOf(message.data, outcomes, calls);

@@ -9,8 +9,8 @@ export interface SentInput {
 }
 
 /**
- * Returns the pending inputs: those that this page sent and that have neither a committed turn nor a dead letter, and
- * another client's input of the running turn. `told` contains the ids of committed turns.
+ * Returns the pending inputs: the inputs of this page that have neither a committed turn nor a dead letter, and the
+ * input of the running turn if another client sent it. `told` contains the ids of committed turns.
  */
 export function pendingInputs(
   sent: readonly SentInput[],

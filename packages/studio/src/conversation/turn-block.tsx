@@ -67,7 +67,7 @@ function startOf([first]: TurnGroup['messages']): string {
   return first === undefined ? '' : describeMoment(first.at);
 }
 
-/** A cancel is deliberate, so it is not shown as a problem. */
+/** Shows why a turn failed. A cancel is deliberate, so it is not shown as a problem. */
 function TurnFailure({
   result,
   error,

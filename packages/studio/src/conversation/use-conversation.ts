@@ -37,7 +37,7 @@ export function useConversation({ view, shown, at, heard, commits, last }: Conve
   const conversation = useQuery<ConversationView>(ask('conversation', { at, last }), version);
   const timeline = useQuery<TimelineView>(ask('timeline'), version);
   const live = useLiveTurn(heard, conversation.version === version);
-  // Another client's input is not in a message yet, but it is in the trace.
+  // The input of another client is in the trace before it is in a message.
   const isOthers = live !== undefined && !sent.some(({ turnId }) => turnId === live.turnId);
   const recorded = useRecorded(`${version} ${isOthers ? live.turnId : ''}`);
   const turns = useQuery<TurnList>(ask('turns', { last: 200 }), recorded);
@@ -52,7 +52,7 @@ export function useConversation({ view, shown, at, heard, commits, last }: Conve
   const told = useMemo(() => new Set([...results.keys(), ...groups.map(({ turnId }) => turnId)]), [results, groups]);
   const running = live && { ...unfinished(turns.value, told), ...live };
   const untold = pendingInputs(sent, told, view.deadLetters);
-  // Drops committed inputs for good, so that they do not become pending again when their turn is deleted later.
+  // Drops committed inputs for good, so that they do not become pending again if their turn is deleted later.
   if (untold.length < sent.length) setSent(untold);
   const pending = pendingInputs(untold, told, view.deadLetters, running && summaries.get(running.turnId ?? ''));
 
@@ -112,12 +112,12 @@ function useLiveTurn(live: LiveTurn | undefined, isRead: boolean): LiveTurn | un
   return live ?? (isRead ? undefined : latest);
 }
 
-/** How long a commit may take to reach the page. */
+/** How long the page may take to show a commit. */
 const PATIENCE_MS = 1_000;
 
 /**
- * Reads again when the page shows another number of messages than the disk has, for longer than `PATIENCE_MS`: the
- * conversation was reset, or the notice of a commit was missed.
+ * Reads again when the number of messages on the page differs from the number on disk for longer than `PATIENCE_MS`.
+ * Then the conversation was reset, or the notice of a commit was missed.
  */
 function useWhenMissed(there: number | undefined, read: number | undefined, readAgain: () => void): void {
   useEffect(() => {

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 
-/** The distance in pixels that still counts as the end. */
+/** The distance from the end, in pixels, at which the view still counts as being at the end. */
 const NEAR = 60;
 
 /**
@@ -19,13 +19,13 @@ export function useStickToEnd(moment: number | undefined) {
     const look = () => {
       const isUp = outer.scrollTop < lastTop;
       lastTop = outer.scrollTop;
-      // Growing content changes the distance to the end, but it is not scrolling.
+      // Only scrolling up leaves the end: growing content also increases the distance, but nobody scrolled.
       if (outer.scrollHeight - outer.scrollTop - outer.clientHeight < NEAR) isAtEnd.current = true;
       else if (isUp) isAtEnd.current = false;
     };
     const stick = () => {
       if (isAtEnd.current) outer.scrollTop = outer.scrollHeight;
-      // Remembers the position after the content shrank, because that is not scrolling either.
+      // Remembers the position, because shrinking content moves the view up although nobody scrolled.
       lastTop = outer.scrollTop;
     };
     outer.addEventListener('scroll', look, { passive: true });

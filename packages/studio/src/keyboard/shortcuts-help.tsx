@@ -28,7 +28,7 @@ export function ShortcutsHelp({ close }: { readonly close: () => void }) {
         ))}
       </dl>
       <p className="quiet">In the onion: the arrow keys move from band to band; left closes one, right opens it.</p>
-      {/* The browser restores the focus. */}
+      {/* When the dialog closes, the browser restores the focus. */}
       <button type="button" onClick={() => dialog.current?.close()}>
         Close
       </button>

@@ -13,7 +13,7 @@ export function useBorrowedFocus<Part extends HTMLElement>(otherwise: string): R
     const before = document.activeElement;
     return () => {
       if (current?.contains(document.activeElement) !== true) return;
-      // Waits until the part was removed, because the focused element is removed with it.
+      // Waits until the part has been removed from the page, because the focused element is removed with it.
       queueMicrotask(() => {
         const back = before instanceof HTMLElement && before !== document.body && before.isConnected ? before : null;
         (back ?? document.querySelector<HTMLElement>(selector.current))?.focus();

@@ -98,7 +98,7 @@ function focusOn(selector: string): boolean {
   return found !== null;
 }
 
-/** Clicks the last match, which is the newest. */
+/** Clicks the last element that matches the selector, which is the newest one. Returns false if none matches. */
 function clickOn(selector: string): boolean {
   const found = [...document.querySelectorAll<HTMLElement>(selector)].at(-1);
   found?.click();

@@ -1,6 +1,7 @@
 /**
  * The running turns as notices describe them: the text so far, and the running tools. These are pure functions from one
- * state to the next, so that they can be tested without a browser. The constants limit the size of the state.
+ * state to the next, so that they can be tested without a browser. `MOST_TOOLS` and `LONGEST_TEXT` limit the size of
+ * the state.
  */
 import type { InstanceAddress, StudioNotice } from '@goondan/cli/studio';
 
@@ -22,14 +23,14 @@ export interface LiveTurn extends InstanceAddress {
   readonly tools: readonly LiveTool[];
   /** True when the beginning of the text was dropped. */
   readonly isCut?: boolean;
-  /** True when the last report of the swarm did not contain this turn; see `settleTurns`. */
+  /** True when the last status of the swarm did not contain this turn; see `settleTurns`. */
   readonly isDoubted?: boolean;
 }
 
 /** Running turns by agent and instance key, because an instance runs one turn at a time. */
 export type LiveTurns = Readonly<Record<string, LiveTurn>>;
 
-/** The maximum number of tools of one turn; older ones are dropped. */
+/** The maximum number of tool calls of one turn; older calls are dropped. */
 const MOST_TOOLS = 100;
 const LONGEST_TEXT = 256 * 1024;
 
@@ -67,7 +68,7 @@ function begin(agent: string, instanceKey: string, payload: Payload): LiveTurn {
   return { agent, instanceKey, ...namesIn(payload), text: '', reasoning: '', stepIndex: 0, tools: [] };
 }
 
-/** Creates a running turn whose beginning was missed. */
+/** Creates a running turn about which nothing is known yet. */
 export function emptyTurn(agent: string, instanceKey: string): LiveTurn {
   return { agent, instanceKey, text: '', reasoning: '', tools: [] };
 }

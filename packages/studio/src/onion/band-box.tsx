@@ -4,7 +4,7 @@ import type { Band } from './bands.ts';
 
 interface BandBoxProps {
   readonly band: Band;
-  /** The duration of the whole turn, which takes the full width. */
+  /** The duration of the whole turn. A time bar of this duration takes the full width. */
   readonly wholeMs: number;
   /** The ids of the closed bands. */
   readonly closed: ReadonlySet<string>;

@@ -86,7 +86,10 @@ function titleOf({ extension, name, kind }: LayerRecord): string {
   return name === kind ? extension : `${extension} · ${name}`;
 }
 
-/** Lists all bands from the outside in and from top to bottom, which is the order of the arrow keys. */
+/**
+ * Lists a band and all bands inside it, in the order in which the arrow keys reach them: from the outside in, and from
+ * top to bottom.
+ */
 export function listBands(band: Band): readonly Band[] {
   return [band, ...band.inside.flatMap(listBands)];
 }

@@ -22,7 +22,10 @@ export function ChangeList({ title, changes }: { readonly title: string; readonl
   );
 }
 
-/** Formats complete JSON on several lines. Records contain JSON on one line, cut when it is long. */
+/**
+ * Formats JSON on several lines. A record contains JSON on one line; if it was long, it was cut, and is returned
+ * unchanged.
+ */
 function readable(text: string): string {
   try {
     const value: unknown = JSON.parse(text);

@@ -10,7 +10,9 @@ export function closedAtFirst(whole: Band): ReadonlySet<string> {
   return new Set(bands.filter(({ type, kind }) => type === 'chain' && kind === 'step').map(({ id }) => id));
 }
 
-/** Lists visible bands from the outside in, top to bottom. */
+/**
+ * Lists the visible bands, from the outside in and from top to bottom: the bands inside a closed band are not visible.
+ */
 export function seenBands(band: Band, closed: ReadonlySet<string>): readonly Band[] {
   return closed.has(band.id) ? [band] : [band, ...band.inside.flatMap((each) => seenBands(each, closed))];
 }

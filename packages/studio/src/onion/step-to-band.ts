@@ -3,7 +3,10 @@ import type { Band } from './bands.ts';
 /** The effect of a key in the tree: select another band, or open or close the selected band. */
 export type BandStep = { readonly to: Band } | { readonly open: Band } | { readonly close: Band };
 
-/** Right opens a band or moves in, left closes a band or moves out, as in every tree. `bands` are the visible bands. */
+/**
+ * Returns the effect of a key. The right arrow opens a band or moves into it, and the left arrow closes a band or moves
+ * out of it, as in every tree. `bands` are the visible bands.
+ */
 export function stepToBand(
   bands: readonly Band[],
   closed: ReadonlySet<string>,

@@ -120,7 +120,7 @@ function describeEnd({ ending, truncated, durationMs }: TurnList['turns'][number
   return truncated === true ? 'truncated' : describeDuration(durationMs);
 }
 
-/** A conversation may have messages but no recorded turns. */
+/** Explains why no turns are shown. A conversation may have messages but no recorded turns. */
 function describeNone({ conversations, isRunning }: WorkspaceView): string {
   if (conversations.some(({ messages }) => messages > 0)) return 'None is recorded.';
   return isRunning ? 'None yet. Open an agent, and write to it.' : 'None yet.';

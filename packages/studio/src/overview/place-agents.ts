@@ -1,6 +1,6 @@
 /**
- * Arranges the agents of a swarm: agents that no other agent calls are on the left, all others are to the right of
- * their callers.
+ * Arranges the agents of a swarm: the entry agent and agents that no other agent may call are on the left, and each
+ * other agent is one column to the right of its first caller.
  */
 
 export interface PlacedAgent {

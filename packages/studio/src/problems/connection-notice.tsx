@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'react';
 import { InlineText } from '../text/inline-text.tsx';
 
-/** A shorter interruption is not shown. */
+/** How long a problem must last before it is shown. */
 const PATIENCE_MS = 1_500;
 
 /**
- * Says that the page may be out of date. Disappears when Studio answers again. `streamProblem` is why notices do not
- * arrive (empty if unknown); `undefined` while they arrive.
+ * Says that the page may be out of date. Disappears when Studio answers again. `streamProblem` is the reason why
+ * notices do not arrive (empty if unknown); `undefined` while notices arrive.
  */
 export function ConnectionNotice({
   streamProblem,

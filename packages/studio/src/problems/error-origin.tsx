@@ -1,4 +1,4 @@
-/** Shows the place in the bundle's code that threw, and the stack on demand. */
+/** Shows the place in the bundle's code where the error was thrown, and the stack on demand. */
 import type { CodePlace } from '@goondan/cli/studio';
 
 export function ErrorOrigin({

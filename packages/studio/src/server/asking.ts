@@ -1,6 +1,6 @@
 /**
- * Repeats one request, but never runs two at a time: calls during a running request share the next request. So a slow
- * server is not overloaded, and frequent calls still get an answer.
+ * Sends one request whenever `ask` is called, but never two at a time: all calls during a running request share the
+ * next request. So a slow server is not overloaded, and frequent calls still get an answer.
  */
 import { ServerError } from './ask-server.ts';
 
@@ -31,7 +31,7 @@ export class Asking<Answer> {
     if (!this.#isAsking) void this.#askWhileWanted();
   }
 
-  /** Stops: no more answers are reported. */
+  /** Stops asking. No more answers are reported. */
   end(): void {
     this.#over.abort();
     clearTimeout(this.#timer);

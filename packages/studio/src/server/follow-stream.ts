@@ -16,7 +16,10 @@ export interface StreamListener {
 }
 
 const GATHER_MS = 50;
-/** The maximum number of notices in a batch, because timers are slow while a page is in the background. */
+/**
+ * The maximum number of notices in a batch. A limit is needed, because timers are slow while a page is in the
+ * background.
+ */
 const MOST_GATHERED = 2_000;
 const RETRY_MS = 3_000;
 

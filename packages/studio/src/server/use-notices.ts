@@ -3,8 +3,8 @@ import { addressOf } from './ask-server.ts';
 import { followStream, type StreamListener } from './follow-stream.ts';
 
 /**
- * Listens to the notices of a workspace. Returns `undefined` while the stream is open; otherwise the reason why not,
- * which may be empty.
+ * Listens to the notices of a workspace. Returns `undefined` while the stream is open; otherwise the reason why it is
+ * closed, which may be empty.
  */
 export function useNotices(workspaceId: string | undefined, listener: StreamListener): string | undefined {
   const latest = useRef(listener);

@@ -3,7 +3,10 @@ import { useEffect, useState } from 'react';
 /** How long to wait after a commit until the trace of the turn has been written. */
 const RECORDED_MS = 700;
 
-/** Returns a value that changes with `version`, and once more after the trace has been written. */
+/**
+ * Returns a text that changes when `version` changes, and once more `RECORDED_MS` later, when the trace has been
+ * written.
+ */
 export function useRecorded(version: string): string {
   const [late, setLate] = useState(version);
   useEffect(() => {

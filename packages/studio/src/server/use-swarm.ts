@@ -17,15 +17,15 @@ export interface Swarm {
   readonly live: LiveTurns;
   /** Returns a number that changes when this conversation changed on disk. */
   readonly versionOf: (agent: string, instanceKey: string) => number;
-  /** A counter that increments while turns run, for views of a running turn. */
+  /** A counter that increments while turns run, so that a view of a running turn is read again. */
   readonly progress: number;
-  /** Why notices do not arrive (empty if unknown); `undefined` while they arrive. */
+  /** The reason why notices do not arrive (empty if unknown); `undefined` while notices arrive. */
   readonly streamProblem: string | undefined;
   /** Reads the workspace again after a change. */
   readonly refetch: () => void;
 }
 
-/** How often to read without a notice, because some changes send none, such as an edited bundle. */
+/** How often to read again without a notice, because some changes, such as an edited bundle, send no notice. */
 const LOOK_AGAIN_MS = 60_000;
 
 export function useSwarm(workspaceId: string | undefined): Swarm {

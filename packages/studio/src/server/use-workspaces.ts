@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { type Answered, useQuery } from './use-query.ts';
 import { useTicks } from './use-ticks.ts';
 
-/** How often to look for new swarms; more often while there is none. */
+/** How often to look for new swarms. While there is none, `WAIT_FOR_FIRST_MS` is used instead. */
 const LOOK_AGAIN_MS = 5_000;
 const WAIT_FOR_FIRST_MS = 1_000;
 

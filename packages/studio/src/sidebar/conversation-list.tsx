@@ -5,7 +5,9 @@ import { writeRoute } from '../route/route.ts';
 import { describeAge } from '../time/describe-time.ts';
 import { groupByAgent } from './group-by-agent.ts';
 
-/** The maximum number shown per agent; older ones can still be opened by their address. */
+/**
+ * The maximum number of conversations shown for each agent. Older conversations can still be opened by their address.
+ */
 const MOST_SHOWN = 200;
 
 export function ConversationList({

@@ -22,7 +22,8 @@ export function NewConversation({ view, goTo }: NewConversationProps) {
 }
 
 function NameForm({ view, goTo, close }: NewConversationProps & { readonly close: () => void }) {
-  // The element that gets the focus: the button after a cancel, the text field after opening.
+  // Selects the element that gets the focus when the form closes: the button after a cancel, or the text field of the
+  // new conversation.
   const [next, setNext] = useState('button.new-conversation');
   const box = useBorrowedFocus<HTMLFormElement>(next);
   const open = (event: FormEvent<HTMLFormElement>) => {
@@ -36,7 +37,7 @@ function NameForm({ view, goTo, close }: NewConversationProps & { readonly close
   };
   const press = (event: KeyboardEvent) => {
     if (event.key !== 'Escape') return;
-    // Keeps other listeners from handling Escape, which only closes the form.
+    // Here Escape only closes the form, so no other listener gets the key.
     event.stopPropagation();
     close();
   };

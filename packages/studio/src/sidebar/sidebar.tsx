@@ -20,7 +20,7 @@ interface SidebarProps {
 }
 
 export function Sidebar({ list, workspaceId, view, shown, live, goTo, openHelp }: SidebarProps) {
-  // Used in a narrow window, where the list is collapsed.
+  // Used only in a narrow window, where the list is collapsed until a person opens it.
   const [isOpen, setOpen] = useState(false);
   useEffect(() => setOpen(false), [workspaceId, shown?.agent, shown?.instanceKey]);
   return (

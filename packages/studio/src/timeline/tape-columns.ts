@@ -6,7 +6,7 @@ export type Author = 'i' | 'm' | 't' | 'e' | 'r';
 export type Column = readonly { readonly author: Author; readonly share: number }[];
 
 const topDown: readonly Author[] = ['i', 'e', 't', 'm', 'r'];
-/** The minimum share, which keeps a person's message visible among a thousand others. */
+/** The minimum share of an author, so that one message of a person stays visible among a thousand other events. */
 const LEAST_SHARE = 0.15;
 
 /** Returns at most `width` columns, and at most one column per event. */

@@ -3,7 +3,7 @@ import type { TimelineView } from '@goondan/cli/studio';
 import { useEffect, useRef, useState } from 'react';
 import { type Author, tapeColumns } from './tape-columns.ts';
 
-/** The height of a single event by author; a column of many events has the full height. */
+/** The height of a column by author, if each column shows one event. Otherwise all columns have the full height. */
 const heights: Readonly<Record<Author, number>> = { i: 1, m: 0.75, t: 0.55, e: 0.55, r: 0.3 };
 
 export function Tape({
@@ -49,7 +49,8 @@ function draw(
   if (context === null) return;
   context.scale(scale, scale);
   const colors = getComputedStyle(canvas);
-  // The colour of an element is resolved; a property still has the colours of both themes.
+  // Reads the colour through an element, which has the colour of the current theme. The property itself contains the
+  // colours of both themes.
   const paint = (name: string) => {
     canvas.style.color = `var(--${name})`;
     return colors.color;
@@ -63,7 +64,8 @@ function draw(
     r: paint('author-r'),
   };
   const { authors, from, last, first, turns } = timeline;
-  // Marks the same position as the slider: the right edge of the event after which the conversation is shown.
+  // The mark is at the same position as the slider: at the right edge of the event after which the conversation is
+  // shown.
   const perEvent = width / Math.max(1, last - first + 1);
   const leftOf = (seq: number) => (seq - first) * perEvent;
 

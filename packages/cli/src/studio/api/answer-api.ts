@@ -1,4 +1,4 @@
-/** Finds the handler for an address below `/api`, according to the table in the contract. */
+/** Finds the handler for an address below `/api`, according to the table in `contract.ts`. */
 import { Refusal } from '@goondan/types/http';
 import type { StudioHost } from '../studio-host.ts';
 import { readJson } from '../http/read-json.ts';
@@ -9,7 +9,7 @@ import { findPlace, listAll } from './list-workspaces.ts';
 import { streamNotices } from './stream-notices.ts';
 
 /**
- * `path` is the part after `/api/`. Returns `undefined` when the request has become a WebSocket.
+ * `path` is the part of the address after `/api/`. Returns `undefined` when the request has become a WebSocket.
  *
  * **Errors** — `E_STUDIO_REQUEST`, and those of the handler.
  */

@@ -28,15 +28,15 @@ export const answerPost = new Map<string, (host: StudioHost, place: SwarmPlace, 
   ['dead-letter', moveDeadLetter],
 ]);
 
-// The bodies: required fields exist, every field has its type, and there are no others.
+// These checks accept a body only if it has all required fields, each with the right type, and no unknown fields.
 const address = { agent: name, instanceKey: name };
 
 const checkSend = refusing(exactObject({ ...address, input: text }));
 
-/** Without `turnId`, the running turn is meant. */
+/** Without `turnId`, the request cancels the running turn. */
 const checkCancel = refusing(exactObject({ ...address, turnId: optional(name) }));
 
-/** `note` is for the model, when the call is denied. */
+/** If the call is denied, the model reads `note`. */
 const checkApproval = refusing(exactObject({ id: name, decision: oneOf('approve', 'deny'), note: optional(text) }));
 
 const checkDeadLetter = refusing(exactObject({ ...address, eventId: name, action: oneOf('retry', 'drop') }));

@@ -24,8 +24,8 @@ export async function listAll(host: StudioHost): Promise<WorkspaceList> {
 }
 
 /**
- * Looks a workspace up among the existing ones, so that no path is built from an address. **Errors** —
- * `E_WORKSPACE_UNKNOWN`.
+ * Finds a workspace among the existing ones by its id, so that no text from an address becomes a file path. **Errors**
+ * — `E_WORKSPACE_UNKNOWN`.
  */
 export function findPlace({ stateRoot, opened }: StudioHost, wanted: string): SwarmPlace {
   const known = [...(opened === undefined ? [] : [opened.workspaceId]), ...workspaceIds(stateRoot)];

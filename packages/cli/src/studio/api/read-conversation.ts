@@ -27,7 +27,7 @@ export async function readConversation(
   };
 }
 
-/** A history that may be read only in part; the rest is then counted. */
+/** A history whose reader may stop early; `countRest` then counts the remaining events. */
 class CountedHistory implements HistorySource {
   /** The number of events that are no longer kept. */
   readonly start: number;
@@ -43,12 +43,12 @@ class CountedHistory implements HistorySource {
   }
 
   async history(): Promise<KeptHistory> {
-    // The iterator has no `return`, so that a reader which stops early leaves the rest to be counted.
+    // The iterator has no `return`, so that the rest can still be counted after a reader stopped early.
     const turns = { [Symbol.asyncIterator]: () => ({ next: () => this.#next() }) };
     return { start: this.#history.start, turns };
   }
 
-  /** Returns the number of the newest event. */
+  /** Reads the remaining events, and returns the number of the newest event. */
   async countRest(): Promise<number> {
     while ((await this.#next()).done !== true);
     return this.#seq;

@@ -25,7 +25,7 @@ export async function readTimeline(source: HistorySource, instance: AgentAddress
     last += events.length;
     authors += events.map(({ author }) => letters[author.kind]).join('');
     shown.push(describe(turn, from, last));
-    // Cuts only from time to time, because each cut copies the rest of the text.
+    // Cuts only from time to time, because each cut copies everything that is kept.
     if (authors.length > 2 * MOST_SHOWN) authors = authors.slice(-MOST_SHOWN);
     if (shown.length > 2 * MOST_SHOWN) shown = shown.slice(-MOST_SHOWN);
   }

@@ -36,7 +36,8 @@ export function streamNotices({ streams, clock, upgrade }: StudioHost, place: Sw
   throw new Refusal(426, 'E_STUDIO_REQUEST', message, { Upgrade: 'websocket' });
 
   /**
-   * If a handshake is refused, the page gets no reason. So the connection is accepted, gets the reason, and is closed.
+   * Counts the stream. A page cannot see why a handshake was refused, so a stream over the limit is accepted, and then
+   * closed with the reason.
    */
   function takePlace(stream: NoticeSocket): (() => void) | undefined {
     try {
@@ -96,7 +97,7 @@ async function untilOver(watch: SwarmWatch, over: AbortSignal): Promise<void> {
   const end = () => watch.end();
   over.addEventListener('abort', end, { once: true });
   if (over.aborted) end();
-  // The reason does not matter, because the next check follows.
+  // Ignores why the watch ended: the next check shows whether a swarm runs.
   await watch.ended.catch(() => undefined);
   over.removeEventListener('abort', end);
 }

@@ -8,8 +8,9 @@ import type { AgentView } from '../contract.ts';
 const MOST_SHOWN = 200;
 
 /**
- * Lists the declared agents in order, then agents that exist only in recorded data. Their layers and tools come from
- * the record of their last start.
+ * Lists the declared agents in order, then agents that exist only in recorded data. The layers and tools of each agent
+ * come from the record of its last start. Before the first start, the layers are unknown, and the tools come from the
+ * declaration of the agent and from `gdn mcp test`.
  */
 export async function viewAgents(
   place: SwarmPlace,
@@ -39,7 +40,10 @@ function partsOf(
   return { ...parts, layers: [] };
 }
 
-/** An agent that has the tools to call others may call every other agent of its swarm. */
+/**
+ * Returns the parts that only the bundle declares. An agent that has the tools to call others may call every other
+ * agent of its swarm.
+ */
 function declaredOnly(
   declared: DeclaredAgent | undefined,
   names: readonly string[],

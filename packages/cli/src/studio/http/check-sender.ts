@@ -27,7 +27,10 @@ export function checkSender({ headers, method }: Request, port: number, isPage: 
   }
 }
 
-/** Foreign pages, such as a web mail or a chat, may link to Studio's page, but to nothing else. */
+/**
+ * Accepts requests from Studio's own page and from the address bar. A page of another site, such as a web mail or a
+ * chat, may link to Studio's page, but to nothing else.
+ */
 function isFromHere(site: string, headers: Headers, isPage: boolean): boolean {
   return site === 'same-origin' || site === 'none' || (isPage && headers.get('sec-fetch-mode') === 'navigate');
 }

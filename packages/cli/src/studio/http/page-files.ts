@@ -14,7 +14,7 @@ export interface PageFile {
   readonly isHashed: boolean;
 }
 
-/** The folder is next to the sources, both in the repository and in an installed CLI. */
+/** The folder `dist` is next to `src`, both in the repository and in an installed CLI. */
 const builtPage = fileURLToPath(new URL('../../../dist/studio', import.meta.url));
 
 const types: ReadonlyMap<string, string> = new Map([

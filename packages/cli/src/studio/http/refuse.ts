@@ -20,7 +20,10 @@ const statusByCode: StatusByCode = {
   E_SWARM_STOPPED: 503,
 };
 
-/** `report` is called with errors that have no code. They may quote anything, so the client does not see them. */
+/**
+ * `report` is called with errors that have no code. Such an error may contain private data, so the client does not see
+ * it.
+ */
 export function refuse(thrown: unknown, report: (error: unknown) => void): Response {
   if (!GoondanError.is(thrown)) report(thrown);
   const error = GoondanError.is(thrown) ? thrown : unforeseen();

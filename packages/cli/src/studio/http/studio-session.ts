@@ -22,8 +22,8 @@ export class StudioSession {
   #ticket: { readonly secret: string; readonly until: number } | undefined;
 
   /**
-   * The cookie's name includes `port`, because cookies do not distinguish ports and two Studios may run. `token` is that
-   * of the link; random when absent.
+   * The cookie's name includes `port`, because cookies do not distinguish ports and two Studios may run. `token` is the
+   * token of the link; random when absent.
    */
   constructor({ port, token = newSecret(), clock = systemClock }: { port: number; token?: string; clock?: Clock }) {
     this.token = token;
