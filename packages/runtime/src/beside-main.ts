@@ -1,7 +1,7 @@
 /**
- * The program of the Bun process beside a Node program: it answers the calls of `ipc/bun-beside.ts`. Its only argument
- * is the working folder of the Node program. When its standard input ends, it exits at once, and the guardian ends the
- * agents.
+ * The program of the Bun process that runs beside a Node program and answers the calls of `ipc/bun-beside.ts`. Its only
+ * argument is the working folder of the Node program. When its standard input ends, the process exits at once, and the
+ * guardian ends the agents.
  */
 import type { BesideCall, BesideSaid } from './ipc/bun-beside.ts';
 import { toFrameError } from './ipc/check/frame-error.ts';
@@ -14,7 +14,10 @@ process.chdir(folder);
 // A write fails only when the Node program has exited, and then standard input ends, too.
 process.stdout.on('error', () => undefined);
 
-/** The maximum number of bytes of output that the Node program has not read yet. Above it, log lines are dropped. */
+/**
+ * The maximum number of bytes of output that the Node program has not read yet. When there are more, log lines are
+ * dropped.
+ */
 const MOST_UNREAD = 16_000_000;
 let dropped = 0;
 

@@ -17,7 +17,7 @@ export type StartSwarmOptions = (
   | {
       /** The folder of `goondan.yaml`, which `reload()` reads again. */
       readonly bundleFolder: string;
-      /** The name of the swarm; optional when the folder declares only one, or one called `default`. */
+      /** The name of the swarm. Optional when the folder declares only one swarm, or a swarm called `default`. */
       readonly swarm?: string;
       /** The working folder of tools, for agents that do not name one; `bundleFolder` when absent. */
       readonly workdir?: string;
@@ -40,7 +40,7 @@ export type StartSwarmOptions = (
   /** The folder of all workspaces; when absent, `GOONDAN_STATE_ROOT`, or else `~/.goondan`. */
   readonly stateRoot?: string;
   /**
-   * Set to false to skip the lock of `workspace.lock`, for file systems without `flock`. Use it only where no other
+   * Set to false to skip the lock of `workspace.lock`, for file systems without `flock`. Do this only where no other
    * machine and no other container can start this swarm.
    */
   readonly flock?: boolean;

@@ -17,7 +17,7 @@ export interface AgentStart {
   readonly isNew?: boolean;
   /** The working folder, to which the process changes. It must exist. */
   readonly cwd: string;
-  /** Where to export the spans of the agent's turns. Without it, no spans are exported. */
+  /** Where to export the spans of the agent's turns. When absent, no spans are exported. */
   readonly telemetry?: TelemetrySettings;
   /** If set, the process replays this recorded turn, reports the result and exits. It accepts no other input. */
   readonly replay?: ReplaySource;

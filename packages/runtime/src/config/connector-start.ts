@@ -18,7 +18,7 @@ export interface ConnectorStart {
   readonly secrets: Readonly<Record<string, string>>;
   /** Further values that must never be written down. */
   readonly masked?: readonly string[];
-  /** The agents that the connection's events can reach; the orchestrator fills it in. */
+  /** The agents that the connection's events can reach. The orchestrator sets this field. */
   readonly agents?: readonly string[];
   /** A hash of the connector's module and its imports. A different hash means that the connector has changed. */
   readonly digest?: string;

@@ -1,6 +1,6 @@
 /**
- * An agent with everything resolved: no references, no variables. It is JSON, because the agent process gets it in a
- * message.
+ * An agent with everything resolved: no references, no variables. This form is JSON, because the agent process gets it
+ * in a message.
  */
 import type { ModelParams } from '@goondan/types';
 import type { DeclaredExtension } from './declared-extension.ts';

@@ -5,7 +5,7 @@ const pattern = /^(?=.{1,64}$)[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*__[A-Za-z0-9-]+(?:
 
 const exportPattern = /^(?!.*__)[a-z0-9_-]+$/;
 
-/** Returns the name, or throws `E_TOOL_NAME` when it does not have the form of tool names. */
+/** Returns the name, or throws `E_TOOL_NAME` when the name does not have the form of tool names. */
 export function checkToolName(name: unknown): string {
   if (typeof name === 'string' && isToolName(name)) return name;
   throw new GoondanError(

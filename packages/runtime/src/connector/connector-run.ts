@@ -2,13 +2,14 @@
  * One connector, from the first message of the orchestrator to the end of its process.
  *
  * Invariants:
- * 1. `ready` is sent when the connector's promise resolves, or `LISTENING_AFTER_MS` after the call if it is still
- *    pending. A resolved promise does not end the process, because the connector has registered its listeners.
+ * 1. `ready` is sent when the connector's promise resolves, or `LISTENING_AFTER_MS` after the call if the promise is
+ *    still pending. A resolved promise does not end the process, because the connector has registered its listeners.
  * 2. The process ends in one of three ways: drained (exit code 0), failed (`failed`, exit code 1), or at once because
  *    the orchestrator has exited.
  * 3. During a drain nothing counts as a failure, because an aborted connector may reject.
  * 4. Secrets are masked in everything that is sent.
- * 5. In a trial, the connector is loaded but not called. In this case, `ready` means that it could be called.
+ * 5. In a trial, the connector is loaded but not called. In this case, `ready` means that the connector could be
+ *    called.
  */
 import { type Cleanup, type ConnectorContext, GoondanError, type JsonObject } from '@goondan/types';
 import type { ConnectorStart } from '../config/connector-start.ts';
@@ -222,7 +223,9 @@ export class ConnectorRun {
     this.#log(level, `${what}: ${describeThrown(thrown)}`, event, aboutThrown(this.#locate(thrown), data));
   }
 
-  /** Sends a log line. It does not name the connection, because the orchestrator knows the owner of the channel. */
+  /**
+   * Sends a log line. The line does not name the connection, because the orchestrator knows the owner of the channel.
+   */
   #log(level: LogLevel, text: string, event?: string, about: ReturnType<typeof aboutThrown> = {}): void {
     const time = this.deps.clock.now().toISOString();
     const message = cutMessage(this.#mask(text));
@@ -238,8 +241,8 @@ export class ConnectorRun {
 const aboutLoading: ReadonlySet<string> = new Set(['E_CONNECTOR_CONFIG', 'E_CONNECTOR_LOAD', 'E_PATH_OUTSIDE']);
 
 /**
- * Converts a thrown value to one that is safe to read: reading a foreign object may throw, and the failure would not be
- * reported.
+ * Returns the thrown value if it can be read, or else an error that says that it cannot be shown. Reading a foreign
+ * object may throw, and then the failure would not be reported.
  */
 function toShowable(thrown: unknown): unknown {
   try {

@@ -137,7 +137,7 @@ async function whenStopped(socket: ControlSocket): Promise<void> {
   }
 }
 
-/** Rethrows every error except the one for a stopped swarm. */
+/** Throws the error again, unless it says that the swarm has stopped. */
 function unlessGone(error: unknown): void {
   if (!(GoondanError.is(error) && error.code === 'E_CONTROL_CLOSED')) throw error;
 }

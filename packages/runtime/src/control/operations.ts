@@ -35,8 +35,8 @@ import {
 import type { AskOptions, Delivery, StopOptions, Swarm, TurnEnd, WatchFilter } from './swarm.ts';
 
 /**
- * The version of the protocol. Fields and operations may be added to a version. To remove one, or to change its
- * meaning, needs a new version.
+ * The version of the protocol. Fields and operations may be added to a version. To remove a field or an operation, or
+ * to change its meaning, a new version is needed.
  */
 export const PROTOCOL = '/v2';
 
@@ -57,8 +57,8 @@ export interface Operation<Request, Answer> {
   /** If true, the body may be as large as an input. */
   readonly isDelivery?: true;
   /**
-   * Present if the answer can be an event stream. `always`: it always is. `accepted`: only if the client accepts an
-   * event stream.
+   * Present if the answer can be an event stream. `always`: every answer is a stream. `accepted`: the answer is a
+   * stream if the client accepts one.
    */
   readonly stream?: 'always' | 'accepted';
 }

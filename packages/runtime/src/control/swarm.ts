@@ -202,7 +202,7 @@ export interface DeadLetterSummary extends InstanceAddress {
  * answer.
  */
 export interface Swarm {
-  /** Delivers an input; resolves when it is durable. */
+  /** Delivers an input. Resolves when the input is durable. */
   deliver(delivery: Delivery): Promise<Acceptance>;
   /**
    * Delivers an input, reports the notices of its turn, and resolves when the turn ends, also if it failed or was

@@ -56,7 +56,9 @@ export async function startBunBeside(hear: (said: BesideSaid) => void = () => un
         // This has no effect if the call was already answered.
         void ended.then(() => reject(gone()));
       }),
-    /** Resolves when the process has exited. If it failed, the value is the signal or the exit code, as text. */
+    /**
+     * Resolves when the process has exited. If the process failed, the value is the signal or the exit code, as text.
+     */
     ended,
     async end() {
       stdin.end();

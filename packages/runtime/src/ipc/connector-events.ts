@@ -46,7 +46,8 @@ export function acceptConnectorEvents(channel: Channel<ToConnector, FromConnecto
         (error: unknown) =>
           channel.send({ type: 'connector.refused', id, error: withoutPlace(toFrameError(error, 'E_EVENT_INVALID')) }),
       )
-      // The connector has exited or does not read. It sends the event again with the same id, and gets the answer then.
+      // The connector has exited or does not read. The connector later sends the event again with the same id, and gets
+      // the answer then.
       .catch(() => undefined);
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Messages from an agent process to the orchestrator. None of them names its sender: the orchestrator knows the owner
- * of the channel, and sets source, auth and the call chain itself.
+ * Messages from an agent process to the orchestrator. No message names its sender. The orchestrator knows the owner of
+ * the channel, and sets source, auth and the call chain of an event itself.
  */
 import type { TurnDelta } from '@goondan/types';
 import type { LogLine } from '../ports/log-line.ts';

@@ -16,8 +16,9 @@ export const channelLimits = {
   mostLossy: 1_000,
   mostLossyBytes: 4 * MEGABYTE,
   /**
-   * The maximum reading rate. Above it, reading pauses, and the other side has to wait. Each frame counts as one, and
-   * so does each chunk of bytes. A message that arrives alone is both, so only half as many such messages are read.
+   * The maximum reading rate. When more arrives, reading pauses, and the other side has to wait. Each frame counts as
+   * one, and so does each chunk of bytes. A message that arrives alone is both, so only half as many such messages are
+   * read.
    */
   framesPerSecond: 40_000,
   bytesPerSecond: 64 * MEGABYTE,

@@ -15,7 +15,7 @@ export class PendingAnswers<Answer> {
     return this.waiting.size;
   }
 
-  /** True when a further request would be rejected, so it must not be sent either. */
+  /** True when a further request would be rejected. Such a request must not be sent. */
   get isFull(): boolean {
     return this.waiting.size >= this.most;
   }

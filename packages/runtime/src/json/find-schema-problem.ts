@@ -28,7 +28,7 @@ export function schemaProblem(path: readonly string[], problem: string): SchemaP
   return { path, message: `${path.length === 0 ? 'the value' : path.join('.')} ${problem}` };
 }
 
-/** Returns the indexes of the first two equal items. It needs one pass, whatever the number of items. */
+/** Returns the indexes of the first two equal items, in a single pass over the items. */
 export function findDuplicate(items: readonly unknown[]): readonly [first: number, second: number] | undefined {
   const seen = new Map<string, number>();
   for (const [index, item] of items.entries()) {

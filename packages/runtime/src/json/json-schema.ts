@@ -10,7 +10,7 @@ import {
   schemaProblem,
 } from './find-schema-problem.ts';
 
-/** Returns the problems of a value; empty when it matches the schema. */
+/** Returns the problems of a value; an empty list when the value matches the schema. */
 export type SchemaCheck = (value: unknown) => readonly SchemaProblem[];
 
 // These variables are at module level on purpose: a second validator would cost 30 ms, and a compiled schema depends
@@ -22,7 +22,8 @@ let validator: Promise<Ajv> | undefined;
  * Compiles a schema, once for each schema object. Compiling cannot be interrupted, so the size of the schema is checked
  * first.
  *
- * **Errors** — `E_TOOL_SCHEMA` when it is not a schema, `E_SCHEMA_SIZE` when it is too large to be compiled.
+ * **Errors** — `E_TOOL_SCHEMA` when the value is not a schema, `E_SCHEMA_SIZE` when the schema is too large to be
+ * compiled.
  */
 export function compileSchema(schema: JsonSchema, what: string): Promise<SchemaCheck> {
   const known = compiled.get(schema);

@@ -20,7 +20,7 @@ export function previewJson(value: unknown, longest: number): { readonly text: s
 
 interface Written {
   readonly pieces: string[];
-  /** The number of characters left. If it is below 0, a piece did not fit, and nothing more is written. */
+  /** The number of characters left. Below 0 means that a piece did not fit; nothing more is written then. */
   left: number;
 }
 

@@ -1,5 +1,6 @@
 /**
- * Takes a snapshot of a value that its owner may change in place later, and detects whether it has changed.
+ * Takes a snapshot of a value that its owner may change in place later, and detects whether the value has changed
+ * since.
  *
  * 1. A frozen value is kept by reference, because the runtime always freezes deeply.
  * 2. A value that is not JSON (a date, an instance of a class) is kept by reference, too.

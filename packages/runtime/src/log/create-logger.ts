@@ -1,10 +1,10 @@
 /**
- * The logger of bundle code (`api.logger`, `ctx.logger`): the Console methods, which write log lines. It is not built
- * on `node:console`, whose import alone costs every process several milliseconds.
+ * The logger of bundle code (`api.logger`, `ctx.logger`): the Console methods, which write log lines. The logger is not
+ * built on `node:console`, because importing that module costs every process several milliseconds.
  */
 import type { LogLevel } from '../ports/log-line.ts';
 
-/** The maximum number of names for `time`, and for `count`. Above it, the oldest name is forgotten. */
+/** The maximum number of names for `time`, and for `count`. When there are more, the oldest name is forgotten. */
 const MOST_NAMES = 1_000;
 
 /** Makes a logger. `write` receives its lines. */

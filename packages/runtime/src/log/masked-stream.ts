@@ -114,7 +114,7 @@ class FormSearch {
     this.length = 0;
   }
 
-  /** Adds a character. Returns true if it completes the form. */
+  /** Adds a character. Returns true if the character completes the form. */
   take(code: number): boolean {
     while (this.length > 0 && this.form.charCodeAt(this.length) !== code) this.length = this.#shorter[this.length] ?? 0;
     if (this.form.charCodeAt(this.length) === code) this.length++;

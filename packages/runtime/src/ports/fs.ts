@@ -27,7 +27,7 @@ import { newUuid } from './ids.ts';
 
 /** A file open for writing. */
 export interface OpenFile {
-  /** Writes all bytes at the end of the file. If it rejects, the end of the file is unknown. */
+  /** Writes all bytes at the end of the file. After a rejection, it is unknown how much was written. */
   append(bytes: Uint8Array): Promise<void>;
   truncate(size: number): Promise<void>;
   sync(): Promise<void>;

@@ -5,8 +5,8 @@ export interface Ids {
 }
 
 /**
- * The system's `randomUUID`. It is read when the process starts, because it is later replaced for bundle code
- * (`agent/draws/`).
+ * The system's `randomUUID`. This reference is taken when the process starts, because the global function is later
+ * replaced for bundle code (`agent/draws/`).
  */
 export const newUuid = crypto.randomUUID.bind(crypto);
 

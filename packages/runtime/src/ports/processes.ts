@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs';
  */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** The start time. It is equal for the same process, and different for another process with the same id. */
+  /** The start time of the process. Another process with the same id has another start time. */
   readonly startedAt: string;
 }
 

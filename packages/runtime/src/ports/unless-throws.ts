@@ -1,4 +1,4 @@
-/** Returns the result of `work`, or `undefined` when it throws. */
+/** Returns the result of `work`, or `undefined` when `work` throws. */
 export function unlessThrows<Value>(work: () => Value): Value | undefined {
   try {
     return work();

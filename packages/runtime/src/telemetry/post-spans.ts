@@ -1,10 +1,13 @@
-/** Posts spans to the collector and interprets its answer. It is the only file that sends requests to the collector. */
+/** Posts spans to the collector and interprets its answer. No other file sends requests to the collector. */
 import { VERSION } from '../config/version.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { TelemetrySettings } from '../config/telemetry-settings.ts';
 
 export type PostOutcome =
-  /** The collector accepted the post. `rejected`: the number of spans it did not accept. `why`: its reason. */
+  /**
+   * The collector accepted the post. `rejected`: the number of spans that it rejected nevertheless. `why`: the
+   * collector's reason.
+   */
   | { readonly type: 'taken'; readonly rejected: number; readonly why: string }
   /** The collector rejected the post, and a retry would not help. */
   | { readonly type: 'refused'; readonly why: string }
@@ -57,7 +60,7 @@ async function outcomeOf(response: Response, clock: Clock): Promise<PostOutcome>
   return { type: 'away', why, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
-/** Reads only the beginning of an answer, because it may be endless. */
+/** Reads only the beginning of an answer, because the answer may be endless. */
 async function readAnswer({ body }: Response): Promise<string> {
   if (body === null) return '';
   const decoder = new TextDecoder();

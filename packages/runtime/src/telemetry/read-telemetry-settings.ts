@@ -8,8 +8,9 @@ import { endpointVariables, namesCollector, type TelemetrySettings, valueOf } fr
 import type { Environment } from '../config/variable-name.ts';
 
 /**
- * Reads the settings and the sampler; both are undefined when no spans are exported. `swarm`: the service name, unless
- * the operator set one. `warnings`: texts about settings that are ignored. They do not contain the values of headers.
+ * Reads the settings and the sampler; both are undefined when no spans are exported. `swarm`: the name of the swarm,
+ * which is the service name unless the operator has set another. `warnings`: texts about settings that are ignored.
+ * They do not contain the values of headers.
  */
 export function readTelemetrySettings(environment: Environment, swarm: string) {
   const warnings: string[] = [];

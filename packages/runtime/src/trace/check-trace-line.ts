@@ -92,7 +92,7 @@ const checks: Readonly<Record<TraceLine['type'], (line: unknown) => boolean>> = 
   cut: fields({}),
 };
 
-/** Checks an object: these fields are required, and `optional` ones may be absent. */
+/** Makes the check of an object. The fields in `required` must be present; the fields in `optional` may be absent. */
 function fields(required: Checks, optional: Checks = {}): (value: unknown) => boolean {
   const [needed, allowed] = [Object.entries(required), Object.entries(optional)];
   return (value) =>

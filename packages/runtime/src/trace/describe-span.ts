@@ -138,7 +138,7 @@ class ChangeWriter {
     return this.#count(diffJson(before, after, defaultDiffLimits, this.#shorten));
   }
 
-  /** Lists the messages in the events. For a replaced message, lists only the new one. */
+  /** Lists the messages in the events. For a `replace` event, lists only the new message. */
   messages(events: readonly MessageEvent[]): Diff {
     const put = events.flatMap((event) => ('message' in event ? [event] : []));
     if (put.length === 0) return nothing;
@@ -156,8 +156,8 @@ class ChangeWriter {
   }
 
   /**
-   * Returns the origin of an error if the code of this extension threw it, and nothing if the extension only passed it
-   * on.
+   * Returns the origin of an error that the code of this extension threw. Returns an empty object if the extension only
+   * passed the error on.
    */
   origin(thrown: unknown, extension: string): ThrownOrigin {
     return readField(thrown, 'extensionName') === extension ? this.locate(thrown) : {};

@@ -13,7 +13,7 @@ export interface EffectRecord {
    * chain. For a model call that a layer made, it is the span of the call's own chain.
    */
   readonly by?: { readonly extension: string; readonly name: string; readonly span: string };
-  /** The request. For a model call, it is a `ModelRequestRecord`. */
+  /** The request; for a model call, a `ModelRequestRecord`. */
   readonly asked: JsonValue;
   /** Present for a model call that sent a request. */
   readonly request?: RequestReferences;

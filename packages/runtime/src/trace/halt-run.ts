@@ -84,7 +84,7 @@ function asItWas(layer: LayerRecord, stage: LayerRecord['stage']): LayerRecord {
   return { ...begun, changed: [], messages: [], emittedMore: 0 };
 }
 
-/** Finds the innermost running chain; if there are several, the one that began last. */
+/** Finds the innermost running chain. If several chains are running side by side, follows the one that began last. */
 export function placeOfHalt(turn: ChainRecord): Pick<RecordedHalt, 'place' | 'layer'> {
   const place: string[] = [];
   let at = turn;

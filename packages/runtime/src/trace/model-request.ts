@@ -83,7 +83,10 @@ export class WrittenRequests {
     { readonly effect: string; readonly digests: readonly string[] }
   >();
 
-  /** Finds the request with the longest common prefix; undefined when no request has one. */
+  /**
+   * Finds the request whose first messages have the most in common with these digests; undefined when not even the
+   * first message is the same.
+   */
   closest(digests: readonly string[]): RequestReferences['references']['after'] {
     let found: RequestReferences['references']['after'];
     for (const { effect, digests: before } of this.#newest.values()) {

@@ -9,7 +9,7 @@ import { type AskedModel, RequestRecorder, WrittenRequests } from './model-reque
 import { RunningSpan } from './running-span.ts';
 import { recordThrown } from './thrown-record.ts';
 
-/** The maximum number of characters of an outcome. A longer one is not kept, and its turn cannot be replayed. */
+/** The maximum number of characters of an outcome. A longer outcome is not kept, and its turn cannot be replayed. */
 const LONGEST_OUTCOME = 1_000_000;
 
 export class EffectRecorder {
@@ -20,7 +20,7 @@ export class EffectRecorder {
    * call these functions in the order in which the records are written.
    */
   record({ key, kind, asked, outcome }: WatchedEffect, mask: Mask): (written?: WrittenRequests) => EffectRecord {
-    // Copied now, because an error may get further fields while it propagates.
+    // The error is copied now, because it may get further fields while it propagates.
     const ended: RecordedOutcome = outcome.ok
       ? { ok: true, value: outcome.value as JsonValue }
       : { ok: false, error: recordThrown(outcome.thrown) };

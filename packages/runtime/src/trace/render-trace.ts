@@ -71,7 +71,10 @@ class Renderer {
     ];
   }
 
-  /** Marks a chain or layer that failed because its inside failed; only the innermost one shows the error. */
+  /**
+   * Returns a mark for a chain or layer that failed because something inside it failed. Only the innermost failure
+   * shows the error.
+   */
   private mark(isWith: boolean, ended: Pick<ChainRecord, 'isCancelled'>): string {
     return isWith ? ` ${this.paint(styleOf(ended), '✗')}` : '';
   }

@@ -39,13 +39,13 @@ export class RunningSpan implements ChainSpan {
   declare retryMs?: number | undefined;
   /** The chains inside this one, for a listener that keeps the whole tree. */
   declare inside?: RunningSpan[];
-  /** The chain's own scope; absent if it uses the scope of the enclosing chain. */
+  /** The chain's own scope; absent if the chain uses the scope of the enclosing chain. */
   declare readonly scope?: RunningSpan;
   /** The fields as they were when a layer started this chain, before any layer of the chain ran. */
   declare readonly asked?: PlainObject | undefined;
   /** Absent before the first layer. */
   declare private fields?: PlainObject | undefined;
-  /** The chain whose scope this chain uses; the chain itself if it has its own. */
+  /** The chain whose scope this chain uses; the chain itself if it has its own scope. */
   private readonly owner: RunningSpan;
   /** The running chain of this scope. */
   private running: RunningSpan = this;

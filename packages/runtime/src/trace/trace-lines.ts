@@ -27,7 +27,7 @@ export type TraceLine =
   | StartLine
   /** The state from which a replay starts. */
   | ({ readonly type: 'beginning' } & Pick<Recording, 'event' | 'extensions'>)
-  /** Present in a run that continues another run. `point` is absent when it was too long to store. */
+  /** Present in a run that continues another run. `point` is absent when the resume point was too long to store. */
   | { readonly type: 'resume'; readonly point?: ResumePoint }
   | ({ readonly type: 'effect' } & EffectRecord)
   /**

@@ -28,7 +28,10 @@ export class TurnKeeper {
     this.startedAt = this.clock.elapsed();
   }
 
-  /** Opens a chain. `by`: the layer that starts it. Returns undefined above the limit and after the end of the turn. */
+  /**
+   * Opens a chain. `by`: the layer that starts the chain. Returns undefined above the limit and after the end of the
+   * turn.
+   */
   open(chain: SpanStart, parent: RunningSpan | undefined, by = parent?.active?.layer): RunningSpan | undefined {
     if (this.isOver) return undefined;
     if (this.count >= MOST_CHAINS) {

@@ -37,7 +37,7 @@ export interface TurnSummary extends AgentAddress {
    */
   readonly durationMs?: number;
   readonly finishReason?: TurnResult['finishReason'];
-  /** How the turn ended, in one word for people. */
+  /** How the turn ended, as one word that people read. */
   readonly ending?: TurnEnding;
   /** True when the answer reached a token limit and is incomplete. */
   readonly truncated?: true;
@@ -81,7 +81,10 @@ export interface LayerRecord {
   readonly ownMs: number;
   readonly totalMs: number;
   readonly outcome: 'running' | 'passed' | 'short_circuit' | 'skipped' | 'failed';
-  /** The stage of a running layer: `in` before `next()`, `inside` while `next()` is pending, `out` after it settled. */
+  /**
+   * The stage of a running layer: `in` before `next()`, `inside` while `next()` is pending, `out` after `next()` has
+   * settled.
+   */
   readonly stage?: 'in' | 'inside' | 'out';
   /** True if the layer failed before it called `next()`. */
   readonly isBeforeNext?: true;
@@ -166,6 +169,6 @@ export interface ChainRecord {
   readonly stack?: string;
   /** The delay before the retry of a failed step. */
   readonly retryMs?: number;
-  /** True if the end of the chain is not recorded, because it is still running, or a crash interrupted it. */
+  /** True if the end of the chain is not recorded, because the chain is still running, or a crash interrupted it. */
   readonly isUnfinished?: true;
 }

@@ -4,8 +4,8 @@ import type { ResourceKind } from './kinds/resource-schemas.ts';
 import { parseReference } from './references.ts';
 
 /**
- * Finds the resource that a reference names, and its scope. Returns `undefined` when it does not exist or has another
- * kind.
+ * Finds the resource that a reference names, and its scope. Returns `undefined` when the resource does not exist or has
+ * another kind.
  */
 export function findResource<Kind extends ResourceKind>(
   scope: Scope,

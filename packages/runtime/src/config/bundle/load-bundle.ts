@@ -1,7 +1,7 @@
 /**
  * Reads a bundle. None of its code runs: modules are parsed, not imported, and `.env` and `bunfig.toml` do not affect
  * this process. The YAML parser and the schemas are imported when the first bundle is read, because most programs never
- * read one.
+ * read a bundle.
  */
 import { realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';

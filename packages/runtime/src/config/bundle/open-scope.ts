@@ -100,7 +100,7 @@ async function openScope(
   return { ...home, resources, broken, byIdentity, declared, isIncomplete, packages };
 }
 
-/** Returns `Kind/name` of a document, if it has both, even if the document is broken. */
+/** Returns `Kind/name` of a document, even if the document is broken; `undefined` if it lacks one of the two. */
 function identityOf({ value }: SourceDocument): string | undefined {
   if (!isPlainObject(value) || !isResourceKind(value.kind) || !isPlainObject(value.metadata)) return undefined;
   const { name } = value.metadata;

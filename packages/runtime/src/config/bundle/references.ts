@@ -67,8 +67,8 @@ export function listReferences({ kind, resource }: LoadedResource): ReferenceUse
 }
 
 /**
- * Lists the references of a resource, even of a broken one. A value that does not have the form of a reference is
- * skipped.
+ * Lists the references of a resource, even if the resource is broken. A value that does not have the form of a
+ * reference is skipped.
  */
 export function findReferences(kind: ResourceKind, spec: unknown): ReferenceUse[] {
   return referencePlaces[kind].flatMap(({ expects, steps, provider }) => {

@@ -19,7 +19,7 @@ export class FrameSplitter {
 
   constructor(private readonly longest: number) {}
 
-  /** Adds a chunk. Call it only after `next` has returned `undefined`. */
+  /** Adds a chunk. Call this method only after `next` has returned `undefined`. */
   push(chunk: Uint8Array): void {
     this.chunk = chunk;
   }

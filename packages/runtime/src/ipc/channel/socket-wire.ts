@@ -9,8 +9,8 @@ import type { OpenWire, Wire } from './wire.ts';
 export const CHANNEL_DESCRIPTOR = 3;
 
 /**
- * Makes a wire that owns the descriptor and closes it at its end. If `keepsAlive` is false, the open wire does not keep
- * its process alive.
+ * Makes a wire that owns the descriptor. The descriptor is closed with the wire. If `keepsAlive` is false, the open
+ * wire does not keep its process alive.
  */
 export function socketWire(descriptor: number, keepsAlive = true): OpenWire {
   return (events) => {

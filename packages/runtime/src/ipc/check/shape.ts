@@ -68,7 +68,7 @@ export const date: Check<Date> = (value) => {
   return moment;
 };
 
-/** Any JSON value. It is not copied, because no other code has access to a value parsed from a frame. */
+/** Any JSON value. The value is not copied, because no other code has access to a value parsed from a frame. */
 export const json: Check<JsonValue> = (value) => {
   checkJson(value, []);
   // Safe: the walk found nothing that is not JSON.

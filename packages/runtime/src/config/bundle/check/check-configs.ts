@@ -1,6 +1,6 @@
 /**
- * Checks the config of extensions, tools and connectors against the schema that their resource declares, for every
- * resource that uses them.
+ * Checks the configs of extensions, tools and connectors against the schemas that their resources declare. Each use of
+ * such a resource is checked with the config of that use.
  */
 import type { CodePlace, JsonObject } from '@goondan/types';
 import type { SchemaCheck } from '../../../json/json-schema.ts';

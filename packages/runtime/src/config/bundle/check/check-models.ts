@@ -1,6 +1,6 @@
 /**
- * Checks what a schema cannot express about a Model: its address, its script, and that a recording does not record
- * itself.
+ * Checks a Model for everything that a schema cannot check: its address, its script, and that a recording does not
+ * record itself.
  */
 import { GoondanError } from '@goondan/types';
 import { checkRule } from '../../script/check-script.ts';
@@ -39,7 +39,7 @@ function* checkScript(loaded: LoadedResourceOf<'Model'>): Generator<Finding> {
   }
 }
 
-/** Follows a recording to the model that it records. */
+/** Follows a recording to the model that it records, and reports a cycle. */
 function* checkUpstream(scope: Scope, first: LoadedResourceOf<'Model'>): Generator<Finding> {
   const chain = [first.identity];
   let [home, model] = [scope, first];

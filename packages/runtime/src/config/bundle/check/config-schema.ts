@@ -34,7 +34,7 @@ export function readConfigSchema(
   const problem = findSchemaProblem(configSchema);
   if (problem === undefined) {
     const harmless = toHarmless(configSchema);
-    // If a schema does not compile for another reason, the process that runs the part reports it.
+    // If the schema still does not compile, the process that runs the part reports that.
     return harmless && (() => compileSchema(harmless, loaded.identity).catch(() => undefined));
   }
   const path = ['spec', 'configSchema', ...problem.path];

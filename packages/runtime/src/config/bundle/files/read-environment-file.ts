@@ -1,6 +1,7 @@
 /**
- * Reads the `.env` of a bundle, because Bun's own reading is disabled. The file only provides declared values: it never
- * overrides the environment, and cannot set variables that decide how programs run or where requests go.
+ * Reads the `.env` of a bundle, because Bun's own reading is disabled. The file is only a source of values for
+ * `valueFrom`. It never overrides the environment, and cannot set variables that decide how programs run or where
+ * requests go.
  */
 import { variableNamePattern } from '../../variable-name.ts';
 import { type Finding, warningAt } from '../bundle-problem.ts';

@@ -215,7 +215,7 @@ function readName(path: string): unknown {
   return unlessThrows(() => JSON.parse(readSmall(path) || '{}').name);
 }
 
-/** Reads a file. Returns '' when it does not exist or is too large. */
+/** Reads a file. Returns '' when the file does not exist or is too large. */
 function readSmall(path: string): string {
   const file = realFile(path);
   return file === undefined || statSync(file).size > MOST_BYTES ? '' : readFileSync(file, 'utf8');

@@ -27,7 +27,7 @@ export function loadKnownYaml(): KnownYaml {
   }
 }
 
-/** Returns the documents of a text, if it is known. */
+/** Returns the documents of a known file; `undefined` if the text is not known. */
 export function findKnownDocuments(known: KnownYaml, text: string, file: string): SourceDocument[] | undefined {
   const values = known[sha256(text)];
   let parsed: readonly SourceDocument[] | undefined;
