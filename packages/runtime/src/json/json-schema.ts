@@ -62,9 +62,9 @@ function anonymous({ $id: _id, $schema: _draft, $async: _async, ...schema }: Jso
 
 async function loadValidator(): Promise<Ajv> {
   const { Ajv } = await import('ajv');
-  // Not strict, because schemas of foreign tools and MCP servers have their own keywords. A target of many $refs is
-  // compiled once, not once per reference. Schemas are not validated again here, because compiling the meta-schema
-  // takes longer than everything else.
+  // The validator is not strict, because schemas of foreign tools and MCP servers have their own keywords. A target of
+  // many $refs is compiled once, not once per reference. Schemas are not validated again here, because compiling the
+  // meta-schema takes longer than everything else.
   const ajv = new Ajv({ strict: false, allErrors: true, logger: false, inlineRefs: false, validateSchema: false });
   ajv.removeKeyword('uniqueItems');
   return ajv.addKeyword({

@@ -160,7 +160,7 @@ export class SpanExporter {
       const delayMs = this.#delayOf(outcome, tries);
       const isLast = this.#hurry.signal.aborted || clock.elapsed() + delayMs > giveUpAt;
       if (outcome.type === 'refused' || isLast) return this.#drop(spans.length, outcome.why);
-      // `finish` ends this wait, so that the post is retried once more at once.
+      // `finish` ends this wait early, and the post is then retried once more.
       await sleep(clock, delayMs, this.#hurry.signal).catch(() => undefined);
     }
   }

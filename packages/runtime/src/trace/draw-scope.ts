@@ -1,6 +1,6 @@
 /**
- * The scope in which code runs, kept across every `await` and call. Nested layers of a chain run one at a time, so the
- * chain knows which layer draws a value from the clock or from random numbers.
+ * The scope to which running code belongs. Code stays in its scope across every `await` and call. Nested layers of a
+ * chain run one at a time, so the chain knows which layer draws a value from the clock or from random numbers.
  */
 import type { AsyncLocalStorage } from 'node:async_hooks';
 

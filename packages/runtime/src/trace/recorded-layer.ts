@@ -113,7 +113,7 @@ export class RecordedLayer implements LayerSpan {
     const now = this.chain.leave(isAtOnce);
     this.pause(now);
     this.totalMs = now - this.startedAt;
-    // Records the layer's changes to the fields before it failed.
+    // Records the changes that the layer made to the fields before it failed.
     if (!this.hasGoneIn) this.changed = this.chain.lookForChanges();
   }
 

@@ -63,8 +63,8 @@ export interface MissingRecords {
   /** The number of chains over the limit of one turn. */
   readonly chains: number;
   /**
-   * The number of lines that could not be written, because the disk failed or lines came too fast, or that cannot be
-   * read.
+   * The number of lines that are missing or cannot be read. A line is missing if the disk failed, or if lines came too
+   * fast to be written.
    */
   readonly lines: number;
   /** True if the file reached its size limit, so that later records are missing. */

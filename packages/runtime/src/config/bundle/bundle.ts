@@ -34,7 +34,7 @@ export interface Scope {
   readonly resources: readonly LoadedResource[];
   /** Documents with an error. They are not in `resources`, but their references are checked, too. */
   readonly broken: readonly ReferringResource[];
-  /** Resources by `Kind/name`. If a name is declared twice, the first one counts. */
+  /** Resources by `Kind/name`. If a name is declared twice, the map has the first resource. */
   readonly byIdentity: ReadonlyMap<string, LoadedResource>;
   /** `Kind/name` of everything that is declared, including broken documents. */
   readonly declared: ReadonlySet<string>;

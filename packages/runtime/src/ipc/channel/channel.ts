@@ -79,7 +79,8 @@ export class Channel<Out, In> {
    * unless the other process has exited.
    *
    * **Rules** — messages arrive in the order of the calls. `delta`, `log` and `runtime.event` may be dropped when the
-   * other side is too slow. The promise then resolves too, and the other side gets a `dropped` message with the counts.
+   * other side is too slow. The promise resolves for a dropped message, too, and the other side gets a `dropped`
+   * message with the counts.
    * **Errors** — `E_IPC_CLOSED`, `E_IPC_FULL` (retryable), `E_IPC_FRAME`, `E_IPC_SIZE`; `E_DISK_FULL` or
    * `E_STORE_WRITE` when the message is too long for a frame and the disk fails. A message that may be dropped can fail
    * only with `E_IPC_FRAME`.

@@ -1,7 +1,7 @@
 /** Limits the reading rate of a channel with two token buckets, one for frames and one for bytes. */
 import type { ChannelLimits } from '../limits.ts';
 
-/** After a silence, as much may arrive at once as in this time at the full rate. */
+/** The size of a burst that is allowed after a silence: as much as arrives in this time at the full rate. */
 const BURST_MS = 250;
 
 export class ReceiveRate {

@@ -1,5 +1,5 @@
 /**
- * Checks packages: those that a Package requires must be installed, and packages must not refer to each other in a
+ * Checks that the packages that a Package requires are installed, and that packages do not refer to each other in a
  * cycle.
  */
 import { relative } from 'node:path';
