@@ -23,7 +23,7 @@ const sentByTerminal = ['SIGINT', 'SIGQUIT'];
 const sentByOthers = ['SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'];
 
 // These suggestions are copied from `errorCatalogue`, because Node 20 cannot import that TypeScript file. A test checks
-// that they are equal.
+// that the copies are equal to the originals.
 const suggestions = {
   E_BUN_MISSING:
     'Run `npm ci` (or install the packages again) without `--omit=optional`: Bun comes as an optional package.',

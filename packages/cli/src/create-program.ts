@@ -94,7 +94,7 @@ Exit codes:
   4    the bundle has errors
   130  it was interrupted`;
 
-/** Rejects empty values, because scripts pass them when a variable is not set. */
+/** Rejects an empty value, because a script passes one when a variable is not set. */
 function refuseEmptyValues(command: Command): void {
   const empty = command.options.find((option) => {
     const value: unknown = command.getOptionValue(option.attributeName());

@@ -12,7 +12,7 @@ export interface Result {
   readonly code?: ExitCode;
 }
 
-/** Longer lines are hard to read even on a wide terminal. */
+/** The maximum width of help, because longer lines are hard to read even on a wide terminal. */
 const WIDEST = 100;
 /** The width of help when the output is not a terminal. */
 const NARROW = 80;
@@ -51,7 +51,7 @@ export class GdnCommand extends Command {
     ).option('--json', 'print JSON instead of text');
   }
 
-  /** Adds the option of a command that may lock the workspace. */
+  /** Adds the option `--no-flock`, for a command that may lock the workspace. */
   flockOption(): this {
     return this.option(
       '--no-flock',

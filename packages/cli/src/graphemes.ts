@@ -1,7 +1,10 @@
 /** Splits text as a terminal does: into visible characters, each with the number of columns it takes. */
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Matches printable ASCII, in which each character takes one column. A shortcut, because most texts match. */
+/**
+ * Matches printable ASCII, in which each character takes one column. Most texts match, and are split without the slower
+ * segmenter.
+ */
 const plain = /^[\x20-\x7e]*$/;
 
 /** Splits a text into visible characters. The text must already be escaped. */

@@ -18,7 +18,7 @@ async function runWhereTyped([folder = '', ...args]: readonly string[]): Promise
 
 /**
  * Changes to the user's folder only now that Bun runs, so that files there cannot affect Bun's start. Returns an exit
- * code when that fails.
+ * code when the folder cannot be entered.
  */
 function enter(folder: string, terminal: Terminal): ExitCode | undefined {
   try {

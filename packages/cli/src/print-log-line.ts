@@ -6,7 +6,7 @@ import type { Terminal } from './terminal.ts';
 
 /**
  * Tells whether the command itself reports the content of this line, so that it is not printed twice. `entryAgent` is
- * the agent that is asked when none is named.
+ * the agent that gets the input when the command names no agent.
  */
 export type IsReported = (line: LogLine, entryAgent?: string) => boolean;
 

@@ -19,7 +19,9 @@ export interface PersonAnswer {
 
 export interface DeskDeps {
   readonly swarm: Pick<Swarm, 'approvals' | 'approve' | 'deny' | 'watch'>;
-  /** Tells whether to ask the person here about this call. When its result may have changed, call `look`. */
+  /**
+   * Tells whether to ask the person here about this call. When the result of `concerns` may have changed, call `look`.
+   */
   readonly concerns: (approval: ApprovalSummary) => boolean;
   /**
    * Returns `undefined` when the person leaves the question open. `signal` aborts when an answer is no longer needed;
@@ -94,7 +96,7 @@ export class ApprovalDesk {
       this.#asking = { id: '', over };
       await this.#give(id, answer);
     } catch (error) {
-      // The swarm has stopped, or the disk is full: the question stays open.
+      // The swarm has stopped, or the disk is full, so the call keeps waiting.
       const problem = GoondanError.is(error) ? `${error.code}: ${error.message}` : String(error);
       if (!this.#isClosed) this.deps.tell(`${id} is not answered. ${problem}`);
     } finally {

@@ -1,8 +1,12 @@
-// A file of its own: a command that imported the whole entry point lazily would put all of it into one part of `gdn`.
+// This function has its own file, so that a command can import it lazily. A lazy import of a whole entry point would
+// put all of that entry point into one part of the built `gdn`.
 import { isBelowSwarm } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 
-/** Lets only people answer. **Errors** — `E_APPROVAL_BELOW_AGENT` when an agent started this command. */
+/**
+ * Throws if an agent started this command, because only people may approve or deny tool calls. **Errors** —
+ * `E_APPROVAL_BELOW_AGENT`.
+ */
 export function refuseAgents(command: 'approve' | 'deny'): void {
   if (!isBelowSwarm()) return;
   const message = `\`gdn ${command}\` was started by an agent. Only a person may answer.`;

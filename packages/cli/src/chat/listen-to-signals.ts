@@ -6,8 +6,9 @@ import { onStopSignal, type StopSignal } from '../stop-signals.ts';
 export type ChatSignal = StopSignal | 'SIGQUIT';
 
 /**
- * Listens to the signals that ask a process to end, from before the chat until the swarm has stopped. There is never a
- * moment without a listener: then a signal would end the process at once, and a closing terminal sends two signals.
+ * Listens to the signals that ask a process to end, from before the chat until the swarm has stopped. There is always a
+ * listener, because a signal without a listener would end the process at once, and a closing terminal sends two
+ * signals.
  */
 export function listenToSignals() {
   let unheard: ChatSignal | undefined;

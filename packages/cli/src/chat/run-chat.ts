@@ -23,8 +23,8 @@ import { type CommandDeps, openConversation, runCommand } from './run-command.ts
 
 /**
  * If the swarm already runs, the chat connects to it and leaves it running. Otherwise the swarm is started for the
- * chat, and stops with it. `partner` is the first agent instance to talk to. Without an agent, it is the entry agent;
- * without an instance key, it is `default`.
+ * chat, and stops with it. `partner` is the first agent instance to talk to. If it names no agent, the entry agent is
+ * used; if it names no instance key, `default` is used.
  *
  * **Errors** — those of `openChatSwarm`, `E_AGENT_UNKNOWN`, `E_CANCELLED`; `E_CONTROL_CLOSED` when the connection to
  * the swarm is lost.

@@ -47,5 +47,7 @@ async function showBlame(
   return { json: { agent, instanceKey, ...blamed }, text: shown };
 }
 
-/** The maximum number of replaced messages that are shown for each message; the rest are counted. */
+/**
+ * The maximum number of replaced messages that are shown for each message. If there are more, the output says how many.
+ */
 const MOST_REPLACED = 100;

@@ -43,7 +43,7 @@ async function forkConversation(
   const { as, at, json, flock } = options;
   const from = { agentName: agent, instanceKey };
   const place = { ...(await placeOfSwarm(options)), flock };
-  // Checked first, so that the error for a mistyped name lists the known names.
+  // Looks for the conversation first, so that the error for a mistyped name lists the known names.
   await withInstance(place, from, async () => undefined);
   const moment = at === undefined ? {} : { at: readMoment(at) };
   const forked = await withInterrupt((signal) => forkInstance(place, from, { as, ...moment }, signal));

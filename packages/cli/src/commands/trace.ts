@@ -35,7 +35,7 @@ export function addTraceCommand(program: GdnCommand): void {
     });
 }
 
-/** Rejects an option that would have no effect here. */
+/** Rejects an option of the list of turns when an id is given, and an option of one turn when no id is given. */
 function refuseMixture(command: GdnCommand, id: string | undefined, options: TraceOptions): void {
   const given = (names: readonly (keyof TraceOptions)[]) => names.find((name) => options[name] !== undefined);
   const forList = id === undefined ? undefined : given(['agent', 'instance', 'last']);

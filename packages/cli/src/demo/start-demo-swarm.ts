@@ -2,7 +2,7 @@
  * Starts the swarm of `packages/cli/demo`, with its own state root in a temporary folder.
  *
  * 1. Nobody is asked to trust the bundle, because it came with `gdn`.
- * 2. The swarm's processes end with this process. `remove` deletes the folder; if it is not called, the folder is
+ * 2. The swarm's processes end with this process. `remove` deletes the folder; if `remove` is not called, the folder is
  *    deleted when this process exits.
  */
 import { rmSync } from 'node:fs';

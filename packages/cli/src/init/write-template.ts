@@ -1,5 +1,6 @@
 /**
- * Writes a bundle from a template. Templates are bundles in `packages/cli/templates` and `packages/cli/demo`:
+ * Writes a bundle from a template. Templates are bundles in `packages/cli/templates` and `packages/cli/demo`. Two rules
+ * hold:
  * 1. Existing files are never overwritten, even when another process writes there at the same time.
  * 2. No code of a bundle runs.
  */
@@ -34,7 +35,7 @@ export async function writeTemplate(folder: string, template: Template, provider
   return [...sources.keys()];
 }
 
-/** Returns a map: path in the bundle → the file to copy. */
+/** Returns the files to copy, by their path in the new bundle. */
 async function listSources(template: Template, provider: Provider): Promise<Map<string, string>> {
   const root = template === 'demo' ? join(cli, 'demo') : join(templates, template);
   const entries = await readdir(root, { recursive: true, withFileTypes: true });

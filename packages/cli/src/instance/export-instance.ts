@@ -3,7 +3,8 @@
  * document is never held in memory. The history, which grows without limit, comes last and is read turn by turn. Each
  * message and each event has its own line.
  *
- * `docs/cli.md` lists the fields. They are added, never renamed; a change of meaning raises `formatVersion`.
+ * `docs/cli.md` lists the fields. Fields may be added, but are never renamed. If the meaning of a field changes,
+ * `formatVersion` is increased.
  */
 import type { Journal } from '@goondan/runtime/history';
 import { describeDamage, salvageConversation } from '@goondan/runtime/internal';
@@ -26,7 +27,7 @@ export interface ExportCounts {
  * history when their own files are damaged. A damaged history ends before the damage. `history`: if true, includes
  * every committed turn that is still kept.
  *
- * **Errors** — those of reading the messages other than `E_STORE_CORRUPT`.
+ * **Errors** — the errors of reading the messages, except `E_STORE_CORRUPT`.
  */
 export async function* exportInstance(
   journal: Source,

@@ -2,7 +2,7 @@ import { closestName } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 
 /**
- * Creates the error `E_INSTANCE_UNKNOWN`, with a suggestion of another conversation of that agent, or of another agent.
+ * Creates the error `E_INSTANCE_UNKNOWN`, with a suggestion: another conversation of the same agent, or another agent.
  */
 export function unknownInstance(
   { agentName, instanceKey }: AgentAddress,

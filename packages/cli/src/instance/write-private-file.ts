@@ -46,7 +46,7 @@ export async function* gathered(pieces: AsyncIterable<string>): AsyncGenerator<s
   if (text !== '') yield text;
 }
 
-/** Checks before the work that the file does not exist; `link` checks it again at the end. */
+/** Throws before any work is done if the file exists and must not be replaced. At the end, `link` checks again. */
 async function refuseTaken(path: string, replace: boolean): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined || (replace && !found.isDirectory())) return;

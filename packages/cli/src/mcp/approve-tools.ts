@@ -27,7 +27,7 @@ export async function findWithheld(place: SwarmPlace, folder: string, extension:
   return [...found.values()].filter(({ tool, fingerprint }) => approved[tool] !== fingerprint);
 }
 
-/** Returns the path of the file. **Errors** — `E_MCP_UNKNOWN`, `E_MCP_FILE`. */
+/** Approves tools, and returns the path of the file with the approvals. **Errors** — `E_MCP_UNKNOWN`, `E_MCP_FILE`. */
 export async function approveTools(
   folder: string,
   extension: string,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MCP_FILE, readMcpFile, type ServerEntry, serversOf } from '@goondan/base/mcp';
 import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 
-/** Returns the path of the file. **Errors** — `E_MCP_EXISTS`, `E_MCP_FILE`. */
+/** Adds a server, and returns the path of the file. **Errors** — `E_MCP_EXISTS`, `E_MCP_FILE`. */
 export async function addServer(folder: string, name: string, entry: ServerEntry, force: boolean): Promise<string> {
   const path = join(folder, MCP_FILE);
   const file = (await readMcpFile(path)) ?? {};
@@ -17,7 +17,7 @@ export async function addServer(folder: string, name: string, entry: ServerEntry
   return path;
 }
 
-/** Returns the path of the file. **Errors** — `E_MCP_UNKNOWN`, `E_MCP_FILE`. */
+/** Removes a server, and returns the path of the file. **Errors** — `E_MCP_UNKNOWN`, `E_MCP_FILE`. */
 export async function removeServer(folder: string, name: string): Promise<string> {
   const path = join(folder, MCP_FILE);
   const file = (await readMcpFile(path)) ?? {};

@@ -20,7 +20,7 @@ export interface ListedServer {
   /** Names of the variables that must be set to use the server. */
   readonly needs?: readonly string[];
   readonly usedBy: readonly string[];
-  /** Why the server cannot be used; absent when it can. */
+  /** Why the server cannot be used; absent when it can be used. */
   readonly problem?: string;
 }
 

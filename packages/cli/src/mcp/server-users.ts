@@ -13,12 +13,12 @@ export function serverUsers({ scope }: Bundle, server: string): string[] {
 }
 
 /**
- * Returns the name of the `.mcp.json` server that an item uses; `undefined` for another extension, or for one with its
- * own transport.
+ * Returns the name of the server in `.mcp.json` that an item of `extensions` uses. Returns `undefined` if the item is
+ * not the extension `mcp`, or has its own transport.
  */
 function serverOf(item: string | object): string | undefined {
   if (typeof item === 'string') return undefined;
-  // Unchecked, because the bundle may be invalid.
+  // The cast is not checked, because the bundle may be invalid.
   const {
     ref = item,
     as,

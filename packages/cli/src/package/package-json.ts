@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readTextFile, refusalText } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 
-/** The directly installed packages: name → requested version. */
+/** The requested version of each directly installed package, by name. */
 export type Dependencies = ReadonlyMap<string, string>;
 
 const sections = ['dependencies', 'devDependencies', 'optionalDependencies'] as const;

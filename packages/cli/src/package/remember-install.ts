@@ -8,7 +8,7 @@ import { readDependencies, readInstallFile } from './package-json.ts';
 
 const lockFiles = ['package-lock.json', 'npm-shrinkwrap.json'];
 
-/** Reads the files of an install. `folder` is a real path. **Errors** — `E_PACKAGE_FILE`. */
+/** Reads the files of an install. `folder` is a path without symbolic links. **Errors** — `E_PACKAGE_FILE`. */
 export function rememberInstall(folder: string) {
   const manifest = join(folder, 'package.json');
   const own = [manifest, ...lockFiles.map((name) => join(folder, name))];

@@ -21,7 +21,7 @@ export async function followBundle(
     reload: () => swarm.reload(),
     onReloaded: (changes) => terminal.printError(`${describeChanges(changes)}\n`),
     onTakenBack: () => terminal.printError('The bundle no longer has errors; nothing has changed.\n'),
-    // The log, which the terminal shows, already contains why a reload was refused. It does not contain that watching
+    // The log, which the terminal shows, already says why a reload was refused. But it does not say that watching has
     // ended.
     onRefused: (error) => {
       if (GoondanError.is(error) && error.code === 'E_WATCH') reportFailure(error, terminal);

@@ -17,7 +17,8 @@ export interface ServedSwarm {
 }
 
 /**
- * Resolves when the swarm is stopped, by a signal or by `gdn stop`. A second signal does not wait for running turns.
+ * Resolves when the swarm is stopped, by a signal or by `gdn stop`. After a second signal, the swarm does not wait for
+ * running turns.
  *
  * **Errors** — those of `startRun`. Then `onReady` is not called.
  */

@@ -25,10 +25,10 @@ export interface OpenedSwarm {
 }
 
 /**
- * Returns `undefined` when no swarm was named and the current folder has none that can be opened. Then `note` is called
- * with the reason, unless the folder has no bundle.
+ * Returns `undefined` when no bundle or swarm was named, and the current folder has no swarm that can be opened. Then
+ * `note` is called with the reason, unless the folder has no bundle.
  *
- * **Errors** — for a named swarm those of `placeOfSwarm`.
+ * **Errors** — those of `placeOfSwarm`, if a bundle or swarm was named.
  */
 export async function openSwarm(
   options: BundleOptions,

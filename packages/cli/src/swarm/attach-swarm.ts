@@ -8,8 +8,8 @@ export interface SwarmPlace {
 }
 
 /**
- * Connects to the swarm that runs in a workspace; `undefined` when none does. **Errors** — those of `connectSwarm`,
- * except `E_CONTROL_CLOSED`.
+ * Connects to the swarm that runs in a workspace. Returns `undefined` when no swarm runs there. **Errors** — those of
+ * `connectSwarm`, except `E_CONTROL_CLOSED`.
  */
 export async function attachSwarm(
   { stateRoot, workspaceId }: SwarmPlace,

@@ -42,7 +42,10 @@ function chooseWorkspace({ folder, swarms }: BundleSwarms, wanted: string | unde
   return { swarm, workspaceId: workspaceId(workspace === undefined ? names : { ...names, workspace }) };
 }
 
-/** `resolveSwarm` does not find the swarm either, but its error lists the known swarms. */
+/**
+ * Called when the swarm was not found. `resolveSwarm` does not find it either, but throws an error that lists the known
+ * swarms.
+ */
 function resolveIt(bundle: Bundle, wanted: string | undefined): FoundWorkspace {
   const options = { environment: process.env, ...(wanted === undefined ? {} : { swarm: wanted }) };
   const { plan, workspaceId: id } = resolveSwarm(bundle, options);

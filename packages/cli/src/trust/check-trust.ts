@@ -9,7 +9,7 @@ import type { Terminal } from '../terminal.ts';
 
 export interface TrustQuestion {
   readonly stateRoot: string;
-  /** The bundle's real path. */
+  /** The folder of the bundle, as a path without symbolic links. */
   readonly folder: string;
   /** True if `--trust` was given. */
   readonly trust: boolean;

@@ -16,9 +16,9 @@ const QUIET_MS = 150;
 const MOST_FOLDERS = 2_000;
 
 /**
- * Calls `onChange` once per burst of changes; it must not throw. Calls `onLost` when the folder can no longer be watched
- * completely; nothing is reported after that. `except` is a subfolder that is not watched. Returns a function that stops
- * watching. **Errors** — `E_WATCH`.
+ * Calls `onChange`, which must not throw, once after several changes in a short time. Calls `onLost` when the folder
+ * can no longer be watched completely; nothing is reported after that. `except` is a subfolder that is not watched.
+ * Returns a function that stops watching. **Errors** — `E_WATCH`.
  */
 export function watchFolder(
   folder: string,

@@ -2,7 +2,7 @@
  * Stores unsent texts by conversation. They are kept when another view is opened, and deleted when the tab is closed.
  */
 const KEPT_AS = 'goondan.studio.draft';
-/** Longer texts are not stored, because browsers limit this storage. */
+/** The maximum length of a stored text, because browsers limit the size of this storage. */
 const LONGEST = 50_000;
 
 export function readDraft(conversation: string): string {

@@ -13,7 +13,7 @@ export interface EventListProps {
   readonly workspaceId: string;
   readonly shown: InstanceAddress;
   readonly at: number | undefined;
-  /** Changes while the turn runs, and when it is committed. */
+  /** A text that changes while the turn runs and when it is committed, so that the events are read again. */
   readonly version: string;
   readonly show: Show;
 }

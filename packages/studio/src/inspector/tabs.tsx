@@ -1,8 +1,8 @@
 import type { KeyboardEvent } from 'react';
 
 /**
- * Tabs: the Tab key stops once, and the arrow keys move between the tabs. The panel of each tab has the id
- * `panel-NAME`.
+ * Shows tabs. The Tab key moves to the selected tab only, and the arrow keys move between the tabs. The panel of each
+ * tab has the id `panel-NAME`.
  */
 export function Tabs<Name extends string>({
   names,

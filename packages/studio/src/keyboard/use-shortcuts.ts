@@ -35,7 +35,7 @@ export function useShortcuts(parts: ShortcutParts): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.defaultPrevented) return;
-      // A dialog has its own keys.
+      // While a dialog is open, only its own keys work.
       if (document.querySelector('dialog[open]') !== null) return;
       if (event.key === 'Escape') return leave(latest.current);
       if (isTyping(event.target)) return;

@@ -23,7 +23,7 @@ export interface LiveTurn extends InstanceAddress {
   readonly tools: readonly LiveTool[];
   /** True when the beginning of the text was dropped. */
   readonly isCut?: boolean;
-  /** True when the last status of the swarm did not contain this turn; see `settleTurns`. */
+  /** True when the last report of the swarm's instances did not contain this turn; see `settleTurns`. */
   readonly isDoubted?: boolean;
 }
 

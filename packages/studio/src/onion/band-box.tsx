@@ -62,8 +62,8 @@ export function BandBox(props: BandBoxProps) {
 }
 
 /**
- * A button for the mouse. On the keyboard the arrow keys do the same, and screen readers announce whether the band is
- * open.
+ * A button that opens or closes a band with the mouse. On the keyboard the arrow keys do the same, and screen readers
+ * announce whether the band is open.
  */
 function Fold({ isOpen, toggle }: { readonly isOpen: boolean; readonly toggle: () => void }) {
   const click = (event: MouseEvent) => {

@@ -10,7 +10,7 @@ interface AgentGraphProps {
 }
 
 const [wide, tall, gapX, gapY] = [220, 62, 90, 20];
-/** If there are more arrows than this, each agent lists the agents it may call instead. */
+/** If there are more arrows than this, no arrows are drawn. Instead, each agent lists the agents that it may call. */
 const MOST_ARROWS = 24;
 
 /** Shows the agents of a swarm, with arrows to the agents that each may call. */

@@ -6,7 +6,7 @@ interface ProblemProps {
   readonly error: Pick<Error, 'message'> & {
     readonly code?: string | undefined;
     readonly suggestion?: string | undefined;
-    /** The extension whose layer threw. */
+    /** The extension whose layer threw the error. */
     readonly extension?: string | undefined;
     readonly place?: CodePlace | undefined;
   };

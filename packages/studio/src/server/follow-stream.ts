@@ -8,7 +8,7 @@
 import type { StudioNotice } from '@goondan/cli/studio';
 
 export interface StreamListener {
-  /** Called when the stream opened; notices before that were missed. */
+  /** Called when the stream has opened. Earlier notices were missed. */
   readonly opened: () => void;
   /** Called when the stream closed. `reason` is the server's reason, if it gave one. */
   readonly lost: (reason: string) => void;

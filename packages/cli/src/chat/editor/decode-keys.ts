@@ -41,7 +41,10 @@ export class KeyDecoder {
     return this.#pending !== '' && this.#paste === undefined;
   }
 
-  /** Removes the bytes of one key or unknown sequence from `#pending`. Leaves them there while the rest is missing. */
+  /**
+   * Reads one key or unknown sequence, and removes it from `#pending`. An incomplete sequence stays there until the
+   * rest arrives.
+   */
   #readKey(): Key | undefined {
     const text = this.#pending;
     if (!text.startsWith(ESCAPE)) {
@@ -113,7 +116,7 @@ function sequenceLength(text: string): number | undefined {
   if (kind === ESCAPE) return 1;
   if (kind === '[') return lengthOf(/^\[[\x20-\x3f]*[^\x20-\x3f]/.exec(body));
   if (kind === 'O') return lengthOf(/^O[\x30-\x3f]*[^\x30-\x3f]/.exec(body));
-  // A terminal's response to a query, up to BEL or ST.
+  // This kind of sequence is a terminal's response to a query. It ends with BEL or ST.
   // oxlint-disable-next-line no-control-regex
   if (']PX^_'.includes(kind)) return lengthOf(/^[^]*?(?:\x07|\x1b\\)/.exec(body));
   return 1 + String.fromCodePoint(body.codePointAt(0) ?? 0).length;
@@ -128,7 +131,7 @@ function readSequence(sequence: string): Key | undefined {
   return type === undefined ? undefined : { type };
 }
 
-/** Keys pressed together with Alt. */
+/** The meanings of keys that are pressed together with Alt. */
 const altKeys: Readonly<Record<string, EditingKey>> = {
   '\r': 'new-line',
   '\n': 'new-line',
@@ -150,7 +153,7 @@ function readControlSequence(sequence: string): EditingKey | undefined {
   return final === '~' ? numberedKeys[number] : letterKeys[final];
 }
 
-/** Some terminals send these sequences for Enter with Shift, Alt or Ctrl. */
+/** Returns `new-line` for the code of Enter. Some terminals send this code for Enter with Shift, Alt or Ctrl. */
 function isEnter(code: string | undefined): EditingKey | undefined {
   return code === '13' ? 'new-line' : undefined;
 }

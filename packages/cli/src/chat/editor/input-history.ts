@@ -35,7 +35,7 @@ export class InputHistory {
     return this.#entries[next] ?? this.#draft;
   }
 
-  /** Replaces the entries, for another conversation. */
+  /** Replaces all entries when another conversation is opened. */
   replace(entries: readonly string[]): void {
     this.#entries = [];
     for (const entry of entries.slice(-MOST)) this.add(entry);

@@ -19,7 +19,8 @@ type Notice = SwarmNotice | StudioNotice;
 
 /** Turns the request into a WebSocket. **Errors** — `E_STUDIO_FORBIDDEN`, `E_STUDIO_REQUEST`. */
 export function streamNotices({ streams, clock, upgrade }: StudioHost, place: SwarmPlace, request: Request): undefined {
-  // A browser sends `Origin` with every WebSocket. No other check keeps foreign pages from opening one.
+  // A browser sends `Origin` with every WebSocket, and `checkSender` compares it with Studio's own address. Browsers
+  // themselves do not keep foreign pages from opening a WebSocket.
   if (request.headers.get('origin') === null) {
     throw new Refusal(403, 'E_STUDIO_FORBIDDEN', 'The request does not say which page it comes from.');
   }

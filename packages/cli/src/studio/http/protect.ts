@@ -6,7 +6,7 @@ const headers: Readonly<Record<string, string>> = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/** Adds the headers. Responses are not cached, unless they allow it themselves. */
+/** Adds the headers. A response is not cached, unless its own headers allow that. */
 export function protect(response: Response, port: number): Response {
   response.headers.set('Content-Security-Policy', policyFor(port));
   for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);

@@ -4,7 +4,8 @@ import { GoondanError } from '@goondan/types';
 import { refuse as refuseOverHttp, type StatusByCode } from '@goondan/types/http';
 
 /**
- * Code → HTTP status; 500 for every other code. Error codes of the swarm have the same status as on the control socket.
+ * The HTTP status of each error code; every other code has the status 500. Error codes of the swarm have the same
+ * status as on the control socket.
  */
 const statusByCode: StatusByCode = {
   ...controlStatusByCode,
