@@ -10,7 +10,7 @@ import { endLeftovers } from './guardian/kill-tagged.ts';
 import { newTag, RUN_VARIABLE } from './guardian/process-tag.ts';
 
 export interface StoppedSwarm extends Pick<DurableStoreOptions, 'stateRoot' | 'workspaceId' | 'warn'> {
-  /** The name of the swarm, for the error of processes that are rejected meanwhile. */
+  /** The name of the swarm. Another process that wants the workspace meanwhile gets an error with this name. */
   readonly swarm: string;
   /** See `startSwarm`. */
   readonly flock?: boolean;

@@ -8,8 +8,8 @@ const LONGEST_KEY = 1_024;
 
 /**
  * Returns the problem with an instance key from outside, or `undefined`. Almost any text is valid, because
- * `pathSegment` turns it into a safe file name. Half of a surrogate pair is invalid, because two different halves have
- * the same bytes.
+ * `pathSegment` turns it into a safe file name. Half of a surrogate pair is invalid, because every such half is stored
+ * as the same bytes.
  */
 export function findKeyProblem(key: string): string | undefined {
   if (key === '') return 'is empty';

@@ -18,14 +18,14 @@ export interface AskedQuestion {
   readonly mask: Mask;
 }
 
-/** The maximum length in bytes: more than a person reads, and little enough to store for every request. */
+/** The maximum size of a tool call's arguments, in bytes. A person would not read more. */
 export const LONGEST_ARGUMENTS = 256_000;
 const LONGEST_REASON = 4_000;
 const LONGEST_WAIT_MS = 30 * 86_400_000;
 
 /**
- * Returns the record to store, or the reason for a rejection. A frame is not trusted, even if its process has checked
- * it.
+ * Returns the record to store, or the reason why the request is rejected. The contents of the frame are checked here,
+ * even if its process has checked them before.
  */
 export function newRecord(asked: AskedQuestion, id: string): ApprovalRecord | FrameError {
   const { at, during, frame, now, mask } = asked;

@@ -2,13 +2,13 @@
  * Tool calls that wait for approval: requested by agent processes, answered by people, and stored on disk in between.
  *
  * Invariants:
- * 1. The channel identifies the asking process: it determines the instance, the event and the trace, and the right to
- *    take an answer.
- * 2. No frame decides. Only the swarm's control calls `decide`.
+ * 1. The channel identifies the asking process. The instance, the event and the trace of a request, and the right to
+ *    take its answer, follow from the channel and never from a frame.
+ * 2. A process cannot answer a request by a frame. Only the swarm's control calls `decide`.
  * 3. A request is identified by its instance, turn, position, call and arguments. The same request after a crash joins
- *    the open request or gets its answer; anything else is another request.
- * 4. An answer is durable before it is published, and is valid for its own request only. It is removed when it is
- *    taken, when the request is withdrawn, or when its turn ends.
+ *    the open request or gets its answer. If any of these differs, it is another request.
+ * 4. An answer is durable before it is published, and is valid for its own request only. The answer is removed when the
+ *    turn has taken it, when the request is withdrawn, or when the turn ends.
  * 5. A request expires at `expiresAt` if its answer is missing or was not fetched. The wall clock or the monotonic
  *    clock decides, whichever reaches the time first: the wall clock covers a machine that slept, and the monotonic
  *    clock covers a wall clock that was set back.
@@ -52,7 +52,7 @@ interface Entry {
   record: ApprovalRecord;
   /** The expiry on the monotonic clock; set once the request can be answered. */
   deadline: number;
-  /** Ids of frames in which the asking process waits; empty while it has no process. */
+  /** Ids of the frames that wait for the answer. Empty while the asking instance has no process. */
   readonly frames: Set<string>;
   /** `saving`: not yet on disk. `open`: visible to people. `deciding`: an answer is being written to disk. */
   stage: 'saving' | 'open' | 'deciding' | 'answered' | 'expired';
@@ -72,7 +72,7 @@ export class Approvals implements SwarmListener {
     }
   }
 
-  /** The notices of the requests that people can answer now, for a watcher that comes later. */
+  /** Returns the notices of the requests that people can answer now, for a watcher that connects later. */
   notices(): ApprovalNotice[] {
     return this.pending().map((approval) => noticeOf(approval));
   }
@@ -102,7 +102,7 @@ export class Approvals implements SwarmListener {
     if (frame.type === 'approval.taken') this.taken(at, frame.id);
   }
 
-  /** Handles an approval frame from the process of `at`, which runs the turn of `during`. */
+  /** Handles an approval frame from the process of the instance `at`, which runs the turn of the event `during`. */
   ask(at: AgentAddress, during: AgentEvent | undefined, frame: AskFrame): void {
     const refuse = (error: FrameError) => this.#refuse(at, frame.callId, error);
     if (during === undefined) {
@@ -157,8 +157,8 @@ export class Approvals implements SwarmListener {
   }
 
   /**
-   * Records a person's answer. Resolves with true when it is durable, and with false when no request with this id is
-   * open or it has expired.
+   * Records a person's answer. Resolves with true when the answer is durable, and with false when no request with this
+   * id is open or the request has expired.
    *
    * **Errors** — those of the disk; the request then stays undecided.
    */

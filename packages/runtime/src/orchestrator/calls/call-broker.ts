@@ -5,21 +5,21 @@
  * Invariants:
  * 1. The channel identifies the caller: `source`, `auth`, `traceId` and the call chain come from it, never from a
  *    frame.
- * 2. A frame ends in exactly one `call.end`, unless its process exits before. A request ends exactly once, in a reply,
- *    an error or a timeout, and only the instance it was sent to can answer it.
- * 3. Instances never wait for each other in a cycle. A request that would close one is rejected at once, whether
+ * 2. Each call frame gets exactly one `call.end`, unless the process that sent the frame exits before. A request ends
+ *    exactly once, in a reply, an error or a timeout, and only the instance it was sent to can answer it.
+ * 3. Instances never wait for each other in a cycle. A request that would close a cycle is rejected at once, whether
  *    through its own call chain (`E_AGENT_CYCLE`) or through the queues of others (`E_AGENT_DEADLOCK`).
- * 4. If a caller crashes and makes the same call again, it joins the open call or gets its outcome; the deadline stays.
- *    So a crash of the caller does not end the request: it stays open until its deadline, or until the calling turn
- *    ends.
+ * 4. If a caller crashes and makes the same call again, the second call joins the open call or gets its outcome, and
+ *    the deadline stays the same. So a crash of the caller does not end the request. The request stays open until its
+ *    deadline, or until the calling turn ends.
  * 5. When a request is given up (timeout, cancel, end of the turn), the callee is cancelled. A late answer is reported
  *    and dropped.
  * 6. Open calls, frames per call and remembered outcomes are bounded (`defaultCallLimits`).
- * 7. The deadline of a request is paused while its callee waits for people, itself or through other agents (`hold`).
- * 8. A request has one time limit at a time. Until the callee's turn begins, it is `queueTimeoutMs` of the callee; the
- *    start of a process does not count, because it has its own limit (`startTimeoutMs`). After that, it is the
- *    request's own timeout, or `turnTimeoutMs` of the callee. If the callee crashes, the request's own timeout keeps
- *    running, while `turnTimeoutMs` starts again with the turn.
+ * 7. The deadline of a request is paused while its callee waits for people, directly or through other agents (`hold`).
+ * 8. A request has one time limit at a time. Until the callee's turn begins, the limit is `queueTimeoutMs` of the
+ *    callee. The start of the callee's process does not count, because a start has its own limit (`startTimeoutMs`).
+ *    After the turn has begun, the limit is the request's own timeout, or else `turnTimeoutMs` of the callee. If the
+ *    callee crashes, the request's own timeout keeps running, while `turnTimeoutMs` starts again with the turn.
  */
 import type { AgentAddress, AgentEvent, TurnResult } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
@@ -50,8 +50,8 @@ export class CallBroker {
   }
 
   /**
-   * Handles a frame from the process of `caller`, which runs the turn of `during`. `now`: the time on the monotonic
-   * clock.
+   * Handles a frame from the process of the instance `caller`, which runs the turn of the event `during`. `now`: the
+   * time on the monotonic clock.
    */
   call(
     caller: AgentAddress,
@@ -77,7 +77,7 @@ export class CallBroker {
     return this.#begin(caller, stampEvent(caller, during, frame, moment.date), frame, moment.now);
   }
 
-  /** Handles that the callee has accepted a call's event, now or in an earlier delivery. */
+  /** Called when the callee has accepted the event of a call, now or in an earlier delivery. */
   delivered(to: AgentAddress, event: AgentEvent): CallAction[] {
     const call = this.#open.get(event.id);
     if (call?.kind === 'send') return this.#close(call, { status: 'accepted' });
@@ -86,7 +86,7 @@ export class CallBroker {
     return [{ type: 'turn.cancel', at: to, eventId: event.id, reason: 'nobody waits for the answer any more' }];
   }
 
-  /** Handles that a call's event was rejected, by `E_INBOX_FULL` or a disk error. */
+  /** Called when the event of a call was rejected, with `E_INBOX_FULL` or a disk error. */
   refused(eventId: string, error: FrameError): CallAction[] {
     const call = this.#open.get(eventId);
     return call === undefined ? [] : this.#close(call, { status: 'failed', error });
@@ -101,8 +101,8 @@ export class CallBroker {
   }
 
   /**
-   * Handles an answer that an earlier process of `address` committed. If a caller waits for the answer it gets it;
-   * otherwise the answer is dropped.
+   * Handles an answer that an earlier process of `address` committed. A caller that waits gets the answer. If no caller
+   * waits, the answer is dropped.
    */
   replied(address: AgentAddress, eventId: string, result: TurnResult): CallAction[] {
     const call = this.#open.get(eventId);
@@ -110,7 +110,7 @@ export class CallBroker {
     return this.#close(call, outcomeOf(call, result));
   }
 
-  /** Handles the cancel of a frame: the caller's process no longer waits for it. */
+  /** Called when the caller's process no longer waits for the outcome of this frame. */
   cancelled(caller: AgentAddress, callId: string): CallAction[] {
     const call = this.#open.findFrame(caller, callId);
     if (call === undefined) return [];
@@ -129,14 +129,14 @@ export class CallBroker {
       .flatMap((call) => this.#waitFor(call, 'turn', now));
   }
 
-  /** Handles the start of a process of `address`, and later the end of that start. */
+  /** Called when a process of `address` begins to start (`isStarting` is true), and again when the start has ended. */
   processStarting(address: AgentAddress, isStarting: boolean, now: number): CallAction[] {
     if (isStarting) this.#starting.add(addressKey(address));
     else this.#starting.delete(addressKey(address));
     return this.#open.requestsTo(address).flatMap((call) => this.#letRun(call, now));
   }
 
-  /** Handles that the turn of this event began at `address`, or continued after a crash. */
+  /** Called when the turn of this event has begun at `address`, or continues after a crash. */
   turnStarted(address: AgentAddress, eventId: string, now: number): CallAction[] {
     const call = this.#open.get(eventId);
     if (call?.kind !== 'request' || call.waitsFor === 'answer' || !isSameAddress(call.callee, address)) return [];

@@ -26,14 +26,16 @@ export type CallAction =
 export const defaultCallLimits = {
   /** The maximum number of nested requests. */
   depth: 16,
-  /** The maximum number of open requests and sends, in total and per instance. More end with `E_CALLS_FULL`. */
+  /**
+   * The maximum number of open requests and sends, in total and per instance. A further call ends with `E_CALLS_FULL`.
+   */
   openCalls: 10_000,
   openCallsPerCaller: 256,
   /** The maximum number of frames that wait for the same call. */
   waitersPerCall: 8,
   /**
-   * The maximum number of remembered outcomes for running turns. Above it, the oldest outcome is forgotten; if a turn
-   * then repeats that request, the request is delivered again.
+   * The maximum number of remembered outcomes for running turns. Above it, the oldest outcome is forgotten. If a turn
+   * then repeats the request of a forgotten outcome, the request is delivered again.
    */
   finishedCalls: 256,
 };

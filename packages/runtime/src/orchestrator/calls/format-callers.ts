@@ -16,7 +16,7 @@ export function formatCallers(chain: readonly AgentAddress[]): string {
 }
 
 /**
- * Quotes a key from outside. Control characters are removed, and long keys are cut, because a message may list sixteen
+ * Quotes a key from outside. Control characters are escaped, and long keys are cut, because a message may list sixteen
  * keys.
  */
 function quote(key: string): string {

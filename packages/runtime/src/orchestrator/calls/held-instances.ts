@@ -15,7 +15,7 @@ export interface HeldDeps {
   callersOf(address: AgentAddress): readonly AgentAddress[];
   /** Sets the instances to which requests do not time out. */
   holdRequests(held: ReadonlySet<string>): void;
-  /** Notifies the running turn of this instance. Returns false when no turn is running. */
+  /** Tells the running turn of this instance whether it is held. Returns false when no turn is running. */
   tell(address: AgentAddress, isHeld: boolean): boolean;
 }
 

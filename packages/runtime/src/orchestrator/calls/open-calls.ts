@@ -14,7 +14,7 @@ export interface OpenCall {
   readonly bounds: Readonly<Record<OpenCall['waitsFor'], RequestBound>>;
   /** For a request: its deadline on the monotonic clock, or the remaining time while it is paused. */
   deadline: { readonly at: number } | { readonly leftMs: number };
-  /** Ids of frames in which the caller's process waits; empty while it has no process. */
+  /** Ids of the frames that wait for the outcome. Empty while the caller has no process. */
   readonly callIds: Set<string>;
 }
 

@@ -38,8 +38,8 @@ export function callersOf(caller: AgentAddress, during: AgentEvent): AgentAddres
 }
 
 /**
- * Makes the id of a call. If the caller or the orchestrator crashes, the repeated call gets the same id. A call from
- * another instance, or to another one, gets a different id, whatever id its frame claims.
+ * Makes the id of a call. If the caller or the orchestrator crashes, the repeated call gets the same id. A call from or
+ * to another instance gets a different id, even if its frame contains the same id.
  */
 export function stampId(caller: AgentAddress, { kind, to, event }: CallFrame): string {
   const parts = [kind, caller.agentName, caller.instanceKey, to.agentName, to.instanceKey, event.id];

@@ -1,11 +1,12 @@
 /**
  * The only place where a child of the orchestrator is started.
  *
- * 1. A child trusts nothing around it: no bunfig, no `.env`, no auto-install; an environment from a short list; no open
- *    file except its channel and its output. It starts in the root folder, because Bun reads the `tsconfig.json` of its
- *    working folder to find its program, and agents can write to their own folders.
- * 2. It leads its own process group and session, and carries the tag of the run and its own tag. So it and all
- *    processes it starts can be found and ended, without affecting other processes.
+ * 1. A child is isolated. It reads no bunfig and no `.env`, and Bun installs nothing for it. Its environment has only
+ *    the variables of a short list. Its only open files are its channel and its output. It starts in the root folder,
+ *    because Bun reads the `tsconfig.json` of its working folder to find its program, and agents can write to their own
+ *    folders.
+ * 2. A child leads its own process group and session, and carries the tag of the run and its own tag. So the child and
+ *    all processes it starts can be found and ended, without affecting other processes.
  * 3. `exited` resolves last: after the child's last message, and after its remaining processes were ended.
  */
 import { GoondanError } from '@goondan/types';
@@ -38,7 +39,7 @@ export interface SpawnDeps {
   readonly clock?: Clock;
 }
 
-/** `--no-install`: without it, Bun would download and run a bare import that it cannot find. */
+/** Without `--no-install`, Bun would download and run a package that is imported but not installed. */
 export const childFlags: readonly string[] = ['--config=/dev/null', '--no-env-file', '--no-install', '--no-orphans'];
 
 export function childSpawner(deps: SpawnDeps): Spawn {
@@ -89,8 +90,8 @@ export function spawnChild<Down, Up>(
   }
 
   /**
-   * Sends a signal to the process group. Does nothing once all of its processes have exited, because the system may
-   * reuse the number.
+   * Sends a signal to the process group. Does nothing once all processes of the group have exited, because the system
+   * may give the group's number to another group.
    */
   function signalGroup(signal: 'SIGTERM' | 'SIGKILL'): void {
     if (gone) return;

@@ -3,8 +3,8 @@
  * does not wait for a process to start.
  *
  * Invariants: 1. At most one spare exists. 2. It is given away once. 3. A spare that dies is replaced with the same
- * backoff as any other process. 4. A spare delays no other process: the next spare starts only after the last one given
- * away has had time to start its work.
+ * backoff as any other process. 4. A spare delays no other process: the next spare starts only after the last spare
+ * that was given away has had time to start its work.
  */
 import type { RestartPolicy } from '../../config/swarm-policy.ts';
 import type { Clock } from '../../ports/clock.ts';

@@ -1,10 +1,10 @@
 /**
- * Handles the events that a connector emits or asks: checks that they are declared, routes them, and waits until they
- * are on disk.
+ * Handles the events that a connector sends with `emit` or `ask`: checks that they are declared, routes them, and waits
+ * until they are on disk.
  *
  * Invariants: 1. An event is accepted when `accept` resolves, which is after the durable write. 2. A connector is
- * identified by the channel of its connection, not by its own data. 3. At most `MOST_UNDER_WAY` emits are in progress
- * at a time, whatever the connector does; the channel bounds asks.
+ * identified by the channel of its connection, not by its own data. 3. At most `MOST_UNDER_WAY` emitted events are in
+ * progress at a time, whatever the connector does. The channel limits the number of asks.
  */
 import { type AgentAddress, type AgentEvent, type ConnectorAnswer, GoondanError, textOf } from '@goondan/types';
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';

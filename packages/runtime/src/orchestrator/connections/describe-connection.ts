@@ -1,4 +1,4 @@
-/** Describes a connection for people: its status, and the line in the log for one step of its life. */
+/** Describes a connection for people: its status, and the log line for a change of its state. */
 import type { ConnectionStatus } from '../../control/swarm.ts';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import { afterHealthy } from '../supervision/backoff.ts';
@@ -19,7 +19,7 @@ export function connectionStatus(
   const isReady = phase.name === 'ready';
   const { crashes } = isReady ? afterHealthy(restarts, policy.restart, now - phase.readySince) : restarts;
   return {
-    // After a kill the next process may follow.
+    // After a kill, another process may be started.
     status: phase.name === 'killed' && phase.afterwards === 'serve' ? 'waiting' : statusByPhase[phase.name],
     crashes,
     ...(problem === undefined || (isReady && crashes === 0) ? {} : { problem: describeProblem(problem) }),
@@ -56,7 +56,7 @@ export interface ToldStep {
   readonly message: string;
 }
 
-/** Returns `undefined` for a step that needs no report. */
+/** Describes a step for the log. Returns `undefined` for a step that needs no log line. */
 export function tellStep({ before, input, after, now, policy }: ConnectionStep): ToldStep | undefined {
   const { phase } = before;
   const { name } = after.phase;

@@ -157,7 +157,7 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
         const text = `${message.counts.log} lines of its log were dropped: there were too many at once.`;
         return this.report('warn', 'log.dropped', text);
       }
-      // Handled elsewhere, with its own acknowledgement.
+      // These messages are handled elsewhere.
       case 'connector.event':
       case 'connector.ask':
       case 'ask.left':
@@ -167,12 +167,12 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
   }
 
   protected override lost(): void {
-    // No message can be sent; the next process has its own channel.
+    // There is nothing to do, because the next process has its own channel.
   }
 
   /**
-   * Fails the start of a process that did not get its start message. If any other message is lost, the heartbeat shows
-   * whether the process still reads.
+   * Fails the start of a process that did not get its start message. Other lost messages need no action, because the
+   * heartbeat detects a process that no longer reads.
    */
   protected override unsent(process: number, type: string, _problem: string, thrown: unknown): void {
     if (type !== 'start') return;

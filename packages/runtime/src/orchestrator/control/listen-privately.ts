@@ -28,7 +28,8 @@ export function listenPrivately<Server>(
   try {
     closeFolder(dirname(path));
     checkFree(path);
-    // Bun removes the path it was given when it stops, even if another socket has it by then, so it gets a draft path.
+    // When Bun stops, it removes the path it was given, even if another socket has that path by then. So Bun gets a
+    // draft path.
     const draft = draftOf(path);
     rmSync(draft, { force: true });
     const server = underMask(OTHERS, () => listen(draft));

@@ -60,7 +60,8 @@ export async function serveControl(swarm: Swarm, options: ControlServerOptions) 
       return open.size;
     },
     /**
-     * Sends `stopped` to every stream, rejects waiting requests, and closes. The socket is removed when it resolves.
+     * Sends `stopped` to every stream, rejects waiting requests, and closes the server. When it resolves, the socket
+     * file is removed.
      */
     close: () => (closed ??= close()),
   };

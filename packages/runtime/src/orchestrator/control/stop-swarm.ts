@@ -8,7 +8,8 @@ import { stoppedEvent } from './watch-events.ts';
 
 /**
  * Begins to stop the swarm, and answers before the socket is closed. A stream gets `stopping` and, when all processes
- * have exited, `stopped`. It is accepted even when the socket is full, because a stop must always be possible.
+ * have exited, `stopped`. A stop is accepted even when the socket has its maximum number of open requests, because a
+ * stop must always be possible.
  */
 export function stopSwarm(
   host: ControlHost,

@@ -1,6 +1,6 @@
 /**
  * Chooses the processes of a run: tagged processes, their descendants (which may have an empty environment), and
- * process groups whose leader belongs to the run or has exited. Of a group with a living leader outside the run, only
+ * process groups whose leader belongs to the run or has exited. In a group with a living leader outside the run, only
  * tagged members are chosen.
  */
 import type { ProcessEntry } from './read-processes.ts';

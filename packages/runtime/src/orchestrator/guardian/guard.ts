@@ -13,8 +13,8 @@ export interface GuardianReport extends KillReport {
 }
 
 /**
- * The time without new processes before the guardian exits, because after a kill a process may still be between fork
- * and exec.
+ * The guardian exits when it has found no new process for this time. It waits because a process that is between fork
+ * and exec may have no tag yet.
  */
 const QUIET_AFTER_DEATH_MS = 300;
 const QUIET_AFTER_SHUTDOWN_MS = 30;

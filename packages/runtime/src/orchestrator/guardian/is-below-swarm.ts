@@ -6,7 +6,10 @@ import { CHILD_VARIABLE, RUN_VARIABLE } from './process-tag.ts';
 import { readProc, readStat } from './read-processes.ts';
 
 const names: readonly string[] = [RUN_VARIABLE, CHILD_VARIABLE];
-/** The maximum number of ancestors: more than shells are ever nested. /proc could show a cycle while it changes. */
+/**
+ * The maximum number of ancestors to check, which is more than shells are ever nested. The limit is needed because
+ * /proc could show a cycle while processes change.
+ */
 const HIGHEST = 256;
 
 export function isBelowSwarm(

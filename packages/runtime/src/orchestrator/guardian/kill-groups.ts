@@ -2,7 +2,7 @@
 import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
 import type { KillReport } from './kill-tagged.ts';
 
-/** Repeats until the groups are empty, or the time is over. */
+/** Kills the groups repeatedly, until they are empty or the time is over. */
 export async function killGroups(
   groups: readonly number[],
   timeoutMs = 2_000,
@@ -19,7 +19,7 @@ export async function killGroups(
   return { ended: found.map(named), left: left.map(named) };
 }
 
-/** Returns false when the group has no processes any more. */
+/** Kills the group. Returns false when the group has no processes any more. */
 function isKilled(group: number): boolean {
   try {
     process.kill(-group, 'SIGKILL');

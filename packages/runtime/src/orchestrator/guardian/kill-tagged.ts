@@ -18,8 +18,8 @@ export interface KillReport {
 }
 
 /**
- * Ends the processes. Linux only: see `canReadProcesses`. `quietMs`: the time without new processes before it counts as
- * done, because a process may be between fork and exec and have no tag yet.
+ * Ends the processes. Linux only: see `canReadProcesses`. It ends when it has found no new process for `quietMs`,
+ * because a process that is between fork and exec may have no tag yet.
  */
 export async function killTagged(tag: string, quietMs = 0, clock: Clock = systemClock): Promise<KillReport> {
   const wanted = checkTag(tag);

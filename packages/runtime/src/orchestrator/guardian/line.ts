@@ -1,6 +1,6 @@
 /**
- * The connection between the orchestrator and its guardian: a few short text lines each way. Each side detects when it
- * is closed.
+ * The connection between the orchestrator and its guardian: a few short text lines each way. Each side detects when the
+ * connection is closed.
  */
 import { socketWire } from '../../ipc/channel/socket-wire.ts';
 import type { Check } from '../../ipc/check/shape.ts';

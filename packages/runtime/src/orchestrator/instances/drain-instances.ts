@@ -42,8 +42,8 @@ export async function drainInstances(
   callOff();
 
   /**
-   * Returns true if another instance waits for its answer. An instance that has left its turn does not wait; it repeats
-   * the request at the next start.
+   * Returns true if another instance waits for an answer of this instance. An instance that has left its turn does not
+   * wait, because it repeats its request at the next start.
    */
   function isAwaited({ address }: Instance): boolean {
     return callersOf(address).some((caller) => {

@@ -7,8 +7,8 @@
  * 3. An instance held by `whileAsleep` gets no process until it is released; its input stays queued.
  * 4. After `close` nothing happens any more: a later input is ignored and starts nothing.
  * 5. An instance whose agent is not declared gets no process until the agent is declared again; its input stays queued.
- * 6. An instance that sleeps, has nothing to do and never crashed is forgotten. Of those that crashed, the oldest above
- *    `MOST_REMEMBERED` are forgotten, too.
+ * 6. An instance that sleeps, has nothing to do and never crashed is forgotten. If more than `MOST_REMEMBERED`
+ *    instances are left, the oldest of those that sleep and have nothing to do is forgotten too, even if it crashed.
  */
 import type { AgentAddress } from '@goondan/types';
 import { addressKey } from '../address/address-key.ts';
@@ -103,12 +103,12 @@ export class Instances implements SwarmListener {
     this.#known.delete(addressKey(address));
   }
 
-  /** Assigns the slots again. */
+  /** Assigns the slots again, because an instance may have begun or stopped waiting. */
   waitsChanged(): void {
     if (!this.#isStepping) this.#run();
   }
 
-  /** Adds or removes instances from the line, after the list of declared agents has changed. */
+  /** Adds instances to the line or removes them from it, after the list of declared agents has changed. */
   redeclare(): void {
     for (const key of [...this.#undeclared, ...this.#line]) {
       const instance = this.#instances.get(key);

@@ -36,7 +36,8 @@ export interface LoneAgentOptions {
   /** The time limit for the answer of the process. When absent: the time limit for starting an agent. */
   readonly timeoutMs?: number;
   /**
-   * The run of a running swarm, to which the process belongs. When absent, it gets a run of its own, with a guardian.
+   * The run of a running swarm, to which the process belongs. When absent, the process gets a run of its own, with a
+   * guardian.
    */
   readonly deps?: {
     readonly spawn: Spawn;

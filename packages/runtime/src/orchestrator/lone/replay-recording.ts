@@ -61,7 +61,7 @@ export interface ReplayedRun extends Pick<RecordedRun, 'startedAt' | 'fromStep'>
   readonly problem?: string;
 }
 
-/** The maximum number of runs to replay: the last ones, if a turn was interrupted more often. */
+/** The maximum number of runs to replay. If a turn has more runs, only the last ones are replayed. */
 const MOST_RUNS = 8;
 
 /**
@@ -174,8 +174,8 @@ function replayAs(
 }
 
 /**
- * Throws if the turn's extension states are unknown. Such an extension would behave differently, and the report could
- * not explain why.
+ * Throws if the state of an extension before the turn is unknown. Without its state, the extension would behave
+ * differently, and the report could not explain why.
  */
 function refuseUnknownStates({ turn, unknownStates }: KeptRecording, { extensions = [] }: DeclaredAgent): void {
   const unknown = extensions.find(({ resource }) => unknownStates.includes(resource.metadata.name));

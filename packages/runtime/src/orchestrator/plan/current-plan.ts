@@ -92,8 +92,8 @@ function secretsOf({ agents, connections = [] }: SwarmPlan): string[] {
 
 /**
  * Adds the policies of the swarm to an agent. The orchestrator counts crashes, because it can distinguish a crash from
- * a requested end and from its own end. The process's own count cannot; it is only for an event that crashes one
- * orchestrator after another.
+ * a requested end and from its own end. An agent process also counts crashes, but cannot distinguish them. Its count
+ * only stops an event that crashes one orchestrator after another.
  */
 function withSwarmPolicy(
   agent: DeclaredAgent,

@@ -5,7 +5,7 @@
  * 1. Every new or changed agent and connection is tried, whether or not it has a process at the moment.
  * 2. At most `AT_ONCE` trials run at a time, in addition to `policy.maxProcesses`; each has the time limit of a normal
  *    start.
- * 3. When it settles, no trial is running: the first failure ends the others.
+ * 3. When `tryChanges` settles, no trial is running: the first failure ends the other trials.
  */
 import { GoondanError } from '@goondan/types';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';

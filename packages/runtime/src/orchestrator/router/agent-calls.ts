@@ -44,7 +44,7 @@ export class AgentCalls implements SwarmListener {
     }
     if (frame.type === 'call.cancelled') this.#perform(this.#broker.cancelled(at, frame.callId));
     if (frame.type === 'reply') {
-      // An answer of an earlier process.
+      // This frame carries an answer that an earlier process committed.
       this.#perform(this.#broker.replied(at, frame.eventId, frame.result));
       instances.find(at)?.say({ type: 'reply.taken', eventId: frame.eventId });
     }

@@ -5,8 +5,9 @@
  * 1. A rejected event was not written. An accepted event is durable before it is acknowledged, and before it is
  *    handled.
  * 2. The events of one instance go to its process in the order of acceptance.
- * 3. An event that was accepted before is not handled again. A pending event stays pending once. A handled event is
- *    sent to its process again only if a caller waits for the answer, and the process then repeats its old answer.
+ * 3. An event that was accepted before is not handled again. A pending event is not added a second time. A handled
+ *    event is sent to its process again only if a caller waits for the answer, and the process then repeats its old
+ *    answer.
  * 4. No secret of the swarm is written to disk, whoever sent it.
  * 5. After `close`, events without a waiting caller are accepted and left for the next start.
  * 6. A cancel is marked in the inbox before it is confirmed: the turn ends as cancelled, whichever process dies

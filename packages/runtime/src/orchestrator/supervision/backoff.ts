@@ -50,5 +50,8 @@ export function backoffMs(crashes: number, policy: RestartPolicy): number {
   return Math.min(policy.baseMs * 2 ** Math.min(n - 1, LARGEST_EXPONENT), policy.maxMs);
 }
 
-/** Above this exponent doubling has no effect, and 0 times infinity would be NaN. */
+/**
+ * The largest exponent that is used. Further doubling would have no effect, and with a base of 0 it would end in 0
+ * times infinity, which is NaN.
+ */
 const LARGEST_EXPONENT = 52;

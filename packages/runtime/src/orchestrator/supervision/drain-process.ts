@@ -46,8 +46,8 @@ export interface Grace {
 }
 
 /**
- * Asks a process whose turn waits for people to end. If an answer arrives meanwhile, or the turn does other work, the
- * process finishes its turn first.
+ * Asks a process to end while its turn waits for people. If an answer arrives meanwhile, or the turn does other work,
+ * the process finishes its turn first.
  */
 export function leaveUnhurried(state: InstanceState, moment: Moment): InstanceStep {
   return state.phase.name === 'busy' ? leave(state, { graceMs: UNHURRIED_MS }, 'serve', moment) : stay(state);
@@ -103,7 +103,7 @@ export function stop(state: InstanceState): InstanceStep {
   };
 }
 
-/** Handles a second drain: the stricter of the two applies. */
+/** Handles a second drain. The stricter of the two drains applies. */
 function hurry(
   state: InstanceState,
   phase: Extract<Phase, { name: 'draining' }>,

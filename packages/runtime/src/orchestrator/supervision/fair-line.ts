@@ -4,15 +4,15 @@
  * Invariants:
  * 1. Instances with input from people come before instances with input from agents only. After `PEOPLE_IN_A_ROW` starts
  *    for people, the next start is for an agent's input, if there is any, so that no instance waits forever.
- * 2. Among these, the agent with the fewest processes comes first: many waiting instances of one agent do not delay
- *    another agent. Agents with equally many processes are served in the order of arrival.
+ * 2. Within each of these two groups, the agent with the fewest processes comes first: many waiting instances of one
+ *    agent do not delay another agent. Agents with equally many processes are served in the order of arrival.
  * 3. Instances that wait for people come last.
  */
 
 export interface LineDemand {
   /** Keys of waiting instances, in the order of arrival. */
   readonly line: ReadonlySet<string>;
-  /** Returns true if the instance waits for people; absent when none does. */
+  /** Returns true if the instance waits for people. Absent when no instance waits for people. */
   readonly isHeld?: (key: string) => boolean;
   /** Returns the agent of an instance; absent when every instance has its own agent. */
   readonly agentOf?: (key: string) => string;

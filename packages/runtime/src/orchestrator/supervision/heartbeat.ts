@@ -3,10 +3,10 @@
  *
  * Invariants:
  * 1. A process counts as dead when `missedPings` pings in a row are unanswered at the time of the next ping: by default
- *    15 s after the first of them.
- * 2. A beat counts as one ping, however late it comes: if the orchestrator was suspended for an hour, no process counts
- *    as dead because of it.
- * 3. Only an answer to a sent ping counts, and an older answer changes nothing.
+ *    15 s after the first unanswered ping.
+ * 2. Each beat sends one ping, however late the beat comes. So no process counts as dead because the orchestrator was
+ *    suspended for an hour.
+ * 3. Only an answer to a sent ping counts. An answer to an older ping than the last answered one changes nothing.
  */
 
 import type { HeartbeatPolicy } from '../../config/swarm-policy.ts';

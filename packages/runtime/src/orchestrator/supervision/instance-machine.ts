@@ -1,34 +1,37 @@
 /**
- * The life of one instance's process, as one pure step: a state and an input give the next state and the actions.
+ * The state machine of one instance's process, as a pure function: a state and an input give the next state and the
+ * actions.
  *
- * Invariants (the other files of a step cite them):
- * 1. At most one process: a spawn follows `slot.granted` in `inLine`, and `inLine` is entered only without a process.
- * 2. At most one turn: `turn.send` follows `ready` or the end of the turn before, and is for the first of the queue.
+ * Invariants, to which comments in the other files of this folder refer by number:
+ * 1. There is at most one process: a spawn follows `slot.granted` in the phase `inLine`, which is entered only without
+ *    a process.
+ * 2. At most one turn runs: `turn.send` follows `ready` or the end of the previous turn, and sends the first event of
+ *    the queue.
  * 3. An event leaves the queue only by its own `turn.done`, or because it is no longer in the inbox (`discard`). A
  *    crash sends the same event again.
- * 4. Events are sent in the order of arrival; a repeated event that is still queued is the same one.
- * 5. Every start passes `seekProcess`, which never skips the backoff; only a person can end it (`forgive`). A request
- *    to an instance that does not start is not an exception: its caller gets the error at once, and its one try comes
- *    when the backoff is over.
- * 6. After `crashesBeforeDeadLetter` crashes in its turn an event is sent as a dead letter, until it is folded. Waiting
- *    clients and agents get an error when a process crashes even then.
+ * 4. Events are sent in the order of arrival. An event that arrives again while it is still queued is not queued twice.
+ * 5. Every start passes `seekProcess`, which never skips the backoff. Only `forgive` ends the backoff early. A request
+ *    to an instance that does not start waits for the backoff too: its caller gets the error at once, and one start is
+ *    tried when the backoff is over.
+ * 6. After `crashesBeforeDeadLetter` crashes in its turn, an event is sent as a dead letter, and sent again until it is
+ *    in the conversation. If a process crashes even then, waiting clients and agents get an error.
  * 7. Messages of an earlier process are ignored: frames carry the number of their process.
- * 8. A process that was killed or asked to end does end: every way there sets a deadline or kills.
- * 9. A kill by us for being late is not a crash. A hang or an exit by itself is one, and counts for the event of the
- *    running turn.
- * 10. After `startAttempts` failed starts in a row, waiting callers get an error at once, then and with every further
- *     event. The events stay, and starts continue with the backoff.
- * 11. An instance whose start failed with an error that a retry alone does not change (`isFinal`) is tried once.
- *     Waiting callers get an error at once, its events stay, and it is `doesNotStart` until new work (one try each
- *     time) or `forgive`. A turn that ended because the conversation is damaged has the same effect.
+ * 8. A process that was killed or asked to end does end: every such step kills the process or sets a deadline.
+ * 9. If the orchestrator kills a process because it is late, that is not a crash. If a process hangs or exits by
+ *    itself, that is a crash, and it counts for the event of the running turn.
+ * 10. After `startAttempts` failed starts in a row, waiting callers get an error at once, and so does the caller of
+ *     every further event. The events stay, and starts continue with the backoff.
+ * 11. If a start fails with an error that a retry alone does not change (`isFinal`), it is not tried again. Waiting
+ *     callers get an error at once, and the events stay. The instance is `doesNotStart` until `forgive` or new work,
+ *     which causes one more try each time. A turn that ended because the conversation is damaged has the same effect.
  * 12. A turn that the store ended (`isStoreFault`) is not a crash of its event, neither here nor in the log of the
  *     turn. Its process is started again with the backoff. Waiting callers get an error when the next start is further
  *     away than `startTimeoutMs`.
  * 13. A process that was asked to end may leave a turn that waits for people (`turn.left`): the event stays in the
  *     queue, and the end of that process is not a crash.
  * 14. A kept instance (`keep`: a connection) has a process even without work, until `drain` stops it. It never idles,
- *     every failed start is tried again, and a failure that its ready process reports ends that process. When it is
- *     asked to end it has its whole grace, whether it answers or not.
+ *     every failed start is tried again, and a failure that its ready process reports ends that process. When its
+ *     process is asked to end, the process has its whole grace, even if it does not answer.
  */
 import { drain, killLate, leave, leaveTurn, leaveUnhurried } from './drain-process.ts';
 import { judgeIdle } from './idle.ts';
@@ -111,7 +114,7 @@ function hear(
   }
 }
 
-/** Handles a timer, which is only a reminder to check: if nothing is due any more, nothing happens. */
+/** Handles a timer that has fired. If nothing is due any more, nothing happens. */
 function ring(state: InstanceState, timer: InstanceTimer, moment: Moment): InstanceStep {
   const { phase } = state;
   const { now, policy } = moment;

@@ -18,7 +18,7 @@ export interface QueuedEvent {
   readonly isExcused?: true;
 }
 
-/** The plan for the time after the process: `serve` continues with further work, `stop` starts no other process. */
+/** The next step after the process has exited: `serve` continues with further work, `stop` starts no other process. */
 export type Afterwards = 'serve' | 'stop';
 
 /** The phases of an instance. Times are on the monotonic clock. */
@@ -27,7 +27,9 @@ export type Phase =
   | { readonly name: 'absent' }
   /** The instance has work, but must not start before `until`. */
   | { readonly name: 'backoff'; readonly until: number }
-  /** The last start failed with an error that a retry alone does not change. It waits for `work` or `forgive`. */
+  /**
+   * The last start failed with an error that a retry alone does not change. The instance waits for `work` or `forgive`.
+   */
   | { readonly name: 'doesNotStart' }
   /** The instance has work and has requested a slot. */
   | { readonly name: 'inLine' }
@@ -99,14 +101,14 @@ export type InstanceInput =
   | { readonly type: 'cancel'; readonly eventId: string; readonly reason: string }
   /** `planSlots` chose this instance. */
   | { readonly type: 'slot.granted' }
-  /** `planSlots` wants the slot of this instance. Only an idle process ends. */
+  /** `planSlots` wants the slot of this instance. Its process ends only if it is idle. */
   | { readonly type: 'hibernate' }
   /** `planSlots` wants the slot of an instance whose turn waits for people. */
   | { readonly type: 'leave' }
   | { readonly type: 'ready'; readonly process: number }
   /**
-   * The start failed, or the process could not be spawned; `exited` follows. It is logged before it is posted. A kept
-   * process may also report it after it was ready.
+   * The start failed, or the process could not be spawned; `exited` follows. The failure is already logged. A kept
+   * process may also report a failure after it was ready.
    */
   | { readonly type: 'start.failed'; readonly process: number; readonly error: FrameError }
   /** The running turn has no result, and its process ends. */

@@ -1,4 +1,7 @@
-/** One step of an instance: the next state and the actions. All files of the state machine share it. */
+/**
+ * One step of an instance: the next state and the actions. All files of the state machine use these types and
+ * functions.
+ */
 import type { InstanceAction, InstanceState, InstanceTimer, Phase } from './instance-state.ts';
 import type { SupervisionPolicy } from './supervision-policy.ts';
 

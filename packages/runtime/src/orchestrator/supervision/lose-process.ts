@@ -36,7 +36,8 @@ export function killHung(state: InstanceState, moment: Moment): InstanceStep {
 }
 
 /**
- * Handles a turn that the store ended (invariant 12 of the machine). For any other cause, the process exits and `exited` handles it.
+ * Handles a turn that the store ended (invariant 12 of the machine). For any other cause, the process exits, and the
+ * input `exited` handles the loss.
  */
 export function loseTurn(state: InstanceState, error: FrameError): InstanceStep {
   const { phase } = state;
@@ -102,8 +103,8 @@ function blame(state: InstanceState, how: string, moment: Moment): InstanceStep 
 }
 
 /**
- * Fails the waiting requests when a process died that was only adding a dead letter to the conversation, because then
- * the event is not the cause (invariant 6 of the machine).
+ * Fails the waiting requests if the process died while it was only adding a dead letter to the conversation (invariant
+ * 6 of the machine). Then the event is not the cause.
  */
 function failHopelessRequests([running]: readonly QueuedEvent[], how: string, { policy }: Moment): InstanceAction[] {
   if (running === undefined || running.crashes <= policy.crashesBeforeDeadLetter) return [];

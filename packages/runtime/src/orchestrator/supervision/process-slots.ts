@@ -6,18 +6,18 @@
  * 2. Only idle processes are hibernated to free a slot, and no more than needed. The process that has been idle longest
  *    is chosen first: among agents that have several processes, and then among those that have one.
  * 3. There are at most `maxProcesses` processes, except for 4.
- * 4. When every process waits for the answer of another agent, the first waiting instance that is awaited starts beyond
- *    the limit. There is always one: the wait-for graph has no cycle (`calls/wait-graph.ts`), so it ends at an instance
- *    without a process, either waiting for a slot or in backoff. So callers that hold all slots cannot block their
- *    callees, and the limit is exceeded only when nothing else can continue. A process beyond the limit is hibernated
- *    as soon as it is idle and other instances wait.
+ * 4. When every process waits for the answer of another agent, the first instance in line whose answer is awaited
+ *    starts beyond the limit. Such an instance always exists: the wait-for graph has no cycle (`calls/wait-graph.ts`),
+ *    so it ends at an instance without a process, which waits for a slot or is in backoff. So callers that hold all
+ *    slots cannot block their callees, and the limit is exceeded only when nothing else can continue. A process beyond
+ *    the limit is hibernated as soon as it is idle and other instances wait.
  * 5. An instance that waits for people gets a slot last. If no idle process can be ended, the process of such an
- *    instance ends for others. Its turn is left and continues in the next process.
- * 6. The number of waiting instances is bounded where input is accepted (`refuseWhenLineFull`); accepted input always
- *    gets its place.
- * 7. The last process of an agent does not end for an agent that already has its share, unless nothing else can
- *    continue. The share is an equal part of the slots; if a person or an agent waits for an answer, it is one more
- *    than half of the slots.
+ *    instance ends to free its slot. Its turn is left and continues in the next process.
+ * 6. The number of waiting instances is bounded where input is accepted (`refuseWhenLineFull`). An instance with
+ *    accepted input always gets into the line.
+ * 7. The last process of an agent does not end to free a slot for an agent that already has its share, unless nothing
+ *    else can continue. The share is an equal part of the slots. If a person or an agent waits for an answer, the share
+ *    is one more than half of the slots.
  */
 import { GoondanError } from '@goondan/types';
 import { inFairOrder, itself, type LineDemand, type Next } from './fair-line.ts';
@@ -28,7 +28,7 @@ export interface SlotHolder {
   readonly key: string;
   /**
    * `waiting`: the turn has an open request, so it may depend on an instance that waits for a slot. `held`: the turn
-   * waits for people, itself or through an agent it called.
+   * waits for people, directly or through an agent it called.
    */
   readonly condition: ProcessCondition;
   /** The time since which the process is idle; set only for an idle process. */
@@ -145,7 +145,10 @@ function firstAwaited({ line, isAwaited, isHeld }: SlotDemand): string[] {
   ];
 }
 
-/** Chooses one idle process per entry, if one may end for it. `undefined` stands for a process beyond the limit. */
+/**
+ * Chooses for each entry one idle process to end, if there is a process that may end for this entry. An entry
+ * `undefined` means that a process is beyond the limit.
+ */
 function chooseIdle(
   demand: SlotDemand,
   processes: Map<string, number>,

@@ -40,7 +40,7 @@ export function acceptWork(
   }
 }
 
-/** Returns true if an attempt to start is running, which reports its own end. */
+/** Returns true if another start is being tried after a final error. The running start reports its own outcome. */
 function isBeingTried({ phase: { name }, startError: error }: InstanceState): boolean {
   const isTried = name === 'inLine' || name === 'starting' || name === 'draining';
   return isTried && error !== undefined && isFinal(error);

@@ -44,12 +44,15 @@ const WRONG_PARTS: readonly ErrorCode[] = [
 const FINAL: ReadonlySet<ErrorCode> = new Set([...DAMAGE, ...WRONG_PARTS]);
 const STORE: ReadonlySet<ErrorCode> = new Set([...DAMAGE, ...TROUBLE]);
 
-/** Returns true if a retry alone cannot succeed: a file has to change, or a request has to come. */
+/**
+ * Returns true if a retry alone cannot succeed: first a file has to change, or a request for another attempt has to
+ * come.
+ */
 export function isFinal({ code, retryable }: FrameError): boolean {
   return FINAL.has(code) && retryable !== true;
 }
 
-/** Returns true if the store failed, so that it does not count as a crash of an event. */
+/** Returns true if the store failed. Such a failure does not count as a crash of an event. */
 export function isStoreFault({ code }: FrameError): boolean {
   return STORE.has(code);
 }

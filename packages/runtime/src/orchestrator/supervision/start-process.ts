@@ -1,4 +1,4 @@
-/** The steps from work without a process to a process that starts, or fails to. */
+/** The steps of a start, from an instance that has work but no process to a process that starts or fails to start. */
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import type { InstanceAction, InstanceState } from './instance-state.ts';
 import { backoffMs, noCrashes } from './backoff.ts';
@@ -40,14 +40,15 @@ export function forgive(state: InstanceState, moment: Moment): InstanceStep {
   return after(clearTimerOf(state.phase), seekProcess(forgiven, moment));
 }
 
-/** Tries the start once more, because a request came (invariant 11 of the machine). */
+/** Tries the start once more, because new work arrived (invariant 11 of the machine). */
 export function tryAgain(state: InstanceState, moment: Moment): InstanceStep {
   const step = seekProcess(state, moment);
   return step.state.phase.name === 'backoff' ? after(tellWaiting(state, moment), step) : step;
 }
 
 /**
- * Marks an instance without a process whose inbox cannot be read (invariant 11 of the machine). The same problem is not logged again.
+ * Marks an instance that has no process and an unreadable inbox (invariant 11 of the machine). The same problem is not
+ * logged again.
  */
 export function markDamaged(state: InstanceState, error: FrameError): InstanceStep {
   const { phase, startError: known } = state;
@@ -116,7 +117,7 @@ export function startError(problem: string): FrameError {
   return { code: 'E_AGENT_START', message: `The agent's process could not start: ${problem}.` };
 }
 
-/** Adds a log line to a failed start that its process did not log. */
+/** Adds a log line for a failed start that the process itself did not log. */
 export function reportStart({ state, actions }: InstanceStep): InstanceStep {
   const { startFailures, startError: error } = state;
   const message = `Start ${startFailures} in a row failed: ${error?.code} ${error?.message}`;

@@ -1,6 +1,6 @@
 /**
- * Supervises one process of an agent or a connector, from its first frame to its last: its messages, and whether it
- * still answers. `SupervisedProcess` decides what follows.
+ * Supervises one process of an agent or a connector, from its first frame to its last: passes on its messages, and
+ * checks whether it still answers. `SupervisedProcess` decides how to react.
  */
 import type { JsonObject } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
@@ -23,7 +23,10 @@ export interface Pong {
   readonly n: number;
 }
 
-/** Receives everything that happens, in order; `exited` is called once and last. No method may throw. */
+/**
+ * Receives everything that happens to the process, in order. `exited` is called once, as the last method. No method may
+ * throw.
+ */
 export interface ProcessListener<Up> {
   /** Receives every message except answers to pings. */
   message(message: Up): void;

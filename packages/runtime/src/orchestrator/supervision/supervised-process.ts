@@ -58,7 +58,7 @@ export abstract class SupervisedProcess<Down, Up> {
     for (const action of actions) this.#perform(action);
   }
 
-  /** Kills the process without an action of the machine, which gets the exit as an input. */
+  /** Kills the process without an action of the machine. The machine then gets the exit as an input. */
   protected kill(): void {
     this.#process?.kill();
   }
@@ -75,7 +75,7 @@ export abstract class SupervisedProcess<Down, Up> {
   protected abstract heard(process: number, message: Up): void;
   /** Called when the process has exited. */
   protected abstract lost(): void;
-  /** Called when a message of this type could not be sent to the process, although it is running. */
+  /** Called when a message of this type could not be sent to the process, although the process is running. */
   protected abstract unsent(process: number, type: string, problem: string, thrown: unknown): void;
   protected abstract report(level: LogLevel, event: string, message: string): void;
 

@@ -1,6 +1,6 @@
 /**
  * Delivers an event and waits for the end of its turn, for clients of the swarm and connectors. The event is accepted
- * as without the wait.
+ * in the same way as an event for which nobody waits.
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import { toInstanceAddress } from '../../control/instance-address.ts';

@@ -125,7 +125,7 @@ export class SwarmAgents {
     return this.deps.currentPlan.value.names;
   }
 
-  /** Accepts an event. It is the only way in; see `Mailboxes`. */
+  /** Accepts an event. Every event for an agent comes through this method; see `Mailboxes`. */
   accept(to: AgentAddress, event: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
     return this.#mailboxes.accept(to, event, isAwaited);
   }
@@ -154,7 +154,9 @@ export class SwarmAgents {
     return this.instances.whileAsleep(address, grace, () => this.#mailboxes.between(address, takeOff));
   }
 
-  /** Adds an instance, which `make` creates on disk. While `make` runs, the instance has no process and accepts no input. */
+  /**
+   * Adds an instance that `make` creates on disk. While `make` runs, the instance has no process and accepts no input.
+   */
   async admit<Value>(address: AgentAddress, grace: Grace, make: () => Promise<Value>): Promise<Value> {
     const takeIn = async () => {
       const made = await make();
@@ -178,8 +180,8 @@ export class SwarmAgents {
   }
 
   /**
-   * Handles inputs that were accepted before this orchestrator started, or before these agents were declared. Returns
-   * the number of events.
+   * Handles inputs that were accepted before this orchestrator started or, if `only` is given, before these agents were
+   * declared. Returns the number of events.
    */
   async wake(only?: ReadonlySet<string>): Promise<number> {
     let woken = 0;
@@ -359,5 +361,5 @@ function eventKey(at: AgentAddress, eventId: string): string {
   return JSON.stringify([addressKey(at), eventId]);
 }
 
-/** The maximum length of the list, which a model reads and a frame contains. */
+/** The maximum number of listed instances, because a model reads the list and a frame must contain it. */
 const MOST_LISTED = 1_000;

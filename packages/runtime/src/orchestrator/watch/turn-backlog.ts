@@ -2,7 +2,7 @@
  * The notices of running turns so far, for a watcher that connects in the middle of a turn: the start, the tools, and
  * the output of the current step. A finished turn is removed, because its messages can be read from the conversation.
  *
- * Bounded: one turn per busy instance, and for each turn the limits below.
+ * The size is bounded: there is one turn per busy instance, and the limits below apply to each turn.
  */
 import type { AgentAddress, JsonObject, TurnDelta } from '@goondan/types';
 import { toInstanceAddress } from '../../control/instance-address.ts';
@@ -57,7 +57,7 @@ export class TurnBacklog implements SwarmListener {
     const { written } = turn.step;
     const { text, isCut } = written[delta.type];
     const longer = text + delta.text;
-    // Not cut at every delta, because cutting copies the whole remaining text.
+    // The text is not cut at every delta, because cutting copies the whole remaining text.
     const isTooLong = longer.length > 2 * LONGEST_TEXT;
     written[delta.type] = { text: isTooLong ? longer.slice(-LONGEST_TEXT) : longer, isCut: isCut || isTooLong };
   }
@@ -66,7 +66,7 @@ export class TurnBacklog implements SwarmListener {
     if (!KEPT_EVENTS.test(name)) return;
     if (name === 'turn.started') this.over(at);
     const turn = this.#turnOf(at);
-    // The output of the previous step is a message by now.
+    // The output of the previous step is stored as a message by now.
     if (name === 'step.started') turn.step = undefined;
     turn.events.push({ type: 'runtime.event', at: turn.at, name, payload });
     if (turn.events.length > 2 * MOST_EVENTS) turn.events = turn.events.slice(-MOST_EVENTS);

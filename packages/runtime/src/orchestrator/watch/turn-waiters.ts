@@ -41,7 +41,7 @@ export class TurnWaiters {
     for (const key of [...this.#waiters.keys()]) for (const { reject } of this.#take(key, () => true)) reject(error);
   }
 
-  /** Removes the waiters of an instance that fit, and returns them. */
+  /** Removes the waiters of an instance for which `fits` returns true, and returns them. */
   #take(key: string, fits: (waiter: PromiseWithResolvers<TurnEnd> & { readonly eventId: string }) => boolean) {
     const waiters = this.#waiters.get(key) ?? new Set();
     const taken = [...waiters].filter(fits);
