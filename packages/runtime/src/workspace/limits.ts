@@ -11,7 +11,7 @@ const MEGABYTE = 1024 * 1024;
 
 /** The limits for the files of an instance. The code that checks a limit documents what happens when it is reached. */
 export const defaultLimits = {
-  /** The number of pending events; more are rejected with `E_INBOX_FULL`. */
+  /** The maximum number of pending events; further events are rejected with `E_INBOX_FULL`. */
   inboxEvents: 1000,
   /** The total size of pending events, in bytes. */
   inboxBytes: 64 * MEGABYTE,
@@ -26,7 +26,7 @@ export const defaultLimits = {
   rememberedTurns: 1024,
   /** The total size of kept results in memory, in bytes. */
   rememberedTurnBytes: 4 * MEGABYTE,
-  /** The number of answers not fetched yet; above it, no turn starts (`E_OUTBOX_FULL`). */
+  /** The maximum number of answers that are not fetched yet; above it, no turn starts (`E_OUTBOX_FULL`). */
   outboxEntries: 1000,
   /** The number of dead letters to keep; above it, the oldest are dropped, with a warning. */
   deadLetters: 1000,
@@ -39,7 +39,10 @@ export const defaultLimits = {
     turns: 200,
     /** The total size of the trace files, in bytes. */
     bytes: 32 * MEGABYTE,
-    /** The size of one turn's trace file, in bytes. Chains above it are not written, and a line in the file says so. */
+    /**
+     * The size of one turn's trace file, in bytes. When a file has this size, further chains are not written, and a
+     * line in the file says so.
+     */
     turnBytes: 4 * MEGABYTE,
   },
 };

@@ -2,7 +2,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Fs } from '../ports/fs.ts';
 import type { Processes } from '../ports/processes.ts';
 
-/** A repair, or data that may be missing. It goes to the log, not to the caller. */
+/** A warning about a repair, or about data that may be missing. It goes to the log, not to the caller. */
 export interface StoreWarning {
   readonly path: string;
   readonly message: string;

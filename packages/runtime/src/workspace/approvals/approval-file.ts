@@ -3,8 +3,8 @@
  * orchestrator writes the file. An agent process receives an answer only over its channel.
  *
  * Invariants: 1. When a write resolves, it is durable. 2. Writes run one at a time, in the order of the calls. 3. After
- * a disk error, the next write opens the file again, which repairs it. 4. A damaged file is copied aside and a new one
- * is started. Waiting turns then ask again, so a lost answer never counts as an approval.
+ * a disk error, the next write opens the file again, which repairs it. 4. A damaged file is copied aside, and a new
+ * file is started. Waiting turns then make their requests again, so a lost answer never counts as an approval.
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
 import { approvalsPath, workspaceFolder, type JournalLocation } from '../layout/instance-paths.ts';
@@ -39,7 +39,7 @@ export class ApprovalFile {
     return file;
   }
 
-  /** Oldest first. */
+  /** The stored requests, oldest first. */
   get records(): readonly ApprovalRecord[] {
     // Safe: the checksum of each line was verified, and only `put` writes lines.
     return (this.#queue?.entries ?? []).map(({ value }) => value as unknown as ApprovalRecord);

@@ -13,7 +13,8 @@ export interface ApprovalRecord {
   readonly toolCallId: string;
   readonly toolName: string;
   /**
-   * Arguments for people to read, with secrets masked. The approval covers the unmasked arguments, by their `digest`.
+   * The arguments of the tool call for people to read, with secrets masked. The approval is valid for the unmasked
+   * arguments, which `digest` identifies.
    */
   readonly args: JsonObject;
   /** SHA-256 of the unmasked arguments in canonical JSON. */

@@ -12,8 +12,8 @@ import { voidedEvents } from '../records/voided-events.ts';
 import type { StoredLine } from '../lines/read-lines.ts';
 
 /**
- * For a longer state, the archive only notes that it changed. The results of the last turns are read from the end of
- * the archive, where long states would leave no room for them.
+ * The maximum length of an archived state, in characters. For a longer state, the archive only notes that it changed.
+ * Otherwise long states would fill the end of the archive, from which the results of the last turns are read.
  */
 const LONGEST_STATE = 64 * 1024;
 
@@ -68,7 +68,7 @@ export interface EndLine {
 /** The changes a turn made to the states of extensions, by extension name. */
 export interface ChangedStates {
   readonly set: Readonly<Record<string, JsonValue>>;
-  /** Extensions whose new state is too long for the archive. */
+  /** Names of the extensions whose new state is too long for the archive. */
   readonly long: readonly string[];
   readonly removed: readonly string[];
 }

@@ -91,7 +91,7 @@ async function* archiveFiles(
   for (;;) {
     const file = (await nextOld()) ?? path;
     const bytes = (await fs.read(file)) ?? new Uint8Array();
-    // The current file may have been rotated after it was read, and may have got more lines before that.
+    // The current file may have been rotated after it was read. It may also have got more lines before the rotation.
     if (file === path && (await nextOld()) !== undefined) continue;
     yield { file, bytes };
     if (file === path) return;
@@ -102,7 +102,7 @@ async function* archiveFiles(
   }
 }
 
-/** Returns `undefined` when lines or turns before `end` are missing. */
+/** Makes the turn from its lines. Returns `undefined` when lines or turns before `end` are missing. */
 function readTurn(end: EndLine, eventLines: StoredLine[], before: number | undefined): ArchivedTurn | undefined {
   const result = reviveResult(end, eventLines);
   const isNext = before === undefined || end.version === before + 1;

@@ -1,7 +1,7 @@
 /**
  * Reads every kept committed turn. It takes no lock and changes nothing, so that processes other than the owner can use
- * it. The last turn may not be in the archive yet, because its process is about to add it or died before it could. Then
- * the turn is built from the commit record and the log, as recovery would do it.
+ * it. The last turn may not be in the archive yet, because its process has not added it yet or died before. Then the
+ * turn is built from the commit record and the log, as recovery would do it.
  */
 import type { GoondanError } from '@goondan/types';
 import { committedLog, isWholeLog } from '../records/committed-log.ts';
@@ -16,7 +16,10 @@ import { sealLines } from '../lines/seal-lines.ts';
 import { archiveTexts } from './archive-lines.ts';
 import { type ArchivedTurn, readArchive, readArchiveFile } from './read-archive.ts';
 
-/** A commit seen by one attempt is in the archive after at most two more attempts, however busy its owner is. */
+/**
+ * The number of attempts to read. A commit that one attempt sees is in the archive after at most two more attempts,
+ * however busy the owner is.
+ */
 const ATTEMPTS = 5;
 
 /** Receives the reason why the end of a history cannot be checked. */

@@ -35,7 +35,10 @@ export async function readTail(fs: Fs, path: string, turns: number, tailBytes = 
   return { last: lines.at(-1)?.seq ?? 0, read, finished };
 }
 
-/** Reads the end of one file. If `mustBe` is true, the result includes at least the last line, however long it is. */
+/**
+ * Reads the end of one file. If `mustBe` is true, the result includes at least the last line, however long that line
+ * is.
+ */
 async function readEnd(fs: Fs, path: string, tailBytes: number, mustBe: boolean): Promise<ReadLines | undefined> {
   const stat = await fs.stat(path);
   if (!stat) return undefined;

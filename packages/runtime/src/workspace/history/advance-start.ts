@@ -7,8 +7,9 @@ import { HistoryFold } from './history-fold.ts';
 import { encodeStart, readStart } from './history-start.ts';
 
 /**
- * Moves the start past the oldest file; durable when it resolves. If the file is damaged, warns and returns false: the
- * caller must keep the file, because no other file has its changes. **Errors** — those of the disk.
+ * Moves the start of the history past the oldest file. The new start is durable when the promise resolves. If the file
+ * is damaged, warns and returns false. The caller must then keep the file, because no other file has its changes.
+ * **Errors** — those of the disk.
  */
 export async function advanceStart(stored: StoredInstance, oldest: string): Promise<boolean> {
   const { fs, paths, warn } = stored;

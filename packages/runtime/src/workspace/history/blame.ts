@@ -6,7 +6,7 @@ import type { HistorySource } from './read-history.ts';
 export interface BlameQuestion {
   /** The moment to look at; the newest when absent. */
   readonly at?: Moment;
-  /** The number of replaced messages to return for each message; 0 when absent, at most 1000. */
+  /** The maximum number of replaced messages to return for each message: 0 when absent, and never more than 1000. */
   readonly replaced?: number;
 }
 

@@ -21,13 +21,13 @@ export interface BlamedMessage {
 
 /**
  * The messages that one message replaced: the target of its `replace`, and messages that the same extension removed in
- * the same step. A replaced message counts as one, even if it had replaced others.
+ * the same step. A replaced message is counted once, even if it had replaced several messages itself.
  */
 export interface ReplacedMessages {
   readonly count: number;
   /** The lowest number of the events that added the replaced messages; `last` is the highest. */
   readonly first: number;
   readonly last: number;
-  /** The first replaced messages: as many as requested, if they are still in the archive. */
+  /** The first of the replaced messages, up to the requested number, if they are still in the archive. */
   readonly messages: readonly BlamedMessage[];
 }

@@ -86,7 +86,7 @@ export class HistoryFold {
     return { known: Object.fromEntries(this.#known), unknown: [...this.#unknown] };
   }
 
-  /** Returns a start for a later fold. The last turn must have been applied completely. */
+  /** Returns the result as the start of a later fold. The last turn must have been applied completely. */
   toStart(): HistoryStart {
     return { version: this.#version, seq: this.#seq, messages: this.blamed(), states: this.states() };
   }

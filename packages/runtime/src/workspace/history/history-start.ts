@@ -1,7 +1,7 @@
 /**
- * The start of the kept history. Until an archive file is deleted, it is the empty conversation. After that it is
- * stored in `history-start.jsonl`: the conversation after the deleted turns, the number of the deleted events, and the
- * author of each message.
+ * The start of the kept history. Until an archive file is deleted, the start is the empty conversation. After that, the
+ * start is stored in `history-start.jsonl`: the conversation after the deleted turns, the number of the deleted events,
+ * and the author of each message.
  *
  * Invariant: before an archive file is deleted, its changes are durable in this file. So the numbers of events never
  * change, and the conversation can be read at every kept event.

@@ -7,7 +7,7 @@ import { type HistoryStart, readStart } from './history-start.ts';
 
 export interface KeptHistory {
   readonly start: HistoryStart;
-  /** Oldest first; iterate it only once. */
+  /** The turns, oldest first. They can be iterated only once. */
   readonly turns: AsyncIterable<ArchivedTurn>;
 }
 

@@ -16,9 +16,9 @@ export interface HistorySource {
 }
 
 export interface HistoryQuestion {
-  /** At most this many events; 100 when absent, at most 1000. */
+  /** The maximum number of events to return: 100 when absent, and never more than 1000. */
   readonly limit?: number;
-  /** Only events before this number, for the previous page. */
+  /** If given, only events with a lower number are returned. Use it to read the previous page. */
   readonly before?: number;
 }
 
@@ -29,7 +29,7 @@ export interface HistoryPage {
   readonly first: number;
   /** The number of the newest event; 0 when the history has no events. */
   readonly last: number;
-  /** Turns, oldest first, each with those of its events that are on this page. */
+  /** Turns, oldest first. Each turn has only those of its events that are on this page. */
   readonly turns: readonly HistoryTurn[];
 }
 

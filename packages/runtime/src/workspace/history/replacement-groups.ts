@@ -44,8 +44,8 @@ export class ReplacementGroups {
   }
 
   /**
-   * Finds the group of a change by an extension. The changes of other authors have no group: the runtime only removes
-   * messages, and all others only append.
+   * Finds the group of a change. Only changes by extensions have a group. Other authors never replace a message: the
+   * runtime only removes messages, and all others only append.
    */
   #groupOf({ author, stepId }: ArchivedEvent) {
     if (author.kind !== 'extension') return undefined;

@@ -7,7 +7,7 @@ import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { ReadLines, StoredLine } from '../lines/read-lines.ts';
 
 export interface InboxHead extends AgentAddress {
-  /** The number before that of the first event or mark in this file. */
+  /** One less than the number of the first event or mark in this file. */
   readonly before: number;
   /** Ids of handled events that were removed from the file, oldest first. */
   readonly handled: readonly string[];
@@ -23,7 +23,7 @@ export interface InboxEntry {
 /** An event, or the mark that cancels the event with the number `cancels`. */
 export type InboxLine = InboxEntry | { readonly seq: number; readonly cancels: number; readonly reason: string };
 
-/** Makes the head line. It is numbered like the last removed line, so that the numbers in the file only grow. */
+/** Makes the head line. It has the number of the last removed line, so that the numbers in the file only grow. */
 export function headText({ before, agentName, instanceKey, handled }: InboxHead): string {
   return JSON.stringify({ seq: before, agentName, instanceKey, handled });
 }
@@ -42,7 +42,7 @@ export function readHead({ fields }: StoredLine): InboxHead | undefined {
   return { before: seq, ...head };
 }
 
-/** Returns the contents, or a string that describes the damage. */
+/** Returns the contents of the inbox, or a string that describes the damage. */
 export function readInbox(read: ReadLines): { readonly head: InboxHead; readonly lines: InboxLine[] } | string {
   if (read.damage) return read.damage;
   const [first, ...rest] = read.lines;
@@ -74,7 +74,7 @@ function readLine({ seq, fields }: StoredLine, after: number): InboxLine | undef
   return { seq, event: { ...event, createdAt: new Date(event.createdAt) } };
 }
 
-/** Returns the events of `before` and of these lines. A cancel mark becomes a field of its event. */
+/** Returns the events of `before` and of these lines. A cancel mark becomes the field `cancelled` of its event. */
 export function entriesOf(lines: readonly InboxLine[], before: readonly InboxEntry[] = []): InboxEntry[] {
   const entries = [...before];
   for (const line of lines) {
@@ -84,7 +84,7 @@ export function entriesOf(lines: readonly InboxLine[], before: readonly InboxEnt
     }
     const index = entries.findLastIndex(({ seq }) => seq === line.cancels);
     const entry = entries[index];
-    // Absent when the event was handled and removed meanwhile.
+    // The event is absent if it was handled and removed meanwhile.
     if (entry !== undefined) entries[index] = { ...entry, cancelled: line.reason };
   }
   return entries;

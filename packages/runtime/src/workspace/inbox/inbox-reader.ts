@@ -16,8 +16,8 @@ export class InboxReader {
   #last = 0;
   #entries: InboxEntry[] = [];
   /**
-   * Turn ids of handled events that the file names. The set cannot outgrow the file, because each full read rebuilds
-   * it.
+   * The turn ids of the handled events that the file names. The set never has more ids than the file, because each full
+   * read rebuilds the set.
    */
   #handledTurns = new Set<string>();
 
@@ -37,8 +37,8 @@ export class InboxReader {
   }
 
   /**
-   * Returns true if the event of this turn was handled, according to the last call of `pending`. Returns false also
-   * when its id is no longer kept.
+   * Returns true if the event of this turn was handled, according to the last call of `pending`. Also returns false for
+   * a handled event whose id is no longer kept.
    */
   wasHandled(turnId: string): boolean {
     return this.#handledTurns.has(turnId);

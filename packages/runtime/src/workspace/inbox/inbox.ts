@@ -29,12 +29,12 @@ import {
 } from './inbox-lines.ts';
 import { handledUpTo } from './inbox-reader.ts';
 
-/** The event is durable on disk, from this delivery or from an earlier one. */
+/** The result of accepting an event, which is durable on disk now, from this delivery or from an earlier one. */
 export type Accepted =
   | {
       readonly accepted: true;
       readonly duplicate: false;
-      /** The position of the event in the inbox of the instance. */
+      /** The number of the event in the inbox of the instance. */
       readonly seq: number;
       readonly pending?: never;
     }
@@ -51,7 +51,7 @@ export class Inbox {
   readonly #serial: FailStop;
   #head: InboxHead;
   #lines: InboxLine[];
-  /** The events among the file's lines. */
+  /** The events in the file, without the cancel marks. */
   #entries: InboxEntry[];
   #log: AppendLog;
   #known: Set<string>;
@@ -119,7 +119,7 @@ export class Inbox {
       const entry = { seq: this.#last + 1, event };
       const line = sealLines([lineText(entry)]);
       await this.#makeRoom(line.length);
-      // Resolves only after the sync: an acknowledged event must survive a crash.
+      // The sync must come before the acknowledgement: an acknowledged event must survive a crash.
       await this.#append(line);
       this.#lines.push(entry);
       this.#entries.push(entry);
@@ -146,8 +146,8 @@ export class Inbox {
   }
 
   /**
-   * Checks the fence twice. The check before the write protects the files of another owner. The check after it detects
-   * that the file was deleted, because such a write is lost.
+   * Appends a line, and checks the fence twice. The check before the write protects the files of another owner. The
+   * check after the write detects that the file was deleted, because a write to a deleted file is lost.
    */
   async #append(line: Uint8Array): Promise<void> {
     const { fence } = this.stored;
@@ -183,8 +183,8 @@ export class Inbox {
   }
 
   /**
-   * Removes handled events. A rewrite costs as much as the pending events, so it runs only when half of all events are
-   * handled, or when `mustBe` is true.
+   * Removes handled events. The cost of a rewrite grows with the number of pending events. So it runs only when half of
+   * all events are handled, or when `mustBe` is true.
    */
   async #takeOutHandled(mustBe: boolean): Promise<void> {
     this.#handled = await handledUpTo(this.stored);

@@ -12,7 +12,7 @@ import { encodeMetadata } from '../records/metadata.ts';
 import type { CommitPlan } from './plan-commit.ts';
 import type { StatesPlan } from './plan-states.ts';
 
-/** Commits the turn; durable when it resolves. `append` has already synced the events. */
+/** Commits the turn. The commit is durable when the promise resolves. `append` has already synced the events. */
 export async function commitPlan(stored: StoredInstance, plan: CommitPlan | StatesPlan): Promise<void> {
   const { fs, paths } = stored;
   await together([

@@ -13,8 +13,8 @@ import type { StorePorts } from '../store-ports.ts';
 import { newUuid } from '../../ports/ids.ts';
 
 /**
- * Renames the folder, and resolves with its new path, which the caller has to remove. The caller holds the lock of the
- * instance; the lock file moves with the folder.
+ * Renames the folder, and resolves with its new path. The caller has to remove the renamed folder. The caller holds the
+ * lock of the instance; the lock file moves with the folder.
  */
 export async function putAside({ fs, paths: { folder } }: StoredInstance): Promise<string> {
   const instances = dirname(folder);

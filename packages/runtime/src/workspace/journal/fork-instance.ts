@@ -26,13 +26,13 @@ export interface ForkedInstance {
    * damaged.
    */
   readonly unknownStates: readonly string[];
-  /** One text for each damage found, with its effect on the fork. Absent when nothing is damaged. */
+  /** One text for each damaged part, with the effect of the damage on the fork. Absent when nothing is damaged. */
   readonly problems?: readonly string[];
 }
 
 /**
- * Reads the start of a fork. States that are not archived are known only at the newest moment. Damage is reported in
- * `problems` as long as every message of the moment has an intact copy.
+ * Reads the start of a fork. States that are not archived are known only at the newest moment. If every message of the
+ * moment has an intact copy, damage is reported in `problems` and not thrown.
  *
  * **Errors** — `E_HISTORY_RANGE`; those of reading.
  */
@@ -76,7 +76,7 @@ function toFork(
   return { conversation: { from: { instanceKey, ...moment }, messages, extensionState }, forked };
 }
 
-/** Describes the origin of a message whose history is not readable, from the message alone. */
+/** Describes the origin of a message from the message alone, because its history cannot be read. */
 function blameSource(message: Message, index: number): BlamedMessage {
   const { source, createdAt: at } = message;
   const step = source.type === 'assistant' ? { stepId: source.stepId } : {};
@@ -91,7 +91,9 @@ function authorOf({ source }: Message): EventAuthor {
   return { kind: 'runtime' };
 }
 
-/** Makes the error for a conversation without an intact copy. It names the last moment at which `--at` works. */
+/**
+ * Makes the error for a conversation without an intact copy. The error names the last moment that `--at` can fork from.
+ */
 async function wholeNowhere(
   journal: SalvageSource,
   from: AgentAddress,

@@ -12,7 +12,7 @@ export class InstanceQueues {
 
   private constructor(
     private readonly stored: StoredInstance,
-    /** Answers. Add them with `addToOutbox` or `putReply`. */
+    /** The queue of answers. Add an answer with `addToOutbox` or `putReply`. */
     readonly outbox: DurableQueue,
   ) {}
 
@@ -30,23 +30,26 @@ export class InstanceQueues {
   }
 
   /**
-   * Adds the answer of the last commit to the outbox, if a caller waits for it. It is idempotent, so that it can run
-   * again after a crash. The outbox limit does not apply here, because the turn is already committed; a full outbox
-   * stops the next turn instead.
+   * Adds the answer of the last commit to the outbox, if a caller waits for the answer. A second call changes nothing,
+   * so it can run again after a crash. The outbox limit does not apply here, because the turn is already committed; a
+   * full outbox stops the next turn instead.
    */
   async putReply({ turn }: CommitRecord, finished: FinishedTurns): Promise<void> {
     const result = turn && finished.get(turn.id);
     if (turn?.replyTo && result) await this.outbox.add(turn.id, encodeReply({ replyTo: turn.replyTo, result }));
   }
 
-  /** Adds an entry, idempotent on the key. **Errors** — `E_OUTBOX_FULL`. */
+  /**
+   * Adds an entry. Does nothing when the outbox has or recently had an entry with this key. **Errors** —
+   * `E_OUTBOX_FULL`.
+   */
   async addToOutbox(key: string, value: JsonValue): Promise<void> {
     this.refuseFullOutbox();
     await this.outbox.add(key, value);
   }
 
   /**
-   * Adds a dead letter. It runs before the commit of the turn that gives the event up. A crash in between does no harm:
+   * Adds a dead letter, before the commit of the turn that gives the event up. A crash between the two does no harm:
    * the letter is added again.
    */
   async putLetter(letter: DeadLetter): Promise<void> {

@@ -1,6 +1,7 @@
 /**
- * The parts of one instance that this process has open: the inbox if it accepts input, and the lock and the writer if
- * it owns the instance. After a disk error, the next use opens the failed part again from the state on disk.
+ * The parts of one instance that this process has open: the inbox if the process accepts input, and the lock and the
+ * writer if the process owns the instance. After a disk error, the next use opens the failed part again from the state
+ * on disk.
  */
 import { dirname } from 'node:path';
 import { Inbox } from '../inbox/inbox.ts';
@@ -200,7 +201,10 @@ export class InstanceSlot {
     return InstanceWriter.load(this.stored, lock, nextEpoch);
   }
 
-  /** Also syncs a folder that exists already: the process that created it may have died before its sync. */
+  /**
+   * Makes the folder of the instance. Also syncs a folder that exists already, because the process that created it may
+   * have died before its sync.
+   */
   async #makeFolder(): Promise<void> {
     const { fs, paths } = this.stored;
     await fs.makeFolder(paths.folder);

@@ -1,6 +1,6 @@
 /**
- * The instances that this process has open. The number of instances open only to accept input is bounded: the least
- * recently used is closed.
+ * The instances that this process has open. The number of instances that are open only to accept input is bounded:
+ * above the limit, the least recently used instance is closed.
  */
 import type { AgentAddress } from '@goondan/types';
 import { instancePaths, type JournalLocation, type StoredInstance, workspaceFolder } from '../layout/instance-paths.ts';
@@ -28,7 +28,10 @@ export class InstanceSlots {
     return slot;
   }
 
-  /** Returns the slot if it is open, and never opens one, because a caller may ask about every existing instance. */
+  /**
+   * Returns the slot of an instance if it is open. Never opens a slot, because a caller may ask about every existing
+   * instance.
+   */
   known(address: AgentAddress): InstanceSlot | undefined {
     return this.#slots.get(keyOf(address));
   }

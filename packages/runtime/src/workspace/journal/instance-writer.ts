@@ -99,7 +99,8 @@ export class InstanceWriter {
       const entry = findEntry(pending, turnId);
       const finished = this.recovered.finished.get(turnId);
       if (finished) {
-        // An earlier delivery of the event has a committed turn, so it is handled without one.
+        // An earlier delivery of the event has a committed turn, so this delivery is marked as handled without another
+        // turn.
         if (entry && entry === pending[0]) await this.#amendCommit({ inbox: entry.seq });
         return { ...this.#openTurn(this.nextEpoch(), []), finished };
       }
@@ -124,8 +125,8 @@ export class InstanceWriter {
         logRecord(record, { seq: first + index, with: first, turnId, isFirst: at + index === 0, at: now }),
       );
       const { events, turn } = this.recovered.files;
-      // Syncs each changed file once, before `append` resolves: a record counts only when all records before it are
-      // durable.
+      // Each changed file is synced once, before `append` resolves, because a record counts only when all records
+      // before it are durable.
       await together([
         appendTexts(
           events,
@@ -185,7 +186,7 @@ export class InstanceWriter {
   /**
    * Resets the conversation. Does nothing when the conversation is empty.
    *
-   * **Errors** — `E_STORE_ORDER` while a turn is running; `E_STORE_WRITE` also when the reset is committed but not yet
+   * **Errors** — `E_STORE_ORDER` while a turn is running; `E_STORE_WRITE`, also when the reset is committed but not yet
    * applied.
    */
   reset(): Promise<void> {
@@ -197,7 +198,7 @@ export class InstanceWriter {
       const plan = planReset(this.#metadata, this.#extensions, this.#log.length, clock.now());
       await commitPlan(this.stored, plan);
       await this.#committed(plan);
-      // Reported here, because this process may run no later turn that would report it.
+      // The failure is reported here, because this process may run no later turn that would report it.
       if (this.failed) throw new GoondanError('E_STORE_WRITE', `The reset of ${paths.folder} is not yet in place`);
     });
   }
@@ -265,8 +266,8 @@ export class InstanceWriter {
   }
 
   /**
-   * Removes the log of an interrupted turn whose event is in no inbox. The event was never acknowledged, and no process
-   * will resume the turn.
+   * Removes the log of an interrupted turn whose event is not in the inbox. Such an event was never acknowledged, and
+   * no process will resume the turn.
    */
   async #discardLog(turnId: string | undefined): Promise<void> {
     const { events, turn } = this.recovered.files;
@@ -328,8 +329,8 @@ export class InstanceWriter {
   }
 
   /**
-   * Runs after the commit, so a failure here does not undo the commit. The next turn is rejected because of the
-   * failure, and recovery repairs it.
+   * Runs an action after the commit. If the action fails, the commit stays valid. The next turn is then rejected, and
+   * recovery finishes the action.
    */
   async #apply(action: () => Promise<void>): Promise<void> {
     const { paths, warn } = this.stored;

@@ -43,8 +43,8 @@ import { readSummary, type InstanceSummary } from './read-summary.ts';
 
 export interface Journal extends ConversationStore {
   /**
-   * Accepts an event; durable when it resolves. Idempotent on `event.id`: for a second delivery, the result says
-   * whether the event is still pending.
+   * Accepts an event. The event is durable when the promise resolves. An `event.id` is accepted only once: for a second
+   * delivery, nothing is written, and the result says whether the event is still pending.
    *
    * **Errors** — `E_INBOX_FULL`, `E_DISK_FULL`, `E_STORE_WRITE`.
    */

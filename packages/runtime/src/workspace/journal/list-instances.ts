@@ -8,8 +8,8 @@ import type { StorePorts } from '../store-ports.ts';
 import { readMetadata } from '../records/read-metadata.ts';
 
 /**
- * Lists the instances that have a folder, in no particular order. Warns about a folder whose instance cannot be
- * determined, and leaves it out.
+ * Lists the instances that have a folder, in no particular order. Leaves out a folder whose instance cannot be
+ * determined, with a warning.
  */
 export async function listInstances(ports: StorePorts, folder: string): Promise<AgentAddress[]> {
   const found: AgentAddress[] = [];

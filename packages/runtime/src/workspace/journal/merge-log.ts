@@ -2,7 +2,8 @@
  * Merges the two files of a turn's log.
  *
  * The records of one append may be split over both files, and a crash may have kept only one part. Records after the
- * first missing one were never acknowledged and are cut off. A missing record before an acknowledged one is damage.
+ * first missing one were never acknowledged and are cut off. If a record is missing before an acknowledged record, the
+ * log is damaged.
  */
 import type { LoggedRecord } from '../records/logged-record.ts';
 

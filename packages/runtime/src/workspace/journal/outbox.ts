@@ -5,7 +5,10 @@ import { readQueue, type QueueEntry } from '../lines/durable-queue.ts';
 /** The outbox: answers that were not fetched yet. Only the owner of the instance writes it. */
 export function openOutbox(slots: InstanceSlots) {
   return {
-    /** Adds an entry; durable when it resolves, idempotent on the key. **Errors** — `E_OUTBOX_FULL`. */
+    /**
+     * Adds an entry, which is durable when the promise resolves. A second call with the same key changes nothing.
+     * **Errors** — `E_OUTBOX_FULL`.
+     */
     async add(instance: AgentAddress, key: string, value: JsonValue): Promise<void> {
       await slots.of(instance).withQueues((queues) => queues.addToOutbox(key, value));
     },

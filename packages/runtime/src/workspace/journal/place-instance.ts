@@ -30,7 +30,9 @@ export async function placeInstance(stored: StoredInstance, plan: CommitPlan): P
   await fs.syncFolder(instances);
 }
 
-/** Writes the draft folder. When it resolves, everything but the directory entry of the folder is durable. */
+/**
+ * Writes the draft folder. When the promise resolves, everything except the directory entry of the folder is durable.
+ */
 async function writeDraft(draft: StoredInstance, plan: CommitPlan): Promise<void> {
   await draft.fs.makeFolder(draft.paths.folder);
   await createInstance(draft);

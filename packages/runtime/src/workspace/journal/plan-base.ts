@@ -13,7 +13,7 @@ export type BasePlan =
   | { readonly type: 'damaged'; readonly problem: string };
 
 /**
- * Plans the base. `next`: the bytes of `base.jsonl.next`. `log`: the records of the committed turn that are still in
+ * Plans the change. `next`: the bytes of `base.jsonl.next`. `log`: the records of the committed turn that are still in
  * the log files.
  */
 export function planBase(

@@ -1,7 +1,7 @@
 /**
  * Plans a reset, which is a commit like that of a turn: the base becomes empty, extensions lose their state, and the
  * archive gets a `truncate` by the runtime. The record of the `truncate` is not written to the log but computed from
- * the commit record. So the log of an interrupted turn is not changed before the commit makes it void.
+ * the commit record. So the log of an interrupted turn stays unchanged until the commit makes that log void.
  */
 import { resetLog } from '../records/committed-log.ts';
 import { logStart, type InstanceMetadata } from '../records/metadata.ts';

@@ -17,7 +17,7 @@ export interface StatesPlan {
   readonly removed: readonly string[];
 }
 
-/** Returns `undefined` when the new states equal the committed ones. */
+/** Plans the commit. Returns `undefined` when the new states equal the committed ones. */
 export function planStates(
   before: InstanceMetadata,
   committed: ReadonlyMap<string, string>,

@@ -1,6 +1,6 @@
 /**
- * Opens an instance after any kind of crash. First, it syncs every file: a killed process may have left writes that are
- * only in memory, and nothing may be deleted because of such a write.
+ * Opens an instance after any kind of crash. First, it syncs every file. A killed process may have left writes that are
+ * only in memory, and no data may be deleted on the basis of such a write.
  *
  * Then an unfinished commit is completed: base, archive, extension states, answer. The log of an uncommitted turn is
  * kept. For damage that a crash cannot cause, it throws `E_STORE_CORRUPT` and changes nothing.

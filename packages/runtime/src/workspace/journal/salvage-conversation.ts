@@ -1,6 +1,6 @@
 /**
- * Reads the newest moment of a conversation from the intact files: those of the last commit, and those of the history.
- * Either source has all messages.
+ * Reads the newest moment of a conversation from its intact files. There are two sources: the files of the last commit,
+ * and the files of the history. Each source has all messages.
  */
 import type { AgentAddress, GoondanError } from '@goondan/types';
 import { foldHistory } from '../history/fold-history.ts';
@@ -16,8 +16,8 @@ export type SalvageSource = Pick<Journal, 'history' | 'readIntact'>;
  *
  * `version`: the number of the commit; absent when it is not known. `messages`: absent when no intact copy exists.
  * `unknownStates`: extensions whose state has no intact copy, neither in its file nor in the history. `fold`: the fold
- * of the complete history, if it was read and is intact. `problems`: one text for each damage, with an error code and
- * the effect.
+ * of the complete history, if it was read and is intact. `problems`: one text for each damaged part, with an error code
+ * and the effect.
  *
  * **Errors** — `E_STORE_READ`, `E_STORE_FORMAT`, `E_STORE_INSTANCE`.
  */

@@ -20,8 +20,8 @@ export interface StoredInstance extends StorePorts {
 }
 
 /**
- * Expects a resolved path without a trailing slash. It does not import `node:path`, because a starting agent process
- * would load that module only for this function.
+ * Returns the folder of a workspace. `stateRoot` must be a resolved path without a trailing slash. This function does
+ * without `node:path`, because a starting agent process would load that module only for this function.
  */
 export function workspaceFolder(stateRoot: string, workspaceId: string): string {
   return `${stateRoot}/workspaces/${workspaceId}`;
@@ -82,7 +82,7 @@ export function instanceFolderName(agentName: string, instanceKey: string): stri
   return `${pathSegment(agentName)}~${pathSegment(instanceKey)}`;
 }
 
-/** Returns the paths of the files of one agent instance, whose folder this is. */
+/** Returns the paths of the files in the folder of one agent instance. */
 export function pathsIn(folder: string) {
   const messages = `${folder}/messages`;
   const extensions = `${folder}/extensions`;
@@ -108,7 +108,10 @@ export function pathsIn(folder: string) {
   };
 }
 
-/** Returns the name that a deleted instance's folder has until it is removed. No instance can have this name. */
+/**
+ * Returns the path to which the folder of a deleted instance is renamed until it is removed. No instance can have this
+ * folder name.
+ */
 export function deletedFolder(instances: string, id: string): string {
   return `${instances}/${DELETED}${id}`;
 }

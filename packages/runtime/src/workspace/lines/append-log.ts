@@ -26,8 +26,8 @@ export class AppendLog {
   }
 
   /**
-   * Appends bytes. If it resolves, they are durable. If it rejects, they were removed, unless the disk rejects even the
-   * removal.
+   * Appends bytes. If the promise resolves, the bytes are durable. If it rejects, the bytes were removed, unless the
+   * disk rejects even the removal.
    */
   async append(bytes: Uint8Array): Promise<void> {
     const before = this.#size;

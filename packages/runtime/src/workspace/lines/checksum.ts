@@ -1,10 +1,9 @@
 /**
- * Returns the CRC-32. It detects disk errors, but does not protect against attackers, who can recompute it. It can be
- * continued: `checksum(b, checksum(a))` is the checksum of a followed by b, so an append does not need to read the
- * file.
+ * Returns the CRC-32 checksum. It detects disk errors, but does not protect against attackers, who can recompute it.
+ * The checksum of `a` followed by `b` is `checksum(b, checksum(a))`, so an append does not need to read the file.
  *
- * Uses Bun's own function, which returns the same as `node:zlib`. Importing `node:zlib` costs every agent process 8 ms,
- * and early releases of Node 20 lack the function.
+ * Uses Bun's own function, which returns the same value as the function of `node:zlib`. Importing `node:zlib` costs
+ * every agent process 8 ms, and early releases of Node 20 lack the function.
  */
 import { isBun } from '../../ports/is-bun.ts';
 

@@ -21,7 +21,7 @@ export async function corruptStore(ports: StorePorts, path: string, problem: str
 
 /**
  * Copies a damaged file to `<name>.corrupt-<time>` and returns the path of the copy. The original stays. If an equal
- * copy exists, no second one is made. Returns `undefined` when there is nothing to copy.
+ * copy exists, no second copy is made. Returns `undefined` when the file does not exist.
  */
 async function quarantineFile({ fs, clock }: StorePorts, path: string): Promise<string | undefined> {
   const bytes = await fs.read(path);

@@ -2,8 +2,8 @@
  * A bounded, ordered set of entries on disk: answers to deliver, dead letters, approval requests. Each line either adds
  * or removes an entry. When most lines belong to removed entries, the file is rewritten.
  *
- * `add` is idempotent on the key, also for the last `REMEMBERED` removed keys. So a commit that recovery applies a
- * second time does not deliver its answer twice.
+ * `add` does nothing for a key that the file has, or that is one of the last `REMEMBERED` removed keys. So a commit
+ * that recovery applies a second time does not deliver its answer twice.
  */
 import type { JsonValue } from '@goondan/types';
 import type { StorePorts } from '../store-ports.ts';
@@ -60,8 +60,8 @@ export class DurableQueue {
   }
 
   /**
-   * Adds an entry, or replaces the entry with this key. It also adds a key that was removed before. Durable when it
-   * resolves.
+   * Adds an entry, or replaces the entry with this key. Unlike `add`, it also accepts a key that was removed recently.
+   * The entry is durable when the promise resolves.
    */
   async put(key: string, value: JsonValue): Promise<void> {
     await this.#append(JSON.stringify({ seq: this.#lines + 1, key, value }));

@@ -1,6 +1,6 @@
 /**
- * Runs actions one after the other. After the first disk error it rejects all further actions, because what this
- * process knows about its files may be wrong. The owner has to open and read the files again.
+ * Runs actions one after the other. After the first disk error it rejects all further actions, because the knowledge of
+ * this process about its files may be wrong. The owner has to open and read the files again.
  */
 import { GoondanError, type ErrorCode } from '@goondan/types';
 

@@ -1,10 +1,10 @@
 /**
  * Writes lines for people to a file: the runtime events of an instance and the traces of its turns.
  *
- * 1. Callers neither wait for a write nor fail with it. A failed write is reported, and the next line counts the lost
- *    lines.
+ * 1. Callers do not wait for a write and get no error from it. A failed write is reported, and the next line says how
+ *    many lines were lost.
  * 2. Lines are written in order, several at a time.
- * 3. At most `MOST_WAITING` lines are queued; above that, the newest is dropped and counted.
+ * 3. At most `MOST_WAITING` lines are queued; above that, new lines are dropped and counted.
  */
 import type { Clock } from '../../ports/clock.ts';
 

@@ -9,7 +9,7 @@ import { SEAL_LENGTH } from './seal-lines.ts';
 export interface StoredLine {
   readonly seq: number;
   readonly start: number;
-  /** The fields without `b` and `crc`, which are valid only at the line's old position. */
+  /** The fields of the line, without `b` and `crc`, which are valid only at the line's old position. */
   readonly fields: JsonObject;
 }
 
@@ -75,8 +75,8 @@ function decodeLine(bytes: Uint8Array, start: number): (StoredLine & { readonly 
 
 /**
  * Classifies the bytes after the last intact line. A crash can leave two things of the last write: its beginning,
- * without a line break at the end, or a gap of zeros, possibly followed by intact lines of the same write. An intact
- * line of a later write proves that the bad line was synced before, so it is damage.
+ * without a line break at the end, or a gap of zeros, possibly followed by intact lines of the same write. If an intact
+ * line of a later write follows, the bad line had been synced before that write, so the file is damaged.
  */
 function classifyTail(bytes: Uint8Array, bad: number): { torn: boolean; damage?: string } {
   let start = bad;

@@ -13,12 +13,17 @@ export class RotatingLog {
     public current: AppendLog,
   ) {}
 
-  /** `letGo` is called before an old file is deleted. If it returns false, this file and all newer ones are kept. */
+  /**
+   * `letGo` is called before an old file is deleted. If `letGo` returns false, this file and all newer ones are kept.
+   */
   static async open(fs: Fs, path: string, limits: RotationLimits, letGo: RotatingLog['letGo'] = async () => true) {
     return new RotatingLog(fs, limits, letGo, await AppendLog.open(fs, path));
   }
 
-  /** Writes bytes; not durable before `sync`. Earlier writes must be synced before. One write never spans two files. */
+  /**
+   * Writes bytes, which are not durable before `sync`. Earlier writes must have been synced. One write never spans two
+   * files.
+   */
   async write(bytes: Uint8Array): Promise<void> {
     if (this.current.size >= this.limits.bytes) await this.#rotate();
     await this.current.write(bytes);

@@ -11,7 +11,7 @@ import type { Fs } from '../../ports/fs.ts';
 import type { ProcessIdentity, Processes } from '../../ports/processes.ts';
 
 export interface Lock {
-  /** Higher than the epoch of every earlier owner. */
+  /** The number of this ownership, which is higher than that of every earlier owner. */
   readonly epoch: number;
   /** The previous owner, if it died without releasing the lock. */
   readonly previous?: LockOwner;
@@ -37,8 +37,8 @@ export interface LockSeeker {
   readonly fs: Fs;
   readonly processes: Processes;
   /**
-   * Identifies the caller within this process. A lock with the same `holder` was left by an earlier attempt of the same
-   * caller.
+   * Identifies the caller within this process. If the lock already has the same `holder`, an earlier attempt of the
+   * same caller left it.
    */
   readonly holder: string;
   /** The thing that is locked, for error messages. */
@@ -78,7 +78,8 @@ export async function acquireLock(seeker: LockSeeker, path: string): Promise<Loc
 }
 
 /**
- * Returns false when another process had the lock since `epoch`, because the claim then names the wrong previous owner.
+ * Renames the claim to the lock. Returns false when another process had the lock since `epoch`, because the claim then
+ * names the wrong previous owner.
  */
 async function putClaimInPlace(fs: Fs, claim: string, path: string, epoch: number): Promise<boolean> {
   try {
@@ -122,7 +123,10 @@ function encodeLock(lock: LockFile): Uint8Array {
   return Buffer.from(JSON.stringify(lock));
 }
 
-/** Reads the lock file. An unreadable file was torn by a power loss, so its writer is dead. */
+/**
+ * Reads the lock file. An unreadable file counts as a lock without an owner: only a power loss leaves such a file, so
+ * its writer is dead.
+ */
 export async function readLock(fs: Fs, path: string): Promise<LockFile> {
   const none = { epoch: 0, owner: null };
   const bytes = await fs.read(path);

@@ -11,9 +11,9 @@ import type { Flock } from '../../ports/flock.ts';
 
 export interface LockRequest {
   readonly path: string;
-  /** The lock function; absent with `--no-flock`, when the file is only checked for being replaced. */
+  /** The lock function. Absent with `--no-flock`: then the process only checks whether the file was replaced. */
   readonly flock: Flock | undefined;
-  /** Names the owner, for the error of rejected starts. */
+  /** The text that names the owner, for the error of a rejected start. */
   readonly text: string;
   /**
    * Makes the error for a rejected start. `readHolder` returns the text of the holder; empty when it is not written
@@ -23,7 +23,10 @@ export interface LockRequest {
 }
 
 const FILE_MODE = 0o600;
-/** The number of attempts, in case another process removes the folder while this one opens the file. */
+/**
+ * The maximum number of attempts. An attempt fails if another process removes the folder while this process opens the
+ * file.
+ */
 const MOST_ATTEMPTS = 10;
 const LONGEST_TEXT = 4096;
 

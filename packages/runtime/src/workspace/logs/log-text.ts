@@ -4,7 +4,7 @@ import { codePlace } from '../../ipc/check/code-place.ts';
 import { object, optional, text as anyText } from '../../ipc/check/shape.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 
-/** A longer line is written without its data and with a shortened message. */
+/** The maximum length of a line. A longer line is written without its data and with a shortened message. */
 const LONGEST_LINE = 64 * 1024;
 const LONGEST_MESSAGE = 16 * 1024;
 
@@ -53,7 +53,7 @@ const readFields = object({
 
 /**
  * Returns `undefined` for a partial line, which a crash or a full disk can leave. A line of a later version is returned
- * with all its fields, except for a place of another shape.
+ * with all its fields, except a `place` with an unknown shape.
  */
 export function decodeLine(text: string): LogLine | undefined {
   try {

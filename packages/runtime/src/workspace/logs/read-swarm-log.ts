@@ -7,7 +7,7 @@ import { rotatedFiles } from '../lines/rotating-log.ts';
 import { decodeLine } from './log-text.ts';
 
 export interface LogQuestion {
-  /** At most this many lines. */
+  /** The maximum number of lines to return: the last ones that match. */
   readonly last: number;
   readonly agent?: string;
   readonly instance?: string;
@@ -40,8 +40,8 @@ function isAskedFor(line: LogLine, { agent, instance, traceId }: LogQuestion): b
 }
 
 /**
- * Yields the lines of each file, newest file first. The current file is read before the rotated files are listed; if it
- * was rotated in between, it and newer files in the list are skipped.
+ * Yields the lines of each file, newest file first. The current file is read before the rotated files are listed; if
+ * the current file was rotated in between, this file and newer files in the list are skipped.
  */
 async function* filesBackwards(fs: Fs, path: string): AsyncGenerator<readonly string[]> {
   const current = await readSnapshot(fs, path);

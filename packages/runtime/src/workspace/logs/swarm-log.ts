@@ -17,7 +17,7 @@ import { LogFile } from './log-file.ts';
 
 export const defaultSwarmLogLimits = {
   files: { bytes: 8 * 1024 * 1024, files: 4 },
-  /** The number of buffered characters; lines above it are dropped. */
+  /** The maximum number of buffered characters; lines that would exceed it are dropped. */
   waiting: 1024 * 1024,
 };
 

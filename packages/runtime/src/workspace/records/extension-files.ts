@@ -50,8 +50,8 @@ export async function prepareExtensions(
 }
 
 /**
- * Renames the `.next` files, after the commit. Durable when it resolves: the next commit writes new `.next` files and
- * must not overwrite one that is still needed.
+ * Renames the `.next` files, after the commit. The renames are durable when the promise resolves, because the next
+ * commit writes new `.next` files and must not overwrite a file that is still needed.
  */
 export async function placeExtensions(
   { fs, paths }: StoredInstance,
@@ -63,7 +63,7 @@ export async function placeExtensions(
   if (changed.length + removed.length > 0) await fs.syncFolder(paths.extensions);
 }
 
-/** Removes files that the commit does not refer to, after recovery. Copies kept aside stay. */
+/** Removes files that the commit does not refer to, after recovery. Copies of damaged files stay. */
 export async function removeStrayExtensions({ fs, paths }: StoredInstance, commit: CommitRecord): Promise<void> {
   const expected = new Set(Object.keys(commit.extensions).map((name) => paths.extension(name)));
   for (const name of (await fs.list(paths.extensions)) ?? []) {

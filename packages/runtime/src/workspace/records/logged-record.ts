@@ -13,7 +13,10 @@ export interface LoggedRecord {
   readonly record: TurnRecord;
   /** The number of the first record that was appended in the same call. */
   readonly with: number;
-  /** The line before it is sealed. Empty for a record read from disk, unless it is a message record. */
+  /**
+   * The text of the line, before it is sealed. Empty for a record that was read from disk, unless it is a message
+   * record.
+   */
   readonly text: string;
   /** The message of the record, in the form that the base stores. */
   readonly message?: { readonly id: string; readonly text: string } | undefined;
@@ -39,7 +42,10 @@ export interface RecordPlace {
   readonly at: number;
 }
 
-/** Makes the line of a record. Every message line names its turn; of the other lines, only the first of a turn does. */
+/**
+ * Makes the line of a record. Every message line names its turn. Any other line names its turn only if it is the first
+ * line of the turn.
+ */
 export function logRecord(record: TurnRecord, place: RecordPlace): LoggedRecord {
   const { seq, turnId, isFirst, at } = place;
   const together = place.with === seq ? {} : { with: place.with };

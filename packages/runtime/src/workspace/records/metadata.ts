@@ -45,7 +45,7 @@ export interface CommitRecord {
   readonly discarded?: number;
   /** The number of the last inbox line that a committed turn handled. */
   readonly inbox: number;
-  /** Marks by extension name. */
+  /** The marks of the state files, by extension name. */
   readonly extensions: Readonly<Record<string, FileMark>>;
   /**
    * Commits of states alone. They change neither the version nor the base, and are not in the archive; the next turn
@@ -64,7 +64,7 @@ export interface CommittedTurn {
   readonly id: string;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** The number before the turn's first record. */
+  /** One less than the number of the turn's first record. */
   readonly after: number;
   /** The number of message records in the turn's log, including void ones. */
   readonly events: number;
@@ -97,7 +97,7 @@ export type StoredResult = Omit<TurnResult, 'turnId' | 'responseMessage'> & {
   readonly response?: number | StoredMessage;
 };
 
-/** Returns the number before the first record of the running or the next turn. */
+/** Returns one less than the number of the first record of the running turn, or of the next turn if none is running. */
 export function logStart({ base, discarded }: CommitRecord): number {
   return discarded ?? base.seq;
 }
@@ -134,7 +134,7 @@ export function encodeMetadata(metadata: InstanceMetadata): Uint8Array {
 }
 
 /**
- * Returns `undefined` when the bytes are damaged.
+ * Reads the metadata from the bytes of the file. Returns `undefined` when the bytes are damaged.
  *
  * **Errors** — `E_STORE_FORMAT` when another version wrote the format.
  */

@@ -1,9 +1,9 @@
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
 
 /**
- * Finds the message records of a turn's log that do not count, because no record had sealed them when the process
- * crashed or their step was dropped. The input is sealed at once. The turn loop reads its log by the same rule
- * (`turn-log.ts`; a test compares the two).
+ * Finds the message records of a turn's log that do not count, because the process crashed, or their step was dropped,
+ * before a later record sealed them. The input of a turn needs no later record to seal it. The turn loop reads its log
+ * by the same rule (`turn-log.ts`; a test compares the two).
  */
 export function voidedEvents<Logged extends { readonly record: TurnRecord }>(log: readonly Logged[]): Set<Logged> {
   const voided = new Set<Logged>();

@@ -33,7 +33,9 @@ export interface RecordedAgent extends LoadedAgent {
 }
 
 const FORMAT_VERSION = 1;
-/** Larger than the largest frame in which an agent can send its description. */
+/**
+ * The maximum size of a file in bytes, which is more than the largest frame in which an agent can send its description.
+ */
 const LONGEST_FILE = 16 * 1024 * 1024;
 
 export function recordDescriptions(place: StorePlace) {
@@ -55,14 +57,14 @@ export function recordDescriptions(place: StorePlace) {
   };
 
   async function writeAll(): Promise<void> {
-    // Starts writing in a later tick than the one in which the agent became ready.
+    // The pause makes the write start in a later tick than the one in which the agent became ready.
     await Promise.resolve();
     for (let [next] = waiting; next !== undefined; [next] = waiting) {
       const [agentName, loaded] = next;
       waiting.delete(agentName);
       await write(agentName, loaded);
     }
-    // Set in the same tick as the last check, so that a later call of `record` starts another round.
+    // `writing` is cleared in the same tick as the last check, so that a later call of `record` starts another round.
     writing = undefined;
   }
 
@@ -88,7 +90,8 @@ export function recordDescriptions(place: StorePlace) {
 }
 
 /**
- * Returns `undefined` when the agent never became ready, or the file has another format. **Errors** — `E_STORE_READ`.
+ * Reads the stored description. Returns `undefined` when the agent never became ready, or the file has another format.
+ * **Errors** — `E_STORE_READ`.
  */
 export async function readDescription(
   { stateRoot, workspaceId, fs = systemFs }: StorePlace,

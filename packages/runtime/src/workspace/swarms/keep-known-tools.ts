@@ -1,8 +1,8 @@
 import type { AgentDescription } from '../../ipc/from-agent.ts';
 
 /**
- * Adds tools that extensions offered earlier to a description, where the current tools are not known yet, because a
- * server connects after its agent has started. Pure.
+ * Adds to a description the tools that an extension offered earlier, if its current tools are not known yet. They may
+ * be unknown because a server connects after its agent has started. This is a pure function.
  */
 export function keepKnownTools<Described extends AgentDescription>(
   description: Described,

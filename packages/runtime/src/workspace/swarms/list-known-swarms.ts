@@ -12,7 +12,8 @@ export interface KnownSwarm {
 }
 
 /**
- * Lists the swarm with the newest log line first. A name appears twice when the swarm was moved to another workspace.
+ * Lists the swarms; the swarm with the newest log line comes first. A name appears twice when the swarm was moved to
+ * another workspace.
  */
 export function listKnownSwarms(stateRoot: string, folder: string): KnownSwarm[] {
   const real = followLinks(folder);

@@ -3,10 +3,10 @@
  * all other processes of the machine. `orchestrator.json` names the owner and its run, for the next owner. Without
  * `flock`, `orchestrator.json` itself is the lock.
  *
- * Invariants: 1. While an owner is alive there is no other, even if its process is not visible or `orchestrator.json`
- * is damaged. 2. An owner whose lock file was removed or replaced detects it by `isLost`. 3. A run that did not end
- * with `release` is reported to every later owner, up to a limit, until a run ends with `release`, because each owner
- * may die before its cleanup is done.
+ * Invariants: 1. While an owner is alive, no other process becomes the owner, even if the owner's process is not
+ * visible or `orchestrator.json` is damaged. 2. An owner detects with `isLost` that its lock file was removed or
+ * replaced. 3. A run that did not end with `release` is reported to every later owner, because each owner may die
+ * before its cleanup is done. The reports end when a run ends with `release`. Their number is limited.
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
 import { hostname } from 'node:os';
@@ -23,7 +23,7 @@ import { lockWorkspace } from '../lock/lock-workspace.ts';
 import { newUuid } from '../../ports/ids.ts';
 
 export interface WorkspacePlace extends StorePlace {
-  /** False on a file system without `flock`. An owner whose process is not visible then counts as dead. */
+  /** False on a file system without `flock`. In this case an owner whose process is not visible counts as dead. */
   readonly flock?: Flock | false;
 }
 
@@ -102,8 +102,8 @@ export async function ownWorkspace(place: WorkspacePlace, run: SwarmRun): Promis
   }
 
   /**
-   * Returns the runs that ended without a release. `orchestrator.json` may have been removed or damaged during the last
-   * run.
+   * Returns the runs that ended without a release. If `orchestrator.json` was removed or damaged, the last run is read
+   * from `workspace.lock`.
    */
   function brokenOf(before: LockOwner | undefined): readonly BrokenRun[] {
     if (before !== undefined) return brokenRuns(before);
@@ -190,7 +190,7 @@ function encodeRecord({ broken, ...record }: OwnerRecord): JsonValue {
   return { ...record, broken: broken.map(({ pid, runTag }) => ({ pid, runTag })) };
 }
 
-/** Returns `undefined` for a record of a newer version. */
+/** Reads the record of an owner. Returns `undefined` for a record of a newer version. */
 export function decodeRecord({ about }: LockOwner): OwnerRecord | undefined {
   if (!about || typeof about !== 'object' || !('formatVersion' in about)) return undefined;
   if (about['formatVersion'] !== FORMAT_VERSION) return undefined;

@@ -17,7 +17,7 @@ export interface SwarmRecord {
   readonly folder?: string;
   /**
    * Swarms that ran in this workspace earlier, newest first. Several bundles share a workspace if they name the same
-   * one. At most 15.
+   * one. The list has at most 15 entries.
    */
   readonly earlier?: readonly Required<Omit<SwarmRecord, 'earlier'>>[];
 }
@@ -55,7 +55,7 @@ export function recordedRuns(record: SwarmRecord | undefined): readonly Required
   return folder === undefined ? earlier : [{ swarm, folder }, ...earlier];
 }
 
-/** Returns `undefined` when no run is recorded, or the file has another format. */
+/** Reads the record. Returns `undefined` when no run is recorded, or the file has another format. */
 export function readSwarmRecord({ stateRoot, workspaceId }: JournalLocation): SwarmRecord | undefined {
   const path = swarmRecordPath(workspaceFolder(stateRoot, workspaceId));
   try {

@@ -87,7 +87,7 @@ export function unknownTrace(id: string): GoondanError {
 /** The number of candidates in an error message. */
 const MOST_NAMED = 5;
 
-/** Makes the error that lists each candidate by a text that identifies it uniquely. */
+/** Makes the error for an ambiguous id. It lists each candidate with an id that only this candidate has. */
 function ambiguous(id: string, traces: readonly string[], turns: readonly TurnSummary[]): GoondanError {
   const idOf = ({ turnId, spanId }: TurnSummary) =>
     turns.filter((turn) => turn.turnId === turnId).length > 1 || spanId.startsWith(id) ? spanId : turnId;

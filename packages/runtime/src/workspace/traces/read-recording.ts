@@ -30,7 +30,7 @@ export interface KeptRecording extends Omit<ConversationAt, 'seq'> {
 export interface KeptRun extends RecordedRun {
   /** The message events of the turn that already counted when the run began. */
   readonly events: readonly StoredMessageEvent[];
-  /** Creation times of messages by id. */
+  /** The creation times of the turn's messages that existed at the end of this run, by message id. */
   readonly times: Readonly<Record<string, string>>;
 }
 

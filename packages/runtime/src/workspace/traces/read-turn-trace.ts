@@ -38,7 +38,7 @@ export interface ReadTrace {
   readonly turns: readonly TurnTrace[];
 }
 
-/** The maximum number of turns of one trace; the newest above it are left out. */
+/** The maximum number of turns of one trace. If a trace has more, the newest turns are left out. */
 const MOST_TURNS = 500;
 
 /**

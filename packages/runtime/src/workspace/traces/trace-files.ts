@@ -19,7 +19,10 @@ export interface TurnLine {
   readonly turn: Parameters<typeof traceName>[0];
   /** True for the lines that begin and end a turn, which are written even if the file has reached its limit. */
   readonly isNeeded: boolean;
-  /** Makes the JSON when the line is written; returns `undefined` when the line is no longer needed. */
+  /**
+   * Returns the JSON of the line. It is called when the line is written, and returns `undefined` when the line is no
+   * longer needed.
+   */
   text(): string | undefined;
 }
 

@@ -21,8 +21,9 @@ export function traceName({
 }
 
 /**
- * Returns `undefined` if it is not the name of a trace file. `when`: the start time as digits, from the year to the
- * millisecond. `trace` and `turn`: their ids as path segments, which may differ from the ids themselves.
+ * Reads the parts of a file name. Returns `undefined` if it is not the name of a trace file. `when`: the start time as
+ * digits, from the year to the millisecond. `trace` and `turn`: their ids as path segments, which may differ from the
+ * ids themselves.
  */
 export function readTraceName(name: string) {
   const [, when, trace, turn] = /^(\d{17,20})~([a-z0-9_-]+)~([a-z0-9_-]+)\.jsonl$/.exec(name) ?? [];

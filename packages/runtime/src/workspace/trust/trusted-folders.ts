@@ -1,7 +1,7 @@
 /**
  * The folders whose code a person allowed to run. Each folder has its own file under the state root, named after the
- * folder's real path. A bundle cannot write there before it is trusted, and two processes never overwrite a shared
- * list.
+ * folder's real path. So a bundle cannot write the file before it is trusted, and two processes never overwrite a
+ * shared list.
  */
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
@@ -17,7 +17,9 @@ export interface TrustedFolder {
   readonly clock?: Clock;
 }
 
-/** Returns true if a folder is trusted. A damaged file does not count. **Errors** — `E_STORE_READ`. */
+/**
+ * Returns true if a folder is trusted. If its file is damaged, the folder is not trusted. **Errors** — `E_STORE_READ`.
+ */
 export async function isTrusted({ stateRoot, folder, fs = systemFs }: TrustedFolder): Promise<boolean> {
   const bytes = await codedFs(fs).read(trustPath(stateRoot, folder));
   return bytes !== undefined && readFolder(new TextDecoder().decode(bytes)) === folder;
