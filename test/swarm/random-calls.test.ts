@@ -23,7 +23,7 @@ type Ended = StepEnd & { readonly question: string };
 
 describe('random call graphs', () => {
   test(`A-03 A-04 A-08 at least ${REQUESTS} requests of ${agents.length} agents under ${keys.length} keys: each ends in exactly one of reply, error, timeout`, async () => {
-    const roots = growQuestions({ random: seededRandom(seed), agents, keys, depth: 3 }, samples(1_400));
+    const roots = growQuestions({ random: seededRandom(seed), agents, keys, depth: 3 }, samples(1_800));
     const planned = new Map([...allQuestions(roots)].map((question) => [question.name, question]));
     try {
       await using running = await startTestSwarm({
