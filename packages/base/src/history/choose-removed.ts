@@ -4,8 +4,8 @@
  * Invariants:
  * 1. Only whole groups are removed, oldest first.
  * 2. Fixed and protected messages stay.
- * 3. Nothing is removed while the history is within the limits. Beyond them, more is removed than necessary, so that
- *    the provider's cache is not invalidated at every step.
+ * 3. Nothing is removed while the history is within the limits. When the history exceeds them, more is removed than
+ *    necessary, so that the provider's cache is not invalidated at every step.
  * 4. An answer is removed together with its question, because some providers reject a conversation that begins with an
  *    answer.
  */

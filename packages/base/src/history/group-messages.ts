@@ -6,12 +6,12 @@ import { lifetimeOf, type Message } from '@goondan/types';
 import { estimateTokens } from './estimate-tokens.ts';
 
 export interface MessageGroup {
-  /** In the order of the conversation. */
+  /** The messages of the group, in the order of the conversation. */
   readonly messages: readonly Message[];
   readonly tokens: number;
   /**
-   * True when a message of the group is pinned, so that all of them stay, or when the group is ephemeral and removed
-   * anyway.
+   * True when the group must not be chosen for removal: a message of the group is pinned, or the group is ephemeral and
+   * will be removed anyway.
    */
   readonly isFixed: boolean;
 }

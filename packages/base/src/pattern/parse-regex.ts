@@ -14,7 +14,7 @@ export type Node =
 
 const MOST_REPEATS = 1_000;
 
-/** Throws an `Error` with the problem and its position. */
+/** Parses a regular expression. Throws an `Error` with the problem and its position. */
 export function parseRegex(source: string): Node {
   const parser = new Parser(source);
   const node = parser.choice();

@@ -1,16 +1,16 @@
 /**
- * A compiled pattern: a small program whose threads advance through the text in step, one character at a time. The time
- * for a match is proportional to the length of the program times the length of the text; it never explodes as in a
- * backtracking matcher.
+ * A compiled pattern: a small program whose threads advance through the text together, one character at a time. The
+ * time for a match is proportional to the length of the program times the length of the text. It never grows
+ * exponentially, as it can in a backtracking matcher.
  */
 
 export type Instruction =
   /** Consumes one character that fits. */
   | { readonly does: 'take'; readonly fits: (codePoint: number) => boolean }
-  /** Continues in two threads, one at each place. */
+  /** Continues in two threads, one at each of the two instructions. */
   | { readonly does: 'split'; readonly first: number; readonly second: number }
   | { readonly does: 'jump'; readonly to: number }
-  /** Continues only when the position in the text fits. */
+  /** Continues only at this kind of position in the text. */
   | { readonly does: 'assert'; readonly at: 'start' | 'end' | 'boundary' | 'inside' }
   | { readonly does: 'match' };
 

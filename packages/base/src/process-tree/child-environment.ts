@@ -10,7 +10,10 @@ const tags: readonly string[] = ['GOONDAN_RUN', 'GOONDAN_CHILD'];
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `also` lists more variables to pass on. The tags come last, so that no declaration overrides them. */
+/**
+ * Makes the environment. `also` lists more variables to pass on. The tags are added last, so that no declared variable
+ * overrides them.
+ */
 export function childEnvironment(
   own: Environment,
   declared: Readonly<Record<string, string>>,

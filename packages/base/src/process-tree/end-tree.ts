@@ -16,9 +16,9 @@ const BETWEEN_LOOKS_MS = 20;
 const QUIET_LOOKS = 2;
 
 /**
- * Resolves when no process is left or the rest was given up. Returns the number of processes that could not be ended.
- * `graceMs` is the time between SIGTERM and SIGKILL; if it is 0, no SIGTERM is sent. `notAsked` is the pid of a process
- * that gets no SIGTERM, because it would end the others before they can react.
+ * Ends the processes. Resolves with the number of processes that could not be ended. `graceMs` is the time between
+ * SIGTERM and SIGKILL; if it is 0, no SIGTERM is sent. `notAsked` is the pid of a process that gets no SIGTERM, because
+ * that process would end the others before they can react.
  */
 export async function endTree(
   root: TreeRoot,
@@ -66,7 +66,7 @@ function signal(target: number, name: 'SIGTERM' | 'SIGKILL' | 0): boolean {
     process.kill(target, name);
     return true;
   } catch {
-    // The process has exited; or it belongs to another user, and is then found again.
+    // The process has exited, or it belongs to another user. In the second case, the next look finds it again.
     return false;
   }
 }

@@ -10,9 +10,9 @@ import { checkExposure, type ListenConfig } from './listen-config.ts';
 const SHORTEST = 16;
 
 /**
- * Throws `E_CONNECTOR_CONFIG` when the server would be open to everybody. The returned function names the client that
- * the token of a request belongs to, `default` for `token`, and `undefined` without tokens; it throws a `Refusal` with
- * 401.
+ * Returns a function that finds the client of a request by its token. The client of the secret `token` is `default`. If
+ * the connection has no tokens, the function returns `undefined`. For a missing or wrong token, it throws a `Refusal`
+ * with 401. `bearerTokens` itself throws `E_CONNECTOR_CONFIG` when the server would be open to everybody.
  */
 export function bearerTokens(
   config: ListenConfig,

@@ -2,8 +2,8 @@
  * Limits the number of request bodies that are being received. A body is read before its sender is verified, so these
  * places are separate from those of requests that are being answered.
  *
- * Invariant: a body that arrives quickly is read, however many senders keep slow requests open: when all places are
- * taken, the body that has been arriving for longest loses its place.
+ * Invariant: a body that arrives quickly is read, however many senders keep slow requests open. When all places are
+ * taken, the body that has been arriving for the longest time loses its place.
  */
 export class BodyPlaces {
   /** The reads in progress, oldest first. Calling an entry aborts its read. */

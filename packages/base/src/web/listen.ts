@@ -20,8 +20,9 @@ import { refuse, toCoded } from './refuse.ts';
 const IDLE_SECONDS = 30;
 
 /**
- * `answer` answers a request, and passes `bounds` to `readBody`; a `GoondanError` that it throws becomes the error
- * response, which `say` creates. Returns a function that stops the server. Throws when the address cannot be used.
+ * Starts the server, and returns a function that stops it. `answer` answers a request, and passes `bounds` to
+ * `readBody`. If `answer` throws a `GoondanError`, `say` makes the error response from it. Throws when the address
+ * cannot be used.
  */
 export function listen(
   config: ListenConfig,
@@ -35,14 +36,15 @@ export function listen(
     hostname: host,
     port,
     idleTimeout: IDLE_SECONDS,
-    // Disables Bun's limit: ours is smaller, and its error has a message.
+    // Bun's limit is disabled, because our own limit is smaller and its error has a message.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     development: false,
     // By default Bun shares the port with other processes.
     reusePort: false,
     async fetch(request) {
       try {
-        // No timeout while a request is answered, because a turn may take long. Reading a body has its own deadline.
+        // There is no timeout while a request is answered, because a turn may take long. Reading a body has its own
+        // deadline.
         server.timeout(request, 0);
         const url = URL.parse(request.url);
         if (url === null) throw new Refusal(400, 'E_HTTP_BODY', 'The address of the request is not a URL.');
@@ -70,7 +72,10 @@ function isHealthCheck({ method }: Request, { pathname }: URL): boolean {
   return pathname === '/health' && (method === 'GET' || method === 'HEAD');
 }
 
-/** Enforces invariant 3: otherwise requests to a foreign host name that resolves to this machine would be accepted. */
+/**
+ * Enforces invariant 3. Without this check, the server would accept requests to a foreign host name that resolves to
+ * this machine.
+ */
 function checkLocal(request: Request): void {
   const { hostname = '' } = URL.parse(`http://${request.headers.get('host') ?? ''}`) ?? {};
   const isOurs = isLoopback(hostname.replace(/^\[(.*)\]$/, '$1'));

@@ -21,7 +21,7 @@ export async function readBody(
   const bounds = { longest, withinMs };
   const ended = new AbortController();
   const read = () => readBytes(request, { ...bounds, signal: ended.signal }, refuseBody);
-  // A body that is refused for its size, or that is not there, must not displace another one.
+  // A body that is too large or missing takes no place, so that it does not displace another body.
   const isBrief = request.body === null || Number(request.headers.get('content-length') ?? 0) > longest;
   const bytes = await (places === undefined || isBrief ? read() : places.hold(() => ended.abort(displaced()), read));
   places?.checkRoom();
@@ -37,7 +37,7 @@ export async function readJson(request: Request, bounds?: BodyBounds): Promise<R
   return parseObject(await readBody(request, bounds));
 }
 
-/** Throws a `Refusal`: 400. */
+/** Parses a JSON object. Throws a `Refusal` with 400 for anything else. */
 export function parseObject(bytes: Uint8Array): Readonly<Record<string, unknown>> {
   const value = parseJson(bytes, refuseBody);
   if (isObject(value)) return value;

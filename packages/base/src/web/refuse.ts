@@ -9,7 +9,7 @@ import {
   statusOfCode as statusOfCodeBy,
 } from '@goondan/types/http';
 
-/** Error code of the swarm → HTTP status; 500 for every other code. */
+/** HTTP statuses by error code of the swarm. Every other code has the status 500. */
 const statuses: StatusByCode = {
   ...sharedStatuses,
   E_CONNECTOR_EVENT: 400,

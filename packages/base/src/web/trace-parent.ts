@@ -1,5 +1,6 @@
 /**
- * Reads the caller's trace from the header `traceparent` of W3C Trace Context; nothing when it is absent or malformed.
+ * Reads the caller's trace from the header `traceparent` of W3C Trace Context. An absent or malformed header counts as
+ * no trace.
  */
 import { readTraceparent, type TraceParent } from '@goondan/types';
 

@@ -1,4 +1,7 @@
-/** Waits for a turn, until the client disconnects or the deadline passes. The reason of `signal` tells which. */
+/**
+ * Waits for a turn, until the client disconnects or the deadline passes. The reason of `signal` says which of the two
+ * happened.
+ */
 import { Refusal } from '@goondan/types/http';
 
 export const DEFAULT_TIMEOUT_SECONDS = 300;
@@ -19,7 +22,7 @@ export class Waiting {
     return this.#leaving.signal;
   }
 
-  /** Call it when the client has disconnected, so that nobody can be answered. */
+  /** Ends the wait because the client has disconnected and cannot get an answer. */
   leave(): void {
     this.#leaving.abort(new Refusal(400, 'E_HTTP_BODY', 'The client left.'));
   }

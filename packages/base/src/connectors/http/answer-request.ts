@@ -72,13 +72,13 @@ async function streamTurn({ ask, config }: ConnectorContext<HttpConfig>, event: 
       waiting.end();
       stream.end();
     });
-  // Throws if the event is refused; later errors are sent in the stream.
+  // This line throws if the event is refused. Later errors are sent in the stream.
   await Promise.race([accepted.promise, turn]);
   void over;
   return stream.response();
 }
 
-/** Removes `error` from a successful answer, and `response` from a failed one. */
+/** Converts an answer to JSON: a successful answer without `error`, a failed answer without `response`. */
 function toJson({ error, response, ...rest }: ConnectorAnswer) {
   return error === undefined ? { response, ...rest } : { error, ...rest };
 }

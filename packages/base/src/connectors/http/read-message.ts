@@ -6,7 +6,7 @@ import { traceParent } from '../../web/trace-parent.ts';
 
 const LONGEST_ID = 200;
 
-/** Throws a `Refusal`. */
+/** Reads the body of the request. Throws a `Refusal` if the message is invalid. */
 export async function readMessage(
   request: Request,
   client: string | undefined,

@@ -76,8 +76,8 @@ async function wholeChat(chat: Chat): Promise<Response> {
 }
 
 /**
- * If the request is refused before it is accepted, the client gets a plain error response; later errors are sent in the
- * stream.
+ * Streams the answer. If the request is refused before it is accepted, the client gets a plain error response. Later
+ * errors are sent in the stream.
  */
 async function streamChat(chat: Chat): Promise<Response> {
   const { asked, place, waiting } = chat;
@@ -124,7 +124,8 @@ async function streamChat(chat: Chat): Promise<Response> {
 }
 
 /**
- * Asks the swarm. If the message gets no answer, tells the conversation whether its turn failed or is still running.
+ * Sends the message to the swarm and waits for the answer. If there is no answer, tells the conversation whether the
+ * turn failed or is still running.
  */
 async function ask(
   { ctx, place, event, waiting }: Chat,
@@ -146,7 +147,7 @@ function headOf({ asked }: Chat, { turnId }: ConnectorAcceptance): CompletionHea
   return { id: `chatcmpl-${turnId}`, created: Math.floor(Date.now() / 1_000), model: asked.model };
 }
 
-/** Headers for debugging: the instance key, and the names of the settings that were ignored. */
+/** Returns headers for debugging: the instance key, and the names of the settings that were ignored. */
 function headersOf({ ignored }: ChatRequest, { instanceKey }: ConnectorAcceptance): Record<string, string> {
   const names = ignored.filter((name) => /^\w{1,40}$/.test(name)).slice(0, 20);
   return {

@@ -19,7 +19,8 @@ export function completion(head: CompletionHead, answer: ConnectorAnswer) {
 }
 
 /**
- * Creates one chunk. If the client requested `usage`, it is null in every chunk but the last; otherwise it is absent.
+ * Creates one chunk. If the client requested `usage`, the field is null in every chunk except the last. Otherwise the
+ * field is absent.
  */
 export function chunk(
   head: CompletionHead,

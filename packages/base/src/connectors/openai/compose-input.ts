@@ -6,8 +6,8 @@ const CONTEXT_LIMIT = 20_000;
 const names = { system: 'Instructions', user: 'User', assistant: 'Assistant' } as const;
 
 /**
- * `earlier` holds the messages that the conversation does not have yet. If they are too long, only the newest part is
- * kept.
+ * Composes the text. `earlier` holds the messages that the conversation does not have yet. If they are too long, only
+ * the newest part is used.
  */
 export function composeInput(
   earlier: readonly ChatMessage[],

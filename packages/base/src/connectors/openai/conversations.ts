@@ -2,9 +2,9 @@
  * Finds the agent instance for a chat request.
  *
  * Clients send the whole transcript with every request, but no conversation id, and the swarm keeps its own
- * conversation. So a chat is recognised by its transcript: if the transcript equals the one after the last answer, only
- * the new message is passed on. An unknown transcript (edited, regenerated, or from elsewhere) starts a new
- * conversation, which gets the transcript as context.
+ * conversation. So a chat is recognised by its transcript: if the client sends the transcript that a conversation had
+ * after its last answer, only the new message is passed on. An unknown transcript (edited, regenerated, or from
+ * elsewhere) starts a new conversation, which gets the transcript as context.
  *
  * Invariants:
  * 1. A transcript belongs to one client and one agent.
@@ -12,7 +12,7 @@
  * 3. Until a message is answered or fails, sending it again after the same transcript gives the same event. So a client
  *    that retries gets the answer, and the agent gets the message once.
  * 4. The newest `MOST` conversations are remembered across restarts, in `conversations.jsonl` in the connection's
- *    folder, with one line per answer. The file is compacted when it has twice as many lines.
+ *    folder, with one line per answer. The file is compacted when it has twice as many lines as `MOST`.
  */
 import { createHash } from 'node:crypto';
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -39,9 +39,12 @@ export interface Place {
   readonly id?: string;
   /** Call it when the client has received this answer. */
   answered(answer: string): void;
-  /** Call it when the turn failed: if the client repeats the message, it becomes a new event. */
+  /** Call it when the turn failed. If the client then repeats the message, the message becomes a new event. */
   failed(): void;
-  /** Call it when the outcome of the turn is unknown: if the client repeats the message, it is the same event. */
+  /**
+   * Call it when the outcome of the turn is unknown. If the client then repeats the message, the message is the same
+   * event.
+   */
   left(): void;
 }
 
@@ -72,7 +75,10 @@ export class Conversations {
     }
   }
 
-  /** `named` is the client's own conversation id. If it is given, the transcript is ignored. */
+  /**
+   * Finds the place of a message. `named` is the client's own conversation id. If `named` is given, the transcript is
+   * ignored.
+   */
   find(parties: Parties, earlier: readonly ChatMessage[], input: string, named?: string): Place {
     if (named !== undefined) return this.#named(parties, named);
     const said = earlier.filter(({ role }) => role !== 'system');
@@ -148,7 +154,9 @@ export class Conversations {
 
 export const DEFAULT_CLIENT = 'default';
 
-/** Normalises white space, because clients trim texts and change line breaks. */
+/**
+ * Returns the hash of a transcript. White space is normalised first, because clients trim texts and change line breaks.
+ */
 function transcriptOf({ client, agent }: Parties, said: readonly ChatMessage[]): string {
   return hashOf(client, agent, ...said.flatMap(({ role, text }) => [role, text.trim().replaceAll(/\s+/g, ' ')]));
 }
@@ -161,7 +169,7 @@ function toLine(key: string, { head, attempt }: Conversation): string {
   return `${JSON.stringify([key, head, attempt])}\n`;
 }
 
-/** Returns no entry for a line that a crash truncated. */
+/** Parses one line of the file. Returns an empty list for a line that a crash truncated. */
 function parseLine(text: string): [key: string, head: string, attempt: number][] {
   try {
     const line: unknown = JSON.parse(text);

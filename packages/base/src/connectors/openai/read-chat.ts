@@ -29,7 +29,10 @@ const understood = new Set(['model', 'messages', 'stream', 'stream_options', 'us
 /** Settings that can safely be ignored. */
 const harmless = new Set(['metadata', 'store']);
 
-/** Throws a `Refusal`: 404 for a model that is not one of `agents`, otherwise 400. */
+/**
+ * Reads a chat request. Throws a `Refusal` if it is invalid: 404 for a model that is not one of `agents`, otherwise
+ * 400.
+ */
 export function readChat(body: Readonly<Record<string, unknown>>, agents: readonly string[]): ChatRequest {
   const { model, messages, stream, stream_options: options, user } = body;
   if (typeof model !== 'string') throw invalid('`model` must be a text.');
@@ -50,7 +53,10 @@ export function readChat(body: Readonly<Record<string, unknown>>, agents: readon
   };
 }
 
-/** Reads `coder` or `goondan/coder`. Throws a `Refusal` with 404. */
+/**
+ * Returns the agent for a model name, such as `coder` or `goondan/coder`. Throws a `Refusal` with 404 if there is no
+ * such agent.
+ */
 export function findAgent(model: string, agents: readonly string[]): string {
   const name = model.startsWith(PREFIX) ? model.slice(PREFIX.length) : model;
   if (agents.includes(name)) return name;

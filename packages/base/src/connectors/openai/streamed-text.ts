@@ -1,6 +1,6 @@
 /**
  * Streams the text of a turn to a client. Sent text cannot be taken back, and at the end the client must have the whole
- * answer. An empty line separates the texts of several steps, and the text of a retried step.
+ * answer. An empty line comes between the texts of two steps, and before the text of a retried step.
  */
 import type { TurnDelta } from '@goondan/types';
 
@@ -31,8 +31,8 @@ export class StreamedText {
   }
 
   /**
-   * Returns the part of the answer that was not sent yet: all of it if a layer buffered it, a part of it if a delta was
-   * lost.
+   * Returns the part of the answer that was not sent yet. If a layer buffered the answer, that is the whole answer. If
+   * a delta was lost, it is the rest of the answer.
    */
   finish(response: string): string {
     if (this.#sent !== '' && response.startsWith(this.#ofStep)) return this.#send(response.slice(this.#ofStep.length));

@@ -1,6 +1,6 @@
 /**
  * Remembers, in `schedule.json` in the connection's folder, the last handled time of each entry. After a restart, this
- * tells which times were missed. An unreadable file counts as empty, so that nothing counts as missed.
+ * tells which times were missed. An unreadable file counts as empty, and then no time counts as missed.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,8 +16,8 @@ export class HandledTimes {
   readonly #handled = new Map<string, Handled>();
 
   /**
-   * An entry starts now if it has no record, or if its rule has changed since the record was written. Records of
-   * removed entries are deleted.
+   * Reads the records. If an entry has no record, or its rule has changed since the record was written, only times from
+   * now on count for this entry. Records of removed entries are deleted.
    */
   constructor(folder: string, entries: readonly OpenEntry[], now: number) {
     this.#file = join(folder, 'schedule.json');
@@ -37,8 +37,8 @@ export class HandledTimes {
   }
 
   /**
-   * Writes without a sync. If the record is lost, the event is emitted again with an id that was already accepted, and
-   * is then ignored.
+   * Records the handled time, without a sync. If the record is lost, the event is emitted again, and ignored because
+   * its id was already accepted.
    */
   settle({ entry, rule }: OpenEntry, until: number): void {
     this.#handled.set(entry.name, { rule, until });

@@ -8,10 +8,13 @@ export type NextTime = (moment: number) => number | undefined;
 const DAY = 86_400_000;
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
-/** Leap days are at most eight years apart. */
+/** How many days to search for a matching date. Leap days are at most eight years apart. */
 const MOST_DAYS = 8 * 366 + 2;
 
-/** Each matching minute of the wall clock is due once. See `wall-clock.ts` for minutes that occur twice or never. */
+/**
+ * Returns the times of a cron rule. Each matching minute of the wall clock is due once. See `wall-clock.ts` for minutes
+ * that occur twice or never.
+ */
 export function cronTimes(cron: CronTimes, clock: ReturnType<typeof wallClock>): NextTime {
   return (moment) => {
     // A later wall time is never an earlier moment, so all times of earlier days are past.
@@ -19,7 +22,7 @@ export function cronTimes(cron: CronTimes, clock: ReturnType<typeof wallClock>):
     for (let day = first; day <= first + MOST_DAYS * DAY; day += DAY) {
       if (!isDay(cron, day)) continue;
       for (const hour of cron.hours) {
-        // Checks the last minute of the hour first, because most of these hours are past.
+        // The last minute of the hour is checked first, so that hours in the past are skipped quickly.
         if (clock.toMoment(day + hour * HOUR + (cron.minutes.at(-1) ?? 0) * MINUTE) <= moment) continue;
         for (const minute of cron.minutes) {
           const due = clock.toMoment(day + hour * HOUR + minute * MINUTE);

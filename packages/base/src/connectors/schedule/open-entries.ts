@@ -16,7 +16,7 @@ export interface OpenEntry {
 const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const MOST_MS = 366 * units.d;
 
-/** Throws `E_CONNECTOR_CONFIG`, with the name of the invalid entry. */
+/** Prepares the entries of the config. Throws `E_CONNECTOR_CONFIG` with the name of an invalid entry. */
 export function openEntries({ entries, timeZone = 'UTC', catchUp = 'none' }: ScheduleConfig): OpenEntry[] {
   const names = entries.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);

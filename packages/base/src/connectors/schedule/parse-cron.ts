@@ -4,10 +4,10 @@
  * usual in cron.
  */
 export interface CronTimes {
-  /** In ascending order. */
+  /** The matching hours, in ascending order. */
   readonly hours: readonly number[];
   readonly minutes: readonly number[];
-  /** Tells whether a date matches, as on a wall clock, with months from 1 and Sunday as 0. */
+  /** Returns true if a date of the wall clock matches. Months are numbered from 1, and Sunday is 0. */
   readonly fitsDay: (day: number, month: number, weekday: number) => boolean;
 }
 
@@ -48,7 +48,7 @@ const macros: Readonly<Record<string, string>> = {
 /** The maximum number of days of each month. */
 const longest = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Throws a {@link CronProblem}. */
+/** Parses the expression. Throws a {@link CronProblem} if it is invalid. */
 export function parseCron(text: string): CronTimes {
   const given = text.trim().toLowerCase();
   const expression = macros[given] ?? given;

@@ -8,8 +8,9 @@ export const GRACE_MS = 60_000;
 const MOST_AT_ONCE = 100;
 
 /**
- * `handled` is the moment up to which all times have been handled. Returns the times to emit, oldest first; at most one,
- * unless `catchUp` is `all`. Missed times up to `leftOutUntil` are skipped, because the entry does not catch up.
+ * `handled` is the moment up to which all times have been handled. Returns the times to emit, oldest first. There is at
+ * most one time, unless `catchUp` is `all`. Missed times up to `leftOutUntil` are skipped, because the entry does not
+ * catch up.
  */
 export function planDue(
   { next, catchUp }: Pick<OpenEntry, 'next' | 'catchUp'>,
@@ -21,7 +22,7 @@ export function planDue(
   if (newest === undefined) return { times: [] };
   if (catchUp === 'last') return { times: [newest] };
   if (newest < now - GRACE_MS) return { times: [], leftOutUntil: newest };
-  // Skips the earlier times, which would otherwise all be emitted at once.
+  // Only the newest time is emitted. Without this, all earlier times would be emitted at once.
   const isOnly = next(handled) === newest;
   return { times: [newest], ...(isOnly ? {} : { leftOutUntil: newest - 1 }) };
 }

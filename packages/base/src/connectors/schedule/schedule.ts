@@ -33,7 +33,7 @@ const schedule: Connector<ScheduleConfig> = (ctx) => runSchedule(ctx, systemCloc
 
 export default schedule;
 
-/** Stays pending until `ctx.signal` aborts. */
+/** Runs the schedule until `ctx.signal` aborts. */
 export async function runSchedule(ctx: ConnectorContext<ScheduleConfig>, clock: ScheduleClock): Promise<void> {
   const entries = openEntries(ctx.config);
   const handled = new HandledTimes(ctx.folder, entries, clock.now());
@@ -47,7 +47,7 @@ export async function runSchedule(ctx: ConnectorContext<ScheduleConfig>, clock: 
   }
 }
 
-/** Returns false when a due time must be retried. */
+/** Emits the due times of an entry. Returns false when a due time must be retried. */
 async function emitDue(
   ctx: ConnectorContext<ScheduleConfig>,
   open: OpenEntry,
@@ -57,7 +57,7 @@ async function emitDue(
   const { times, leftOutUntil } = planDue(open, handled.until(open), now);
   if (leftOutUntil !== undefined) {
     ctx.logger.warn(`Times of "${open.entry.name}" were missed and are skipped.`);
-    // Settles first, so that the skipped times are reported once, even if the due time must be retried.
+    // The skipped times are recorded first, so that they are reported only once, even if the due time must be retried.
     handled.settle(open, leftOutUntil);
   }
   for (const time of times) {
@@ -86,8 +86,8 @@ async function emitOne(
 }
 
 /**
- * Error codes that mean the event itself is invalid, so that a retry would be refused, too. All other errors may be
- * temporary, and a retry is safe because the same id is never accepted twice.
+ * Error codes that mean that the event itself is invalid and that a retry would also be refused. All other errors may
+ * be temporary, and a retry is safe because the same id is never accepted twice.
  */
 const refusedForGood: ReadonlySet<string> = new Set<ErrorCode>([
   'E_AGENT_UNKNOWN',

@@ -10,10 +10,10 @@
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-/** The maximum number of cached minutes; then the cache is cleared. */
+/** The maximum number of minutes in the cache. When it is reached, the cache is cleared. */
 const MOST_KNOWN = 20_000;
 
-/** Throws a `RangeError` for an unknown zone. */
+/** Makes the wall clock of a time zone. Throws a `RangeError` for an unknown zone. */
 export function wallClock(timeZone: string) {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,

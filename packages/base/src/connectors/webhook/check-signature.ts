@@ -47,7 +47,7 @@ function readTimestamp({ timestamp }: SignatureScheme, { headers, now }: SignedD
   );
 }
 
-/** Compares hashes, because they all have the same length. */
+/** Compares two texts in constant time. Their hashes are compared, because hashes have the same length. */
 function isSame(given: string, wanted: string): boolean {
   const [left, right] = [given, wanted].map((text) => createHash('sha256').update(text).digest());
   return left !== undefined && right !== undefined && timingSafeEqual(left, right);

@@ -1,7 +1,7 @@
 /** Reads values of a delivery by path, such as `body.issue.title`, and inserts them into templates with `{{…}}`. */
 import type { JsonPrimitive } from '@goondan/types';
 
-/** Returns `undefined` for a missing value; only own properties count. */
+/** Returns the value at a path, or `undefined` if there is none. Inherited properties are ignored. */
 export function valueAt(root: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((value, key) => {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
@@ -10,8 +10,8 @@ export function valueAt(root: unknown, path: string): unknown {
 }
 
 /**
- * Replaces each `{{…}}`: a text is inserted unchanged, a missing value as nothing, and any other value as JSON.
- * Inserted values are not expanded again.
+ * Replaces each `{{…}}` with its value: a text is inserted unchanged, and any other value as JSON. For a missing value,
+ * nothing is inserted. Inserted values are not expanded again.
  */
 export function fillTemplate(template: string, values: unknown): string {
   return template.replaceAll(/\{\{\s*([\w.-]+)\s*\}\}/g, (_, path: string) => {

@@ -14,7 +14,10 @@ const LONGEST_ID = 200;
 /** The maximum length of a property, because it may become an instance key. */
 const LONGEST_PROPERTY = 1_000;
 
-/** `signature` is used as the event id when the delivery has no id of its own. Throws a `Refusal`. */
+/**
+ * Makes the event. `signature` is used as the event id when the delivery has no id of its own. Throws a `Refusal` if
+ * the delivery is invalid.
+ */
 export function readDelivery(
   request: Request,
   bytes: Uint8Array,

@@ -1,9 +1,9 @@
 /**
- * Binds each signature to the first delivery id that it came with. Without this, where the signature does not cover the
- * id, an attacker with a copy of a delivery could send it again under another id.
+ * Binds each signature to the first delivery id that it came with. This protects senders whose signature does not cover
+ * the id. Without it, an attacker with a copy of a delivery could send it again under another id.
  *
  * The newest `MOST` signatures are remembered across restarts, one line each in `signatures.jsonl` in the connection's
- * folder. The file is compacted when it has twice as many lines. A line that a crash truncated is skipped.
+ * folder. The file is compacted when it has twice as many lines as `MOST`. A line that a crash truncated is skipped.
  */
 import { createHash } from 'node:crypto';
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -31,8 +31,8 @@ export class SeenSignatures {
   }
 
   /**
-   * Call it before the delivery is used. Throws a `Refusal` with 401 when the signature was already used with another
-   * id.
+   * Binds a signature to an id. Call it before the delivery is used. Throws a `Refusal` with 401 when the signature was
+   * already used with another id.
    */
   bind(signature: string, id: string): void {
     const [key, value] = [hashOf(signature), hashOf(id)];
@@ -71,7 +71,7 @@ function parseLine(line: string): [signature: string, id: string][] {
   return signature === undefined || id === undefined ? [] : [[signature, id]];
 }
 
-/** The hash is short, and not a secret: it cannot be used as a signature. */
+/** Returns a short hash. It need not be secret, because it cannot be used as a signature. */
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

@@ -1,6 +1,6 @@
 /**
- * How deliveries are signed and identified. Normalises the config: fills in GitHub's scheme, and rejects incomplete
- * settings.
+ * Describes how deliveries are signed and identified. The scheme is made from the config: GitHub's scheme is filled in,
+ * and incomplete settings are rejected.
  */
 import { GoondanError } from '@goondan/types';
 import type { HmacSignature, WebhookConfig } from './webhook-config.ts';
@@ -16,7 +16,10 @@ export interface DeliveryScheme {
   readonly id?: WebhookConfig['id'];
   readonly eventHeader?: string;
   readonly properties: Readonly<Record<string, string>>;
-  /** True when the signature does not cover the id header, so that an attacker with a copy could change the id. */
+  /**
+   * True when the signature does not cover the id header. An attacker with a copy of a delivery could then change its
+   * id.
+   */
   readonly hasLooseId: boolean;
 }
 
@@ -36,7 +39,7 @@ const github: Pick<Required<WebhookConfig>, 'id' | 'eventHeader' | 'properties'>
   properties: { action: 'body.action', repository: 'body.repository.full_name', sender: 'body.sender.login' },
 };
 
-/** Throws `E_CONNECTOR_CONFIG`. */
+/** Makes the scheme from the config. Throws `E_CONNECTOR_CONFIG` for incomplete settings. */
 export function deliveryScheme(config: WebhookConfig): DeliveryScheme {
   const { signature, insecure = false, id, eventHeader, properties = {}, allowReplays = false } = config;
   if (insecure && signature !== undefined) throw refuse('`insecure: true` and `signature` exclude each other.');

@@ -5,12 +5,12 @@ export type Verdict = 'allow' | 'ask' | 'deny';
 
 export type Effects = NonNullable<ToolAnnotations['effects']>;
 
-/** A plain text is a glob; a value of any other type must be equal. */
+/** The pattern for an argument. A plain text is a glob. A value of any other type must equal the argument. */
 export type ArgumentPattern = JsonValue | { equals: JsonValue } | { glob: string } | { regex: string };
 
 export interface RuleConfig {
   tool: string | string[];
-  /** Dotted path of an argument → pattern; all of them must match. */
+  /** Patterns by the dotted path of an argument. All patterns must match. */
   when?: Record<string, ArgumentPattern>;
   then: Verdict;
   reason?: string;

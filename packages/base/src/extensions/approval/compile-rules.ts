@@ -15,7 +15,7 @@ export interface Rule {
   fits(args: JsonObject): boolean;
 }
 
-/** **Errors** — `E_EXT_CONFIG` naming the rule. */
+/** Compiles the rules. **Errors** — `E_EXT_CONFIG`, which names the invalid rule. */
 export function compileRules(rules: readonly RuleConfig[]): Rule[] {
   return rules.map((rule, index) => {
     try {
@@ -39,7 +39,10 @@ function compileRule({ tool, when = {}, then, reason }: RuleConfig): Rule {
   };
 }
 
-/** If the path has several values, one match is enough to ask or to deny, but all must match to allow. */
+/**
+ * Compiles one condition. If the path has several values, one matching value is enough to ask or to deny, but all
+ * values must match to allow.
+ */
 function compileCondition(path: string, pattern: ArgumentPattern, then: Verdict): (args: JsonObject) => boolean {
   const test = compileArgument(pattern);
   const fits = (value: JsonValue) => test(value) ?? then !== 'allow';
@@ -65,7 +68,7 @@ function textIn(pattern: object, key: 'glob' | 'regex'): string {
   return text;
 }
 
-/** Values that are not text are matched as JSON, so that no value escapes a rule. */
+/** Returns a test for values. Values that are not text are matched as JSON, so that no value escapes a rule. */
 function onText(fits: Matcher): (value: JsonValue) => boolean | undefined {
   return (value) => fits(typeof value === 'string' ? value : JSON.stringify(value));
 }

@@ -3,8 +3,8 @@ import type { ApprovalConfig, Effects, Verdict } from './approval-config.ts';
 import type { Rule } from './compile-rules.ts';
 
 /**
- * Returns the verdict of the strictest matching rule, or the default when no rule matches. `dependsOnArguments`: the
- * call could get another verdict with other arguments.
+ * Returns the verdict of the strictest matching rule, or the default when no rule matches. `dependsOnArguments` is true
+ * if the call could get another verdict with other arguments.
  */
 export function judgeCall(
   rules: readonly Rule[],

@@ -13,7 +13,7 @@ import {
 import { isObject } from '../../json/is-object.ts';
 import type { HookPoint } from './hook.ts';
 
-/** The contexts at the hook points. */
+/** The context of the turn, step or tool call at which a hook runs. */
 export type Ctx = TurnMiddlewareContext | StepMiddlewareContext | ToolCallMiddlewareContext;
 
 export function turnFacts(ctx: TurnMiddlewareContext, result?: TurnResult): JsonObject {
@@ -71,7 +71,7 @@ function whereOf({ agentName, instanceKey, turnId, traceId, workdir, bundleFolde
   return { agentName, instanceKey, turnId, traceId, workdir, bundleFolder };
 }
 
-/** Converts dates to texts, and omits undefined values. */
+/** Converts a value to JSON: dates become texts, and undefined values are left out. */
 function toJson(value: object): JsonValue {
   return JSON.parse(JSON.stringify(value)) as JsonValue;
 }

@@ -1,8 +1,8 @@
 /**
  * `hooks`: calls a tool or runs a command at a point of a turn, without writing an extension.
  *
- * Tool calls of hooks pass through the `toolCall` chain like all others. Commands of hooks are run by this extension
- * alone.
+ * Tool calls of hooks pass through the `toolCall` chain like all others. Commands of hooks do not pass through a chain:
+ * this extension runs them itself.
  */
 import {
   type ExtensionRegister,
@@ -43,7 +43,7 @@ export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} 
     api.pipeline.register('toolCall', aroundCall, { mayShortCircuit: true });
   }
 
-  /** A blocked call gets an error result that the model can read. */
+  /** Runs the hooks around a tool call. A blocked call gets an error result that the model can read. */
   async function aroundCall(ctx: ToolCallMiddlewareContext): Promise<ToolCallResult> {
     try {
       await runAll('toolCall.pre', ctx, () => toolCallFacts(ctx));
@@ -58,7 +58,10 @@ export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} 
     }
   }
 
-  /** Runs hooks in the order of layers: lowest priority first before `next()`, and last after it. */
+  /**
+   * Runs hooks in the order of layers: the hook with the lowest priority runs first before `next()`, and last after
+   * `next()`.
+   */
   async function runAll(point: HookPoint, ctx: Ctx, facts: () => JsonObject): Promise<void> {
     const list = point.endsWith('.post') ? at(point).toReversed() : at(point);
     for (const hook of list) {

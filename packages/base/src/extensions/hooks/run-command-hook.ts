@@ -17,7 +17,7 @@ import type { CommandHook } from './hook.ts';
 const DEFAULT_MS = 60_000;
 const LONGEST_OUTPUT = 8_192;
 
-/** Returns why the hook blocks, or what to warn about; neither when the hook allows. */
+/** Returns the reason why the hook blocks, or a warning, or neither when the hook allows. */
 export async function runCommandHook(
   { command, timeoutMs = DEFAULT_MS, onFailure = 'block' }: CommandHook,
   input: JsonObject,
@@ -71,7 +71,9 @@ async function waitFor(child: Bun.Subprocess, timeoutMs: number, signal: AbortSi
   }
 }
 
-/** Reads and drops the output over the limit, so that the process does not block on a full pipe. */
+/**
+ * Reads the output up to a limit. The rest is read too, but dropped, so that the process does not block on a full pipe.
+ */
 async function readAtMost(stream: ReadableStream<Uint8Array>, most: number): Promise<string> {
   let text = '';
   const decoder = new TextDecoder();

@@ -9,7 +9,7 @@ export interface LoggingConfig {
   readonly includeToolArgs?: boolean;
 }
 
-/** Uses `skip`, because a failure while logging must not stop the agent. */
+/** The options of the layers. `onError` is `skip`, because a failure while logging must not stop the agent. */
 const watching = { name: 'logging', onError: 'skip', priority: -1_000 } as const;
 
 export const register: ExtensionRegister<LoggingConfig> = (api, { level = 'info', includeToolArgs = false }) => {

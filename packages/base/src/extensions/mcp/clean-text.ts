@@ -5,7 +5,7 @@
  */
 const invisible = /(?![\t\n])\p{Cc}|\p{Cf}|\p{Default_Ignorable_Code_Point}/gu;
 
-/** Returns at most `longest` characters. */
+/** Cleans a text, and cuts it to `longest` characters. */
 export function cleanText(text: string, longest: number): string {
   const clean = text.toWellFormed().replaceAll(invisible, '');
   return clean.length > longest ? `${clean.slice(0, longest).toWellFormed()}…` : clean;

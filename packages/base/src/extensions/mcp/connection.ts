@@ -3,9 +3,10 @@
  *
  * 1. Only one attempt to connect runs at a time; callers wait for it.
  * 2. The server counts as connected when its tools are listed and judged. No tool is called before.
- * 3. A supervised connection that breaks reconnects in the background, with backoff (`retry-delay.ts`). A connection
- *    that breaks again at once counts as a failure.
- * 4. A caller does not wait for the backoff: it triggers an attempt at once, but at most one per `GAP_MS`.
+ * 3. If a supervised connection breaks, it reconnects in the background, with backoff (`retry-delay.ts`). If the new
+ *    connection soon breaks again, it counts as a failed attempt.
+ * 4. A caller does not wait for the backoff. Its call triggers an attempt at once, but at most one attempt per
+ *    `GAP_MS`.
  * 5. A call that the server may have started is not repeated, unless the caller allows it.
  * 6. After `close` nothing is started.
  */
@@ -84,7 +85,7 @@ export class Connection {
     await unlessAborted(this.#connect(), signal);
   }
 
-  /** Connects in the background if not connected. Respects the backoff after failures. */
+  /** Connects in the background if the server is not connected. Does nothing during the backoff after a failure. */
   wake(): void {
     if (this.#phase !== 'idle' || this.#attempt !== undefined || this.isResting) return;
     this.#connect().catch(() => undefined);
@@ -97,7 +98,10 @@ export class Connection {
     return this.deps.clock.elapsed() - last.at < (retryDelay(this.#failures) ?? LONGEST_REST_MS);
   }
 
-  /** `mayRepeat`: the request may safely be sent twice. **Errors** — the errors of `need` and of `work`. */
+  /**
+   * Connects if necessary, and runs a request. `mayRepeat`: the request may safely be sent twice. **Errors** — the
+   * errors of `need` and of `work`.
+   */
   async ask<Value>(
     work: (client: McpClient) => Promise<Value>,
     { signal, mayRepeat = false }: { readonly signal: AbortSignal; readonly mayRepeat?: boolean },
@@ -137,7 +141,7 @@ export class Connection {
   async close(): Promise<void> {
     this.#phase = 'closed';
     this.#callOffRetry();
-    // Does not wait for a running attempt: closing its client ends the attempt.
+    // The client is closed without waiting for a running attempt, because closing the client ends the attempt.
     await this.#client?.close();
     await this.#attempt?.catch(() => undefined);
   }
@@ -214,7 +218,8 @@ export class Connection {
     } catch (thrown) {
       const { message } = this.#toError(thrown);
       this.deps.logger.warn(`mcp.failed: its tools could not be listed again: ${message}`);
-      // The tool list may be out of date, and no notice would follow, so reconnect.
+      // The tool list may be out of date, and the server would send no further notice. A new connection reads the list
+      // again.
       this.#lose(message);
     }
   }
@@ -270,7 +275,7 @@ export class Connection {
   }
 }
 
-/** The longest backoff once the background attempts have ended. */
+/** The backoff after the last background attempt has failed. */
 const LONGEST_REST_MS = 30_000;
 
 function unlessAborted(work: Promise<void>, signal: AbortSignal | undefined): Promise<void> {

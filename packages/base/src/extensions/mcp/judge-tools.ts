@@ -2,7 +2,7 @@
  * Decides which tools of a server are offered. A pure function of the listed, the known and the approved tools.
  *
  * 1. A tool that changed since it was first seen is not offered until a person approves the change.
- * 2. An approved version replaces the first version as the reference.
+ * 2. Once a version is approved, changes are judged against the approved version instead of the first one.
  * 3. With `trust: pinned` only approved tools are offered; with `trust: any` all tools of the server.
  */
 import { compileGlob } from '../../pattern/compile-pattern.ts';
@@ -10,7 +10,7 @@ import { fingerprintOf } from './fingerprint.ts';
 import type { ListedTool } from './mcp-client.ts';
 import type { ToolFilter, Trust } from './mcp-settings.ts';
 
-/** The server's name for a tool → fingerprint. */
+/** Fingerprints by the server's name for the tool. */
 export type Fingerprints = ReadonlyMap<string, string>;
 
 /** A tool that is withheld until the server changes it or a person approves it. */
@@ -31,13 +31,13 @@ export interface Knowledge {
 
 /** The maximum number of tools of one server; the rest of its list is ignored. */
 export const MOST_TOOLS = 256;
-/** The maximum number of remembered tools; beyond it, a new tool needs approval, whatever the `trust`. */
+/** The maximum number of remembered tools. Beyond it, a new tool needs approval, whatever the setting `trust` is. */
 export const MOST_SEEN = 1_024;
 /** The maximum length of a schema as JSON, in characters. */
 const LARGEST_SCHEMA = 65_536;
 const LONGEST_NAME = 256;
 
-/** `seen` are the fingerprints to remember from now on. */
+/** Returns the offered and the withheld tools. `seen` holds the fingerprints to remember from now on. */
 export function judgeTools(listed: readonly ListedTool[], knowledge: Knowledge) {
   const offered: ListedTool[] = [];
   const withheld: Withheld[] = [];

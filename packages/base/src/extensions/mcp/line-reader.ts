@@ -1,5 +1,5 @@
 /**
- * Splits bytes into lines. `isTooLong` tells that a line exceeds the limit; the caller can then skip it with
+ * Splits bytes into lines. If `isTooLong` is true, a line exceeds the limit, and the caller can skip it with
  * `skipLine`.
  */
 export class LineReader {

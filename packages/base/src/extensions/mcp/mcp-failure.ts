@@ -1,10 +1,11 @@
 import { GoondanError } from '@goondan/types';
 
 /**
- * Why a request to the server failed: its `kind`.
+ * A failed request to the server. `kind` is the reason:
  *
- * - `unreached`: the request did not arrive. A retry repeats nothing.
- * - `session-lost`: the server lost our session and did nothing. A retry in a new session repeats nothing.
+ * - `unreached`: the request did not arrive, so a retry cannot have an effect twice.
+ * - `session-lost`: the server lost our session and did nothing, so a retry in a new session cannot have an effect
+ *   twice.
  * - `broken`: the connection was lost during the request. Whether the request took effect is unknown.
  * - `timeout`: the request took too long.
  * - `refused`: the server answered with an error.

@@ -48,7 +48,7 @@ export function serversOf(file: JsonObject): Readonly<Record<string, JsonValue>>
   return isObject(file.mcpServers) ? file.mcpServers : {};
 }
 
-/** **Errors** — `E_MCP_FILE`, naming the problem of the entry. */
+/** Checks the entry of one server. **Errors** — `E_MCP_FILE`, which names the problem of the entry. */
 export function checkEntry(path: string, name: string, entry: JsonValue | undefined): ServerEntry {
   const refuse = (problem: string) => malformed(path, `mcpServers.${name}${problem}`);
   if (!isObject(entry)) throw refuse(' is no object');

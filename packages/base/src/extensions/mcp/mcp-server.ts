@@ -75,7 +75,7 @@ export class McpServer {
       return await ctx.next();
     } finally {
       await this.#save();
-      // Not awaited here; the next connection waits until this one is closed.
+      // The release is not awaited here. The next connection waits until this one is closed.
       if (this.settings.mode === 'stateless') this.#ending = this.#connection.release();
     }
   }
@@ -116,8 +116,8 @@ export class McpServer {
   }
 
   /**
-   * The first turn waits for the tool list, because unknown tools cannot be offered. Later turns do not wait for a
-   * server that is down.
+   * Returns true if the turn must wait for the tool list. The first turn waits, because unknown tools cannot be
+   * offered. Later turns do not wait for a server that is down.
    */
   #mustWait(): boolean {
     return !this.#hasConnected && !this.#connection.isResting;
@@ -182,7 +182,10 @@ export class McpServer {
     return toOutput(reply, maxResultCharacters);
   }
 
-  /** Saved both before and after the steps, because a resumed turn restores the state from before its steps. */
+  /**
+   * Saves the state. This happens before and after the steps, because a resumed turn restores the state from before its
+   * steps.
+   */
   async #save(): Promise<void> {
     const { seen, withheld } = this.#offer;
     if (seen.size + withheld.length > 0) await this.api.state.set(toState(seen, withheld));

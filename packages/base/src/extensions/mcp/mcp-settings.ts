@@ -17,7 +17,10 @@ export interface McpConfig {
   readonly maxResultCharacters?: number;
 }
 
-/** As an entry of `.mcp.json`; the command may also be a list of the program and its first arguments. */
+/**
+ * The transport, in the form of an entry of `.mcp.json`. The command may also be a list of the program and its first
+ * arguments.
+ */
 export type TransportConfig = { readonly protocol?: ProtocolChoice } & (
   | HttpEntry
   | (Omit<StdioEntry, 'type' | 'command'> & { readonly type: 'stdio'; readonly command: string | readonly string[] })
@@ -56,7 +59,7 @@ export interface McpSettings {
 /** The maximum length of an extension's name; it leaves room for the name of a tool. */
 const LONGEST_NAME = 40;
 
-/** **Errors** — `E_EXT_CONFIG`, `E_MCP_SCOPE`. */
+/** Reads the config. **Errors** — `E_EXT_CONFIG`, `E_MCP_SCOPE`. */
 export function readSettings(config: McpConfig, name: string): McpSettings {
   const { transport, fromFile, attach = {}, expose = {}, timeouts = {} } = config;
   if (attach.scope === 'agent') {

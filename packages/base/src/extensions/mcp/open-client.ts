@@ -1,5 +1,6 @@
 /**
- * A client that uses the SDK. The SDK is imported with the first server, because its import takes a tenth of a second.
+ * A client that uses the SDK. The SDK is imported only when the first server is opened, because its import takes a
+ * tenth of a second.
  */
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
@@ -24,7 +25,9 @@ const MOST_PAGES = 32;
 /** The maximum time to wait when ending the session of a server over HTTP. */
 const GOODBYE_MS = 1_000;
 
-/** `onServerLine` is called with each line that the server process prints, apart from protocol messages. */
+/**
+ * Opens a client. `onServerLine` is called with each line that the server process prints, apart from protocol messages.
+ */
 export async function openClient(events: ClientEvents, onServerLine: (line: string) => void): Promise<McpClient> {
   const sdk = await import('@modelcontextprotocol/client');
   const { version }: { version: string } = await Bun.file(join(import.meta.dir, '../../../package.json')).json();
@@ -114,7 +117,9 @@ class SupervisedClient implements McpClient {
     });
   }
 
-  /** Runs one close at a time, because a second one would close a newer connection. */
+  /**
+   * Closes the connection. A second call joins a running close, because otherwise it would close a newer connection.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#close().finally(() => void (this.#closing = undefined));
     return this.#closing;
@@ -215,7 +220,7 @@ class SupervisedClient implements McpClient {
     return failed(neverArrived.has(codeOf(thrown)) ? 'unreached' : 'broken');
   }
 
-  /** Returns why a server process exited, if its output tells. */
+  /** Returns the reason why a server process exited, if its output contains one. */
   #lastWords(kind: McpFailure['kind']): string {
     const said = kind === 'broken' || kind === 'unreached' ? this.#process?.lastWords() : undefined;
     return said === undefined || said === '' ? '' : ` ${said}`;

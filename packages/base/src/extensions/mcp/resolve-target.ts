@@ -7,7 +7,7 @@ import type { McpSettings, TransportConfig } from './mcp-settings.ts';
 import { childEnvironment, type Environment } from '../../process-tree/child-environment.ts';
 import type { ServerTarget } from './server-target.ts';
 
-/** More variables for servers, which use the network and start shells. */
+/** Further variables that a server process gets, because servers use the network and start shells. */
 const serverVariables: readonly string[] = [
   'SHELL',
   'LANGUAGE',

@@ -4,8 +4,8 @@ import { cleanText } from './clean-text.ts';
 import type { LastWords } from './mcp-client.ts';
 
 /**
- * The maximum length of a line, in characters. The runtime masks secrets before it cuts: an earlier cut could leave
- * half of a secret.
+ * The maximum length of a line, in characters. The limit is generous, because the runtime masks secrets and only then
+ * cuts lines to their final length. A cut before the masking could leave half of a secret.
  */
 const LONGEST_LINE = 2_000;
 
@@ -44,7 +44,9 @@ export class ServerHealth {
     this.#change({ state: 'connected' });
   }
 
-  /** `isTriedAgain`: the connection reconnects automatically, in the background. */
+  /**
+   * Reports that the connection was lost. `isTriedAgain`: the connection reconnects automatically, in the background.
+   */
   lost(problem: string, { exit, lines }: LastWords, isTriedAgain: boolean): void {
     this.#change({
       state: isTriedAgain ? 'reconnecting' : 'idle',

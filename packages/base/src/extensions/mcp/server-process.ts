@@ -1,6 +1,7 @@
 /**
  * A transport that runs the server as a child process and exchanges messages as lines over stdin and stdout. The SDK's
- * own transport knows only the process it started, which for `npx some-server` is not the server itself.
+ * own transport is not used, because it ends only the process that it started. With `npx some-server`, that process is
+ * not the server itself.
  *
  * 1. All processes of the server end with it, including processes between us and the server, such as `npx` or a shell.
  * 2. The server carries the tags of the agent process, so the clean-up after a killed agent finds the server.
@@ -14,9 +15,9 @@ import type { StdioTarget } from './server-target.ts';
 
 /** A message longer than this ends the connection. */
 const LONGEST_MESSAGE = 10 * 1_024 * 1_024;
-/** The maximum length of a line of its standard error. */
+/** The maximum length of a line of the server's standard error. */
 const LONGEST_LINE = 2_000;
-/** The maximum number of lines of its standard error that are passed on; later lines are dropped. */
+/** The maximum number of lines of the server's standard error that are passed on; later lines are dropped. */
 const MOST_LINES = 1_000;
 /** The number of last lines that are kept to explain an exit. */
 const LAST_LINES = 5;
@@ -42,7 +43,7 @@ export class ServerProcess<Message> {
     private readonly onServerLine: (line: string) => void,
   ) {}
 
-  /** **Errors** — system errors, such as `ENOENT` when the command does not exist. */
+  /** Starts the process. **Errors** — system errors, such as `ENOENT` when the command does not exist. */
   async start(): Promise<void> {
     const { command, args, environment, cwd } = this.target;
     const child = Bun.spawn([command, ...args], {

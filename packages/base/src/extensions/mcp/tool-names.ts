@@ -4,7 +4,7 @@
  *
  * 1. A name that fits is kept.
  * 2. In any other name, invalid characters become `-`; the name is cut, and `-` with eight digits of its hash is added.
- * 3. Two tools never get one name, and a tool keeps its name as long as the agent lives.
+ * 3. Two tools never get the same name, and a tool keeps its name as long as the agent's process runs.
  */
 const LONGEST = 64;
 const fitting = /^[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/;
@@ -22,7 +22,10 @@ export class ToolNames {
     this.#taken = new Set(reserved);
   }
 
-  /** Assigns names to valid tools first, so that no changed name takes one of theirs. */
+  /**
+   * Assigns names to new tools. Tools that keep their names come first, so that no changed name is equal to one of
+   * those names.
+   */
   assign(tools: readonly string[]): void {
     const unknown = tools.filter((tool) => !this.#names.has(tool));
     for (const tool of unknown) if (this.#fits(tool)) this.#give(tool, tool);

@@ -23,7 +23,7 @@ export interface OfferDeps {
 }
 
 export class ToolOffer {
-  /** Name in the catalog → the server's name of the registered tool. */
+  /** The fingerprints of the registered tools, by their names in the catalog. */
   readonly #registered = new Map<string, string>();
   #listed: readonly ListedTool[] = [];
   #offered: ReadonlyMap<string, ListedTool> = new Map();
@@ -47,7 +47,7 @@ export class ToolOffer {
     return this.#offeredNames;
   }
 
-  /** Adds tools that an earlier process saw; what this process saw takes precedence. */
+  /** Adds the fingerprints of tools that an earlier process saw. Fingerprints that this process saw take precedence. */
   remember(seen: Fingerprints): void {
     this.#seen = new Map([...seen, ...this.#seen]);
   }
@@ -84,7 +84,7 @@ export class ToolOffer {
     return this.#registered.size > this.#offered.size;
   }
 
-  /** **Errors** — `E_MCP_TOOL_CHANGED`, `E_MCP_TOOL_GONE`. */
+  /** Throws if the tool is not offered now. **Errors** — `E_MCP_TOOL_CHANGED`, `E_MCP_TOOL_GONE`. */
   check(tool: string): void {
     if (this.#offered.has(tool)) return;
     const { extension } = this.deps;
@@ -95,7 +95,7 @@ export class ToolOffer {
     throw new GoondanError('E_MCP_TOOL_CHANGED', `"${tool}" of MCP server "${extension}": ${withheld.problem}.`);
   }
 
-  /** Returns false when the name is taken by another extension. */
+  /** Registers a tool. Returns false when another extension has already taken the name. */
   #register(tool: ListedTool): boolean {
     const { tools, names, logger, call } = this.deps;
     const name = names.of(tool.name);
@@ -148,7 +148,8 @@ function toItem(name: string, { description = '', inputSchema, annotations = {} 
     annotations: {
       readOnly: readOnlyHint === true,
       idempotent: idempotentHint === true,
-      // If the server says so, its tools may run in parallel, but they always count as `external`.
+      // The hints of the server decide whether a tool may run in parallel, but every tool of a server counts as
+      // `external`.
       effects: 'external',
       ...(typeof title === 'string' ? { title: cleanText(title, 128) } : {}),
     },

@@ -6,7 +6,10 @@ import type { JsonObject, JsonValue } from '@goondan/types';
 import { isObject } from '../../json/is-object.ts';
 import type { ContentBlock, ToolReply } from './mcp-client.ts';
 
-/** If all content is text, returns the structured content if there is any, and the text otherwise; else all parts. */
+/**
+ * Returns the output for the model. If all content is text, that is the structured content or, without it, the text.
+ * Otherwise it is all parts.
+ */
 export function toOutput({ content, structuredContent }: ToolReply, longest: number): JsonValue {
   const budget = new Budget(longest);
   const isText = content.every(({ type }) => type === 'text');

@@ -14,12 +14,13 @@ export interface CompactionConfig extends HistoryLimits {
 }
 
 const SUMMARY_TOKENS = 1_000;
-/** The tokens of a message's frame and of the introduction of a summary. */
+/** The tokens that a summary needs for the frame of its message and for its introduction. */
 const FRAME_TOKENS = 16;
 
 /**
- * Computes the limits so that the remaining messages and the summary together stay within them. `targets` are those
- * after a compaction, not counting the summary; `summaryTokens` is the maximum length of a summary.
+ * Computes the limits so that the remaining messages and the summary together stay within them. `targets` are the
+ * limits for the remaining messages after a compaction, not counting the summary. `summaryTokens` is the maximum length
+ * of a summary.
  */
 export function readLimits({
   maxMessages = Infinity,

@@ -13,14 +13,14 @@ import { summarise } from './summarise.ts';
 
 type Layer = TurnMiddlewareContext | StepMiddlewareContext;
 
-/** A key in the turn's metadata: a summary failed and is not tried again in this turn. */
+/** A key in the turn's metadata. It is set when a summary failed, so that no other summary is tried in this turn. */
 const FAILED = 'message-compaction.failed';
 
 export const register: ExtensionRegister<CompactionConfig> = (api, config) => {
   const { limits, targets, summaryTokens } = readLimits(config);
   let hasWarned = false;
-  // Runs once at the start of the turn, because a retried step loses its changes, and before every further step,
-  // because a turn can be long.
+  // The compaction runs at the start of the turn and not in its first step, because a retried step loses its changes.
+  // It runs before every further step, because a turn can be long.
   api.pipeline.register('turn', async (ctx) => (await compact(ctx), ctx.next()), { name: 'compaction' });
   api.pipeline.register('step', async (ctx) => (ctx.stepIndex > 0 && (await compact(ctx)), ctx.next()), {
     name: 'compaction',
@@ -50,8 +50,8 @@ export const register: ExtensionRegister<CompactionConfig> = (api, config) => {
   }
 
   /**
-   * Returns `undefined` on failure. The conversation then continues unchanged, because losing messages or the turn
-   * would be worse.
+   * Makes the summary. Returns `undefined` if that fails. The conversation then continues unchanged, because losing
+   * messages or the turn would be worse.
    */
   async function trySummary(ctx: Layer, messages: readonly Message[]): Promise<string | undefined> {
     try {

@@ -22,8 +22,8 @@ const defaultPrompt =
   'Answer with the summary alone.';
 
 /**
- * A summary longer than `summaryTokens` is cut. **Errors** — the errors of the model or the agent, and an error for an
- * empty answer.
+ * Returns the summary. A summary longer than `summaryTokens` is cut. **Errors** — the errors of the model or the agent,
+ * and an error for an empty answer.
  */
 export async function summarise(
   layer: Layer,
@@ -51,7 +51,10 @@ async function ask(layer: Layer, question: string, maxTokens: number, { agent, m
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
-/** Cuts between lines where possible. If there are too many pieces, the oldest are dropped, and a note says so. */
+/**
+ * Cuts the transcript into pieces, between lines where possible. If there are too many pieces, the oldest are dropped,
+ * and a note says so.
+ */
 function cutPieces(transcript: string): string[] {
   const pieces: string[] = [];
   for (let rest = transcript; rest !== '';) {

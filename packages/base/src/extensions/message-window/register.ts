@@ -10,8 +10,8 @@ export interface WindowConfig extends HistoryLimits {
 
 export const register: ExtensionRegister<WindowConfig> = (api, config) => {
   let hasWarned = false;
-  // Runs once at the start of the turn, because a retried step loses its changes, and before every further step,
-  // because a turn can be long.
+  // The window slides at the start of the turn and not in its first step, because a retried step loses its changes. It
+  // slides before every further step, because a turn can be long.
   api.pipeline.register('turn', (ctx) => (slide(ctx), ctx.next()), { name: 'window' });
   api.pipeline.register('step', (ctx) => (ctx.stepIndex > 0 && slide(ctx), ctx.next()), { name: 'window' });
 

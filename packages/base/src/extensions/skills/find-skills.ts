@@ -4,7 +4,7 @@
  * Invariants:
  * 1. If two skills have the same name, the first is used and the other is reported.
  * 2. An unchanged file is not read again.
- * 3. At most `MOST_SKILLS` skills are found, and at most as many entries of each folder are examined.
+ * 3. At most `MOST_SKILLS` skills are found, and at most `MOST_SKILLS` entries of each folder are examined.
  */
 import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ interface LookedAt {
 }
 
 export class SkillFinder {
-  /** Path → the file's state when it was last read. */
+  /** The state of each file when it was last read, by path. */
   #known = new Map<string, LookedAt>();
 
   /** Returns the skills in alphabetical order, and the problems found, each with the path of the file. */
@@ -54,7 +54,7 @@ export class SkillFinder {
       if (size > LONGEST_FILE) return { stamp, parsed: { problem: `it has more than ${LONGEST_FILE} bytes` } };
       return { stamp, parsed: parseSkill(readFileSync(file, 'utf8'), lastPart(folder)) };
     } catch {
-      // Not a skill, or a skill that is still being written.
+      // The folder is not a skill, or a skill that is still being written.
       return undefined;
     }
   }

@@ -8,7 +8,7 @@ const LONGEST_HEAD = 16_384;
 const LONGEST_DESCRIPTION = 1_024;
 const namePattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-/** `folderName` is the name of the folder, which the skill's name must equal. */
+/** Parses a skill. The skill's name must equal `folderName`, the name of its folder. */
 export function parseSkill(text: string, folderName: string): ParsedSkill {
   const [, head, body] = /^\uFEFF?---\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n([\s\S]*))?$/.exec(text) ?? [];
   if (head === undefined) return { problem: 'it does not begin with a front matter between two lines of ---' };

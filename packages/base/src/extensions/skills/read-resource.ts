@@ -28,7 +28,7 @@ export function listResources({ folder }: Skill): string[] {
   }
 }
 
-/** **Errors** — `E_SKILL_FILE`. */
+/** Reads one file of a skill. **Errors** — `E_SKILL_FILE`. */
 export function readResource({ folder, name }: Skill, file: string): string {
   const refuse = (problem: string) =>
     new GoondanError('E_SKILL_FILE', `The file "${file}" of skill "${name}" ${problem}.`);

@@ -6,8 +6,8 @@ import type { TurnMiddlewareContext } from '@goondan/types';
 const conventional = ['.agents/skills', '.goondan/skills', '.claude/skills'];
 
 /**
- * Lists the folders in order of precedence: from the config, of the bundle, of the project, of the user. Each is listed
- * once. Folders from the config are absolute, or relative to the bundle.
+ * Lists the folders in order of precedence: those from the config, then those of the bundle, of the project and of the
+ * user. Each folder is listed once. Folders from the config are absolute, or relative to the bundle.
  */
 export function skillFolders(
   { workdir, bundleFolder }: Pick<TurnMiddlewareContext, 'workdir' | 'bundleFolder'>,

@@ -8,7 +8,7 @@ export interface SkillShelf {
   find(name: string): Skill | undefined;
   all(): readonly Skill[];
   open(name: string): Promise<void>;
-  /** Returns false when the skill was not open. */
+  /** Closes a skill. Returns false when the skill was not open. */
   close(name: string): Promise<boolean>;
 }
 

@@ -26,7 +26,7 @@ const MOST_SELECTED = 200;
 export const register: ExtensionRegister<ToolSearchConfig> = (api, config) => {
   const { initial = 'all', maxResults = 8, keep = false } = config;
   const always = (config.always ?? []).map(compileGlob);
-  /** The tools that can be found: the current step's catalog without the tools of this extension. */
+  /** The tools that a search can find: the current step's catalog without the tools of this extension. */
   let catalog: readonly ToolCatalogItem[] = [];
 
   api.tools.register(searchTool(maxResults), async (_ctx, { query, limit = maxResults }) => {
@@ -85,7 +85,7 @@ function noteOn(found: number): string {
     : 'You get these tools from the next step on.';
 }
 
-/** Returns `undefined` before the first search. */
+/** Returns the selected tools, or `undefined` before the first search. */
 function selectedIn(state: JsonValue): string[] | undefined {
   const selectedTools = isObject(state) ? state.selectedTools : undefined;
   return Array.isArray(selectedTools) ? selectedTools.filter((name) => typeof name === 'string') : undefined;

@@ -7,7 +7,10 @@ export interface BashConfig {
   readonly network: boolean;
   /** Environment variables for commands, in addition to the few that every command gets. */
   readonly env: Readonly<Record<string, string>>;
-  /** Paths that a sandboxed command may read, or write, in addition to its own folders. */
+  /**
+   * Paths that a sandboxed command may read, in addition to its own folders. `writable` lists the paths that it may
+   * also write.
+   */
   readonly readable: readonly string[];
   readonly writable: readonly string[];
   readonly timeoutMs: number;
@@ -25,7 +28,8 @@ const defaults: BashConfig = {
   readable: [],
   writable: [],
   timeoutMs: 60_000,
-  // A little less than the deadline of a tool call, so that this tool can end the command itself and return its output.
+  // This is a little less than the deadline of a tool call, so that this tool can end the command itself and return its
+  // output.
   maxTimeoutMs: 110_000,
   outputLimit: 16_000,
   spillLimit: 10_000_000,

@@ -1,6 +1,6 @@
 /**
- * Collects one output stream of a command: the beginning and the end for the model and, if that is not the whole
- * stream, the stream in a file. Both are limited; bytes beyond the limit of the file are only counted.
+ * Collects one output stream of a command. The model gets the beginning and the end. If that is not the whole stream,
+ * the stream is also saved in a file. Both sizes are limited. Bytes beyond the limit of the file are only counted.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { hideValues } from './hide-values.ts';
@@ -28,9 +28,9 @@ export interface CollectedOutput {
 export class OutputCollector {
   readonly #hider: ReturnType<typeof hideValues>;
   #bytes = 0;
-  /** The first `shownBytes`. */
+  /** The first `shownBytes` bytes of the stream. */
   #start = Buffer.alloc(0);
-  /** The last half of `shownBytes`. */
+  /** The last bytes of the stream: half as many as `shownBytes`. */
   #end = Buffer.alloc(0);
   #file: { readonly path: string; readonly descriptor: number } | undefined;
   #spilled = 0;
@@ -80,7 +80,7 @@ export class OutputCollector {
     if (this.#file === undefined) {
       const path = this.options.newFile();
       this.#file = { path, descriptor: openSync(path, 'wx', 0o600) };
-      // Writes everything received so far: a longer stream would already have a file.
+      // `#start` holds everything received before this chunk, because a longer stream would already have a file.
       this.#write(this.#start);
     }
     this.#write(chunk);
@@ -111,7 +111,7 @@ function lastOf(bytes: Buffer<ArrayBuffer>, count: number): Buffer<ArrayBuffer> 
   return bytes.subarray(Math.max(0, bytes.length - count));
 }
 
-/** Whether a byte continues a UTF-8 character. */
+/** Returns true if a byte continues a UTF-8 character. */
 const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80;
 
 function withoutCutStart(bytes: Buffer): Buffer {

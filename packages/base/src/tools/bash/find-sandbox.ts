@@ -10,8 +10,8 @@ export type Sandbox =
 const PROBE_MS = 5_000;
 
 /**
- * Runs bubblewrap as for a real command, with or without the network, because creating a network namespace may be
- * forbidden on its own.
+ * Tests bubblewrap with the arguments of a real command. `network` matters, because a system may forbid only the
+ * creation of a network namespace.
  */
 export async function findSandbox(network: boolean, path = process.env.PATH ?? ''): Promise<Sandbox> {
   const program = Bun.which('bwrap', { PATH: path });

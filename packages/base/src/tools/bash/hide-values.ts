@@ -19,7 +19,7 @@ export function hideValues(values: readonly string[]) {
     end: () => take(held, 0),
   };
 
-  /** Holds back the last `open` bytes, because a value may begin there. */
+  /** Masks the values in `bytes`. Holds back the last `open` bytes, because a value may begin there. */
   function take(bytes: Buffer, open: number): Buffer<ArrayBuffer> {
     const limit = bytes.length - open;
     const pieces: Buffer[] = [];

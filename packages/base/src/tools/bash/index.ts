@@ -5,8 +5,8 @@ import type { Sandbox } from './find-sandbox.ts';
 import type { CommandAsk } from './run-command.ts';
 import type { SpillFolder } from './spill-folder.ts';
 
-// Caches of this process: whether bubblewrap works does not change. The folder for output is removed when the process
-// exits.
+// These caches last as long as this process. The result of testing bubblewrap does not change. The folder for output is
+// removed when the process exits.
 const sandboxes = new Map<boolean, Promise<Sandbox>>();
 const shared: { spill?: SpillFolder; hasWarned?: boolean } = {};
 

@@ -100,8 +100,8 @@ async function start(ask: CommandAsk, place: CommandPlace, tag: ProcessTag): Pro
 }
 
 /**
- * Checks that the folder is inside the working folder. This prevents mistakes only: a command without a sandbox can go
- * anywhere.
+ * Checks that the folder is inside the working folder. This only prevents mistakes: a command without a sandbox can
+ * still use any folder.
  */
 async function findFolder(workdir: string, cwd: string): Promise<string> {
   const wanted = resolve(workdir, cwd);
@@ -138,7 +138,7 @@ function collect(child: Child, { config, spill }: CommandPlace) {
   };
 }
 
-/** Waits until the command and every process it started has ended, by itself or by force. */
+/** Waits until the command exits, reaches its time limit or is cancelled. Then ends all of its remaining processes. */
 async function waitFor(
   child: Child,
   root: TreeRoot,

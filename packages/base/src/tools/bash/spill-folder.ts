@@ -21,7 +21,7 @@ export class SpillFolder {
     this.#parent = parent;
   }
 
-  /** Makes the folder on first use. */
+  /** The path of the folder, which is made on first use. */
   get path(): string {
     if (this.#path !== undefined) return this.#path;
     removeAbandoned(this.#parent);

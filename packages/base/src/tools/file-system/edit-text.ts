@@ -34,7 +34,7 @@ function readWhole(walked: Walked, path: string, limit: number): string {
   try {
     const size = walked.found?.stats.size ?? 0;
     if (size > limit) throw fileError('E_FILE_LIMIT', path, `has ${size} bytes; at most ${limit} are allowed`);
-    // Decoding is fatal, because replacement characters would be written back to the file.
+    // The decoder throws for invalid bytes, because replacement characters would be written back to the file.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(descriptor));
   } catch (error) {
     if (error instanceof TypeError) throw fileError('E_FILE_TEXT', path, 'is not a text file', error);

@@ -6,7 +6,7 @@ import type { Found } from './walk.ts';
 export function openRegular(found: Found | undefined, path: string): number {
   if (found === undefined) throw fileError('E_FILE_MISSING', path, 'does not exist');
   if (!found.stats.isFile()) throw fileError('E_FILE_KIND', path, `is ${kindOf(found.stats)}, not a file`);
-  // If the file is not held open, the path may have become a link, which must not be followed.
+  // If the file is not held open, a link may have taken its place meanwhile. That link must not be followed.
   return openSync(found.reach, constants.O_RDONLY | constants.O_NONBLOCK | (found.isHeld ? 0 : constants.O_NOFOLLOW));
 }
 

@@ -26,7 +26,7 @@ const LONGEST_LINE = 2_000;
 const FARTHEST = 512_000_000;
 const CHUNK = 65_536;
 
-/** `nextLine` is the number of the next line to read, when there are more lines. */
+/** Reads the lines. In the result, `nextLine` is the number of the next line to read, if there are more lines. */
 export function readText(ask: ReadAsk, { root, readLimit }: Pick<FileConfig, 'root' | 'readLimit'>) {
   using walked = walk(root, ask.path);
   const descriptor = openRegular(walked.found, ask.path);
@@ -41,7 +41,7 @@ export function readText(ask: ReadAsk, { root, readLimit }: Pick<FileConfig, 'ro
       if (number < first) continue;
       const shown = ask.lineNumbers === true ? `${String(number).padStart(6)}\t${line}` : line;
       bytes += Buffer.byteLength(shown);
-      // Returns at least one line, so that repeated reads make progress.
+      // At least one line is returned, so that repeated reads make progress.
       isMore = given.length === most || (bytes > readLimit && given.length > 0);
       if (isMore) break;
       given.push(shown);

@@ -4,12 +4,12 @@
  * 1. Every step starts from a folder that is held open, and does not follow links. Swapping a folder for a link during
  *    the walk cannot change the target of a path.
  * 2. A link is read, and its target is walked like any other path. A link that leads out of the root is refused.
- * 3. `..` goes back to the folder before, never to the parent on disk, and never above the root.
+ * 3. `..` goes back to the previous folder of the walk, never to the parent on disk, and never above the root.
  * 4. Nothing is opened for reading or writing before it is known to be a regular file: inspecting a device or a pipe
  *    neither blocks nor has an effect.
  *
- * Folders are held open through /proc. Where it is missing, paths are used instead: a program that swaps folders at the
- * right moment then gets through, and nothing else does.
+ * Folders are held open through /proc. On systems without /proc, paths are used instead. There, only a program that
+ * swaps a folder for a link at the right moment can get out of the root.
  */
 import { closeSync, constants, existsSync, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync } from 'node:fs';
 import { realpathSync, type Stats } from 'node:fs';
@@ -43,8 +43,9 @@ const MOST_FOLDERS = 200;
 const O_PATH = 0o10000000;
 
 /**
- * `root` must be a folder. `makeFolders` creates missing folders on the way. `withoutProc` is for tests: it behaves as
- * if /proc were missing. Throws `E_FILE_OUTSIDE`, `E_FILE_KIND`, and `E_FILE_MISSING` for a missing folder on the way.
+ * Walks to the path. `root` must be a folder. `makeFolders` creates missing folders on the way. `withoutProc` is for
+ * tests: it behaves as if /proc were missing. Throws `E_FILE_OUTSIDE`, `E_FILE_KIND`, and `E_FILE_MISSING` for a
+ * missing folder on the way.
  */
 export function walk(
   root: string,
@@ -97,7 +98,10 @@ function follow(trail: Trail, roots: string[], path: string, todo: string[], mak
   }
 }
 
-/** Ignores an existing folder, because another process may have created it meanwhile; the next lookup finds it. */
+/**
+ * Makes a folder. An existing folder is not an error, because another process may have created it meanwhile. The next
+ * lookup finds it.
+ */
 function makeFolder(reach: string): void {
   try {
     mkdirSync(reach);

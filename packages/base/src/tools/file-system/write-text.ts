@@ -1,6 +1,6 @@
 /**
- * Writes a text to a file, completely or not at all: writes a temporary file next to it and renames that file. The
- * rename replaces the file, so neither a symbolic link nor a hard link can redirect the text.
+ * Writes a text to a file, completely or not at all: writes a temporary file in the same folder and renames it to the
+ * file. The rename replaces the file, so neither a symbolic link nor a hard link can redirect the text.
  */
 import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import type { FileConfig } from './file-config.ts';
@@ -17,7 +17,7 @@ export function writeText({ path, text }: { readonly path: string; readonly text
   return { path: walked.path, bytes: bytes.length, created: walked.found === undefined };
 }
 
-/** Throws `E_FILE_READ_ONLY`, `E_FILE_LIMIT`. */
+/** Checks that a file of this size may be written. Throws `E_FILE_READ_ONLY`, `E_FILE_LIMIT`. */
 export function checkWritable(path: string, bytes: number, { readOnly, fileLimit }: WriteBounds): void {
   if (readOnly) throw fileError('E_FILE_READ_ONLY', path, 'cannot be written: this tool only reads');
   if (bytes > fileLimit) {

@@ -6,7 +6,7 @@ export interface FetchConfig {
   readonly allow: readonly string[];
   /** If given, only these hosts may be fetched. */
   readonly only?: readonly string[];
-  /** Host → headers to add to every request to that host. */
+  /** Headers by host. They are added to every request to that host. */
   readonly headers: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly timeoutMs: number;
   /** The maximum number of bytes of a body that are read. */

@@ -28,7 +28,9 @@ const MOST_REDIRECTS = 5;
 const MOST_ADDRESSES = 3;
 const shownHeaders = ['location', 'retry-after', 'etag', 'last-modified', 'link', 'allow'];
 
-/** Returns JSON for the model. `url` is the final one, after redirects, and `headers` are a few that are useful. */
+/**
+ * Returns JSON for the model. `url` is the final URL after redirects, and `headers` holds only a few useful headers.
+ */
 export async function fetchPage(ask: FetchAsk, place: FetchPlace) {
   const late = AbortSignal.timeout(place.config.timeoutMs);
   const signal = AbortSignal.any([place.signal, late]);

@@ -71,7 +71,7 @@ class TextBuilder {
   }
 
   newLine(): void {
-    // Drops the link, because a link over several lines would not be readable.
+    // The link is dropped, because a link over several lines would not be readable.
     this.#link = undefined;
     if (this.#atLine) return;
     this.#pieces.push('\n');
@@ -122,7 +122,7 @@ type Token =
 const rawElements = new Set(['script', 'style', 'textarea', 'title', 'noscript', 'iframe']);
 
 function* tokensOf(html: string): Generator<Token> {
-  // Does not use toLowerCase, which makes some characters longer.
+  // `toLowerCase` is applied only to A–Z, because it makes some other characters longer, which would shift positions.
   const lower = html.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
   let at = 0;
   while (at < html.length) {

@@ -14,5 +14,5 @@ const request: ToolHandler = async (ctx, input) => {
   });
 };
 
-// Both use the same handler: the schema of `get` simply has neither method nor body.
+// Both exports use the same handler. The schema of `get` has no method and no body.
 export const handlers = { get: request, request };

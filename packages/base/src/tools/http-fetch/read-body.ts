@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline, type Transform } from 'node:stream';
 import { GoondanError } from '@goondan/types';
 
-/** `isCut`: the body was longer than the limit. */
+/** Reads the body. `isCut` is true if the body was longer than the limit. */
 export async function readBody(answer: IncomingMessage, limit: number) {
   const unpacker = await unpackerFor(answer.headers['content-encoding']);
   const stream = unpacker === undefined ? answer : pipeline(answer, unpacker, () => undefined);

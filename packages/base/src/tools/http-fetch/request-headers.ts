@@ -10,7 +10,7 @@ const headerName = /^[!#$%&'*+.^_`|~0-9a-z-]{1,100}$/;
 // Allows visible characters, spaces and tabs.
 const headerValue = /^[\t\u0020-\u007e\u0080-\u00ff]{0,4000}$/;
 
-/** Throws `E_FETCH_HEADER`. */
+/** Checks the headers that the model set. Throws `E_FETCH_HEADER`. */
 export function checkHeaders(given: Readonly<Record<string, string>>): Record<string, string> {
   const checked: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) {
@@ -23,7 +23,10 @@ export function checkHeaders(given: Readonly<Record<string, string>>): Record<st
   return checked;
 }
 
-/** `given` must be checked already, and may be sent only to the origin for which the model set it. */
+/**
+ * Returns the headers for a request. `given` holds the model's headers, which must be checked already. They may be sent
+ * only to the origin for which the model set them.
+ */
 export function headersFor(
   url: URL,
   given: Readonly<Record<string, string>>,

@@ -14,7 +14,7 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
-/** Rejects when there is no response. The caller must read the response or destroy it. */
+/** Sends the request. Rejects when there is no response. The caller must read the response or destroy it. */
 export function sendRequest({ url, address, method, headers, body, signal }: HttpRequest): Promise<IncomingMessage> {
   const isSecure = url.protocol === 'https:';
   const name = hostOf(url);
@@ -24,7 +24,7 @@ export function sendRequest({ url, address, method, headers, body, signal }: Htt
     path: `${url.pathname}${url.search}`,
     method,
     headers: { ...headers, ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }) },
-    // Opens a new connection for each request, so that a connection to another name is never reused.
+    // Each request opens a new connection, so that a connection that was made for another host name is never reused.
     agent: false,
     signal,
     // The certificate must match the host name, not the address.
@@ -37,7 +37,7 @@ export function sendRequest({ url, address, method, headers, body, signal }: Htt
       reject(reason instanceof Error ? reason : new Error(String(reason)));
     };
     request.on('error', reject);
-    // The request asked for no upgrade, and nothing else would close such a connection.
+    // The request asked for no upgrade, and no other code would close an upgraded connection.
     request.on('upgrade', (_answer, socket) => {
       socket.destroy();
       stop(new Error('the host changed to another protocol'));

@@ -1,7 +1,7 @@
 /**
- * Walks a folder and yields matches in the order of names. Symbolic links are not followed: their target is either
- * found at its own path or outside of the folder. This code runs in a separate process, because a regular expression
- * cannot be interrupted.
+ * Walks a folder and yields matches in the order of names. Symbolic links are not followed: the target of a link is
+ * outside of the folder, or it is found at its own path. This code runs in a separate process, because a regular
+ * expression cannot be interrupted.
  */
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
 import { fileError } from '../file-error.ts';
@@ -51,7 +51,7 @@ function fitsGlob(glob: string | undefined): (path: string) => boolean {
     : (path) => compiled.match(path.slice(path.lastIndexOf('/') + 1));
 }
 
-/** `found` is absent for a folder that is nested too deeply. */
+/** Yields the files of a folder and its subfolders. `found` is absent for a folder that is nested too deeply. */
 function* walkFiles(
   folder: Found,
   path: string,

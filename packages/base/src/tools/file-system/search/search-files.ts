@@ -75,7 +75,7 @@ async function collect(stdout: ReadableStream<Uint8Array>, ask: SearchAsk, limit
     else if (matches.length < limit) matches.push(said.match);
     else return result({ stopped: 'limit' });
   }
-  // The process was killed while it wrote a line.
+  // The output ends without `done`, because the process was killed before it had finished.
   return result({ stopped: 'time' });
 }
 
