@@ -56,7 +56,7 @@ function carriesTag(pid: number, tag: ProcessTag): boolean {
   return environment?.toString('latin1').split('\0').includes(tag) ?? false;
 }
 
-/** Returns undefined when the process has exited or its file cannot be read. */
+/** Reads a file of a process from /proc. Returns undefined when the process has exited or the file cannot be read. */
 function readProc(pid: number | 'self', file: string): Buffer | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`);

@@ -1,6 +1,6 @@
 /**
- * Limits the number of request bodies that are being received. A body is read before its sender is verified, so these
- * places are separate from those of requests that are being answered.
+ * Limits the number of request bodies that are being received. A body is read before its sender is verified, so the
+ * limit for bodies is separate from the limit for requests that are being answered.
  *
  * Invariant: a body that arrives quickly is read, however many senders keep slow requests open. When all places are
  * taken, the body that has been arriving for the longest time loses its place.
@@ -13,8 +13,8 @@ export class BodyPlaces {
   constructor(
     private readonly most: number,
     /**
-     * Call it when a body has arrived, before its request is answered. Throws when the server cannot answer another
-     * request.
+     * Throws when the server cannot answer another request. Call it when a body has arrived, before its request is
+     * answered.
      */
     readonly checkRoom: () => void,
   ) {}

@@ -6,7 +6,7 @@ export interface ListenConfig {
   readonly port: number;
   /** The host to listen on; 127.0.0.1 when absent. */
   readonly host?: string;
-  /** If true, no secret is needed. Only for servers that no other machine can reach. */
+  /** If true, clients need no secret. This is allowed only for servers that no other machine can reach. */
   readonly insecure?: boolean;
   /** The maximum number of requests answered at once, and of bodies received at once. */
   readonly maxConcurrent?: number;

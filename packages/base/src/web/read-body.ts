@@ -13,7 +13,10 @@ export interface BodyBounds {
   readonly places?: BodyPlaces;
 }
 
-/** Returns the raw bytes. Throws a `Refusal`: 413 (too large), 408 (too slow), 429 (no place), or 400 (incomplete). */
+/**
+ * Returns the raw bytes. Throws a `Refusal` with one of these statuses: 413 (too large), 408 (too slow), 429 (too many
+ * bodies at once) or 400 (incomplete).
+ */
 export async function readBody(
   request: Request,
   { longest = LONGEST_BODY, withinMs = SLOWEST_MS, places }: BodyBounds = {},

@@ -167,7 +167,10 @@ async function start(starting: Starting): Promise<Swarm> {
   return handle;
 }
 
-/** Takes the workspace and ends remaining processes of earlier runs. `leftOver`: the number of ended processes. */
+/**
+ * Takes the workspace and ends remaining processes of earlier runs. In the result, `leftOver` is the number of ended
+ * processes.
+ */
 async function takeWorkspace(
   { stateRoot, workspaceId, clock, endings, flock = true }: Starting,
   folder: string,
@@ -349,8 +352,8 @@ function openConnections(starting: Starting, swarm: SwarmAgents, spawn: Spawn, r
 }
 
 /**
- * The part of the grace that connections may use. It leaves time for the cleanup, because a connection may wait for a
- * turn.
+ * The part of the grace that connections may use. A connection may wait for a turn that takes long, so the rest of the
+ * grace is kept for the cleanup.
  */
 const CONNECTIONS_SHARE = 0.75;
 

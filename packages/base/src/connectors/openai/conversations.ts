@@ -34,7 +34,8 @@ export interface Place {
   /** True when the conversation already contains the earlier transcript. */
   readonly isKnown: boolean;
   /**
-   * The event id, which stays the same when the client repeats the message. Absent when the client must provide the id.
+   * The event id, which stays the same when the client repeats the message. The id is absent when the client must
+   * provide one.
    */
   readonly id?: string;
   /** Call it when the client has received this answer. */

@@ -25,7 +25,9 @@ export interface ScheduleClock {
   wait(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** The longest wait. It is short, because the system clock may be set and the machine may sleep. */
+/**
+ * The longest wait between two checks. It is short, because the system clock may be changed and the machine may sleep.
+ */
 const LONGEST_WAIT_MS = 30_000;
 const RETRY_MS = 5_000;
 

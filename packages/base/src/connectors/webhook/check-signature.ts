@@ -40,7 +40,7 @@ function readTimestamp({ timestamp }: SignatureScheme, { headers, now }: SignedD
   if (timestamp === undefined) return '';
   const given = headers.get(timestamp.header) ?? '';
   const ms = /^\d{1,15}$/.test(given) ? Number(given) * (timestamp.unit === 'seconds' ? 1_000 : 1) : NaN;
-  // The comparison is also false for `NaN`.
+  // If the time is not a number, this comparison is false, so the delivery is refused.
   if (Math.abs(now - ms) <= timestamp.toleranceSeconds * 1_000) return given;
   throw refuse(
     `The header ${timestamp.header} is missing, or not within ${timestamp.toleranceSeconds} seconds of now.`,

@@ -11,7 +11,7 @@ export interface SignatureScheme extends Required<Omit<HmacSignature, 'timestamp
 }
 
 export interface DeliveryScheme {
-  /** Absent when signatures are not checked. */
+  /** The scheme of the signatures. Absent when signatures are not checked. */
   readonly signature?: SignatureScheme;
   readonly id?: WebhookConfig['id'];
   readonly eventHeader?: string;

@@ -18,7 +18,7 @@ export interface RuleConfig {
 
 export interface ApprovalConfig {
   rules?: RuleConfig[];
-  /** The verdict for calls that match no rule: one for all, or one per kind of effect. */
+  /** The verdict for calls that match no rule: one verdict for all calls, or one for each kind of effect. */
   default?: Verdict | Partial<Record<Effects, Verdict>>;
   expiresInSeconds?: number;
   priority?: number;

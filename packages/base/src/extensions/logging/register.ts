@@ -1,4 +1,4 @@
-/** `logging`: logs the duration of turns, steps and tool calls. It never changes them. */
+/** `logging`: logs the duration of turns, steps and tool calls. It never changes their results. */
 import { type ExtensionRegister, isCancellation, type StepResult, type TurnResult } from '@goondan/types';
 import { describeArguments } from './describe-arguments.ts';
 

@@ -1,7 +1,7 @@
 /**
  * Keeps one server connected.
  *
- * 1. Only one attempt to connect runs at a time; callers wait for it.
+ * 1. Only one attempt to connect runs at a time, and callers wait for that attempt.
  * 2. The server counts as connected when its tools are listed and judged. No tool is called before.
  * 3. If a supervised connection breaks, it reconnects in the background, with backoff (`retry-delay.ts`). If the new
  *    connection soon breaks again, it counts as a failed attempt.
@@ -91,7 +91,7 @@ export class Connection {
     this.#connect().catch(() => undefined);
   }
 
-  /** True when an attempt failed recently, so that a turn need not wait for another one. */
+  /** True when an attempt to connect failed recently. A turn then does not wait for another attempt. */
   get isResting(): boolean {
     const last = this.#lastFailure;
     if (last === undefined || this.#phase === 'connected') return false;

@@ -109,7 +109,7 @@ export class McpServer {
       if (GoondanError.is(error) && isDeclaration(error)) {
         this.#health.failed(`${error.message} (${error.code})`, { exit: '', lines: [] });
       }
-      // If the turn was cancelled or exceeded its deadline, the turn itself reports that.
+      // If the turn was cancelled or exceeded its deadline, the turn itself reports the reason.
       if (required || signal.aborted || !GoondanError.is(error)) throw error;
       this.api.logger.warn(`mcp.failed: ${error.message} (${error.code}) The turn continues without it.`);
     }

@@ -1,6 +1,6 @@
 /**
- * The extension's state: the tools that it has seen and the tools that it withholds, for `gdn mcp approve`. When a turn
- * is resumed, the stored state is merged with the tools that this process has seen.
+ * The extension's state: the tools that it has seen, and the tools that it withholds, which `gdn mcp approve` lists.
+ * When a turn is resumed, the stored state is merged with the tools that this process has seen.
  */
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { isObject } from '../../json/is-object.ts';

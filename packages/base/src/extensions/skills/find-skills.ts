@@ -2,7 +2,7 @@
  * Finds the skills in some folders. A missing folder has no skills; an invalid skill does not affect the others.
  *
  * Invariants:
- * 1. If two skills have the same name, the first is used and the other is reported.
+ * 1. If two skills have the same name, the first skill is used, and the second one is reported.
  * 2. An unchanged file is not read again.
  * 3. At most `MOST_SKILLS` skills are found, and at most `MOST_SKILLS` entries of each folder are examined.
  */

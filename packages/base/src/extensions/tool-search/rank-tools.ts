@@ -1,7 +1,7 @@
 /** Ranks tools by how well their names and descriptions match the words of a query; rare words count more. */
 import type { ToolCatalogItem } from '@goondan/types';
 
-/** A match in the name counts this many times as much as a match in the description. */
+/** The weight of a match in the name. A match in the description has the weight 1. */
 const NAME_WEIGHT = 3;
 
 /** Returns the matching tools, best first. Tools with the same score keep the catalog's order. */

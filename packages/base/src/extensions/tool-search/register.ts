@@ -1,5 +1,6 @@
 /**
- * `tool-search`: lets a model with many tools search for the ones it needs; the next step offers only those.
+ * `tool-search`: lets a model with many tools search for the tools that it needs. The next step offers only the tools
+ * that were found.
  *
  * The selection is stored in the extension's state, so it also applies to later steps and turns, until another search
  * changes it.

@@ -20,7 +20,7 @@ export function listFolder({ path = '.' }: { readonly path?: string }, { root }:
   }
 }
 
-/** Returns undefined when the entry was deleted meanwhile. */
+/** Describes one entry of the folder. Returns undefined when the entry was deleted meanwhile. */
 function describe(folder: string, name: string) {
   const stats = lstatSync(`${folder}/${name}`, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;

@@ -13,7 +13,7 @@ export type Resolve = (host: string) => Promise<readonly string[]>;
 
 const LONGEST_URL = 8_192;
 
-/** Throws `E_FETCH_URL` unless the text is an http or https URL. */
+/** Parses a URL. Throws `E_FETCH_URL` unless the text is an http or https URL. */
 export function parseUrl(text: string, base?: URL): URL {
   const url = text.length > LONGEST_URL ? null : URL.parse(text, base?.href);
   if (url === null) throw badUrl(text, 'is not a URL');
@@ -23,8 +23,8 @@ export function parseUrl(text: string, base?: URL): URL {
 }
 
 /**
- * Returns at least one address, in the order to try them. Throws `E_FETCH_REFUSED`, and `E_FETCH_FAILED` for an unknown
- * name.
+ * Returns at least one address, in the order to try them. Throws `E_FETCH_REFUSED` if the URL may not be fetched, and
+ * `E_FETCH_FAILED` for an unknown name.
  */
 export async function findAddresses(url: URL, config: FetchConfig, resolve: Resolve): Promise<string[]> {
   const host = hostOf(url);

@@ -2,7 +2,7 @@
 import { type BlockList, isIPv4, isIPv6 } from 'node:net';
 import { blockListOf } from './is-public-address.ts';
 
-/** Tells whether a pattern matches a host by name. An address matches only as text. */
+/** Returns true if a pattern matches a host by its name. A pattern that is an address must equal the host as text. */
 export function namesHost(pattern: string, host: string): boolean {
   const [wanted, name] = [pattern.toLowerCase(), host.toLowerCase()];
   return wanted.startsWith('*.') ? name.endsWith(wanted.slice(1)) : name === wanted;

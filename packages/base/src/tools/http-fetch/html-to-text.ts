@@ -122,7 +122,8 @@ type Token =
 const rawElements = new Set(['script', 'style', 'textarea', 'title', 'noscript', 'iframe']);
 
 function* tokensOf(html: string): Generator<Token> {
-  // `toLowerCase` is applied only to A–Z, because it makes some other characters longer, which would shift positions.
+  // Only A–Z are converted, because `toLowerCase` makes some other characters longer, and positions in `lower` must
+  // equal those in `html`.
   const lower = html.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
   let at = 0;
   while (at < html.length) {

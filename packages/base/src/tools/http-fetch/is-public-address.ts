@@ -1,7 +1,7 @@
 /**
- * Tells whether an address is public. Not public are this machine, its network, a cloud provider's network with its
- * metadata services, and addresses that are not hosts. Only the public ranges of IPv6 are allowed, so an IPv4 address
- * cannot be hidden in an unlisted IPv6 form.
+ * Tells whether an address is public. These addresses are not public: this machine, its network, a cloud provider's
+ * network with its metadata services, and addresses that are not hosts. Only the public ranges of IPv6 are allowed, so
+ * an IPv4 address cannot be hidden in an unlisted IPv6 form.
  */
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 

@@ -13,7 +13,7 @@ export type CallAction =
   | { readonly type: 'call.end'; readonly caller: AgentAddress; readonly callId: string; readonly outcome: CallOutcome }
   /** The caller gave up: cancel the turn of this event, or prevent it from starting. */
   | { readonly type: 'turn.cancel'; readonly at: AgentAddress; readonly eventId: string; readonly reason: string }
-  /** `timer`: the id of the event. Pass it to `expire` when the timer fires. */
+  /** Sets a timer. `timer` is the id of the call's event. Pass the id to `expire` when the timer fires. */
   | { readonly type: 'timer.set'; readonly timer: string; readonly at: number }
   | { readonly type: 'timer.clear'; readonly timer: string }
   | {

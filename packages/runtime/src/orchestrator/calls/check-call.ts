@@ -15,7 +15,7 @@ export interface CallRules {
   readonly timesOf: (agentName: string) => { readonly queueTimeoutMs: number; readonly turnTimeoutMs: number };
 }
 
-/** Returns the reason for a rejection, or `undefined`. */
+/** Returns the reason why the call is rejected, or `undefined` if it is allowed. */
 export function checkCall(
   { agents, limits }: Omit<CallRules, 'timesOf'>,
   caller: AgentAddress,

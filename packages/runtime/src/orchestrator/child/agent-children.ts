@@ -45,7 +45,10 @@ export function agentChildren({ spawn, runner, folder, restart, clock, spares }:
     close: () => spare.close(),
   };
 
-  /** Takes the spare, unless the agent has its own environment variables, which must be set when a process starts. */
+  /**
+   * Takes the spare, unless the agent has its own environment variables. Such variables can only be set when a process
+   * starts.
+   */
   function takeSpare({ environment = {} }: DeclaredAgent, request: ChildRequest): AgentChild | undefined {
     if (spares === 0 || Object.keys(environment).length > 0) return undefined;
     const taken = spare.take();

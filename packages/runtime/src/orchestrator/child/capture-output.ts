@@ -1,7 +1,7 @@
 /**
- * Reads the output of a child line by line. A child that writes too much is slowed down, not buffered: above a number
- * of bytes per second nothing is read, and its writes block. Above a number of lines per second, lines are dropped and
- * counted.
+ * Reads the output of a child line by line. A child that writes too much is slowed down, because its output is not
+ * buffered here: above a number of bytes per second nothing is read, and the child's writes block. Above a number of
+ * lines per second, lines are dropped and counted.
  */
 import { type Clock, sleep } from '../../ports/clock.ts';
 import type { ChildOutput } from '../../ipc/spawn.ts';

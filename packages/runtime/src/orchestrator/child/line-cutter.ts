@@ -19,7 +19,7 @@ export class LineCutter {
     });
   }
 
-  /** Like `push`, for unwanted lines: returns only their number, at a fraction of the cost. */
+  /** Like `push`, but for lines that will be dropped. It returns only their number, which costs much less. */
   skip(chunk: Uint8Array): number {
     let count = 0;
     for (const byte of chunk) if (byte === NEWLINE) count += 1;

@@ -38,7 +38,8 @@ export class WarmSpare<Child extends { readonly exited: Promise<unknown>; kill(g
     try {
       child = this.#spawn();
     } catch {
-      // Not reported here: the next caller that needs a process gets the same error and reports it.
+      // The error is not reported here, because the next caller that needs a process gets the same error and reports
+      // it.
       this.#restarts = afterCrash(this.#restarts, this.#policy, this.#clock.elapsed());
       return this.#fillAfter(REFILL_MS);
     }

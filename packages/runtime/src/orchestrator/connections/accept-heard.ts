@@ -2,7 +2,7 @@
  * Handles the events that a connector sends with `emit` or `ask`: checks that they are declared, routes them, and waits
  * until they are on disk.
  *
- * Invariants: 1. An event is accepted when `accept` resolves, which is after the durable write. 2. A connector is
+ * Invariants: 1. An event counts as accepted when `accept` resolves, after the durable write. 2. A connector is
  * identified by the channel of its connection, not by its own data. 3. At most `MOST_UNDER_WAY` emitted events are in
  * progress at a time, whatever the connector does. The channel limits the number of asks.
  */

@@ -6,7 +6,7 @@ export class BodyRoom {
 
   constructor(private readonly most: number) {}
 
-  /** Reserves bytes. Throws `E_CONTROL_FULL` when fewer are left. */
+  /** Reserves this number of bytes. Throws `E_CONTROL_FULL` when fewer bytes are left. */
   take(bytes: number): void {
     if (this.taken + bytes > this.most) {
       throw new GoondanError('E_CONTROL_FULL', `Requests of ${this.most} bytes are being read.`, { retryable: true });

@@ -1,10 +1,10 @@
 /**
  * The control socket of a running swarm: HTTP and event streams on a Unix socket (docs/control-socket.md).
  *
- * 1. Only the owner of the swarm can open it.
+ * 1. Only the owner of the swarm can open the socket.
  * 2. Every request gets an answer, and every rejection has a code. No request causes an uncaught exception.
  * 3. A client that does not read, or never finishes its request, costs a bounded amount of memory.
- * 4. It sends no CORS headers, so pages in a browser have no access.
+ * 4. The server sends no CORS headers, so pages in a browser have no access.
  */
 import { GoondanError } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';

@@ -5,7 +5,7 @@
  */
 import type { ProcessEntry } from './read-processes.ts';
 
-/** Chooses the processes. `self`: the calling process, which is never chosen, and neither is its group. */
+/** Chooses the processes. `self` is the calling process. It is never chosen, and its group is never chosen either. */
 export function chooseVictims(
   entries: readonly ProcessEntry[],
   self: number,

@@ -1,8 +1,8 @@
 /**
  * The guardian: a small process beside the orchestrator that outlives it, however the orchestrator ends, and then ends
- * the remaining processes of the run. It detects that end by the connection between them, which the system closes even
- * after `kill -9`. The guardian has no tag itself, and ignores signals that a terminal or a supervisor sends to a
- * group.
+ * the remaining processes of the run. The guardian detects the end of the orchestrator by the connection between them,
+ * which the system closes even after `kill -9`. The guardian has no tag itself, and ignores signals that a terminal or
+ * a supervisor sends to a group.
  */
 import { CHANNEL_DESCRIPTOR } from '../../ipc/channel/socket-wire.ts';
 import { guard, type GuardianReport } from './guard.ts';

@@ -17,7 +17,10 @@ export function newTag(variable: typeof RUN_VARIABLE | typeof CHILD_VARIABLE): P
   return `${variable}=${crypto.randomUUID()}`;
 }
 
-/** Throws unless the tag has our format. Processes with the tag are killed, so it must not match by chance. */
+/**
+ * Checks a tag, and throws unless it has our format. Processes with the tag are killed, so another program must not
+ * have it by chance.
+ */
 export function checkTag(tag: string): ProcessTag {
   if (ourTag.test(tag)) return tag as ProcessTag;
   throw new TypeError(`"${tag}" is not a tag of a run, so nothing can be known by it.`);

@@ -64,7 +64,7 @@ function readProcess(pid: number, tag: ProcessTag): { entry: ProcessEntry; isBar
   };
 }
 
-/** Returns `undefined` when the process has exited. */
+/** Reads the state, parent, group and name of a process. Returns `undefined` when the process has exited. */
 export function readStat(pid: number) {
   const bytes = readProc(pid, 'stat');
   if (bytes === undefined) return undefined;
@@ -76,7 +76,9 @@ export function readStat(pid: number) {
   return { state, parent: Number(parent), group: Number(group), command };
 }
 
-/** Returns `undefined` when the process has exited, or its file may not be read. */
+/**
+ * Reads a file of a process from /proc. Returns `undefined` when the process has exited, or the file may not be read.
+ */
 export function readProc(pid: number, file: string): Uint8Array | undefined {
   try {
     return readFileSync(`/proc/${pid}/${file}`);

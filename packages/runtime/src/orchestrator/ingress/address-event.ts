@@ -29,7 +29,7 @@ export function addressEvent(
 
 /**
  * Makes the id of an agent event from the connection's name and the connector's id. So two connections may use the same
- * ids, and neither can claim an event of the other, or of an agent.
+ * ids, and no connection can use the id of an event from another connection or from an agent.
  */
 function eventId(connection: string, id: string): string {
   return `heard-${sha256(JSON.stringify([connection, id])).slice(0, 32)}`;

@@ -3,8 +3,8 @@
  *
  * Invariants:
  * 1. The first matching rule decides, even if it then rejects the event: an event never falls through to a later rule.
- * 2. The instance key is the text in the rule, or the one property that the rule names. No other part of an event
- *    becomes a key.
+ * 2. The instance key is the text in the rule, or the value of the property that the rule names. No other part of an
+ *    event becomes a key.
  */
 import type { AgentAddress, JsonObject } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';

@@ -5,8 +5,8 @@ import type { Instances } from './instances.ts';
 
 /**
  * Lets every process finish its turn and exit. An instance exits after the instances that wait for its answer.
- * Processes that are left after `graceMs` are killed; their events are handled at the next start. `callersOf`: returns
- * the instances that wait for an answer.
+ * Processes that are left after `graceMs` are killed; their events are handled at the next start. `callersOf` returns
+ * the instances that wait for an answer of the given instance.
  */
 export async function drainInstances(
   instances: Instances,

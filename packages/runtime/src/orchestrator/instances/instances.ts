@@ -126,8 +126,8 @@ export class Instances implements SwarmListener {
   }
 
   /**
-   * Resolves when `isTrue` returns true. It is checked now and after every step, including steps that the check itself
-   * causes.
+   * Resolves when `isTrue` returns true. `isTrue` is called now and after every step, including steps that the call
+   * itself causes.
    */
   async until(isTrue: () => boolean): Promise<void> {
     const reached = Promise.withResolvers<void>();

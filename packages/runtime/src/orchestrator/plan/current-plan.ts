@@ -23,7 +23,7 @@ export interface Plan {
   readonly cards: readonly AgentCard[];
   /** Functions that mask secrets, by agent name. */
   readonly masks: ReadonlyMap<string, Mask>;
-  /** Masks the secrets of all agents and connections, for data that one of them sends to another. */
+  /** Masks the secrets of all agents and connections, for data that goes from one agent or connection to another. */
   readonly mask: Mask;
   readonly partsDigests: ReadonlyMap<string, string>;
 }

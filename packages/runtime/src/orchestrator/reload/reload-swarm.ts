@@ -1,6 +1,6 @@
 /**
  * Reads the plan again, tries its changes, and puts the plan in force; one reload at a time. A failed reload changes
- * nothing. It is reported as an event with its code and reason, in the log and to watchers.
+ * nothing. The failure is reported to the log and to watchers, as an event with a code and a reason.
  */
 import { GoondanError } from '@goondan/types';
 import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';

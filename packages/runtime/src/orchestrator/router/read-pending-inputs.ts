@@ -40,8 +40,8 @@ export function storeProblem(thrown: unknown): FrameError {
 
 /**
  * Gives up the requests of cancelled turns after a restart. Such a turn normally gives up its requests when it ends,
- * but the orchestrator that knew them has exited. Returns the inputs, with cancel marks for these requests. `inputs`:
- * those of the whole workspace. A request whose caller waits, or may wait, is kept.
+ * but the orchestrator that knew them has exited. Returns the inputs, with cancel marks for these requests. `inputs`
+ * must hold the pending inputs of the whole workspace. A request whose caller waits, or may wait, is kept.
  */
 export function giveUpRequests(inputs: readonly PendingInput[]): readonly PendingInput[] {
   const first = new Map(inputs.map(({ address, entries }) => [addressKey(address), entries[0]]));

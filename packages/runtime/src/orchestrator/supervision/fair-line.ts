@@ -34,7 +34,8 @@ export interface Next {
 }
 
 /**
- * Yields the instances in order. `processes`: the number of processes by agent; each yielded instance is added to it.
+ * Yields the instances in order. `processes` is the number of processes by agent. Each yielded instance is counted
+ * there as a process of its agent.
  */
 export function* inFairOrder(demand: LineDemand, processes: Map<string, number>): Generator<Next, undefined> {
   const { people, agents, patient } = groupLine(demand);

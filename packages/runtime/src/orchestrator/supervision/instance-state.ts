@@ -44,7 +44,7 @@ export type Phase =
   | { readonly name: 'stopped' };
 
 interface Leaving {
-  /** Absent when the process was never ready. */
+  /** The time at which the process became ready. Absent when the process was never ready. */
   readonly readySince?: number;
   /** True when the turn of the first queued event is running. */
   readonly hasTurn: boolean;
@@ -80,8 +80,8 @@ export const newInstance: InstanceState = {
 };
 
 /**
- * The inputs of the state machine. `process`: the number from `process.spawn`; inputs of an earlier process are
- * ignored.
+ * The inputs of the state machine. `process` is the number from the action `process.spawn`. Inputs of an earlier
+ * process are ignored.
  */
 export type InstanceInput =
   /**
@@ -129,8 +129,8 @@ export type InstanceInput =
    * lengthens it.
    */
   /**
-   * `cleanUpMs`: the part of the grace reserved for cleaning up, if a turn may take long; the whole remaining grace
-   * when absent.
+   * `cleanUpMs` is the time that cleaning up may take after the turn. When absent, cleaning up may take the whole
+   * remaining grace.
    */
   | { readonly type: 'drain'; readonly graceMs: number; readonly cleanUpMs?: number; readonly afterwards: Afterwards }
   | { readonly type: 'timer'; readonly timer: InstanceTimer };

@@ -3,14 +3,15 @@
  *
  * Invariants:
  * 1. Free slots go to the waiting instances in the order of `fair-line.ts`; the only exception is 4.
- * 2. Only idle processes are hibernated to free a slot, and no more than needed. The process that has been idle longest
- *    is chosen first: among agents that have several processes, and then among those that have one.
+ * 2. Only idle processes are hibernated to free a slot, and no more than needed. Processes of agents that have several
+ *    processes are chosen before the only process of an agent. Among these, the process that has been idle longest is
+ *    chosen first.
  * 3. There are at most `maxProcesses` processes, except for 4.
  * 4. When every process waits for the answer of another agent, the first instance in line whose answer is awaited
  *    starts beyond the limit. Such an instance always exists: the wait-for graph has no cycle (`calls/wait-graph.ts`),
- *    so it ends at an instance without a process, which waits for a slot or is in backoff. So callers that hold all
- *    slots cannot block their callees, and the limit is exceeded only when nothing else can continue. A process beyond
- *    the limit is hibernated as soon as it is idle and other instances wait.
+ *    so every chain of waiting instances ends at an instance without a process, which waits for a slot or is in
+ *    backoff. So callers that hold all slots cannot block their callees, and the limit is exceeded only when nothing
+ *    else can continue. A process beyond the limit is hibernated as soon as it is idle and other instances wait.
  * 5. An instance that waits for people gets a slot last. If no idle process can be ended, the process of such an
  *    instance ends to free its slot. Its turn is left and continues in the next process.
  * 6. The number of waiting instances is bounded where input is accepted (`refuseWhenLineFull`). An instance with

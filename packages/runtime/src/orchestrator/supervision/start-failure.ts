@@ -1,4 +1,4 @@
-/** Classifies error codes: what an error means for the next start, and for the running event. */
+/** Classifies error codes by their effect on the next start and on the running event. */
 import type { ErrorCode } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 

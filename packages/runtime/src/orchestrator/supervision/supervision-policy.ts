@@ -14,7 +14,7 @@ export const defaultSupervisionPolicy = {
    * start.
    */
   startAttempts: 3,
-  /** The grace for a process that hibernates: it has no turn, but its extensions clean up. */
+  /** The grace for a process that hibernates. Such a process has no turn to finish, but its extensions clean up. */
   hibernateGraceMs: 10_000,
 };
 

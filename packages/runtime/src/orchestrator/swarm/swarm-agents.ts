@@ -65,7 +65,9 @@ export class SwarmAgents {
   readonly waiters = new TurnWaiters();
   readonly approvals: Approvals;
   readonly #events: Required<SwarmListener>;
-  /** Called in this order: a calling agent gets an answer before clients and watchers get it. */
+  /**
+   * The listeners are called in this order, so that a calling agent gets an answer before clients and watchers get it.
+   */
   readonly #listeners: readonly SwarmListener[];
   readonly #broker: CallBroker;
   readonly #mailboxes: Mailboxes;

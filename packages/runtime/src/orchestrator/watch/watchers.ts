@@ -6,7 +6,7 @@ export class Watchers {
   readonly #watchers = new Set<{ readonly filter: WatchFilter; readonly listener: (notice: SwarmNotice) => void }>();
   readonly #soFar: () => Iterable<SwarmNotice>;
 
-  /** `soFar`: returns the backlog, for watchers that ask for it. */
+  /** `soFar` returns the notices of the turns that are running now, for watchers that ask for this backlog. */
   constructor(soFar: () => Iterable<SwarmNotice>) {
     this.#soFar = soFar;
   }

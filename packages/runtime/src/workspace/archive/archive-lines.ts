@@ -35,7 +35,7 @@ export function archiveTexts(
     texts.push(voided.has(logged) ? `${logged.text.slice(0, -1)},"void":true}` : logged.text);
   }
   const { id, at, events, result, fork } = commit.turn;
-  // JSON leaves an absent fork out.
+  // If `fork` is undefined, `JSON.stringify` leaves it out.
   const end = { seq: commit.base.seq, turn: id, at, version: commit.version, events, result, fork };
   if (commit.base.seq > after) texts.push(`${JSON.stringify(end).slice(0, -1)}${stateFields(commit.turn, states)}}`);
   return texts;
@@ -61,7 +61,7 @@ export interface EndLine {
   readonly events: number;
   readonly result: CommittedTurn['result'];
   readonly fork?: ForkOrigin;
-  /** Absent when no state changed. */
+  /** The changes to the states of extensions. Absent when no state changed. */
   readonly states?: ChangedStates;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Reads every kept committed turn. It takes no lock and changes nothing, so that processes other than the owner can use
- * it. The last turn may not be in the archive yet, because its process has not added it yet or died before. Then the
- * turn is built from the commit record and the log, as recovery would do it.
+ * it. The last turn may not be in the archive yet, because its process has not added it yet or died before. In this
+ * case the turn is made from the commit record and the log, in the same way as recovery does.
  */
 import type { GoondanError } from '@goondan/types';
 import { committedLog, isWholeLog } from '../records/committed-log.ts';

@@ -8,7 +8,7 @@ export interface BlamedMessage {
   readonly seq: number;
   readonly at: Date;
   readonly turnId: string;
-  /** Absent for a message that was added between steps. */
+  /** The step that added the message. Absent for a message that was added between steps. */
   readonly stepId?: string;
   readonly author: EventAuthor;
   readonly how: 'append' | 'replace';

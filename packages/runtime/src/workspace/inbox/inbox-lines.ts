@@ -52,7 +52,7 @@ export function readInbox(read: ReadLines): { readonly head: InboxHead; readonly
   return typeof lines === 'string' ? lines : { head, lines };
 }
 
-/** Returns the lines, or a string that describes the damage. `after`: the number before the first line. */
+/** Returns the lines, or a string that describes the damage. `after` is one less than the number of the first line. */
 export function readInboxLines(stored: readonly StoredLine[], after: number): InboxLine[] | string {
   const lines: InboxLine[] = [];
   for (const each of stored) {

@@ -47,7 +47,8 @@ export async function applyCommit(
   await together([files.base.sync(), files.archive.sync()]);
   await placeExtensions(stored, plan.changed, plan.removed);
   await putReply();
-  // Not synced: if a power loss brings these events back, the commit record shows that they are already committed.
+  // The truncation is not synced. If a power loss brings these events back, the commit record shows that they are
+  // already committed.
   await files.events.truncate(0);
   await files.turn.truncate(0);
 }

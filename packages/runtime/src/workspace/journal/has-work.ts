@@ -21,7 +21,7 @@ export async function hasWork(stored: StoredInstance): Promise<boolean> {
   return (await readQueue(stored, paths.outbox)).length > 0;
 }
 
-/** Returns true if the commit writes no log, so that the log cannot show whether the commit is complete. */
+/** Returns true if the commit wrote no log. In this case the log cannot show whether the commit is complete. */
 function isWithoutLog({ after, result }: CommittedTurn, last: number): boolean {
   return result === 'reset' || last - after === 1;
 }

@@ -59,8 +59,8 @@ export class InstanceSlot {
   }
 
   /**
-   * Runs one action with the writer. Closes the instance afterwards, unless this process had it open before. If closing
-   * fails, the action still counts, and the lock is released at the next use.
+   * Runs one action with the writer. Closes the instance afterwards, unless this process had already opened it before.
+   * If closing fails, the action still counts, and the lock is released at the next use.
    *
    * **Errors** — those of `openWriter`.
    */

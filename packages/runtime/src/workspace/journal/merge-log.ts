@@ -11,7 +11,8 @@ import type { LoggedRecord } from '../records/logged-record.ts';
  * Merges the records. `after`: the number of the last committed record. Records up to this number belong to earlier
  * turns and are ignored.
  *
- * Returns the records in order, without gaps. `cutFrom`: the number of the first record to cut off; absent if none.
+ * Returns the records in order, without gaps. `cutFrom` is the number of the first record to cut off. It is absent if
+ * no record is cut off.
  */
 export function mergeLog(
   events: readonly LoggedRecord[],

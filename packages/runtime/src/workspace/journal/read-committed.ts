@@ -1,6 +1,6 @@
 /**
  * Reads the committed conversation for processes that do not own the instance. It takes no lock and changes nothing.
- * While the owner is committing, the base is computed as recovery would do it, or read again.
+ * While the owner is committing, the base is computed in the same way as recovery does, or read again.
  */
 import type { GoondanError, JsonValue, Message } from '@goondan/types';
 import type { ConversationSnapshot } from '../../agent/conversation/conversation-store.ts';
@@ -18,10 +18,10 @@ const ATTEMPTS = 5;
 
 /** The newest moment of a conversation, read from its intact files. */
 export interface IntactConversation {
-  /** Absent when the commit record is damaged. */
+  /** The number of the commit. Absent when the commit record is damaged. */
   readonly version?: number;
   readonly stateVersion?: number;
-  /** Absent when the base or the commit record is damaged. */
+  /** The messages of the conversation. Absent when the base or the commit record is damaged. */
   readonly messages?: readonly Message[];
   readonly extensionState: Readonly<Record<string, JsonValue>>;
   /** Extensions whose state file is damaged. */

@@ -13,7 +13,7 @@ export interface InstanceSummary {
   /** The number of accepted events without a committed turn. */
   readonly pending: number;
   readonly deadLetters: number;
-  /** Absent until the instance opened its first turn. */
+  /** The time at which the instance was created. Absent until the instance has opened its first turn. */
   readonly createdAt?: Date;
   /** The time of the last turn or reset that was committed; before the first commit, the same as `createdAt`. */
   readonly updatedAt?: Date;

@@ -40,13 +40,13 @@ export class AppendLog {
     }
   }
 
-  /** Writes bytes at the end; not durable before `sync`. */
+  /** Writes bytes at the end of the file. They are not durable before `sync`. */
   async write(bytes: Uint8Array): Promise<void> {
     await this.#file.append(bytes);
     this.#size += bytes.length;
   }
 
-  /** Cuts the file; not durable before `sync`. */
+  /** Cuts the file to this size. The cut is not durable before `sync`. */
   async truncate(size: number): Promise<void> {
     await this.#file.truncate(size);
     this.#size = size;

@@ -28,7 +28,7 @@ export async function openLines(
   return { lines: read.lines, log };
 }
 
-/** Cuts off a torn tail. Not durable before `sync`. */
+/** Cuts off a torn tail. The cut is not durable before `sync`. */
 export async function mendTail(ports: StorePorts, log: AppendLog, read: ReadLines): Promise<void> {
   if (!read.torn) return;
   const message = `cut ${log.size - read.end} bytes of a write that a crash had interrupted`;

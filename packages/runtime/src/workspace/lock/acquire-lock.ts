@@ -61,8 +61,8 @@ export async function acquireLock(seeker: LockSeeker, path: string): Promise<Loc
     const previous = found.owner ?? undefined;
     const mine = { epoch, owner: { ...processes.self(), holder, ...(about && { about: about(previous) }) } };
     if (!(await fs.createNew(claim, encodeLock(mine)))) {
-      // Rejects if the process that made the claim is alive. If it is dead, this epoch is skipped and the next one is
-      // tried.
+      // This rejects if the process that made the claim is alive. If that process is dead, its epoch is skipped and the
+      // next epoch is tried.
       await readUnowned(seeker, claim);
       abandoned.push(claim);
       continue;

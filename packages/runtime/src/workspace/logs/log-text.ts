@@ -9,8 +9,8 @@ const LONGEST_LINE = 64 * 1024;
 const LONGEST_MESSAGE = 16 * 1024;
 
 /**
- * Returns `undefined` when the line cannot be written as JSON, or is too long even without its data and with a
- * shortened message.
+ * Encodes one line. Returns `undefined` when the line cannot be written as JSON, or is too long even without its data
+ * and with a shortened message.
  */
 export function encodeLine(line: LogLine): string | undefined {
   try {
@@ -52,8 +52,8 @@ const readFields = object({
 });
 
 /**
- * Returns `undefined` for a partial line, which a crash or a full disk can leave. A line of a later version is returned
- * with all its fields, except a `place` with an unknown shape.
+ * Decodes one line. Returns `undefined` for a partial line, which a crash or a full disk can leave. A line of a later
+ * version is returned with all its fields, except a `place` with an unknown shape.
  */
 export function decodeLine(text: string): LogLine | undefined {
   try {

@@ -117,8 +117,8 @@ export class SwarmLog {
   }
 
   /**
-   * Counts the lines of a failed write as dropped. It is unknown how much of them was written, so they are not written
-   * again.
+   * Counts the lines of a failed write as dropped. Some of these lines may have been written, so none of them is
+   * written again.
    */
   #putOff(taken: readonly Waiting[], error: unknown): void {
     const dropped = taken.reduce((sum, each) => sum + (typeof each === 'string' ? 1 : each.dropped), 0);

@@ -20,7 +20,7 @@ export function isWholeLog({ turn, base }: CommitRecord, log: readonly LoggedRec
   return log.length === base.seq - (turn?.after ?? 0) - 1;
 }
 
-/** Returns the only record of a reset. It is stored in no file, but computed from the commit. */
+/** Returns the only record of a reset. No file stores this record, because it can be computed from the commit. */
 export function resetLog({ id, after, at }: Pick<CommittedTurn, 'id' | 'after' | 'at'>): readonly LoggedRecord[] {
   const seq = after + 1;
   const record = { type: 'message', event: { type: 'truncate' }, author: { kind: 'runtime' } } as const;

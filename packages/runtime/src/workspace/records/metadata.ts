@@ -31,7 +31,7 @@ export interface InstanceMetadata {
 export interface CommitRecord {
   /** The number of commits so far; 0 before the first. */
   readonly version: number;
-  /** Absent before the first commit. */
+  /** The last committed turn, reset or fork. Absent before the first commit. */
   readonly turn?: CommittedTurn;
   /** The mark of the base, with the number of the last record that the base includes. */
   readonly base: FileMark & { readonly seq: number };

@@ -3,7 +3,8 @@ import { corruptStore } from '../lines/corrupt-store.ts';
 import { decodeMetadata, type InstanceMetadata, refuseOtherInstance } from './metadata.ts';
 
 /**
- * Returns `undefined` when the file does not exist. **Errors** — `E_STORE_CORRUPT`, `E_STORE_FORMAT`, `E_STORE_READ`.
+ * Reads `metadata.json`. Returns `undefined` when the file does not exist. **Errors** — `E_STORE_CORRUPT`,
+ * `E_STORE_FORMAT`, `E_STORE_READ`.
  */
 export async function readMetadata(
   stored: Omit<StoredInstance, 'address' | 'limits'>,

@@ -35,8 +35,8 @@ export interface KeptRun extends RecordedRun {
 }
 
 /**
- * Reads a recording. `id`: as for `readTurnTrace`. For a trace id, reads the last turn of the trace that was not
- * requested by another agent. Without an id, reads the latest such turn.
+ * Reads a recording. `id` has the same meaning as in `readTurnTrace`. For a trace id, reads the last turn of the trace
+ * that was not requested by another agent. Without an id, reads the latest such turn.
  *
  * **Errors** — `E_TRACE_UNKNOWN`, `E_TRACE_AMBIGUOUS`, `E_REPLAY_UNFINISHED`, `E_REPLAY_INCOMPLETE`, those of reading.
  */

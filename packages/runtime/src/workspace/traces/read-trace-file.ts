@@ -8,7 +8,7 @@ import type { TurnSummary, TurnTrace } from '../../trace/turn-trace.ts';
 /** The number of bytes to read at each end of the file, which is enough for the first line and for the last lines. */
 const END_BYTES = 16 * 1024;
 
-/** Returns `undefined` when the file was deleted or has no lines. */
+/** Reads the trace of a turn. Returns `undefined` when the file was deleted or has no lines. */
 export async function readTraceFile(fs: Fs, path: string): Promise<TurnTrace | undefined> {
   return assembleTurn(await readTraceLines(fs, path));
 }
