@@ -27,7 +27,7 @@ export interface Question {
 }
 
 /**
- * Returns the messages to remove, in the order of the conversation, and whether the remaining ones are within the
+ * Returns the messages to remove, in the order of the conversation, and whether the remaining messages are within the
  * limits.
  */
 export function chooseRemoved({ messages, limits, targets, isProtected }: Question) {

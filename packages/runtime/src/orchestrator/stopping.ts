@@ -25,7 +25,7 @@ export class Stopping {
   /** Stops at once because of a failure. */
   fail(failure: GoondanError): void {
     this.#failure ??= failure;
-    // Ignored here, because `stopped` reports the end.
+    // The error is ignored here, because `stopped` reports the end.
     this.stop(0).catch(() => undefined);
   }
 

@@ -1,6 +1,7 @@
 /**
- * Remembers, in `schedule.json` in the connection's folder, the last handled time of each entry. After a restart, this
- * tells which times were missed. An unreadable file counts as empty, and then no time counts as missed.
+ * Remembers, in `schedule.json` in the connection's folder, the last handled time of each entry. After a restart, the
+ * connector can tell from this file which times were missed. An unreadable file counts as empty, and then no time
+ * counts as missed.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -3,7 +3,8 @@
  *
  * Invariants:
  * 1. Exit code 0 allows. Exit code 2 blocks, with the standard error as the reason. Any other code logs a warning.
- * 2. A command that cannot be started, is killed or takes too long blocks, unless the hook says otherwise.
+ * 2. The hook also blocks if its command cannot be started, is killed or takes too long, unless `onFailure` says
+ *    otherwise.
  * 3. No process that the command started is left running.
  */
 import { isAbsolute, resolve } from 'node:path';

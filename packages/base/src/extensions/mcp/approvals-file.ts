@@ -16,7 +16,7 @@ export async function readApprovalsFile(bundleFolder: string): Promise<JsonObjec
   if (!(await file.exists())) return {};
   const value: unknown = await file.json().catch(() => undefined);
   if (isObject(value) && (value.approved === undefined || isObject(value.approved))) return value;
-  // An invalid file is not treated as empty, because a changed tool would then pass as a new one.
+  // An invalid file is not treated as empty, because a changed tool would then be accepted like a new tool.
   throw new GoondanError('E_MCP_FILE', `${path} cannot be used: it is not what \`gdn mcp approve\` writes.`);
 }
 

@@ -4,7 +4,7 @@
  * 1. Only one attempt to connect runs at a time, and callers wait for that attempt.
  * 2. The server counts as connected when its tools are listed and judged. No tool is called before.
  * 3. If a supervised connection breaks, it reconnects in the background, with backoff (`retry-delay.ts`). If the new
- *    connection soon breaks again, it counts as a failed attempt.
+ *    connection soon breaks again, that counts as a failed attempt.
  * 4. A caller does not wait for the backoff. Its call triggers an attempt at once, but at most one attempt per
  *    `GAP_MS`.
  * 5. A call that the server may have started is not repeated, unless the caller allows it.

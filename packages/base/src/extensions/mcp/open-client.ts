@@ -53,8 +53,8 @@ class SupervisedClient implements McpClient {
 
   async connect(target: ServerTarget, options: AskOptions): Promise<ServerAbilities> {
     await this.close();
-    // Uses a new SDK client for each attempt, because an SDK client keeps a transport that failed to start and rejects
-    // the next one.
+    // Each attempt uses a new SDK client. After a transport failed to start, an SDK client keeps it and rejects the
+    // next transport.
     this.#client = this.#newClient(target.protocol);
     try {
       await this.#client.connect(this.#openTransport(target), toRequest(options));

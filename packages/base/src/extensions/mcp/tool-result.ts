@@ -7,8 +7,8 @@ import { isObject } from '../../json/is-object.ts';
 import type { ContentBlock, ToolReply } from './mcp-client.ts';
 
 /**
- * Returns the output for the model. If all content is text, that is the structured content or, without it, the text.
- * Otherwise it is all parts.
+ * Returns the output for the model. If all content is text, the output is the structured content or, without structured
+ * content, the text. Otherwise the output has all parts.
  */
 export function toOutput({ content, structuredContent }: ToolReply, longest: number): JsonValue {
   const budget = new Budget(longest);

@@ -1,8 +1,8 @@
 /**
  * Runs one command and returns its result. Invariants:
  *
- * 1. No process of the command outlives the call: not after its deadline, not after a cancel, not in the background
- *    after the command ends, not when this process exits.
+ * 1. No process of the command outlives the call. This is true after a deadline, after a cancel, for processes that the
+ *    command left in the background, and when this process exits.
  * 2. A command that fails gives a result. Only a command that cannot be started gives an error.
  */
 import { realpath, stat } from 'node:fs/promises';

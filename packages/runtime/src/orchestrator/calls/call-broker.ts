@@ -7,8 +7,9 @@
  *    frame.
  * 2. Each call frame gets exactly one `call.end`, unless the process that sent the frame exits before. A request ends
  *    exactly once, in a reply, an error or a timeout, and only the instance it was sent to can answer it.
- * 3. Instances never wait for each other in a cycle. A request that would close a cycle is rejected at once, whether
- *    through its own call chain (`E_AGENT_CYCLE`) or through the queues of others (`E_AGENT_DEADLOCK`).
+ * 3. Instances never wait for each other in a cycle. A request that would close a cycle is rejected at once, with
+ *    `E_AGENT_CYCLE` if the cycle is in its own call chain, and with `E_AGENT_DEADLOCK` if it runs through the queues
+ *    of other instances.
  * 4. If a caller crashes and makes the same call again, the second call joins the open call or gets its outcome, and
  *    the deadline stays the same. So a crash of the caller does not end the request. The request stays open until its
  *    deadline, or until the calling turn ends.
@@ -82,7 +83,7 @@ export class CallBroker {
     const call = this.#open.get(event.id);
     if (call?.kind === 'send') return this.#close(call, { status: 'accepted' });
     if (call !== undefined || event.replyTo === undefined) return [];
-    // Invariant 5: the caller gave up during the write, when the callee could not be cancelled yet.
+    // The caller gave up while the event was being written, when the callee could not be cancelled yet (invariant 5).
     return [{ type: 'turn.cancel', at: to, eventId: event.id, reason: 'nobody waits for the answer any more' }];
   }
 

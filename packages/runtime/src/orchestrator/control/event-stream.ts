@@ -1,6 +1,6 @@
 /**
- * Sends the events of the control socket to one reader. When too many are queued, the oldest deltas, log lines and
- * runtime events are dropped, and the reader gets their number. All other events stay queued.
+ * Sends the events of the control socket to one reader. When too many events are queued, the oldest deltas, log lines
+ * and runtime events are dropped, and the reader gets their number. All other events stay queued.
  */
 import { encodeEvent, EventStream } from '@goondan/types/http';
 import type { SwarmNotice } from '../../control/swarm.ts';

@@ -50,7 +50,8 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
   const watches = new Set<() => void>();
   let isStopping = false;
   let isStopped = false;
-  // Uses one listener for all watches, because the promise lives as long as the swarm and would hold every listener.
+  // All watches share one listener, because the promise exists as long as the swarm, and every listener would stay in
+  // memory.
   void deps.stopped.then(() => {
     isStopped = true;
     for (const end of watches) end();
@@ -214,8 +215,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
   }
 
   /**
-   * Removes a dead letter while the instance has no process, because otherwise the agent process owns the file of
-   * letters.
+   * Removes a dead letter while the instance has no process, because a running agent process owns the file of letters.
    */
   async function takeLetter(at: AgentAddress, eventId: string): Promise<boolean> {
     const letters = await journal.deadLetters.list(at);

@@ -56,7 +56,8 @@ function signal(target: number): void {
   try {
     process.kill(target, 'SIGKILL');
   } catch {
-    // The process has exited meanwhile; or we may not signal it, and then it is found again and reported as left.
+    // The process has exited meanwhile, or this process may not signal it. In the second case, the process is found
+    // again and reported as left.
   }
 }
 

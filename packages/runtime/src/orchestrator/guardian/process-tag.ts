@@ -1,6 +1,6 @@
 /**
- * The tag that identifies the processes of a run: a variable in their environment. Every program passes it on to its
- * children, even into another group or session, or under another parent.
+ * The tag that identifies the processes of a run: a variable in their environment. Every program passes the variable on
+ * to its children, even if they join another group or session or get another parent.
  *
  * A guardian runs beside every orchestrator and loads these files, so they import almost nothing.
  */

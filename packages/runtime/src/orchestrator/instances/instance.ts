@@ -134,7 +134,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   protected override heard(process: number, message: FromAgent): void {
     switch (message.type) {
       case 'ready':
-        // Sent before the description is recorded, so that the process gets work first.
+        // This input is posted before the description is recorded, so that the process gets work first.
         this.post({ type: 'ready', process });
         return this.#takeDescription(message);
       case 'described':

@@ -152,7 +152,7 @@ function reportOf(turn: TurnSummary, runs: readonly ReplayedRun[]): ReplayReport
   };
 }
 
-/** The time limit: more than the layers of one replay and the start of its process may take. */
+/** The time limit of one replay, which is more than its layers and the start of its process may take. */
 const LONGEST_MS = 120_000;
 
 function replayAs(

@@ -58,8 +58,8 @@ export class Mailboxes {
 
   /**
    * Accepts an event. When it is durable, resolves and says whether it was accepted before. **Errors** —
-   * `E_AGENT_UNKNOWN`, `E_INSTANCE_KEY`, `E_PROCESSES_FULL`, `E_INBOX_FULL`, those of the disk: `E_STORE_CORRUPT` and
-   * similar ones while the inbox is damaged.
+   * `E_AGENT_UNKNOWN`, `E_INSTANCE_KEY`, `E_PROCESSES_FULL`, `E_INBOX_FULL`, and those of the disk, such as
+   * `E_STORE_CORRUPT` while the inbox is damaged.
    */
   async accept(to: AgentAddress, sent: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
     this.#check(to);

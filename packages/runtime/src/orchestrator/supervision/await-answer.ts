@@ -50,7 +50,7 @@ export async function awaitAnswer<Value, Down extends { readonly type: string },
           const value = hear(message, process);
           if (value === undefined) return;
           isHeard = true;
-          // A cancel still counts until the value is resolved.
+          // Until the value is resolved, a cancel still ends the wait.
           void Promise.resolve(value).then(answer.resolve, answer.reject);
         } catch (error) {
           answer.reject(error);

@@ -14,7 +14,7 @@ export interface LineDemand {
   readonly line: ReadonlySet<string>;
   /** Returns true if the instance waits for people. Absent when no instance waits for people. */
   readonly isHeld?: (key: string) => boolean;
-  /** Returns the agent of an instance; absent when every instance has its own agent. */
+  /** Returns the agent of an instance. Absent when no two instances have the same agent. */
   readonly agentOf?: (key: string) => string;
   /**
    * Returns true if the instance has pending input from a client or a connector; absent when all input is from agents.

@@ -6,7 +6,7 @@
  *    15 s after the first unanswered ping.
  * 2. Each beat sends one ping, however late the beat comes. So no process counts as dead because the orchestrator was
  *    suspended for an hour.
- * 3. Only an answer to a sent ping counts. An answer to an older ping than the last answered one changes nothing.
+ * 3. Only an answer to a sent ping counts. Once a ping is answered, the answer to an earlier ping changes nothing.
  */
 
 import type { HeartbeatPolicy } from '../../config/swarm-policy.ts';

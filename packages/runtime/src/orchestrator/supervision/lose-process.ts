@@ -104,7 +104,7 @@ function blame(state: InstanceState, how: string, moment: Moment): InstanceStep 
 
 /**
  * Fails the waiting requests if the process died while it was only adding a dead letter to the conversation (invariant
- * 6 of the machine). Then the event is not the cause.
+ * 6 of the machine). In this case the event is not the cause of the crash.
  */
 function failHopelessRequests([running]: readonly QueuedEvent[], how: string, { policy }: Moment): InstanceAction[] {
   if (running === undefined || running.crashes <= policy.crashesBeforeDeadLetter) return [];

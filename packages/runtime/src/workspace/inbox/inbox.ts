@@ -29,7 +29,7 @@ import {
 } from './inbox-lines.ts';
 import { handledUpTo } from './inbox-reader.ts';
 
-/** The result of accepting an event, which is durable on disk now, from this delivery or from an earlier one. */
+/** The result of accepting an event. The event is durable on disk now, from this delivery or from an earlier one. */
 export type Accepted =
   | {
       readonly accepted: true;
@@ -166,7 +166,8 @@ export class Inbox {
 
   async #findPending(eventId: string): Promise<InboxEntry | undefined> {
     const found = this.#entries.find(({ event }) => event.id === eventId);
-    // Read again from the commit record: the agent process handles events without notifying this process.
+    // The number is read again from the commit record, because the agent process handles events without notifying this
+    // process.
     if (found && found.seq > this.#handled) this.#handled = await handledUpTo(this.stored);
     return found && found.seq > this.#handled ? found : undefined;
   }

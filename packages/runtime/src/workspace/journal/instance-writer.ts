@@ -52,7 +52,7 @@ export class InstanceWriter {
   #metadata: InstanceMetadata;
   #extensions: ReadonlyMap<string, string>;
   #log: LoggedRecord[];
-  /** The running turn, and its event if it came through the inbox. */
+  /** The running turn, and its event if the event came through the inbox. */
   #turn: { readonly turnId: string; readonly epoch: number; readonly entry: InboxEntry | undefined } | undefined;
 
   private constructor(

@@ -2,8 +2,8 @@
  * Opens an instance after any kind of crash. First, it syncs every file. A killed process may have left writes that are
  * only in memory, and no data may be deleted on the basis of such a write.
  *
- * Then an unfinished commit is completed: base, archive, extension states, answer. The log of an uncommitted turn is
- * kept. For damage that a crash cannot cause, it throws `E_STORE_CORRUPT` and changes nothing.
+ * Then it completes an unfinished commit: the base, the archive, the extension states and the answer. The log of an
+ * uncommitted turn is kept. For damage that a crash cannot cause, it throws `E_STORE_CORRUPT` and changes nothing.
  */
 import { archiveTexts } from '../archive/archive-lines.ts';
 import { readTail } from '../archive/read-tail.ts';

@@ -9,7 +9,7 @@ export interface JournalLocation {
   readonly workspaceId: string;
 }
 
-/** A workspace, and the ports for its files; the system's ports when absent. */
+/** A workspace, and the ports for its files. For an absent port, the port of the system is used. */
 export interface StorePlace extends JournalLocation, Partial<StorePorts> {}
 
 /** One instance on disk, with everything that is needed to read and write its files. */

@@ -52,7 +52,10 @@ export class DurableQueue {
     return Array.from(this.#entries, ([key, value]) => ({ key, value }));
   }
 
-  /** Adds an entry; durable when it resolves. Does nothing when the key exists, or was removed recently. */
+  /**
+   * Adds an entry, which is durable when the promise resolves. Does nothing when the key exists, or was removed
+   * recently.
+   */
   async add(key: string, value: JsonValue): Promise<void> {
     if (this.#entries.has(key) || this.#removed.includes(key)) return;
     await this.#append(JSON.stringify({ seq: this.#lines + 1, key, value }));
@@ -69,7 +72,7 @@ export class DurableQueue {
     await this.#compactIfDue();
   }
 
-  /** Removes an entry; durable when it resolves. Does nothing when the key does not exist. */
+  /** Removes an entry. The removal is durable when the promise resolves. Does nothing when the key does not exist. */
   async remove(key: string): Promise<void> {
     if (!this.#entries.has(key)) return;
     await this.#append(JSON.stringify({ seq: this.#lines + 1, removed: [key] }));

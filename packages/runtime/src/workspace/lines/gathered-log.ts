@@ -9,7 +9,7 @@
 import type { Clock } from '../../ports/clock.ts';
 
 export interface LineWriter<Line> {
-  /** Appends in the order of the calls. */
+  /** Appends lines to the file, in the order of the calls. */
   append(lines: readonly Line[]): Promise<void>;
   close(): Promise<void>;
 }

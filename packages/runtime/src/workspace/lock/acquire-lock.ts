@@ -104,7 +104,7 @@ function heldLock(fs: Fs, path: string, mine: LockFile): Lock {
     isHeld,
     async release() {
       if (!(await isHeld())) return;
-      // Keeps the epoch, because the epoch of the next owner must be higher.
+      // The released lock keeps its epoch, because the epoch of the next owner must be higher.
       const claim = `${path}.${mine.epoch}`;
       await fs.createNew(claim, encodeLock({ ...mine, owner: null }));
       await fs.rename(claim, path);

@@ -16,8 +16,8 @@ export interface LockRequest {
   /** The text that names the owner, for the error of a rejected start. */
   readonly text: string;
   /**
-   * Makes the error for a rejected start. `readHolder` returns the text of the holder; empty when it is not written
-   * yet.
+   * Makes the error for a rejected start. `readHolder` returns the text of the holder, which is empty while it is not
+   * written yet.
    */
   readonly refusal: (readHolder: () => string) => Promise<GoondanError>;
 }
@@ -91,7 +91,7 @@ function heldLock(descriptor: number, { path, text, flock }: LockRequest) {
   if (isAlone) writeText(descriptor, text);
   let isOpen = true;
   return {
-    /** The text of the previous holder, unless it released the lock. */
+    /** The text of the previous holder. Empty if the previous holder released the lock. */
     before,
     /** Returns false once the file was removed or replaced, because another process may own the workspace then. */
     isInPlace: () => isSameFile(descriptor, path),

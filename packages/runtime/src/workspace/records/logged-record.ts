@@ -110,6 +110,6 @@ export interface StoredEventLine {
   readonly step?: string;
   readonly author: Extract<TurnRecord, { type: 'message' }>['author'];
   readonly event: StoredMessageEvent;
-  /** Present only in an archive that begins with a fork. */
+  /** The original event of a message that was copied by a fork. Present only in an archive that begins with a fork. */
   readonly origin?: EventOrigin;
 }

@@ -37,7 +37,7 @@ export interface CommitRecord {
   readonly base: FileMark & { readonly seq: number };
   /** The number of messages in the base. */
   readonly messages: number;
-  /** The base before this commit; it stays on disk until the commit is applied. */
+  /** The mark of the base before this commit. The earlier base stays on disk until the commit is applied. */
   readonly previous: CommitRecord['base'];
   /**
    * Records up to this number belong to turns that were given up without a commit. Absent when no turn was given up.
@@ -75,7 +75,7 @@ export interface CommittedTurn {
   readonly base: 'rewrite' | readonly (number | StoredMessage)[];
   /** `reset` marks a reset of the conversation, and `fork` the start of a forked conversation; neither is a turn. */
   readonly result: StoredResult | 'reset' | 'fork';
-  /** Extensions whose state changed or was removed. Absent when there are none. */
+  /** Extensions whose state changed or was removed. Absent when no state changed. */
   readonly states?: { readonly changed: readonly string[]; readonly removed: readonly string[] };
   /** Present when the result is `fork`. */
   readonly fork?: ForkOrigin;

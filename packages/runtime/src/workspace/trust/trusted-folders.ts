@@ -33,7 +33,8 @@ export async function rememberTrust(trusted: TrustedFolder): Promise<void> {
   const path = trustPath(stateRoot, folder);
   const text = JSON.stringify({ formatVersion: 1, folder, trustedAt: clock.now().toISOString() });
   const bytes = new TextEncoder().encode(`${text}\n`);
-  // `createNew` writes the whole file or finds an existing one, because two processes may write it at the same moment.
+  // Two processes may write the file at the same moment. So `createNew` is used, which writes the whole file or does
+  // nothing if the file exists.
   if ((await fs.createNew(path, bytes)) || (await isTrusted(trusted))) return;
   // A damaged file is removed first.
   await fs.remove(path);
