@@ -5,7 +5,8 @@ export function safeText(text: string): string {
 }
 
 // All control characters except tab and newline. The characters of the last two ranges change the direction of the text
-// around them. oxlint-disable-next-line no-control-regex
+// around them.
+// oxlint-disable-next-line no-control-regex
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 function pictureOf(code: number): string {
