@@ -31,9 +31,9 @@ export interface ApprovalApi {
    * **Rules** — the question is an effect: a resumed turn waits for the same question, or gets its answer. The answer
    * counts only for this call with these arguments. Without approval the handler does not run, even if the layer calls
    * `next()`.
-   * **Errors** — before the person is asked: the errors of a call that cannot run (`E_TOOL_UNKNOWN`,
-   * `E_TOOL_ARGUMENTS`, …), `E_APPROVAL_REQUEST`, `E_APPROVALS_FULL`, `E_APPROVAL_NOBODY`. When the turn is cancelled:
-   * the reason of the cancel.
+   * **Errors** — these are thrown before the person is asked: `E_APPROVAL_REQUEST`, `E_APPROVALS_FULL`,
+   * `E_APPROVAL_NOBODY`, and every error of a call that cannot run, such as `E_TOOL_UNKNOWN`. When the turn is
+   * cancelled: the reason of the cancel.
    *
    * @example const { decision } = await ctx.approval.ask({ reason: 'It writes outside of the working folder.' })
    */

@@ -132,7 +132,7 @@ describe('gdn replay', () => {
       '  step 0 › toolCall weather__get › guard · limit days',
       '  changed args.days differently than in the recording',
       '    ~ args.days: 3 → 7',
-      'It ended at step 0 › toolCall weather__get: the recording has no answer for this call.',
+      'The replay ended at step 0 › toolCall weather__get: the recording has no answer for this call.',
       '',
     ]);
     await Bun.write(join(place.folder, 'elsewhere/tag.ts'), tag(`'be kind'`));

@@ -106,7 +106,7 @@ function fromWhere(text: string, other: string): string {
 
 function describeStop(place: readonly string[]): string {
   const at = place.length === 0 ? 'the turn' : place.map(showText).join(' › ');
-  return `It ended at ${at}: the recording has no answer for this call.`;
+  return `The replay ended at ${at}: the recording has no answer for this call.`;
 }
 
 function describeCancel({ place, layer, error = '' }: NonNullable<ReplayReport['halted']>): string {

@@ -236,7 +236,7 @@ export const agentErrors = {
   },
   E_PIPELINE_OPTIONS: {
     meaning: 'The middleware is not a function, or one of its options is invalid.',
-    suggestion: 'Pass a function, and correct the option the message names.',
+    suggestion: 'Pass a function, or correct the option that the message names.',
   },
   E_REPLY_TRUNCATED: {
     meaning: "The model's reply reached its token limit in the middle of a tool call, so the call was not run.",

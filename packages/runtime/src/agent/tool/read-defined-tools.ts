@@ -48,7 +48,8 @@ export function readDefinedTools(
   };
   if (keys.size > 0) return [...keys].map(([tool, key]) => read(tool, key));
   throw new GoondanError('E_TOOL_LOAD', `Tool/${name}: ${file} exports no tool of defineTool.`, {
-    suggestion: 'Export a tool: `export const roll = defineTool({ … })`. Or list `exports` in the Tool resource.',
+    suggestion:
+      'Export a tool: `export const roll = defineTool({ … })`. Or name the exported functions in `exports` of the Tool resource.',
   });
 }
 

@@ -56,7 +56,7 @@ export async function awaitAnswer<Value, Down extends { readonly type: string },
           answer.reject(error);
         }
       },
-      refused: (problem) => fail(`sent a rejected message: ${problem}`),
+      refused: (problem) => fail(`sent a message that was rejected: ${problem}`),
       hung: () => fail('does not answer'),
       exited: ({ code, signal: ending }) => fail(`ended before it was ready (${ending ?? code ?? 'unknown'})`),
       cutOff: () => fail('closed its channel'),

@@ -22,7 +22,7 @@ export class HistoryFold {
   #seq: number;
   #version: number;
 
-  /** Begins with `start`. `replacedLimit`: the number of replaced messages to keep for each message. */
+  /** Starts from a kept moment of the history. `replacedLimit`: how many earlier versions of each message are kept. */
   constructor({ messages, states, seq, version }: HistoryStart, replacedLimit = 0) {
     this.#list = MessageList.of(messages.map(({ message }) => message));
     this.#entries = new Map(messages.map((each) => [each.message.id, { ...each }]));
