@@ -192,6 +192,53 @@ describe('D-03 a state that is set outside a turn', () => {
     expect(agent.logs).toEqual([]);
   });
 
+  test('is written at the end of the agent, if the turn of an earlier process is committed meanwhile', async () => {
+    const clock = manualClock();
+    const { store, alone, failing } = failingStore();
+    const agent = await scriptedAgent({ clock, store, extensions: [] });
+    failing.code = 'E_STORE_ORDER';
+    await agent.agent.parts.states.api('counter').set(7);
+    const closed = agent.close(5_000);
+    await clock.advance(100);
+    failing.code = undefined;
+    await clock.advance(1_000);
+    await closed;
+    expect(alone).toEqual([{ counter: 7 }]);
+    expect(agent.logs).toEqual([]);
+  });
+
+  test('is tried four times before the agent ends, and then no more', async () => {
+    const clock = manualClock();
+    const { store, failing } = failingStore();
+    let attempts = 0;
+    const commitStates: ConversationStore['commitStates'] = (...states) => {
+      attempts += 1;
+      return store.commitStates(...states);
+    };
+    const agent = await scriptedAgent({ clock, store: { ...store, commitStates }, extensions: [] });
+    failing.code = 'E_DISK_FULL';
+    await agent.agent.parts.states.api('counter').set(7);
+    const closed = agent.close(60_000);
+    await clock.advance(60_000);
+    await closed;
+    expect(attempts).toBe(4);
+  });
+
+  test('is not written again after a turn has committed it, even if an earlier write failed', async () => {
+    const clock = manualClock();
+    const { store, alone, failing } = failingStore();
+    const agent = await scriptedAgent({ clock, store, extensions: [] });
+    failing.code = 'E_DISK_FULL';
+    await agent.agent.parts.states.api('memo').set(7);
+    await clock.advance(5_000);
+    await agent.say('hello');
+    failing.code = undefined;
+    await clock.advance(100_000);
+    expect(await agent.stateOf('memo')).toBe(7);
+    expect(alone).toEqual([]);
+    expect(clock.pending).toBe(0);
+  });
+
   test('is not written any more once the agent is closed', async () => {
     const { store, alone } = failingStore();
     const agent = await scriptedAgent({ store, extensions: [] });
