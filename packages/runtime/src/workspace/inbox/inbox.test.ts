@@ -164,6 +164,17 @@ test('the limit in bytes counts pending events', async () => {
   }
 });
 
+test('a full inbox removes handled events even if most of its events are pending', async () => {
+  const journal = await open(SimulatedDisk.empty(), { inboxBytes: 5000 });
+  const long = { input: 'x'.repeat(2000) };
+  await journal.accept(coder, simpleEvent('a', long));
+  for (const id of ['b', 'c', 'd']) await journal.accept(coder, simpleEvent(id));
+  expect(await rejectionOf(journal.accept(coder, simpleEvent('e', long)))).toMatchObject({ code: 'E_INBOX_FULL' });
+  await runSimpleTurn(journal, coder, 'a');
+  await journal.accept(coder, simpleEvent('e', long));
+  expect(ids(await journal.pending(coder))).toEqual(['b', 'c', 'd', 'e']);
+});
+
 test('handled events are removed from the file, and the ids of the last ones stay known', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await open(disk, { inboxCompactionBytes: 1000, rememberedEvents: 20 });

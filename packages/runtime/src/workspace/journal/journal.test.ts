@@ -7,6 +7,7 @@ import { systemFs, type Fs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
 import { decodeReply } from '../records/reply.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
+import { failingFs, systemError } from '../simulation/failing-fs.ts';
 import { messagesOf, runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
 import type { StoreWarning } from '../store-ports.ts';
 import { openJournal } from './journal.ts';
@@ -220,6 +221,25 @@ test('an answer is in the outbox from the commit until it is acknowledged', asyn
   await again.outbox.acknowledge(coder, 'turn-a');
   expect(await again.outbox.pending(coder)).toEqual([]);
   expect(await again.hasWork(coder)).toBe(false);
+});
+
+test('an answer that a crash kept out of the outbox is there once the instance is recovered, and not before', async () => {
+  const { journal, root, folder } = await open();
+  await journal.accept(coder, simpleEvent('a', { replyTo: { target: 'client', correlationId: '7' } }));
+  await runSimpleTurn(journal, coder, 'a');
+  await journal.close();
+  writeFileSync(join(folder, 'outbox.jsonl'), '');
+  const full = failingFs(systemFs, () => undefined);
+  const openFile: Fs['openFile'] = async (path) => {
+    const file = await full.openFile(path);
+    const append = () => Promise.reject(systemError('ENOSPC'));
+    return path.endsWith('outbox.jsonl') ? { ...file, append } : file;
+  };
+  const { journal: failing } = await open({ root, fs: { ...full, openFile } });
+  expect(await rejectionOf(failing.recover(coder))).toMatchObject({ code: 'E_DISK_FULL' });
+  const { journal: again } = await open({ root });
+  await again.recover(coder);
+  expect((await again.outbox.pending(coder)).map(({ key }) => key)).toEqual(['turn-a']);
 });
 
 test('a result longer than the first read of the archive is still known after a restart', async () => {
