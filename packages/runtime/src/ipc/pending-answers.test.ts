@@ -27,6 +27,26 @@ describe('pending answers', () => {
     expect(await first).toBe(1);
   });
 
+  test('withdraw a question when its signal aborts, but not once it has its answer', async () => {
+    const pending = new PendingAnswers<number>();
+    const withdrawn: string[] = [];
+    const ask = (id: string, signal: AbortSignal) =>
+      pending.ask(
+        id,
+        () => Promise.resolve(),
+        signal,
+        async () => void withdrawn.push(id),
+      );
+    const [first, second] = [new AbortController(), new AbortController()];
+    const [a, b] = [ask('a', first.signal), ask('b', second.signal).catch((error: unknown) => error)];
+    pending.answer('a', 1);
+    first.abort();
+    second.abort(new Error('enough'));
+    expect(await a).toBe(1);
+    expect(await b).toEqual(new Error('enough'));
+    expect(withdrawn).toEqual(['b']);
+  });
+
   test('all end when the channel does', async () => {
     const pending = new PendingAnswers<number>();
     const waits = ['a', 'b'].map((id) => pending.wait(id).catch((error: unknown) => error));

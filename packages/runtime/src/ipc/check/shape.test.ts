@@ -89,8 +89,10 @@ describe('json', () => {
   });
 
   test('has a limit', () => {
-    const deep: unknown = JSON.parse('['.repeat(10_000) + ']'.repeat(10_000));
-    expect(() => json(deep)).toThrow(/^[[\]0]{200}… is nested deeper than 256 levels$/);
+    const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+    expect(() => json(nested(256))).not.toThrow();
+    expect(() => json(nested(257))).toThrow('nested deeper than 256 levels');
+    expect(() => json(nested(10_000))).toThrow(/^[[\]0]{200}… is nested deeper than 256 levels$/);
     const cycle: Record<string, unknown> = {};
     cycle.self = cycle;
     expect(() => json(cycle)).toThrow('nested deeper than 256 levels');
