@@ -4,10 +4,11 @@ import type { InstanceJournal } from './instance-journal.ts';
 import type { AgentChannel } from './process-host.ts';
 import { UndeliveredReplies } from './undelivered-replies.ts';
 
+const address = { agentName: 'host', instanceKey: 'default' };
+
 test('T-05 a conversation that cannot be recovered is reported as such, not as answers that could not be sent', async () => {
   const damage = new GoondanError('E_STORE_CORRUPT', 'archive.jsonl is damaged');
   const opened = { hasWork: async () => true, recover: () => Promise.reject(damage) };
-  const address = { agentName: 'host', instanceKey: 'default' };
   const reports: [string, unknown][] = [];
   const replies = new UndeliveredReplies(
     // The casts are safe: the code under test uses only these members of the journal and the channel.
@@ -18,4 +19,28 @@ test('T-05 a conversation that cannot be recovered is reported as such, not as a
   );
   await replies.send();
   expect(reports).toEqual([['The conversation cannot be recovered', damage]]);
+});
+
+test('delivered replies are removed while no turn runs; when a turn starts, the rest waits for its end', async () => {
+  const removed: string[] = [];
+  let isIdle = true;
+  const outbox = {
+    async acknowledge(_: unknown, key: string) {
+      removed.push(key);
+      isIdle = false;
+    },
+  };
+  const replies = new UndeliveredReplies(
+    // The casts are safe: the code under test uses only these members of the journal and the channel.
+    { address, isNew: false, open: async () => ({ outbox }) } as unknown as InstanceJournal,
+    {} as AgentChannel,
+    () => isIdle,
+    () => undefined,
+  );
+  for (const id of ['a', 'b']) replies.taken(id);
+  await replies.acknowledge();
+  expect(removed).toEqual(['turn-a']);
+  isIdle = true;
+  await replies.acknowledge();
+  expect(removed).toEqual(['turn-a', 'turn-b']);
 });

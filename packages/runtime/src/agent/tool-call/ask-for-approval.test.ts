@@ -126,6 +126,26 @@ describe('asking for approval of a tool call', () => {
     }
   });
 
+  test('a question that is still open when its call ends is withdrawn', async () => {
+    const asked = Promise.withResolvers<AbortSignal>();
+    const person = fakeApprover(() => new Promise(() => undefined));
+    const approver: FakeApprover = {
+      ...person,
+      ask(question, signal) {
+        asked.resolve(signal);
+        return person.ask(question, signal);
+      },
+    };
+    const hasty = asking(async (ctx) => {
+      ctx.approval.ask({ reason: 'Perhaps.' }).catch(() => undefined);
+      await asked.promise;
+      return ctx.next();
+    });
+    const { agent } = await start({ approver, extensions: [hasty] });
+    await agent.say('go');
+    expect((await asked.promise).reason).toMatchObject({ code: 'E_APPROVAL_DENIED' });
+  });
+
   test.each([
     ['an inner layer', 'agent'],
     ['a hook', 'hook'],

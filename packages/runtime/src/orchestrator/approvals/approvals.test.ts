@@ -249,17 +249,19 @@ describe('an approval request', () => {
   });
 
   test('leaves nothing behind when it ends while it or its answer is being written', async () => {
-    const { approvals, disk, said, ask } = open();
+    const { approvals, disk, said, told, ask } = open();
     approvals.ask(at, event, frame('c1'));
     approvals.drop(at, 'e1');
     await settle();
-    expect([approvals.pending(), disk.records]).toEqual([[], []]);
+    expect([approvals.pending(), disk.records, told]).toEqual([[], [], []]);
     await ask('c2');
     const decided = approvals.decide(approvals.pending()[0]?.id ?? '', approved);
     approvals.drop(at, 'e1');
     expect(await decided).toBe(false);
     await settle();
     expect([disk.records, said]).toEqual([[], []]);
+    // The people who saw the request are told that it needs no answer any more.
+    expect(told.map(({ state }) => state)).toEqual(['asked', 'withdrawn']);
   });
 });
 
