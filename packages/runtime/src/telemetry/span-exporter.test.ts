@@ -62,6 +62,12 @@ describe('spans', () => {
     for (let index = 0; index < 5; index++) large.exporter.add(source(1, 'x'.repeat(600_000)));
     await large.clock.advance(exporterLimits.gatherMs);
     expect(large.counts()).toEqual([1, 1, 1, 1, 1]);
+
+    // The fourth post gets no response, so that a loop of empty posts would end.
+    const tooLarge = exporterWith(taken, taken, taken, undefined);
+    for (const size of [1, exporterLimits.longestPost + 1, 1]) tooLarge.exporter.add(source(1, 'x'.repeat(size)));
+    await tooLarge.clock.advance(exporterLimits.gatherMs);
+    expect(tooLarge.counts()).toEqual([1, 1, 1]);
   });
 
   test('R-08 are serialised later, not when they are added; one that fails is dropped alone', async () => {
