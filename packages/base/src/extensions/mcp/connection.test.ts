@@ -169,6 +169,21 @@ describe('a connection', () => {
     expect(server.connects).toBe(1);
   });
 
+  test('B-06 closed while it is tried again is not tried any more', async () => {
+    const { connection, server, clock, statuses } = await connected();
+    const held = Promise.withResolvers<void>();
+    server.connect = () => held.promise;
+    server.events?.onClosed();
+    await clock.advance(60_000);
+    expect(server.connects).toBe(2);
+    const closed = connection.close();
+    held.reject(new McpFailure('unreached', 'nobody is there.'));
+    await closed;
+    await settle();
+    expect(clock.pending).toBe(0);
+    expect(statuses.map(({ state }) => state)).not.toContain('failed');
+  });
+
   test('B-06 closed while it is made does not exist', async () => {
     const { connection, server } = setUp();
     await connection.aim(target);
@@ -371,5 +386,14 @@ describe('the status', () => {
     const { connection, statuses } = await connected({ isSupervised: false });
     await connection.release();
     expect(statuses.at(-1)).toEqual({ state: 'idle', target: 'http://a.example/' });
+  });
+
+  test('F-10 stays failed when a connection that could not be made is released', async () => {
+    const { connection, server, statuses } = setUp({ isSupervised: false });
+    await connection.aim(target);
+    server.connect = down;
+    expect(await codeOf(connection.need())).toBe('E_MCP_CONNECT');
+    await connection.release();
+    expect(statuses.at(-1)).toMatchObject({ state: 'failed' });
   });
 });
