@@ -1,4 +1,5 @@
-import { expect, test } from 'bun:test';
+import { expect, spyOn, test } from 'bun:test';
+import { ServerError } from './ask-server.ts';
 import { type Asked, Asking } from './asking.ts';
 
 test('requests during a read lead to one more read, however many they are', async () => {
@@ -35,6 +36,27 @@ test('a failure is reported, and later requests are made', async () => {
   expect(told).toEqual([{ error: new Error('No.'), version: 1 }]);
   await answer('yes');
   expect(told.at(-1)).toEqual({ value: 'yes', version: 2 });
+});
+
+test('a busy server is asked again later, unless a newer request follows at once', async () => {
+  const timers = spyOn(globalThis, 'setTimeout');
+  const delays = () => timers.mock.calls.map(([, delay]) => delay);
+  const busy = () => Promise.reject(new ServerError('E_STUDIO_BUSY', 'Busy.'));
+  try {
+    const { asking, told, answer } = slowServer();
+    asking.ask(1);
+    asking.ask(2);
+    await answer(busy());
+    await answer('two');
+    expect(told.map(({ version }) => version)).toEqual([1, 2]);
+    expect(delays()).toEqual([]);
+    asking.ask(3);
+    await answer(busy());
+    expect(delays()).toEqual([3_000]);
+    asking.end();
+  } finally {
+    timers.mockRestore();
+  }
 });
 
 function slowServer() {

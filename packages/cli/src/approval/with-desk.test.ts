@@ -1,0 +1,64 @@
+import { expect, test } from 'bun:test';
+import type { ApprovalSummary, Swarm } from '@goondan/runtime';
+import { openTerminal } from '../terminal.ts';
+import { withDesk } from './with-desk.ts';
+
+const own = { agent: 'helper', instanceKey: 'default', traceId: 't1' };
+
+function call(id: string, whose: Partial<typeof own>): ApprovalSummary {
+  return {
+    id,
+    ...own,
+    ...whose,
+    eventId: 'e1',
+    toolCallId: 'call_1',
+    toolName: 'bash__exec',
+    args: {},
+    digest: 'd',
+    reason: 'Why not?',
+    askedAt: '2026-01-01T00:00:00.000Z',
+    expiresAt: '2026-01-02T00:00:00.000Z',
+  };
+}
+
+/** The calls that wait before the input is accepted. */
+const pending = [
+  call('elsewhere', { agent: 'other', traceId: 't2' }),
+  call('caused', { agent: 'other' }),
+  call('earlier', { traceId: 't0' }),
+  call('otherKey', { instanceKey: 'k2', traceId: 't3' }),
+];
+
+/** Opens a desk where no person can be asked. Returns the ids of the calls about which it prints. */
+async function printed(isAlone: boolean) {
+  let text = '';
+  const ids = () => [...text.matchAll(/gdn approve (\S+)/g)].map(([, id]) => id);
+  const terminal = openTerminal({
+    stdout: { write: () => undefined },
+    stderr: { write: (line) => void (text += line) },
+    env: { NO_COLOR: '1' },
+  });
+  // The cast is safe: a desk that gets no answer uses only these members of the swarm.
+  const swarm = {
+    approvals: async () => pending,
+    watch: async () => ({ end: () => undefined, ended: Promise.resolve() }),
+  } as unknown as Swarm;
+  return withDesk({ swarm, folder: '.', isAlone }, terminal, async (_desk, onAccepted) => {
+    await settle();
+    const before = ids();
+    onAccepted({ accepted: true, duplicate: false, eventId: 'e1', turnId: 'turn-e1', ...own });
+    await settle();
+    return { before, after: ids() };
+  });
+}
+
+const settle = () => new Promise<void>((resolve) => void setImmediate(resolve));
+
+test('a desk asks about waiting calls of its own trace and of its own conversation, once the input is accepted', async () => {
+  expect(await printed(false)).toEqual({ before: [], after: ['caused', 'earlier'] });
+});
+
+test('a desk that is alone with the swarm asks about every call at once', async () => {
+  const all = pending.map(({ id }) => id);
+  expect(await printed(true)).toEqual({ before: all, after: all });
+});
