@@ -8,16 +8,21 @@ import type { ProcessHost } from './process-host.ts';
 
 const address = { agentName: 'coder', instanceKey: 'default' };
 
+function openInstanceJournal(openDisk: ProcessHost['openJournal']) {
+  const host: Pick<ProcessHost, 'openJournal'> = { openJournal: openDisk };
+  const start: Pick<AgentStart, 'address' | 'store' | 'isNew'> = { address, store: simulatedLocation, isNew: true };
+  // The casts are safe: an instance journal uses only these members.
+  return new InstanceJournal(host as ProcessHost, start as AgentStart, () => undefined);
+}
+
+const openSimulated = () => openJournal(simulatedMachine(SimulatedDisk.empty(), 1), simulatedLocation);
+
 test('D-03 a new conversation is empty without reading the journal, which is read once something was written', async () => {
   let opened = 0;
-  const host: Pick<ProcessHost, 'openJournal'> = {
-    openJournal: () => {
-      opened += 1;
-      return openJournal(simulatedMachine(SimulatedDisk.empty(), 1), simulatedLocation);
-    },
-  };
-  const start: Pick<AgentStart, 'address' | 'store' | 'isNew'> = { address, store: simulatedLocation, isNew: true };
-  const journal = new InstanceJournal(host as ProcessHost, start as AgentStart, () => undefined);
+  const journal = openInstanceJournal(() => {
+    opened += 1;
+    return openSimulated();
+  });
   const store = journal.store(async () => undefined);
   expect(await store.read(address)).toEqual({ version: 0, stateVersion: 0, messages: [], extensionState: {} });
   expect(opened).toBe(0);
@@ -25,3 +30,20 @@ test('D-03 a new conversation is empty without reading the journal, which is rea
   expect(await store.read(address)).toMatchObject({ stateVersion: 1, extensionState: { memo: 1 } });
   expect(opened).toBe(1);
 });
+
+test.each(['a turn', 'states'] as const)(
+  '%s: nothing is written before the replies of an earlier process are read',
+  async (what) => {
+    const order: string[] = [];
+    const journal = openInstanceJournal(() => {
+      order.push('opened');
+      return openSimulated();
+    });
+    const store = journal.store(async () => {
+      await Bun.sleep(1);
+      order.push('read');
+    });
+    await (what === 'a turn' ? store.open(address, 'turn-a') : store.commitStates(address, 0, { memo: 1 }));
+    expect(order).toEqual(['read', 'opened']);
+  },
+);

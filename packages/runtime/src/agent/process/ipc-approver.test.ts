@@ -220,6 +220,7 @@ describe('a held process, because an agent it asked waits for a person', () => {
     expect(textOf((await process.first('turn.done')).result.responseMessage)).toBe('said done');
     await process.send({ ...turn, event: { ...event, id: 'let-go', input: 'slow' } });
     await process.send({ type: 'turn.held', eventId: 'let-go', isHeld: true });
+    await process.send({ type: 'turn.held', eventId: 'let-go', isHeld: true });
     await process.send({ type: 'turn.held', eventId: 'let-go', isHeld: false });
     await until(() => (ends(process).length === 2 ? true : undefined));
     expect(textOf(ends(process)[1]?.result.responseMessage)).toContain('E_TOOL_TIMEOUT');

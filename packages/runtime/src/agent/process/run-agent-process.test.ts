@@ -287,6 +287,22 @@ describe('starting', () => {
     await until(() => agent.exits[0] === 1);
   });
 
+  test('a failed start holds no secret: not in its suggestion, and no header for the collector', async () => {
+    const agent = launch();
+    const hanging = extension(`export const register = () => new Promise(() => undefined);`);
+    const headers = { authorization: 'Bearer swordfish' };
+    const telemetry = { endpoint: 'http://localhost:1/', headers, timeoutMs: 1, resource: {}, hasContent: false };
+    const start = plan({ extensions: [hanging], secrets: ['hunter2-hunter2'] });
+    await agent.send({ type: 'start', plan: { ...start, telemetry } });
+    await Bun.sleep(20);
+    const suggestion = 'Change hunter2-hunter2.';
+    agent.throwUncaught(new GoondanError('E_EXT_INIT', 'Refused: Bearer swordfish.', { suggestion }));
+    const { error } = await agent.first('start.failed');
+    expect(error).toMatchObject({ code: 'E_EXT_INIT', message: 'Refused: ***.', suggestion: 'Change ***.' });
+    await until(() => agent.exits[0] === 1);
+    expect(JSON.stringify(agent.said)).not.toMatch(/hunter2|swordfish/);
+  });
+
   test('a malformed plan is a failed start', async () => {
     const agent = launch();
     await agent.send({ type: 'start', plan: {} });
@@ -370,7 +386,14 @@ describe('starting', () => {
       type: 'start',
       plan: plan({ extensions: [extension(`export const register = () => new Promise(() => undefined);`)] }),
     });
-    for (let n = 0; n <= 1_000; n++) await agent.send({ type: 'cancel', eventId: `e${n}`, reason: 'x' });
+    const flood = async (from: number, to: number) => {
+      for (let n = from; n <= to; n++) await agent.send({ type: 'cancel', eventId: `e${n}`, reason: 'x' });
+    };
+    await flood(1, 1_000);
+    await agent.send({ type: 'ping', n: 1 });
+    await agent.first('pong');
+    expect(agent.all('start.failed')).toEqual([]);
+    await flood(1_001, 1_001);
     expect((await agent.first('start.failed')).error.code).toBe('E_IPC_FULL');
   });
 });
