@@ -274,6 +274,22 @@ describe('D-03 a state that is set outside a turn', () => {
     expect(await agent.stateOf('early')).toBe('newer');
   });
 
+  test('that another process replaced after a failed write is given up once, not at every retry', async () => {
+    const clock = manualClock();
+    const { store, failing } = failingStore();
+    const agent = await scriptedAgent({ clock, store, extensions: [counter] });
+    failing.code = 'E_DISK_FULL';
+    await agent.say('one');
+    await clock.advance(2_000);
+    failing.code = 'E_FENCED';
+    await clock.advance(600_000);
+    const lost = agent.logs.filter(({ message }) => message.includes('are lost'));
+    expect(lost.map(({ message }) => message)).toEqual([
+      'States that were set outside a turn are lost (counter): another process has written newer ones.',
+    ]);
+    expect(clock.pending).toBe(0);
+  });
+
   test('is not lost by a turn that could not be committed', async () => {
     const clock = manualClock();
     const { store } = failingStore();

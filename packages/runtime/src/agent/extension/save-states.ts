@@ -128,6 +128,7 @@ export class SaveStates {
       if (code === 'E_FENCED') {
         this.#giveUp('another process has written newer ones');
         states.saved(snapshot);
+        this.#failures = 0;
         return true;
       }
       // A turn of an earlier process is still open; its commit will include the states.
