@@ -135,7 +135,7 @@ describe('a forged end of a turn', () => {
     const ids = [heard?.id ?? '', 'asked-by-a-client', 'nobody-knows-it', `turn-${heard?.id}`];
     const forged = ids.flatMap((id) => [forgeEnd('turn.done', id), forgeEnd('reply', id)]);
     expect(await running.say('forger', 'hello', { metadata: { forged } })).toBe('forger heard: hello');
-    expect(logged(running, 'frame.ignored')).toEqual(ids.map((id) => `turn.done: ${id} does not run`));
+    expect(logged(running, 'frame.ignored')).toEqual(ids.map((id) => `turn.done was ignored: ${id} does not run`));
     expect(running.ends.map(({ agent }) => agent)).toEqual(['forger']);
     running.release('gate');
     expect(await asked).toMatchObject([
@@ -199,7 +199,9 @@ describe('log lines and events', () => {
     expect(await running.say('a', 'ask forger hello')).toBe('forger heard: hello');
     const [{ pid } = {}] = (await running.swarm.status()).instances.filter(({ agent }) => agent === 'forger');
     expect(await running.say('forger', 'hello', { metadata: { forged } })).toBe('forger heard: hello');
-    expect(logged(running, 'frame.ignored')).toEqual(['start.failed: it is not starting: forged']);
+    expect(logged(running, 'frame.ignored')).toEqual([
+      'start.failed was ignored: the process is not starting (forged)',
+    ]);
     await expectUnharmed(running, ['a', 'forger']);
     expect((await running.swarm.status()).instances.find(({ agent }) => agent === 'forger')?.pid).toBe(pid ?? 0);
   });

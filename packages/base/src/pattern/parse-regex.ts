@@ -128,7 +128,7 @@ class Parser {
     this.#take();
     const to = this.#classMember();
     if (typeof from !== 'number' || typeof to !== 'number' || to < from)
-      throw this.problem('a range without two single characters');
+      throw this.problem('a range whose ends are not two single characters in ascending order');
     return (codePoint) => codePoint >= from && codePoint <= to;
   }
 

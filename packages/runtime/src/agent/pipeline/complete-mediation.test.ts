@@ -32,7 +32,7 @@ import { openScriptedModel } from '../model/scripted/open-scripted-model.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 interface Watched {
-  /** The chains whose begin the outermost sentinel saw, as `kind name`. */
+  /** The chains that the outermost sentinel saw begin, each as `kind name`. */
   readonly seen: string[];
   /** Chains that only one of the two sentinels saw. */
   readonly escaped: string[];

@@ -154,8 +154,8 @@ function compareEvents(then: readonly ShownEvent[], now: readonly ShownEvent[]):
   const path = was.event === is.event ? was.event : `${was.event} → ${is.event}`;
   return message(
     was.event === is.event
-      ? `emitted another message than in the recording: ${was.event}`
-      : `emitted another message event than in the recording: ${path}`,
+      ? `emitted a different message than in the recording: ${was.event}`
+      : `emitted a different message event than in the recording: ${path}`,
     path,
     was,
     is,

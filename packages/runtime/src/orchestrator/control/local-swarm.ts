@@ -121,8 +121,8 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
       if (await journal.has(to)) throw takenKey(to);
       const fork = () => journal.fork(toAgentAddress({ agent, instanceKey }), options);
       const forked = await swarm.admit(to, { graceMs: deps.graceMs() }, fork);
-      const moment = forked.seq === undefined ? 'as it is now' : `at ${forked.seq}`;
-      swarm.report('info', 'instance.forked', `Its conversation is that of "${instanceKey}" ${moment}.`, to);
+      const moment = forked.seq === undefined ? 'as it is now' : `as it was after event ${forked.seq}`;
+      swarm.report('info', 'instance.forked', `This conversation is a fork of "${instanceKey}", ${moment}.`, to);
       return forked;
     },
 

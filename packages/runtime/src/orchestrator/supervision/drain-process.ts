@@ -85,7 +85,8 @@ export function leave(
 /** Ends the process without finishing the turn: its work is on disk, and the next process continues it. */
 export function leaveTurn(state: InstanceState): InstanceStep {
   const { phase } = state;
-  if (phase.name !== 'draining') return ignore(state, 'turn.left: it was not asked to go');
+  if (phase.name !== 'draining')
+    return ignore(state, 'turn.left was ignored: the process was not asked to leave its turn');
   return stay(enter(state, { ...phase, hasTurn: false }));
 }
 

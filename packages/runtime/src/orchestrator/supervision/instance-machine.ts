@@ -95,7 +95,7 @@ function hear(
   moment: Moment,
 ): InstanceStep {
   if (input.process !== state.spawned)
-    return ignore(state, `${input.type}: process ${input.process} is not the newest`);
+    return ignore(state, `${input.type} was ignored: process ${input.process} is not the newest`);
   switch (input.type) {
     case 'ready':
       return becomeReady(state, moment);

@@ -41,7 +41,8 @@ export function killHung(state: InstanceState, moment: Moment): InstanceStep {
  */
 export function loseTurn(state: InstanceState, error: FrameError): InstanceStep {
   const { phase } = state;
-  if (!hasTurn(phase) || phase.name === 'killed') return ignore(state, `turn.lost: no turn runs: ${error.message}`);
+  if (!hasTurn(phase) || phase.name === 'killed')
+    return ignore(state, `turn.lost was ignored: no turn runs (${error.message})`);
   if (!isStoreFault(error)) return stay(state);
   const afterwards = phase.name === 'draining' ? phase.afterwards : 'serve';
   const lost = { ...state, startError: error };
@@ -57,7 +58,7 @@ export function loseProcess(
   moment: Moment,
 ): InstanceStep {
   const { phase } = state;
-  if (!hasProcess(phase)) return ignore(state, 'exited: it has no process');
+  if (!hasProcess(phase)) return ignore(state, 'exited was ignored: the instance has no process');
   const isCrash = endsInCrash(phase);
   const saidWhy = phase.name === 'killed' && (phase.why === 'startFailed' || phase.why === 'store');
   const how = signal === null ? `with code ${code}` : `by ${signal}`;

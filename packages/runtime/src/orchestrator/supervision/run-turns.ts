@@ -73,7 +73,8 @@ export function finishTurn(
 ): InstanceStep {
   const { phase } = state;
   const [running, ...queue] = state.queue;
-  if (!hasTurn(phase) || running?.event.id !== eventId) return ignore(state, `turn.done: ${eventId} does not run`);
+  if (!hasTurn(phase) || running?.event.id !== eventId)
+    return ignore(state, `turn.done was ignored: ${eventId} does not run`);
   const finished: InstanceAction = { type: 'turn.finished', event: running.event, outcome };
   if (phase.name === 'busy') return after([finished], takeNext({ ...state, queue }, moment, phase.readySince));
   return { state: { ...state, queue, phase: { ...phase, hasTurn: false } }, actions: [finished] };
@@ -82,7 +83,7 @@ export function finishTurn(
 /** Removes all events from the queue, together with their crash counts (invariant 3 of the machine). */
 export function discard(state: InstanceState, { error }: Extract<InstanceInput, { type: 'discard' }>): InstanceStep {
   const { phase, queue, spawned } = state;
-  if (hasProcess(phase)) return ignore(state, 'discard: it has a process');
+  if (hasProcess(phase)) return ignore(state, 'discard was ignored: the instance has a process');
   const isStopped = phase.name === 'stopped';
   const actions: InstanceAction[] = isStopped ? [] : [...clearTimerOf(phase), { type: 'slot.release' }];
   if (queue.length > 0) actions.push({ type: 'requests.fail', error });

@@ -52,7 +52,8 @@ export function tryAgain(state: InstanceState, moment: Moment): InstanceStep {
  */
 export function markDamaged(state: InstanceState, error: FrameError): InstanceStep {
   const { phase, startError: known } = state;
-  if (hasProcess(phase) || phase.name === 'stopped') return ignore(state, `damaged: ${error.message}`);
+  if (hasProcess(phase) || phase.name === 'stopped')
+    return ignore(state, `damaged was ignored: the instance has a process or is stopped (${error.message})`);
   const actions: InstanceAction[] = [...clearTimerOf(phase), { type: 'slot.release' }];
   if (known?.code !== error.code || known.message !== error.message) {
     const message = `This conversation does not start: ${error.code}: ${error.message}`;
@@ -80,7 +81,8 @@ export function failStart(state: InstanceState, error: FrameError, moment: Momen
   const { phase } = state;
   // Invariant 14: a kept process may fail after it was ready.
   const isUp = phase.name === 'ready' && state.isKept === true;
-  if (phase.name !== 'starting' && !isUp) return ignore(state, `start.failed: it is not starting: ${error.message}`);
+  if (phase.name !== 'starting' && !isUp)
+    return ignore(state, `start.failed was ignored: the process is not starting (${error.message})`);
   const failed = countFailedStart(state, error);
   const killed = { name: 'killed', why: 'startFailed', hasTurn: false, afterwards: 'serve' } as const;
   return {

@@ -21,7 +21,7 @@ interface Written {
   readonly spanId: string;
   readonly parentSpanId?: string;
   readonly second: number;
-  /** The trace lines between the start and the end of the turn; only the chain of the turn when absent. */
+  /** The trace lines between the start and the end of the turn. Default: the lines of an empty turn chain. */
   readonly lines?: readonly TraceLine[];
   readonly isUnfinished?: boolean;
 }
