@@ -32,9 +32,11 @@ export async function check(ports: StorePorts, workload: Workload, world: World)
     checkOrder(inputs, turns);
     checkResets(workload, instance, archive, world);
     for (const [index, turn] of turns.entries()) checkTurn(inputs[index], turn, world);
-    await checkConversation(ports, journal, instance, archive);
-    await checkExtensionState(journal, instance, inputs, archive, world);
-    await checkStatesBetween(journal, instance, archive, world);
+    const stored = await journal.read(instance);
+    const history = foldHistory(archive);
+    await checkConversation(ports, journal, instance, { archive, stored, history });
+    checkExtensionState(inputs, { archive, stored, history }, world);
+    checkStatesBetween({ archive, stored, history }, world);
     await checkAnswers(journal, instance, inputs, turns, world);
     await checkDeadLetters(journal, instance, turns);
     expect(await journal.pending(instance), [], 'nothing is pending');
@@ -155,28 +157,33 @@ function checkEffects({ inputs }: Workload, { effects }: World): void {
   }
 }
 
+/** What one instance has on the disk: its archive, its base, and the history that is folded from the archive. */
+interface Found {
+  readonly archive: readonly ArchivedTurn[];
+  readonly stored: Awaited<ReturnType<Journal['read']>>;
+  readonly history: HistoryFold;
+}
+
 /** Checks that the base equals the fold of its history and contains only messages. */
 async function checkConversation(
   { fs }: StorePorts,
   journal: Journal,
   instance: AgentAddress,
-  archive: readonly ArchivedTurn[],
+  { archive, stored, history }: Found,
 ): Promise<void> {
   const messages = archive.reduce(foldTurn, []);
-  const { messages: committed, version } = await journal.read(instance);
-  expect(version, archive.length, 'version');
+  expect(stored.version, archive.length, 'version');
   const summary = await journal.summary(instance);
   expect([summary.messages, summary.pending], [messages.length, 0], 'messages and pending events of the summary');
-  expect(committed, messages, 'the base and the fold of the archive');
-  expect(foldHistory(archive).messages(), messages, 'the newest moment of the history');
+  // A long conversation is compared three times, so its text is made once.
+  const lines = messages.map((message) => JSON.stringify(message));
+  const wanted = `[${lines.join(',')}]`;
+  expectText(JSON.stringify(stored.messages), wanted, 'the base and the fold of the archive');
+  expectText(JSON.stringify(history.messages()), wanted, 'the newest moment of the history');
   const workspace = workspaceFolder(simulatedLocation.stateRoot, simulatedLocation.workspaceId);
-  const bytes = await fs.read(instancePaths(workspace, instance).base);
-  const lines = new TextDecoder().decode(bytes).split('\n').slice(0, -1);
-  expect(
-    lines,
-    messages.map((message) => JSON.stringify(message)),
-    'the lines of base.jsonl',
-  );
+  const text = new TextDecoder().decode(await fs.read(instancePaths(workspace, instance).base));
+  const written = text.slice(0, text.lastIndexOf('\n') + 1);
+  expectText(written, lines.map((line) => `${line}\n`).join(''), 'the lines of base.jsonl');
 }
 
 function foldHistory(archive: readonly ArchivedTurn[]): HistoryFold {
@@ -190,22 +197,15 @@ function foldTurn(messages: readonly Message[], { turnId, events }: ArchivedTurn
   return foldEvents(messages, counted, `${turnId}-input`);
 }
 
-async function checkExtensionState(
-  journal: Journal,
-  instance: AgentAddress,
-  inputs: readonly Input[],
-  archive: readonly ArchivedTurn[],
-  world: World,
-): Promise<void> {
+function checkExtensionState(inputs: readonly Input[], { archive, stored, history }: Found, world: World): void {
   let state: Record<string, JsonValue> = {};
   for (const archived of archive) {
     const input = inputs.find(({ event }) => archived.turnId === `turn-${event.id}`);
     if (!isTurn(archived)) state = {};
     else if (input && keepsState(archived, input, world)) state = stateAfter(state, input.script, archived.turnId);
   }
-  const { extensionState } = await journal.read(instance);
-  expect(sorted(ofTurns(extensionState)), sorted(state), 'extension state');
-  expect(sorted(ofTurns(foldHistory(archive).states().known)), sorted(state), 'extension state in the archive');
+  expect(sorted(ofTurns(stored.extensionState)), sorted(state), 'extension state');
+  expect(sorted(ofTurns(history.states().known)), sorted(state), 'extension state in the archive');
 }
 
 /**
@@ -225,12 +225,7 @@ function keepsState({ turnId, result, states }: Turn, { script }: Input, world: 
  * archive from the next turn on. A state may exist or not if its commit was not acknowledged, or if an interrupted turn
  * did not read it.
  */
-async function checkStatesBetween(
-  journal: Journal,
-  instance: AgentAddress,
-  archive: readonly ArchivedTurn[],
-  { stateTries, statesKept }: World,
-): Promise<void> {
+function checkStatesBetween({ archive, stored, history }: Found, { stateTries, statesKept }: World): void {
   const wasTried = (name: string) => stateTries.includes(name);
   // If an event was not acknowledged, it may have been lost together with its turn.
   const turns = archive.map(({ turnId }) => statesBefore(turnId));
@@ -244,13 +239,9 @@ async function checkStatesBetween(
     archived = possible;
     if (wasTried(after)) possible = statesKept.includes(after) ? [after] : [...possible, after];
   }
-  const { extensionState } = await journal.read(instance);
-  expectOneOf(extensionState[BETWEEN], [...possible, ...always], 'state that was set between turns');
-  expectOneOf(
-    foldHistory(archive).states().known[BETWEEN],
-    [...archived, ...always],
-    'state of between turns in the archive',
-  );
+  expectOneOf(stored.extensionState[BETWEEN], [...possible, ...always], 'state that was set between turns');
+  const known = history.states().known[BETWEEN];
+  expectOneOf(known, [...archived, ...always], 'state of between turns in the archive');
 }
 
 function ofTurns({ [BETWEEN]: _, ...states }: Readonly<Record<string, JsonValue>>): Record<string, JsonValue> {
@@ -298,6 +289,9 @@ function expectOneOf(found: unknown, wanted: readonly unknown[], what: string): 
 }
 
 function expect(found: unknown, wanted: unknown, what: string): void {
-  const [foundText, wantedText] = [JSON.stringify(found), JSON.stringify(wanted)];
-  if (foundText !== wantedText) throw new Error(`${what}: found ${foundText}, expected ${wantedText}`);
+  expectText(JSON.stringify(found), JSON.stringify(wanted), what);
+}
+
+function expectText(found: string, wanted: string, what: string): void {
+  if (found !== wanted) throw new Error(`${what}: found ${found}, expected ${wanted}`);
 }

@@ -3,7 +3,10 @@ import { simulate, type SimulationReport, type Violation } from './simulate.ts';
 
 export interface SeedsToSimulate {
   readonly from: number;
-  /** The number of crash points to try. Seeds are simulated until this number is reached. */
+  /**
+   * The number of crash points to try. Seeds are simulated until this number is reached. One thread stops exactly there;
+   * several threads finish the seeds that they have begun.
+   */
   readonly crashPoints: number;
   /** One thread is this thread. */
   readonly threads: number;
@@ -26,6 +29,7 @@ export async function simulateSeeds({ from, crashPoints, threads, onProgress }: 
       onProgress?.(tried);
     }
   };
+  const simulateHere = (seed: number) => simulate(seed, { most: crashPoints - tried });
   const workOnThread = async () => {
     const worker = new Worker(new URL('./seed-worker.ts', import.meta.url).href);
     try {
@@ -34,7 +38,7 @@ export async function simulateSeeds({ from, crashPoints, threads, onProgress }: 
       worker.terminate();
     }
   };
-  await (threads === 1 ? workWith(simulate) : Promise.all(Array.from({ length: threads }, workOnThread)));
+  await (threads === 1 ? workWith(simulateHere) : Promise.all(Array.from({ length: threads }, workOnThread)));
   return { crashPoints: tried, violations, seeds: next - from };
 }
 

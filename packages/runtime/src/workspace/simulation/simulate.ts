@@ -33,8 +33,11 @@ interface Snapshot {
   readonly moment: Moment;
 }
 
-/** Simulates one seed. If `stopAtFirst` is true, stops at the first violation. */
-export async function simulate(seed: number, stopAtFirst = false): Promise<SimulationReport> {
+/** Simulates one seed, with at most `most` crash points. If `stopAtFirst` is true, stops at the first violation. */
+export async function simulate(
+  seed: number,
+  { stopAtFirst = false, most = Infinity }: { readonly stopAtFirst?: boolean; readonly most?: number } = {},
+): Promise<SimulationReport> {
   const workload = makeWorkload(seed);
   const world = newWorld();
   const violations: Violation[] = [];
@@ -46,7 +49,7 @@ export async function simulate(seed: number, stopAtFirst = false): Promise<Simul
       crashPoints += 1;
       const problem = await crashTwice(point, workload, snapshot, world);
       if (problem !== undefined) violations.push({ point, problem });
-      if (problem !== undefined && stopAtFirst) return { crashPoints, violations };
+      if (crashPoints >= most || (problem !== undefined && stopAtFirst)) return { crashPoints, violations };
     }
   }
   return { crashPoints, violations };

@@ -38,11 +38,8 @@ const EMPTY = new Uint8Array();
 
 export class SimulatedDisk implements Fs {
   readonly #nodes: Map<number, Node>;
-  /** A cache of folder nodes by path, cleared by a rename or a removal. */
-  readonly #folders = new Map<string, number>([
-    ['', ROOT],
-    ['/', ROOT],
-  ]);
+  /** A cache of nodes by path. A change of names takes these names out, and all paths if a folder is concerned. */
+  readonly #paths = new Map<string, number>();
   #nextNode: number;
   /** The file of the last operation, if it was a write. */
   #lastWritten: number | undefined;
@@ -122,7 +119,7 @@ export class SimulatedDisk implements Fs {
     const node = this.#find(from);
     if (node === undefined) throw missing(from);
     if (folderOf(from) !== folderOf(to)) throw new Error('the simulated disk renames within a folder only');
-    if (this.#node(node).type === 'folder') this.#forgetFolders();
+    if (this.#node(node).type === 'folder') this.#paths.clear();
     this.#setNames(to, [
       { name: nameOf(from), node: undefined },
       { name: nameOf(to), node },
@@ -143,7 +140,7 @@ export class SimulatedDisk implements Fs {
       await (this.#node(node).type === 'folder' ? this.removeFolder(inside) : this.remove(inside));
     }
     await this.remove(path);
-    this.#forgetFolders();
+    this.#paths.clear();
   }
 
   async syncFolder(path: string): Promise<void> {
@@ -171,16 +168,13 @@ export class SimulatedDisk implements Fs {
   }
 
   #setNames(path: string, change: NameChange): void {
-    const id = this.#find(folderOf(path));
-    if (id === undefined) throw missing(folderOf(path));
+    const folder = folderOf(path);
+    const id = this.#find(folder);
+    if (id === undefined) throw missing(folder);
     const node = this.#folder(id);
+    for (const { name } of change) this.#paths.delete(`${folder}/${name}`);
     this.#nodes.set(id, { ...node, live: renamed(node.live, change), changes: [...node.changes, change] });
     this.#operated();
-  }
-
-  #forgetFolders(): void {
-    this.#folders.clear();
-    this.#folders.set('', ROOT).set('/', ROOT);
   }
 
   #createFile(path: string): number {
@@ -219,11 +213,12 @@ export class SimulatedDisk implements Fs {
   }
 
   #find(path: string): number | undefined {
-    const known = this.#folders.get(path);
+    if (path === '' || path === '/') return ROOT;
+    const known = this.#paths.get(path);
     if (known !== undefined) return known;
     const folder = this.#find(folderOf(path));
     const id = folder === undefined ? undefined : this.#folder(folder).live.get(nameOf(path));
-    if (id !== undefined && this.#node(id).type === 'folder') this.#folders.set(path, id);
+    if (id !== undefined) this.#paths.set(path, id);
     return id;
   }
 

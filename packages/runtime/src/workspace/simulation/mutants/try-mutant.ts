@@ -45,7 +45,7 @@ async function crashIt({ name }: Mutant, copy: string, seeds: readonly number[])
     join(copy, 'workspace/simulation/simulate.ts')
   )) as typeof import('../simulate.ts');
   for (const seed of seeds) {
-    const report = await simulate(seed, true).catch((error: unknown) => error);
+    const report = await simulate(seed, { stopAtFirst: true }).catch((error: unknown) => error);
     if (report instanceof Error)
       return { mutant: name, caughtBy: `seed ${seed}, no crash needed`, problem: firstLine(report.message) };
     const [violation] = (report as Awaited<ReturnType<typeof simulate>>).violations;
