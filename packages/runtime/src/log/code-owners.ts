@@ -7,7 +7,8 @@ import { readStack } from './read-stack.ts';
  * start of every process.
  */
 const disk = () => process.getBuiltinModule('node:fs');
-const paths = () => process.getBuiltinModule('node:path');
+let pathModule: typeof import('node:path') | undefined;
+const paths = () => (pathModule ??= process.getBuiltinModule('node:path'));
 
 /**
  * The owner of code. `goondan`: the runtime. `library`: another package of Goondan that bundles use. `package`: any
@@ -44,11 +45,17 @@ export class CodeOwners {
   }
 }
 
-function lookUp(given: readonly string[]) {
+let runtimeFolder: string | undefined;
+
+function findRuntimeFolder(): string {
   // The path is read from the stack and not from `import.meta`, for which a bundler writes the path of the source file
   // into the bundled file.
   const here = readStack(new Error('here'))[0]?.at?.file ?? '';
-  const own = here.replace(/^(.*)[\\/](?:src|dist)[\\/].*$/, '$1');
+  return here.replace(/^(.*)[\\/](?:src|dist)[\\/].*$/, '$1');
+}
+
+function lookUp(given: readonly string[]) {
+  const own = (runtimeFolder ??= findRuntimeFolder());
   const { dirname } = paths();
   const siblings = dirname(own);
   // The given folders may include the folder of a package, for a part that comes with the package. These are not
@@ -68,8 +75,9 @@ function isInside(folder: string, path: string): boolean {
   return path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
 }
 
+/** `path` must be inside `folder`. */
 function named(name: string, folder: string, path: string): string {
-  return `${name}/${toSlashes(paths().relative(folder, path))}`;
+  return `${name}/${toSlashes(path.slice(folder.length + 1))}`;
 }
 
 function toSlashes(path: string): string {

@@ -91,6 +91,16 @@ const runtimeEvents: readonly SpanEventName[] = [
   'approval.decided',
 ];
 
+// Loaded once, because a test may start thousands of agents.
+let parts: ReturnType<typeof loadParts> | undefined;
+
+function loadParts() {
+  return Promise.all([
+    import('../agent/start/start-agent.ts'),
+    import('../agent/model/scripted/open-scripted-model.ts'),
+  ]);
+}
+
 /**
  * Starts the agent. **Errors** — `E_NEEDS_BUN` in Node.
  *
@@ -98,10 +108,7 @@ const runtimeEvents: readonly SpanEventName[] = [
  */
 export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise<ScriptedAgent> {
   requireBun('scriptedAgent', 'Run the tests of extensions and tools with `bun test`.');
-  const [{ startAgent }, { openScriptedModel }] = await Promise.all([
-    import('../agent/start/start-agent.ts'),
-    import('../agent/model/scripted/open-scripted-model.ts'),
-  ]);
+  const [{ startAgent }, { openScriptedModel }] = await (parts ??= loadParts());
   const {
     script = [{ say: 'You said: {{input}}' }],
     model,
