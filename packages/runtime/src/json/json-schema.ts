@@ -1,6 +1,10 @@
-/** Checks values against JSON Schemas, with the only validator of the process, which is loaded at the first check. */
+/**
+ * Checks values against JSON Schemas. The only validator of the process is loaded with the first schema that is not
+ * plain.
+ */
 import { type JsonSchema, GoondanError } from '@goondan/types';
 import type { Ajv, ErrorObject, SchemaValidateFunction, ValidateFunction } from 'ajv';
+import { checkPlainSchema } from './check-plain-schema.ts';
 import { findSizeProblem } from './count-schema-nodes.ts';
 import {
   duplicateMessage,
@@ -41,6 +45,8 @@ async function compile(schema: JsonSchema, what: string): Promise<SchemaCheck> {
   if (problem !== undefined) {
     throw new GoondanError('E_TOOL_SCHEMA', `The schema of ${what} is not valid: ${problem.message}.`);
   }
+  const plain = checkPlainSchema(own);
+  if (plain !== undefined) return plain;
   validator ??= loadValidator();
   const ajv = await validator;
   let validate: ValidateFunction;
