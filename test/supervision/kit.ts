@@ -40,8 +40,12 @@ export interface TestSwarm extends AsyncDisposable {
   told(event: string): readonly HeardLine[];
 }
 
-/** A policy with short intervals, so that a hanging process is found soon and a crashed process restarts soon. */
+/**
+ * A policy with short intervals, so that a hanging process is found soon and a crashed process restarts soon. It has no
+ * spare process, which would cost each swarm the start of a process that nobody uses; `spare.test.ts` tests spares.
+ */
 export const quickPolicy: SwarmPolicy = {
+  spares: 0,
   heartbeat: { everyMs: 250, missedPings: 4 },
   restart: { quickCrashes: 3, baseMs: 10, maxMs: 50, healthyMs: 600_000 },
   shutdown: { gracePeriodSeconds: 20 },
@@ -201,13 +205,15 @@ export async function askWhile(swarm: TestSwarm, agent: string, work: Promise<un
   let answers = 0;
   for (; !state.isOver; answers++) {
     expect(await ask(swarm, agent, 'default', 'hello')).toBe('You said: hello');
-    await Bun.sleep(ASK_EVERY_MS);
+    await Bun.sleep(answers < QUICK_ANSWERS ? ASK_SOON_MS : ASK_LATER_MS);
   }
   return answers;
 }
 
-/** The time between two questions, so that the work itself gets enough of the processor. */
-const ASK_EVERY_MS = 20;
+/** Short work is also asked about a few times. After that, the work itself gets the processor. */
+const QUICK_ANSWERS = 4;
+const ASK_SOON_MS = 20;
+const ASK_LATER_MS = 150;
 
 export async function ask({ control }: TestSwarm, agent: string, instanceKey: string, input: string): Promise<string> {
   return outcomeOf(await control.ask({ agent, instanceKey, input }));

@@ -129,7 +129,8 @@ export function testPlan(folder: string, { agents, policy = {} }: TestSwarmOptio
     workspace,
     stateRoot,
     agents: agents.map((agent) => declare(typeof agent === 'string' ? { name: agent } : agent, work)),
-    policy,
+    // A spare would cost each swarm the start of a process that nobody uses. `supervision/spare.test.ts` tests spares.
+    policy: { spares: 0, ...policy },
   };
 }
 
