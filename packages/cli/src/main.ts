@@ -1,11 +1,13 @@
 /** The entry of `gdn` on Bun. The launcher in `bin` starts it, with the current folder as the first argument. */
 import { isatty } from 'node:tty';
 import { GoondanError } from '@goondan/types';
+import { delayCompiling } from './delay-compiling.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { reportError } from './report-error.ts';
 import { asksForJson, runCommandLine } from './run-command-line.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
+delayCompiling();
 process.stdout.on('error', onOutputError);
 process.exitCode = await runWhereTyped(process.argv.slice(2));
 

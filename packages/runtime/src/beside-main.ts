@@ -6,9 +6,11 @@
 import type { BesideCall, BesideSaid } from './ipc/bun-beside.ts';
 import { toFrameError } from './ipc/check/frame-error.ts';
 import { readLines, toLine } from './ipc/json-lines.ts';
+import { delayCompiling } from './ports/delay-compiling.ts';
 import type { LogLine } from './ports/log-line.ts';
 import type { SwarmToStart } from './start-beside.ts';
 
+delayCompiling();
 const [, , folder = '/'] = process.argv;
 process.chdir(folder);
 // A write fails only when the Node program has exited, and then standard input ends, too.

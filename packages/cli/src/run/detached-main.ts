@@ -1,6 +1,7 @@
 /** The process that `gdn run --detach` starts. Its parent has already checked trust. */
 import { writeSync } from 'node:fs';
 import { GoondanError, type TurnError } from '@goondan/types';
+import { delayCompiling } from '../delay-compiling.ts';
 import { openTerminal } from '../terminal.ts';
 import { prepareRun, type RunRequest } from './prepare-run.ts';
 import { serve, type ServedSwarm } from './serve.ts';
@@ -12,6 +13,7 @@ if (import.meta.main) await main(process.argv[2] ?? '');
 
 /** The only argument of this process is the request, as JSON. */
 async function main(argument: string): Promise<void> {
+  delayCompiling();
   // The cast is safe: `detach.ts` wrote the argument.
   const request = JSON.parse(argument) as RunRequest;
   // Discards the output, which could grow for years without being read; the swarm's messages are in its log.

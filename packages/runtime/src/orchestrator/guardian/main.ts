@@ -5,6 +5,7 @@
  * a supervisor sends to a group.
  */
 import { CHANNEL_DESCRIPTOR } from '../../ipc/channel/socket-wire.ts';
+import { delayCompiling } from '../../ports/delay-compiling.ts';
 import { guard, type GuardianReport } from './guard.ts';
 import { killGroups } from './kill-groups.ts';
 import { killTagged } from './kill-tagged.ts';
@@ -12,6 +13,7 @@ import { openLine } from './line.ts';
 import { checkTag } from './process-tag.ts';
 import { canReadProcesses } from './read-processes.ts';
 
+delayCompiling();
 const tag = checkTag(process.argv[2] ?? '');
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 const method = canReadProcesses() ? 'tag' : 'groups';
