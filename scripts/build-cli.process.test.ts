@@ -31,6 +31,11 @@ test('lists its sources at the time when the build began: one saved during the b
   expect(bundled.filter((name) => statSync(join(fresh, name)).mtimeMs <= listed)).toEqual([]);
 });
 
+test('every file of it has its bytecode', () => {
+  const bundled = readdirSync(fresh).filter((name) => name.endsWith('.js'));
+  expect(bundled.filter((name) => !existsSync(join(fresh, `${name}.jsc`)))).toEqual([]);
+});
+
 test('treats packages below the repository as its own, wherever the repository is', () => {
   const root = '/old/packages/web/src/goondan';
   const own = findOwnSource(root, `${root}/packages/cli/src/run/detach.ts`);
@@ -69,16 +74,12 @@ async function loadedBy(...args: string[]): Promise<string[]> {
   const preload = join(temporary, `${args[0]}.ts`);
   await Bun.write(
     preload,
-    `import { appendFileSync, readFileSync } from 'node:fs';
-    const onLoad = ({ path }) => {
-      appendFileSync(${JSON.stringify(list)}, path + '\\n');
-      return { contents: readFileSync(path, 'utf8'), loader: 'js' };
-    };
-    Bun.plugin({ name: 'loaded', setup: (build) => build.onLoad({ filter: /dist\\/gdn\\/.*\\.js$/ }, onLoad) });`,
+    `import { writeFileSync } from 'node:fs';
+    process.on('exit', () => writeFileSync(${JSON.stringify(list)}, Object.keys(require.cache).join('\\n')));`,
   );
   expect(await gdn(['--preload', preload], ...args)).toBe(0);
   const sources: Record<string, string[]> = await Bun.file(join(dist, 'sources.json')).json();
-  const files = readFileSync(list, 'utf8').trimEnd().split('\n');
+  const files = readFileSync(list, 'utf8').split('\n');
   return files.flatMap((path) => sources[path.slice(dist.length + 1)] ?? []);
 }
 

@@ -1,7 +1,7 @@
 /**
  * Bundles the programs of `gdn` into `packages/cli/dist/gdn`, so that it starts fast. Every `import()` in the sources
- * starts a separate file, and a command loads only the files it needs. The packages of model providers are not bundled,
- * because only agents load them.
+ * starts a separate file, and a command loads only the files it needs. Each file has its bytecode (`compile-parts.ts`).
+ * The packages of model providers are not bundled, because only agents load them.
  *
  * 1. Code of our packages that asks for its own folder gets the folder of its source.
  * 2. `sources.json` lists the sources and the time when the build began. If a source is newer than that, the launcher
@@ -10,9 +10,14 @@
  */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
+import { compileParts } from './compile-parts.ts';
 
 const repository = join(import.meta.dir, '..');
 const cli = join(repository, 'packages', 'cli');
+
+const external = ['@ai-sdk/*'];
+// Names are not minified, so that error stacks stay readable.
+const minify = { whitespace: true, syntax: true };
 
 const askedFolder = /\bimport\.meta\.(dir|url)\b/g;
 
@@ -43,19 +48,20 @@ async function rebuild(folder: string): Promise<void> {
 
 /** Returns the paths of the sources, in the repository, of each file of the bundle. */
 async function bundle(folder: string): Promise<Record<string, string[]>> {
+  const modules = join(folder, 'modules');
   const { metafile } = await Bun.build({
     entrypoints: [join(cli, 'src/main.ts'), join(cli, 'src/run/detached-main.ts')],
-    outdir: folder,
+    outdir: modules,
     target: 'bun',
     format: 'esm',
     splitting: true,
     naming: { entry: '[name].[ext]', chunk: 'gdn-[hash].[ext]' },
-    // Names are not minified, so that error stacks stay readable.
-    minify: { whitespace: true, syntax: true },
-    external: ['@ai-sdk/*'],
+    minify,
+    external,
     metafile: true,
     plugins: [{ name: 'own folders', setup: keepFolders }],
   });
+  await compileParts({ modules, folder, external, minify });
   const outputs = Object.entries(metafile?.outputs ?? {});
   return Object.fromEntries(
     outputs.map(([path, { inputs }]) => [
@@ -71,7 +77,8 @@ function keepFolders(build: Bun.PluginBuilder): void {
     // Bun loads the code of other packages unchanged.
     if (own === undefined) return undefined;
     const { name, source } = own;
-    const here = `Bun.resolveSync("@goondan/${name}/package.json", import.meta.dir)`;
+    // All files of the bundle are in the folder of the program. In CommonJS, Bun would write the folder of the build.
+    const here = `Bun.resolveSync("@goondan/${name}/package.json", Bun.main)`;
     const folder = `${here}.replace(/package\\.json$/, ${JSON.stringify(dirname(source))})`;
     const contents = readFileSync(path, 'utf8').replaceAll(askedFolder, (_, what) =>
       what === 'dir' ? folder : `Bun.pathToFileURL(${folder} + "/x.ts").href`,

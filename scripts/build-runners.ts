@@ -5,8 +5,7 @@
  * The start of a process is made fast and small here (`bench/spawn.ts` measures it):
  * 1. Code that a start does not need is in separate files, loaded on demand: every `import()` in the sources starts a
  *    separate file. Third-party packages are not bundled.
- * 2. Each file has the bytecode that Bun would otherwise make at every start. Bun writes bytecode only for CommonJS,
- *    and splits only ES modules, so the build takes two passes.
+ * 2. Each file has the bytecode that Bun would otherwise make at every start (`compile-parts.ts`).
  *
  * The same sources and the same Bun give the same bytes, which `build-runners.process.test.ts` checks. The current
  * folder must be the repository, because file names depend on it.
@@ -15,6 +14,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { readYaml } from '../packages/runtime/src/config/bundle/yaml/read-yaml.ts';
 import { sha256 } from '../packages/runtime/src/json/sha256.ts';
+import { compileParts } from './compile-parts.ts';
 import { compiledName } from './compiled-name.ts';
 
 const runtime = join(import.meta.dir, '..', 'packages', 'runtime');
@@ -25,8 +25,6 @@ const runners: Readonly<Record<string, string>> = {
   'agent-runner': 'src/agent/main.ts',
   'connector-runner': 'src/connector/main.ts',
 };
-
-const importOfPart = /\bimport\(("\.\/[^"]+")\)/g;
 
 const [, , given = join(runtime, 'dist')] = process.argv;
 await rebuild(given);
@@ -53,8 +51,7 @@ async function buildRunners(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   for (const [name, source] of Object.entries(runners)) {
     await splitModules(name, join(runtime, source), external, modules);
-    for (const file of readdirSync(modules)) await compile(join(modules, file), external, folder);
-    rmSync(modules, { recursive: true });
+    await compileParts({ modules, folder, external, minify: true });
   }
 }
 
@@ -69,31 +66,6 @@ async function splitModules(name: string, source: string, external: string[], fo
     naming: { entry: `${name}.[ext]`, chunk: `${name}-[hash].[ext]` },
     external,
   });
-}
-
-/** Compiles one of these modules to CommonJS, with bytecode. */
-async function compile(file: string, external: string[], folder: string): Promise<void> {
-  await Bun.build({
-    entrypoints: [file],
-    outdir: folder,
-    target: 'bun',
-    format: 'cjs',
-    bytecode: true,
-    minify: true,
-    external,
-    plugins: [{ name: 'parts', setup: keepParts }],
-  });
-}
-
-/**
- * Keeps the parts in separate files. They are loaded with `require`, because Bun starts two threads for an `import()`.
- */
-function keepParts(build: Bun.PluginBuilder): void {
-  build.onLoad({ filter: /\.js$/ }, ({ path }) => ({
-    contents: readFileSync(path, 'utf8').replaceAll(importOfPart, '(async () => require($1))()'),
-    loader: 'js',
-  }));
-  build.onResolve({ filter: /^\.\// }, ({ path }) => ({ path, external: true }));
 }
 
 /** Returns the values of each YAML file by the hash of its text, as it is here and as it is in a tarball. */

@@ -9,7 +9,7 @@ import { openTerminal, type Terminal } from './terminal.ts';
 
 delayCompiling();
 process.stdout.on('error', onOutputError);
-process.exitCode = await runWhereTyped(process.argv.slice(2));
+void runWhereTyped(process.argv.slice(2)).then((code) => void (process.exitCode = code));
 
 async function runWhereTyped([folder = '', ...args]: readonly string[]): Promise<ExitCode> {
   // `process.stdin` is left out, because accessing it would start reading.

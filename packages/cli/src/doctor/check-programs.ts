@@ -18,7 +18,7 @@ export async function checkNode(): Promise<Check> {
 export function checkBun(): Check {
   // Reads the version from the runtime's `package.json`: Bun is a dependency of the runtime, so that Node programs have
   // it too.
-  const file = new URL('../package.json', import.meta.resolve('@goondan/runtime/find-bun'));
+  const file = Bun.resolveSync('@goondan/runtime/package.json', import.meta.dir);
   const manifest: { dependencies: { bun: string } } = JSON.parse(readFileSync(file, 'utf8'));
   const wanted = manifest.dependencies.bun;
   if (Bun.version === wanted) return ok('Bun', Bun.version);

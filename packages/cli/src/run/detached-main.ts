@@ -9,7 +9,7 @@ import { serve, type ServedSwarm } from './serve.ts';
 /** The only line on the standard output of this process. */
 export type Said = { readonly served: ServedSwarm } | { readonly error: TurnError };
 
-if (import.meta.main) await main(process.argv[2] ?? '');
+if (import.meta.main) void main(process.argv[2] ?? '');
 
 /** The only argument of this process is the request, as JSON. */
 async function main(argument: string): Promise<void> {
