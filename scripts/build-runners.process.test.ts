@@ -5,7 +5,11 @@ import { dirname, join } from 'node:path';
 import type { SourceDocument } from '../packages/runtime/src/config/bundle/place.ts';
 import { findKnownDocuments, type KnownYaml } from '../packages/runtime/src/config/bundle/yaml/known-yaml.ts';
 import { readYaml } from '../packages/runtime/src/config/bundle/yaml/read-yaml.ts';
-import { agentRunner, connectorRunner } from '../packages/runtime/src/orchestrator/child/runner-path.ts';
+import {
+  agentRunner,
+  connectorRunner,
+  guardianRunner,
+} from '../packages/runtime/src/orchestrator/child/runner-path.ts';
 import { compiledName } from './compiled-name.ts';
 
 const repository = join(import.meta.dir, '..');
@@ -33,7 +37,7 @@ test('the programs of child processes match the sources', () => {
 });
 
 test('the orchestrator finds them', () => {
-  for (const runner of [agentRunner, connectorRunner])
+  for (const runner of [agentRunner, connectorRunner, guardianRunner])
     expect(readdirSync(fresh).map((name) => join(distFolder, name))).toContain(runner);
 });
 

@@ -112,7 +112,7 @@ export function guardiansOf(runTag: string): number[] {
     .map(Number)
     .filter((pid) => {
       const command = commandOf(pid);
-      return command.includes('guardian/main.ts') && command.includes(runTag);
+      return command.includes('guardian-runner.js') && command.includes(runTag);
     });
 }
 

@@ -1,7 +1,13 @@
 /** Runs all checks of `gdn doctor`. Runs no code of a bundle, and changes nothing. */
 import { dirname, join } from 'node:path';
 import { stateRoot } from '@goondan/runtime/control';
-import { agentRunner, canReadProcesses, connectorRunner, providerVariables } from '@goondan/runtime/internal';
+import {
+  agentRunner,
+  canReadProcesses,
+  connectorRunner,
+  guardianRunner,
+  providerVariables,
+} from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { type BundleOptions, stateRootChoice } from '../common-options.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
@@ -27,7 +33,7 @@ export async function examine(options: BundleOptions): Promise<readonly Check[]>
     checkBun(),
     npm,
     git,
-    checkRunners([agentRunner, connectorRunner], join(dirname(agentRunner), '..', 'src')),
+    checkRunners([agentRunner, connectorRunner, guardianRunner], join(dirname(agentRunner), '..', 'src')),
     checkStateRoot(stateRoot(stateRootChoice(options))),
     checkProcesses(canReadProcesses()),
     sandbox,

@@ -6,3 +6,5 @@ const dist = join(import.meta.dir, '..', '..', '..', 'dist');
 export const agentRunner: string = join(dist, 'agent-runner.js');
 
 export const connectorRunner: string = join(dist, 'connector-runner.js');
+
+export const guardianRunner: string = join(dist, 'guardian-runner.js');

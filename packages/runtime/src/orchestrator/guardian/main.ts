@@ -19,9 +19,10 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 const method = canReadProcesses() ? 'tag' : 'groups';
 const line = openLine(CHANNEL_DESCRIPTOR);
 line.say(JSON.stringify({ pid: process.pid, method }));
-const report = await guard(line.lines(), endRun);
-line.say(JSON.stringify(report));
-process.exit(report.left.length === 0 ? 0 : 1);
+void guard(line.lines(), endRun).then((report) => {
+  line.say(JSON.stringify(report));
+  process.exit(report.left.length === 0 ? 0 : 1);
+});
 
 async function endRun(groups: readonly number[], quietMs: number): Promise<Omit<GuardianReport, 'reason'>> {
   const ending = method === 'tag' ? killTagged(tag, quietMs) : killGroups(groups);

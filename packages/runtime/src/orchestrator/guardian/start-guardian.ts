@@ -3,6 +3,7 @@ import { GoondanError } from '@goondan/types';
 import { CHANNEL_DESCRIPTOR } from '../../ipc/channel/socket-wire.ts';
 import { type Check, count, type FieldsOf, listOf, object, oneOf, text } from '../../ipc/check/shape.ts';
 import { type Clock, systemClock, waitAtMost } from '../../ports/clock.ts';
+import { guardianRunner } from '../child/runner-path.ts';
 import type { GuardianReport } from './guard.ts';
 import { openLine } from './line.ts';
 import { checkTag } from './process-tag.ts';
@@ -85,7 +86,7 @@ export async function startGuardian(options: GuardianOptions): Promise<Guardian>
  */
 function launch(bun: string, tag: string): number {
   try {
-    const command = ['/bin/sh', '-c', '"$@" &', 'sh', bun, ...flags, Bun.resolveSync('./main', import.meta.dir), tag];
+    const command = ['/bin/sh', '-c', '"$@" &', 'sh', bun, ...flags, guardianRunner, tag];
     // Empty environment: no tag and no secret. Root folder: the folder of a bundle might be removed.
     const { stdio } = Bun.spawn(command, { env: {}, cwd: '/', stdio: [...silent, 'pipe'], detached: true });
     const descriptor: unknown = stdio[CHANNEL_DESCRIPTOR];
