@@ -50,7 +50,8 @@ export async function endLeftovers(runs: readonly { readonly runTag: string }[],
 
 const LEFTOVERS_QUIET_MS = 30;
 const AFTER_KILL_MS = 5;
-const BETWEEN_LOOKS_MS = 25;
+/** As long as the quiet time after a shutdown, so that two looks are enough then. */
+const BETWEEN_LOOKS_MS = 30;
 
 function signal(target: number): void {
   try {
