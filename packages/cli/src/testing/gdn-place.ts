@@ -9,7 +9,7 @@ import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { launchCommand } from '../../bin/launch-command.mjs';
-import { runCaptured } from './run-captured.ts';
+import { runCaptured, startCaptured } from './run-captured.ts';
 
 export interface Ended {
   readonly stdout: string;
@@ -57,6 +57,20 @@ export class GdnPlace {
 
   runWith({ env, cwd = this.folder }: Omit<StartOptions, 'stdin'>, ...args: string[]): Promise<Ended> {
     return runCaptured(args, { cwd, env: { GOONDAN_STATE_ROOT: this.stateRoot, ...env } });
+  }
+
+  /**
+   * Serves a bundle in this process, like `gdn run`, until `gdn stop`; resolves when the swarm accepts input. Its
+   * agents have processes of their own, as always. A process for the swarm, with `--detach`, would take five times as
+   * long; tests about that process, or about killing it, need one.
+   */
+  serve(bundle: string): Promise<void> {
+    return this.serveWith({}, bundle);
+  }
+
+  async serveWith({ env }: Pick<StartOptions, 'env'>, bundle: string): Promise<void> {
+    const around = { cwd: this.folder, env: { GOONDAN_STATE_ROOT: this.stateRoot, ...env } };
+    await startCaptured(['run', bundle, '--trust', '--json'], around);
   }
 
   runProcess(...args: string[]): Promise<Ended> {

@@ -14,10 +14,32 @@ export interface Surroundings {
   readonly columns?: number | undefined;
 }
 
-export async function runCaptured(args: readonly string[], around: Surroundings = {}): Promise<Ended> {
+export function runCaptured(args: readonly string[], around: Surroundings = {}): Promise<Ended> {
+  return within(around, () => capture(args, around));
+}
+
+/**
+ * Starts a command that goes on, and resolves with its first output on standard output. Only its start has another
+ * folder and environment. **Errors** — the error of a command that ends before.
+ */
+export function startCaptured(args: readonly string[], around: Surroundings): Promise<string> {
+  return within(around, () => {
+    const first = Promise.withResolvers<string>();
+    const ended = capture(args, around, first.resolve);
+    void ended.then(({ stderr }) => first.reject(new Error(`gdn ${args.join(' ')} ended: ${stderr}`)));
+    return first.promise;
+  });
+}
+
+async function capture(
+  args: readonly string[],
+  around: Surroundings,
+  onStdout: (text: string) => void = () => undefined,
+): Promise<Ended> {
   const printed = { stdout: '', stderr: '' };
   const into = (stream: keyof typeof printed) => (text: string, onWritten?: () => void) => {
     printed[stream] += text;
+    if (stream === 'stdout') onStdout(text);
     onWritten?.();
   };
   const screen = around.columns === undefined ? {} : { isTTY: true, columns: around.columns };
@@ -27,7 +49,7 @@ export async function runCaptured(args: readonly string[], around: Surroundings 
     env: { NO_COLOR: '1', ...around.env },
     json: asksForJson(args),
   });
-  return { exitCode: await within(around, () => runCommandLine(args, terminal)), ...printed };
+  return { exitCode: await runCommandLine(args, terminal), ...printed };
 }
 
 interface Stay {
