@@ -21,7 +21,7 @@ test('R-08 run and send use the trace of TRACEPARENT, and ignore a malformed one
   const alone = await place.runProcessWith({ env: bad }, 'run', 'bundle', '--trust', '--input', 'two', '--json');
   expect(JSON.parse(alone.stdout)).toMatchObject({ response: 'You said: two' });
 
-  await place.runProcess('run', 'bundle', '--trust', '--detach');
+  await place.serve('bundle');
   try {
     const sent = await place.runProcessWith(
       { env },
@@ -35,9 +35,9 @@ test('R-08 run and send use the trace of TRACEPARENT, and ignore a malformed one
     );
     expect(JSON.parse(sent.stdout)).toMatchObject({ traceId, response: 'You said: three' });
   } finally {
-    await place.runProcess('stop', '--bundle', 'bundle');
+    await place.run('stop', '--bundle', 'bundle');
   }
-  const listed = await place.runProcess('trace', '--bundle', 'bundle', '--json');
+  const listed = await place.run('trace', '--bundle', 'bundle', '--json');
   const turns = JSON.parse(listed.stdout) as { input: string; traceId: string; parentSpanId?: string }[];
   expect(turns.map((turn) => [turn.input, turn.traceId === traceId, turn.parentSpanId])).toEqual([
     ['three', true, parentSpanId],

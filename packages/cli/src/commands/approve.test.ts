@@ -1,6 +1,6 @@
 // Tests with real agents: a person answers tool calls that wait for approval, with `gdn approve`, with `gdn deny`, and
 // in `gdn run`.
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ApprovalSummary, connectSwarm } from '@goondan/runtime';
@@ -11,11 +11,11 @@ import { sampleBundle } from '../testing/sample-bundle.ts';
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;
-beforeEach(async () => {
+async function enter(): Promise<void> {
   place = new GdnPlace();
   await place.write('bundle', bundle);
-});
-afterEach(async () => expect(await place.remove()).toEqual([]));
+}
+const leave = async () => expect(await place.remove()).toEqual([]);
 
 const script = `
 - { when: '^put (?<what>.+)', call: { tool: shelf__put, args: { what: '{{what}}' } } }
@@ -70,7 +70,7 @@ function shelf(): string[] {
 }
 
 async function start(): Promise<void> {
-  expect((await place.run('run', 'bundle', '--trust', '--detach')).exitCode).toBe(0);
+  await place.serve('bundle');
 }
 
 async function stop(): Promise<void> {
@@ -78,22 +78,32 @@ async function stop(): Promise<void> {
 }
 
 /**
- * Finds the call that waits for approval. Reads the files directly, because a process for every check would be slow.
+ * Finds the call of a conversation that waits for approval. Reads the files directly, because a process for every check
+ * would be slow.
  */
-async function waiting(): Promise<ApprovalSummary> {
+async function waiting(key = 'default'): Promise<ApprovalSummary> {
   const workspaces = join(place.stateRoot, 'workspaces');
   for (;;) {
     const [workspaceId = ''] = existsSync(workspaces) ? readdirSync(workspaces) : [];
     const swarm = await connectSwarm({ stateRoot: place.stateRoot, workspaceId }).catch(() => undefined);
-    const [first] = (await swarm?.approvals()) ?? [];
+    const first = (await swarm?.approvals())?.find(({ instanceKey }) => instanceKey === key);
     if (first !== undefined) return first;
     await Bun.sleep(20);
   }
 }
 
-describe('gdn approve and gdn deny', () => {
-  test('list waiting calls, for people and for programs; status shows them', async () => {
+describe('in a running swarm', () => {
+  // Every test has a conversation of its own, and answers its calls.
+  beforeAll(async () => {
+    await enter();
     await start();
+  });
+  afterAll(async () => {
+    await stop();
+    await leave();
+  });
+
+  test('gdn approve and gdn deny list waiting calls, for people and for programs; status shows them', async () => {
     expect(await gdn('approve')).toEqual({ stdout: 'No tool call is waiting for approval.\n', ...quiet });
     await gdn('send', '--input', 'put a book');
     const call = await waiting();
@@ -116,56 +126,70 @@ describe('gdn approve and gdn deny', () => {
     );
     expect(rest).toEqual(quiet);
     expect((await gdn('status')).stdout).toContain('host (default): waiting for approval (1, see `gdn approve`)');
-    await stop();
+    expect((await gdn('deny', call.id)).exitCode).toBe(0);
   });
 
-  test('let a call run, or deny it with a reason for the model', async () => {
-    await start();
-    const first = place.start('send', '--bundle', 'bundle', '--input', 'put a book', '--wait');
-    expect(await gdn('approve', (await waiting()).id)).toEqual({ stdout: 'Approved.\n', ...quiet });
-    expect(await first.stdout.text()).toBe('Put: a book\n');
-    const second = place.start('send', '--bundle', 'bundle', '--input', 'put a lamp', '--wait');
-    const { id } = await waiting();
+  test('gdn approve lets a call run, and gdn deny refuses it with a reason for the model', async () => {
+    const put = (what: string) => gdn('send', '--instance', 'answered', '--input', `put ${what}`, '--wait');
+    const first = put('a pen');
+    expect(await gdn('approve', (await waiting('answered')).id)).toEqual({ stdout: 'Approved.\n', ...quiet });
+    expect((await first).stdout).toBe('Put: a pen\n');
+    const second = put('a lamp');
+    const { id } = await waiting('answered');
     expect(await gdn('deny', id, '--reason', 'It is dark.', '--json')).toEqual({
       stdout: '{\n  "denied": true\n}\n',
       ...quiet,
     });
-    expect(await second.stdout.text()).toBe('Put: A person denied this call of "shelf__put". They say: It is dark.\n');
-    expect(shelf()).toEqual(['a book']);
+    expect((await second).stdout).toBe('Put: A person denied this call of "shelf__put". They say: It is dark.\n');
+    expect([shelf().includes('a pen'), shelf().includes('a lamp')]).toEqual([true, false]);
     const { stderr, exitCode } = await gdn('approve', id);
     expect([stderr.split('\n')[0], exitCode]).toEqual([
       `E_APPROVAL_UNKNOWN: No tool call waits under the id "${id}".`,
       1,
     ]);
-    await stop();
   });
 
-  test('without a running swarm: exit 3 and the command to type; waiting calls are there when it runs again', async () => {
-    await start();
-    await gdn('send', '--input', 'put a book', '--id', 'e1');
-    const { id } = await waiting();
+  test('that stops: exit 3 and the command to type; waiting calls are there when it runs again', async () => {
+    const put = ['send', '--instance', 'stopped', '--input', 'put a cup', '--id', 'e1'];
+    await gdn(...put);
+    const { id } = await waiting('stopped');
     await stop();
     const { stderr, exitCode } = await gdn('approve', id);
+    await start();
     expect(stderr).toContain(
       'E_CONTROL_CLOSED: Swarm "default" is not running.\nStart it with `gdn run bundle --detach`',
     );
     expect(exitCode).toBe(3);
-    await start();
-    expect((await waiting()).id).toBe(id);
+    expect((await waiting('stopped')).id).toBe(id);
     expect((await gdn('approve', id)).exitCode).toBe(0);
-    const { stdout } = await gdn('send', '--input', 'put a book', '--id', 'e1', '--wait');
-    expect(stdout).toBe('Put: a book\n');
-    expect(shelf()).toEqual(['a book']);
-    await stop();
+    expect((await gdn(...put, '--wait')).stdout).toBe('Put: a cup\n');
+    expect(shelf().filter((what) => what === 'a cup')).toEqual(['a cup']);
   });
 
-  test('refuse a program that an agent started, even one that hides it', async () => {
-    const { stdout } = await place.run('run', 'bundle', '--trust', '--input', 'try');
+  test('gdn approve refuses a program that an agent started, even one that hides it', async () => {
+    const { stdout } = await gdn('send', '--instance', 'hidden', '--input', 'try', '--wait');
     expect(stdout).toBe('gdn: E_APPROVAL_BELOW_AGENT\n');
+  });
+
+  test('gdn run --input asks at a terminal: Enter alone means no, and Ctrl-C cancels the turn', async () => {
+    const put = (what: string, keys: string) =>
+      place.runOnTerminal(
+        ['run', 'bundle', '--trust', '--instance', 'asked', '--input', `put ${what}`],
+        [{ whenSeen: '[y/N] ', keys }],
+      );
+    const no = await put('a vase', '\r');
+    expect(no.screen).toContain('Put: A person denied this call of "shelf__put".');
+    const cancelled = await put('a clock', '\x03');
+    expect(cancelled.screen).toContain('E_CANCELLED');
+    expect([no.exitCode, cancelled.exitCode]).toEqual([0, 130]);
+    expect([shelf().includes('a vase'), shelf().includes('a clock')]).toEqual([false, false]);
   });
 });
 
 describe('gdn run --input', () => {
+  beforeEach(enter);
+  afterEach(leave);
+
   test('asks at a terminal: y lets it run', async () => {
     const { screen, exitCode } = await place.runOnTerminal(
       ['run', 'bundle', '--trust', '--input', 'put a book'],
@@ -174,20 +198,6 @@ describe('gdn run --input', () => {
     expect(screen).toContain('{"what":"a book"}');
     expect(screen).toContain('Put: a book');
     expect([exitCode, shelf()]).toEqual([0, ['a book']]);
-  });
-
-  test('Enter alone means no, and Ctrl-C cancels the turn', async () => {
-    const no = await place.runOnTerminal(
-      ['run', 'bundle', '--trust', '--input', 'put a book'],
-      [{ whenSeen: '[y/N] ', keys: '\r' }],
-    );
-    expect(no.screen).toContain('Put: A person denied this call of "shelf__put".');
-    const cancelled = await place.runOnTerminal(
-      ['run', 'bundle', '--trust', '--input', 'put a lamp'],
-      [{ whenSeen: '[y/N] ', keys: '\x03' }],
-    );
-    expect(cancelled.screen).toContain('E_CANCELLED');
-    expect([no.exitCode, cancelled.exitCode, shelf()]).toEqual([0, 130, []]);
   });
 
   test('without a terminal prints the waiting call and how to answer, and continues after the answer', async () => {

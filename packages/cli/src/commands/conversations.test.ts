@@ -1,7 +1,8 @@
 // Tests with real agents: conversations, logs and dead letters as `gdn` shows them.
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import { sampleStep } from '../../../../test/samples.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 
@@ -9,17 +10,30 @@ import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 setDefaultTimeout(60_000);
 
 let place: GdnPlace;
-beforeEach(() => void (place = new GdnPlace()));
-afterEach(async () => expect(await place.remove()).toEqual([]));
+const enter = () => void (place = new GdnPlace());
+const leave = async () => expect(await place.remove()).toEqual([]);
 
 describe('gdn instance', () => {
-  test('list and show: the same with and without a running swarm', async () => {
-    await place.write('bundle', { 'goondan.yaml': sampleBundle({ agents: ['helper'] }) });
+  // One swarm had three turns. What it showed while it ran is compared with what is shown after its end.
+  let awake: { list: object[]; shown: object; exported: { exportedAt: string } };
+  beforeAll(async () => {
+    enter();
+    await place.write('bundle', { 'goondan.yaml': sampleBundle({ agents: ['helper', 'idle'] }) });
     expect(await gdn('instance list --json')).toEqual({ stdout: '[]\n', stderr: '', exitCode: 0 });
     expect(existsSync(place.stateRoot)).toBe(false);
-    await place.run('run', 'bundle', '--trust', '--input', 'Hi');
-    await place.run('run', 'bundle', '--trust', '--input', 'Ho', '--agent', 'helper', '--instance', 'a/b');
+    await place.serve('bundle');
+    for (const line of ['--input Hi', '--input Ho', '--input Ho --agent helper --instance a/b'])
+      expect((await gdn(`send --wait ${line}`)).exitCode).toBe(0);
+    awake = {
+      list: await json('instance list --json'),
+      shown: await json('instance show helper a/b --json'),
+      exported: await json('instance export host default --history'),
+    };
+    expect((await gdn('stop')).exitCode).toBe(0);
+  });
+  afterAll(leave);
 
+  test('list and show: the same with and without a running swarm', async () => {
     const asleep = await json('instance list --json');
     expect(asleep).toEqual([
       {
@@ -29,27 +43,22 @@ describe('gdn instance', () => {
         messages: 2,
         updatedAt: expect.stringMatching(/^20.*Z$/),
       },
-      { agent: 'host', instanceKey: 'default', status: 'asleep', messages: 2, updatedAt: expect.any(String) },
+      { agent: 'host', instanceKey: 'default', status: 'asleep', messages: 4, updatedAt: expect.any(String) },
     ]);
+    expect(awake.list).toEqual(asleep.map((each: object) => ({ ...each, status: 'idle' })));
     const shown = await json('instance show helper a/b --json');
     expect(shown).toMatchObject({ agent: 'helper', instanceKey: 'a/b', extensions: {} });
     expect(shown.messages.map(({ data }: { data: { role: string } }) => data.role)).toEqual(['user', 'assistant']);
     for (const field of ['id', 'data', 'metadata', 'createdAt', 'source'])
       expect(shown.messages[0]).toHaveProperty(field);
-
-    await place.run('run', 'bundle', '--trust', '--detach');
-    expect(await json('instance list --json')).toEqual(asleep);
-    expect(await json('instance show helper a/b --json')).toEqual(shown);
+    expect(awake.shown).toEqual(shown);
     expect((await gdn('instance show helper a/b')).stdout).toBe('user  Ho\nassistant  You said: Ho\n');
-    expect((await gdn('stop')).exitCode).toBe(0);
   });
 
   test('an unknown conversation: exit 3', async () => {
-    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
-    const { stdout, stderr, exitCode } = await gdn('instance show host other');
-    expect(stderr).toStartWith('E_INSTANCE_UNKNOWN: Agent "host" has no conversations.\n');
+    const { stdout, stderr, exitCode } = await gdn('instance show idle other');
+    expect(stderr).toStartWith('E_INSTANCE_UNKNOWN: Agent "idle" has no conversations.\n');
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
-    expect((await gdn('run --trust --input Hi')).exitCode).toBe(0);
     expect((await gdn('instance show host defualt')).stderr).toBe(
       'E_INSTANCE_UNKNOWN: Agent "host" has no conversation "defualt".\n' +
         'Did you mean `default`? `gdn instance list` lists the conversations.\n',
@@ -64,8 +73,6 @@ describe('gdn instance', () => {
   });
 
   test('export: one whole conversation, to standard output or to a file that only its owner can read', async () => {
-    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
-    for (const input of ['Hi', 'Ho']) await place.run('run', 'bundle', '--trust', '--input', input);
     const asleep = await json('instance export host default --history');
     const shown = await json('instance show host default --json');
     expect(asleep).toMatchObject({ formatVersion: 1, ...shown, version: 2, inputs: [], deadLetters: [] });
@@ -77,16 +84,14 @@ describe('gdn instance', () => {
       'input',
       'model',
     ]);
+    expect({ ...awake.exported, exportedAt: asleep.exportedAt }).toEqual(asleep);
 
-    await place.run('run', 'bundle', '--trust', '--detach');
     const file = join(place.folder, 'out.json');
     expect((await gdn(`instance export host default --history --output ${file}`)).stdout).toBe(
       `Wrote 4 messages and 2 turns to ${file}.\n`,
     );
-    const { exportedAt: _, ...awake } = await Bun.file(file).json();
-    expect({ ...awake, exportedAt: asleep.exportedAt }).toEqual(asleep);
+    expect({ ...(await Bun.file(file).json()), exportedAt: asleep.exportedAt }).toEqual(asleep);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect((await gdn('stop')).exitCode).toBe(0);
 
     const again = await gdn(`instance export host default --output ${file}`);
     expect(again.stderr).toBe(
@@ -104,6 +109,9 @@ describe('gdn instance', () => {
 });
 
 describe('gdn instance delete', () => {
+  beforeEach(enter);
+  afterEach(leave);
+
   test('without a running swarm: asks at a terminal, otherwise needs --yes; the next input starts a new conversation', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     await place.run('run', 'bundle', '--trust', '--input', 'Hi');
@@ -115,7 +123,8 @@ describe('gdn instance delete', () => {
     expect({ stdout: silent.stdout, exitCode: silent.exitCode }).toEqual({ stdout: '', exitCode: 2 });
     const asked = ['instance', 'delete', 'host', 'default', '--bundle', 'bundle'];
     const whenSeen = '[y/N] ';
-    for (const keys of ['\r', 'n\r', '\x03', '\x04']) {
+    // `hostile-folder.test.ts` gives every kind of answer to the same question for trust.
+    for (const keys of sampleStep === 1 ? ['\r', 'n\r', '\x03', '\x04'] : ['\r', '\x03']) {
       const { screen, exitCode } = await place.runOnTerminal(asked, [{ whenSeen, keys }]);
       expect(screen).toContain(
         'Delete conversation "default" of host (2 messages) for good, with its history and its scratch folder? [y/N] ',
@@ -135,7 +144,7 @@ describe('gdn instance delete', () => {
 
   test('in a running swarm, which keeps running; an id that was accepted before is a new input', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
-    await place.run('run', 'bundle', '--trust', '--detach');
+    await place.serve('bundle');
     await gdn('send --input Hi --id mail-1 --wait');
     const [before] = (await json('status --json')).agents;
     expect(await json('instance delete host default --yes --json')).toEqual({
@@ -160,7 +169,7 @@ describe('gdn instance delete', () => {
       });`;
     const swarm = 'policy: { shutdown: { gracePeriodSeconds: 1 } }';
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ ...tellTale, swarm }), 'tell-tale.ts': slow });
-    await place.run('run', 'bundle', '--trust', '--detach');
+    await place.serve('bundle');
     for (const id of ['one', 'two']) expect((await gdn(`send --input Hi --id ${id}`)).exitCode).toBe(0);
     const pending =
       'E_INSTANCE_PENDING: Conversation "default" of host has 2 accepted inputs that are not handled yet.\n';
@@ -196,6 +205,9 @@ describe('gdn instance delete', () => {
 });
 
 describe('gdn logs', () => {
+  beforeEach(enter);
+  afterEach(leave);
+
   test('shows the log of a swarm, also after it stopped; --agent filters it', async () => {
     const module = `export const register = (api) => { api.logger.warn('Hello from inside.'); };`;
     await place.write('bundle', { 'goondan.yaml': sampleBundle(tellTale), 'tell-tale.ts': module });
@@ -213,7 +225,7 @@ describe('gdn logs', () => {
 
   test('-f follows until the swarm stops', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
-    await place.run('run', 'bundle', '--trust', '--detach');
+    await place.serve('bundle');
     const child = place.start('logs', '--bundle', 'bundle', '-f');
     const reader = child.stdout.getReader();
     let seen = new TextDecoder().decode((await reader.read()).value);
@@ -237,7 +249,19 @@ describe('gdn logs', () => {
 describe('gdn deadletter', () => {
   const long = `Crash ${'x'.repeat(300)}`;
 
-  beforeEach(async () => {
+  /** One swarm has all of them; every test has dead letters of its own. */
+  const letters = [
+    ['host', 'default', 'bad-1', 'Crash'],
+    ['host', 'k', 'bad-2', 'Crash'],
+    ['helper', 'default', 'bad-3', long],
+    ['host', 'retried-1', 'retry-1', 'Crash'],
+    ['host', 'retried-2', 'retry-2', 'Crash'],
+    ['host', 'dropped-1', 'drop-1', 'Crash'],
+    ['host', 'dropped-2', 'drop-2', 'Crash'],
+  ] as const;
+
+  beforeAll(async () => {
+    enter();
     const module = `import { existsSync } from 'node:fs';
       export const register = (api) => api.pipeline.register('turn', (ctx) => {
         if (existsSync(${JSON.stringify(join(place.folder, 'crash'))})) process.kill(process.pid, 'SIGKILL');
@@ -246,27 +270,25 @@ describe('gdn deadletter', () => {
     const swarm = `${tellTale.agent}\npolicy: { crashesBeforeDeadLetter: 1 }`;
     const yaml = sampleBundle({ more: tellTale.more, swarm, agents: ['helper'] });
     await place.write('bundle', { 'goondan.yaml': yaml, 'tell-tale.ts': module });
-    await place.run('run', 'bundle', '--trust', '--detach');
+    await place.serve('bundle');
     await place.write('.', { crash: '' });
     const ended = letters.map(([agent, key, id, input]) => {
       const to = ['--agent', agent, '--instance', key, '--id', id, '--input', input];
       return place.run('send', '--bundle', 'bundle', '--wait', ...to);
     });
-    expect((await Promise.all(ended)).map(({ exitCode }) => exitCode)).toEqual([1, 1, 1]);
+    expect((await Promise.all(ended)).map(({ exitCode }) => exitCode)).toEqual(letters.map(() => 1));
     rmSync(join(place.folder, 'crash'));
   });
-  afterEach(async () => expect((await gdn('stop')).exitCode).toBe(0));
-
-  const letters = [
-    ['host', 'default', 'bad-1', 'Crash'],
-    ['host', 'k', 'bad-2', 'Crash'],
-    ['helper', 'default', 'bad-3', long],
-  ] as const;
+  afterAll(async () => {
+    expect((await gdn('stop')).exitCode).toBe(0);
+    await leave();
+  });
 
   test('list: all of them, or those of one agent or conversation', async () => {
+    const bad = letters.filter(([, , id]) => id.startsWith('bad'));
     const all = await list('deadletter list --json');
     expect(all).toMatchObject(
-      letters.map(([agent, instanceKey, eventId, input]) => ({ agent, instanceKey, eventId, input, crashes: 1 })),
+      bad.map(([agent, instanceKey, eventId, input]) => ({ agent, instanceKey, eventId, input, crashes: 1 })),
     );
     const ids = async (line: string) => (await list(line)).map(({ eventId }) => eventId);
     expect(await ids('deadletter list --agent host --json')).toEqual(['bad-1', 'bad-2']);
@@ -284,33 +306,36 @@ describe('gdn deadletter', () => {
 
   test('retry: its turn runs like that of a new input', async () => {
     await expectUnknown('retry');
-    expect((await gdn('deadletter retry host k bad-2')).stdout).toBe('Accepted again.\n');
-    expect(await json('deadletter retry host default bad-1 --json')).toEqual({ retried: true });
-    expect(await json('deadletter list --json')).toMatchObject([{ eventId: 'bad-3' }]);
-    for (const key of ['default', 'k']) {
+    expect((await gdn('deadletter retry host retried-1 retry-1')).stdout).toBe('Accepted again.\n');
+    expect(await json('deadletter retry host retried-2 retry-2 --json')).toEqual({ retried: true });
+    for (const key of ['retried-1', 'retried-2']) {
+      expect(await json(`deadletter list --instance ${key} --json`)).toEqual([]);
       // This input is sent after the dead letter, to the same conversation.
       await gdn(`send --instance ${key} --input Then --wait`);
       expect((await gdn(`instance show host ${key}`)).stdout).toContain('You said: Crash\n');
     }
+    expect(await list('deadletter list --json')).toHaveLength(3);
   });
 
   test('drop: it is removed, and never handled', async () => {
     await expectUnknown('drop');
-    expect((await gdn('deadletter drop host k bad-2')).stdout).toBe('Forgotten.\n');
-    expect(await json('deadletter drop host default bad-1 --json')).toEqual({ dropped: true });
-    expect(await json('deadletter list --json')).toMatchObject([{ eventId: 'bad-3' }]);
-    for (const key of ['default', 'k']) {
+    expect((await gdn('deadletter drop host dropped-1 drop-1')).stdout).toBe('Forgotten.\n');
+    expect(await json('deadletter drop host dropped-2 drop-2 --json')).toEqual({ dropped: true });
+    for (const key of ['dropped-1', 'dropped-2']) {
+      expect(await json(`deadletter list --instance ${key} --json`)).toEqual([]);
       await gdn(`send --instance ${key} --input Then --wait`);
       const { stdout } = await gdn(`instance show host ${key}`);
       expect(stdout).toContain('You said: Then\n');
       expect(stdout).not.toContain('You said: Crash');
     }
+    expect(await list('deadletter list --json')).toHaveLength(3);
   });
 
-  /** Lists the dead letters in the order of their ids. */
+  /** Lists the dead letters of the first test, in the order of their ids. */
   async function list(line: string): Promise<{ eventId: string; reason: string }[]> {
     const found: { eventId: string; reason: string }[] = await json(line);
-    return found.toSorted((one, other) => (one.eventId < other.eventId ? -1 : 1));
+    const bad = found.filter(({ eventId }) => eventId.startsWith('bad'));
+    return bad.toSorted((one, other) => (one.eventId < other.eventId ? -1 : 1));
   }
 
   async function expectUnknown(order: string): Promise<void> {

@@ -47,7 +47,7 @@ const table = (text: string) =>
 describe('gdn history', () => {
   test('lists events, and shows the conversation after each, with and without a running swarm', async () => {
     await place.write('bundle', remembering);
-    for (const input of ['one', 'two']) await ask(input);
+    await askInTurn('one', 'two');
     const asleep = await json('history host default --json');
     expect(asleep).toMatchObject({ agent: 'host', instanceKey: 'default', first: 1, last: 4 });
     const [first] = asleep.turns;
@@ -68,7 +68,7 @@ describe('gdn history', () => {
     expect((await gdn('history host default --at 3')).stdout).toBe('user  one\nassistant  1: one\nuser  two\n');
     expect((await gdn('history host default --at 0')).stdout).toBe('');
 
-    await place.run('run', 'bundle', '--trust', '--detach');
+    await place.serve('bundle');
     expect(await json('history host default --json')).toEqual(asleep);
     expect(await json(`history host default --at ${first.turnId} --json`)).toEqual(early);
     expect((await gdn('send --input three --wait')).stdout).toBe('3: one, two, three\n');
@@ -162,7 +162,7 @@ export const register: ExtensionRegister = (api) => {
 };
 `,
     });
-    for (const input of ['one', 'two', 'sum up']) await ask(input);
+    await askInTurn('one', 'two', 'sum up');
     const { messages } = await json('blame host default --json');
     expect(messages[0]).toMatchObject({
       seq: 6,
@@ -193,7 +193,7 @@ export const register: ExtensionRegister = (api) => {
 describe('gdn fork', () => {
   test('without a running swarm: the new conversation has the old context, and its own from there on', async () => {
     await place.write('bundle', remembering);
-    for (const input of ['one', 'two', 'three']) await ask(input);
+    await askInTurn('one', 'two', 'three');
     const forked = await gdn('fork host default --at 4 --as second');
     expect(forked).toEqual({
       stdout: 'Conversation "second" of host is a copy of "default" after event 4, with 4 messages.\n',
@@ -225,7 +225,7 @@ describe('gdn fork', () => {
 
   test('in a running swarm: the fork answers, while the old conversation continues', async () => {
     await place.write('bundle', remembering);
-    await place.run('run', 'bundle', '--trust', '--detach');
+    await place.serve('bundle');
     for (const input of ['one', 'two']) await gdn(`send --input ${input} --wait`);
     expect(await json('fork host default --at 2 --as second --json')).toEqual({
       forked: true,
@@ -247,6 +247,13 @@ describe('gdn fork', () => {
     expect(await ask('more', 'second')).toBe('3: one, other, more\n');
   });
 });
+
+/** Sends several inputs to one swarm, and stops it. */
+async function askInTurn(...inputs: string[]): Promise<void> {
+  await place.serve('bundle');
+  for (const input of inputs) expect((await gdn('send --wait --input', input)).exitCode).toBe(0);
+  expect((await gdn('stop')).exitCode).toBe(0);
+}
 
 async function ask(input: string, instance = 'default'): Promise<string> {
   const { stdout, stderr, exitCode } = await gdn(`run --trust --input`, input, '--instance', instance);

@@ -69,7 +69,7 @@ beforeAll(async () => {
     'other.ts': good,
     'ears.ts': quietEars,
   });
-  expect(await place.run('run', 'swarm', '--trust', '--detach')).toMatchObject({ exitCode: 0 });
+  await place.serve('swarm');
   expect(await ask('hi')).toEqual({ exitCode: 0, stdout: 'You said: hi\n' });
 }, PATIENCE);
 afterAll(async () => {

@@ -1,14 +1,14 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
 let place: GdnPlace;
-beforeEach(() => void (place = new GdnPlace()));
-afterEach(async () => {
+const enter = () => void (place = new GdnPlace());
+async function leave(): Promise<void> {
   await place.run('stop', '--bundle', 'swarm', '--grace', '0');
   expect(await place.remove()).toEqual([]);
-}, 60_000);
+}
 
 const PATIENCE = 120_000;
 
@@ -49,13 +49,25 @@ async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 describe('gdn reload', () => {
+  // Every test begins with this bundle and with awake agents.
+  const usual = () => writeBundle({ host: 'one', helper: 'two' });
+  beforeAll(async () => {
+    enter();
+    await usual();
+    await place.serve('swarm');
+  }, PATIENCE);
+  beforeEach(async () => {
+    await usual();
+    expect(await place.run('reload', '--bundle', 'swarm')).toMatchObject({ exitCode: 0 });
+    await wakeBoth();
+  }, PATIENCE);
+  afterAll(leave, PATIENCE);
+
   test(
     'L-01 replaces the process of the agent with the changed prompt, and no other',
     async () => {
-      await writeBundle({ host: 'one', helper: 'two' });
-      expect(await place.run('run', 'swarm', '--trust', '--detach')).toMatchObject({ exitCode: 0 });
-      await wakeBoth();
       const before = await processes();
+      const messages = await messagesOfHost();
       expect(await place.run('reload', '--bundle', 'swarm')).toMatchObject({
         exitCode: 0,
         stdout: 'Nothing has changed.\n',
@@ -72,8 +84,7 @@ describe('gdn reload', () => {
       const after = await processes();
       expect(after.helper).toBe(before.helper);
       expect(after.host).not.toBe(before.host);
-      const shown = await place.run('instance', 'show', 'host', 'default', '--bundle', 'swarm', '--json');
-      expect(JSON.parse(shown.stdout).messages).toHaveLength(4);
+      expect(await messagesOfHost()).toBe(messages + 2);
     },
     PATIENCE,
   );
@@ -81,9 +92,6 @@ describe('gdn reload', () => {
   test(
     'L-05 changes nothing when the bundle has errors, prints each with its place, and exits 4',
     async () => {
-      await writeBundle({ host: 'one', helper: 'two' });
-      await place.run('run', 'swarm', '--trust', '--detach');
-      await wakeBoth();
       const before = await processes();
       await writeBundle({ host: 'one', helper: 'two' }, { swarm: 'polices: {}' });
       const { exitCode, stderr, stdout } = await place.run('reload', '--bundle', 'swarm');
@@ -97,9 +105,6 @@ describe('gdn reload', () => {
   test(
     'adds and removes agents',
     async () => {
-      await writeBundle({ host: 'one', helper: 'two' });
-      await place.run('run', 'swarm', '--trust', '--detach');
-      await wakeBoth();
       await writeBundle({ host: 'one', helper: 'two' }, { agents: ['other'] });
       expect((await place.run('reload', '--bundle', 'swarm')).stdout).toBe(
         'Reloaded: added Agent/other; removed Agent/helper; 2 kept.\n',
@@ -112,15 +117,25 @@ describe('gdn reload', () => {
     PATIENCE,
   );
 
-  test('without a running swarm prints the command to type', async () => {
-    await writeBundle({ host: 'one', helper: 'two' });
-    const { exitCode, stderr } = await place.run('reload', '--bundle', 'swarm');
-    expect(exitCode).toBe(3);
-    expect(stderr).toContain('gdn run swarm --detach');
-  });
+  async function messagesOfHost(): Promise<number> {
+    const { stdout } = await place.run('instance', 'show', 'host', 'default', '--bundle', 'swarm', '--json');
+    return JSON.parse(stdout).messages.length;
+  }
+});
+
+test('gdn reload without a running swarm prints the command to type', async () => {
+  enter();
+  await writeBundle({ host: 'one', helper: 'two' });
+  const { exitCode, stderr } = await place.run('reload', '--bundle', 'swarm');
+  expect(exitCode).toBe(3);
+  expect(stderr).toContain('gdn run swarm --detach');
+  await leave();
 });
 
 describe('gdn run --watch', () => {
+  beforeEach(enter);
+  afterEach(leave, PATIENCE);
+
   test(
     'L-01 replaces only the changed agent; L-05 an invalid edit changes nothing, and the reason is printed',
     async () => {

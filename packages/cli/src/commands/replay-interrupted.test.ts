@@ -119,13 +119,12 @@ describe('gdn replay of a cancelled turn', () => {
 describe('gdn replay of a turn that another process continued', () => {
   test('after gdn stop, while it waited for a person: replays both runs, and names the divergence of each', async () => {
     await writeBundle();
-    const start = () => place.run('run', 'bundle', '--trust', '--detach');
-    expect((await start()).exitCode).toBe(0);
+    await place.serve('bundle');
     await swarm('send', '--input', 'put');
     const id = await waiting();
     await swarm('stop');
     expect((await gdn('replay')).stderr).toMatch(/^E_REPLAY_UNFINISHED/);
-    expect((await start()).exitCode).toBe(0);
+    await place.serve('bundle');
     await swarm('approve', id);
     await isMarked();
     await swarm('stop');

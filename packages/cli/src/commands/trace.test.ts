@@ -143,7 +143,7 @@ describe('gdn trace', () => {
 
   test('shows a turn of a running swarm, and a failed turn', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ script: `- { fail: { message: 'no' } }` }) });
-    await gdn('run', '--trust', '--detach');
+    await place.serve('bundle');
     expect((await gdn('send', '--input', 'Hi', '--wait')).exitCode).toBe(1);
     const deadline = Date.now() + 20_000;
     let rows = '';

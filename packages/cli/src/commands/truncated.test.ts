@@ -97,7 +97,7 @@ spec:
   await writeBundle('openai-compatible', 'tiny', server, connection);
   symlinkSync(join(import.meta.dir, '../../../../node_modules'), join(place.folder, 'node_modules'));
   server.answer(cut);
-  expect((await gdn('run', '--trust', '--detach')).exitCode).toBe(0);
+  await place.serveWith({ env: noProviders }, 'bundle');
   const address = /Listening on (http:\S+)\//.exec((await gdn('logs')).stdout)?.[1] ?? '';
   const complete = async (stream: boolean) => {
     const body = JSON.stringify({ model: 'host', messages: [{ role: 'user', content: 'A story' }], stream });
