@@ -1,10 +1,10 @@
 // Tests with real processes: `gdn` runs in a folder that was made to do harm, or gets such a folder as an argument.
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sampleStep } from '../../../../test/samples.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
-import { plantedPrograms, plantHostileFolder } from '../testing/hostile-folder.ts';
+import { type HostileFolder, plantedPrograms, plantHostileFolder } from '../testing/hostile-folder.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 
 // This timeout ends a process that hangs, but leaves enough time on a busy machine.
@@ -83,7 +83,7 @@ describe('gdn validate', () => {
       [place.folder, 'invalid/', 'invalid'],
       [folder, ''],
     ]) {
-      const { stdout, stderr, exitCode } = await place.runProcessWith({ cwd: cwd ?? '' }, 'validate', ...args);
+      const { stdout, stderr, exitCode } = await place.runWith({ cwd: cwd ?? '' }, 'validate', ...args);
       const lines = stdout.trimEnd().split('\n');
       const places = lines.flatMap((line) => /^(\S+:\d+:\d+ (?:warning )?E_\w+) /.exec(line)?.[1] ?? []);
       expect(places).toEqual([
@@ -144,26 +144,31 @@ describe.each(['armed', 'invalid'] as const)('without trust, in the folder (%s)'
     return code === undefined ? [] : [{ line, code }];
   });
 
+  // One folder for all commands, because none of them may change what is planted in it.
+  const shared = new GdnPlace();
+  let hostile: HostileFolder;
+  beforeAll(async () => void (hostile = await plantHostileFolder(shared, kind)));
+  afterAll(async () => expect(await shared.remove()).toEqual([]));
+
   test.each(codes)('R-04 gdn $line: none of it runs', async ({ line, code }) => {
-    const hostile = await plantHostileFolder(place, kind);
-    // Every process of `gdn` starts in the same way, whatever its command, so a third of them is enough for `npm test`.
-    const isProcess = sampleStep === 1 || codes.findIndex((each) => each.line === line) % 3 === 0;
-    const run = isProcess ? place.runProcessWith.bind(place) : place.runWith.bind(place);
+    // Every process of `gdn` starts in the same way, whatever its command, so a sixth of them is enough for `npm test`.
+    const isProcess = sampleStep === 1 || codes.findIndex((each) => each.line === line) % 6 === 0;
+    const run = isProcess ? shared.runProcessWith.bind(shared) : shared.runWith.bind(shared);
     const { stderr, exitCode } = await run({ cwd: hostile.folder }, ...line.split(' '));
     expect(stderr).not.toMatch(/^\s+at .*:\d+/m);
     expect({ exitCode, stderr }).toEqual({ exitCode: code, stderr });
     expect(hostile.takeMarks()).toEqual([]);
-    expect(existsSync(join(place.stateRoot, 'trusted'))).toBe(false);
+    expect(existsSync(join(shared.stateRoot, 'trusted'))).toBe(false);
   });
 });
 
 describe('at a terminal', () => {
   test.each([
-    ['no', 'n\r', 3],
-    ['nothing', '\r', 3],
-    ['Ctrl-C', '\x03', 130],
-    ['the end of input', '\x04', 3],
-  ])('R-04 %s as the answer: none of it runs', async (_name, keys, code) => {
+    ['no', 'n\r', 3, 'E_UNTRUSTED: Nothing of '],
+    ['nothing', '\r', 3, 'E_UNTRUSTED: Nothing of '],
+    ['Ctrl-C', '\x03', 130, 'E_CANCELLED: '],
+    ['the end of input', '\x04', 3, 'E_UNTRUSTED: Nothing of '],
+  ])('R-04 %s as the answer: none of it runs', async (_name, keys, code, said) => {
     const { folder, takeMarks } = await plantHostileFolder(place, 'armed');
     const { screen, exitCode } = await place.runOnTerminal(
       ['run', '--input', 'hello'],
@@ -171,7 +176,7 @@ describe('at a terminal', () => {
       { cwd: folder },
     );
     expect(screen).toContain(`The code in ${folder} has not been run before.`);
-    expect(screen).toMatch(/\nE_\w+: /);
+    expect(screen).toContain(`\n${said}`);
     expect(existsSync(join(place.stateRoot, 'trusted'))).toBe(false);
     expect({ exitCode, marks: takeMarks() }).toEqual({ exitCode: code, marks: [] });
   });
@@ -180,8 +185,9 @@ describe('at a terminal', () => {
 describe('with trust', () => {
   test('R-04 its own code runs, and no other planted part, in any process', async () => {
     const { folder, takeMarks } = await plantHostileFolder(place, 'armed');
-    const gdn = (...args: string[]) => place.runProcessWith({ cwd: folder }, ...args);
-    const { pid }: { pid: number } = JSON.parse((await gdn('run', '--trust', '--detach', '--json')).stdout);
+    const gdn = (...args: string[]) => place.runWith({ cwd: folder }, ...args);
+    const run = await place.runProcessWith({ cwd: folder }, 'run', '--trust', '--detach', '--json');
+    const { pid }: { pid: number } = JSON.parse(run.stdout);
     expect((await gdn('send', '--input', 'hello', '--wait')).stdout).toBe('You said: hello\n');
     const { agents }: { agents: { pid: number }[] } = JSON.parse((await gdn('status', '--json')).stdout);
     expect(agents).toHaveLength(1);
@@ -212,13 +218,8 @@ describe('with trust', () => {
     expect(elsewhere.requests).toEqual([]);
 
     using chosen = listenForRequests();
-    await place.runProcessWith(
-      { cwd: folder, env: { ...noProxies, ANTHROPIC_BASE_URL: chosen.url } },
-      'run',
-      '--trust',
-      '--input',
-      'hello',
-    );
+    const mine = { ...noProxies, ANTHROPIC_BASE_URL: chosen.url };
+    await place.runWith({ cwd: folder, env: mine }, 'run', '--trust', '--input', 'hello');
     expect(chosen.requests).toEqual(['POST /v1/messages HTTP/1.1']);
     expect(elsewhere.requests).toEqual([]);
   });
@@ -236,7 +237,7 @@ describe('with trust', () => {
     // environment.
     const agent = `${tellTale.agent}\nenvironment: { CITY: Seoul }`;
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ ...tellTale, agent }), 'tell-tale.ts': module });
-    const run = () => place.runProcess('run', 'bundle', '--trust', '--input', 'hello');
+    const run = () => place.run('run', 'bundle', '--trust', '--input', 'hello');
     for (const _ of [1, 2]) expect(await run()).toEqual({ stdout: 'You said: hello\n', stderr: '', exitCode: 0 });
     const [scratch = ''] = new Bun.Glob('workspaces/*/instances/*/scratch/tsconfig.json').scanSync(place.stateRoot);
     expect(scratch).not.toBe('');

@@ -1,6 +1,6 @@
 // Tests `gdn run` with bundles that use the scripted model, in real processes where that matters.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
@@ -230,54 +230,16 @@ describe('gdn run --input', () => {
   });
 });
 
-describe('trust', () => {
-  test('without it no code of the bundle runs: a suggestion, exit 3', async () => {
-    const mark = await plantTellTale();
-    for (const args of [['--input', 'Hello'], ['--detach'], []]) {
-      const { stdout, stderr, exitCode } = await place.run('run', 'bundle', ...args);
-      expect(stderr).toStartWith(`E_UNTRUSTED: The code in "${place.folder}/bundle" has not been run before.\n`);
-      expect(stderr).toContain('--trust');
-      expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
-    }
-    expect(existsSync(mark)).toBe(false);
-  });
-
-  test('--trust is for one run only', async () => {
-    const mark = await plantTellTale();
-    expect((await place.run('run', 'bundle', '--trust', '--input', 'Hello')).exitCode).toBe(0);
-    expect(existsSync(mark)).toBe(true);
-    expect((await place.run('run', 'bundle', '--input', 'Hello')).exitCode).toBe(3);
-  });
-
-  test('at a terminal it is asked for, and yes is remembered for every path to the folder', async () => {
-    await plantTellTale();
-    const question = { whenSeen: '[y/N] ', keys: 'y\r' };
-    const { screen, exitCode } = await place.runOnTerminal(['run', 'bundle', '--input', 'Hello'], [question]);
-    expect(screen).toContain('You said: Hello\n');
-    expect(exitCode).toBe(0);
-    symlinkSync(join(place.folder, 'bundle'), join(place.folder, 'link'));
-    expect((await place.run('run', 'link', '--input', 'Hello')).stdout).toBe('You said: Hello\n');
-  });
-
-  test.each([
-    ['no', '\r', 'E_UNTRUSTED: Nothing of ', 3],
-    ['Ctrl-C', '\x03', 'E_CANCELLED: ', 130],
-  ])('at a terminal, %s: nothing runs', async (_name, keys, said, code) => {
-    const mark = await plantTellTale();
-    const { screen, exitCode } = await place.runOnTerminal(
-      ['run', 'bundle', '--input', 'Hello'],
-      [{ whenSeen: '[y/N] ', keys }],
-    );
-    expect(screen).toContain(said);
-    expect(exitCode).toBe(code);
-    expect(existsSync(mark)).toBe(false);
-  });
-
-  async function plantTellTale(): Promise<string> {
-    const mark = join(place.folder, 'mark');
-    await place.write('bundle', { 'goondan.yaml': sampleBundle(tellTale), 'tell-tale.ts': tellTale.module(mark) });
-    return mark;
+test('without trust no code of the bundle runs: a suggestion, exit 3', async () => {
+  const mark = join(place.folder, 'mark');
+  await place.write('bundle', { 'goondan.yaml': sampleBundle(tellTale), 'tell-tale.ts': tellTale.module(mark) });
+  for (const args of [['--input', 'Hello'], ['--detach'], []]) {
+    const { stdout, stderr, exitCode } = await place.run('run', 'bundle', ...args);
+    expect(stderr).toStartWith(`E_UNTRUSTED: The code in "${place.folder}/bundle" has not been run before.\n`);
+    expect(stderr).toContain('--trust');
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
   }
+  expect(existsSync(mark)).toBe(false);
 });
 
 describe('gdn run without --input', () => {
@@ -295,19 +257,10 @@ describe('gdn run without --input', () => {
     expect(await child.exited).toBe(code);
     expect(await child.stderr.text()).toBe('');
   });
-
-  test('while it already runs: names its process, exit 3', async () => {
-    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
-    await place.run('run', 'bundle', '--trust', '--detach');
-    const { stderr, exitCode } = await place.run('run', 'bundle', '--trust');
-    expect(stderr).toContain('E_SWARM_RUNNING: Swarm default runs in ');
-    expect(exitCode).toBe(3);
-    expect((await place.run('stop', '--bundle', 'bundle')).exitCode).toBe(0);
-  });
 });
 
 describe('gdn run --detach', () => {
-  test('prints its process when it accepts input, and again when it already runs', async () => {
+  test('prints its process when it accepts input, and again when it already runs; without --detach that is an error, exit 3', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     const { stdout, stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--detach', '--json');
     const served: { pid: number; workspace: string; swarm: string } = JSON.parse(stdout);
@@ -315,6 +268,9 @@ describe('gdn run --detach', () => {
     expect(existsSync(join(served.workspace, 'orchestrator.json'))).toBe(true);
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
     expect(JSON.parse((await place.run('run', 'bundle', '--detach', '--json')).stdout)).toEqual(served);
+    const refused = await place.run('run', 'bundle', '--trust');
+    expect(refused.stderr).toContain('E_SWARM_RUNNING: Swarm default runs in ');
+    expect(refused.exitCode).toBe(3);
     expect((await place.run('run', 'bundle', '--input', 'Hello')).stdout).toBe('You said: Hello\n');
     process.kill(served.pid, 'SIGTERM');
   });
@@ -344,10 +300,12 @@ describe('gdn run --detach', () => {
 
   test('an error at the start is printed by the starting command', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
-    const { workspace } = JSON.parse((await place.run('run', 'bundle', '--trust', '--detach', '--json')).stdout);
-    expect((await place.run('stop', '--bundle', 'bundle')).exitCode).toBe(0);
-    // Puts a folder in the place of the lock file.
-    await Bun.$`rm -rf ${join(workspace, 'orchestrator.json')} && mkdir ${join(workspace, 'orchestrator.json')}`.quiet();
+    expect((await place.run('run', 'bundle', '--trust', '--input', 'Hello')).exitCode).toBe(0);
+    const [workspace = ''] = readdirSync(join(place.stateRoot, 'workspaces'));
+    const lockFile = join(place.stateRoot, 'workspaces', workspace, 'orchestrator.json');
+    expect(existsSync(lockFile)).toBe(true);
+    rmSync(lockFile);
+    mkdirSync(lockFile);
     const { stdout, stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--detach', '--json');
     expect(JSON.parse(stderr)).toEqual({
       error: expect.objectContaining({ code: expect.stringMatching(/^E_STORE_/) }),

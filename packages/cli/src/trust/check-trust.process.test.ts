@@ -1,7 +1,9 @@
-// Tests with real agents: the remembered trust in a folder. (`run.test.ts` tests the question for trust.)
+// Tests with real agents: the question for trust, and the remembered trust in a folder. (`hostile-folder.test.ts` tests
+// the other answers.)
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { isTrusted, rememberTrust } from '@goondan/runtime/bundle';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 
@@ -29,9 +31,8 @@ describe('trust', () => {
     symlinkSync('one', join(place.folder, 'link'));
     await sayYes('link');
     expect(marks.map(takeMark)).toEqual([true, false]);
-    for (const path of ['link', 'one', './other/../one'])
-      expect(await place.run('run', path, ...hello)).toEqual(answered);
-    expect(marks.map(takeMark)).toEqual([true, false]);
+    for (const path of ['link', './other/../one']) await expectTrusted(path, marks[0] ?? '');
+    expect(marks.map(takeMark)).toEqual([false, false]);
 
     rmSync(join(place.folder, 'link'));
     symlinkSync('other', join(place.folder, 'link'));
@@ -41,25 +42,21 @@ describe('trust', () => {
 
   test('is for a path: later contents are trusted, a moved folder is not', async () => {
     const mark = await plant('bundle');
-    await sayYes('bundle');
-    takeMark(mark);
+    await trust('bundle');
     renameSync(join(place.folder, 'bundle'), join(place.folder, 'moved'));
     await expectRefused('moved', mark);
-    const another = await plant('bundle', 'another');
-    expect(await place.run('run', 'bundle', ...hello)).toEqual(answered);
-    expect(takeMark(another)).toBe(true);
+    await expectTrusted('bundle', await plant('bundle', 'another'));
   });
 
   test('is not for folders inside, beside or above it', async () => {
     await plant('bundle');
-    await sayYes('bundle');
+    await trust('bundle');
     for (const name of ['bundle/inner', 'bundle2', '.']) await expectRefused(name, await plant(name, 'near'));
   });
 
   test('is kept for each state root separately', async () => {
     const mark = await plant('bundle');
-    await sayYes('bundle');
-    takeMark(mark);
+    await trust('bundle');
     const { exitCode } = await place.run('run', 'bundle', ...hello, '--state-root', join(place.folder, 'state-2'));
     expect({ exitCode, ran: takeMark(mark) }).toEqual({ exitCode: 3, ran: false });
   });
@@ -70,20 +67,18 @@ describe('trust', () => {
     ['about another folder', '{"formatVersion":1,"folder":"/"}'],
   ])('a file that is %s: asks again, and then the file is complete', async (_name, text) => {
     const mark = await plant('bundle');
-    await sayYes('bundle');
-    takeMark(mark);
+    await trust('bundle');
     const [file = '', ...others] = readdirSync(join(place.stateRoot, 'trusted'));
     expect(others).toEqual([]);
     writeFileSync(join(place.stateRoot, 'trusted', file), text);
     await expectRefused('bundle', mark);
-    await sayYes('bundle');
-    expect(await place.run('run', 'bundle', ...hello)).toEqual(answered);
+    await trust('bundle');
+    await expectTrusted('bundle', mark);
   });
 
   test('a file that cannot be read: an error in one line, and nothing runs', async () => {
     const mark = await plant('bundle');
-    await sayYes('bundle');
-    takeMark(mark);
+    await trust('bundle');
     const [file = ''] = readdirSync(join(place.stateRoot, 'trusted'));
     rmSync(join(place.stateRoot, 'trusted', file));
     mkdirSync(join(place.stateRoot, 'trusted', file));
@@ -113,20 +108,20 @@ describe('trust', () => {
   });
 
   test('two answers at the same time are both remembered', async () => {
-    await plant('one');
-    await plant('other');
+    const marks = [await plant('one'), await plant('other')];
     const answers: (() => void)[] = [];
-    const say = async (bundle: string, instance: string) => {
+    const say = async (bundle: string) => {
       const answerTogether = (type: (keys: string) => void) => {
         answers.push(() => type('y\r'));
         if (answers.length === 3) for (const answer of answers) answer();
       };
-      const args = ['run', bundle, ...hello, '--instance', instance];
-      const { screen, exitCode } = await place.runOnTerminal(args, [{ whenSeen: '[y/N] ', onSeen: answerTogether }]);
-      expect({ screen, exitCode }).toEqual({ screen: expect.stringContaining('You said: Hello'), exitCode: 0 });
+      const typing = [{ whenSeen: '[y/N] ', onSeen: answerTogether }];
+      const { screen, exitCode } = await place.runOnTerminal(['explain', bundle, '--load'], typing);
+      expect({ screen, exitCode }).toEqual({ screen: expect.stringContaining('tell-tale'), exitCode: 0 });
     };
-    await Promise.all([say('one', 'a'), say('one', 'b'), say('other', 'c')]);
-    for (const bundle of ['one', 'other']) expect(await place.run('run', bundle, ...hello)).toEqual(answered);
+    await Promise.all([say('one'), say('one'), say('other')]);
+    expect(marks.map(takeMark)).toEqual([true, true]);
+    for (const bundle of ['one', 'other']) expect(await isTrusted(folderOf(bundle))).toBe(true);
     expect(readdirSync(join(place.stateRoot, 'trusted'))).toHaveLength(2);
   });
 });
@@ -143,6 +138,17 @@ function takeMark(mark: string): boolean {
   const isThere = existsSync(mark);
   rmSync(mark, { force: true });
   return isThere;
+}
+
+const folderOf = (name: string) => ({ stateRoot: place.stateRoot, folder: join(place.folder, name) });
+
+/** Remembers trust as `sayYes` does, without a terminal and an agent. */
+const trust = (name: string) => rememberTrust(folderOf(name));
+
+/** Expects that the code of the bundle runs without a question. */
+async function expectTrusted(name: string, mark: string): Promise<void> {
+  const { stderr, exitCode } = await place.run('explain', name, '--load');
+  expect({ stderr, exitCode, ran: takeMark(mark) }).toEqual({ stderr: '', exitCode: 0, ran: true });
 }
 
 async function sayYes(name: string): Promise<void> {
