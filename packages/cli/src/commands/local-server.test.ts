@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { join } from 'node:path';
 import { openaiWire } from '../../../runtime/src/agent/model/providers/wire/openai-wire.ts';
 import { startResetServer } from '../../../runtime/src/agent/model/providers/wire/reset-server.ts';
-import type { WireReply } from '../../../runtime/src/agent/model/providers/wire/wire-dialect.ts';
+import type { WireCall, WireReply } from '../../../runtime/src/agent/model/providers/wire/wire-dialect.ts';
 import { startWireServer, type WireServer } from '../../../runtime/src/agent/model/providers/wire/wire-server.ts';
 import { type Template, templateNames } from '../init/templates.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
@@ -28,30 +28,43 @@ afterEach(async () => {
 const usage = { input: 20, output: 3, cached: 0 };
 const greeting: WireReply = { text: ['Good ', 'morning', ' to you.'], usage };
 
+/** The tool that the server calls in a template, and a part of the result that goes back. */
+const calls: Partial<Record<Template, { call: Omit<WireCall, 'id'>; result: string }>> = {
+  'multi-agent': {
+    call: { name: 'agents__request', args: { target: 'researcher', input: 'Tea?' } },
+    result: 'Good morning to you.',
+  },
+  extension: { call: { name: 'guest-book__read', args: {} }, result: '"visits":1' },
+  demo: {
+    call: { name: 'agents__request', args: { target: 'forecaster', input: 'Tea?' } },
+    result: 'Good morning to you.',
+  },
+};
+
 describe('a bundle of gdn init', () => {
+  // `init.test.ts` runs every template without a key.
   test.each(templateNames)(
-    '--template %s answers without a key; with another model.yaml, from the server',
+    '--template %s with another model.yaml: valid, and answers from the server',
     async (template) => {
       await init(template);
-      expect(await gdn('run', 'my-swarm', '--trust', '--input', 'hello')).toMatchObject({
-        stdout: expect.stringMatching(/^You said: hello/),
-        stderr: '',
-        exitCode: 0,
-      });
       await useServer();
       expect(JSON.parse((await gdn('validate', 'my-swarm', '--json')).stdout)).toMatchObject({
         valid: true,
         warnings: [],
       });
-      server.answer({ reply: greeting });
-      expect(await gdn('run', 'my-swarm', '--trust', '--input', 'hello')).toEqual({
+      const { call, result } = calls[template] ?? {};
+      const first = call === undefined ? [] : [{ reply: { calls: [{ id: 'call-1', ...call }], usage } }];
+      server.answer(...first, { reply: greeting });
+      expect(await gdn('run', 'my-swarm', '--trust', '--input', 'Tea?')).toEqual({
         stdout: 'Good morning to you.\n',
         stderr: '',
         exitCode: 0,
       });
-      expect(server.requests.map(({ path }) => path)).toEqual(['/v1/chat/completions']);
+      expect(new Set(server.requests.map(({ path }) => path))).toEqual(new Set(['/v1/chat/completions']));
       expect(server.requests[0]?.body).toMatchObject({ model: 'qwen3:8b', stream: true });
       expect(server.requests[0]?.headers.get('authorization')).toBeNull();
+      const last = JSON.stringify(server.requests.at(-1)?.body['messages']);
+      if (result !== undefined) expect(last).toContain(JSON.stringify(result).slice(1, -1));
     },
   );
 
@@ -103,20 +116,35 @@ describe('a bundle of gdn init', () => {
       ],
     });
   });
-
-  test.each([
-    ['multi-agent', 'agents__request', { target: 'researcher', input: 'Tea?' }, 'Good morning to you.'],
-    ['extension', 'guest-book__read', {}, '"visits":1'],
-    ['demo', 'agents__request', { target: 'forecaster', input: 'Tea?' }, 'Good morning to you.'],
-  ] as const)('--template %s: %s, called by the server', async (template, name, args, result) => {
-    await init(template);
-    await useServer();
-    server.answer({ reply: { calls: [{ id: 'call-1', name, args }], usage } }, { reply: greeting });
-    const { stdout } = await gdn('run', 'my-swarm', '--trust', '--input', 'Tea?');
-    expect(stdout).toBe('Good morning to you.\n');
-    expect(JSON.stringify(server.requests.at(-1)?.body['messages'])).toContain(JSON.stringify(result).slice(1, -1));
-  });
 });
+
+const failures = [
+  [
+    { status: 500, body: '{"error":{"message":"Out of memory."}}' },
+    'E_MODEL_FAILED: openai-compatible/qwen3:8b failed (HTTP 500): Out of memory.',
+    'Read the message',
+  ],
+  [
+    { status: 401, body: '{"error":{"message":"Who are you?"}}' },
+    'E_MODEL_AUTH: openai-compatible/qwen3:8b requires a key, and the Model has none (HTTP 401): Who are you?',
+    'Set `apiKey` of the Model',
+  ],
+  [
+    { status: 404, body: '{"error":{"message":"model \'qwen3:8b\' not found"}}' },
+    "E_MODEL_FAILED: openai-compatible/qwen3:8b was not found (HTTP 404): model 'qwen3:8b' not found",
+    'Check `model` and `endpoint` of the Model: the request went to http://127.0.0.1:',
+  ],
+  [
+    { status: 200, body: '<h1>Welcome</h1>', headers: { 'content-type': 'text/html' } },
+    'E_MODEL_REPLY: openai-compatible/qwen3:8b answered with a web page: ',
+    "Check the Model's endpoint: most end in /v1.",
+  ],
+  [
+    { first: 2, of: greeting, after: 'end' },
+    'E_MODEL_FAILED: openai-compatible/qwen3:8b broke off in the middle of its reply: ',
+    'Read the message',
+  ],
+] as const;
 
 describe('a server with errors', () => {
   test.each([
@@ -145,44 +173,18 @@ describe('a server with errors', () => {
     expect(exitCode).toBe(0);
   });
 
-  test.each([
-    [
-      '500',
-      { status: 500, body: '{"error":{"message":"Out of memory."}}' },
-      'E_MODEL_FAILED: openai-compatible/qwen3:8b failed (HTTP 500): Out of memory.',
-      'Read the message',
-    ],
-    [
-      '401, and no key',
-      { status: 401, body: '{"error":{"message":"Who are you?"}}' },
-      'E_MODEL_AUTH: openai-compatible/qwen3:8b requires a key, and the Model has none (HTTP 401): Who are you?',
-      'Set `apiKey` of the Model',
-    ],
-    [
-      '404',
-      { status: 404, body: '{"error":{"message":"model \'qwen3:8b\' not found"}}' },
-      "E_MODEL_FAILED: openai-compatible/qwen3:8b was not found (HTTP 404): model 'qwen3:8b' not found",
-      'Check `model` and `endpoint` of the Model: the request went to http://127.0.0.1:',
-    ],
-    [
-      'a web page',
-      { status: 200, body: '<h1>Welcome</h1>', headers: { 'content-type': 'text/html' } },
-      'E_MODEL_REPLY: openai-compatible/qwen3:8b answered with a web page: ',
-      "Check the Model's endpoint: most end in /v1.",
-    ],
-    [
-      'its end in the middle',
-      { first: 2, of: greeting, after: 'end' },
-      'E_MODEL_FAILED: openai-compatible/qwen3:8b broke off in the middle of its reply: ',
-      'Read the message',
-    ],
-  ] as const)('%s: the problem, a suggestion, exit 1', async (_name, trouble, problem, advice) => {
+  test('that are not retried: the problem, a suggestion, exit 1', async () => {
     await init('minimal');
     await useServer();
     await neverRetry();
-    server.answer(trouble);
-    await expectFailure(problem, advice);
-    expect(server.requests).toHaveLength(1);
+    // One swarm answers for all errors; `gdn run` joins it.
+    await place.serveWith({ env: noProviders }, 'my-swarm');
+    for (const [index, [trouble, problem, advice]] of failures.entries()) {
+      server.answer(trouble);
+      await expectFailure(problem, advice);
+      expect(server.requests).toHaveLength(index + 1);
+    }
+    expect((await gdn('stop', '--bundle', 'my-swarm')).exitCode).toBe(0);
   });
 
   test('a reset connection: the same', async () => {
