@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync 
 import { join } from 'node:path';
 import { connectSwarm, type Swarm } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
+import { sampleStep } from '../../../../test/samples.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
@@ -75,15 +76,21 @@ const damages: Readonly<Record<string, (file: string) => void>> = {
   crlf: (file) => writeFileSync(file, readFileSync(file, 'latin1').replaceAll('\n', '\r\n'), 'latin1'),
 };
 
+/** Every way to damage this file in `npm run proof`; one of them in `npm test`, another one for the next file. */
+function damagesOf(text: string, at: number): string[] {
+  const ways = Object.keys(damages).filter((damage) => damage !== 'crlf' || text.includes('\n'));
+  return sampleStep === 1 ? ways : ways.slice(at % ways.length).slice(0, 1);
+}
+
 describe('damage to one file of an idle conversation', () => {
   test('T-01 T-05 every other conversation starts and answers; that one answers completely, or names the problem at once', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle(withPart), 'part.ts': counting });
     const before = await start();
     await before.ask({ input: 'one', instanceKey: 'probe' });
     const probed = filesOf('probe').map((file) => readFileSync(file, 'latin1'));
-    const cases = Object.keys(damages)
-      .flatMap((damage) => probed.map((text, at) => ({ damage, at, text, instanceKey: `${damage}-${at}` })))
-      .filter(({ damage, text }) => damage !== 'crlf' || text.includes('\n'));
+    const cases = probed.flatMap((text, at) =>
+      damagesOf(text, at).map((damage) => ({ damage, at, instanceKey: `${damage}-${at}` })),
+    );
     const all = [...cases.map(({ instanceKey }) => instanceKey), 'here', 'there'];
     await Promise.all(all.map((instanceKey) => before.ask({ input: 'one', instanceKey })));
     await before.stop();
@@ -136,7 +143,7 @@ async function agents() {
 }
 
 async function start(): Promise<Pick<Swarm, 'ask' | 'stop'>> {
-  expect((await place.run('run', 'bundle', '--trust', '--detach')).exitCode).toBe(0);
+  await place.serve('bundle');
   return connectSwarm({ stateRoot: place.stateRoot, workspaceId: workspace() });
 }
 

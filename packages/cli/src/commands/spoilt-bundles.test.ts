@@ -4,13 +4,14 @@ import { expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCatalogue } from '@goondan/types';
+import { samples } from '../../../../test/samples.ts';
 import { completeBundle, temporaryBundle } from '../../../runtime/src/testing/temporary-bundle.ts';
 import { createProgram } from '../create-program.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { reportError } from '../report-error.ts';
 import { openTerminal } from '../terminal.ts';
 
-const TIMES = 60;
+const TIMES = samples(120);
 const commands = ['explain', 'status', 'instance list', 'logs', 'stop', 'run --input x', 'reload'];
 const files = ['goondan.yaml', 'agents.yaml', 'parts.yml'];
 
