@@ -2,13 +2,15 @@
  * Compiles the `src` of packages into their `lib`: JavaScript for Node 20, declarations and their maps. One run of the
  * compiler handles all packages. It reads the sources in the repository, where the packages find each other.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 
-/** Compiles the files in the `src` of each package. `folders` are the folders of copied packages. */
+/** Compiles the files in the `src` of each package. `folders` are the folders of copied packages, in one folder. */
 export async function compilePackages(repository: string, folders: readonly string[]): Promise<void> {
-  const work = mkdtempSync(join(tmpdir(), 'goondan-compile-'));
+  const [first] = folders;
+  if (first === undefined) return;
+  // The compiler writes beside the folders, because files can be moved only on the same disk.
+  const work = mkdtempSync(join(dirname(first), '.compile-'));
   try {
     const sources = folders.flatMap((folder) =>
       [...new Bun.Glob('src/**/*.ts').scanSync(folder)].map((path) => join(basename(folder), path)),
@@ -47,21 +49,26 @@ function configFor(repository: string, sources: readonly string[], outDir: strin
   };
 }
 
-/** Runs the compiler. Throws one error with all problems that the compiler finds. */
+/**
+ * Runs the compiler. Throws one error with all problems that the compiler finds. One thread takes half of the processor
+ * time of several, because each of them would infer the same types.
+ */
 export async function runCompiler(repository: string, config: string): Promise<void> {
   const tsc = join(repository, 'node_modules/typescript/bin/tsc');
-  const child = Bun.spawn(['node', tsc, '--project', config], { cwd: repository, stdout: 'pipe', stderr: 'inherit' });
+  const command = ['node', tsc, '--project', config, '--singleThreaded'];
+  const child = Bun.spawn(command, { cwd: repository, stdout: 'pipe', stderr: 'inherit' });
   const [problems] = await Promise.all([child.stdout.text(), child.exited]);
   if (child.exitCode !== 0) throw new Error(`The packages do not compile:\n${problems}`);
 }
 
 /** Moves the compiled files into `lib`, and adapts declarations and source maps. */
 function takeOver(compiled: string, folder: string): void {
-  for (const path of new Bun.Glob('**/*').scanSync(compiled)) {
-    const target = join(folder, 'lib', path);
-    mkdirSync(dirname(target), { recursive: true });
-    const text = readFileSync(join(compiled, path), 'utf8');
-    writeFileSync(target, path.endsWith('.map') ? fitMap(text, path) : path.endsWith('.d.ts') ? fitNames(text) : text);
+  const lib = join(folder, 'lib');
+  renameSync(compiled, lib);
+  for (const path of new Bun.Glob('**/*.d.ts{,.map}').scanSync(lib)) {
+    const text = readFileSync(join(lib, path), 'utf8');
+    const adapted = path.endsWith('.map') ? fitMap(text, path) : fitNames(text);
+    if (adapted !== text) writeFileSync(join(lib, path), adapted);
   }
 }
 
