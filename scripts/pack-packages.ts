@@ -9,9 +9,9 @@
  * 3. Each `package.json` decides what is packed: `files` lists the shipped files, and `exports` the modules that can be
  *    imported.
  */
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { compilePackages } from './compile-packages.ts';
 import { compiledName } from './compiled-name.ts';
 
@@ -37,6 +37,8 @@ export interface PackedFile {
 }
 
 interface Manifest {
+  readonly name: string;
+  readonly version: string;
   readonly private?: boolean;
   readonly workspaces?: readonly string[];
   readonly exports?: Readonly<Record<string, string>>;
@@ -60,14 +62,15 @@ export async function packPackages(destination: string): Promise<PackedPackage[]
   }
 }
 
-/** Puts the contents of each tarball into a folder below `staging`. npm decides which files of the repository ship. */
+/**
+ * Puts the contents of each tarball into a folder below `staging`. Bun decides which files of the repository ship, as
+ * npm does: `npm pack --dry-run` takes a hundred times longer, because it compresses the files.
+ */
 export async function stagePackages(staging: string): Promise<StagedPackage[]> {
-  const published = listPublished();
-  const shipped = await npmPack(published, '--dry-run');
-  const staged = shipped.map(({ name, version, files }, index) => {
-    const source = published[index] ?? '';
+  const staged = listPublished().map((source) => {
     const folder = join(staging, basename(source));
-    for (const { path } of files) cpSync(join(source, path), join(folder, path));
+    copyFiles(source, folder, listShipped(source));
+    const { name, version } = readManifest(source);
     return { name, version, folder };
   });
   await compilePackages(
@@ -78,18 +81,36 @@ export async function stagePackages(staging: string): Promise<StagedPackage[]> {
   return staged.map((each) => ({ ...each, files: listFiles(each.folder) }));
 }
 
+/** Lists the files of a package that `files` of its `package.json` names, and those that always ship. */
+export function listShipped(folder: string): string[] {
+  const command = [process.execPath, 'pm', 'pack', '--dry-run', '--ignore-scripts'];
+  const { stdout, stderr, exitCode } = Bun.spawnSync(command, { cwd: folder, env: { ...process.env, NO_COLOR: '1' } });
+  if (exitCode !== 0) throw new Error(stderr.toString());
+  return [...stdout.toString().matchAll(/^packed \S+ (.+)$/gm)].map(([, path = '']) => path);
+}
+
+/** Copies files with their modes. Reading and writing takes a quarter of the time of `cpSync`. */
+function copyFiles(source: string, target: string, paths: readonly string[]): void {
+  for (const folder of new Set(paths.map((path) => dirname(join(target, path)))))
+    mkdirSync(folder, { recursive: true });
+  for (const path of paths) {
+    const { mode } = statSync(join(source, path));
+    writeFileSync(join(target, path), readFileSync(join(source, path)), { mode });
+  }
+}
+
 function listFiles(folder: string): PackedFile[] {
   const paths = [...new Bun.Glob('**/*').scanSync({ cwd: folder, dot: true })];
   return paths.map((path) => ({ path, mode: statSync(join(folder, path)).mode & 0o777 }));
 }
 
-function listPublished(): string[] {
+export function listPublished(): string[] {
   const { workspaces = [] } = readManifest(repository);
   return workspaces.map((workspace) => join(repository, workspace)).filter((folder) => !readManifest(folder).private);
 }
 
 /** Calls `npm pack`. Returns one entry per folder, in order. */
-async function npmPack(folders: readonly string[], ...options: readonly string[]) {
+export async function npmPack(folders: readonly string[], ...options: readonly string[]) {
   const command = ['npm', 'pack', '--json', '--ignore-scripts', ...options, ...folders];
   const child = Bun.spawn(command, { cwd: repository, stdout: 'pipe', stderr: 'pipe' });
   const [said, complaint] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
