@@ -13,15 +13,11 @@ const noKeys = { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '', GOOGLE_GENERATIVE_AI
  * runs in this process.
  */
 export async function followPage(path: string, place: GdnPlace, { isReal = false } = {}): Promise<void> {
-  const steps = readSteps(readRepository(path)[0]?.text ?? '');
-  expect(steps.filter(({ does }) => does === 'type')).not.toBeEmpty();
+  const steps = stepsOf(path);
   let said = '';
   for (const step of steps) {
-    if (step.does === 'write') {
-      expect(readRepository(step.source)[0]?.text, `${path}: ${step.source}`).toBe(step.text);
-      await place.write('.', { [step.file]: step.text });
-    } else if (step.does === 'change') {
-      await place.write('.', { [step.file]: change(readFileSync(join(place.folder, step.file), 'utf8'), step) });
+    if (step.does === 'write' || step.does === 'change') {
+      await edit(path, step, place);
     } else if (step.does === 'read') {
       expect(withoutChance(said)).toBe(withoutChance(step.text));
     } else {
@@ -36,12 +32,57 @@ export async function followPage(path: string, place: GdnPlace, { isReal = false
   }
 }
 
+/**
+ * Reads the page without starting a swarm: writes its files as they are in the repository, makes its new bundles, and
+ * expects every bundle that it runs to be without errors at that point.
+ */
+export async function readPage(path: string, place: GdnPlace): Promise<void> {
+  for (const step of stepsOf(path)) {
+    if (step.does === 'write' || step.does === 'change') await edit(path, step, place);
+    if (step.does !== 'type') continue;
+    const [, bundle] = /\bgdn run ([\w-]+)/.exec(step.command) ?? [];
+    const command = bundle === undefined ? step.command : `gdn validate ${bundle}`;
+    if (!/^gdn (?:init|validate|explain) /.test(command)) continue;
+    expect(await run(command, place), `${path}: ${step.command}`).toMatchObject({ exitCode: 0 });
+  }
+}
+
+function stepsOf(path: string): Step[] {
+  const steps = readSteps(readRepository(path)[0]?.text ?? '');
+  expect(steps.filter(({ does }) => does === 'type')).not.toBeEmpty();
+  return steps;
+}
+
+/** Writes or changes the file of a step. */
+async function edit(path: string, step: WriteStep | ChangeStep, place: GdnPlace): Promise<void> {
+  if (step.does === 'write') {
+    expect(readRepository(step.source)[0]?.text, `${path}: ${step.source}`).toBe(step.text);
+    await place.write('.', { [step.file]: step.text });
+  } else {
+    await place.write('.', { [step.file]: change(readFileSync(join(place.folder, step.file), 'utf8'), step) });
+  }
+}
+
+/** A code block that names its source file in this repository and the file that the reader writes. */
+interface WriteStep {
+  readonly does: 'write';
+  readonly source: string;
+  readonly file: string;
+  readonly text: string;
+}
+
+/** Changes to a file of the reader. Lines with a minus are removed, and lines with a plus are added. */
+interface ChangeStep {
+  readonly does: 'change';
+  readonly file: string;
+  readonly before: string;
+  readonly after: string;
+}
+
 type Step =
   | { readonly does: 'type'; readonly command: string }
-  /** A code block that names its source file in this repository and the file that the reader writes. */
-  | { readonly does: 'write'; readonly source: string; readonly file: string; readonly text: string }
-  /** Changes to a file of the reader. Lines with a minus are removed, and lines with a plus are added. */
-  | { readonly does: 'change'; readonly file: string; readonly before: string; readonly after: string }
+  | WriteStep
+  | ChangeStep
   /** The expected output of the last command. */
   | { readonly does: 'read'; readonly text: string };
 
@@ -74,7 +115,9 @@ async function run(command: string, place: GdnPlace) {
 }
 
 function type(command: string, place: GdnPlace) {
-  return inShell(`gdn() { node "$GDN_LAUNCHER" "$@"; }\n${command}`, place);
+  // `npx` starts npm, which only finds the program.
+  const npx = 'npx() { PATH="$PWD/node_modules/.bin:$PATH" "$@"; }';
+  return inShell(`gdn() { node "$GDN_LAUNCHER" "$@"; }\n${npx}\n${command}`, place);
 }
 
 async function inShell(script: string, place: GdnPlace) {
