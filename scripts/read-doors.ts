@@ -1,7 +1,4 @@
-/**
- * Reads the public entry points ("doors") of packages with the compiler, for `count-shape`, the API report, and the
- * tests of exports.
- */
+/** Reads the public entry points ("doors") of packages with the compiler, for `count-shape` and the API report. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Node, SourceFile } from 'typescript/unstable/ast';
@@ -11,19 +8,6 @@ export interface DoorExport {
   readonly name: string;
   /** True when the door exports the name as a value; false when it exports only a type. */
   readonly isValue: boolean;
-}
-
-/**
- * Returns the exports of each door, by the name of the door (`@goondan/runtime/testing`). The folder's `node_modules`
- * must contain Goondan's own packages.
- */
-export function readDoors(folder: string): Promise<Map<string, DoorExport[]>> {
-  const doors = listDoors(folder);
-  return withProject(folder, [...doors.values()], async (project) => {
-    const read = new Map<string, DoorExport[]>();
-    for (const [door, path] of doors) read.set(door, await readDoor(project, join(folder, path)));
-    return read;
-  });
 }
 
 /** Returns the module of each door, relative to the folder, by the name of the door. */

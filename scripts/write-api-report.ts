@@ -20,8 +20,14 @@ const reported: readonly string[] = ['types', 'runtime'];
 /** The doors that semantic versioning does not cover. */
 const unversioned: readonly string[] = ['@goondan/runtime/internal', '@goondan/types/http'];
 
-/** Returns the text of each report, by the path of the report. */
-export async function renderApiReports(): Promise<Map<string, string>> {
+export interface ApiReports {
+  /** The text of each report, by the path of the report. */
+  readonly pages: ReadonlyMap<string, string>;
+  /** The exported names of each door, by the name of the door. */
+  readonly doors: ReadonlyMap<string, readonly string[]>;
+}
+
+export async function renderApiReports(): Promise<ApiReports> {
   const doors = [...listDoors(repository)].filter(([, path]) =>
     reported.some((name) => path.startsWith(`packages/${name}/`)),
   );
@@ -33,15 +39,21 @@ export async function renderApiReports(): Promise<Map<string, string>> {
       work,
       modules.map(([, path]) => path),
       async (project) => {
-        const reports = new Map<string, string>();
+        const pages = new Map<string, string>();
+        const names = new Map<string, readonly string[]>();
         for (const name of reported) {
           const sections: string[] = [];
-          for (const [door, path] of modules) {
-            if (path.startsWith(`${name}/`)) sections.push(await renderDoor(project, door, join(work, path)));
+          for (const [door, path] of modules.filter(([, each]) => each.startsWith(`${name}/`))) {
+            const exported = await exportsOf(project, join(work, path));
+            names.set(
+              door,
+              exported.map((symbol) => symbol.name),
+            );
+            sections.push(await renderDoor(project, door, exported));
           }
-          reports.set(join(repository, 'packages', name, 'api.md'), await format([head(name), ...sections].join('\n')));
+          pages.set(join(repository, 'packages', name, 'api.md'), await format([head(name), ...sections].join('\n')));
         }
-        return reports;
+        return { pages, doors: names };
       },
     );
   } finally {
@@ -92,8 +104,8 @@ async function emitDeclarations(folder: string): Promise<void> {
   await runCompiler(repository, config);
 }
 
-async function renderDoor(project: Project, door: string, path: string): Promise<string> {
-  const exported = (await exportsOf(project, path)).toSorted((one, other) => (one.name < other.name ? -1 : 1));
+async function renderDoor(project: Project, door: string, symbols: readonly ModuleSymbol[]): Promise<string> {
+  const exported = symbols.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   const title = `## ${door}\n\n${exported.length} names.\n`;
   if (unversioned.includes(door)) return `${title}\n${exported.map(({ name }) => `- \`${name}\``).join('\n')}\n`;
   const declarations = await Promise.all(exported.map((symbol) => declarationOf(project, symbol)));
@@ -116,5 +128,5 @@ function textOf(node: Node): string {
 }
 
 if (import.meta.main) {
-  for (const [path, text] of await renderApiReports()) writeFileSync(path, text);
+  for (const [path, text] of (await renderApiReports()).pages) writeFileSync(path, text);
 }
