@@ -1,5 +1,5 @@
 // Tests tools and extensions that misbehave: each affects only its own agent.
-import { describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import type { TurnEnd } from '@goondan/runtime';
 import { memoryInUse } from '../memory-in-use.ts';
@@ -20,13 +20,15 @@ import {
   scriptedAgent,
   temporaryFolder,
   TEST_MS,
+  type TestFolder,
   type TestSwarm,
   until,
   watchLoop,
 } from './kit.ts';
 
-type Way = 'once' | 'again' | 'layer';
-type Outcomes = Partial<Record<Way, string>>;
+const allWays = ['once', 'again', 'layer'] as const;
+type Way = (typeof allWays)[number];
+type Outcomes = Readonly<Record<Way, string>>;
 
 /** The limit is two crashes, because two prove as much as three, and are faster. */
 const policy = { ...quickPolicy, crashesBeforeDeadLetter: 2 };
@@ -55,12 +57,9 @@ const failsItsTurn: Outcomes = { once: 'answered', again: 'answered', layer: 'E_
  */
 const flood = sampleStep === 1 ? 200 : 70;
 
-/**
- * The misdeeds, each with a log event (`sign`) which shows that the misdeed really happened. Similar misdeeds share a
- * swarm.
- */
+/** The misdeeds, each with a log event (`sign`) which shows that the misdeed really happened. */
 const cases: readonly (readonly [deeds: string, sign: string, expected: Outcomes])[] = [
-  ['loop-forever', 'process.hung', endsItsProcess],
+  ['block-forever, loop-forever', 'process.hung', endsItsProcess],
   ['exit-0, exit-1, kill-itself', 'process.exited', endsItsProcess],
   [`flood-and-block:${flood}`, 'process.hung', endsItsProcess],
   [`flood-stdout:${flood}`, 'process.stdout', doesNoHarm],
@@ -77,22 +76,64 @@ const races: readonly (readonly [deeds: string, sign: string])[] = [
   [`flood-log:${flood / 2}`, 'flood'],
 ];
 
+/**
+ * The ways of a misdeed in `npm test`, if these are not all ways: the misdeed is like another one in the list, only uses
+ * more of the processor, or still exceeds the memory that the orchestrator may need. `npm run proof` tries all ways.
+ */
+const fewerWays: Readonly<Record<string, readonly Way[]>> = {
+  'loop-forever': ['once'],
+  'exit-1': ['again'],
+  'kill-itself': ['layer'],
+  [`flood-and-block:${flood}`]: ['once', 'again'],
+  [`flood-stdout:${flood}`]: ['once', 'layer'],
+  [`flood-stderr:${flood}`]: ['again', 'layer'],
+  'throw-text': ['layer'],
+  'throw-null': ['layer'],
+  'throw-later': ['again'],
+  'speak-nonsense': ['layer'],
+};
+
+/** One misdeed, committed in one way. */
+interface Act {
+  readonly way: Way;
+  readonly deed: string;
+}
+
+function actsOf(deeds: string): readonly Act[] {
+  return deeds.split(', ').flatMap((deed) => {
+    const ways = sampleStep === 1 ? allWays : (fewerWays[deed] ?? allWays);
+    return ways.map((way) => ({ way, deed }));
+  });
+}
+
 describe('R-03 the deeds of one agent do not affect others', () => {
+  // Two swarms for all tests: each misdeed has instances of its own.
+  const folders: TestFolder[] = [];
+  let strict: TestSwarm;
+  let patient: TestSwarm;
+  beforeAll(async () => {
+    folders.push(await temporaryFolder(), await temporaryFolder());
+    const [one = '', other = ''] = folders.map(({ path }) => path);
+    [strict, patient] = [
+      await openSwarm(one, { agents, policy }),
+      await openSwarm(other, { agents, policy: patientPolicy }),
+    ];
+  });
+  afterAll(async () => {
+    await strict[Symbol.asyncDispose]();
+    await patient[Symbol.asyncDispose]();
+    for (const folder of folders) await folder[Symbol.asyncDispose]();
+  });
+
   test.each(cases)(
     'R-03 %s: the other agent answers, the orchestrator responds, and no accepted event is lost',
     async (deeds, sign, expected) => {
-      await using folder = await temporaryFolder();
-      {
-        const hangs = sign === 'process.hung';
-        await using swarm = await openSwarm(folder.path, { agents, policy: hangs ? policy : patientPolicy });
-        for (const deed of deeds.split(', ')) {
-          const told = swarm.told(sign).length;
-          expect(await misbehave(swarm, deed, ['once', 'again', 'layer'])).toEqual(expected);
-          expect(swarm.told(sign).length).toBeGreaterThan(told);
-          await expectService(swarm, deed, expected);
-        }
-      }
-      for (const deed of deeds.split(', ')) await expectOnDisk(folder.path, deed, expected);
+      const swarm = sign === 'process.hung' ? strict : patient;
+      const acts = actsOf(deeds);
+      const found = await misbehave(swarm, acts);
+      expect(found).toEqual(new Map(acts.map((act) => [act, expected[act.way]])));
+      expectSigns(swarm, sign, acts);
+      await expectService(swarm, found);
     },
     TEST_MS,
   );
@@ -100,20 +141,11 @@ describe('R-03 the deeds of one agent do not affect others', () => {
   test.each(races)(
     'R-03 %s: the same, and its turn is answered or a dead letter',
     async (deeds, sign) => {
-      await using folder = await temporaryFolder();
-      const outcomes = new Map<string, Outcomes>();
-      {
-        await using swarm = await openSwarm(folder.path, { agents, policy: patientPolicy });
-        for (const deed of deeds.split(', ')) {
-          const told = swarm.told(sign).length;
-          const found = await misbehave(swarm, deed, ['once', 'again', 'layer']);
-          for (const outcome of Object.values(found)) expect(['answered', 'E_DEAD_LETTER']).toContain(outcome);
-          expect(swarm.told(sign).length).toBeGreaterThan(told);
-          await expectService(swarm, deed, found);
-          outcomes.set(deed, found);
-        }
-      }
-      for (const [deed, found] of outcomes) await expectOnDisk(folder.path, deed, found);
+      const acts = actsOf(deeds);
+      const found = await misbehave(patient, acts);
+      for (const outcome of found.values()) expect(['answered', 'E_DEAD_LETTER']).toContain(outcome);
+      expectSigns(patient, sign, acts);
+      await expectService(patient, found);
     },
     TEST_MS,
   );
@@ -122,30 +154,29 @@ describe('R-03 the deeds of one agent do not affect others', () => {
   test.each(['once', 'layer'] as const)(
     'R-03 fill-memory, %s: the same, and the memory is its own',
     async (way) => {
-      await using folder = await temporaryFolder();
-      await using swarm = await openSwarm(folder.path, { agents, policy: patientPolicy });
       const megabytes = sampleStep === 1 ? 2_000 : 500;
-      const deed = `fill-memory:${megabytes}`;
-      expect(await misbehave(swarm, deed, [way])).toEqual({ [way]: 'answered' });
-      const status = readFileSync(`/proc/${await pidOf(swarm, 'bad', keyOf(way, deed))}/status`, 'utf8');
+      const act: Act = { way, deed: `fill-memory:${megabytes}` };
+      const found = await misbehave(patient, [act]);
+      expect([...found.values()]).toEqual(['answered']);
+      const status = readFileSync(`/proc/${await pidOf(patient, 'bad', keyOf(act))}/status`, 'utf8');
       expect(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1])).toBeGreaterThan(400_000);
-      await expectService(swarm, deed, { [way]: 'answered' });
+      await expectService(patient, found);
     },
     TEST_MS,
   );
 });
 
-/** Misbehaves in all of these ways at once. Meanwhile it keeps asking the other agent. */
-async function misbehave(swarm: TestSwarm, deed: string, ways: readonly Way[]): Promise<Outcomes> {
+/** Commits all of these acts at once. Meanwhile it keeps asking the other agent. Returns the outcome of each act. */
+async function misbehave(swarm: TestSwarm, acts: readonly Act[]): Promise<ReadonlyMap<Act, string>> {
   await ask(swarm, 'good', 'default', 'hello');
   const before = await pidOf(swarm, 'good');
   const memory = memoryInUse();
   using loop = watchLoop();
   const done = Promise.all(
-    ways.map(async (way) => {
-      const [instanceKey, input] = [keyOf(way, deed), `${way} ${deed}`];
-      const end = await swarm.control.ask({ agent: 'bad', instanceKey, id: `${way}-1`, input });
-      return [way, toOutcome(end, input)] as const;
+    acts.map(async (act) => {
+      const input = inputOf(act);
+      const end = await swarm.control.ask({ agent: 'bad', instanceKey: keyOf(act), id: idOf(act), input });
+      return [act, toOutcome(end, input)] as const;
     }),
   );
   // Other instances of the same agent are not affected either.
@@ -155,19 +186,30 @@ async function misbehave(swarm: TestSwarm, deed: string, ways: readonly Way[]): 
   expect(await pidOf(swarm, 'good')).toBe(before);
   expect(loop.longestWorkMs).toBeLessThan(1_000);
   expect((memoryInUse() - memory) / 1e6).toBeLessThan(flood);
-  return Object.fromEntries(await done);
+  return new Map(await done);
 }
 
-async function expectService(swarm: TestSwarm, deed: string, outcomes: Outcomes): Promise<void> {
-  for (const way of Object.keys(outcomes)) {
-    expect(await ask(swarm, 'bad', keyOf(way, deed), 'hello')).toBe('You said: hello');
+/** Checks that each misdeed has left its sign in the log. */
+function expectSigns(swarm: TestSwarm, sign: string, acts: readonly Act[]): void {
+  const told = new Set(swarm.told(sign).map(({ instance }) => instance));
+  const deeds = (some: readonly Act[]) => [...new Set(some.map(({ deed }) => deed))];
+  expect(deeds(acts.filter((act) => told.has(keyOf(act))))).toEqual(deeds(acts));
+}
+
+/** Checks that each instance is answered again, and what is stored. Then ends its process, which may have much memory. */
+async function expectService(swarm: TestSwarm, outcomes: ReadonlyMap<Act, string>): Promise<void> {
+  for (const act of outcomes.keys()) {
+    const instanceKey = keyOf(act);
+    expect(await ask(swarm, 'bad', instanceKey, 'hello')).toBe('You said: hello');
+    expect(await swarm.control.restart({ agent: 'bad', instanceKey })).toBe(1);
   }
+  await expectOnDisk(swarm.stateRoot, outcomes);
 }
 
-/** Returns the key of the instance that commits one misdeed in one way. */
-function keyOf(way: string, deed: string): string {
-  return `${way}-${deed}`;
-}
+/** Returns the key of the instance that commits this act. */
+const keyOf = ({ way, deed }: Act) => `${way}-${deed}`;
+const inputOf = ({ way, deed }: Act) => `${way} ${deed}`;
+const idOf = ({ way }: Act) => `${way}-1`;
 
 function toOutcome(end: TurnEnd, input: string): string {
   const outcome = outcomeOf(end);
@@ -175,14 +217,14 @@ function toOutcome(end: TurnEnd, input: string): string {
 }
 
 /** Checks that each input is there once and in order, that nothing is queued, and that each dead letter is stored. */
-async function expectOnDisk(stateRoot: string, deed: string, outcomes: Outcomes): Promise<void> {
+async function expectOnDisk(stateRoot: string, outcomes: ReadonlyMap<Act, string>): Promise<void> {
   await readStore(stateRoot, async (journal) => {
-    for (const [way, outcome] of Object.entries(outcomes)) {
-      const at = { agentName: 'bad', instanceKey: keyOf(way, deed) };
-      expect(inputsOf((await journal.read(at)).messages)).toEqual([`${way} ${deed}`, 'hello']);
+    for (const [act, outcome] of outcomes) {
+      const at = { agentName: 'bad', instanceKey: keyOf(act) };
+      expect(inputsOf((await journal.read(at)).messages)).toEqual([inputOf(act), 'hello']);
       expect(await journal.pending(at)).toEqual([]);
       const letters = (await journal.deadLetters.list(at)).map(({ event }) => event.id);
-      expect(letters).toEqual(outcome === 'E_DEAD_LETTER' ? [`${way}-1`] : []);
+      expect(letters).toEqual(outcome === 'E_DEAD_LETTER' ? [idOf(act)] : []);
     }
   });
 }
@@ -224,16 +266,19 @@ describe('programs that a tool leaves running', () => {
 });
 
 describe('an extension that misbehaves at its start', () => {
+  const likeOthers = [
+    ['kill-itself', 'E_AGENT_START'],
+    ['throw-text', 'E_EXT_INIT'],
+  ] as const;
   const fails = [
     ['block-forever', 'E_AGENT_START'],
     ['wait-forever', 'E_AGENT_START'],
     ['exit-0', 'E_AGENT_START'],
-    ['kill-itself', 'E_AGENT_START'],
-    ['throw-text', 'E_EXT_INIT'],
     ['throw-trap', 'E_EXT_INIT'],
+    ...(sampleStep === 1 ? likeOthers : []),
   ] as const;
 
-  // After three crashes the swarm waits longer than usual, because further starts of six agents would take too much
+  // After three crashes the swarm waits longer than usual, because further starts of all agents would take too much
   // processor time.
   const restart = { ...quickPolicy.restart, baseMs: 2_000, maxMs: 10_000 };
 

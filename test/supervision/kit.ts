@@ -33,6 +33,7 @@ export type HeardLine = LogLine & { readonly at: number };
 
 export interface TestSwarm extends AsyncDisposable {
   readonly control: Swarm;
+  readonly stateRoot: string;
   /** The environment entry that all processes of the swarm have. */
   readonly runTag: string;
   readonly lines: readonly HeardLine[];
@@ -58,7 +59,7 @@ export interface TestPlan {
 
 export async function openSwarm(stateRoot: string, { agents, policy }: TestPlan): Promise<TestSwarm> {
   const lines: HeardLine[] = [];
-  let authors = 0;
+  const authors = new Map<string, number>();
   const control = await startSwarm({
     name: 'supervised',
     workspace,
@@ -66,13 +67,16 @@ export async function openSwarm(stateRoot: string, { agents, policy }: TestPlan)
     agents,
     policy: { ...quickPolicy, ...policy },
     onLog(line) {
-      if (isAuthors(line) && ++authors > MOST_AUTHORS) return;
+      const count = (authors.get(line.event ?? '') ?? 0) + 1;
+      authors.set(line.event ?? '', count);
+      if (isAuthors(line) && count > MOST_AUTHORS) return;
       lines.push({ ...line, at: performance.now() });
     },
   });
   const runTag = await runTagOf(stateRoot);
   return {
     control,
+    stateRoot,
     runTag,
     lines,
     told: (event) => lines.filter((line) => line.event === event),
@@ -83,7 +87,7 @@ export async function openSwarm(stateRoot: string, { agents, policy }: TestPlan)
   };
 }
 
-/** The maximum number of log lines of tools and extensions that are kept. */
+/** The maximum number of log lines of tools and extensions that are kept, for each event. */
 const MOST_AUTHORS = 1_000;
 
 function isAuthors({ event }: LogLine): boolean {
@@ -187,7 +191,7 @@ export function outcomeOf({ result }: TurnEnd): string {
     : textOf(result.responseMessage);
 }
 
-/** Reads the store after the swarm has stopped. */
+/** Reads the store, which takes no lock. */
 export async function readStore<Value>(stateRoot: string, look: (journal: Journal) => Promise<Value>): Promise<Value> {
   const journal = await durableStore({ stateRoot, workspaceId: workspace, warn: () => undefined });
   try {
@@ -213,7 +217,7 @@ export async function askWhile(swarm: TestSwarm, agent: string, work: Promise<un
 /** Short work is also asked about a few times. After that, the work itself gets the processor. */
 const QUICK_ANSWERS = 4;
 const ASK_SOON_MS = 20;
-const ASK_LATER_MS = 150;
+const ASK_LATER_MS = 300;
 
 export async function ask({ control }: TestSwarm, agent: string, instanceKey: string, input: string): Promise<string> {
   return outcomeOf(await control.ask({ agent, instanceKey, input }));
