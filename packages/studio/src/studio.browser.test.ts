@@ -1,6 +1,7 @@
 // Tests Studio as a person uses it: `gdn studio` with the demo swarm, in a real Chromium.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
+import { samples } from '../../../test/samples.ts';
 import { hasChromium, openChromium } from './testing/chromium.ts';
 import { StudioPlace } from './testing/studio-place.ts';
 import { writeLongLife } from './testing/write-long-life.ts';
@@ -10,6 +11,11 @@ setDefaultTimeout(180_000);
 
 const question = 'What is the weather in Seoul for the next 30 days?';
 const answer = 'Seoul, the next 3 days: 12 °C, 14 °C, 11 °C.';
+/**
+ * Text that the model takes seconds to repeat. Its words are long, because the model writes word by word, at a speed in
+ * characters: with short words, every window would draw itself again much more often in the same time.
+ */
+const longText = (characters: number) => `${'blah'.repeat(12)}, `.repeat(characters / 50);
 
 let browser: Browser;
 beforeAll(async () => {
@@ -36,16 +42,17 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
   test('opens with the token, which does not stay in the address', async () => {
     await page.getByRole('heading', { name: 'concierge default' }).waitFor();
     expect(page.url()).not.toContain('token');
-    const stranger = await page.context().browser()?.newContext();
-    const refused = await stranger?.newPage();
-    const response = await refused?.goto(new URL('/', studio.url).href);
-    expect(response?.status()).toBe(401);
-    expect(await refused?.textContent('body')).toContain('gdn studio');
-    await stranger?.close();
+    // A client without the cookie of this browser is refused.
+    const refused = await fetch(new URL('/', studio.url), { headers: { Accept: 'text/html' } });
+    expect(refused.status).toBe(401);
+    expect(await refused.text()).toContain('gdn studio');
   });
 
   test('a sent message is answered', async () => {
-    await send(page, question);
+    // Types every key here. Elsewhere texts are pasted, because each key makes the browser draw.
+    await page.keyboard.press('/');
+    await page.keyboard.type(question);
+    await page.keyboard.press('Enter');
     await page.locator('.turn:not(.is-live)', { hasText: answer }).waitFor();
     // The called agent appears without a reload.
     await page
@@ -178,44 +185,57 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.locator('.composer textarea').fill('');
   });
 
-  test('an answer is shown while it is written', async () => {
+  test('an answer is shown while it is written, and a reload shows everything written so far', async () => {
     await page.evaluate(noteWhatIsWritten);
     // The model repeats this input, which takes seconds, so that the text arrives in several pieces even on a busy
     // machine.
-    await send(page, 'blah '.repeat(120));
-    await page.locator('.turn:not(.is-live)', { hasText: 'You said: blah' }).waitFor();
-    const lengths = await page.evaluate(() => (window as unknown as { written: number[] }).written);
-    expect(lengths.length).toBeGreaterThan(2);
+    await send(page, `again ${longText(800)}`);
+    const noted = await page.waitForFunction(
+      () => {
+        const { written } = window as unknown as { written: number[] };
+        return written.length > 2 && written;
+      },
+      undefined,
+      { polling: 50 },
+    );
+    const lengths = (await noted.jsonValue()) || [];
     expect(lengths).toEqual(lengths.toSorted((one, other) => one - other));
-  });
-
-  test('a reload during an answer shows everything written so far', async () => {
-    await send(page, `again ${'blah '.repeat(120)}`);
-    const streaming = page.locator('.is-streaming .text');
-    await page.waitForFunction(() => (document.querySelector('.is-streaming')?.textContent?.length ?? 0) > 60);
+    // Nothing moves for a person who wants less motion, not even the mark after the newest word.
+    expect(await page.evaluate(() => document.getAnimations().length)).toBe(0);
     await page.reload();
+    const streaming = page.locator('.is-streaming .text');
     await streaming.waitFor();
-    expect(await streaming.textContent()).toStartWith('You said: again blah blah');
+    expect(await streaming.textContent()).toStartWith('You said: again blahblah');
     await page.locator('.turn:not(.is-live)', { hasText: 'You said: again' }).waitFor();
   });
 
-  test('eight windows of one browser all show the answer while it is written, and can read more', async () => {
-    const others = await Promise.all(Array.from({ length: 7 }, () => page.context().newPage()));
-    const windows = [page, ...others];
+  test('many windows of one browser all show the answer while it is written, and can read more', async () => {
+    // In `npm run proof` there are eight windows, and a browser has six connections to a server for all its windows.
+    // With fewer windows, only the open requests show that a window would keep a connection for itself.
+    const others = await Promise.all(Array.from({ length: samples(7) }, () => page.context().newPage()));
+    const open = new Set<string>();
     for (const other of others) {
       other.setDefaultTimeout(60_000);
+      other.on('request', (request) => open.add(request.url()));
+      other.on('requestfinished', (request) => open.delete(request.url()));
+      other.on('requestfailed', (request) => open.delete(request.url()));
       await other.goto(page.url());
       await other.getByRole('heading', { name: 'concierge default' }).waitFor();
     }
     await page.bringToFront();
-    await send(page, `eight ${'blah '.repeat(200)}`);
-    await Promise.all(windows.map((each) => each.locator('.is-streaming', { hasText: 'You said: eight' }).waitFor()));
+    await send(page, `many ${longText(1000)}`);
+    const seeIn = (windows: readonly Page[], what: string) =>
+      Promise.all(windows.map((each) => each.locator(what, { hasText: 'You said: many' }).waitFor()));
+    await seeIn([page, ...others], '.is-streaming');
+    const deadline = Date.now() + 30_000;
+    while (open.size > 0 && Date.now() < deadline) await Bun.sleep(20);
+    expect([...open]).toEqual([]);
     // The browser has connections left for other requests.
-    await others[6]?.getByRole('link', { name: 'Overview' }).click();
-    await others[6]?.getByRole('heading', { name: 'Latest turns' }).waitFor();
-    await Promise.all(
-      windows.slice(0, 7).map((each) => each.locator('.turn:not(.is-live)', { hasText: 'You said: eight' }).waitFor()),
-    );
+    const last = others.pop();
+    await last?.getByRole('link', { name: 'Overview' }).click();
+    await last?.getByRole('heading', { name: 'Latest turns' }).waitFor();
+    await last?.close();
+    await seeIn([page, ...others], '.turn:not(.is-live)');
     await Promise.all(others.map((each) => each.close()));
   });
 
@@ -264,7 +284,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
   test('text of an agent is shown as text, whatever it contains', async () => {
     const attack = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
     await send(page, attack);
-    await page.locator('.turn:not(.is-live)', { hasText: attack }).first().waitFor();
+    await page.locator('.turn:not(.is-live)', { hasText: `You said: ${attack}` }).waitFor();
     expect(await page.title()).toBe('concierge default · Goondan Studio');
     expect(await page.locator('.messages img, .messages script').count()).toBe(0);
   });
@@ -294,14 +314,26 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
       .waitFor();
   });
 
-  test('a stopped swarm can still be read, and becomes live again', async () => {
+  // This is shorter than the interval at which the page reads by itself.
+  const soon = { timeout: 30_000 };
+
+  test('a fork made elsewhere appears', async () => {
+    await studio.gdn('fork', 'concierge', 'default', '--as', 'second', '--bundle', 'swarm');
+    await page.getByRole('link', { name: /^second/ }).waitFor(soon);
+  });
+
+  test('a stopped swarm can still be read, and a conversation deleted elsewhere disappears', async () => {
     await studio.gdn('stop', '--bundle', 'swarm');
-    const closed = page.getByText('The swarm does not run');
-    await closed.waitFor();
+    await page.getByText('The swarm does not run').waitFor(soon);
     expect(await page.locator('.composer').textContent()).toContain('gdn run');
     expect(await page.locator('.messages').textContent()).toContain(answer);
+    await studio.gdn('instance', 'delete', 'concierge', 'second', '--bundle', 'swarm', '--yes');
+    await page.getByRole('link', { name: /^second/ }).waitFor({ state: 'detached', ...soon });
+  });
+
+  test('and becomes live again', async () => {
     await studio.gdn('run', 'swarm', '--trust', '--detach');
-    await page.locator('.composer textarea').waitFor();
+    await page.locator('.composer textarea').waitFor(soon);
     // An earlier test asked the same question, so this waits for the second answer.
     const answers = page.locator('.turn:not(.is-live)', { hasText: 'Lisbon, tomorrow' });
     const before = await answers.count();
@@ -309,31 +341,14 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await answers.nth(before).waitFor();
   });
 
-  // This is shorter than the interval at which the page reads by itself.
-  const soon = { timeout: 30_000 };
-
-  test('a fork made elsewhere appears, and a conversation reset elsewhere is empty', async () => {
-    await studio.gdn('fork', 'concierge', 'default', '--as', 'second', '--bundle', 'swarm');
-    await page.getByRole('link', { name: /^second/ }).waitFor(soon);
+  test('a conversation reset elsewhere is empty, and one deleted elsewhere disappears', async () => {
     await studio.gdn('restart', '--agent', 'concierge', '--fresh', '--bundle', 'swarm');
     await page
       .locator('.messages .message')
       .first()
       .waitFor({ state: 'detached', ...soon });
-  });
-
-  test('a conversation deleted elsewhere disappears', async () => {
     await studio.gdn('instance', 'delete', 'concierge', 'default', '--bundle', 'swarm', '--yes');
     await page.getByText('Nothing has been said here yet').waitFor(soon);
-  });
-
-  test('and the same in a swarm that does not run', async () => {
-    await studio.gdn('stop', '--bundle', 'swarm');
-    await page.getByText('The swarm does not run').waitFor(soon);
-    await studio.gdn('instance', 'delete', 'concierge', 'second', '--bundle', 'swarm', '--yes');
-    await page.getByRole('link', { name: /^second/ }).waitFor({ state: 'detached', ...soon });
-    await studio.gdn('run', 'swarm', '--trust', '--detach');
-    await page.locator('.composer textarea').waitFor(soon);
   });
 
   test('and the browser reported no errors', () => {
@@ -348,54 +363,40 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await studio.openStudio('swarm', '--port', port);
     // Studio has a new token now, which the browser gets with the new link.
     await page.getByText('Open the link that').waitFor();
-    const link = await page.context().newPage();
-    await link.goto(studio.url);
+    expect((await page.context().request.get(studio.url)).status()).toBe(200);
     await page.locator('.turn', { hasText: 'You said: Anybody there?' }).waitFor();
     await page.locator('.connection p').waitFor({ state: 'detached' });
   });
 });
 
-describe.skipIf(!hasChromium)('Studio without a workspace', () => {
-  test('shows the first command to type, and then its result', async () => {
-    const studio = new StudioPlace(browser);
-    try {
-      await studio.openStudio();
-      const page = await studio.openPage('dark');
-      await page.getByRole('heading', { name: 'No swarm has run here yet' }).waitFor();
-      expect(await page.textContent('main')).toContain('gdn demo --studio');
-      // The page shows it without a reload.
-      await writeLongLife({ stateRoot: studio.place.stateRoot, turns: 1, perTurn: 2 });
-      await page.getByRole('heading', { name: 'talker default' }).waitFor();
-      expect(studio.complaints).toEqual([]);
-    } finally {
-      expect(await studio.close()).toEqual([]);
-    }
-  });
-});
-
-describe.skipIf(!hasChromium)('Studio on a conversation of 10 000 events', () => {
+describe.skipIf(!hasChromium)('Studio without a swarm', () => {
   let studio: StudioPlace;
   let page: Page;
 
   beforeAll(async () => {
     studio = new StudioPlace(browser);
-    await writeLongLife({ stateRoot: studio.place.stateRoot, turns: 100, perTurn: 100 });
     await studio.openStudio();
-    page = await studio.openPage();
+    page = await studio.openPage('dark');
   });
   afterAll(async () => {
     expect(await studio.close()).toEqual([]);
   });
 
-  test('shows the newest messages, and more on request', async () => {
-    await page.getByRole('link', { name: /default/ }).click();
-    await page.getByText('Message number 10000.').waitFor();
-    await expectCount(page, 200);
-    await page.getByRole('button', { name: 'show more' }).click();
-    await expectCount(page, 1000);
+  test('shows the first command to type, and then its result', async () => {
+    await page.getByRole('heading', { name: 'No swarm has run here yet' }).waitFor();
+    expect(await page.textContent('main')).toContain('gdn demo --studio');
+    // The page shows it without a reload.
+    await writeLongLife({ stateRoot: studio.place.stateRoot, turns: 100, perTurn: 100 });
+    await page.getByRole('heading', { name: 'talker default' }).waitFor();
   });
 
-  test('goes to any moment of it', async () => {
+  test('shows the newest messages of 10 000, and why the last turn failed, with the suggestion', async () => {
+    await page.getByText('Message number 10000.').waitFor();
+    await expectCount(page, 200);
+    expect(await page.getByRole('note').textContent()).toBe('E_MODEL_FAILED Too many requests.Wait a minute.');
+  });
+
+  test('goes to any of 10 000 moments', async () => {
     const slider = page.getByRole('slider', { name: /after event/ });
     await slider.fill('5000');
     await page.getByText('Message number 5000.').waitFor();
@@ -408,11 +409,14 @@ describe.skipIf(!hasChromium)('Studio on a conversation of 10 000 events', () =>
     expect(await page.locator('.timeline *').count()).toBeLessThan(20);
   });
 
-  test('shows why the last turn failed, and the suggestion', async () => {
+  test('and back, where it shows more on request', async () => {
     await page.keyboard.press('n');
-    const problem = page.getByRole('note');
-    await problem.waitFor();
-    expect(await problem.textContent()).toBe('E_MODEL_FAILED Too many requests.Wait a minute.');
+    await page.getByText('Message number 10000.').waitFor();
+    await page.getByRole('button', { name: 'show more' }).click();
+    await expectCount(page, 1000);
+  });
+
+  test('and the browser reported no errors', () => {
     expect(studio.complaints).toEqual([]);
   });
 });
@@ -420,9 +424,7 @@ describe.skipIf(!hasChromium)('Studio on a conversation of 10 000 events', () =>
 async function send(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Escape');
   await page.keyboard.press('/');
-  // Pastes a long text, because typing each key is slow in a browser.
-  if (text.length < 100) await page.keyboard.type(text);
-  else await page.keyboard.insertText(text);
+  await page.keyboard.insertText(text);
   await page.keyboard.press('Enter');
 }
 
