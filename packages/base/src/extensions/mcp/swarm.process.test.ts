@@ -72,8 +72,10 @@ async function agentProcess(): Promise<number> {
 }
 
 describe('the server of an agent in its own process', () => {
-  test('B-06 ends with the agent: killed, restarted, or stopped with the swarm', async () => {
-    await place.write('bundle', { 'goondan.yaml': bundle(JSON.stringify({ transport: server.transport })) });
+  // One swarm for the whole life of a server, because its processes are what this test costs.
+  test('B-06 L-02 ends with the agent: killed, restarted, stopped; a reload without changes keeps it, and gdn mcp approve allows a changed tool', async () => {
+    const yaml = bundle(JSON.stringify({ transport: server.transport }));
+    await place.write('bundle', { 'goondan.yaml': yaml });
     const { stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--detach');
     expect({ stderr, exitCode }).toMatchObject({ exitCode: 0 });
 
@@ -89,19 +91,9 @@ describe('the server of an agent in its own process', () => {
     await until(() => !isAlive(second), 30_000);
 
     const third = await look();
-    expect(isAlive(third)).toBe(true);
-    await place.run('stop', '--bundle', 'bundle');
-    await until(() => !isAlive(third), 30_000);
-  });
-
-  test('B-06 L-02 a reload without changes keeps it; gdn mcp approve allows a changed tool', async () => {
-    const yaml = bundle(JSON.stringify({ transport: server.transport }));
-    await place.write('bundle', { 'goondan.yaml': yaml });
-    await place.run('run', 'bundle', '--trust', '--detach');
-    const first = await look();
     await place.write('bundle', { 'goondan.yaml': `# Nothing but a comment.\n${yaml}` });
     expect((await place.run('reload', '--bundle', 'bundle')).exitCode).toBe(0);
-    expect(await look()).toBe(first);
+    expect(await look()).toBe(third);
 
     server.setTools('change', { name: 'look', description: 'Now with keys.', inputSchema: { type: 'object' } });
     await send('change');
@@ -110,27 +102,14 @@ describe('the server of an agent in its own process', () => {
     expect(shown.stdout).toStartWith('look  (changed)\n    Now with keys.\n');
     expect(await send('look')).toContain('E_TOOL_NOT_OFFERED');
     expect((await place.run('mcp', 'approve', 'files', 'look', '--bundle', 'bundle')).exitCode).toBe(0);
-    expect(await look()).toBe(first);
+    expect(await look()).toBe(third);
     expect((await place.run('mcp', 'approve', 'files', '--bundle', 'bundle')).stdout).toBe(
       'No tool of "files" waits for approval.\n',
     );
-  });
 
-  test('B-06 gets the variables its agent declares, and no others; none of them is in the log', async () => {
-    const [command, program] = server.transport.command as string[];
-    const entry = { command, args: [program, ...(server.transport.args as string[])], env: { TOKEN: '${TOKEN}' } };
-    await place.write('bundle', {
-      'goondan.yaml': bundle('{}', 'environment: { TOKEN: { valueFrom: { env: TOKEN } } }'),
-      '.mcp.json': JSON.stringify({ mcpServers: { files: entry } }),
-    });
-    const env = { TOKEN: 'canary-4711-canary', OTHER: 'never-declared' };
-    const asked = ['run', 'bundle', '--trust', '--input', 'environment', '--json'];
-    const { stdout } = await place.runWith({ env }, ...asked);
-    // The server gets only the first variable; its value is masked in the answer.
-    expect((JSON.parse(stdout) as { response: string }).response).toBe('***, .');
-    const log = (await place.run('logs', '--bundle', 'bundle')).stdout;
-    expect(log).toContain('mcp.started');
-    expect(log).not.toContain('canary-4711');
+    expect(isAlive(third)).toBe(true);
+    await place.run('stop', '--bundle', 'bundle');
+    await until(() => !isAlive(third), 30_000);
   });
 });
 
@@ -161,7 +140,7 @@ describe('the status of a server', () => {
     return place.write('bundle', { '.mcp.json': JSON.stringify({ mcpServers: { files: entry } }) });
   };
 
-  test('F-10 F-11 dead, alive, killed and back: status, trace, Studio and explain show it', async () => {
+  test('B-06 F-10 F-11 dead, alive, killed and back: status, trace, Studio and explain show it; its environment is the declared one', async () => {
     const dead = 'console.error(`first line`); console.error(`bad token ${process.env.TOKEN}`); process.exit(3);';
     await place.write('bundle', {
       'goondan.yaml': bundle('{}', 'environment: { TOKEN: { valueFrom: { env: TOKEN } } }'),
@@ -170,7 +149,7 @@ describe('the status of a server', () => {
     // No server has started yet, and `explain` starts none.
     expect(await explain()).toContain('Tools:      files: tools unknown: `gdn mcp test files`\n');
 
-    const env = { TOKEN: 'canary-4711-canary' };
+    const env = { TOKEN: 'canary-4711-canary', OTHER: 'never-declared' };
     const { exitCode } = await place.runWith({ env }, 'run', 'bundle', '--trust', '--detach');
     expect(exitCode).toBe(0);
     expect(await send('hi')).toBe('');
@@ -193,6 +172,9 @@ describe('the status of a server', () => {
     await until(async () => (await extensions())?.[0]?.state === 'connected');
     expect(await status()).toMatch(/^ {4}files: connected since \S+, 4 tools$/m);
     expect(await trace()).toMatch(/│ ⇄ files: connected since \S+, 4 tools/);
+
+    // The server gets only the first variable; its value is masked in the answer.
+    expect(await send('environment')).toBe('***, .');
 
     process.kill(first, 'SIGKILL');
     const back = await until(async () => {
@@ -222,7 +204,9 @@ describe('the status of a server', () => {
       toolSources: [{ name: 'files__look', from: 'Extension/files', seenAt: expect.any(String) }, {}, {}, {}],
       unknownTools: [],
     });
-    const everything = [await explain(), await trace(), await read('logs')].join();
+    const log = await read('logs');
+    expect(log).toContain('mcp.started');
+    const everything = [await explain(), await trace(), log].join();
     expect(everything).not.toContain('canary-4711');
   });
 });

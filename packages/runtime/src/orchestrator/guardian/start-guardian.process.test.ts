@@ -37,7 +37,8 @@ async function until(condition: () => Promise<boolean> | boolean): Promise<void>
       await Bun.sleep(60);
       if (await condition()) return;
     }
-    await Bun.sleep(5);
+    // Each look reads all processes of the machine.
+    await Bun.sleep(25);
   }
 }
 
@@ -57,14 +58,16 @@ async function startOrchestrator(tag: ProcessTag, ...flags: string[]) {
     `import { startGuardian } from ${JSON.stringify(join(import.meta.dir, 'start-guardian.ts'))};
      const guardian = await startGuardian({ tag: ${JSON.stringify(tag)} });
      const env = { PATH: process.env.PATH, ...${JSON.stringify(tagEntry(tag))} };
+     // Blocks the thread, as an endless loop does, but takes no processor time.
+     const block = 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)';
      const spawn = (...command) => Bun.spawn(command, { env, stdio: ['ignore', 'ignore', 'ignore'], detached: true });
      spawn('sh', '-c', 'sleep 1000 & sleep 1000');
      spawn('sh', '-c', 'setsid sleep 1000 & sleep 1000');
      spawn('sh', '-c', 'nohup sleep 1000 >/dev/null 2>&1 & exit 0');
      spawn('sh', '-c', '(setsid sh -c "sleep 1000 & sleep 1000" &) ; exit 0');
      spawn('sh', '-c', 'trap "" TERM HUP; sleep 1000');
-     spawn(process.execPath, '-e', 'while (true) {}');
-     spawn(process.execPath, '--no-orphans', '-e', 'Bun.spawn(["setsid", "sleep", "1000"], { stdio: ["ignore", "ignore", "ignore"] }); while (true) {}');
+     spawn(process.execPath, '-e', block);
+     spawn(process.execPath, '--no-orphans', '-e', \`Bun.spawn(["setsid", "sleep", "1000"], { stdio: ["ignore", "ignore", "ignore"] }); \${block}\`);
      console.log(JSON.stringify({ guardian: guardian.pid }));
      process.on('SIGUSR2', () => { throw new Error('a bug'); });
      setInterval(() => undefined, 1_000);`,
