@@ -9,6 +9,7 @@ import {
   type TurnMiddlewareContext,
 } from '@goondan/types';
 import fc from 'fast-check';
+import { samples } from '../../../../../test/samples.ts';
 import { isPlainObject } from '../../json/copy-json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { extension, inProcessEngine, scriptedAgent, type TestedTurn } from '../../testing/index.ts';
@@ -364,7 +365,7 @@ describe('M-11 a turn of ten steps', () => {
         }
         await expectSameEnd(store, interrupted);
       }),
-      { numRuns: 100 },
+      { numRuns: samples(100) },
     );
   }, 120_000);
 

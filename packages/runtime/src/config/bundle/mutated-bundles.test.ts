@@ -140,11 +140,15 @@ const strange: unknown[] = [
   { a: { a: { a: [] } } },
 ];
 
+const parse = (text: string): unknown[] => parseAllDocuments(text).map((document) => document.toJS());
+/** The documents of the sound files, because most changes begin with one of these files. */
+const soundDocuments = new Map(files.map((file) => completeBundle[file] ?? '').map((text) => [text, parse(text)]));
+
 /** Replaces a value with a strange value, or with another value of the file. */
 function spoilValue(text: string, random: Random): string {
   let documents: unknown[];
   try {
-    documents = parseAllDocuments(text).map((document) => document.toJS());
+    documents = structuredClone(soundDocuments.get(text) ?? parse(text));
   } catch {
     return spoilText(text, random);
   }

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import { GoondanError, type Message } from '@goondan/types';
+import { samples } from '../../../../../test/samples.ts';
 import type { Fs } from '../../ports/fs.ts';
 import { defaultLimits } from '../limits.ts';
 import { failingFs, systemError } from '../simulation/failing-fs.ts';
@@ -144,7 +145,7 @@ test('a crash at any moment leaves everything or nothing, and a sweep finishes t
   const outcomes = new Set<string>();
   for (const [index, moment] of moments.entries()) {
     for (const mode of ['kill', 'power'] as const) {
-      for (let seed = 0; seed < 4; seed += 1) {
+      for (let seed = 0; seed < samples(5); seed += 1) {
         const survivor = moment.disk.crash(mode, seededRandom(index, seed));
         const outcome = await judge(survivor.copy());
         if (moment.isDone) expect(outcome).toBe('gone');

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { createSystemMessage, EPHEMERAL, GoondanError, type Message } from '@goondan/types';
+import { samples } from '../../../../../test/samples.ts';
 import type { Fs } from '../../ports/fs.ts';
 import { blame } from '../history/blame.ts';
 import { readConversationAt } from '../history/read-conversation-at.ts';
@@ -201,7 +202,7 @@ test('a crash at any moment leaves everything or nothing, and a sweep removes th
   const outcomes = new Set<string>();
   for (const [index, moment] of [...moments, done].entries()) {
     for (const mode of ['kill', 'power'] as const) {
-      for (let seed = 0; seed < 3; seed += 1) {
+      for (let seed = 0; seed < samples(5); seed += 1) {
         const survivor = moment.crash(mode, seededRandom(index, seed));
         const next = await open(survivor, 3);
         const outcome = await look(next);
