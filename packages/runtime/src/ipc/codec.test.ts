@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type AgentEvent, type ErrorCode, GoondanError, type TurnResult } from '@goondan/types';
 import fc from 'fast-check';
+import { anyText } from '../../../../test/any-text.ts';
 import { fromFrameError, toFrameError } from './check/frame-error.ts';
 import { agentLanguage, type Codec, connectorLanguage } from './codec.ts';
 import type { FromAgent } from './from-agent.ts';
@@ -279,7 +280,7 @@ describe('every message', () => {
 
   test('is a single line, whatever it contains', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.jsonValue(), (input, value) => {
+      fc.property(anyText(), fc.jsonValue(), (input, value) => {
         const metadata = { value: JSON.parse(JSON.stringify(value)) as never };
         const message: ToAgent = { type: 'turn', event: { ...event, input, metadata }, seq: 1 };
         const frame = agentLanguage.parent.encode(message);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
+import { anyText } from '../../../../test/any-text.ts';
 import { maskJson, maskSecrets } from './mask-secrets.ts';
 
 const awkward = 'p&ss "word"\\ + é';
@@ -62,7 +63,7 @@ describe('the mask', () => {
 
   test('X-15 any secret is removed from any text, in every form', () => {
     fc.assert(
-      fc.property(fc.string({ minLength: 8, unit: 'binary' }), fc.string(), fc.string(), (secret, before, after) => {
+      fc.property(anyText({ minLength: 8 }), fc.string(), fc.string(), (secret, before, after) => {
         // Secrets with asterisks are left out, because a mask of asterisks cannot hide them.
         fc.pre(!secret.includes('*'));
         const mask = maskSecrets([secret]);

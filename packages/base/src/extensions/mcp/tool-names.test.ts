@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { anyText } from '../../../../../test/any-text.ts';
 import { ToolNames } from './tool-names.ts';
 
 /** Matches the names that both the runtime and the providers accept. */
@@ -48,7 +49,7 @@ describe('the names of tools', () => {
   });
 
   test('B-06 for any names of a server: all are accepted by providers, and different', () => {
-    const name = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[\w./ -]{0,80}$/));
+    const name = fc.oneof(anyText(), fc.stringMatching(/^[\w./ -]{0,80}$/));
     const extension = fc.stringMatching(/^[a-z][a-z0-9-]{0,39}$/);
     fc.assert(
       fc.property(fc.uniqueArray(name, { maxLength: 30 }), extension, (tools, prefix) => {

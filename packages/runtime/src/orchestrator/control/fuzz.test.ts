@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { isErrorCode } from '@goondan/types';
 import fc from 'fast-check';
+import { anyText } from '../../../../../test/any-text.ts';
+import { samples } from '../../../../../test/samples.ts';
 import { operations, PROTOCOL } from '../../control/operations.ts';
 import { type ServedSwarm, serveFakeSwarm } from '../../testing/serve-fake-swarm.ts';
 
@@ -54,7 +56,7 @@ const fields = fc.constantFrom(
   ...['agent', 'instanceKey', 'input', 'id', 'metadata', 'auth', 'traceId', 'eventId', 'reason', 'fresh', 'graceMs'],
   ...['__proto__', 'constructor', 'toString', ''],
 );
-const filled = fc.string({ minLength: 1, unit: 'binary' });
+const filled = anyText({ minLength: 1 });
 const choice = { agent: filled, instanceKey: filled };
 /** Generates a valid request for each operation. */
 const fitting = fc.oneof(
@@ -71,7 +73,7 @@ const body = fc.oneof(
   { weight: 8, arbitrary: fitting.map((value) => JSON.stringify(value)) },
   { weight: 3, arbitrary: fc.dictionary(fields, nasty, { maxKeys: 4 }).map((value) => JSON.stringify(value)) },
   { weight: 1, arbitrary: fc.json() },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+  { weight: 1, arbitrary: anyText() },
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 100 }) },
   {
     weight: 1,
@@ -103,11 +105,11 @@ describe('a control socket with malformed requests', () => {
           expect(isErrorCode(outcome)).toBe(true);
         }
       }),
-      { numRuns: 1_500 },
+      { numRuns: samples(1_500) },
     );
     // Many requests must be answered and many rejected; otherwise the test proves nothing.
-    expect(answered).toBeGreaterThan(50);
-    expect(refused).toBeGreaterThan(500);
+    expect(answered).toBeGreaterThan(samples(50));
+    expect(refused).toBeGreaterThan(samples(500));
     await expectToBeWell();
   }, 120_000);
 
@@ -119,7 +121,7 @@ describe('a control socket with malformed requests', () => {
       'GET /v2/events HTTP/1.1\r\nHost: x\r\n',
     );
     const rest = fc.oneof(
-      fc.string({ unit: 'binary' }),
+      anyText(),
       fc.constantFrom('\r\n', '\r\n\r\n', 'Content-Length: -1\r\n\r\n', 'Content-Length: 9e9\r\n\r\nx'),
       fc.constantFrom('Transfer-Encoding: chunked\r\n\r\nzz\r\n', `A: ${'a'.repeat(100_000)}\r\n\r\n`, '\0\0\r\n\r\n'),
     );
@@ -132,7 +134,7 @@ describe('a control socket with malformed requests', () => {
         connection.end();
         expect(connection.received()).toMatch(/^$|^HTTP\/1\.1 (?:[1-4]\d\d|505) /);
       }),
-      { numRuns: 500 },
+      { numRuns: samples(500) },
     );
     await expectToBeWell();
   }, 120_000);
