@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { Message } from '@goondan/types';
+import { samples } from '../../../../test/samples.ts';
 import { type HistoryOptions, randomHistory } from './testing/random-history.ts';
 import { chooseRemoved, type HistoryLimits, type Question } from './choose-removed.ts';
 import { estimateTokens } from './estimate-tokens.ts';
@@ -19,7 +20,7 @@ const question = (options?: HistoryOptions) =>
       return { messages, limits: most, targets, isProtected: ({ id }) => id === messages.at(-1)?.id };
     });
 
-const RUNS = 2_000;
+const RUNS = samples(2_000);
 
 describe('the messages removed from a random history', () => {
   test('B-03 B-04 never separate a tool call from its result', () => {
@@ -92,7 +93,7 @@ describe('the messages removed from a random history', () => {
         const { removed } = chooseRemoved({ messages, ...asked, isProtected: () => false });
         expect(removed).toEqual(messages.slice(0, removed.length));
       }),
-      { numRuns: RUNS / 4 },
+      { numRuns: samples(500) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { samples } from '../../../../test/samples.ts';
 import { MASKED, maskSecrets, type SecretMask } from './mask-secrets.ts';
 import { MaskedStream } from './masked-stream.ts';
 
@@ -56,7 +57,7 @@ describe('the mask of a text in pieces', () => {
         const mask = maskSecrets(secrets);
         expect(pass(mask, cut(text, lengths)).join('')).toBe(mask(text));
       }),
-      { numRuns: 2_000 },
+      { numRuns: samples(2_000) },
     );
   });
 
@@ -66,7 +67,7 @@ describe('the mask of a text in pieces', () => {
         const mask = maskSecrets(secrets);
         expect(mask(text)).toBe(maskByHand(text, mask.forms).join(''));
       }),
-      { numRuns: 1_000 },
+      { numRuns: samples(1_000) },
     );
   });
 
@@ -88,7 +89,7 @@ describe('the mask of a text in pieces', () => {
           );
         }
       }),
-      { numRuns: 500 },
+      { numRuns: samples(500) },
     );
   });
 

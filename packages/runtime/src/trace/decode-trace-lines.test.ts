@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import type { MiddlewareKind } from '@goondan/types';
+import { samples } from '../../../../test/samples.ts';
 import { madeLayer, madeRecord } from '../testing/made-trace.ts';
 import { assembleTrace } from './assemble-trace.ts';
 import { assembleTurn } from './assemble-turn.ts';
@@ -117,7 +118,7 @@ test('after any damage to a line, shows the rest and counts the missing lines', 
       expect(typeof renderMermaid(shown)).toBe('string');
       for (const isFull of [true, false]) for (const each of shown) renderTrace(each, { isFull });
     }),
-    { numRuns: 2_000 },
+    { numRuns: samples(2_000) },
   );
 });
 

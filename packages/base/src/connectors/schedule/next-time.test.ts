@@ -2,6 +2,7 @@
 // reads the wall clock.
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { samples } from '../../../../../test/samples.ts';
 import { cronTimes, everyTimes, newestTime } from './next-time.ts';
 import { parseCron } from './parse-cron.ts';
 import { wallClock } from './wall-clock.ts';
@@ -96,7 +97,7 @@ describe('the times of a cron expression', () => {
           });
         },
       ),
-      { numRuns: 120 },
+      { numRuns: samples(120) },
     );
   }, 120_000);
 
@@ -159,7 +160,7 @@ describe('the newest time', () => {
         for (let due = next(after); due !== undefined && due <= until; due = next(due)) last = due;
         expect(newestTime(next, after, until)).toBe(last);
       }),
-      { numRuns: 30 },
+      { numRuns: samples(30) },
     );
   }, 60_000);
 });

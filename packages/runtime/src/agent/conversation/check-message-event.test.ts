@@ -7,6 +7,7 @@ import {
   type Message,
 } from '@goondan/types';
 import fc from 'fast-check';
+import { samples } from '../../../../../test/samples.ts';
 import { checkMessage, checkMessageEvent } from './check-message-event.ts';
 
 const options = { id: 'm', createdAt: new Date(7) };
@@ -196,7 +197,7 @@ describe('M-04 a malformed event is E_MESSAGE_INVALID and says what is wrong', (
           expect((error as GoondanError).code).toBe('E_MESSAGE_INVALID');
         }
       }),
-      { numRuns: 3_000 },
+      { numRuns: samples(3_000) },
     );
   });
 });

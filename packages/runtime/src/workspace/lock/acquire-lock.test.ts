@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { samples } from '../../../../../test/samples.ts';
 import type { Fs } from '../../ports/fs.ts';
 import { failingFs, systemError } from '../simulation/failing-fs.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
@@ -101,6 +102,6 @@ test('exactly one of many concurrent attempts gets the lock, in any order of the
         expect(locks.length).toBeLessThanOrEqual(1);
       },
     ),
-    { numRuns: 500 },
+    { numRuns: samples(500) },
   );
 });

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { samples } from '../../../../../test/samples.ts';
 import type { Processes } from '../../ports/processes.ts';
 import { stateRoot as chooseStateRoot } from '../layout/state-root.ts';
 import { readOwner } from '../../testing/read-owner.ts';
@@ -108,10 +109,12 @@ test('an owner of a newer version also rejects a second one, and cannot be read'
   expect(await rejectionOf(readOwner(place))).toMatchObject({ code: 'E_STORE_FORMAT' });
 });
 
-test('exactly one of two processes that try at the same moment owns the workspace, 50 times', async () => {
+const RACES = samples(50);
+
+test(`exactly one of two processes that try at the same moment owns the workspace, ${RACES} times`, async () => {
   const { stateRoot } = newPlace();
   const rivals = await Promise.all([OwnerProcess.start(), OwnerProcess.start()]);
-  for (let round = 0; round < 50; round += 1) {
+  for (let round = 0; round < RACES; round += 1) {
     const answers = await race(rivals, stateRoot, String(round));
     const winners = answers.filter(({ owner }) => owner);
     expect(winners.length).toBe(1);

@@ -11,6 +11,7 @@ import type { JsonValue, ModelMessage, ProviderOptions, ToolResultOutput } from 
 import { generateText, type ModelMessage as SdkMessage } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import fc from 'fast-check';
+import { samples } from '../../../../../../test/samples.ts';
 import { toPrompt } from './to-prompt.ts';
 
 // Warnings are turned off, because the SDK warns about image parts, which our messages keep using.
@@ -153,7 +154,7 @@ describe('our prompt is the one the AI SDK writes', () => {
           comparable(await sdkPrompt(messages)),
         );
       }),
-      { numRuns: 300 },
+      { numRuns: samples(300) },
     );
   });
 
@@ -164,7 +165,7 @@ describe('our prompt is the one the AI SDK writes', () => {
         const moved = [...messages.filter(isSystem), ...messages.filter((message) => !isSystem(message))];
         expect(comparable(toPrompt(messages, 'front', new WeakMap()))).toEqual(comparable(await sdkPrompt(moved)));
       }),
-      { numRuns: 150 },
+      { numRuns: samples(150) },
     );
   });
 });

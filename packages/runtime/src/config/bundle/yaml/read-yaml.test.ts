@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { JsonValue } from '@goondan/types';
 import fc from 'fast-check';
+import { samples } from '../../../../../../test/samples.ts';
 import { stringify } from 'yaml';
 import { yamlLimits } from './limits.ts';
 import { readYaml } from './read-yaml.ts';
@@ -62,7 +63,7 @@ describe('a YAML file', () => {
         fc.pre(plain !== null && !/__proto__|constructor|prototype|"<<"/.test(JSON.stringify(plain)));
         expect(readYaml(stringify(plain), 'a.yaml')).toMatchObject({ documents: [{ value: plain }], findings: [] });
       }),
-      { numRuns: 200 },
+      { numRuns: samples(200) },
     );
   });
 });
