@@ -1,7 +1,7 @@
 // Tests with real agents: `gdn replay` of turns that a real swarm ran. The tool writes a file when it is imported, and
 // another file when it runs.
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, rmSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ReplayReport } from '@goondan/runtime/history';
 import { openaiWire } from '../../../runtime/src/agent/model/providers/wire/openai-wire.ts';
@@ -13,8 +13,8 @@ import { sampleBundle } from '../testing/sample-bundle.ts';
 setDefaultTimeout(120_000);
 
 let place: GdnPlace;
-beforeEach(() => void (place = new GdnPlace()));
-afterEach(async () => expect(await place.remove()).toEqual([]));
+const enter = () => void (place = new GdnPlace());
+const leave = async () => expect(await place.remove()).toEqual([]);
 
 const gdn = (...args: string[]) => place.run(...args, '--bundle', 'bundle', '--trust');
 
@@ -77,20 +77,32 @@ async function writeBundle({ model, files }: Written = {}): Promise<void> {
   });
 }
 
+async function refusal(...args: string[]) {
+  const { stderr, exitCode } = await gdn('replay', ...args);
+  return { stderr, exitCode };
+}
+
 async function run(input: string): Promise<string> {
   const { stdout, exitCode } = await gdn('run', '--input', input, '--json');
   expect(exitCode).toBe(0);
   return (JSON.parse(stdout) as { turnId: string }).turnId;
 }
 
-describe('gdn replay', () => {
-  test('an unchanged turn has no divergence, and no tool runs or is even imported', async () => {
+describe('gdn replay of one recorded turn', () => {
+  let turnId: string;
+  beforeAll(async () => {
+    enter();
     await writeBundle();
+    expect(await refusal()).toEqual({ exitCode: 3, stderr: expect.stringContaining('There are no recorded turns.') });
     await run('hello');
-    const turnId = await run('weather');
+    turnId = await run('weather');
     expect(existsSync(mark())).toBe(true);
-    rmSync(mark());
-    rmSync(`${mark()}-imported`);
+  });
+  afterAll(leave);
+
+  test('an unchanged turn has no divergence, and no tool runs or is even imported', async () => {
+    rmSync(mark(), { force: true });
+    rmSync(`${mark()}-imported`, { force: true });
     const before = await place.run('instance', 'show', 'host', 'default', '--bundle', 'bundle', '--json');
 
     const { stdout, stderr, exitCode } = await gdn('replay');
@@ -104,25 +116,7 @@ describe('gdn replay', () => {
     expect(await place.run('instance', 'show', 'host', 'default', '--bundle', 'bundle', '--json')).toEqual(before);
   });
 
-  test("calls no model and needs no key: the model's server gets no request", async () => {
-    await using server = startWireServer(openaiWire);
-    const usage = { input: 20, output: 3, cached: 0 };
-    const model = `provider: openai-compatible\n  model: m\n  endpoint: ${server.url}/v1\n  apiKey: { valueFrom: { env: MODEL_KEY } }`;
-    await writeBundle({ model });
-    const call = { id: 'c', name: 'weather__get', args: {} };
-    server.answer({ reply: { text: ['I look.'], calls: [call], usage } }, { reply: { text: ['It rains.'], usage } });
-    const args = ['run', '--bundle', 'bundle', '--trust', '--input', 'weather'];
-    expect(await place.runWith({ env: { MODEL_KEY: 'a-key-of-a-model' } }, ...args)).toMatchObject({ exitCode: 0 });
-    expect(server.requests).toHaveLength(2);
-    const { stdout, exitCode } = await gdn('replay', 'last');
-    expect(exitCode).toBe(0);
-    expect(stdout).toContain('2 steps, 2 model replies, 1 tool result served from the recording, 0 called');
-    expect(server.requests).toHaveLength(2);
-  });
-
   test('with a replaced extension, names it, its layer, the field and the values; the same file does not diverge', async () => {
-    await writeBundle();
-    const turnId = await run('weather');
     const swapped = await gdn('replay', turnId, '--swap', 'Extension/guard=bundle/new-guard.ts');
     expect(swapped.exitCode).toBe(1);
     expect(swapped.stdout.split('\n').slice(3)).toEqual([
@@ -154,14 +148,78 @@ describe('gdn replay', () => {
   });
 
   test('without an extension, shows what it had done, or that nothing was missing', async () => {
-    await writeBundle();
-    await run('weather');
     const idle = await gdn('replay', '--without', 'Extension/idle');
     expect(idle).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('No divergence: 3 layers') });
     const { exitCode, stdout } = await gdn('replay', '--without', 'guard', '--without', 'Extension/idle');
     expect(exitCode).toBe(1);
     expect(stdout).toContain('  Extension/guard, left out\n  step 0 › toolCall weather__get › guard · limit days\n');
     expect(stdout).toContain('    − args.days: 9 → 3\n');
+  });
+
+  test('refuses unknown extensions, files and turns, and contradicting options', async () => {
+    expect(await refusal('--without', 'Extension/gard')).toEqual({
+      exitCode: 3,
+      stderr: expect.stringMatching(
+        /^E_REPLAY_EXTENSION: The turn is one of agent "host", which has no Extension\/gard\..*\n.*Extension\/guard\?/,
+      ),
+    });
+    expect(await refusal('--swap', 'Extension/guard=./nowhere.ts')).toEqual({
+      exitCode: 3,
+      stderr: expect.stringMatching(
+        /^E_REPLAY_SWAP: Extension\/guard cannot be replaced: there is no file ".*nowhere.ts"/,
+      ),
+    });
+    expect(await refusal('nothing-like-it')).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringMatching(/^E_TRACE_UNKNOWN/),
+    });
+    expect((await refusal('--swap', 'guard')).exitCode).toBe(2);
+    expect((await refusal('--swap', 'guard=bundle/new-guard.ts', '--without', 'guard')).exitCode).toBe(2);
+    const broken = await Bun.write(join(place.folder, 'broken.ts'), 'export const nothing = 1;');
+    expect(broken).toBeGreaterThan(0);
+    expect(await refusal('--swap', 'guard=broken.ts')).toMatchObject({ stderr: expect.stringMatching(/^E_EXT_LOAD/) });
+  });
+
+  test('refuses an untrusted folder, and turns with too few records', async () => {
+    const untrusted = await place.run('replay', '--bundle', 'bundle');
+    expect(untrusted).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(/^E_UNTRUSTED/) });
+    const copy = join(place.folder, 'copy of the state');
+    cpSync(place.stateRoot, copy, { recursive: true });
+    const refuseCopy = () => refusal(turnId, '--state-root', copy);
+    const files = [...new Bun.Glob('**/traces/*.jsonl').scanSync({ cwd: copy, absolute: true })];
+    const path = files.find((each) => readFileSync(each, 'utf8').includes(turnId)) ?? '';
+    const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+    const keep = async (isKept: (line: string) => boolean) => Bun.write(path, lines.filter(isKept).join('\n'));
+    await keep((line) => !line.includes('"type":"beginning"'));
+    expect(await refuseCopy()).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(/^E_REPLAY_INCOMPLETE/) });
+    await keep((line) => !line.includes('"type":"end"'));
+    expect(await refuseCopy()).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(/^E_REPLAY_UNFINISHED/) });
+    await Bun.write(path, [...lines, '{"type":"cut"}'].join('\n'));
+    expect(await refuseCopy()).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('its file reached the size limit'),
+    });
+  });
+});
+
+describe('gdn replay', () => {
+  beforeEach(enter);
+  afterEach(leave);
+
+  test("calls no model and needs no key: the model's server gets no request", async () => {
+    await using server = startWireServer(openaiWire);
+    const usage = { input: 20, output: 3, cached: 0 };
+    const model = `provider: openai-compatible\n  model: m\n  endpoint: ${server.url}/v1\n  apiKey: { valueFrom: { env: MODEL_KEY } }`;
+    await writeBundle({ model });
+    const call = { id: 'c', name: 'weather__get', args: {} };
+    server.answer({ reply: { text: ['I look.'], calls: [call], usage } }, { reply: { text: ['It rains.'], usage } });
+    const args = ['run', '--bundle', 'bundle', '--trust', '--input', 'weather'];
+    expect(await place.runWith({ env: { MODEL_KEY: 'a-key-of-a-model' } }, ...args)).toMatchObject({ exitCode: 0 });
+    expect(server.requests).toHaveLength(2);
+    const { stdout, exitCode } = await gdn('replay', 'last');
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('2 steps, 2 model replies, 1 tool result served from the recording, 0 called');
+    expect(server.requests).toHaveLength(2);
   });
 
   test('an extension edited since is reported as changed; one that reads its own file diverges by itself', async () => {
@@ -201,93 +259,41 @@ describe('gdn replay', () => {
     const [called] = JSON.parse(turns.stdout) as { turnId: string }[];
     expect(await replayJson(called?.turnId ?? '')).toMatchObject({ exitCode: 0, turn: { agentName: 'helper' } });
   });
-});
 
-test('replays the demo: no divergence when unchanged; a replaced extension is named first', async () => {
-  await place.run('init', 'bundle', '--template', 'demo');
-  const turnId = await run('What is the weather in Seoul for the next 30 days?');
-  expect((await gdn('replay', turnId)).stdout).toContain('\nNo divergence: 2 layers behaved as recorded.\n');
-  const memory = await Bun.file(join(place.folder, 'bundle/extensions/memory.ts')).text();
-  await Bun.write(join(place.folder, 'memory.ts'), memory.replace('visit number', 'visit no.'));
-  expect(await replayJson(turnId, '--swap', 'Extension/memory=./memory.ts')).toMatchObject({
-    exitCode: 1,
-    divergence: {
-      cause: 'swapped',
-      extension: 'memory',
-      what: 'message',
-      changes: [{ before: "This is the user's visit number 1.", after: "This is the user's visit no. 1." }],
-    },
-  });
-
-  const turns = await place.run('trace', '--agent', 'forecaster', '--bundle', 'bundle', '--json');
-  const [asked] = JSON.parse(turns.stdout) as { turnId: string }[];
-  const guarded = await Bun.file(join(place.folder, 'bundle/extensions/tool-guard.ts')).text();
-  await Bun.write(join(place.folder, 'guard.ts'), guarded.replace(', most)]', ', most + 2)]'));
-  expect(await replayJson(asked?.turnId ?? '')).toMatchObject({ exitCode: 0, layers: 4 });
-  expect(await replayJson(asked?.turnId ?? '', '--swap', 'Extension/tool-guard=./guard.ts')).toMatchObject({
-    exitCode: 1,
-    divergence: {
-      cause: 'swapped',
-      place: ['step 0', 'toolCall weather__forecast'],
-      extension: 'tool-guard',
-      layer: 'limit numbers',
-      changes: [{ path: 'args.days', before: '3', after: '5' }],
-    },
-  });
-  const elsewhere = await gdn('replay', turnId, '--without', 'Extension/tool-guard');
-  expect(elsewhere.stderr).toContain('Replay a turn of agent "forecaster": `gdn trace --agent forecaster` lists them.');
-});
-
-describe('gdn replay refuses', () => {
-  const refusal = async (...args: string[]) => {
-    const { stderr, exitCode } = await gdn('replay', ...args);
-    return { stderr, exitCode };
-  };
-
-  test('unknown extensions, files and turns, and contradicting options', async () => {
-    await writeBundle();
-    expect(await refusal()).toEqual({ exitCode: 3, stderr: expect.stringContaining('There are no recorded turns.') });
-    await run('weather');
-    expect(await refusal('--without', 'Extension/gard')).toEqual({
-      exitCode: 3,
-      stderr: expect.stringMatching(
-        /^E_REPLAY_EXTENSION: The turn is one of agent "host", which has no Extension\/gard\..*\n.*Extension\/guard\?/,
-      ),
+  test('replays the demo: no divergence when unchanged; a replaced extension is named first', async () => {
+    await place.run('init', 'bundle', '--template', 'demo');
+    const turnId = await run('What is the weather in Seoul for the next 30 days?');
+    expect((await gdn('replay', turnId)).stdout).toContain('\nNo divergence: 2 layers behaved as recorded.\n');
+    const memory = await Bun.file(join(place.folder, 'bundle/extensions/memory.ts')).text();
+    await Bun.write(join(place.folder, 'memory.ts'), memory.replace('visit number', 'visit no.'));
+    expect(await replayJson(turnId, '--swap', 'Extension/memory=./memory.ts')).toMatchObject({
+      exitCode: 1,
+      divergence: {
+        cause: 'swapped',
+        extension: 'memory',
+        what: 'message',
+        changes: [{ before: "This is the user's visit number 1.", after: "This is the user's visit no. 1." }],
+      },
     });
-    expect(await refusal('--swap', 'Extension/guard=./nowhere.ts')).toEqual({
-      exitCode: 3,
-      stderr: expect.stringMatching(
-        /^E_REPLAY_SWAP: Extension\/guard cannot be replaced: there is no file ".*nowhere.ts"/,
-      ),
-    });
-    expect(await refusal('nothing-like-it')).toMatchObject({
-      exitCode: 3,
-      stderr: expect.stringMatching(/^E_TRACE_UNKNOWN/),
-    });
-    expect((await refusal('--swap', 'guard')).exitCode).toBe(2);
-    expect((await refusal('--swap', 'guard=bundle/new-guard.ts', '--without', 'guard')).exitCode).toBe(2);
-    const broken = await Bun.write(join(place.folder, 'broken.ts'), 'export const nothing = 1;');
-    expect(broken).toBeGreaterThan(0);
-    expect(await refusal('--swap', 'guard=broken.ts')).toMatchObject({ stderr: expect.stringMatching(/^E_EXT_LOAD/) });
-  });
 
-  test('an untrusted folder, and turns with too few records', async () => {
-    await writeBundle();
-    await run('weather');
-    const untrusted = await place.run('replay', '--bundle', 'bundle');
-    expect(untrusted).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(/^E_UNTRUSTED/) });
-    const [file = ''] = await Array.fromAsync(new Bun.Glob('**/traces/*.jsonl').scan({ cwd: place.stateRoot }));
-    const path = join(place.stateRoot, file);
-    const lines = (await Bun.file(path).text()).trimEnd().split('\n');
-    const keep = async (isKept: (line: string) => boolean) => Bun.write(path, lines.filter(isKept).join('\n'));
-    await keep((line) => !line.includes('"type":"beginning"'));
-    expect(await refusal()).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(/^E_REPLAY_INCOMPLETE/) });
-    await keep((line) => !line.includes('"type":"end"'));
-    expect(await refusal()).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(/^E_REPLAY_UNFINISHED/) });
-    await Bun.write(path, [...lines, '{"type":"cut"}'].join('\n'));
-    expect(await refusal()).toMatchObject({
-      exitCode: 3,
-      stderr: expect.stringContaining('its file reached the size limit'),
+    const turns = await place.run('trace', '--agent', 'forecaster', '--bundle', 'bundle', '--json');
+    const [asked] = JSON.parse(turns.stdout) as { turnId: string }[];
+    const guarded = await Bun.file(join(place.folder, 'bundle/extensions/tool-guard.ts')).text();
+    await Bun.write(join(place.folder, 'guard.ts'), guarded.replace(', most)]', ', most + 2)]'));
+    expect(await replayJson(asked?.turnId ?? '')).toMatchObject({ exitCode: 0, layers: 4 });
+    expect(await replayJson(asked?.turnId ?? '', '--swap', 'Extension/tool-guard=./guard.ts')).toMatchObject({
+      exitCode: 1,
+      divergence: {
+        cause: 'swapped',
+        place: ['step 0', 'toolCall weather__forecast'],
+        extension: 'tool-guard',
+        layer: 'limit numbers',
+        changes: [{ path: 'args.days', before: '3', after: '5' }],
+      },
     });
+    const elsewhere = await gdn('replay', turnId, '--without', 'Extension/tool-guard');
+    expect(elsewhere.stderr).toContain(
+      'Replay a turn of agent "forecaster": `gdn trace --agent forecaster` lists them.',
+    );
   });
 });
