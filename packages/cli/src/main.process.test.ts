@@ -7,6 +7,7 @@ import { errorCatalogue } from '@goondan/types';
 import manifest from '../package.json' with { type: 'json' };
 
 const launcher = join(import.meta.dir, '..', 'bin', 'gdn.mjs');
+const example = join(import.meta.dir, '..', '..', '..', 'examples', 'first-tool');
 const escape = '\x1b';
 
 describe('gdn', () => {
@@ -80,7 +81,7 @@ describe('standard output', () => {
   });
 
   test('a full disk is a failure in one line', async () => {
-    const child = Bun.spawn(['sh', '-c', 'node "$0" doctor --json > /dev/full', launcher], { stderr: 'pipe' });
+    const child = Bun.spawn(['sh', '-c', 'node "$0" validate "$1" > /dev/full', launcher, example], { stderr: 'pipe' });
     expect(await child.stderr.text()).toMatch(/^Standard output cannot be written: ENOSPC.*\n$/);
     expect(await child.exited).toBe(1);
   });

@@ -1,6 +1,8 @@
 // Tests with real processes: every command once, with its exit code and the output on each stream. Most other tests run
 // commands in their own process.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { chmodSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { allCommands } from '../testing/run-captured.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
@@ -12,6 +14,9 @@ let place: GdnPlace;
 beforeAll(async () => {
   place = new GdnPlace();
   await place.write('bundle', { 'goondan.yaml': sampleBundle({ script: `- { say: 'You said: {{input}}' }` }) });
+  // `package.test.ts` uses the real npm, which takes as long as ten commands.
+  await place.write('programs', { npm: '#!/bin/sh\necho "npm error" >&2\nexit 1\n' });
+  chmodSync(join(place.folder, 'programs', 'npm'), 0o755);
 });
 afterAll(async () => expect(await place.remove()).toEqual([]));
 
@@ -68,7 +73,8 @@ const rows: readonly Row[] = [
 describe('every command', () => {
   test.each(rows)('gdn %s %s: exit code %d', async (command, args, exitCode, stdout, stderr) => {
     const typed = `${command} ${args}`.trim().split(' ');
-    const env = { HOME: place.folder, TMPDIR: place.folder, npm_config_offline: 'true' };
+    const PATH = `${join(place.folder, 'programs')}${delimiter}${process.env['PATH']}`;
+    const env = { HOME: place.folder, TMPDIR: place.folder, PATH };
     const has = (text: string) => (text === '' ? '' : expect.stringContaining(text));
     expect(await place.runProcessWith({ env }, ...typed)).toEqual({
       exitCode,
