@@ -9,9 +9,7 @@ import { startOffice } from './start-office.ts';
 
 setDefaultTimeout(120_000);
 
-const traceId = '0af7651916cd43dd8448eb211c80319c';
 const caller = 'b7ad6b7169203331';
-const traceparent = `00-${traceId}-${caller}-01`;
 const canaries = /[A-Z]+-CANARY/;
 
 const internal = 1;
@@ -21,36 +19,58 @@ const FAILED = 2;
 
 type Texts = Readonly<Record<string, string>>;
 
-interface Surroundings {
-  readonly environment?: Texts;
-  readonly headers?: Texts;
+/** An input that is posted to an office, with the trace of its caller. */
+interface Post {
+  readonly input: string;
+  readonly traceId: string;
+  /** The last field of the trace's header, which says whether the caller records it. */
+  readonly flags?: string;
 }
+
+const asking: Post = { input: 'ask INPUT-CANARY', traceId: '0af7651916cd43dd8448eb211c80319c' };
+const breaking: Post = { input: 'break INPUT-CANARY', traceId: '1af7651916cd43dd8448eb211c80319c' };
+const failing: Post = { input: 'fail INPUT-CANARY', traceId: '2af7651916cd43dd8448eb211c80319c' };
+const retried: Post = { input: 'again INPUT-CANARY', traceId: '3af7651916cd43dd8448eb211c80319c' };
+const malformed: Post = { input: 'hello', traceId: '4af7651916cd43dd8448eb211c80319', flags: '01' };
+const unrecorded: Post = { input: 'ask INPUT-CANARY', traceId: '5af7651916cd43dd8448eb211c80319c', flags: '00' };
+const recorded = [asking, breaking, failing, retried];
 
 interface Exported {
   readonly spans: readonly ReceivedSpan[];
   readonly collector: Collector;
 }
 
-const known = new Map<string, Promise<Exported>>();
+const capture: Texts = { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' };
+/** The swarms that several tests look at: one exports no contents, the other one does. */
+const exportPlain = once(() => exportOf([...recorded, malformed, unrecorded]));
+const exportContents = once(() => exportOf(recorded, capture));
 
-/** Returns the spans of a request. Equal requests in equal surroundings share one swarm. */
-function spansOf(input: string, around: Surroundings = {}): Promise<Exported> {
-  const key = JSON.stringify([input, around]);
-  const exported = known.get(key) ?? exportOf([input], around);
-  known.set(key, exported);
-  return exported;
+/** Runs the work at the first call, and returns the same result again and again. */
+function once<Value>(work: () => Promise<Value>): () => Promise<Value> {
+  let result: Promise<Value> | undefined;
+  return () => (result ??= work());
 }
 
-/** Sends inputs to a swarm one after the other, stops it, and returns its spans. */
-async function exportOf(
-  inputs: readonly string[],
-  { environment = {}, headers = { traceparent } }: Surroundings = {},
-): Promise<Exported> {
+function headerOf({ traceId, flags = '01' }: Post): string {
+  return `00-${traceId}-${caller}-${flags}`;
+}
+
+/** Posts inputs to a swarm one after the other, stops it, and returns its spans. */
+async function exportOf(posts: readonly Post[], environment: Texts = {}): Promise<Exported> {
   using collector = startCollector();
   await using office = await startOffice({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...environment });
-  for (const input of inputs) await office.post(input, headers);
+  for (const post of posts) await office.post(post.input, { traceparent: headerOf(post) });
   await office.stop();
   return { spans: collector.spans(), collector };
+}
+
+/** Returns the spans of one of the posts. */
+function spansOf({ spans }: Exported, post: Post): readonly ReceivedSpan[] {
+  return spans.filter(({ traceId }) => traceId === post.traceId);
+}
+
+function bodiesOf({ collector }: Exported): string {
+  return collector.requests.map(({ body }) => body).join('\n');
 }
 
 function find(spans: readonly ReceivedSpan[], name: string, parent?: ReceivedSpan): ReceivedSpan {
@@ -69,25 +89,28 @@ function dangling(spans: readonly ReceivedSpan[]): readonly string[] {
 
 describe('a request that crosses two agents', () => {
   test('R-08 is one connected trace under the span of the caller, with the names of the conventions', async () => {
-    const { spans, collector } = await spansOf('ask INPUT-CANARY');
-    expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
+    const exported = await exportPlain();
+    const { collector } = exported;
+    const spans = spansOf(exported, asking);
+    // Each post has its own trace, but for the one that its caller does not record.
+    expect(new Set(exported.spans.map(({ traceId }) => traceId)).size).toBe(recorded.length + 1);
     expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length);
     expect(dangling(spans)).toEqual([]);
 
     const front = find(spans, 'invoke_agent front');
-    const asking = find(spans, 'step 0', front);
-    const request = find(spans, 'execute_tool agents__request', asking);
+    const firstStep = find(spans, 'step 0', front);
+    const request = find(spans, 'execute_tool agents__request', firstStep);
     const helper = find(spans, 'invoke_agent helper', request);
-    const chat = find(spans, 'chat front-model', asking);
+    const chat = find(spans, 'chat front-model', firstStep);
     expect(front.parentSpanId).toBe(caller);
-    expect([front, helper, asking, request, chat].map(({ kind }) => kind)).toEqual([
+    expect([front, helper, firstStep, request, chat].map(({ kind }) => kind)).toEqual([
       server,
       internal,
       internal,
       internal,
       client,
     ]);
-    find(spans, 'execute_tool probe__look', asking);
+    find(spans, 'execute_tool probe__look', firstStep);
     find(spans, 'chat front-model', find(spans, 'step 1', front));
     find(spans, 'chat helper-model', find(spans, 'step 0', helper));
 
@@ -131,7 +154,7 @@ describe('a request that crosses two agents', () => {
   });
 
   test('R-08 layers are spans below their chain, with their times and changes', async () => {
-    const { spans } = await spansOf('ask INPUT-CANARY');
+    const spans = spansOf(await exportPlain(), asking);
     const layers = spans.filter(({ name }) => name === 'layer layers');
     const parentOf = (span: ReceivedSpan) => spans.find(({ spanId }) => spanId === span.parentSpanId)?.name;
     const described = layers.map((span) => [parentOf(span), attributesOf(span)] as const);
@@ -155,10 +178,10 @@ describe('a request that crosses two agents', () => {
   });
 
   test('R-08 spans are OTLP/JSON: ids in hexadecimal digits, times and whole numbers as texts', async () => {
-    const { spans } = await spansOf('ask INPUT-CANARY');
+    const { spans } = await exportPlain();
     for (const span of spans) {
       expect(span.traceId).toMatch(/^[0-9a-f]{32}$/);
-      expect([span.spanId, span.parentSpanId].filter((id) => !isSpanId(id))).toEqual([]);
+      expect([span.spanId, span.parentSpanId ?? span.spanId].filter((id) => !isSpanId(id))).toEqual([]);
       expect(span.startTimeUnixNano).toMatch(/^\d{19}$/);
       expect(span.endTimeUnixNano).toMatch(/^\d{19}$/);
       expect(BigInt(span.endTimeUnixNano) >= BigInt(span.startTimeUnixNano)).toBe(true);
@@ -171,57 +194,51 @@ describe('a request that crosses two agents', () => {
   });
 
   test('R-08 a tool gets the trace to pass on, under its own span', async () => {
-    const { spans } = await spansOf('ask INPUT-CANARY', {
-      environment: { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' },
-    });
-    const look = find(spans, 'execute_tool probe__look');
-    expect(attributesOf(look)['gen_ai.tool.call.result']).toContain(`00-${traceId}-${look.spanId}-01`);
+    const look = find(spansOf(await exportContents(), asking), 'execute_tool probe__look');
+    expect(attributesOf(look)['gen_ai.tool.call.result']).toContain(`00-${asking.traceId}-${look.spanId}-01`);
   });
 
   test('R-08 is exported even when no trace is written', async () => {
-    const { spans } = await spansOf('ask INPUT-CANARY', { environment: { GOONDAN_TRACE: 'off' } });
+    const { spans } = await exportOf([asking], { GOONDAN_TRACE: 'off' });
     expect(dangling(spans)).toEqual([]);
     find(spans, 'invoke_agent helper');
     expect(spans.filter(({ name }) => name === 'layer layers').length).toBeGreaterThan(5);
   });
 
   test('R-08 has its own trace when the caller has none, or a malformed one', async () => {
-    const { spans } = await spansOf('hello', { headers: { traceparent: `00-${traceId}-xyz-01` } });
+    const others = new Set(recorded.map(({ traceId }) => traceId));
+    const spans = (await exportPlain()).spans.filter(({ traceId }) => !others.has(traceId));
     const front = find(spans, 'invoke_agent front');
     expect(front).not.toHaveProperty('parentSpanId');
     expect(front.kind).toBe(internal);
     expect(new Set(spans.map((span) => span.traceId)).size).toBe(1);
-    expect(front.traceId).not.toBe(traceId);
+    expect(front.traceId).not.toContain(malformed.traceId);
   });
 
   test('R-08 is not exported by any agent when the caller does not record it', async () => {
-    const { spans, collector } = await spansOf('ask INPUT-CANARY', {
-      headers: { traceparent: `00-${traceId}-${caller}-00` },
-    });
-    expect([spans, collector.requests]).toEqual([[], []]);
+    const exported = await exportPlain();
+    expect(spansOf(exported, asking)).not.toEqual([]);
+    expect(bodiesOf(exported)).not.toContain(unrecorded.traceId);
   });
 });
 
 describe('the operator’s sampling', () => {
   test('R-08 none: no agent exports, whatever the caller says', async () => {
-    const { collector } = await spansOf('ask INPUT-CANARY', { environment: { OTEL_TRACES_SAMPLER: 'always_off' } });
+    const { collector } = await exportOf([asking], { OTEL_TRACES_SAMPLER: 'always_off' });
     expect(collector.requests).toEqual([]);
   });
 
   test('R-08 all: even traces that the caller does not record; tools pass this on', async () => {
-    const { spans } = await spansOf('ask INPUT-CANARY', {
-      environment: { OTEL_TRACES_SAMPLER: 'always_on', OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' },
-      headers: { traceparent: `00-${traceId}-${caller}-00` },
-    });
+    const { spans } = await exportOf([unrecorded], { OTEL_TRACES_SAMPLER: 'always_on', ...capture });
     find(spans, 'invoke_agent helper');
     const look = find(spans, 'execute_tool probe__look');
-    expect(attributesOf(look)['gen_ai.tool.call.result']).toContain(`00-${traceId}-${look.spanId}-01`);
+    expect(attributesOf(look)['gen_ai.tool.call.result']).toContain(`00-${unrecorded.traceId}-${look.spanId}-01`);
   });
 });
 
 describe('failures', () => {
   test('R-08 a retried step is two spans, each with its call', async () => {
-    const { spans } = await spansOf('again');
+    const spans = spansOf(await exportPlain(), retried);
     const front = find(spans, 'invoke_agent front');
     const [first, second] = [find(spans, 'step 0', front), find(spans, 'step 1', front)];
     expect(first.status.code).toBe(FAILED);
@@ -231,21 +248,22 @@ describe('failures', () => {
   });
 
   test('R-08 a tool that throws and a failing turn have the code of the error, without its message', async () => {
-    const { spans } = await spansOf('break');
+    const exported = await exportPlain();
+    const spans = spansOf(exported, breaking);
     const call = find(spans, 'execute_tool probe__break');
     expect([attributesOf(call)['error.type'], call.status]).toEqual(['E_PROBE', { code: FAILED }]);
     expect(find(spans, 'invoke_agent front').status).toEqual({});
 
-    const failed = await spansOf('fail');
-    const turn = find(failed.spans, 'invoke_agent front');
+    const failed = spansOf(exported, failing);
+    const turn = find(failed, 'invoke_agent front');
     expect([attributesOf(turn)['error.type'], turn.status]).toEqual(['E_MODEL_FAILED', { code: FAILED }]);
-    expect(dangling(failed.spans)).toEqual([]);
+    expect(dangling(failed)).toEqual([]);
   });
 
   test('R-08 a turn that continues after a crash is one connected trace, and no span is sent twice', async () => {
     using collector = startCollector();
     await using office = await startOffice({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
-    const answered = office.post('die', { traceparent });
+    const answered = office.post('die', { traceparent: headerOf(asking) });
     while (!collector.spans().some(({ name }) => name.startsWith('chat'))) await Bun.sleep(10);
     writeFileSync(join(office.workdir, 'die-now'), '');
     expect((await answered).status).toBe(200);
@@ -265,20 +283,14 @@ describe('failures', () => {
 });
 
 describe('contents', () => {
-  const everything = async (environment: Texts = {}) => {
-    const inputs = ['ask INPUT-CANARY', 'break INPUT-CANARY', 'fail INPUT-CANARY', 'again INPUT-CANARY'];
-    const { collector } = await exportOf(inputs, { environment });
-    return collector.requests.map(({ body }) => body).join('\n');
-  };
-
   test('R-08 are not exported unless the operator says so: no message, call or answer leaves', async () => {
-    const sent = await everything();
+    const sent = bodiesOf(await exportPlain());
     expect(sent).toContain('invoke_agent helper');
     expect(canaries.exec(sent)?.[0]).toBeUndefined();
   });
 
   test('R-08 are in the spans when the operator says so: messages, instructions, arguments, results, reasons', async () => {
-    const sent = await everything({ OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true' });
+    const sent = bodiesOf(await exportContents());
     const found = new Set(sent.match(new RegExp(canaries, 'g')));
     expect([...found].toSorted()).toEqual([
       'ANSWER-CANARY',
