@@ -40,7 +40,8 @@ export function planIn(folder: string, choice: PlanChoice = {}): StartSwarmOptio
       { ...keeper, secrets },
       { ...boss, extensions: [...(boss.extensions ?? []), ...extensions.map(foreign)] },
     ],
-    policy: { restart: { quickCrashes: 100, baseMs: 1, maxMs: 5 }, ...policy },
+    // A spare would cost each swarm the start of a process that nobody uses.
+    policy: { restart: { quickCrashes: 100, baseMs: 1, maxMs: 5 }, spares: 0, ...policy },
   };
 }
 
