@@ -28,6 +28,8 @@ const INSTANCES = samples(100);
 const EVENTS_EACH = 3;
 const MAX_PROCESSES = 12;
 const restart = { quickCrashes: 2, baseMs: 300, maxMs: 1_200, healthyMs: 600_000 };
+/** A pause between inputs that is far shorter than a backoff. */
+const MUCH_TRAFFIC_MS = 30;
 const names = ['one', 'two', 'three', 'four'];
 
 interface Sent {
@@ -94,7 +96,7 @@ test(
       for (let count = 0; seen('poisoned') < 6 || seen('broken') < 6; count++) {
         await swarm.control.deliver({ agent: 'poisoned', input: `poison ${count}` });
         await swarm.control.deliver({ agent: 'broken', input: `hello ${count}` });
-        await Bun.sleep(5);
+        await Bun.sleep(MUCH_TRAFFIC_MS);
       }
       exits = () => swarm.told('process.exited');
     }

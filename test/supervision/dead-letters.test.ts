@@ -20,6 +20,8 @@ import {
 const clerk = { agentName: 'clerk', instanceKey: 'default' };
 const POISON = 'again crash-without:antidote';
 const agentsIn = (workdir: string) => [scriptedAgent('clerk', { workdir })];
+/** One crash makes a dead letter. The first test has the usual number of crashes. */
+const policy = { crashesBeforeDeadLetter: 1 };
 
 async function poison({ control }: TestSwarm, id: string): Promise<void> {
   expect(outcomeOf(await control.ask({ id, input: POISON }))).toBe('E_DEAD_LETTER');
@@ -57,7 +59,7 @@ describe('a dead letter', () => {
     async (state) => {
       await using folder = await temporaryFolder();
       {
-        await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
+        await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path), policy });
         const { control } = swarm;
         await poison(swarm, 'bad');
         writeFileSync(join(folder.path, 'antidote'), '');
@@ -93,7 +95,7 @@ describe('a dead letter', () => {
     async () => {
       await using folder = await temporaryFolder();
       {
-        await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
+        await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path), policy });
         await poison(swarm, 'bad');
         await poison(swarm, 'worse');
         expect(await swarm.control.dropDeadLetter({ agent: 'clerk', instanceKey: 'default', eventId: 'bad' })).toBe(

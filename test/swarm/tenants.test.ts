@@ -2,13 +2,14 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { samples } from '../samples.ts';
+import { samples, sampleStep } from '../samples.ts';
 import { errand, startTestSwarm, until } from './start-test-swarm.ts';
 
 setDefaultTimeout(60_000);
 
 const TENANTS = samples(20);
-const ROUNDS = 3;
+const ROUNDS = sampleStep === 1 ? 3 : 2;
+const EVENTS = sampleStep === 1 ? 15 : 8;
 
 /** No secret may be part of another secret, as `secret-1` is part of `secret-12`. */
 const tenants = Array.from({ length: TENANTS }, (_, number) => ({
@@ -59,10 +60,10 @@ describe(`${TENANTS} tenants of the same agents, at once`, () => {
   test('R-02 each handles its events one after the other, in the order of acceptance', async () => {
     await using running = await startTestSwarm({ agents: ['host'] });
     const keys = ['one', 'two', 'three'];
-    const numbers = Array.from({ length: 15 }, (_, number) => number);
+    const numbers = Array.from({ length: EVENTS }, (_, number) => number);
     for (const number of numbers) {
       // A later event with less work must not overtake an earlier one.
-      const input = errand(`errand-${number}`, [{ sleep: 15 - number }]);
+      const input = errand(`errand-${number}`, [{ sleep: EVENTS - number }]);
       await Promise.all(keys.map((instanceKey) => running.swarm.deliver({ instanceKey, input, id: String(number) })));
     }
     await until('all is done', () => running.ends.length === keys.length * numbers.length);
