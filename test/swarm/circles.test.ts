@@ -1,7 +1,7 @@
 // Tests requests that could never be answered, because agents wait for each other. They are refused at once, even
 // across several processes.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { startTestSwarm, until } from './start-test-swarm.ts';
+import { shareTestSwarm, startTestSwarm, type TestSwarm, until } from './start-test-swarm.ts';
 import type { Errand, ErrandStep, StepEnd } from './bundle/run-errand.ts';
 
 setDefaultTimeout(60_000);
@@ -11,8 +11,7 @@ const policy = { requestTimeoutMs: 60_000 };
 const AT_ONCE_MS = 20_000;
 
 /** Lets each agent ask the next one. Returns how the last request ended. */
-async function askInTurn(names: readonly string[], last: string): Promise<StepEnd | undefined> {
-  await using running = await startTestSwarm({ agents: [...new Set([...names, last])], policy });
+async function askInTurn(running: TestSwarm, names: readonly string[], last: string): Promise<StepEnd | undefined> {
   const [first = '', ...others] = names;
   const questions = [...others, last].reduceRight<Errand>(
     (inner, target) => ({ name: `ask ${target}`, steps: [{ ask: { target, errand: inner } }] }),
@@ -26,11 +25,17 @@ async function askInTurn(names: readonly string[], last: string): Promise<StepEn
     end = end?.errand?.ends[0];
   }
   // No agent has work left or waits for another.
-  expect((await running.swarm.status()).instances.map(({ status }) => status)).toEqual(names.map(() => 'idle'));
+  const asked = (await running.swarm.status()).instances.filter(
+    ({ agent, instanceKey }) => instanceKey === 'default' && names.includes(agent),
+  );
+  expect(asked.map(({ status }) => status)).toEqual(names.map(() => 'idle'));
   return end;
 }
 
 describe('a request that returns to its caller', () => {
+  const courier = { name: 'courier', extensions: ['courier'] };
+  const shared = shareTestSwarm({ agents: ['a', 'b', 'c', 'd', 'e', courier], policy });
+
   test.each([
     ['itself', ['a'], 'a', 'a → a'],
     ['A→B→A', ['a', 'b'], 'a', 'a → b → a'],
@@ -38,13 +43,12 @@ describe('a request that returns to its caller', () => {
     ['one in the middle', ['a', 'b', 'c'], 'b', 'a → b → c → b'],
   ])('A-04 %s fails at once, with the chain in the message', async (_name, names, last, chain) => {
     const message = `A request that would wait for itself: ${chain} (instance "default").`;
-    expect(await askInTurn(names, last)).toEqual({ code: 'E_AGENT_CYCLE', message });
+    expect(await askInTurn(shared(), names, last)).toEqual({ code: 'E_AGENT_CYCLE', message });
   });
 
   test('A-04 the same agent with another instance key is another one, and the chain shows it', async () => {
-    await using running = await startTestSwarm({ agents: ['a'], policy });
     const back = { name: 'back', steps: [{ ask: { target: 'a', instanceKey: 'one' } }] };
-    const [end] = await running.run('a', [{ ask: { target: 'a', instanceKey: 'two', errand: back } }], {
+    const [end] = await shared().run('a', [{ ask: { target: 'a', instanceKey: 'two', errand: back } }], {
       instanceKey: 'one',
     });
     const chain = 'a "one" → a "two" → a "one"';
@@ -54,11 +58,11 @@ describe('a request that returns to its caller', () => {
   });
 
   test('A-04 through a layer of an extension it is the same', async () => {
-    await using running = await startTestSwarm({ agents: ['a', { name: 'b', extensions: ['courier'] }], policy });
+    const running = shared();
     const metadata = { turn: { name: 'back', steps: [{ ask: { target: 'a' } }] } };
-    await running.run('a', [{ ask: { target: 'b', input: 'hello', metadata } }]);
+    await running.run('a', [{ ask: { target: 'courier', input: 'hello', metadata } }]);
     expect(running.notes().find(({ what }) => what === 'layer')).toMatchObject({
-      about: { ends: [{ code: 'E_AGENT_CYCLE', message: expect.stringContaining('a → b → a') }] },
+      about: { ends: [{ code: 'E_AGENT_CYCLE', message: expect.stringContaining('a → courier → a') }] },
     });
   });
 

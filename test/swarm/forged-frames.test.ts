@@ -6,12 +6,15 @@ import { join } from 'node:path';
 import { newTraceId } from '@goondan/runtime/control';
 import type { AgentAddress, JsonObject } from '@goondan/types';
 import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
-import { errand, heardBy, startTestSwarm, type TestSwarm, until } from './start-test-swarm.ts';
+import { errand, heardBy, shareTestSwarm, startTestSwarm, type TestSwarm, until } from './start-test-swarm.ts';
 
 setDefaultTimeout(60_000);
 
 const forger = { name: 'forger', extensions: ['forger'] };
 const victim = { name: 'victim', extensions: ['witness'] };
+
+/** A swarm for tests that leave its agents unharmed. */
+const shared = shareTestSwarm({ agents: ['a', forger, victim] });
 
 /** Creates the frame of a call as a process would send it, with everything that a process can claim. */
 function forgeCall(to: AgentAddress, claims: JsonObject = {}): string {
@@ -52,8 +55,10 @@ function forgeEnd(type: 'turn.done' | 'reply', eventId: string): string {
 
 const addressOf = (agentName: string, instanceKey = 'default') => ({ agentName, instanceKey });
 
-function logged({ logs }: TestSwarm, event: string): readonly string[] {
-  return logs.filter((line) => line.event === event && line.agent === 'forger').map(({ message }) => message);
+/** Returns the messages that the log got about the forger, from this line on. */
+function logged({ logs }: TestSwarm, event: string, since = 0): readonly string[] {
+  const lines = logs.slice(since).filter((line) => line.event === event && line.agent === 'forger');
+  return lines.map(({ message }) => message);
 }
 
 /** Checks that every agent still answers and none was restarted. */
@@ -99,7 +104,7 @@ describe('a forged call', () => {
   });
 
   test('A-04 A-09 cannot shorten the chain: the forger cannot ask an agent that waits for it', async () => {
-    await using running = await startTestSwarm({ agents: [forger, victim] });
+    const running = shared();
     const metadata = { forged: [forgeCall(addressOf('victim'), { kind: 'request' })] };
     expect(await running.run('victim', [{ ask: { target: 'forger', input: 'hello', metadata } }])).toMatchObject([
       { response: 'forger heard: hello' },
@@ -145,7 +150,7 @@ describe('a forged end of a turn', () => {
   });
 
   test('for its own turn counts as its own, and its next events are handled', async () => {
-    await using running = await startTestSwarm({ agents: ['a', forger] });
+    const running = shared();
     const metadata = { forged: [forgeEnd('turn.done', 'mine')] };
     expect(await running.say('forger', 'hello', { id: 'mine', metadata })).toBe('forged');
     expect(await running.say('a', 'ask forger And now?')).toBe('forger heard: And now?');
@@ -155,7 +160,7 @@ describe('a forged end of a turn', () => {
 
 describe('log lines and events', () => {
   test('belong to the channel they came by', async () => {
-    await using running = await startTestSwarm({ agents: [forger, victim] });
+    const running = shared();
     const at = addressOf('victim');
     const line = {
       time: new Date(0).toISOString(),
@@ -186,7 +191,8 @@ describe('log lines and events', () => {
   });
 
   test('frames about its own process, at the wrong time, change nothing', async () => {
-    await using running = await startTestSwarm({ agents: ['a', forger] });
+    const running = shared();
+    const since = running.logs.length;
     const error = { code: 'E_AGENT_START', message: 'forged' };
     const forged = [
       { type: 'ready', extensions: [], layers: [], tools: [] },
@@ -199,7 +205,7 @@ describe('log lines and events', () => {
     expect(await running.say('a', 'ask forger hello')).toBe('forger heard: hello');
     const [{ pid } = {}] = (await running.swarm.status()).instances.filter(({ agent }) => agent === 'forger');
     expect(await running.say('forger', 'hello', { metadata: { forged } })).toBe('forger heard: hello');
-    expect(logged(running, 'frame.ignored')).toEqual([
+    expect(logged(running, 'frame.ignored', since)).toEqual([
       'start.failed was ignored: the process is not starting (forged)',
     ]);
     await expectUnharmed(running, ['a', 'forger']);
@@ -232,28 +238,30 @@ const garbage: readonly (readonly [string, string])[] = [
 
 describe('garbage', () => {
   test('is refused frame by frame, each with a code in the log, and the swarm continues', async () => {
-    await using running = await startTestSwarm({ agents: ['a', forger, victim] });
-    const working = running.run('victim', [{ hold: 'gate' }]);
+    const running = shared();
+    const since = running.logs.length;
+    const working = running.run('victim', [{ hold: 'gate of garbage' }]);
     for (const [line] of garbage) {
       expect(await running.say('forger', 'hello', { metadata: { forged: [line] } })).toBe('forger heard: hello');
     }
-    expect(logged(running, 'frame.refused').map((message) => message.slice(0, message.indexOf(':')))).toEqual(
+    expect(logged(running, 'frame.refused', since).map((message) => message.slice(0, message.indexOf(':')))).toEqual(
       garbage.map(([, code]) => code),
     );
-    running.release('gate');
+    running.release('gate of garbage');
     expect(await working).toEqual([{ isAborted: false }]);
     await expectUnharmed(running, ['a', 'forger', 'victim']);
   });
 
   test('a frame that names a file outside of its own folder is refused, and the file is neither read nor removed', async () => {
-    await using running = await startTestSwarm({ agents: [forger, victim] });
+    const running = shared();
+    const since = running.logs.length;
     const line = { time: new Date(0).toISOString(), level: 'error', message: 'swallowed' };
     const bait = join(running.folder, 'work', 'bait.json');
     writeFileSync(bait, JSON.stringify({ type: 'log', line }));
     // The path is relative to <folder>/state/workspaces/test/run/<channel>.
     const forged = ['{"file":"../../../../../work/bait.json"}'];
     expect(await running.say('forger', 'hello', { metadata: { forged } })).toBe('forger heard: hello');
-    expect(logged(running, 'frame.refused')).toEqual([
+    expect(logged(running, 'frame.refused', since)).toEqual([
       'E_IPC_FRAME: A frame names a file that no process of this swarm has written.',
     ]);
     expect(running.logs.map(({ message }) => message)).not.toContain('swallowed');
@@ -262,9 +270,10 @@ describe('garbage', () => {
   });
 
   test('a line of 5 MB is skipped, and the next one is read', async () => {
-    await using running = await startTestSwarm({ agents: [forger, victim] });
+    const running = shared();
+    const since = running.logs.length;
     expect(await running.say('forger', 'hello', { metadata: { fill: 5_000_000 } })).toBe('forger heard: hello');
-    expect(logged(running, 'frame.refused')).toEqual(['E_IPC_SIZE: A frame is longer than 1000000 bytes.']);
+    expect(logged(running, 'frame.refused', since)).toEqual(['E_IPC_SIZE: A frame is longer than 1000000 bytes.']);
     await expectUnharmed(running, ['forger', 'victim']);
   });
 

@@ -2,6 +2,7 @@
  * A swarm of real processes on a real disk, for one test, in its own folder. At the end of the `await using` block the
  * swarm is stopped, none of its processes may be left, and its folder is removed.
  */
+import { afterAll, beforeAll } from 'bun:test';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -99,6 +100,22 @@ export async function startTestSwarm(options: TestSwarmOptions): Promise<TestSwa
       await rm(folder, { recursive: true, force: true });
       if (runTag === '' || goneAfterMs === undefined) throw new Error('Processes of the swarm are left.');
     },
+  };
+}
+
+/**
+ * Starts one swarm for all tests of a file or of a `describe`. These tests must not depend on what other tests have
+ * left: processes, notes, log lines.
+ */
+export function shareTestSwarm(options: TestSwarmOptions): () => TestSwarm {
+  let running: TestSwarm | undefined;
+  beforeAll(async () => {
+    running = await startTestSwarm(options);
+  });
+  afterAll(() => running?.[Symbol.asyncDispose]());
+  return () => {
+    if (running === undefined) throw new Error('The swarm has not started.');
+    return running;
   };
 }
 
