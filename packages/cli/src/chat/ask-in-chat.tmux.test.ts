@@ -39,8 +39,7 @@ describe.skipIf(!hasTmux)('the chat, when a tool call needs approval', () => {
   });
 
   async function say(text: string): Promise<void> {
-    await terminal.type(text);
-    await terminal.press('Enter');
+    await terminal.enter(text);
   }
 
   async function quit(): Promise<number> {

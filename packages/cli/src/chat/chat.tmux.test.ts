@@ -1,5 +1,5 @@
 // Tests the chat of a person: `gdn run` in a real terminal (tmux), with bundles that use the scripted model.
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
@@ -51,220 +51,99 @@ spec:
 `,
 };
 
-describe.skipIf(!hasTmux)('the chat at a terminal', () => {
-  let place: GdnPlace;
-  let terminal: TmuxTerminal;
-  beforeEach(async () => {
-    place = new GdnPlace();
-    await place.write('bundle', bundle);
-    terminal = await TmuxTerminal.open({
-      cwd: place.folder,
-      env: { GOONDAN_STATE_ROOT: place.stateRoot, NO_COLOR: '1' },
-    });
+let place: GdnPlace;
+let terminal: TmuxTerminal;
+
+async function openTerminal(): Promise<void> {
+  place = new GdnPlace();
+  await place.write('bundle', bundle);
+  terminal = await TmuxTerminal.open({
+    cwd: place.folder,
+    env: { GOONDAN_STATE_ROOT: place.stateRoot, NO_COLOR: '1' },
   });
-  afterEach(async () => {
-    await terminal.close();
-    expect(await place.remove()).toEqual([]);
+}
+
+async function closeTerminal(): Promise<void> {
+  await terminal.close();
+  expect(await place.remove()).toEqual([]);
+}
+
+async function start(...args: readonly string[]): Promise<void> {
+  await terminal.run('run', 'bundle', '--trust', ...args);
+  await terminal.see('/help lists what you can type.\n>');
+}
+
+async function quit(): Promise<number> {
+  await terminal.press('C-d');
+  await terminal.see(/\$$/);
+  return terminal.exitCode();
+}
+
+describe.skipIf(!hasTmux)('one chat at a terminal', () => {
+  let asked: string;
+  let opened: string;
+  beforeAll(async () => {
+    await openTerminal();
+    await terminal.run('run', 'bundle');
+    asked = await terminal.see('[y/N]');
+    await terminal.enter('y');
+    opened = await terminal.see('/help lists what you can type.\n>');
+  });
+  afterAll(async () => {
+    try {
+      // Leaving ends the swarm.
+      expect(await quit()).toBe(0);
+      expect(await terminal.isCooked()).toBe(true);
+      expect(place.processes()).toEqual([]);
+    } finally {
+      await closeTerminal();
+    }
   });
 
-  async function start(...args: readonly string[]): Promise<void> {
-    await terminal.run('run', 'bundle', '--trust', ...args);
-    await terminal.see('/help lists what you can type.\n>');
-  }
+  test('trust is asked for first, in the same terminal', () => {
+    expect(asked).not.toContain('conversation');
+    expect(opened).toContain('host · conversation default · swarm default · scripted/scripted');
+  });
 
-  async function say(text: string): Promise<void> {
-    await terminal.type(text);
-    await terminal.press('Enter');
-  }
-
-  async function quit(): Promise<number> {
-    await terminal.press('C-d');
-    await terminal.see(/\$$/);
-    return terminal.exitCode();
-  }
-
-  test('an answer streams, and is one line in the scrollback; leaving ends the swarm', async () => {
-    await start();
-    expect(await terminal.screen()).toContain('host · conversation default · swarm default · scripted/scripted');
-    await say('a story');
+  test('an answer streams, and is one line in the scrollback', async () => {
+    await terminal.enter('a story');
     const midway = await terminal.see(/One word[^]*host · \d+ s · Ctrl-C cancels\n>/);
     expect(midway).not.toContain('The end.');
     await terminal.see(/The end\.\n\n>$/);
     expect(await terminal.everything()).toContain(`\n> a story\n${story}\n`);
-    expect(await quit()).toBe(0);
-    expect(await terminal.isCooked()).toBe(true);
-    expect(place.processes()).toEqual([]);
   });
 
   test('tool calls, other agents, log lines and failures are shown when they happen', async () => {
-    await start();
-    await say('weather');
+    await terminal.enter('weather');
     await terminal.see(
       /Let me look\.\n(.*\n)*? {2}… weather__get {"city":"Seoul"} \d s\nhost · \d s · Ctrl-C cancels\n>/,
     );
     const seen = await terminal.see(/It is 21 degrees\.\n\n>$/);
     expect(seen).toMatch(/Let me look\.\n(.*\n)*? {2}✓ weather__get {"city":"Seoul"} ok, \d\.\d s\nIt is 21/);
     expect(seen).toContain('\nwarn: host: The thermometer is old.\n');
-    await say('Atlantis');
+    await terminal.enter('Atlantis');
     await terminal.see(/ {2}✗ weather__get {"city":"Atlantis"} failed, \d\.\d s: E_TOOL_FAILED: There is no such city/);
     await terminal.see(/degrees\.\n\n>$/);
-    await say('helper');
+    await terminal.enter('helper');
     await terminal.see(/ {2}… helper · weather__get {"city":"Seoul"} \d s\n/);
     await terminal.see(/ {2}✓ helper ok, \d\.\d s\n(.*\n)* {2}✓ agents__request .*\nThe helper has spoken\.\n\n>$/);
-    await say('broken');
+    await terminal.enter('broken');
     await terminal.see(/> broken\nE_MODEL_FAILED: Overloaded\.\n.+\n\n>$/);
-    await say('/hlep');
+    await terminal.enter('/hlep');
     await terminal.see('There is no /hlep. Did you mean /help?');
-    await quit();
   });
 
   test('text of a model does not control the terminal', async () => {
-    await start();
+    await terminal.enter('/new attack');
+    await terminal.see(/host · conversation attack(.*\n)+>$/);
     const title = await terminal.title();
-    await say('attack');
+    await terminal.enter('attack');
     await terminal.see(/> attack\n␛\]0;pwned␇␛\[2J␛\[31mred\n\n>$/);
     expect(await terminal.title()).toBe(title);
-    expect(await terminal.screen()).toContain('host · conversation default');
-    await quit();
-  });
-
-  test('Ctrl-C cancels the turn, and the chat continues; after a restart it shows the last messages', async () => {
-    await start();
-    await say('an epic');
-    await terminal.see('One word');
-    await say('what waits');
-    await terminal.see('waiting: what waits');
-    await terminal.press('C-c');
-    await terminal.see(/Cancelled\.\n\n> what waits$/);
-    await terminal.press('Enter');
-    await terminal.see(/You said: what waits\n\n>$/);
-    expect(await quit()).toBe(0);
-    await terminal.clear();
-    await start();
-    expect(await terminal.screen()).toMatch(/\n> an epic\n(.*\n)*\n> what waits\nYou said: what waits\n\n/);
-    await terminal.press('Up');
-    await terminal.see(/\n> what waits$/);
-    // The first Ctrl-C clears the line, the second warns, and the third ends the chat.
-    await terminal.press('C-c');
-    await terminal.see(/\n>$/);
-    await terminal.press('C-c');
-    await terminal.see('Ctrl-C again to quit.\n>');
-    await terminal.press('C-c');
-    await terminal.see(/\$$/);
-    expect(await terminal.exitCode()).toBe(0);
-    expect(await terminal.isCooked()).toBe(true);
-  });
-
-  test('Ctrl-C twice in the middle of a turn quits: 130', async () => {
-    await start();
-    await say('weather');
-    await terminal.see('… weather__get');
-    await terminal.press('C-c', 'C-c');
-    await terminal.see(/\$$/);
-    expect(await terminal.exitCode()).toBe(130);
-    expect(await terminal.isCooked()).toBe(true);
-    // The turn was cancelled, so the next start does not continue it.
-    const { stdout } = await place.run('instance', 'export', 'host', 'default', '--bundle', 'bundle');
-    expect(JSON.parse(stdout)).toMatchObject({ version: 1, inputs: [] });
-  });
-
-  test('T-16 Ctrl-\\ quits at once during a turn of minutes: 130, and nothing is left', async () => {
-    await start();
-    await say('slow');
-    await terminal.see('… weather__get');
-    await terminal.press('C-\\');
-    await terminal.see(/\$$/);
-    expect(await terminal.exitCode()).toBe(130);
-    expect(await terminal.isCooked()).toBe(true);
-    expect(place.processes()).toEqual([]);
-    // The turn was cancelled: the next start records the cancel and does not continue the turn.
-    expect((await place.run('run', 'bundle', '--trust', '--input', 'hi')).stdout).toBe('You said: hi\n');
-    const { stdout } = await place.run('history', 'host', 'default', '--bundle', 'bundle', '--json');
-    expect(stdout).toContain('E_CANCELLED');
-  });
-
-  test('T-16 Ctrl-\\ quits at once even when the swarm does not answer; one that does has cancelled the turn', async () => {
-    await place.run('run', 'bundle', '--trust', '--detach');
-    const status = async () => JSON.parse((await place.run('status', '--bundle', 'bundle', '--json')).stdout);
-    const { pid } = await status();
-    await start();
-    await say('slow');
-    await terminal.see('… weather__get');
-    process.kill(pid, 'SIGSTOP');
-    try {
-      await terminal.press('C-\\');
-      await terminal.see(/\$$/);
-      expect(await terminal.exitCode()).toBe(130);
-    } finally {
-      process.kill(pid, 'SIGCONT');
-    }
-    while ((await status()).agents[0].status === 'working') await Bun.sleep(50);
-    const { stdout } = await place.run('history', 'host', 'default', '--bundle', 'bundle', '--json');
-    expect(stdout).toContain('E_CANCELLED');
-    await place.run('stop', '--bundle', 'bundle');
-  });
-
-  test('/quit lets a turn finish, and Ctrl-C shortens the wait', async () => {
-    await start();
-    await say('slow');
-    await terminal.see('… weather__get');
-    await say('/quit');
-    await terminal.see('Running turns may finish. Ctrl-C hurries.');
-    await terminal.press('C-c');
-    await terminal.see(/\$$/);
-    expect(await terminal.exitCode()).toBe(0);
-    expect(place.processes()).toEqual([]);
-  });
-
-  test('SIGTERM: the terminal is restored, and nothing is left', async () => {
-    await terminal.run('run', join(place.folder, 'bundle'), '--trust');
-    await terminal.see('/help lists what you can type.\n>');
-    await terminal.type('not sent');
-    await terminal.see('> not sent');
-    const main = place.processes().find((line) => /src\/main\.ts|gdn\/main\.js/.test(line));
-    process.kill(Number(main?.split(' ')[0]), 'SIGTERM');
-    await terminal.see(/Not sent:\nnot sent\n\$$/);
-    expect(await terminal.exitCode()).toBe(0);
-    expect(await terminal.isCooked()).toBe(true);
-  });
-
-  test('a closed window: the turn finishes, and nothing is left', async () => {
-    await start();
-    await say('weather');
-    await terminal.see('… weather__get');
-    await terminal.close();
-    const shown = async () => (await place.run('instance', 'show', 'host', 'default', '--bundle', 'bundle')).stdout;
-    const deadline = Date.now() + 40_000;
-    while (!(await shown()).includes('It is 21 degrees.')) expect(Date.now()).toBeLessThan(deadline);
-  });
-
-  test('a chat with a running swarm leaves it running, and says when it is stopped elsewhere', async () => {
-    await place.run('run', 'bundle', '--trust', '--detach');
-    await start('--agent', 'helper', '--instance', 'a/b');
-    expect(await terminal.screen()).toContain('helper · conversation a/b · ');
-    expect(await terminal.screen()).toContain('The swarm was already running, and keeps running when you leave.');
-    await say('weather');
-    await terminal.see(/✓ weather__get(.*\n)*It is 21 degrees\.\n\n>$/);
-    await say('/agent hots');
-    await terminal.see(/E_AGENT_UNKNOWN: There is no agent "hots"\. Agents: host, helper\.\nDid you mean `host`\?/);
-    await say('/agent host');
-    await terminal.see('host · conversation default · ');
-    await say('/new plan');
-    await terminal.see('host · conversation plan · ');
-    await say('/status');
-    await terminal.see(/helper \(a\/b\): \w+, process \d+/);
-    expect(await quit()).toBe(0);
-    expect(JSON.parse((await place.run('status', '--bundle', 'bundle', '--json')).stdout).running).toBe(true);
-    await terminal.clear();
-    await start();
-    await terminal.type('half a sen');
-    await place.run('stop', '--bundle', 'bundle');
-    await terminal.see(/Not sent:\nhalf a sen\nThe swarm was stopped\. `gdn run bundle` starts it again\.\n\$$/);
-    expect(await terminal.exitCode()).toBe(0);
+    expect(await terminal.screen()).toContain('host · conversation attack');
   });
 
   test('the line: wide characters, several lines, a paste, a narrow terminal', async () => {
-    await start();
     await terminal.type('안녕하세요');
     await terminal.press('Left', 'Left');
     await terminal.type('!');
@@ -290,30 +169,164 @@ describe.skipIf(!hasTmux)('the chat at a terminal', () => {
     await terminal.press('Enter');
     await terminal.see(/You said: # 안녕하!세요\ntwo\nthree\nfour\na line that is wider than this\n\n>$/);
     await terminal.resize(3, 2);
-    await say('ok');
+    await terminal.enter('ok');
     await Bun.sleep(1_000);
-    await terminal.resize(80, 24);
+    await terminal.resize(100, 30);
     await terminal.see(/You said: ok\n\n>$/);
-    await quit();
+  });
+});
+
+describe.skipIf(!hasTmux)('a chat at a terminal', () => {
+  beforeEach(openTerminal);
+  afterEach(closeTerminal);
+
+  test('Ctrl-C cancels the turn, and the chat continues; after a restart it shows the last messages', async () => {
+    await start();
+    await terminal.enter('an epic');
+    await terminal.see('One word');
+    await terminal.enter('what waits');
+    await terminal.see('waiting: what waits');
+    await terminal.press('C-c');
+    await terminal.see(/Cancelled\.\n\n> what waits$/);
+    await terminal.press('Enter');
+    await terminal.see(/You said: what waits\n\n>$/);
+    expect(await quit()).toBe(0);
+    await terminal.clear();
+    await start();
+    expect(await terminal.screen()).toMatch(/\n> an epic\n(.*\n)*\n> what waits\nYou said: what waits\n\n/);
+    await terminal.press('Up');
+    await terminal.see(/\n> what waits$/);
+    // The first Ctrl-C clears the line, the second warns, and the third ends the chat.
+    await terminal.press('C-c');
+    await terminal.see(/\n>$/);
+    await terminal.press('C-c');
+    await terminal.see('Ctrl-C again to quit.\n>');
+    await terminal.press('C-c');
+    await terminal.see(/\$$/);
+    expect(await terminal.exitCode()).toBe(0);
+    expect(await terminal.isCooked()).toBe(true);
   });
 
-  test('trust is asked for first, in the same terminal', async () => {
-    await terminal.run('run', 'bundle');
-    await terminal.see('[y/N]');
-    await say('y');
+  test('Ctrl-C twice in the middle of a turn quits: 130', async () => {
+    await start();
+    await terminal.enter('weather');
+    await terminal.see('… weather__get');
+    await terminal.press('C-c', 'C-c');
+    await terminal.see(/\$$/);
+    expect(await terminal.exitCode()).toBe(130);
+    expect(await terminal.isCooked()).toBe(true);
+    // The turn was cancelled, so the next start does not continue it.
+    const { stdout } = await place.run('instance', 'export', 'host', 'default', '--bundle', 'bundle');
+    expect(JSON.parse(stdout)).toMatchObject({ version: 1, inputs: [] });
+  });
+
+  test('T-16 Ctrl-\\ quits at once during a turn of minutes: 130, and nothing is left', async () => {
+    await start();
+    await terminal.enter('slow');
+    await terminal.see('… weather__get');
+    await terminal.press('C-\\');
+    await terminal.see(/\$$/);
+    expect(await terminal.exitCode()).toBe(130);
+    expect(await terminal.isCooked()).toBe(true);
+    expect(place.processes()).toEqual([]);
+    // The turn was cancelled: the next start records the cancel and does not continue the turn.
+    expect((await place.run('run', 'bundle', '--trust', '--input', 'hi')).stdout).toBe('You said: hi\n');
+    const { stdout } = await place.run('history', 'host', 'default', '--bundle', 'bundle', '--json');
+    expect(stdout).toContain('E_CANCELLED');
+  });
+
+  test('/quit lets a turn finish, and Ctrl-C shortens the wait', async () => {
+    await start();
+    await terminal.enter('slow');
+    await terminal.see('… weather__get');
+    await terminal.enter('/quit');
+    await terminal.see('Running turns may finish. Ctrl-C hurries.');
+    await terminal.press('C-c');
+    await terminal.see(/\$$/);
+    expect(await terminal.exitCode()).toBe(0);
+    expect(place.processes()).toEqual([]);
+  });
+
+  test('SIGTERM: the terminal is restored, and nothing is left', async () => {
+    await terminal.run('run', join(place.folder, 'bundle'), '--trust');
     await terminal.see('/help lists what you can type.\n>');
-    await say('Hello');
-    await terminal.see(/You said: Hello\n\n>$/);
-    await quit();
+    await terminal.type('not sent');
+    await terminal.see('> not sent');
+    const main = place.processes().find((line) => /src\/main\.ts|gdn\/main\.js/.test(line));
+    process.kill(Number(main?.split(' ')[0]), 'SIGTERM');
+    await terminal.see(/Not sent:\nnot sent\n\$$/);
+    expect(await terminal.exitCode()).toBe(0);
+    expect(await terminal.isCooked()).toBe(true);
+  });
+
+  test('a closed window: the turn finishes, and nothing is left', async () => {
+    await start();
+    await terminal.enter('weather');
+    await terminal.see('… weather__get');
+    await terminal.close();
+    const shown = async () => (await place.run('instance', 'show', 'host', 'default', '--bundle', 'bundle')).stdout;
+    const deadline = Date.now() + 40_000;
+    while (!(await shown()).includes('It is 21 degrees.')) {
+      expect(Date.now()).toBeLessThan(deadline);
+      await Bun.sleep(200);
+    }
+  });
+
+  test('T-16 a chat with a running swarm leaves it running, also with Ctrl-\\, and says when it is stopped elsewhere', async () => {
+    await place.run('run', 'bundle', '--trust', '--detach');
+    const status = async () => JSON.parse((await place.run('status', '--bundle', 'bundle', '--json')).stdout);
+    await start('--agent', 'helper', '--instance', 'a/b');
+    expect(await terminal.screen()).toContain('helper · conversation a/b · ');
+    expect(await terminal.screen()).toContain('The swarm was already running, and keeps running when you leave.');
+    await terminal.enter('weather');
+    await terminal.see(/✓ weather__get(.*\n)*It is 21 degrees\.\n\n>$/);
+    await terminal.enter('/agent hots');
+    await terminal.see(/E_AGENT_UNKNOWN: There is no agent "hots"\. Agents: host, helper\.\nDid you mean `host`\?/);
+    await terminal.enter('/agent host');
+    await terminal.see('host · conversation default · ');
+    await terminal.enter('/new plan');
+    await terminal.see('host · conversation plan · ');
+    await terminal.enter('/status');
+    await terminal.see(/helper \(a\/b\): \w+, process \d+/);
+    expect(await quit()).toBe(0);
+    const { pid, running } = await status();
+    expect(running).toBe(true);
+
+    // It can leave even when the swarm does not answer.
+    await terminal.clear();
+    await start('--instance', 'slow');
+    await terminal.enter('slow');
+    await terminal.see('… weather__get');
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await terminal.press('C-\\');
+      await terminal.see(/\$$/);
+      expect(await terminal.exitCode()).toBe(130);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    // The swarm, which answers again, has cancelled the turn.
+    const history = () => place.run('history', 'host', 'slow', '--bundle', 'bundle', '--json');
+    const deadline = Date.now() + 40_000;
+    while (!(await history()).stdout.includes('E_CANCELLED')) {
+      expect(Date.now()).toBeLessThan(deadline);
+      await Bun.sleep(100);
+    }
+
+    await terminal.clear();
+    await start();
+    await terminal.type('half a sen');
+    await place.run('stop', '--bundle', 'bundle');
+    await terminal.see(/Not sent:\nhalf a sen\nThe swarm was stopped\. `gdn run bundle` starts it again\.\n\$$/);
+    expect(await terminal.exitCode()).toBe(0);
   });
 
   test('TERM=dumb: line by line, edited by the terminal itself', async () => {
-    await terminal.type('export TERM=dumb');
-    await terminal.press('Enter');
+    await terminal.enter('export TERM=dumb');
     await start();
-    await say('weather');
+    await terminal.enter('weather');
     await terminal.see(/Let me look\.\n(.*\n)*? {2}✓ weather__get .*\nIt is 21 degrees\.\n\n>$/);
-    await say('an epic');
+    await terminal.enter('an epic');
     await Bun.sleep(500);
     // The live part is not shown on a dumb terminal.
     expect(await terminal.screen()).toEndWith('> an epic');

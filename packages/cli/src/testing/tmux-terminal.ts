@@ -1,5 +1,6 @@
 /** For tests: runs `gdn` in a real terminal (tmux), reads its screen, and presses keys. */
 import { randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasPart } from '../../../../test/parts.ts';
 
@@ -10,6 +11,9 @@ export const hasTmux = hasPart('tmux', Bun.which('tmux') !== null);
 
 /** This timeout is long, because the machine may be busy. */
 const PATIENCE_MS = 40_000;
+
+/** How long a screen may stay unread although nothing was written, because tmux also redraws by itself. */
+const LOOK_AGAIN_MS = 500;
 
 export interface TmuxOptions {
   readonly cwd: string;
@@ -35,7 +39,11 @@ export class TmuxTerminal {
     const size = ['-x', String(columns), '-y', String(rows)];
     const shell = ['env', '-u', 'TMUX', 'PS1=$ ', 'sh'];
     // Without `-f`, tmux would read the configuration of the person who runs the test.
-    await terminal.#tmux('-f', '/dev/null', 'new-session', '-d', ...size, ...shell);
+    const session = ['new-session', '-d', ...size, ...shell];
+    // Copies all output to a file, whose size tells whether the screen has changed. The shell finds the folder in a
+    // variable, so that the command line does not contain it: tests look for processes whose command line does.
+    const copy = ['pipe-pane', 'exec cat >"$TMUX_TMPDIR/terminal-output"'];
+    await terminal.#tmux('-f', '/dev/null', ...session, ';', ...copy);
     try {
       await terminal.see('$');
       return terminal;
@@ -47,27 +55,29 @@ export class TmuxTerminal {
 
   /** Types a command line into the shell. */
   async run(...args: readonly string[]): Promise<void> {
-    await this.type(['node', launcher, ...args].map((arg) => `'${arg}'`).join(' '));
-    await this.press('Enter');
+    await this.enter(['node', launcher, ...args].map((arg) => `'${arg}'`).join(' '));
   }
 
   /** Clears the screen, so that old text is not mistaken for new text. */
   async clear(): Promise<void> {
-    await this.type('clear');
-    await this.press('Enter');
+    await this.enter('clear');
     await this.see(/^\$$/);
   }
 
   /** Returns the exit code of the last command. */
   async exitCode(): Promise<number> {
-    await this.type('echo "ended with <$?>"');
-    await this.press('Enter');
+    await this.enter('echo "ended with <$?>"');
     const screen = await this.see(/ended with <\d+>/);
     return Number(/ended with <(\d+)>/.exec(screen)?.[1]);
   }
 
   async type(text: string): Promise<void> {
     await this.#tmux('send-keys', '-l', '--', text);
+  }
+
+  /** Types a line, and presses Enter. */
+  async enter(line: string): Promise<void> {
+    await this.#tmux('send-keys', '-l', '--', line, ';', 'send-keys', 'Enter');
   }
 
   /** Presses keys, with tmux's names: `Enter`, `C-c`, `M-Enter`, `Up`. */
@@ -115,8 +125,7 @@ export class TmuxTerminal {
 
   /** Asks the shell whether echo, line mode and signals have their usual settings. */
   async isCooked(): Promise<boolean> {
-    await this.type('stty -a');
-    await this.press('Enter');
+    await this.enter('stty -a');
     await this.see('echoctl');
     return / isig icanon .* echo /.test((await this.everything()).replaceAll('\n', ' '));
   }
@@ -129,11 +138,19 @@ export class TmuxTerminal {
   async see(what: string | RegExp): Promise<string> {
     const deadline = Date.now() + PATIENCE_MS;
     for (;;) {
+      const written = this.#writtenBytes();
       const screen = await this.screen();
       if (typeof what === 'string' ? screen.includes(what) : what.test(screen)) return screen;
       if (Date.now() > deadline) throw new Error(`This was not seen: ${String(what)}. The screen:\n${screen}`);
-      await Bun.sleep(50);
+      // Reading the screen starts a process, so it is not read again before something was written.
+      const lookAgainAt = Date.now() + LOOK_AGAIN_MS;
+      do await Bun.sleep(50);
+      while (this.#writtenBytes() === written && Date.now() < lookAgainAt);
     }
+  }
+
+  #writtenBytes(): number {
+    return statSync(join(this.#options.cwd, 'terminal-output'), { throwIfNoEntry: false })?.size ?? 0;
   }
 
   /** Ends every process in the terminal. */

@@ -38,8 +38,7 @@ describe.skipIf(!hasTmux)('a terminal in raw mode', () => {
     ['process.exit', `process.exit(1);`],
   ])('is restored after: %s', async (_name, end) => {
     await place.write('.', { 'program.ts': program(end) });
-    await terminal.type(`'${process.execPath}' program.ts`);
-    await terminal.press('Enter');
+    await terminal.enter(`'${process.execPath}' program.ts`);
     await terminal.see('taken over');
     // Types without Enter: the key must arrive as soon as it is pressed.
     await terminal.type('x');
