@@ -67,7 +67,7 @@ async function openStudio(child: ReturnType<GdnPlace['start']>): Promise<Running
 }
 
 describe('gdn studio', () => {
-  test('--json: prints one line with the link, serves until SIGTERM, and leaves nothing', async () => {
+  test('--json: prints one line with the link, serves the built page until SIGTERM, and leaves nothing', async () => {
     const studio = await startStudio(place.folder, '--json');
     expect(studio.stdout().split('\n')).toHaveLength(2);
     expect(JSON.parse(studio.stdout())).toEqual({
@@ -77,6 +77,13 @@ describe('gdn studio', () => {
     });
     expect(studio.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{43}$/);
     expect(await studio.get<WorkspaceList>('/api/workspaces')).toMatchObject({ workspaces: [] });
+    // The page loads completely.
+    const entered = await fetch(studio.url, { redirect: 'manual' });
+    const headers = { Cookie: entered.headers.get('set-cookie')?.split(';')[0] ?? '' };
+    const page = await (await fetch(studio.origin, { headers })).text();
+    const loaded = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
+    expect(loaded.length).toBeGreaterThan(0);
+    for (const path of loaded) expect((await fetch(new URL(path, studio.origin), { headers })).status).toBe(200);
     expect(existsSync(place.stateRoot)).toBe(false);
     expect(await studio.stop('SIGTERM')).toBe(0);
     expect(await fetch(studio.origin).catch(() => 'gone')).toBe('gone');
@@ -98,17 +105,6 @@ describe('gdn studio', () => {
     await new Promise((resolve) => stream.addEventListener('message', resolve, { once: true }));
     expect(await studio.stop('SIGINT')).toBe(130);
     await closed;
-  });
-
-  test('the built page is served, and loads completely', async () => {
-    const studio = await startStudio(place.folder, '--json');
-    const entered = await fetch(studio.url, { redirect: 'manual' });
-    const headers = { Cookie: entered.headers.get('set-cookie')?.split(';')[0] ?? '' };
-    const page = await (await fetch(studio.origin, { headers })).text();
-    const loaded = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
-    expect(loaded.length).toBeGreaterThan(0);
-    for (const path of loaded) expect((await fetch(new URL(path, studio.origin), { headers })).status).toBe(200);
-    await studio.stop('SIGTERM');
   });
 
   test.each(['0.0.0.0', '::', '192.168.0.1', 'example.com'])('--host %s is refused', async (host) => {

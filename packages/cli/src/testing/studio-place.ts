@@ -126,6 +126,6 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
   const deadline = performance.now() + 60_000;
   while (!(await holds())) {
     if (performance.now() > deadline) throw new Error(`Never: ${String(holds)}`);
-    await Bun.sleep(10);
+    await Bun.sleep(25);
   }
 }
