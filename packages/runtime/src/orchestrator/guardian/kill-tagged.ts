@@ -5,7 +5,7 @@
 import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
 import { chooseVictims } from './choose-victims.ts';
 import { checkTag } from './process-tag.ts';
-import { canReadProcesses, type ProcessEntry, readProcesses } from './read-processes.ts';
+import { canReadProcesses, isTagInUse, type ProcessEntry, readProcesses } from './read-processes.ts';
 
 /** The time after which it gives up on processes that do not die, such as one that waits for a broken disk. */
 const TIMEOUT_MS = 5_000;
@@ -27,7 +27,9 @@ export async function killTagged(tag: string, quietMs = 0, clock: Clock = system
   const ended = new Map<number, KillReport['ended'][number]>();
   let lastSeen = startedAt;
   for (;;) {
-    const { processes, groups } = chooseVictims(await readProcesses(wanted), process.pid);
+    // Usually no process is left, and then there is no need to read more of all processes.
+    const entries = (await isTagInUse(wanted)) ? await readProcesses(wanted) : [];
+    const { processes, groups } = chooseVictims(entries, process.pid);
     for (const group of groups) signal(-group);
     for (const each of processes) {
       signal(each.pid);

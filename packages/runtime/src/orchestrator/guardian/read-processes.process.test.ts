@@ -3,7 +3,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tagEntry, newTag } from './process-tag.ts';
-import { canReadProcesses, readProcesses } from './read-processes.ts';
+import { canReadProcesses, isTagInUse, readProcesses } from './read-processes.ts';
 
 const tag = newTag('GOONDAN_RUN');
 let folder: string;
@@ -42,16 +42,22 @@ describe('the processes of this machine', () => {
   });
 
   test('are known by their tag right after their start, in nearly all cases', async () => {
-    let known = 0;
+    let [known, inUse] = [0, 0];
     for (let round = 0; round < 50; round++) {
       const child = Bun.spawn(['sleep', '1000'], { env: { PATH: process.env.PATH, ...tagEntry(tag) }, stdio });
       const [entry] = await readProcesses(tag, [child.pid]);
       if (entry?.isTagged) known += 1;
       child.kill('SIGKILL');
       await child.exited;
+      const another = Bun.spawn(['sleep', '1000'], { env: { PATH: process.env.PATH, ...tagEntry(tag) }, stdio });
+      if (await isTagInUse(tag, [another.pid])) inUse += 1;
+      another.kill('SIGKILL');
+      await another.exited;
     }
+    expect(await isTagInUse(tag)).toBe(false);
     // If each process were looked at only once, only one in twenty would be found.
     expect(known).toBeGreaterThan(25);
+    expect(inUse).toBeGreaterThan(25);
   });
 
   test('do not include zombies', async () => {
