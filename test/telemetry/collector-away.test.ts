@@ -1,5 +1,6 @@
 // Tests turns of real processes while their collector is down, slow, broken or missing.
 import { expect, setDefaultTimeout, test } from 'bun:test';
+import { sampleStep } from '../samples.ts';
 import { startCollector } from './collector.ts';
 import { type Office, startOffice } from './start-office.ts';
 
@@ -83,14 +84,15 @@ test('R-08 a collector that repeats its key in an answer: the log does not show 
   expect(JSON.stringify(office.lines)).not.toContain(key);
 });
 
-test.each([
-  ['not a URL', 'OTEL_EXPORTER_OTLP_ENDPOINT is not a URL'],
-  ['ftp://example.org', 'OTEL_EXPORTER_OTLP_ENDPOINT is not a URL'],
-])('R-08 with the endpoint %p the swarm runs, and the problem is reported', async (endpoint, warning) => {
-  await using office = await startOffice({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
-  expect(saidBy(office)).toEqual([expect.stringContaining(`warn ${warning}`)]);
-  expect(await ask(office)).toEqual(answered);
-});
+// A unit test tries more wrong endpoints.
+test.each(['ftp://example.org', 'not a URL'].slice(0, sampleStep === 1 ? 2 : 1))(
+  'R-08 with the endpoint %p the swarm runs, and the problem is reported',
+  async (endpoint) => {
+    await using office = await startOffice({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
+    expect(saidBy(office)).toEqual([expect.stringContaining('warn OTEL_EXPORTER_OTLP_ENDPOINT is not a URL')]);
+    expect(await ask(office)).toEqual(answered);
+  },
+);
 
 test('R-08 an unsupported protocol is a warning, and spans are still sent', async () => {
   using collector = startCollector();
