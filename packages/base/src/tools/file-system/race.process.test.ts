@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { samples } from '../../../../../test/samples.ts';
 import { editText } from './edit-text.ts';
 import { listFolder } from './list-folder.ts';
 import { readText } from './read-text.ts';
@@ -57,7 +58,7 @@ describe('while another program swaps folders and links', () => {
   test.each(names)(
     'nothing outside is read through %s',
     (path) => {
-      const { keptOut, said } = race(5_000, () => readText({ path }, { root: folder.root, readLimit: 1_000 }));
+      const { keptOut, said } = race(samples(5_000), () => readText({ path }, { root: folder.root, readLimit: 1_000 }));
       expect(said).toContain('inside');
       expect(said).not.toContain(CANARY);
       expect(keptOut).toBeGreaterThan(0);
@@ -70,7 +71,7 @@ describe('while another program swaps folders and links', () => {
     (path) => {
       const before = folder.snapshot();
       const bounds = { root: folder.root, readOnly: false, fileLimit: 1_000 };
-      const { keptOut, said } = race(2_000, () => editText({ path, old: CANARY, new: 'hacked' }, bounds));
+      const { keptOut, said } = race(samples(2_000), () => editText({ path, old: CANARY, new: 'hacked' }, bounds));
       expect(said).not.toContain('replaced');
       expect(keptOut).toBeGreaterThan(0);
       expect(folder.snapshot()).toEqual(before);
@@ -84,7 +85,7 @@ describe('while another program swaps folders and links', () => {
       const before = folder.snapshot();
       const bounds = { root: folder.root, readOnly: false, fileLimit: 1_000 };
       // Writing replaces the link with a new file, so refusals are rare.
-      const { said } = race(300, () => writeText({ path, text: 'hacked' }, bounds), 0);
+      const { said } = race(samples(300), () => writeText({ path, text: 'hacked' }, bounds), 0);
       expect(said).toContain('bytes');
       expect(folder.snapshot()).toEqual(before);
     },
@@ -94,11 +95,11 @@ describe('while another program swaps folders and links', () => {
   test(
     'nothing outside is listed or found',
     () => {
-      const list = race(2_000, () => listFolder({ path: 'folder' }, { root: folder.root }));
+      const list = race(samples(2_000), () => listFolder({ path: 'folder' }, { root: folder.root }));
       expect(list.said).toContain('deep');
       expect(list.said).not.toContain('secret.txt');
       const ask = { root: folder.root, path: 'folder', ignoreCase: false, skip: [], fileLimit: 1_000, pattern: '.' };
-      const { said } = race(2_000, () => [...findMatches(ask)]);
+      const { said } = race(samples(2_000), () => [...findMatches(ask)]);
       expect(said).toContain('inside');
       expect(said).not.toContain(CANARY);
     },

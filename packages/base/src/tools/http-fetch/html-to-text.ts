@@ -125,6 +125,7 @@ function* tokensOf(html: string): Generator<Token> {
   // Only A–Z are converted, because `toLowerCase` makes some other characters longer, and positions in `lower` must
   // equal those in `html`.
   const lower = html.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
+  const tagStart = /<(\/?)([a-z][a-z0-9:-]{0,50})/y;
   let at = 0;
   while (at < html.length) {
     const open = html.indexOf('<', at);
@@ -134,7 +135,8 @@ function* tokensOf(html: string): Generator<Token> {
       at = endOf(html, '-->', open + 4);
       continue;
     }
-    const [, slash = '', name = ''] = /^<(\/?)([a-z][a-z0-9:-]{0,50})/.exec(lower.slice(open, open + 60)) ?? [];
+    tagStart.lastIndex = open;
+    const [, slash = '', name = ''] = tagStart.exec(lower) ?? [];
     if (name === '') {
       // A declaration or comment, or a `<` that does not begin a tag.
       const isDeclaration = html[open + 1] === '!' || html[open + 1] === '?';
