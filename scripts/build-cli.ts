@@ -21,7 +21,7 @@ const minify = { whitespace: true, syntax: true };
 
 const askedFolder = /\bimport\.meta\.(dir|url)\b/g;
 
-const [, , given = join(cli, 'dist', 'gdn')] = process.argv;
+const [, , given = join(cli, 'dist', 'gdn'), flag] = process.argv;
 if (import.meta.main) await rebuild(given);
 
 /** Builds into a new folder, and replaces the old bundle only after a complete build. */
@@ -61,7 +61,7 @@ async function bundle(folder: string): Promise<Record<string, string[]>> {
     metafile: true,
     plugins: [{ name: 'own folders', setup: keepFolders }],
   });
-  await compileParts({ modules, folder, external, minify });
+  await compileParts({ modules, folder, external, minify, bytecode: flag !== '--no-bytecode' });
   const outputs = Object.entries(metafile?.outputs ?? {});
   return Object.fromEntries(
     outputs.map(([path, { inputs }]) => [

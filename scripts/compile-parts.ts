@@ -13,9 +13,11 @@ export interface Parts {
   readonly folder: string;
   readonly external: string[];
   readonly minify: NonNullable<Bun.BuildConfig['minify']>;
+  /** False for a test that only compares the code. */
+  readonly bytecode?: boolean;
 }
 
-export async function compileParts({ modules, folder, external, minify }: Parts): Promise<void> {
+export async function compileParts({ modules, folder, external, minify, bytecode = true }: Parts): Promise<void> {
   const files = readdirSync(modules);
   // Bun compiles an import differently if a package says that its files are modules. So the folder of the build would
   // decide.
@@ -26,7 +28,7 @@ export async function compileParts({ modules, folder, external, minify }: Parts)
       outdir: folder,
       target: 'bun',
       format: 'cjs',
-      bytecode: true,
+      bytecode,
       minify,
       external,
       plugins: [{ name: 'parts', setup: keepParts }],
