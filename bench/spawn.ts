@@ -11,7 +11,7 @@ import type { AgentStart } from '../packages/runtime/src/config/agent-start.ts';
 import { agentLanguage } from '../packages/runtime/src/ipc/codec.ts';
 import type { FromAgent } from '../packages/runtime/src/ipc/from-agent.ts';
 import { newTag } from '../packages/runtime/src/orchestrator/guardian/process-tag.ts';
-import { agentRunner } from '../packages/runtime/src/orchestrator/child/runner-path.ts';
+import { agentRunner } from '../packages/runtime/src/ports/runner-path.ts';
 import { spawnChild } from '../packages/runtime/src/orchestrator/child/spawn-child.ts';
 import { benchEvent } from './durable-agent.ts';
 import { printTimings, summarise } from './measure.ts';

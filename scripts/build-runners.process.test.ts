@@ -5,11 +5,7 @@ import { dirname, join } from 'node:path';
 import type { SourceDocument } from '../packages/runtime/src/config/bundle/place.ts';
 import { findKnownDocuments, type KnownYaml } from '../packages/runtime/src/config/bundle/yaml/known-yaml.ts';
 import { readYaml } from '../packages/runtime/src/config/bundle/yaml/read-yaml.ts';
-import {
-  agentRunner,
-  connectorRunner,
-  guardianRunner,
-} from '../packages/runtime/src/orchestrator/child/runner-path.ts';
+import { agentRunner, connectorRunner, guardianRunner } from '../packages/runtime/src/ports/runner-path.ts';
 import { compiledName } from './compiled-name.ts';
 
 const repository = join(import.meta.dir, '..');

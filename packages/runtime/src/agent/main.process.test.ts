@@ -9,7 +9,7 @@ import { agentLanguage } from '../ipc/codec.ts';
 import type { FromAgent } from '../ipc/from-agent.ts';
 import { killTagged } from '../orchestrator/guardian/kill-tagged.ts';
 import { newTag } from '../orchestrator/guardian/process-tag.ts';
-import { agentRunner } from '../orchestrator/child/runner-path.ts';
+import { agentRunner } from '../ports/runner-path.ts';
 import type { ChildOutput } from '../ipc/spawn.ts';
 import { spawnChild } from '../orchestrator/child/spawn-child.ts';
 import { durableStore } from '../workspace/journal/durable-store.ts';

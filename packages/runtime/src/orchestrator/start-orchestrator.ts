@@ -45,7 +45,7 @@ import { newTag, type ProcessTag, RUN_VARIABLE } from './guardian/process-tag.ts
 import { CurrentPlan } from './plan/current-plan.ts';
 import { processTrials } from './reload/process-trials.ts';
 import { swarmReloader } from './reload/reload-swarm.ts';
-import { agentRunner, connectorRunner } from './child/runner-path.ts';
+import { agentRunner, connectorRunner } from '../ports/runner-path.ts';
 import { childSpawner } from './child/spawn-child.ts';
 import { Stopping } from './stopping.ts';
 import { operatorPolicy } from './plan/operator-policy.ts';

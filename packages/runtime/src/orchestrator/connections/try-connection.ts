@@ -15,7 +15,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput, Spawn } from '../../ipc/spawn.ts';
 import { maskOutput } from '../child/child-output.ts';
-import { connectorRunner } from '../child/runner-path.ts';
+import { connectorRunner } from '../../ports/runner-path.ts';
 import type { Plan } from '../plan/current-plan.ts';
 import { awaitAnswer } from '../supervision/await-answer.ts';
 import { toStart } from './kept-connection.ts';

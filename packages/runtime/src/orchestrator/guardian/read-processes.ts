@@ -45,8 +45,8 @@ export async function readProcesses(tag: ProcessTag, pids = listPids()): Promise
 }
 
 /**
- * Returns whether a living process, or one of `pids`, has the tag. This reads one file of each process, and `readProcesses` reads two, of
- * which the other takes longer.
+ * Returns true if a living process, or one of `pids`, has the tag. It reads one file of each process. `readProcesses` also reads a
+ * second file, which takes longer.
  */
 export async function isTagInUse(tag: ProcessTag, pids = listPids()): Promise<boolean> {
   const bare: number[] = [];

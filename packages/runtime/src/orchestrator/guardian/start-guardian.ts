@@ -3,7 +3,7 @@ import { GoondanError } from '@goondan/types';
 import { CHANNEL_DESCRIPTOR } from '../../ipc/channel/socket-wire.ts';
 import { type Check, count, type FieldsOf, listOf, object, oneOf, text } from '../../ipc/check/shape.ts';
 import { type Clock, systemClock, waitAtMost } from '../../ports/clock.ts';
-import { guardianRunner } from '../child/runner-path.ts';
+import { guardianRunner } from '../../ports/runner-path.ts';
 import type { GuardianReport } from './guard.ts';
 import { openLine } from './line.ts';
 import { checkTag } from './process-tag.ts';

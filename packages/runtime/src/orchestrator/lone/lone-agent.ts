@@ -19,7 +19,7 @@ import { type AgentChild, agentChildren } from '../child/agent-children.ts';
 import { maskOutput } from '../child/child-output.ts';
 import { keepGuardian } from '../guardian/keep-guardian.ts';
 import { newTag, RUN_VARIABLE } from '../guardian/process-tag.ts';
-import { agentRunner } from '../child/runner-path.ts';
+import { agentRunner } from '../../ports/runner-path.ts';
 import { childSpawner } from '../child/spawn-child.ts';
 import { swarmSettings } from '../plan/swarm-settings.ts';
 import { awaitAnswer } from '../supervision/await-answer.ts';

@@ -1,7 +1,7 @@
 /** The paths of the programs of child processes. `npm run build` bundles them into `dist`, beside the sources. */
 import { join } from 'node:path';
 
-const dist = join(import.meta.dir, '..', '..', '..', 'dist');
+const dist = join(import.meta.dir, '..', '..', 'dist');
 
 export const agentRunner: string = join(dist, 'agent-runner.js');
 
