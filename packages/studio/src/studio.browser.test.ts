@@ -1,4 +1,6 @@
 // Tests Studio as a person uses it: `gdn studio` with the demo swarm, in a real Chromium.
+import { mkdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, Page } from 'playwright-core';
 import { samples } from '../../../test/samples.ts';
@@ -385,8 +387,13 @@ describe.skipIf(!hasChromium)('Studio without a swarm', () => {
   test('shows the first command to type, and then its result', async () => {
     await page.getByRole('heading', { name: 'No swarm has run here yet' }).waitFor();
     expect(await page.textContent('main')).toContain('gdn demo --studio');
+    // The workspace appears at once and complete: without a swarm, nobody tells Studio about later turns.
+    const { stateRoot } = studio.place;
+    const elsewhere = join(studio.place.folder, 'elsewhere');
+    await writeLongLife({ stateRoot: elsewhere, turns: 100, perTurn: 100 });
+    await mkdir(stateRoot, { recursive: true });
+    await rename(join(elsewhere, 'workspaces'), join(stateRoot, 'workspaces'));
     // The page shows it without a reload.
-    await writeLongLife({ stateRoot: studio.place.stateRoot, turns: 100, perTurn: 100 });
     await page.getByRole('heading', { name: 'talker default' }).waitFor();
   });
 
