@@ -13,8 +13,12 @@ const codePoint = fc.oneof(
 
 const character = codePoint.map(
   (code) => String.fromCodePoint(code),
-  // Tells fast-check that texts such as `__proto__` can be made of these characters, so that it tries them.
-  (text) => (typeof text === 'string' ? (text.codePointAt(0) ?? -1) : -1),
+  // Tells fast-check that texts such as `__proto__` can be made of these characters, so that it tries them. No
+  // character has the code -1.
+  (text) => {
+    const code = typeof text === 'string' ? (text.codePointAt(0) ?? -1) : -1;
+    return code >= 0 && String.fromCodePoint(code) === text ? code : -1;
+  },
 );
 
 export function anyText(constraints: Omit<fc.StringConstraints, 'unit'> = {}): fc.Arbitrary<string> {

@@ -28,6 +28,8 @@ export interface StartOptions {
 export class GdnPlace {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-')));
   readonly stateRoot = join(this.folder, 'state');
+  /** The swarms that this process serves. */
+  readonly #served = new Set<{ readonly bundle: string }>();
 
   /** Writes files, given as path → text; returns their folder. */
   async write(name: string, files: Readonly<Record<string, string>>): Promise<string> {
@@ -70,7 +72,9 @@ export class GdnPlace {
 
   async serveWith({ env }: Pick<StartOptions, 'env'>, bundle: string): Promise<void> {
     const around = { cwd: this.folder, env: { GOONDAN_STATE_ROOT: this.stateRoot, ...env } };
-    await startCaptured(['run', bundle, '--trust', '--json'], around);
+    const swarm = { bundle };
+    this.#served.add(swarm);
+    await startCaptured(['run', bundle, '--trust', '--json'], around, () => void this.#served.delete(swarm));
   }
 
   runProcess(...args: string[]): Promise<Ended> {
@@ -122,10 +126,11 @@ export class GdnPlace {
   }
 
   /**
-   * Removes the place. Waits a little until its processes exit, kills those that remain, and returns their command
-   * lines.
+   * Removes the place. Stops the swarms that a failed test has left in this process. Waits a little until its processes
+   * exit, kills those that remain, and returns their command lines.
    */
   async remove(): Promise<string[]> {
+    for (const { bundle } of this.#served) await this.run('stop', '--bundle', bundle);
     const deadline = Date.now() + 10_000;
     while (this.processes().length > 0 && Date.now() < deadline) await Bun.sleep(50);
     const left = this.processes();

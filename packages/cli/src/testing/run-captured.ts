@@ -19,14 +19,16 @@ export function runCaptured(args: readonly string[], around: Surroundings = {}):
 }
 
 /**
- * Starts a command that goes on, and resolves with its first output on standard output. Only its start has another
- * folder and environment. **Errors** — the error of a command that ends before.
+ * Starts a command that goes on, and resolves when it first writes to standard output. Only its start has another
+ * folder and environment. `onEnd` is called when the command has ended. **Errors** — the error of a command that ends
+ * before.
  */
-export function startCaptured(args: readonly string[], around: Surroundings): Promise<string> {
+export function startCaptured(args: readonly string[], around: Surroundings, onEnd: () => void): Promise<void> {
   return within(around, () => {
-    const first = Promise.withResolvers<string>();
-    const ended = capture(args, around, first.resolve);
-    void ended.then(({ stderr }) => first.reject(new Error(`gdn ${args.join(' ')} ended: ${stderr}`)));
+    const first = Promise.withResolvers<void>();
+    void capture(args, around, () => first.resolve())
+      .then(({ stderr }) => first.reject(new Error(`gdn ${args.join(' ')} ended: ${stderr}`)), first.reject)
+      .finally(onEnd);
     return first.promise;
   });
 }

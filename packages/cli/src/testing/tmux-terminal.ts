@@ -72,12 +72,12 @@ export class TmuxTerminal {
   }
 
   async type(text: string): Promise<void> {
-    await this.#tmux('send-keys', '-l', '--', text);
+    await this.#tmux('send-keys', '-l', '--', asText(text));
   }
 
   /** Types a line, and presses Enter. */
   async enter(line: string): Promise<void> {
-    await this.#tmux('send-keys', '-l', '--', line, ';', 'send-keys', 'Enter');
+    await this.#tmux('send-keys', '-l', '--', asText(line), ';', 'send-keys', 'Enter');
   }
 
   /** Presses keys, with tmux's names: `Enter`, `C-c`, `M-Enter`, `Up`. */
@@ -87,7 +87,7 @@ export class TmuxTerminal {
 
   /** Pastes as a terminal does, with bracketed paste if the program enabled it. */
   async paste(text: string): Promise<void> {
-    await this.#tmux('set-buffer', '--', text);
+    await this.#tmux('set-buffer', '--', asText(text));
     await this.#tmux('paste-buffer', '-p');
   }
 
@@ -171,4 +171,9 @@ export class TmuxTerminal {
     if (code === 0) return stdout;
     throw new Error(`tmux ${args.join(' ')}: ${stderr}`);
   }
+}
+
+/** Escapes a `;` at the end, which would end the command of tmux. */
+function asText(argument: string): string {
+  return argument.replace(/;$/, '\\;');
 }
