@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GdnPlace } from '../packages/cli/src/testing/gdn-place.ts';
 import { readRepository, repository } from './read-repository.ts';
+import { sampleStep } from './samples.ts';
 
 const launcher = join(repository, 'packages/cli/bin/gdn.mjs');
 const noKeys = { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '', GOOGLE_GENERATIVE_AI_API_KEY: '' };
@@ -115,8 +116,8 @@ async function run(command: string, place: GdnPlace) {
 }
 
 function type(command: string, place: GdnPlace) {
-  // `npx` starts npm, which only finds the program.
-  const npx = 'npx() { PATH="$PWD/node_modules/.bin:$PATH" "$@"; }';
+  // `npx` starts npm, which only finds the program. In `npm test` the shell finds it.
+  const npx = sampleStep === 1 ? '' : 'npx() { PATH="$PWD/node_modules/.bin:$PATH" "$@"; }';
   return inShell(`gdn() { node "$GDN_LAUNCHER" "$@"; }\n${npx}\n${command}`, place);
 }
 

@@ -77,8 +77,8 @@ const races: readonly (readonly [deeds: string, sign: string])[] = [
 ];
 
 /**
- * The ways of a misdeed in `npm test`, if these are not all ways: the misdeed is like another one in the list, only uses
- * more of the processor, or still exceeds the memory that the orchestrator may need. `npm run proof` tries all ways.
+ * In `npm test` these misdeeds are committed in fewer ways. Some are like another misdeed in the list; some use much of
+ * the processor; the floods still exceed the memory limit. `npm run proof` tries all ways.
  */
 const fewerWays: Readonly<Record<string, readonly Way[]>> = {
   'loop-forever': ['once'],

@@ -12,6 +12,7 @@ import type { DeclaredAgent, DeclaredExtension, SwarmPolicy } from '@goondan/run
 import { durableStore, type Journal } from '@goondan/runtime/history';
 import { type JsonObject, type Message, textOf } from '@goondan/types';
 import { readOwner } from '../../packages/runtime/src/testing/read-owner.ts';
+import { sampleStep } from '../samples.ts';
 import { findTagged, waitUntilGone } from '../torture/processes.ts';
 import { usedMs } from '../used-ms.ts';
 
@@ -214,10 +215,10 @@ export async function askWhile(swarm: TestSwarm, agent: string, work: Promise<un
   return answers;
 }
 
-/** Short work is also asked about a few times. After that, the work itself gets the processor. */
+/** Short work is also asked about a few times. After that, in `npm test`, the work itself gets the processor. */
 const QUICK_ANSWERS = 4;
 const ASK_SOON_MS = 20;
-const ASK_LATER_MS = 300;
+const ASK_LATER_MS = sampleStep === 1 ? ASK_SOON_MS : 300;
 
 export async function ask({ control }: TestSwarm, agent: string, instanceKey: string, input: string): Promise<string> {
   return outcomeOf(await control.ask({ agent, instanceKey, input }));
