@@ -20,6 +20,9 @@ describe('gdn instance', () => {
     enter();
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ agents: ['helper', 'idle'] }) });
     expect(await gdn('instance list --json')).toEqual({ stdout: '[]\n', stderr: '', exitCode: 0 });
+    const early = await gdn('instance show host default');
+    expect(early.stderr).toStartWith('E_INSTANCE_UNKNOWN: Agent "host" has no conversations.\n');
+    expect({ stdout: early.stdout, exitCode: early.exitCode }).toEqual({ stdout: '', exitCode: 3 });
     expect(existsSync(place.stateRoot)).toBe(false);
     await place.serve('bundle');
     for (const line of ['--input Hi', '--input Ho', '--input Ho --agent helper --instance a/b'])
@@ -123,7 +126,7 @@ describe('gdn instance delete', () => {
     expect({ stdout: silent.stdout, exitCode: silent.exitCode }).toEqual({ stdout: '', exitCode: 2 });
     const asked = ['instance', 'delete', 'host', 'default', '--bundle', 'bundle'];
     const whenSeen = '[y/N] ';
-    // `hostile-folder.test.ts` gives every kind of answer to the same question for trust.
+    // `hostile-folder.test.ts` gives all four answers to the question for trust, which is asked in the same way.
     for (const keys of sampleStep === 1 ? ['\r', 'n\r', '\x03', '\x04'] : ['\r', '\x03']) {
       const { screen, exitCode } = await place.runOnTerminal(asked, [{ whenSeen, keys }]);
       expect(screen).toContain(
@@ -278,6 +281,7 @@ describe('gdn deadletter', () => {
     });
     expect((await Promise.all(ended)).map(({ exitCode }) => exitCode)).toEqual(letters.map(() => 1));
     rmSync(join(place.folder, 'crash'));
+    expect(await json('deadletter list --json')).toHaveLength(letters.length);
   });
   afterAll(async () => {
     expect((await gdn('stop')).exitCode).toBe(0);

@@ -1,6 +1,6 @@
 // Tests with real processes: `gdn doctor` as npm installs it, on fake systems that have only a few programs.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Check } from '../doctor/check.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
@@ -14,9 +14,7 @@ const noKeys = { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '', GOOGLE_GENERATIVE_AI
 
 /** Creates a PATH with only these programs: the given shell scripts, and the real Node, which the launcher needs. */
 async function programs(scripts: Readonly<Record<string, string>>): Promise<string> {
-  const folder = join(place.folder, 'programs');
-  if (existsSync(folder)) return folder;
-  mkdirSync(folder);
+  const folder = mkdtempSync(join(place.folder, 'programs-'));
   symlinkSync(Bun.which('node') ?? '', join(folder, 'node'));
   for (const [name, script] of Object.entries(scripts)) {
     await Bun.write(join(folder, name), `#!/bin/sh\n${script}\n`);

@@ -91,6 +91,7 @@ describe('damage to one file of an idle conversation', () => {
     const cases = probed.flatMap((text, at) =>
       damagesOf(text, at).map((damage) => ({ damage, at, instanceKey: `${damage}-${at}` })),
     );
+    expect(new Set(cases.map(({ damage }) => damage))).toEqual(new Set(Object.keys(damages)));
     const all = [...cases.map(({ instanceKey }) => instanceKey), 'here', 'there'];
     await Promise.all(all.map((instanceKey) => before.ask({ input: 'one', instanceKey })));
     await before.stop();
@@ -102,7 +103,7 @@ describe('damage to one file of an idle conversation', () => {
     const told = all.filter((_, at) => answers[at] !== 'You said: two');
     // More than half of the damaged files are reported. The others are rewritten at the start, or only people read
     // them.
-    expect(told.length).toBeGreaterThan(cases.length / 2);
+    expect(told.length - ['here', 'there'].length).toBeGreaterThan(cases.length / 2);
     for (const answer of answers) expect(answer).toMatch(/^(You said: two|E_STORE_CORRUPT|E_STORE_INSTANCE)$/);
     expect(told).toContain('here');
     expect(told).toContain('there');

@@ -51,18 +51,25 @@ describe('gdn init', () => {
   });
 
   const shown: [template: string, input: string, answer: RegExp][] = [
-    ['minimal', 'hello', /./],
+    ['minimal', 'hello', /^You said: hello$/m],
     ['default', 'What time is it in Asia/Seoul?', /^In Asia\/Seoul it is \w+day, .+\.$/m],
     ['multi-agent', 'Ask the researcher about tea', /^The researcher says: .+ about tea\.$/m],
     ['extension', 'How often have I been here?', /^This is visit number 1\.$/m],
     ['demo', 'What is the weather in Seoul for the next 30 days?', /^Seoul, the next 3 days: 12 °C, 14 °C, 11 °C\.$/m],
   ];
-  test.each(shown)('--template %s: its README shows its features', async (template, input, answer) => {
-    await gdn('init', 'my-swarm', '--template', template, '--no-git');
-    expect(read('my-swarm/README.md')).toContain(`--input "${input}"`);
-    const ended = await gdn('run', 'my-swarm', '--trust', '--input', input);
-    expect(ended).toMatchObject({ stdout: expect.stringMatching(answer), stderr: '', exitCode: 0 });
-  });
+  test.each(shown)(
+    '--template %s: its README shows its features, and another input is repeated',
+    async (template, input, answer) => {
+      await gdn('init', 'my-swarm', '--template', template, '--no-git');
+      expect(read('my-swarm/README.md')).toContain(`--input "${input}"`);
+      await place.serveWith({ env }, 'my-swarm');
+      const ended = await gdn('run', 'my-swarm', '--trust', '--input', input);
+      expect(ended).toMatchObject({ stdout: expect.stringMatching(answer), stderr: '', exitCode: 0 });
+      const other = await gdn('run', 'my-swarm', '--trust', '--input', 'hello');
+      expect(other).toMatchObject({ stdout: expect.stringMatching(/^You said: hello\b/), stderr: '', exitCode: 0 });
+      expect((await gdn('stop', '--bundle', 'my-swarm')).exitCode).toBe(0);
+    },
+  );
 
   test('every template is run', () => {
     expect(shown.map(([template]) => template).toSorted()).toEqual(templateNames.toSorted());

@@ -28,16 +28,21 @@ afterEach(async () => {
 const usage = { input: 20, output: 3, cached: 0 };
 const greeting: WireReply = { text: ['Good ', 'morning', ' to you.'], usage };
 
-/** The tool that the server calls in a template, and a part of the result that goes back. */
-const calls: Partial<Record<Template, { call: Omit<WireCall, 'id'>; result: string }>> = {
+/**
+ * The tool that the server calls in a template, a part of the result that goes back, and the number of requests for one
+ * input, of which an agent that is asked makes one.
+ */
+const calls: Partial<Record<Template, { call: Omit<WireCall, 'id'>; result: string; requests: number }>> = {
   'multi-agent': {
     call: { name: 'agents__request', args: { target: 'researcher', input: 'Tea?' } },
     result: 'Good morning to you.',
+    requests: 3,
   },
-  extension: { call: { name: 'guest-book__read', args: {} }, result: '"visits":1' },
+  extension: { call: { name: 'guest-book__read', args: {} }, result: '"visits":1', requests: 2 },
   demo: {
     call: { name: 'agents__request', args: { target: 'forecaster', input: 'Tea?' } },
     result: 'Good morning to you.',
+    requests: 3,
   },
 };
 
@@ -52,7 +57,7 @@ describe('a bundle of gdn init', () => {
         valid: true,
         warnings: [],
       });
-      const { call, result } = calls[template] ?? {};
+      const { call, result, requests = 1 } = calls[template] ?? {};
       const first = call === undefined ? [] : [{ reply: { calls: [{ id: 'call-1', ...call }], usage } }];
       server.answer(...first, { reply: greeting });
       expect(await gdn('run', 'my-swarm', '--trust', '--input', 'Tea?')).toEqual({
@@ -60,7 +65,7 @@ describe('a bundle of gdn init', () => {
         stderr: '',
         exitCode: 0,
       });
-      expect(new Set(server.requests.map(({ path }) => path))).toEqual(new Set(['/v1/chat/completions']));
+      expect(server.requests.map(({ path }) => path)).toEqual(Array(requests).fill('/v1/chat/completions'));
       expect(server.requests[0]?.body).toMatchObject({ model: 'qwen3:8b', stream: true });
       expect(server.requests[0]?.headers.get('authorization')).toBeNull();
       const last = JSON.stringify(server.requests.at(-1)?.body['messages']);

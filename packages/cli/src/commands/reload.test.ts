@@ -125,11 +125,14 @@ describe('gdn reload', () => {
 
 test('gdn reload without a running swarm prints the command to type', async () => {
   enter();
-  await writeBundle({ host: 'one', helper: 'two' });
-  const { exitCode, stderr } = await place.run('reload', '--bundle', 'swarm');
-  expect(exitCode).toBe(3);
-  expect(stderr).toContain('gdn run swarm --detach');
-  await leave();
+  try {
+    await writeBundle({ host: 'one', helper: 'two' });
+    const { exitCode, stderr } = await place.run('reload', '--bundle', 'swarm');
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain('gdn run swarm --detach');
+  } finally {
+    await leave();
+  }
 });
 
 describe('gdn run --watch', () => {

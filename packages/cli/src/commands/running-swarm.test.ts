@@ -172,6 +172,12 @@ describe('a running swarm without conversations', () => {
       return new Map((await statuses()).map(({ agent, instanceKey, pid }) => [`${agent} ${instanceKey}`, pid]));
     };
     const first = await talkToEveryone();
+    const idle = { pid: expect.any(Number), status: 'idle', queued: 0, crashes: 0 };
+    expect(await statuses()).toEqual([
+      { agent: 'host', instanceKey: 'default', ...idle },
+      { agent: 'helper', instanceKey: 'default', ...idle },
+      { agent: 'helper', instanceKey: 'k', ...idle },
+    ]);
     expect(JSON.parse((await gdn('restart', ...helper('k'), '--json')).stdout)).toEqual({ restarted: 1 });
     const second = await talkToEveryone();
     expect(whoDiffers(first, second)).toEqual(['helper k']);

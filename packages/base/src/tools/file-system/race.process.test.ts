@@ -12,12 +12,18 @@ import { writeText } from './write-text.ts';
 
 let folder: GuardedFolder;
 let racer: Bun.Subprocess<'ignore', 'pipe', 'inherit'>;
+/** The memory in which the racer counts its rounds. */
+let counted: DataView;
 beforeEach(async () => {
   folder = guardedFolder();
   mkdirSync(join(folder.outside, 'deep'));
   writeFileSync(join(folder.outside, 'deep/secret.txt'), `${CANARY}\n`);
   const program = join(import.meta.dir, 'testing/swap-folders.ts');
-  racer = Bun.spawn([process.execPath, program, folder.root, folder.outside], { stdout: 'pipe', stderr: 'inherit' });
+  const counter = join(folder.base, 'counter');
+  writeFileSync(counter, Buffer.alloc(4));
+  counted = new DataView(Bun.mmap(counter).buffer);
+  const command = [process.execPath, program, folder.root, folder.outside, counter];
+  racer = Bun.spawn(command, { stdout: 'pipe', stderr: 'inherit' });
   await racer.stdout.getReader().read();
 });
 afterEach(async () => {
@@ -27,19 +33,23 @@ afterEach(async () => {
 });
 
 /**
- * Calls `act` at least `rounds` times. Then continues until `act` was refused `least` times and accepted `least` times,
- * or the time is up.
+ * Calls `act` at least `rounds` times. Then continues until the racer has swapped `SWAPS` times since the first call and
+ * `act` was refused `least` times and accepted `least` times, or the time is up.
  */
 function race(rounds: number, act: () => unknown, least = 10): { keptOut: number; said: string } {
   const deadline = performance.now() + 10_000;
+  const swappedBefore = counted.getUint32(0);
+  const swaps = () => counted.getUint32(0) - swappedBefore;
   const said = new Set<string>();
   let [keptOut, others] = [0, 0];
-  while (performance.now() < deadline && (keptOut + others < rounds || keptOut < least || others < least)) {
+  const isEnough = () => keptOut + others >= rounds && keptOut >= least && others >= least && swaps() >= SWAPS;
+  while (performance.now() < deadline && !isEnough()) {
     const outcome = outcomeOf(act);
     said.add(outcome);
     if (outcome === 'E_FILE_OUTSIDE') keptOut += 1;
     else others += 1;
   }
+  expect(swaps()).toBeGreaterThanOrEqual(SWAPS);
   return { keptOut, said: [...said].join('\n') };
 }
 
@@ -51,6 +61,7 @@ function outcomeOf(act: () => unknown): string {
   }
 }
 
+const SWAPS = 100;
 const names = ['folder/deep/secret.txt', 'file'];
 const limitMs = 60_000;
 
