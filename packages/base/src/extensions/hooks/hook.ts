@@ -8,7 +8,7 @@ export type HookPoint = (typeof points)[number];
 export interface Hook {
   readonly id?: string;
   readonly point: HookPoint;
-  /** Hooks with a lower priority run first at a `before` point, and last at an `after` point. */
+  /** Hooks of a point run with the lowest priority first, and hooks with equal priorities in the order of the config. */
   readonly priority?: number;
   /** The tools to which the hook applies, at the points of a tool call; `*` matches any text. */
   readonly tool?: string;

@@ -92,17 +92,33 @@ describe('a hook that calls a tool', () => {
     await tested.close();
   });
 
-  test('L-03 lower priorities run first before the inside, and last after it; equal ones keep their order', async () => {
+  test('D-10 L-03 hooks run with the lowest priority first, equal ones in the order of the config, at every point', async () => {
     const seen: string[] = [];
-    const hooks = (['turn.pre', 'turn.post'] as const).flatMap((point) => [
+    const hooks = (['turn.pre', 'turn.post', 'step.pre', 'step.post'] as const).flatMap((point) => [
       note(point, { n: 'a' }, { priority: 10 }),
       note(point, { n: 'b' }, { priority: 5 }),
       note(point, { n: 'c' }, { priority: 10 }),
     ]);
     const tested = await open(hooks, seen);
     await tested.say('hello');
-    expect(seen.map((line) => line.at(-3))).toEqual(['b', 'a', 'c', 'c', 'a', 'b']);
+    expect(seen.map((line) => line.at(-3)).join('')).toBe('bac'.repeat(4));
     await tested.close();
+
+    const write = (point: Hook['point'], letter: string, priority: number): Hook => ({
+      point,
+      priority,
+      action: { command: ['sh', '-c', `printf ${letter} >> order`] },
+    });
+    const around = await open([
+      write('toolCall.pre', 'x', 2),
+      write('toolCall.pre', 'w', 1),
+      write('toolCall.post', 'a', 10),
+      write('toolCall.post', 'b', 5),
+      write('toolCall.post', 'c', 10),
+    ]);
+    await around.say('look');
+    expect(readFileSync(join(folder, 'order'), 'utf8')).toBe('wxbac');
+    await around.close();
   });
 
   test('L-03 a failing tool is logged, and the turn continues', async () => {

@@ -58,13 +58,9 @@ export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} 
     }
   }
 
-  /**
-   * Runs hooks in the order of layers: the hook with the lowest priority runs first before `next()`, and last after
-   * `next()`.
-   */
+  /** Runs the hooks of a point, lowest priority first; hooks with equal priorities run in the order of the config. */
   async function runAll(point: HookPoint, ctx: Ctx, facts: () => JsonObject): Promise<void> {
-    const list = point.endsWith('.post') ? at(point).toReversed() : at(point);
-    for (const hook of list) {
+    for (const hook of at(point)) {
       if ('toolName' in ctx && hook.fits(ctx.toolName) !== true) continue;
       await run(hook, ctx, facts());
     }
