@@ -3,9 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import { GoondanError } from '@goondan/types';
 import type { FetchConfig } from './fetch-config.ts';
 import { findAddresses, hostOf, parseUrl, type Resolve } from './find-address.ts';
+import { type Hop, nextHop } from './next-hop.ts';
 import { readBody } from './read-body.ts';
 import { checkHeaders, headersFor } from './request-headers.ts';
-import { type HttpRequest, sendRequest } from './send-request.ts';
+import { sendRequest } from './send-request.ts';
+import { shownUrl } from './shown-url.ts';
 import { toReadable } from './to-readable.ts';
 
 export interface FetchAsk {
@@ -39,7 +41,7 @@ export async function fetchPage(ask: FetchAsk, place: FetchPlace) {
   } catch (error) {
     place.signal.throwIfAborted();
     if (late.aborted) {
-      const problem = `${shown(ask.url)} did not answer within ${place.config.timeoutMs} ms`;
+      const problem = `${shownUrl(ask.url)} did not answer within ${place.config.timeoutMs} ms`;
       throw new GoondanError('E_FETCH_TIMEOUT', `${problem}.`, { cause: error });
     }
     throw error;
@@ -55,17 +57,15 @@ async function follow(ask: FetchAsk, place: FetchPlace) {
   };
   for (let count = 0; ; count += 1) {
     const answer = await askHop(hop, place);
-    const next = nextHop(hop, answer);
+    const next = nextHop(hop, answer.statusCode, answer.headers.location);
     if (next === undefined) return read(hop, answer, ask, place.config);
     answer.destroy();
     if (count === MOST_REDIRECTS) {
-      throw new GoondanError('E_FETCH_REDIRECT', `${shown(ask.url)} redirects more than ${MOST_REDIRECTS} times.`);
+      throw new GoondanError('E_FETCH_REDIRECT', `${shownUrl(ask.url)} redirects more than ${MOST_REDIRECTS} times.`);
     }
     hop = next;
   }
 }
-
-type Hop = Pick<HttpRequest, 'url' | 'method' | 'headers' | 'body'>;
 
 /** Tries the addresses of the host in order, and returns the first response. */
 async function askHop(hop: Hop, { config, resolve, signal }: FetchPlace): Promise<IncomingMessage> {
@@ -86,26 +86,11 @@ async function askHop(hop: Hop, { config, resolve, signal }: FetchPlace): Promis
   });
 }
 
-/** Returns the next request if the response is a redirect; otherwise `undefined`. */
-function nextHop(hop: Hop, { statusCode = 0, headers: { location } }: IncomingMessage): Hop | undefined {
-  if (location === undefined || ![301, 302, 303, 307, 308].includes(statusCode)) return undefined;
-  const url = parseUrl(location, hop.url);
-  const isSameOrigin = url.origin === hop.url.origin;
-  // Headers and body are not sent to another origin.
-  const headers = isSameOrigin ? hop.headers : {};
-  const isHarmless = hop.method === 'GET' || hop.method === 'HEAD';
-  if (isHarmless) return { ...hop, url, headers };
-  if (statusCode < 307) return { url, headers, method: 'GET', body: undefined };
-  if (isSameOrigin) return { ...hop, url };
-  const problem = `${shown(hop.url.href)} redirects the posted body to another host`;
-  throw new GoondanError('E_FETCH_REDIRECT', `${problem}.`);
-}
-
 async function read(hop: Hop, answer: IncomingMessage, ask: FetchAsk, config: FetchConfig) {
   const body = await readBody(answer, config.bodyLimit).catch((error: unknown) => {
     if (GoondanError.is(error)) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new GoondanError('E_FETCH_FAILED', `The answer of ${shown(hop.url.href)} broke off: ${reason}`, {
+    throw new GoondanError('E_FETCH_FAILED', `The answer of ${shownUrl(hop.url.href)} broke off: ${reason}`, {
       cause: error,
     });
   });
@@ -125,8 +110,4 @@ async function read(hop: Hop, answer: IncomingMessage, ask: FetchAsk, config: Fe
     ...(isCut ? { cut: true } : {}),
     ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers) }),
   };
-}
-
-function shown(url: string): string {
-  return JSON.stringify(url.length > 200 ? `${url.slice(0, 200)}…` : url);
 }
