@@ -54,6 +54,7 @@ const pages: Record<string, (request: Request) => Response | Promise<Response>> 
   '/308': () => redirect(308, '/text'),
   '/away': (request) => redirect(302, `http://other.test:${new URL(request.url).port}/text`),
   '/away-307': (request) => redirect(307, `http://other.test:${new URL(request.url).port}/text`),
+  '/away-308': (request) => redirect(308, `http://other.test:${new URL(request.url).port}/text`),
   '/round': () => redirect(302, '/round'),
   '/nowhere': () => redirect(302, 'http://'),
   '/304': () => new Response(null, { status: 304 }),
@@ -201,9 +202,11 @@ describe('a redirect', () => {
     await get('/away', { headers: { 'x-own': 'canary' } }, { headers, allow });
     expect(heard.map((request) => request.headers.get('authorization'))).toEqual(['Bearer canary', null]);
     expect(heard.map((request) => request.headers.get('x-own'))).toEqual(['canary', null]);
-    const posted = get('/away-307', { method: 'POST', body: 'canary' }, { allow });
-    expect(await refusal(posted)).toMatchObject({ code: 'E_FETCH_REDIRECT' });
-    expect(heard).toHaveLength(3);
+    for (const path of ['/away-307', '/away-308']) {
+      const posted = get(path, { method: 'POST', body: 'canary' }, { allow });
+      expect(await refusal(posted)).toMatchObject({ code: 'E_FETCH_REDIRECT' });
+    }
+    expect(heard).toHaveLength(4);
   });
 });
 

@@ -75,6 +75,19 @@ describe('a request', () => {
     expect(calls.openCalls).toBe(0);
   });
 
+  test('T-15 a committed answer ends the request only if it comes from the instance that was asked', () => {
+    const calls = broker();
+    const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b', 'k')), moment));
+    for (const other of [at('c', 'k'), at('b'), at('a')]) {
+      expect(calls.replied(other, event.id, answered('forged'))).toEqual([]);
+    }
+    expect(calls.openCalls).toBe(1);
+    expect(ends(calls.replied(at('b', 'k'), event.id, answered('true')))).toMatchObject([
+      { caller: at('a'), callId: 'c1', outcome: { status: 'answered', result: answered('true') } },
+    ]);
+    expect(calls.replied(at('b', 'k'), event.id, answered('again'))).toEqual([]);
+  });
+
   test('A-08 hands on input and metadata', () => {
     const claims = { input: 'question', metadata: { from: 'a layer' } };
     const event = delivered(broker().call(at('a'), rootEvent(), ask(at('b'), { claims }), moment));

@@ -1,0 +1,51 @@
+/**
+ * Deliberate mistakes outside the journal, as patches. Each mutant removes one safety check, and names the test that
+ * must fail on it. The mutants of the journal are in `packages/runtime/src/workspace/simulation/mutants`.
+ */
+export interface RuleMutant {
+  readonly name: string;
+  /** The path of the file to patch, relative to the repository. */
+  readonly file: string;
+  /** The text to replace; it occurs exactly once in the file. */
+  readonly find: string;
+  readonly replace: string;
+  /** The path of the test file, relative to the repository. */
+  readonly testFile: string;
+  /** A part of the title of the test that fails. */
+  readonly title: string;
+}
+
+export const ruleMutants: readonly RuleMutant[] = [
+  {
+    name: 'run a tool call if one of its approvals fits the arguments',
+    file: 'packages/runtime/src/agent/tool-call/call-approvals.ts',
+    find: 'this.#bindings.every(',
+    replace: 'this.#bindings.some(',
+    testFile: 'packages/runtime/src/agent/tool-call/call-approvals.test.ts',
+    title: 'T-15 two approvals of different arguments approve neither',
+  },
+  {
+    name: 'take a posted body to another origin after a 308',
+    file: 'packages/base/src/tools/http-fetch/next-hop.ts',
+    find: 'if (isSameOrigin) return',
+    replace: 'if (isSameOrigin || statusCode === 308) return',
+    testFile: 'packages/base/src/tools/http-fetch/next-hop.test.ts',
+    title: 'T-15 a 308 never takes a posted body to another origin',
+  },
+  {
+    name: 'keep the headers on the way from https to http of the same host',
+    file: 'packages/base/src/tools/http-fetch/next-hop.ts',
+    find: 'url.origin === hop.url.origin',
+    replace: 'url.host === hop.url.host',
+    testFile: 'packages/base/src/tools/http-fetch/next-hop.test.ts',
+    title: 'T-15 leaves the headers behind on the way to http from https',
+  },
+  {
+    name: 'accept a committed answer from an instance that was not asked',
+    file: 'packages/runtime/src/orchestrator/calls/call-broker.ts',
+    find: "if (call?.kind !== 'request' || !isSameAddress(call.callee, address)) return [];",
+    replace: "if (call?.kind !== 'request') return [];",
+    testFile: 'packages/runtime/src/orchestrator/calls/call-broker.test.ts',
+    title: 'T-15 a committed answer ends the request only if it comes from the instance that was asked',
+  },
+];
