@@ -4,8 +4,9 @@ import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { samples } from '../../../../test/samples.ts';
 import { checkPlainSchema } from './check-plain-schema.ts';
+import { validatorOptions } from './json-schema.ts';
 
-const validator = new Ajv({ strict: false, allErrors: true, logger: false, validateSchema: false });
+const validator = new Ajv(validatorOptions);
 
 /** Returns the places and the texts of all errors that the validator itself finds. */
 function judge(schema: JsonSchema, value: JsonValue): readonly (readonly string[])[] {
@@ -67,6 +68,7 @@ const { value } = fc.letrec<{ value: JsonValue }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3 },
     simple,
+    fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY),
     fc.array(tie('value'), { maxLength: 3 }),
     fc.dictionary(name, tie('value'), { maxKeys: 3, noNullPrototype: true }),
   ),

@@ -9,8 +9,10 @@ import type { JsonSchema } from '@goondan/types';
 import { type SchemaProblem, schemaProblem } from './find-schema-problem.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
-/** Adds the problems of a value, which is at this path. */
-type Check = (value: unknown, path: readonly string[], problems: SchemaProblem[]) => void;
+/** The place of a value, from inside to outside. A path is made of it only for a problem. */
+type Place = { readonly name: string | number; readonly within: Place } | undefined;
+/** Adds the problems of a value, which is at this place. */
+type Check = (value: unknown, place: Place, problems: SchemaProblem[]) => void;
 /** Makes the check of a keyword from the keyword's value. Returns `undefined` if only the validator can check it. */
 type Rule = (wanted: unknown, schema: Fields) => Check | undefined;
 
@@ -20,7 +22,7 @@ export function checkPlainSchema(schema: JsonSchema): ((value: unknown) => reado
   if (check === undefined) return undefined;
   return (value) => {
     const problems: SchemaProblem[] = [];
-    check(value, [], problems);
+    check(value, undefined, problems);
     return problems;
   };
 }
@@ -30,8 +32,6 @@ const remarks = ['title', 'description', 'default', 'examples', '$comment'];
 
 const isAtMost = (value: number, wanted: number) => value <= wanted;
 const isAtLeast = (value: number, wanted: number) => value >= wanted;
-/** Counts a surrogate pair as one character. */
-const countCharacters = (value: unknown) => Array.from(String(value)).length;
 const countItems = (value: unknown) => (Array.isArray(value) ? value.length : 0);
 
 /** The keywords for each type of values, in the order of the validator. Without a type they are for all values. */
@@ -98,13 +98,13 @@ function checkOf(schema: unknown): Check | undefined {
       if (check === undefined) return undefined;
       ofGroup.push(check);
     }
-    checks.push((value, path, problems) => {
-      if (type === undefined || hasType(value, type)) for (const check of ofGroup) check(value, path, problems);
+    checks.push((value, place, problems) => {
+      if (type === undefined || hasType(value, type)) for (const check of ofGroup) check(value, place, problems);
     });
     if (isLater && type === types[0]) checks.push(checkType);
   }
-  return (value, path, problems) => {
-    for (const check of checks) check(value, path, problems);
+  return (value, place, problems) => {
+    for (const check of checks) check(value, place, problems);
   };
 }
 
@@ -119,9 +119,23 @@ function hasType(value: unknown, type: unknown): boolean {
 
 /** Makes a check with one problem, whose message begins with `must`. */
 function demand(fits: (value: unknown) => boolean, problem: () => string): Check {
-  return (value, path, problems) => {
-    if (!fits(value)) problems.push(schemaProblem(path, `must ${problem()}`));
+  return (value, place, problems) => {
+    if (!fits(value)) problems.push(problemAt(place, `must ${problem()}`));
   };
+}
+
+function problemAt(place: Place, problem: string): SchemaProblem {
+  const path: string[] = [];
+  for (let at = place; at !== undefined; at = at.within) path.unshift(String(at.name));
+  return schemaProblem(path, problem);
+}
+
+/** Counts a surrogate pair as one character, without a copy of the text. */
+function countCharacters(value: unknown): number {
+  const text = String(value);
+  let count = 0;
+  for (let at = 0; at < text.length; at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1) count += 1;
+  return count;
 }
 
 function limit(
@@ -169,19 +183,18 @@ function equalOne(wanted: unknown): Check | undefined {
 function checkItems(wanted: unknown): Check | undefined {
   const check = checkOf(wanted);
   if (check === undefined) return undefined;
-  return (value, path, problems) => {
+  return (value, place, problems) => {
     if (!Array.isArray(value)) return;
-    for (const [index, item] of value.entries()) check(item, [...path, String(index)], problems);
+    for (let index = 0; index < value.length; index += 1) check(value[index], { name: index, within: place }, problems);
   };
 }
 
 function requireFields(wanted: unknown): Check | undefined {
   if (!Array.isArray(wanted) || wanted.includes(STRANGE)) return undefined;
   const names = wanted.map(String);
-  return (value, path, problems) => {
+  return (value, place, problems) => {
     for (const name of names) {
-      if (fieldOf(value, name) === undefined)
-        problems.push(schemaProblem(path, `must have required property '${name}'`));
+      if (fieldOf(value, name) === undefined) problems.push(problemAt(place, `must have required property '${name}'`));
     }
   };
 }
@@ -191,11 +204,11 @@ function checkOtherFields(wanted: unknown, { properties }: Fields): Check | unde
   const named = new Set(isObject(properties) ? Object.keys(properties) : []);
   const check = wanted === false ? undefined : checkOf(wanted);
   if (wanted !== false && check === undefined) return undefined;
-  return (value, path, problems) => {
+  return (value, place, problems) => {
     if (!isObject(value)) return;
     for (const name of Object.keys(value).filter((each) => !named.has(each))) {
-      if (check !== undefined) check(value[name], [...path, name], problems);
-      else problems.push(schemaProblem(path, `must NOT have additional properties ("${name}")`));
+      if (check !== undefined) check(value[name], { name, within: place }, problems);
+      else problems.push(problemAt(place, `must NOT have additional properties ("${name}")`));
     }
   };
 }
@@ -208,10 +221,10 @@ function checkFields(wanted: unknown): Check | undefined {
     if (check === undefined) return undefined;
     checks.push([name, check]);
   }
-  return (value, path, problems) => {
+  return (value, place, problems) => {
     for (const [name, check] of checks) {
       const field = fieldOf(value, name);
-      if (field !== undefined) check(field, [...path, name], problems);
+      if (field !== undefined) check(field, { name, within: place }, problems);
     }
   };
 }

@@ -3,7 +3,7 @@
  * plain.
  */
 import { type JsonSchema, GoondanError } from '@goondan/types';
-import type { Ajv, ErrorObject, SchemaValidateFunction, ValidateFunction } from 'ajv';
+import type { Ajv, ErrorObject, Options, SchemaValidateFunction, ValidateFunction } from 'ajv';
 import { checkPlainSchema } from './check-plain-schema.ts';
 import { findSizeProblem } from './count-schema-nodes.ts';
 import {
@@ -66,12 +66,22 @@ function anonymous({ $id: _id, $schema: _draft, $async: _async, ...schema }: Jso
   return schema;
 }
 
+/** `strictNumbers`: NaN and the infinities are not numbers, as in JSON. */
+export const validatorOptions: Options = {
+  strict: false,
+  strictNumbers: true,
+  allErrors: true,
+  logger: false,
+  inlineRefs: false,
+  validateSchema: false,
+};
+
 async function loadValidator(): Promise<Ajv> {
   const { Ajv } = await import('ajv');
   // The validator is not strict, because schemas of foreign tools and MCP servers have their own keywords. A target of
   // many $refs is compiled once, not once per reference. Schemas are not validated again here, because compiling the
   // meta-schema takes longer than everything else.
-  const ajv = new Ajv({ strict: false, allErrors: true, logger: false, inlineRefs: false, validateSchema: false });
+  const ajv = new Ajv(validatorOptions);
   ajv.removeKeyword('uniqueItems');
   return ajv.addKeyword({
     keyword: 'uniqueItems',

@@ -16,9 +16,10 @@ const timeOfDay = new Intl.DateTimeFormat([], {
 });
 const dayOfYear = new Intl.DateTimeFormat([], { day: 'numeric', month: 'short' });
 
-/** Formats the time of day, preceded by the date if it is not today. */
+/** Formats the time of day, preceded by the date if it is not today. Returns the text itself if it is not a time. */
 export function describeMoment(iso: string, now = new Date()): string {
   const moment = new Date(iso);
+  if (Number.isNaN(moment.getTime())) return iso;
   const time = timeOfDay.format(moment);
   return moment.toDateString() === now.toDateString() ? time : `${dayOfYear.format(moment)} ${time}`;
 }

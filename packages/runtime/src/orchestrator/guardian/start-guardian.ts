@@ -1,4 +1,5 @@
 /** The orchestrator's side of the guardian. */
+import { existsSync } from 'node:fs';
 import { GoondanError } from '@goondan/types';
 import { CHANNEL_DESCRIPTOR } from '../../ipc/channel/socket-wire.ts';
 import { type Check, count, type FieldsOf, listOf, object, oneOf, text } from '../../ipc/check/shape.ts';
@@ -60,7 +61,7 @@ export async function startGuardian(options: GuardianOptions): Promise<Guardian>
   if (greeting === undefined) {
     // If the guardian still starts, it finds the connection closed and exits.
     line.close();
-    throw new GoondanError('E_PROCESS_START', `The guardian did not start within ${START_MS} ms.`);
+    throw notStarted();
   }
   if (greeting.method === 'groups') warn(noProc);
   return {
@@ -95,6 +96,15 @@ function launch(bun: string, tag: string): number {
   } catch (error) {
     throw new GoondanError('E_PROCESS_START', 'The guardian cannot be started.', { cause: error });
   }
+}
+
+function notStarted(): GoondanError {
+  if (existsSync(guardianRunner)) {
+    return new GoondanError('E_PROCESS_START', `The guardian ended early, or did not start within ${START_MS} ms.`);
+  }
+  return new GoondanError('E_PROCESS_START', `The program of the guardian is missing: ${guardianRunner}`, {
+    suggestion: 'Install Goondan again. In a checkout of Goondan, run `npm run build`.',
+  });
 }
 
 const flags = ['--config=/dev/null', '--no-env-file', '--no-install', '--smol'];
