@@ -3,7 +3,8 @@
  * `npm run verify:quick`: runs formatting, lint, types and the unit tests, all at once.
  *
  * 1. A unit test starts no process and no browser. So this run leaves out the folders of `test`, the CLI's commands,
- *    and files whose names end with `.process.test.ts`, `.browser.test.ts` or `.tmux.test.ts`.
+ *    and files whose names end with `.process.test.ts`, `.browser.test.ts` or `.tmux.test.ts`. It also leaves out the
+ *    simulated crashes, which take longest.
  * 2. One type checker runs; `npm run types` runs a second one, too.
  * 3. Each step prints one line. A failed step prints its whole output. The exit code is 1 when a step failed.
  */
@@ -14,6 +15,7 @@ const repository = fileURLToPath(new URL('..', import.meta.url));
 const notUnit = [
   'test/*/*.test.ts',
   'packages/cli/src/commands/*.test.ts',
+  'packages/runtime/src/workspace/simulation/*.test.ts',
   '**/*.process.test.ts',
   '**/*.browser.test.ts',
   '**/*.tmux.test.ts',

@@ -90,6 +90,9 @@ const frames: fc.Arbitrary<string | Uint8Array> = fc.oneof(
   },
 );
 
+// With fewer runs, it could happen that only the good frames at the end of each run are delivered.
+const RUNS = Math.max(300, samples(1_500));
+
 describe('a channel with malformed frames', () => {
   test.each(receivers)('rejects or delivers each: %s', (_, receiveBytes) => {
     let heard = 0;
@@ -109,11 +112,11 @@ describe('a channel with malformed frames', () => {
         expect(seen.types.some((type) => type === 'ping' || type === 'pong')).toBe(true);
         expect(seen.usedMs).toBeLessThan(1_000);
       }),
-      { numRuns: samples(1_500) },
+      { numRuns: RUNS },
     );
     // Many frames must be delivered and many rejected; otherwise the test proves nothing.
-    expect(heard).toBeGreaterThan(samples(1_500));
-    expect(refused).toBeGreaterThan(samples(1_500));
+    expect(heard).toBeGreaterThan(RUNS);
+    expect(refused).toBeGreaterThan(RUNS);
   });
 });
 
