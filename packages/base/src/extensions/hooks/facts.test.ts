@@ -1,0 +1,69 @@
+import { expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { StepMiddlewareContext, ToolCallMiddlewareContext, TurnMiddlewareContext } from '@goondan/types';
+import { commandInput, stepFacts, toolCallFacts, turnFacts } from './facts.ts';
+import { points } from './hook.ts';
+
+const page = readFileSync(join(import.meta.dir, '../../../../../docs/base/hooks.md'), 'utf8');
+const namesIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+
+/** Returns the cell beside `label` in the first table with such a row. */
+function cellOf(label: string): string {
+  const row = page.split('\n').find((line) => line.startsWith(`| ${label} `));
+  return row?.split('|')[2] ?? '';
+}
+
+const where = { agentName: 'a', instanceKey: 'k', turnId: 't', traceId: 'r', workdir: '/w', bundleFolder: '/b' };
+const inputEvent = { id: 'e', type: 'user.message', input: 'hello', metadata: {} };
+// The casts are safe: facts read only these fields of a context.
+const turn = { ...where, inputEvent } as unknown as TurnMiddlewareContext;
+const step = { ...where, stepIndex: 0, toolCatalog: [] } as unknown as StepMiddlewareContext;
+const call = {
+  ...where,
+  stepIndex: 0,
+  toolName: 'x',
+  toolCallId: 'c',
+  args: {},
+} as unknown as ToolCallMiddlewareContext;
+const toolResult = { toolCallId: 'c', toolName: 'x', status: 'ok' } as const;
+
+test('D-26 docs/base/hooks.md lists the points, and the facts of each', () => {
+  const common = namesIn(cellOf('all'));
+  expect(common).toEqual(Object.keys(where));
+  expect(namesIn(cellOf('`point`'))).toEqual([...points]);
+  const added = (facts: object) => Object.keys(facts).filter((name) => !common.includes(name));
+
+  expect(namesIn(cellOf('a turn'))).toEqual(['event', ...Object.keys(inputEvent), 'turn.post', 'result', 'text']);
+  expect(added(turnFacts(turn, { turnId: 't', finishReason: 'text_response' }))).toEqual(['event', 'result']);
+  expect(namesIn(cellOf('a step'))).toEqual(['stepIndex', 'tools', 'step.post', 'result']);
+  expect(
+    added(stepFacts(step, { status: 'completed', hasToolCalls: false, toolCalls: [], toolResults: [], metadata: {} })),
+  ).toEqual(['stepIndex', 'tools', 'result']);
+  const { tool } = toolCallFacts(call);
+  expect(namesIn(cellOf('a tool call'))).toEqual([
+    'stepIndex',
+    'tool',
+    ...Object.keys(tool ?? {}),
+    'toolCall.post',
+    'result',
+  ]);
+  expect(added(toolCallFacts(call, toolResult))).toEqual(['stepIndex', 'tool', 'result']);
+});
+
+test('D-26 docs/base/hooks.md lists the fields that a command reads', () => {
+  const inputs = [
+    ...points.filter((point) => point.startsWith('turn')).map((point) => commandInput(point, turnFacts(turn))),
+    ...points.filter((point) => point.startsWith('step')).map((point) => commandInput(point, stepFacts(step))),
+    ...points
+      .filter((point) => point.startsWith('toolCall'))
+      .map((point) => commandInput(point, toolCallFacts(call, toolResult))),
+  ];
+  const section = (page.split('## Running a command')[1] ?? '').split('\n|')[0] ?? '';
+  const listed = namesIn(section);
+  expect(inputs).toHaveLength(points.length);
+  for (const input of inputs) {
+    expect(Object.keys(input).filter((name) => !listed.includes(name))).toEqual([]);
+    expect<unknown[]>(listed).toContain(input['hook_event_name']);
+  }
+});
