@@ -64,12 +64,9 @@ const model = {
   spec: { provider: 'scripted', model: 'm', options: { script: [{ say: 'hi' }] }, entry: undefined },
 };
 
-/** Fills in placeholders, and adapts names of version 0.10, which had capitals. */
+/** Fills in placeholders. */
 function readable(text: string): string {
-  return text
-    .replace('<확장 이름>', 'example')
-    .replace('<key>: <value>', 'key: value')
-    .replaceAll(/\bext([ABC])\b/g, (_, letter: string) => `ext-${letter.toLowerCase()}`);
+  return text.replace('<확장 이름>', 'example').replace('<key>: <value>', 'key: value');
 }
 
 function complete(written: Written): Written {

@@ -51,7 +51,7 @@ describe('an Extension resource', () => {
     ['an Extension: kind must be "Extension"', { ...whole, kind: 'Tool' }],
     ['an Extension: metadata.name must match', { ...whole, metadata: undefined }],
     ['an Extension: metadata.name must match', { ...whole, metadata: { name: '' } }],
-    ['an Extension: metadata.name must match', { ...whole, metadata: { name: 'Logging' } }],
+    ['an Extension: metadata.name must match', { ...whole, metadata: { name: 'log_ging' } }],
     ['an Extension: metadata.name must match', { ...whole, metadata: { name: '../logging' } }],
     ['an Extension: metadata.name must match', { ...whole, metadata: { name: 'a'.repeat(64) } }],
     ['an Extension: metadata.name must match', { ...whole, metadata: { name: 'logging\n' } }],

@@ -31,6 +31,10 @@ describe('a plan', () => {
     [{ agents: [] }, 'it has no agent'],
     [{ agents: [{ agentName: '../x', models }] }, '"../x" is not a name for an agent'],
     [{ agents: [...plan.agents, ...plan.agents] }, 'two agents are called "clerk"'],
+    [
+      { agents: [...plan.agents, { agentName: 'Clerk', models }] },
+      'the agents "clerk" and "Clerk" differ in capital letters only',
+    ],
     [{ agents: [{ agentName: 'clerk', models: {} }] }, 'agent "clerk" has no model'],
     [{ agents: [{ agentName: 'clerk', models, modelRef: 'Model/x' }] }, 'agent "clerk" has no Model/x'],
     [{ entryAgent: 'boss' }, 'its entry agent "boss" is not one of its agents'],

@@ -2,7 +2,7 @@
 import { GoondanError } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../json/copy-json.ts';
 import type { IngressRule } from './ingress-rule.ts';
-import { resourceNamePattern } from './resource-name.ts';
+import { foldCase, resourceNamePattern } from './resource-name.ts';
 import type { SwarmPlan } from './swarm-plan.ts';
 import type { SwarmPolicy } from './swarm-policy.ts';
 
@@ -71,6 +71,10 @@ function* findNameProblems(kind: string, names: readonly string[]): Generator<st
     if (!resourceNamePattern.test(name)) yield `"${name}" is not a name for ${kind === 'agent' ? 'an' : 'a'} ${kind}`;
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) yield `two ${kind}s are called "${twice}"`;
+  for (const [index, name] of names.entries()) {
+    const alike = names.slice(0, index).find((other) => other !== name && foldCase(other) === foldCase(name));
+    if (alike !== undefined) yield `the ${kind}s "${alike}" and "${name}" differ in capital letters only`;
+  }
 }
 
 function* findRuleProblems(

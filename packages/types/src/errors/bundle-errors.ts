@@ -85,11 +85,11 @@ export const bundleErrors = {
     suggestion: 'Declare it, or correct the name.',
   },
   E_REF_TWICE: {
-    meaning: 'The same reference is listed twice.',
+    meaning: 'The same reference is listed twice, or two names in a list differ in capital letters only.',
     suggestion: 'Remove one of the two.',
   },
   E_RESOURCE_DUPLICATE: {
-    meaning: 'Two resources of one kind have the same name.',
+    meaning: 'Two resources of one kind have the same name, or names that differ in capital letters only.',
     suggestion: 'Rename one of them.',
   },
   E_RESOURCE_KEY: {
@@ -102,7 +102,8 @@ export const bundleErrors = {
   },
   E_RESOURCE_NAME: {
     meaning: 'The name of a resource is not valid.',
-    suggestion: 'Use lower-case letters, digits and `-`, starting with a letter, at most 63 characters.',
+    suggestion:
+      'Use letters, digits, `-` and single `.`, starting with a letter and not ending with `.`, at most 63 characters.',
   },
   E_SWARM_UNKNOWN: {
     meaning: 'No swarm with that name is declared in the bundle or has run from its folder, or several swarms match.',

@@ -57,7 +57,7 @@ describe('a bundle', () => {
   test('R-04 one error rejects the whole bundle, and all problems are listed in the order of the files', async () => {
     using bundle = temporaryBundle({
       ...completeBundle,
-      'agents.yaml': `${head('Agent', 'Host')}spec: { modelConfig: { modelRef: Model/x }, tols: [] }\n`,
+      'agents.yaml': `${head('Agent', 'Ho_t')}spec: { modelConfig: { modelRef: Model/x }, tols: [] }\n`,
       'broken.yaml': `${head('Model', 'z')}spec: [\n`,
     });
     const { valid, errors } = await load(bundle.folder, completeEnvironment);

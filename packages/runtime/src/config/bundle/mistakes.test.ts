@@ -92,10 +92,16 @@ const structure: Mistake[] = [
     message: 'metadata.name is missing; it must be a string.',
   },
   {
-    title: 'a name with capitals',
-    yaml: `apiVersion: goondan.ai/v1\nkind: Model\nmetadata: { name: ‸MyModel }\nspec: { provider: anthropic, model: m }\n`,
+    title: 'D-23 a name with two dots in a row',
+    yaml: `apiVersion: goondan.ai/v1\nkind: Model\nmetadata: { name: ‸my..model }\nspec: { provider: anthropic, model: m }\n`,
     code: 'E_RESOURCE_NAME',
-    message: '"MyModel" is not a name for a resource.',
+    message: '"my..model" is not a name for a resource.',
+  },
+  {
+    title: 'D-23 a name with a dot at the end',
+    yaml: `apiVersion: goondan.ai/v1\nkind: Model\nmetadata: { name: ‸model. }\nspec: { provider: anthropic, model: m }\n`,
+    code: 'E_RESOURCE_NAME',
+    message: '"model." is not a name for a resource.',
   },
   {
     title: 'a name that is a path',
@@ -147,6 +153,34 @@ const structure: Mistake[] = [
     files: { 'more.yaml': extension('‸a') },
     code: 'E_RESOURCE_DUPLICATE',
     message: 'Extension/a is declared already, at goondan.yaml:3.',
+  },
+  {
+    title: 'D-23 two names of a kind that differ in case only',
+    yaml: documents(extension('logBook'), tool('LogBook')),
+    files: { 'more.yaml': extension('‸LogBook') },
+    code: 'E_RESOURCE_DUPLICATE',
+    message: 'Extension/LogBook differs from Extension/logBook, at goondan.yaml:3, in capital letters only.',
+    suggestion: 'Give one of the two resources another name.',
+  },
+  {
+    title: 'D-23 two extensions of an agent whose names differ in case only',
+    yaml: documents(
+      extension('log'),
+      agentSpec('modelConfig: { modelRef: Model/m }\nextensions: [Extension/log, ‸{ ref: Extension/log, as: Log }]'),
+    ),
+    code: 'E_REF_TWICE',
+    message: 'spec.extensions lists Extension/log and Extension/Log, whose names differ in capital letters only.',
+  },
+  {
+    title: 'D-23 an extension of the swarm and one of an agent whose names differ in case only',
+    yaml: documents(
+      model,
+      extension('log'),
+      agent('a', ', extensions: [Extension/log]'),
+      swarm('Agent/a', ', extensions: [‸{ ref: Extension/log, as: LOG }]'),
+    ),
+    code: 'E_REF_TWICE',
+    message: 'Agent/a lists Extension/log, which differs from Extension/LOG of the swarm in capital letters only.',
   },
   {
     title: 'a key twice',

@@ -9,7 +9,7 @@ import { errorIn, type Finding } from '../bundle-problem.ts';
 import { isFolder } from '../files/find-package.ts';
 import { resourcesOf } from '../find-resource.ts';
 import { configOf, listedAs, type ListItem, newNameOf, parseReference, referenceOf } from '../references.ts';
-import { resourceNamePattern } from '../../resource-name.ts';
+import { foldCase, resourceNamePattern } from '../../resource-name.ts';
 import { findVariableProblem } from '../../variable-name.ts';
 
 export function* checkAgents(scope: Scope): Generator<Finding> {
@@ -30,21 +30,25 @@ export function* checkAgents(scope: Scope): Generator<Finding> {
 
 /**
  * Rejects a name that is listed twice, even from different packages, because the two parts would share a state, or hide
- * each other's tools.
+ * each other's tools. Two names that differ in case only are rejected, too.
  */
 export function* checkListedOnce(
   loaded: LoadedResourceOf<'Agent' | 'Swarm'>,
   field: string,
   items: readonly ListItem[] = [],
 ): Generator<Finding> {
-  const seen = new Set<string>();
+  const seen = new Map<string, string>();
   for (const [index, item] of items.entries()) {
     const name = listedAs(item);
     if (name === undefined) continue;
-    if (seen.has(name)) {
-      yield errorIn(loaded, ['spec', field, index], 'E_REF_TWICE', `spec.${field} lists ${name} twice.`);
+    const earlier = seen.get(foldCase(name));
+    if (earlier === undefined) {
+      seen.set(foldCase(name), name);
+      continue;
     }
-    seen.add(name);
+    const problem =
+      earlier === name ? `${name} twice` : `${earlier} and ${name}, whose names differ in capital letters only`;
+    yield errorIn(loaded, ['spec', field, index], 'E_REF_TWICE', `spec.${field} lists ${problem}.`);
   }
 }
 

@@ -2,6 +2,7 @@
  * Checks the lists of a Swarm: each agent is listed once, the entry agent is one of them, and no extension is also
  * listed by one of its agents.
  */
+import { foldCase } from '../../resource-name.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { errorIn, type Finding } from '../bundle-problem.ts';
 import { findResource, resourcesOf } from '../find-resource.ts';
@@ -35,10 +36,16 @@ function* checkTiers(scope: Scope, loaded: LoadedResourceOf<'Swarm'>): Generator
   const { agents, extensions = [] } = loaded.resource.spec;
   for (const [index, item] of extensions.entries()) {
     const name = listedAs(item);
+    if (name === undefined) continue;
     for (const agent of agents) {
       const found = findResource(scope, 'Agent', referenceOf(agent))?.loaded;
-      if (!found?.resource.spec.extensions?.some((own) => listedAs(own) === name)) continue;
-      const message = `${found.identity} also lists ${name ?? ''}, which the swarm already gives to all its agents.`;
+      const names = (found?.resource.spec.extensions ?? []).map((own) => listedAs(own) ?? '');
+      const own = names.find((each) => foldCase(each) === foldCase(name));
+      if (found === undefined || own === undefined) continue;
+      const message =
+        own === name
+          ? `${found.identity} also lists ${name}, which the swarm already gives to all its agents.`
+          : `${found.identity} lists ${own}, which differs from ${name} of the swarm in capital letters only.`;
       yield errorIn(loaded, ['spec', 'extensions', index], 'E_REF_TWICE', message);
     }
   }

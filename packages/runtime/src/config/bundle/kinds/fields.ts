@@ -24,7 +24,7 @@ export const jsonSchema = z.record(z.string(), z.unknown()) as unknown as z.ZodT
 const metadata = z
   .strictObject({
     name: text.meta({
-      description: 'Lower-case letters, digits and `-`, starting with a letter, at most 63.',
+      description: 'Letters, digits, `-` and single `.`, starting with a letter, not ending with `.`, at most 63.',
       pattern: resourceNamePattern.source,
     }),
     labels: optional(z.record(z.string(), z.string()), 'Labels, for people and programs that select resources.'),
