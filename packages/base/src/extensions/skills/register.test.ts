@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { loadBundle } from '@goondan/runtime/bundle';
+import type { JsonObject } from '@goondan/types';
 import { extensionFile, scriptedAgent } from '@goondan/runtime/testing';
 import { SkillFinder } from './find-skills.ts';
 import { parseSkill } from './parse-skill.ts';
@@ -24,6 +26,8 @@ function writeSkill(path: string, { body = 'Say hello.', description = 'How to g
 }
 
 async function open(script: NonNullable<Parameters<typeof scriptedAgent>[0]>['script'], config: SkillsConfig = {}) {
+  // The copy is JSON, without `readonly`.
+  const given = JSON.parse(JSON.stringify(config)) as JsonObject;
   return scriptedAgent({
     script: script ?? [],
     workdir: join(folder, 'project'),
@@ -31,8 +35,7 @@ async function open(script: NonNullable<Parameters<typeof scriptedAgent>[0]>['sc
     extensions: [
       extensionFile('skills', join(import.meta.dir, '..', '..', '..'), './src/extensions/skills/register.ts', {
         user: false,
-        ...config,
-        folders: [...(config.folders ?? [])],
+        ...given,
       }),
     ],
   });
@@ -194,6 +197,61 @@ describe('a SKILL.md', () => {
     });
   });
 });
+
+describe('the config of spec 002 §3.3', () => {
+  const seed = join(import.meta.dir, '../../../../../test/seeds/yaml/002-3-3.yaml');
+  // The cast is safe: the file is the text of the spec.
+  const resources = Bun.YAML.parse(readFileSync(seed, 'utf8')) as { spec: { config: SkillsConfig } }[];
+  const config = resources[2]?.spec.config ?? {};
+
+  test('D-12 discovery.repoSkillDirs is an alias of folders, and comes after them', async () => {
+    expect(config).toEqual({ discovery: { repoSkillDirs: ['.agents/skills', 'skills'] } });
+    writeSkill('bundle/skills/alias');
+    writeSkill('bundle/skills/greeting', { description: 'From the alias.' });
+    writeSkill('bundle/own/greeting', { description: 'From folders.' });
+    const script = [{ afterTool: 'skills__list', say: '{{result.skills}}' }, { call: { tool: 'skills__list' } }];
+    const described = async (given: SkillsConfig) => {
+      const tested = await open(script, given);
+      await tested.say('go');
+      const offered = tested.requests.at(-1)?.tools.find(({ name }) => name === 'skills__open');
+      await tested.close();
+      return offered?.description ?? '';
+    };
+    expect(await described(config)).toContain('- alias: How to greet.\n- greeting: From the alias.');
+    const both = await described({ ...config, folders: ['own'] });
+    expect(both).toContain('- alias: How to greet.\n- greeting: From folders.');
+    expect(await described({})).not.toContain('alias');
+  });
+
+  test('D-12 is accepted by the schema, and a misspelt name is not', async () => {
+    const load = async (given: object) => {
+      write('bundle/goondan.yaml', bundleWith(given));
+      const { errors } = await loadBundle(join(folder, 'bundle'), { environment: {} });
+      return errors.map(({ code, message }) => `${code} ${message}`);
+    };
+    expect(await load(config)).toEqual([]);
+    expect(await load({ discovery: { repoSkillDir: ['skills'] } })).toEqual([expect.stringMatching(/^E_EXT_CONFIG /)]);
+  });
+});
+
+const bundleWith = (config: object) => `apiVersion: goondan.ai/v1
+kind: Agent
+metadata: { name: a }
+spec:
+  modelConfig: { modelRef: Model/m }
+  extensions:
+    - { ref: { kind: Extension, name: skills, package: '@goondan/base' }, config: ${JSON.stringify(config)} }
+---
+apiVersion: goondan.ai/v1
+kind: Model
+metadata: { name: m }
+spec: { provider: scripted, model: s, options: { script: [{ say: hi }] } }
+---
+apiVersion: goondan.ai/v1
+kind: Swarm
+metadata: { name: default }
+spec: { entryAgent: Agent/a, agents: [Agent/a] }
+`;
 
 describe('the folders', () => {
   test('take precedence in order: configured, the bundle, the project, the user; each once', () => {

@@ -20,12 +20,16 @@ import { type SkillShelf, skillTools } from './skill-tools.ts';
 
 export interface SkillsConfig {
   readonly folders?: readonly string[];
+  /** `repoSkillDirs` is another name of `folders`. Folders under both names are searched in this order. */
+  readonly discovery?: { readonly repoSkillDirs?: readonly string[] };
   readonly user?: boolean;
   /** The maximum number of open skills. Opening another one closes the skill that was opened first. */
   readonly maxOpen?: number;
 }
 
-export const register: ExtensionRegister<SkillsConfig> = (api, { folders = [], user = true, maxOpen = 3 }) => {
+export const register: ExtensionRegister<SkillsConfig> = (api, config) => {
+  const { user = true, maxOpen = 3 } = config;
+  const folders = [...(config.folders ?? []), ...(config.discovery?.repoSkillDirs ?? [])];
   const finder = new SkillFinder();
   const told = new Set<string>();
   let skills: readonly Skill[] = [];
