@@ -211,12 +211,32 @@ describe('gdn logs', () => {
   beforeEach(enter);
   afterEach(leave);
 
-  test('shows the log of a swarm, also after it stopped; --agent filters it', async () => {
-    const module = `export const register = (api) => { api.logger.warn('Hello from inside.'); };`;
+  test('F-21 logs shows the log of a swarm, also after it stopped: info and above, with pids; options filter it', async () => {
+    const module = `export const register = (api) => {
+      api.logger.warn('Hello from inside.');
+      api.logger.debug('Details from inside.');
+    };`;
     await place.write('bundle', { 'goondan.yaml': sampleBundle(tellTale), 'tell-tale.ts': module });
     await place.run('run', 'bundle', '--trust', '--input', 'Hi');
     const { stdout } = await gdn('logs');
     expect(stdout).toMatch(/^20\S+Z info Swarm "default" runs with the agents host\.$/m);
+    expect(stdout).toMatch(/ info host default: Process \d{2,} ended with code 0\.$/m);
+    expect(stdout).not.toContain('Details from inside.');
+    expect((await gdn('logs --level debug --grep details')).stdout).toMatch(
+      /^20\S+Z debug host .*Details from inside\.\n$/,
+    );
+    expect((await gdn('logs --level warn --since 1h --json')).stdout).toMatch(/^\{"time":"20[^"]+Z".*\}\n$/);
+    const atTerminal = await place.runOnTerminal(['logs', '--bundle', 'bundle', '--last', '1']);
+    expect(atTerminal.screen).toMatch(/^20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} info /);
+    const unknown = await gdn('logs --agent hots');
+    expect(unknown.stderr).toBe('E_AGENT_UNKNOWN: There is no agent "hots". Agents: host.\nDid you mean `host`?\n');
+    expect(unknown.exitCode).toBe(3);
+    const none = await gdn('logs --grep nonsense');
+    expect(none).toEqual({
+      exitCode: 0,
+      stdout: '',
+      stderr: 'No line of the log matches. `--level debug` shows all levels.\n',
+    });
     const lines = (await gdn('logs --agent host --json')).stdout
       .trimEnd()
       .split('\n')

@@ -1,13 +1,16 @@
 import type { LogLine, Swarm } from '@goondan/runtime';
 import type { LogQuestion } from '@goondan/runtime/history';
-import { addressIn, type InstanceOptions, numberUpTo } from '../common-options.ts';
+import { Option } from 'commander';
+import { addressIn, bundleFolder, type InstanceOptions, numberUpTo } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { GdnCommand } from '../gdn-command.ts';
-import { logText, stackIn } from '../log-text.ts';
+import { chooseLines, type LineChoice, logLevels, readPattern } from '../logs/choose-lines.ts';
+import { readSince } from '../logs/read-since.ts';
+import { renderLogLine } from '../logs/render-log-line.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
-type LogsOptions = InstanceOptions & { readonly follow?: boolean; readonly trace?: string; readonly last: number };
+type LogsOptions = InstanceOptions & LineChoice & { readonly follow?: boolean; readonly last: number };
 
 export function addLogsCommand(program: GdnCommand): void {
   program
@@ -15,15 +18,33 @@ export function addLogsCommand(program: GdnCommand): void {
     .summary('print the log of a swarm')
     .description(
       'Prints the last lines of the log of a swarm, also after it has stopped. With --follow it continues until ' +
-        'the swarm stops or you press Ctrl-C. With --json every line is a JSON object.',
+        'the swarm stops or you press Ctrl-C. Lines of level debug are hidden without --level debug. Times are local at a ' +
+        'terminal, and UTC in a pipe. With --json every line is a JSON object, with its time in UTC.',
     )
     .option('-f, --follow', 'keep printing what a running swarm logs')
     .option('--agent <name>', 'only lines of this agent')
     .option('--instance <key>', 'only lines of this conversation')
     .option('--trace <id>', 'only lines of this trace')
+    .addOption(
+      new Option('--level <level>', 'only lines of this level, and more important ones')
+        .choices(logLevels)
+        .default('info'),
+    )
+    .option('--since <time>', 'only newer lines: 10m, 2h, 1d, 09:30, 2026-01-31, 2026-01-31T09:30Z', (text) =>
+      readSince(text, new Date()),
+    )
+    .option(
+      '--grep <pattern>',
+      'only lines that match this regular expression; lower case matches any case',
+      readPattern,
+    )
     .option('--last <number>', 'the number of lines', numberUpTo(MOST), 100)
     .bundleOptions()
-    .examples('gdn logs --bundle my-swarm --agent assistant -f')
+    .examples(
+      'gdn logs --bundle my-swarm --agent assistant -f',
+      'gdn logs --level warn --since 1h',
+      'gdn logs --level debug --grep "process [0-9]+ ended"',
+    )
     .runs((options: LogsOptions, terminal) => withInterrupt((signal) => showLogs(options, terminal, signal)));
 }
 
@@ -32,37 +53,51 @@ async function showLogs(options: LogsOptions, terminal: Terminal, signal: AbortS
     import('../swarm/reach-swarm.ts'),
     import('@goondan/runtime/history'),
   ]);
-  const { agent, instance, trace, last } = options;
+  const { agent, instance, last, json = false } = options;
+  const where = chooseLines(options);
   const question: LogQuestion = {
     last,
+    where,
     ...(agent === undefined ? {} : { agent }),
     ...(instance === undefined ? {} : { instance }),
-    ...(trace === undefined ? {} : { traceId: trace }),
   };
-  const print = (line: LogLine) => terminal.print(options.json === true ? `${JSON.stringify(line)}\n` : toText(line));
+  const print = (line: LogLine) =>
+    terminal.print(json ? `${JSON.stringify(line)}\n` : renderLogLine(line, terminal.isWatched));
   const swarm = options.follow === true ? await reachSwarm(options) : undefined;
-  const following = swarm === undefined ? undefined : await follow(swarm, options);
-  const lines = await readSwarmLog(await placeOfSwarm(options), question);
-  for (const line of lines) print(line);
-  if (following === undefined) return exitCodes.ok;
-  signal.addEventListener('abort', following.end, { once: true });
-  if (signal.aborted) following.end();
-  await following.printWith(print, lines);
-  return signal.aborted ? exitCodes.interrupted : exitCodes.ok;
+  const following = swarm === undefined ? undefined : await follow(swarm, options, where);
+  try {
+    const place = await placeOfSwarm(options);
+    const lines = await readSwarmLog(place, question);
+    if (lines.length === 0 && agent !== undefined) {
+      const { checkAgent } = await import('../logs/check-agent.ts');
+      await checkAgent({ agent, place, folder: bundleFolder(undefined, options), running: swarm });
+    }
+    for (const line of lines) print(line);
+    if (following === undefined) {
+      if (lines.length === 0) terminal.printError(tellNothing(options));
+      return exitCodes.ok;
+    }
+    signal.addEventListener('abort', following.end, { once: true });
+    if (signal.aborted) following.end();
+    await following.printWith(print, lines);
+    return signal.aborted ? exitCodes.interrupted : exitCodes.ok;
+  } finally {
+    following?.end();
+  }
 }
 
 /**
  * Starts to watch at once and buffers the lines until they can be printed, so that no line is lost between the log file
  * and the stream.
  */
-async function follow(swarm: Swarm, { trace, ...options }: LogsOptions) {
+async function follow(swarm: Swarm, options: LogsOptions, where: (line: LogLine) => boolean) {
   let kept: LogLine[] = [];
   let take: (line: LogLine) => void = (line) => {
     // The buffer is limited, but far fewer lines than `MOST` arrive while the log file is read.
     if (kept.length < MOST) kept.push(line);
   };
   const watch = await swarm.watch({ types: ['log'], ...addressIn(options) }, (notice) => {
-    if (notice.type === 'log' && (trace === undefined || notice.line.traceId === trace)) take(notice.line);
+    if (notice.type === 'log' && where(notice.line)) take(notice.line);
   });
   return {
     end: () => watch.end(),
@@ -79,11 +114,8 @@ async function follow(swarm: Swarm, { trace, ...options }: LogsOptions) {
   };
 }
 
-function toText(line: LogLine): string {
-  const { time, level, agent, instance, connection, extension } = line;
-  const who = [agent ?? connection, instance, extension].filter(Boolean).join(' ');
-  const stack = stackIn(line).map((frame) => `  ${frame}\n`);
-  return `${time} ${level} ${who === '' ? '' : `${who}: `}${logText(line)}\n${stack.join('')}`;
+function tellNothing({ level }: LogsOptions): string {
+  return `No line of the log matches.${level === 'debug' ? '' : ' `--level debug` shows all levels.'}\n`;
 }
 
 const MOST = 100_000;

@@ -2,7 +2,7 @@
 import type { ConnectionStatus } from '../../control/swarm.ts';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import { afterHealthy } from '../supervision/backoff.ts';
-import { describeProblem } from '../supervision/describe-problem.ts';
+import { describeProblem, processName } from '../supervision/describe-problem.ts';
 import type { InstanceInput, InstanceState, Phase } from '../supervision/instance-state.ts';
 import type { SupervisionPolicy } from '../supervision/supervision-policy.ts';
 
@@ -46,6 +46,8 @@ export interface ConnectionStep {
   readonly after: InstanceState;
   readonly now: number;
   readonly policy: Pick<SupervisionPolicy, 'startTimeoutMs'>;
+  /** The process that runs after the step. */
+  readonly pid?: number | undefined;
 }
 
 export interface ToldStep {
@@ -57,20 +59,20 @@ export interface ToldStep {
 }
 
 /** Describes a step for the log. Returns `undefined` for a step that needs no log line. */
-export function tellStep({ before, input, after, now, policy }: ConnectionStep): ToldStep | undefined {
+export function tellStep({ before, input, after, now, policy, pid }: ConnectionStep): ToldStep | undefined {
   const { phase } = before;
   const { name } = after.phase;
   if (name === phase.name) return undefined;
   if (name === 'stopped') return { level: 'info', event: 'connection.stopped', message: 'Stopped.' };
   if (name === 'ready') {
-    return { level: 'info', event: 'connection.listening', message: `Process ${after.spawned} listens.` };
+    return { level: 'info', event: 'connection.listening', message: `${processName(pid)} listens.` };
   }
   if (input.type === 'exited') {
-    const { process, code, signal } = input;
+    const { code, signal } = input;
     const how = signal === null ? (code === null ? 'did not begin' : `ended with code ${code}`) : `ended by ${signal}`;
     const waitMs = Math.max(0, after.restarts.notBefore - now);
     const next = waitMs === 0 ? 'now' : `in ${Math.round(waitMs)} ms`;
-    const message = `Process ${process} ${how}; the next one starts ${next}.`;
+    const message = `${processName(input.pid)} ${how}; the next one starts ${next}.`;
     // The problem of a killed process is already known.
     const problem = phase.name === 'killed' ? {} : { problem: problemOf(phase, `its process ${how}`) };
     return { ...problem, level: 'warn', event: 'connection.exited', message };

@@ -127,7 +127,7 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
 
   protected override stepped(before: InstanceState, input: InstanceInput): void {
     const { clock, policy } = this.#deps;
-    const told = tellStep({ before, input, after: this.state, now: clock.elapsed(), policy: policy() });
+    const told = tellStep({ before, input, after: this.state, now: clock.elapsed(), policy: policy(), pid: this.pid });
     if (told === undefined) return;
     const { problem, level, event, message } = told;
     this.#problem = problem ?? this.#problem;

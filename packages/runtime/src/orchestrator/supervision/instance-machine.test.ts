@@ -233,6 +233,23 @@ describe('the process of an instance', () => {
     expect(sent(instance.start())).toEqual(['a']);
   });
 
+  test('F-21 log lines about a process name its pid', () => {
+    const told = (...inputs: InstanceInput[]) => {
+      const instance = new Driven();
+      instance.acts(work('a'));
+      instance.start();
+      instance.done('a');
+      return instance.do(...inputs).flatMap((action) => (action.type === 'report' ? [action.message] : []));
+    };
+    const exited = { type: 'exited', process: 1, code: 0, signal: null } as const;
+    expect(told({ type: 'hibernate' }, { ...exited, pid: 4711 })).toEqual(['Process 4711 ended with code 0.']);
+    expect(told({ ...exited, pid: 4711, code: null, signal: 'SIGKILL' })).toEqual(['Process 4711 ended by SIGKILL.']);
+    expect(told({ type: 'heartbeat.missed', process: 1, pid: 4711 })).toEqual([
+      'Process 4711 does not answer and is killed.',
+    ]);
+    expect(told({ type: 'hibernate' }, exited)).toEqual(['The process ended with code 0.']);
+  });
+
   test('R-03 messages of an earlier process are ignored', () => {
     const instance = new Driven();
     instance.acts(work('a'), work('b'));

@@ -108,7 +108,7 @@ function hear(
     case 'turn.lost':
       return loseTurn(state, input.error);
     case 'heartbeat.missed':
-      return killHung(state, moment);
+      return killHung(state, input, moment);
     case 'exited':
       return loseProcess(state, input, moment);
   }

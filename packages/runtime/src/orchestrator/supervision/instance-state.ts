@@ -118,8 +118,15 @@ export type InstanceInput =
   | { readonly type: 'turn.done'; readonly process: number; readonly eventId: string; readonly outcome: TurnOutcome }
   /** The turn waits for people; the process ends without finishing the turn. */
   | { readonly type: 'turn.left'; readonly process: number }
-  | { readonly type: 'heartbeat.missed'; readonly process: number }
-  | { readonly type: 'exited'; readonly process: number; readonly code: number | null; readonly signal: string | null }
+  /** `pid` is only for the log; the machine knows its processes by their number. */
+  | { readonly type: 'heartbeat.missed'; readonly process: number; readonly pid?: number }
+  | {
+      readonly type: 'exited';
+      readonly process: number;
+      readonly pid?: number;
+      readonly code: number | null;
+      readonly signal: string | null;
+    }
   /** A person, or a reload, allows another attempt: the crash count is reset, and the backoff ends. */
   | { readonly type: 'forgive' }
   /** The conversation and all its events were deleted. Has no effect while the instance has a process. */

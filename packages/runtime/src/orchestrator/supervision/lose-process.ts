@@ -1,5 +1,6 @@
 /** Handles a process that hangs or has exited: determines the cause, and decides the next step. */
 import { afterCrash, afterHealthy, type RestartHistory } from './backoff.ts';
+import { processName } from './describe-problem.ts';
 import { stop } from './drain-process.ts';
 import type { InstanceAction, InstanceInput, InstanceState, Phase, QueuedEvent } from './instance-state.ts';
 import {
@@ -19,7 +20,11 @@ import type { FrameError } from '../../ipc/check/frame-error.ts';
 import { isFinal, isStoreFault } from './start-failure.ts';
 import { countFailedStart, failStart, reportStart, seekProcess, startError, tellWaiting } from './start-process.ts';
 
-export function killHung(state: InstanceState, moment: Moment): InstanceStep {
+export function killHung(
+  state: InstanceState,
+  { pid }: Extract<InstanceInput, { type: 'heartbeat.missed' }>,
+  moment: Moment,
+): InstanceStep {
   const { phase } = state;
   if (phase.name === 'starting') {
     return reportStart(failStart(state, startError('it did not answer while it started'), moment));
@@ -28,7 +33,7 @@ export function killHung(state: InstanceState, moment: Moment): InstanceStep {
   const mayHang = phase.name === 'draining' && state.isKept !== true;
   if (phase.name !== 'ready' && phase.name !== 'busy' && !mayHang) return stay(state);
   const afterwards = phase.name === 'draining' ? phase.afterwards : 'serve';
-  const message = `Process ${state.spawned} does not answer and is killed.`;
+  const message = `${processName(pid)} does not answer and is killed.`;
   return {
     state: enter(state, { name: 'killed', why: 'hung', hasTurn: hasTurn(phase), afterwards, ...readySinceOf(phase) }),
     actions: [...clearTimerOf(phase), kill(state), { type: 'report', level: 'error', event: 'process.hung', message }],
@@ -54,7 +59,7 @@ export function loseTurn(state: InstanceState, error: FrameError): InstanceStep 
 
 export function loseProcess(
   state: InstanceState,
-  { process, code, signal }: Extract<InstanceInput, { type: 'exited' }>,
+  { pid, code, signal }: Extract<InstanceInput, { type: 'exited' }>,
   moment: Moment,
 ): InstanceStep {
   const { phase } = state;
@@ -62,7 +67,7 @@ export function loseProcess(
   const isCrash = endsInCrash(phase);
   const saidWhy = phase.name === 'killed' && (phase.why === 'startFailed' || phase.why === 'store');
   const how = signal === null ? `with code ${code}` : `by ${signal}`;
-  const message = `Process ${process} ended ${how}${saidWhy ? ', after it had said why' : isCrash ? '' : ', as it should'}.`;
+  const message = `${processName(pid)} ended ${how}${saidWhy ? '; an earlier line has the reason' : ''}.`;
   const gone: InstanceAction[] = [
     ...clearTimerOf(phase),
     { type: 'slot.release' },

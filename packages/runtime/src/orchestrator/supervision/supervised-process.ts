@@ -113,14 +113,15 @@ export abstract class SupervisedProcess<Down, Up> {
     return {
       message: (message) => this.heard(process, message),
       refused: (problem) => this.report('warn', 'frame.refused', problem),
-      hung: () => this.post({ type: 'heartbeat.missed', process }),
+      hung: () => this.post({ type: 'heartbeat.missed', process, ...this.#processId() }),
       exited: ({ code, signal, leftBehind }) => {
         if (leftBehind > 0) {
           this.report('warn', 'process.left_behind', `Ended ${leftBehind} processes that it had left behind.`);
         }
+        const ended = { process, code, signal, ...this.#processId() };
         this.#process = undefined;
         this.lost();
-        this.post({ type: 'exited', process, code, signal });
+        this.post({ type: 'exited', ...ended });
       },
       cutOff: () => {
         this.report('error', 'process.cut_off', 'It closed its channel but kept running, and is killed.');
@@ -128,5 +129,9 @@ export abstract class SupervisedProcess<Down, Up> {
       },
       unsent: (type, problem, thrown) => this.unsent(process, type, problem, thrown),
     };
+  }
+
+  #processId(): { readonly pid?: number } {
+    return this.pid === undefined ? {} : { pid: this.pid };
   }
 }

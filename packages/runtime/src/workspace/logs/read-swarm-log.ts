@@ -12,6 +12,8 @@ export interface LogQuestion {
   readonly agent?: string;
   readonly instance?: string;
   readonly traceId?: string;
+  /** Tells whether a line matches; all lines match when absent. Called only for lines that match the other fields. */
+  readonly where?: (line: LogLine) => boolean;
 }
 
 /**
@@ -34,9 +36,9 @@ export async function readSwarmLog(
   return found.toReversed();
 }
 
-function isAskedFor(line: LogLine, { agent, instance, traceId }: LogQuestion): boolean {
+function isAskedFor(line: LogLine, { agent, instance, traceId, where = () => true }: LogQuestion): boolean {
   const fits = (wanted: string | undefined, found: string | undefined) => wanted === undefined || wanted === found;
-  return fits(agent, line.agent) && fits(instance, line.instance) && fits(traceId, line.traceId);
+  return fits(agent, line.agent) && fits(instance, line.instance) && fits(traceId, line.traceId) && where(line);
 }
 
 /**

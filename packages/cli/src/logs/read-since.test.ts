@@ -1,0 +1,25 @@
+import { describe, expect, test } from 'bun:test';
+import { readSince } from './read-since.ts';
+
+const now = new Date(2026, 0, 31, 12, 0, 0);
+
+describe('F-21 logs --since', () => {
+  test.each([
+    ['30s', new Date(2026, 0, 31, 11, 59, 30)],
+    ['10m', new Date(2026, 0, 31, 11, 50)],
+    ['2h', new Date(2026, 0, 31, 10)],
+    ['1d', new Date(now.getTime() - 86_400_000)],
+    ['09:30', new Date(2026, 0, 31, 9, 30)],
+    ['09:30:15', new Date(2026, 0, 31, 9, 30, 15)],
+    ['2026-01-02', new Date(2026, 0, 2)],
+    ['2026-01-02 03:04', new Date(2026, 0, 2, 3, 4)],
+    ['2026-01-02T03:04:05.678Z', new Date('2026-01-02T03:04:05.678Z')],
+    ['2026-01-02T03:04+09:00', new Date('2026-01-01T18:04:00.000Z')],
+  ])('%s is a duration, or a local time unless it names a zone', (text, since) => {
+    expect(readSince(text, now)).toEqual(since);
+  });
+
+  test.each(['yesterday', '10', '10 m', '25:00', '2026-13-01', '2026-01-02T', '-1h'])('%s is refused', (text) => {
+    expect(() => readSince(text, now)).toThrow('Write a duration (30s, 10m, 2h, 1d) or a time');
+  });
+});

@@ -1,0 +1,23 @@
+import type { LogLine } from '@goondan/runtime';
+import { logText, stackIn } from '../log-text.ts';
+import { localDate, twoDigits } from './read-since.ts';
+
+/** Formats a line for people, with its stack. The time is local at a terminal, and UTC in a pipe. */
+export function renderLogLine(line: LogLine, isWatched: boolean): string {
+  return `${isWatched ? localTime(line.time) : line.time} ${textOfLine(line)}`;
+}
+
+/** Formats a line without its time. */
+export function textOfLine(line: LogLine): string {
+  const { level, agent, instance, connection, extension } = line;
+  const who = [agent ?? connection, instance, extension].filter(Boolean).join(' ');
+  const stack = stackIn(line).map((frame) => `  ${frame}\n`);
+  return `${level} ${who === '' ? '' : `${who}: `}${logText(line)}\n${stack.join('')}`;
+}
+
+function localTime(time: string): string {
+  const at = new Date(time);
+  if (Number.isNaN(at.getTime())) return time;
+  const clock = [at.getHours(), at.getMinutes(), at.getSeconds()].map(twoDigits).join(':');
+  return `${localDate(at)} ${clock}.${String(at.getMilliseconds()).padStart(3, '0')}`;
+}
