@@ -27,6 +27,22 @@ describe('gdn validate', () => {
     });
   });
 
+  test('F-24 counts the resources of the bundle, broken ones too, and not those of its packages', async () => {
+    const bundle = (name: string) =>
+      `apiVersion: goondan.ai/v1\nkind: Extension\nmetadata: { name: ${name} }\nspec: { entry: ./e.ts }\n`;
+    const folder = await place.write('own', {
+      'goondan.yaml': sampleBundle({ agent: "extensions: [{ kind: Extension, name: one, package: 'many-parts' }]" }),
+      'node_modules/many-parts/package.json': '{ "name": "many-parts" }',
+      'node_modules/many-parts/goondan.yaml': [bundle('one'), bundle('two'), bundle('three')].join('---\n'),
+      'node_modules/many-parts/e.ts': 'export function register() {}\n',
+    });
+    const { stdout } = await place.run('validate', 'own');
+    expect(stdout).toBe(`${folder}: 3 resources, no errors.\n`);
+    await place.write('own', { 'more.yaml': bundle('broken').replace('entry: ./e.ts', 'entry: 1') });
+    const { stdout: again } = await place.run('validate', 'own');
+    expect(again).toEndWith(`${folder}: 4 resources, an error.\n`);
+  });
+
   test('every error with file, line, column, code and suggestion: exit 4', async () => {
     await place.write('bad', {
       'goondan.yaml': sampleBundle({ agent: 'toolz: []', swarm: 'extensions: [Extension/x]' }),

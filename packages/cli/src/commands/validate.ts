@@ -26,7 +26,7 @@ async function validate(options: BundleOptions, terminal: Terminal, argument?: s
   ]);
   const folder = bundleFolder(argument, options);
   const bundle = await readBundle(folder);
-  const { valid, errors, warnings, resources } = bundle;
+  const { valid, errors, warnings, resources, scope } = bundle;
   const schemaInCode = resources.flatMap((each) =>
     each.kind === 'Tool' && each.resource.spec.exports === undefined ? [each.identity] : [],
   );
@@ -34,7 +34,9 @@ async function validate(options: BundleOptions, terminal: Terminal, argument?: s
     printJson({ valid, errors, warnings, ...(schemaInCode.length > 0 && { schemaInCode }) }, terminal);
   } else {
     printProblems(bundle, folder, terminal);
-    const resourceCount = resources.length === 1 ? '1 resource' : `${resources.length} resources`;
+    // Only the documents of the bundle itself count, the broken ones too; the author did not write those of packages.
+    const written = scope.resources.length + scope.broken.length;
+    const resourceCount = written === 1 ? '1 resource' : `${written} resources`;
     for (const tool of schemaInCode) terminal.print(`${tool}: schema in code, checked when an agent starts.\n`);
     terminal.print(`${bundle.folder}: ${resourceCount}, ${countProblems(bundle)}.\n`);
   }
