@@ -175,7 +175,7 @@ describe('one command', () => {
   test.each(['--input x', '--detach'])('gdn run %s: without trust', async (line) => {
     await expectRefusal(['run', at('good'), ...line.split(' '), '--state-root', place.stateRoot], 3, {
       code: 'E_UNTRUSTED',
-      message: `The code in "${at('good')}" has not been run before.`,
+      message: `The code in "${at('good')}" is not trusted yet.`,
       suggestion: noTrust,
     });
   });

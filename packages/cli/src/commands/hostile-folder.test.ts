@@ -175,7 +175,7 @@ describe('at a terminal', () => {
       [{ whenSeen: '[y/N] ', keys }],
       { cwd: folder },
     );
-    expect(screen).toContain(`The code in ${folder} has not been run before.`);
+    expect(screen).toContain(`The code in ${folder} is not trusted yet.`);
     expect(screen).toContain(`\n${said}`);
     expect(existsSync(join(place.stateRoot, 'trusted'))).toBe(false);
     expect({ exitCode, marks: takeMarks() }).toEqual({ exitCode: code, marks: [] });

@@ -95,7 +95,7 @@ describe('the .npmrc of the bundle', () => {
       const untrusted = await gdn('add @acme/tools', env);
       expect(untrusted).toMatchObject({
         exitCode: 0,
-        stderr: expect.stringContaining('is not used: its code has not been run before. See --trust.\n'),
+        stderr: expect.stringContaining('is not used: the folder is not trusted yet. See --trust.\n'),
       });
       expect(theirs.heard).toEqual([]);
       expect(mine.heard[0]).toEqual({ path: '/@acme/tools', authorization: 'Bearer for-my-registry' });

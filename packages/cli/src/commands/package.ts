@@ -96,9 +96,7 @@ async function mayUseNpmrc(folder: string, options: ChangeOptions, terminal: Ter
   ]);
   if (options.trust === true || (await isTrusted({ stateRoot: readableStateRoot(options), folder }))) return true;
   if (existsSync(join(folder, '.npmrc'))) {
-    terminal.printError(
-      `warn: The .npmrc in "${folder}" is not used: its code has not been run before. See --trust.\n`,
-    );
+    terminal.printError(`warn: The .npmrc in "${folder}" is not used: the folder is not trusted yet. See --trust.\n`);
   }
   return false;
 }

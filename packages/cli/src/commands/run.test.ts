@@ -230,15 +230,18 @@ describe('gdn run --input', () => {
   });
 });
 
-test('without trust no code of the bundle runs: a suggestion, exit 3', async () => {
+test('F-20 without trust no code of the bundle runs: says so, with the command to trust it, exit 3', async () => {
   const mark = join(place.folder, 'mark');
   await place.write('bundle', { 'goondan.yaml': sampleBundle(tellTale), 'tell-tale.ts': tellTale.module(mark) });
   for (const args of [['--input', 'Hello'], ['--detach'], []]) {
     const { stdout, stderr, exitCode } = await place.run('run', 'bundle', ...args);
-    expect(stderr).toStartWith(`E_UNTRUSTED: The code in "${place.folder}/bundle" has not been run before.\n`);
-    expect(stderr).toContain('--trust');
+    expect(stderr).toStartWith(`E_UNTRUSTED: The code in "${place.folder}/bundle" is not trusted yet.\n`);
+    expect(stderr).toContain('add `--trust` to this command');
+    expect(stderr).toContain(`run \`gdn run ${place.folder}/bundle\` at a terminal`);
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
   }
+  const elsewhere = await place.run('run', 'bundle', '--state-root', join(place.folder, 'else'));
+  expect(elsewhere.stderr).toContain(`run \`gdn run ${place.folder}/bundle --state-root ${place.folder}/else\` at`);
   expect(existsSync(mark)).toBe(false);
 });
 

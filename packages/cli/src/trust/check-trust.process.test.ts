@@ -163,8 +163,9 @@ async function sayYes(name: string): Promise<void> {
 async function expectRefused(name: string, mark: string, real = name): Promise<void> {
   const { stdout, stderr, exitCode } = await place.run('run', name, ...hello);
   expect(stderr).toBe(
-    `E_UNTRUSTED: The code in "${join(place.folder, real)}" has not been run before.\n` +
-      'Review the code. Then add `--trust`, or run it once from a terminal, where `gdn` asks.\n',
+    `E_UNTRUSTED: The code in "${join(place.folder, real)}" is not trusted yet.\n` +
+      'Review the code. Then add `--trust` to this command to trust the code once, or run ' +
+      `\`gdn run ${join(place.folder, real)}\` at a terminal, where \`gdn\` asks and remembers your answer.\n`,
   );
   expect({ stdout, exitCode, ran: takeMark(mark) }).toEqual({ stdout: '', exitCode: 3, ran: false });
 }

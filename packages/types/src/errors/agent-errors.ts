@@ -359,7 +359,7 @@ export const agentErrors = {
   },
   E_UNTRUSTED: {
     forPrograms: true,
-    meaning: 'The code of this bundle has never run here, and you have not trusted it yet.',
+    meaning: 'You have not trusted the code of this bundle yet.',
     suggestion:
       'Review the code. Then run it with `--trust`, or from a terminal, where `gdn` asks and remembers your answer.',
   },
