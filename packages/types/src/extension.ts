@@ -57,8 +57,8 @@ export interface ExtensionIdentity {
 }
 
 /**
- * Cleans up on shutdown, and before a changed version replaces this one. Use it instead of `beforeExit`, which does not
- * fire on SIGTERM.
+ * Cleans up on shutdown, and before a changed version replaces this one. The runtime then also calls the `beforeExit`
+ * listeners of the agent's process, but a cleanup function names its extension in the log.
  */
 export type Cleanup = () => void | Promise<void>;
 

@@ -331,15 +331,21 @@ describe('the end of a process', () => {
     extension(`
       import { appendFileSync } from 'node:fs';
       const note = async (what) => { await Bun.sleep(30); appendFileSync(${JSON.stringify(file)}, what + ' '); };
+      process.on('beforeExit', () => note('module'));
       export function register(api) {
         process.on('beforeExit', () => note('beforeExit'));
-        api.pipeline.register('turn', async (ctx) => { api.logger.info('begun'); await Bun.sleep(200); return ctx.next(); });
+        api.pipeline.register('turn', async (ctx) => {
+          process.on('beforeExit', () => note('layer'));
+          api.logger.info('begun');
+          await Bun.sleep(200);
+          return ctx.next();
+        });
         return () => note('cleanup');
       }`);
 
   test.each([
-    ['R-07 X-17 a drain', (agent: ReturnType<typeof launch>) => agent.send({ type: 'drain', graceMs: 10_000 })],
-    ['X-17 SIGTERM', async (agent: ReturnType<typeof launch>) => void process.kill(agent.child.pid, 'SIGTERM')],
+    ['D-15 R-07 X-17 a drain', (agent: ReturnType<typeof launch>) => agent.send({ type: 'drain', graceMs: 10_000 })],
+    ['D-15 X-17 SIGTERM', async (agent: ReturnType<typeof launch>) => void process.kill(agent.child.pid, 'SIGTERM')],
   ])('%s finishes the turn, cleans up and ends the process', async (_, ask) => {
     const agent = launch();
     const key = crypto.randomUUID();
@@ -350,7 +356,7 @@ describe('the end of a process', () => {
     await agent.next('log');
     await ask(agent);
     expect(await agent.exited).toMatchObject({ code: 0, signal: null, leftBehind: 0 });
-    expect(readFileSync(file, 'utf8')).toBe('cleanup beforeExit ');
+    expect(readFileSync(file, 'utf8')).toBe('cleanup module beforeExit layer ');
     expect(agent.said.slice(-2).map(({ type }) => type)).toEqual(['turn.done', 'drained']);
   });
 

@@ -134,6 +134,7 @@ export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise
     {
       store,
       clock,
+      ownsProcess: true,
       logSink: (line) => logs.push(line),
       ...(engine === undefined ? {} : { engine }),
       ...(approver === undefined ? {} : { approver }),

@@ -38,6 +38,21 @@ describe('beforeExit listeners', () => {
     expect(calls).toEqual([{ self: process, args: [0] }]);
   });
 
+  test('D-15 are not called when the extension has removed them itself, and are called once for each time added', async () => {
+    const ran: string[] = [];
+    const same = () => void ran.push('same');
+    process.on('beforeExit', same);
+    const listeners = collectExitListeners();
+    process.on('beforeExit', same);
+    const removed = () => void ran.push('removed');
+    process.on('beforeExit', removed);
+    const collected = listeners.collected();
+    process.off('beforeExit', removed);
+    for (const cleanup of collected.takeOff()) await cleanup();
+    expect(ran).toEqual(['same']);
+    expect(added()).toEqual([same]);
+  });
+
   test('X-17 are an empty list for an extension without any', () => {
     expect(collectExitListeners().collected().takeOff()).toEqual([]);
   });

@@ -30,19 +30,34 @@ export async function loadExtension(declaration: ExtensionDeclaration, deps: Ext
 
 async function loadChecked(resource: ExtensionResource, declaration: ExtensionDeclaration, deps: ExtensionDeps) {
   const { name } = resource.metadata;
+  // Collected from here on, because a module may add listeners when it is imported.
+  const listeners = collectExitListeners();
+  try {
+    const own = await registerExtension(resource, declaration, deps);
+    const exitListeners = listeners.collected();
+    return { name, cleanup: () => runEach([...own, ...exitListeners.takeOff()]) };
+  } catch (error) {
+    listeners.collected().takeOff();
+    throw error;
+  }
+}
+
+/** Imports the module, checks the config and calls `register`. Returns the cleanup function, if there is one. */
+async function registerExtension(
+  resource: ExtensionResource,
+  declaration: ExtensionDeclaration,
+  deps: ExtensionDeps,
+): Promise<readonly Cleanup[]> {
+  const { name } = resource.metadata;
   const module = checkModule(resource, declaration.module ?? (await importEntry(declaration.root, resource, deps)));
   const { config: under = {}, configSchema } = resource.spec;
   const schemas = [configSchema, module.configSchema];
   const config = await partConfig(`Extension/${name}`, 'E_EXT_CONFIG', under, declaration.config ?? {}, schemas);
   const opened = openExtensionApi(deps, name, declaration.tier ?? 'agent');
-  const listeners = collectExitListeners();
   try {
     const returned: unknown = await module.register(opened.api, config, Object.freeze({ name }));
-    const own = typeof returned === 'function' ? [returned as Cleanup] : [];
-    const exitListeners = listeners.collected();
-    return { name, cleanup: () => runEach([...own, ...exitListeners.takeOff()]) };
+    return typeof returned === 'function' ? [returned as Cleanup] : [];
   } catch (error) {
-    listeners.collected().takeOff();
     throw initError(resource, error);
   } finally {
     opened.close();

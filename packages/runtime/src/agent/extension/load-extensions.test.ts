@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { ExtensionRegister } from '@goondan/types';
-import { extension, manualClock, scriptedAgent } from '../../testing/index.ts';
+import { extension, extensionFile, manualClock, scriptedAgent } from '../../testing/index.ts';
+import { startAgent } from '../start/start-agent.ts';
 
 /** Creates an extension that records when it registers and when it cleans up. */
 function noisy(name: string, said: string[], more: { register?: () => unknown; cleanup?: () => unknown } = {}) {
@@ -133,6 +137,84 @@ describe('the cleanup of extensions', () => {
     await agent.close();
     expect(said).toEqual(['cleaned']);
     expect(process.listeners('beforeExit')).toEqual(before);
+  });
+
+  test('D-15 X-17 close() calls beforeExit listeners whenever they were added, at module level too', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'gdn-exit-'));
+    const said: string[] = [];
+    Object.assign(globalThis, { saidAtExit: said });
+    const add = (what: string) => `process.on('beforeExit', async () => {
+      await Bun.sleep(1);
+      globalThis.saidAtExit.push('${what}');
+    });`;
+    const entry = `
+      ${add('module')}
+      export function register(api) {
+        ${add('register')}
+        api.events.on('turn.started', () => { ${add('handler')} });
+        api.pipeline.register('step', (ctx) => { ${add('layer')} return ctx.next(); });
+        setTimeout(() => { ${add('timer')} }, 1);
+        return () => { ${add('cleanup')} };
+      }`;
+    writeFileSync(join(root, 'late.ts'), entry);
+    const before = process.listeners('beforeExit');
+    const agent = await scriptedAgent({ extensions: [extensionFile('late', root, './late.ts')] });
+    await Bun.sleep(5);
+    await agent.say('hello');
+    await agent.close();
+    expect(said).toEqual(['module', 'register', 'timer', 'handler', 'layer', 'cleanup']);
+    await agent.close();
+    expect(said).toHaveLength(6);
+    expect(process.listeners('beforeExit')).toEqual(before);
+    rmSync(root, { recursive: true });
+  });
+
+  test('D-15 X-03 module-level listeners of an extension that fails are removed, and not called', async () => {
+    const root = mkdtempSync(join(tmpdir(), 'gdn-exit-'));
+    writeFileSync(join(root, 'broken.ts'), `process.on('beforeExit', () => {}); throw new Error('no');`);
+    const before = process.listeners('beforeExit');
+    const started = scriptedAgent({ extensions: [extensionFile('broken', root, './broken.ts')] });
+    expect(await started.catch((error: unknown) => error)).toMatchObject({ code: 'E_EXT_LOAD' });
+    expect(process.listeners('beforeExit')).toEqual(before);
+    rmSync(root, { recursive: true });
+  });
+
+  test('D-15 a late listener that fails or hangs is reported, and the others run', async () => {
+    const clock = manualClock();
+    const said: string[] = [];
+    const agent = await scriptedAgent({ clock });
+    onExit(() => Promise.reject(new Error('lost it')));
+    onExit(() => void said.push('second'));
+    onExit(() => new Promise(() => undefined));
+    const closed = agent.close(1_000);
+    await clock.advance(1_000);
+    await closed;
+    expect(said).toEqual(['second']);
+    expect(agent.logs.map(({ event, extension: who, message }) => [event, who, message])).toEqual([
+      ['extension.cleanup_failed', undefined, 'a beforeExit listener failed: lost it'],
+      ['extension.cleanup_failed', undefined, 'a beforeExit listener was not finished within 1000 ms'],
+    ]);
+  });
+
+  test('D-15 an agent calls only its own listeners, not those of its program or of another agent', async () => {
+    const said: string[] = [];
+    const tidy = (name: string) => extension(name, () => onExit(() => said.push(name)));
+    const plan = {
+      agentName: 'embedded',
+      models: { 'Model/none': { generate: () => Promise.reject(new Error('no')) } },
+    };
+    const embedded = await startAgent({ ...plan, extensions: [tidy('embedded')] });
+    const first = await scriptedAgent();
+    const second = await scriptedAgent({ extensions: [tidy('second')] });
+    await first.close();
+    expect(said).toEqual([]);
+    const ofProgram = () => void said.push('program');
+    process.on('beforeExit', ofProgram);
+    await embedded.close();
+    expect(said).toEqual(['embedded']);
+    process.off('beforeExit', ofProgram);
+    await second.close();
+    expect(said).toEqual(['embedded', 'second']);
   });
 
   test('X-17 an extension that returns something else than a function has no cleanup', async () => {

@@ -61,6 +61,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
       engine,
       approver,
       clock: host.clock,
+      ownsProcess: true,
       logSink: (line) => log.send(line),
       ...(draws && { drawScopeFor: (extension) => draws.scopeFor(extension) }),
     },

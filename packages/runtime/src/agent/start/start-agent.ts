@@ -14,6 +14,8 @@ import { type Approver, noApprover } from '../seams/approver.ts';
 import { checkAgentEvent } from './check-agent-event.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { EventBus } from '../extension/event-bus.ts';
+import { collectExitListeners } from '../extension/exit-listeners.ts';
+import { type ReportCleanup, runCleanups } from '../extension/run-cleanups.ts';
 import type { DrawScope } from '../../trace/draw-scope.ts';
 import { defined } from '../../json/defined.ts';
 import { aboutThrown } from '../../log/about-thrown.ts';
@@ -53,6 +55,12 @@ export interface AgentDeps {
   readonly fetch?: Fetch;
   /** Returns the scope for an extension's draws while it is loaded. */
   readonly drawScopeFor?: (extension: string) => DrawScope;
+  /**
+   * True if this process runs only this agent, or a test of it. `close` then calls every `beforeExit` listener that was
+   * added after the start. Otherwise `close` calls only those that extensions add while they are loaded: the others may
+   * belong to the embedding program.
+   */
+  readonly ownsProcess?: boolean;
 }
 
 export interface RunningAgent {
@@ -78,8 +86,10 @@ export async function startAgent(plan: AgentPlan, deps: AgentDeps = {}): Promise
   const clock = deps.clock ?? systemClock;
   const current: { event: AgentEvent | undefined } = { event: undefined };
   const parts = await assemble(plan, deps, clock, () => current.event);
+  const exitListeners = deps.ownsProcess === true ? collectExitListeners() : undefined;
   await loadTools(plan, parts);
-  const extensions = await loadAllExtensions(plan, parts, deps.drawScopeFor);
+  const report = reportCleanup(parts);
+  const extensions = await loadAllExtensions(plan, parts, report, deps.drawScopeFor);
   const queue = new TurnQueue(MOST_WAITING);
   let closing: Promise<void> | undefined;
   const shutDown = async (graceMs: number, cleanUpMs: number, onLeft?: () => void) => {
@@ -90,9 +100,17 @@ export async function startAgent(plan: AgentPlan, deps: AgentDeps = {}): Promise
     if (onLeft !== undefined) ends.push(parts.activity.leave(onLeft));
     await Promise.race(ends);
     callOff();
-    const rest = Math.max(0, graceMs - (clock.elapsed() - startedAt));
-    await extensions.cleanUp(Math.min(rest, cleanUpMs));
-    await parts.saveStates.close(Math.max(0, graceMs - (clock.elapsed() - startedAt)));
+    const rest = () => Math.max(0, graceMs - (clock.elapsed() - startedAt));
+    const cleanUpEnd = clock.elapsed() + Math.min(rest(), cleanUpMs);
+    await extensions.cleanUp(cleanUpEnd - clock.elapsed());
+    // Collected now, because layers, tools, timers and cleanups may add listeners too.
+    const late =
+      exitListeners
+        ?.collected()
+        .takeOff()
+        .map((cleanup) => ({ cleanup })) ?? [];
+    await runCleanups(late, Math.max(0, cleanUpEnd - clock.elapsed()), clock, report);
+    await parts.saveStates.close(rest());
   };
   return {
     parts,
@@ -121,7 +139,8 @@ async function loadTools(plan: AgentPlan, parts: AgentParts): Promise<void> {
 
 async function loadAllExtensions(
   { extensions = [] }: AgentPlan,
-  { layers, tools, states, bus, statuses, clock, log, locate }: AgentParts,
+  { layers, tools, states, bus, statuses, clock, log }: AgentParts,
+  report: ReportCleanup,
   drawScopeFor: AgentDeps['drawScopeFor'],
 ) {
   if (extensions.length === 0) return { names: [], cleanUp: () => Promise.resolve() };
@@ -132,9 +151,16 @@ async function loadAllExtensions(
       () => clock.elapsed(),
     );
   const given = { layers, tools, states, bus, statuses, loggerFor, drawScopeFor };
-  return loadExtensions(extensions, given, clock, (problem, extension, thrown) =>
-    log('error', problem, { extension, event: 'extension.cleanup_failed', ...aboutThrown(locate(thrown)) }),
-  );
+  return loadExtensions(extensions, given, clock, report);
+}
+
+function reportCleanup({ log, locate }: AgentParts): ReportCleanup {
+  return (problem, extension, thrown) =>
+    log('error', problem, {
+      ...(extension !== undefined && { extension }),
+      event: 'extension.cleanup_failed',
+      ...aboutThrown(locate(thrown)),
+    });
 }
 
 async function assemble(
