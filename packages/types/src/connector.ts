@@ -40,7 +40,7 @@ export interface ConnectorEvent {
  * event to the sender only after that.
  * **Rules** — allowed at any time, also after `signal` aborted. An event with a known `id` is accepted, but not added
  * again. At most 1000 emits may be in progress; another one fails with `E_IPC_FULL`.
- * **Errors** — an undeclared or malformed event: `E_CONNECTOR_EVENT`; no matching rule: `E_INGRESS_RULE`; no instance
+ * **Errors** — an undeclared or malformed event, or one with an unknown field: `E_CONNECTOR_EVENT`; no matching rule: `E_INGRESS_RULE`; no instance
  * key: `E_INGRESS_KEY`; too much waiting input: `E_INBOX_FULL` or `E_IPC_FULL`, both `retryable`. After `E_IPC_CLOSED`
  * it is unknown whether the event was accepted, so emit the event again with the same `id`.
  *

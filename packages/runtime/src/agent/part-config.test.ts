@@ -62,10 +62,22 @@ describe("an extension's config", () => {
         code: 'E_EXT_CONFIG',
         message:
           'The config of Extension/logging does not fit: the value must NOT have additional properties ("tea"); ' +
+          'the known fields are level, max; ' +
           'level must be equal to one of the allowed values (["debug","info"]); max must be integer.',
       });
     },
   );
+
+  test('D-24 with { value: … } instead of a text is refused, with the field and what to write', async () => {
+    expect(
+      await start({ config: { level: { value: 'debug' } }, specSchema: { properties: { level: { type: 'string' } } } }),
+    ).toMatchObject({
+      code: 'E_EXT_CONFIG',
+      message:
+        'The config of Extension/logging does not fit: level must be string; ' +
+        'a config does not take { value: … }: write the value itself.',
+    });
+  });
 
   test('X-05 is checked against both schemas', async () => {
     const both = { specSchema: { required: ['level'] }, moduleSchema: { required: ['max'] } };

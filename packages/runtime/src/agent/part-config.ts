@@ -1,5 +1,6 @@
 /** The config of an extension or tool: the agent's config merged over the resource's, checked against every schema. */
 import { type ErrorCode, GoondanError, type JsonObject, type JsonSchema } from '@goondan/types';
+import { describeConfigProblem } from '../config/describe-config-problem.ts';
 import { mergeConfig } from '../config/merge-config.ts';
 import { copyJsonObject, isPlainObject } from '../json/copy-json.ts';
 import { compileSchema, type SchemaCheck } from '../json/json-schema.ts';
@@ -23,7 +24,7 @@ export async function partConfig(
     const check = await compileConfigSchema(identity, code, schema);
     const problems = check(config);
     if (problems.length === 0) continue;
-    const said = problems.map(({ message }) => message).join('; ');
+    const said = problems.map((problem) => describeConfigProblem(problem, config, schema)).join('; ');
     throw new GoondanError(code, `The config of ${identity} does not fit: ${said}.`);
   }
   return config;

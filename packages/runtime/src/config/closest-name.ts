@@ -15,6 +15,16 @@ export function closestName(name: string, known: readonly string[]): string | un
   return closest;
 }
 
+/** Returns `Did you mean …?`, or a list of the known names. */
+export function suggestName(meant: string | undefined, known: readonly string[]): string | undefined {
+  if (meant !== undefined) return `Did you mean \`${meant}\`?`;
+  if (known.length === 0) return undefined;
+  const shown = known.slice(0, MOST_NAMES).join(', ');
+  return `Use one of: ${shown}${known.length > MOST_NAMES ? ', …' : ''}.`;
+}
+
+const MOST_NAMES = 20;
+
 /** Counts the letters that are missing, added, changed, or swapped with their neighbour between two words. */
 function countSlips(from: string, to: string): number {
   let beforePrevious: number[] = [];

@@ -79,6 +79,27 @@ describe('emit', () => {
     expect([sent.length, emits.underWay]).toEqual([0, 0]);
   });
 
+  test.each<[problem: string, event: object]>([
+    ['"message" is not a field of an event; the nearest field is "input"', { message: { type: 'text', text: 'hi' } }],
+    ['"instanceKey" is not a field of an event; the nearest field is "properties"', { instanceKey: 'kim' }],
+    ['"propertys" is not a field of an event; the nearest field is "properties"', { propertys: {} }],
+    ['"weather" is not a field of an event; its fields are name, input, properties', { weather: 'fine' }],
+  ])('D-24 rejects an event with an unknown field, here and in the log: %s', async (problem, fields) => {
+    const { emits, sent, malformed } = openEmits();
+    const event = { name: 'a', ...fields };
+    const error = await emits.emit(event).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'E_CONNECTOR_EVENT', message: expect.stringContaining(problem) });
+    expect(malformed).toEqual([expect.stringContaining(problem)]);
+    expect([sent.length, emits.underWay]).toEqual([0, 0]);
+  });
+
+  test('D-24 accepts an unknown field that is undefined', () => {
+    const { emits, sent } = openEmits();
+    const event = { name: 'a', weather: undefined };
+    void emits.emit(event);
+    expect(sent).toHaveLength(1);
+  });
+
   test('settles with the last open one, also one that began meanwhile', async () => {
     const { emits, sent } = openEmits();
     await emits.settled();

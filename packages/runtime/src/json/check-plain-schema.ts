@@ -6,7 +6,7 @@
  * this file with those of `ajv`.
  */
 import type { JsonSchema } from '@goondan/types';
-import { type SchemaProblem, schemaProblem } from './find-schema-problem.ts';
+import { type SchemaProblem, schemaProblem, unknownFieldProblem } from './find-schema-problem.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 /** The place of a value, from inside to outside. A path is made of it only for a problem. */
@@ -125,9 +125,13 @@ function demand(fits: (value: unknown) => boolean, problem: () => string): Check
 }
 
 function problemAt(place: Place, problem: string): SchemaProblem {
+  return schemaProblem(pathOf(place), problem);
+}
+
+function pathOf(place: Place): string[] {
   const path: string[] = [];
   for (let at = place; at !== undefined; at = at.within) path.unshift(String(at.name));
-  return schemaProblem(path, problem);
+  return path;
 }
 
 /** Counts a surrogate pair as one character, without a copy of the text. */
@@ -208,7 +212,7 @@ function checkOtherFields(wanted: unknown, { properties }: Fields): Check | unde
     if (!isObject(value)) return;
     for (const name of Object.keys(value).filter((each) => !named.has(each))) {
       if (check !== undefined) check(value[name], { name, within: place }, problems);
-      else problems.push(problemAt(place, `must NOT have additional properties ("${name}")`));
+      else problems.push(unknownFieldProblem(pathOf(place), name));
     }
   };
 }

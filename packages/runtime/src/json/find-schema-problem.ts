@@ -13,6 +13,8 @@ export interface SchemaProblem {
   readonly path: readonly string[];
   /** The message, which begins with the place. */
   readonly message: string;
+  /** The field that the schema does not know, if that is the problem. The field is in the object at `path`. */
+  readonly unknownField?: string;
 }
 
 type Check = (value: unknown, path: readonly string[]) => SchemaProblem | undefined;
@@ -26,6 +28,11 @@ export function findSchemaProblem(schema: unknown): SchemaProblem | undefined {
 
 export function schemaProblem(path: readonly string[], problem: string): SchemaProblem {
   return { path, message: `${path.length === 0 ? 'the value' : path.join('.')} ${problem}` };
+}
+
+/** Returns the problem of an object with a field that the schema does not allow. */
+export function unknownFieldProblem(path: readonly string[], field: string): SchemaProblem {
+  return { ...schemaProblem(path, `must NOT have additional properties ("${field}")`), unknownField: field };
 }
 
 /** Returns the indexes of the first two equal items, in a single pass over the items. */

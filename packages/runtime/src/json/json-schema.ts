@@ -12,6 +12,7 @@ import {
   findSchemaProblem,
   type SchemaProblem,
   schemaProblem,
+  unknownFieldProblem,
 } from './find-schema-problem.ts';
 
 /** Returns the problems of a value; an empty list when the value matches the schema. */
@@ -114,8 +115,9 @@ function readProblem(error: ErrorObject): SchemaProblem {
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const detail = error.keyword === 'additionalProperties' ? ` ("${String(error.params.additionalProperty)}")` : '';
+  if (error.keyword === 'additionalProperties')
+    return unknownFieldProblem(path, String(error.params.additionalProperty));
   const allowed = error.keyword === 'enum' ? ` (${JSON.stringify(error.params.allowedValues)})` : '';
   const problem = error.keyword === 'false schema' ? 'is not allowed here' : (error.message ?? 'does not fit');
-  return schemaProblem(path, `${problem}${detail}${allowed}`);
+  return schemaProblem(path, `${problem}${allowed}`);
 }

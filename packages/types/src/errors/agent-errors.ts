@@ -154,8 +154,8 @@ export const agentErrors = {
     suggestion: 'Keep functions, dates and class instances in your own variables.',
   },
   E_MIDDLEWARE_RESULT: {
-    meaning: 'A layer returned a value that is not a result of its kind.',
-    suggestion: 'Return the result of `next()`, or an object of the same shape.',
+    meaning: 'A layer returned a value that is not a result of its kind, or a result with an unknown field.',
+    suggestion: 'Return the result of `next()`, or an object of the same shape, with no other fields.',
   },
   E_MIDDLEWARE_TIMEOUT: {
     meaning: "A layer's own code ran past its `timeoutMs`.",
@@ -186,7 +186,7 @@ export const agentErrors = {
     suggestion: 'Add a rule without `when` and `afterTool` at the end of the script: such a rule always matches.',
   },
   E_MODEL_REPLY: {
-    meaning: "The model's answer cannot be read as a reply.",
+    meaning: "The model's answer cannot be read as a reply, or has an unknown field.",
     suggestion: 'If this repeats, the endpoint probably uses another format than the configured provider.',
   },
   E_MODEL_REQUEST: {

@@ -74,7 +74,7 @@ export const swarmErrors = {
   },
   E_CONNECTOR_EVENT: {
     forPrograms: true,
-    meaning: 'A connector emitted an event that is malformed or not declared.',
+    meaning: 'A connector emitted an event that is malformed, has an unknown field, or is not declared.',
     suggestion: 'Correct the field that the message names, or add the event to `spec.events` of the Connector.',
   },
   E_CONNECTOR_LOAD: {

@@ -48,6 +48,24 @@ async function unwind(kind: MiddlewareKind, thrown: unknown, when: 'before' | 'a
   return { agent, turn, seen, caught };
 }
 
+test('D-24 a step layer that returns an unknown field fails with the field and the nearest known one', async () => {
+  const written = extension('older', ({ pipeline }) =>
+    pipeline.register('step', async (ctx) => {
+      const result = { ...(await ctx.next()), shouldContinue: true };
+      return result;
+    }),
+  );
+  const agent = await scriptedAgent({ script: [{ say: 'done' }], extensions: [written] });
+  const { result } = await agent.say('hi');
+  expect(result.error).toMatchObject({
+    code: 'E_MIDDLEWARE_RESULT',
+    extension: 'older',
+    message:
+      'The step layer "step" of extension "older" returned no step result: ' +
+      '"shouldContinue" is not a field of a step result; the nearest field is "hasToolCalls".',
+  });
+});
+
 describe('P-12 an exception in a layer', () => {
   const cases = kinds.flatMap((kind) => (['before', 'after'] as const).map((when) => [kind, when] as const));
 

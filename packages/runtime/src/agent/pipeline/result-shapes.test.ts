@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { createAssistantMessage } from '@goondan/types';
+import { createAssistantMessage, GoondanError } from '@goondan/types';
 import {
   problemWithModelReply,
   problemWithStepResult,
@@ -139,5 +139,49 @@ describe('P-09 a model reply', () => {
     ['usage', { usage: { ...usage, totalTokens: Number.NaN } }],
   ])('P-09 with a wrong %s is refused', (names, wrong) => {
     expect(problemWithModelReply({ ...good, ...wrong })).toContain(names);
+  });
+});
+
+describe('D-24 an unknown field', () => {
+  const turn = { turnId: 'turn-1', finishReason: 'text_response' };
+  const step = { status: 'completed', hasToolCalls: false, toolCalls: [], toolResults: [], metadata: {} };
+  const call = { toolCallId: 'call_1', toolName: 'weather__get', status: 'ok' };
+  const reply = { content: [], finishReason: 'stop', usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } };
+  const nearest = (field: string, what: string, known: string) =>
+    `"${field}" is not a field of ${what}; the nearest field is "${known}"`;
+
+  test('D-24 is named with the nearest known field, for each kind of layer', () => {
+    const field = { respnseMessage: 1 };
+    expect(problemWithTurnResult({ ...turn, ...field })).toBe(
+      nearest('respnseMessage', 'a turn result', 'responseMessage'),
+    );
+    expect(problemWithStepResult({ ...step, toolResult: [] })).toBe(
+      nearest('toolResult', 'a step result', 'toolResults'),
+    );
+    expect(problemWithCallResult({ ...call, result: 1 })).toBe(nearest('result', 'a toolCall result', 'output'));
+    expect(problemWithModelReply({ ...reply, text: 'hi' })).toBe(nearest('text', 'a model result', 'content'));
+  });
+
+  test('D-24 is named with all known fields when none is near', () => {
+    expect(problemWithStepResult({ ...step, weather: 'fine' })).toBe(
+      '"weather" is not a field of a step result; its fields are status, hasToolCalls, toolCalls, toolResults, metadata',
+    );
+  });
+
+  test('D-24 in an error is refused; the fields of a caught error are known', () => {
+    const failed = { ...turn, finishReason: 'error' };
+    expect(problemWithTurnResult({ ...failed, error: { message: 'no', hint: 'x' } })).toContain(
+      '"hint" is not a field',
+    );
+    expect(problemWithCallResult({ ...call, status: 'error', error: { message: 'no', codes: 1 } })).toBe(
+      nearest('codes', 'an error', 'code'),
+    );
+    const caught = new GoondanError('E_MODEL_FAILED', 'no', { retryAfterMs: 1 });
+    expect(problemWithTurnResult({ ...failed, error: caught })).toBeUndefined();
+    expect(problemWithTurnResult({ ...failed, error: Object.assign({}, caught, { message: 'no' }) })).toBeUndefined();
+  });
+
+  test('D-24 whose value is undefined counts as absent', () => {
+    expect(problemWithTurnResult({ ...turn, weather: undefined })).toBeUndefined();
   });
 });

@@ -2,8 +2,44 @@
  * Checks the results of each kind of chain. A layer's result is untrusted data until one of these functions has
  * accepted it.
  */
-import type { StepResult, ToolCallResult, TurnResult } from '@goondan/types';
+import type { GoondanError, ModelReply, StepResult, ToolCallResult, TurnError, TurnResult } from '@goondan/types';
+import { findUnknownField, knownFields } from '../../config/find-unknown-field.ts';
 import { copyJson, isPlainObject, NotJson } from '../../json/copy-json.ts';
+
+const turnFields = knownFields<TurnResult>(
+  'a turn result',
+  { turnId: true, responseMessage: true, finishReason: true, truncated: true, error: true },
+  { message: 'responseMessage', response: 'responseMessage', status: 'finishReason' },
+);
+const stepFields = knownFields<StepResult>(
+  'a step result',
+  { status: true, hasToolCalls: true, toolCalls: true, toolResults: true, metadata: true },
+  { shouldContinue: 'hasToolCalls', continue: 'hasToolCalls', finishReason: 'metadata' },
+);
+const callFields = knownFields<ToolCallResult>(
+  'a toolCall result',
+  { toolCallId: true, toolName: true, output: true, status: true, error: true },
+  { result: 'output', content: 'output', isError: 'status' },
+);
+const replyFields = knownFields<ModelReply>(
+  'a model result',
+  { content: true, finishReason: true, usage: true, response: true },
+  { text: 'content', message: 'content', toolCalls: 'content' },
+);
+/** Includes the fields of thrown errors, because a layer may copy an error that it caught. */
+const errorFields = knownFields<TurnError & GoondanError>('an error', {
+  message: true,
+  code: true,
+  suggestion: true,
+  helpUrl: true,
+  extension: true,
+  place: true,
+  name: true,
+  stack: true,
+  cause: true,
+  retryable: true,
+  retryAfterMs: true,
+});
 
 export function problemWithTurnResult(value: unknown): string | undefined {
   if (!isObject(value)) return notAnObject(value);
@@ -15,7 +51,7 @@ export function problemWithTurnResult(value: unknown): string | undefined {
   if (truncated !== undefined && typeof truncated !== 'boolean') return 'truncated is not a boolean';
   if (responseMessage !== undefined && !looksLikeMessage(responseMessage)) return 'responseMessage is not a message';
   if (error !== undefined && (!isObject(error) || typeof error.message !== 'string')) return 'error has no message';
-  return undefined;
+  return findUnknownField(value, turnFields) ?? problemWithErrorFields(error);
 }
 
 export function problemWithStepResult(value: unknown): string | undefined {
@@ -26,7 +62,7 @@ export function problemWithStepResult(value: unknown): string | undefined {
   if (!Array.isArray(toolCalls)) return 'toolCalls is not an array';
   if (!Array.isArray(toolResults)) return 'toolResults is not an array';
   if (!isObject(metadata)) return 'metadata is not an object';
-  return problemWithJson({ metadata });
+  return findUnknownField(value, stepFields) ?? problemWithJson({ metadata });
 }
 
 /** Checks that the result has the id and the tool name of the call. */
@@ -37,7 +73,11 @@ export function problemWithToolCallResult(value: unknown, toolCallId: string, to
   if (value.toolName !== toolName) return `toolName is not "${toolName}"`;
   if (status !== 'ok' && status !== 'error') return 'status is neither ok nor error';
   if (status === 'error' && (!isObject(error) || typeof error.message !== 'string')) return 'error has no message';
-  return problemWithJson({ output: value.output, error });
+  return (
+    findUnknownField(value, callFields) ??
+    problemWithErrorFields(error) ??
+    problemWithJson({ output: value.output, error })
+  );
 }
 
 export function problemWithModelReply(value: unknown): string | undefined {
@@ -60,7 +100,12 @@ export function problemWithModelReply(value: unknown): string | undefined {
   for (const field of ['inputTokens', 'outputTokens', 'totalTokens']) {
     if (!Number.isFinite(value.usage[field])) return `usage.${field} is not a number`;
   }
-  return problemWithJson({ content: value.content });
+  return findUnknownField(value, replyFields) ?? problemWithJson({ content: value.content });
+}
+
+/** Checks the fields of an error that a layer wrote. An `Error` object may have fields of its own. */
+function problemWithErrorFields(error: object | undefined): string | undefined {
+  return error === undefined || error instanceof Error ? undefined : findUnknownField(error, errorFields);
 }
 
 function looksLikeMessage(value: unknown): boolean {

@@ -73,13 +73,3 @@ function printable(text: string): string {
     return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
   });
 }
-
-/** Returns `Did you mean …?`, or a list of the known names. */
-export function suggestName(meant: string | undefined, known: readonly string[]): string | undefined {
-  if (meant !== undefined) return `Did you mean \`${meant}\`?`;
-  if (known.length === 0) return undefined;
-  const shown = known.slice(0, MOST_NAMES).join(', ');
-  return `Use one of: ${shown}${known.length > MOST_NAMES ? ', …' : ''}.`;
-}
-
-const MOST_NAMES = 20;

@@ -839,7 +839,17 @@ const connections: Mistake[] = [
     title: 'a setting that the connector does not have',
     yaml: connection('connectorRef: Connector/web\nconfig: ‸{ prot: 1 }\ningress: { rules: [{ route: {} }] }'),
     code: 'E_CONNECTOR_CONFIG',
-    message: 'The config does not fit Connector/web: the value must NOT have additional properties ("prot").',
+    message:
+      'The config does not fit Connector/web: the value must NOT have additional properties ("prot"); the nearest field is "port".',
+  },
+  {
+    title: 'D-24 a config with { value: … } where the connector wants the value itself',
+    yaml: connection(
+      'connectorRef: Connector/web\nconfig: { port: ‸{ value: 1 } }\ningress: { rules: [{ route: {} }] }',
+    ),
+    code: 'E_CONNECTOR_CONFIG',
+    message:
+      'The config does not fit Connector/web: port must be integer; a config does not take { value: … }: write the value itself.',
   },
   {
     title: 'an invalid config schema of a connector',

@@ -1,8 +1,9 @@
 /** The checks for the fields of a script. Each function takes an unchecked value and returns it with its type. */
 import { GoondanError, type JsonObject } from '@goondan/types';
 import { copyJsonObject, isPlainObject, NotJson, type PlainObject } from '../../json/copy-json.ts';
+import { defined } from '../../json/defined.ts';
 import { showJson } from '../../json/show-json.ts';
-import { closestName } from '../closest-name.ts';
+import { closestName, suggestName } from '../closest-name.ts';
 
 /** Makes the error of every check. `where`: the path of the field, such as `script[2].fail.times`. */
 export function scriptError(where: string, problem: string, options: { suggestion?: string; cause?: unknown } = {}) {
@@ -68,7 +69,6 @@ function expected(what: string, value: unknown, where: string): GoondanError {
 }
 
 function unknownKeyError(where: string, key: string, knownKeys: readonly string[]): GoondanError {
-  const meant = closestName(key, knownKeys);
-  const suggestion = meant === undefined ? `Use one of: ${knownKeys.join(', ')}.` : `Did you mean \`${meant}\`?`;
-  return scriptError(where, `has no field ${JSON.stringify(key)}`, { suggestion });
+  const suggestion = suggestName(closestName(key, knownKeys), knownKeys);
+  return scriptError(where, `has no field ${JSON.stringify(key)}`, defined({ suggestion }));
 }

@@ -4,6 +4,7 @@
  */
 import type { CodePlace, JsonObject } from '@goondan/types';
 import type { SchemaCheck } from '../../../json/json-schema.ts';
+import { describeConfigProblem } from '../../describe-config-problem.ts';
 import { mergeConfig } from '../../merge-config.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { errorAt, type Finding } from '../bundle-problem.ts';
@@ -67,12 +68,14 @@ function* usesOf(
 
 function checkUse(check: SchemaCheck, use: Use): Finding[] {
   const { used, user, config } = use;
-  return findConfigProblems(check, mergeConfig(ownConfig(use), config)).map(({ path, message }) => {
+  const merged = mergeConfig(ownConfig(use), config);
+  return findConfigProblems(check, merged).map((problem) => {
+    const message = describeConfigProblem(problem, merged, used.resource.spec.configSchema);
     const text =
       used.kind === 'Connector'
         ? `The config does not fit ${used.identity}: ${message}.`
         : `The config of ${used.identity} does not fit: ${message}.`;
-    return errorAt(placeOf(use, path), configErrors[used.kind], text, undefined, user.identity);
+    return errorAt(placeOf(use, problem.path), configErrors[used.kind], text, undefined, user.identity);
   });
 }
 

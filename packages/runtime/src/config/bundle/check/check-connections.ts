@@ -2,9 +2,9 @@
  * Checks the names that a Connection uses: events of its connector and agents of its swarm. Also checks that each route
  * has at most one way to choose an instance key.
  */
-import { closestName } from '../../closest-name.ts';
+import { closestName, suggestName } from '../../closest-name.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
-import { errorIn, type Finding, suggestName } from '../bundle-problem.ts';
+import { errorIn, type Finding } from '../bundle-problem.ts';
 import { findResource, resourcesOf } from '../find-resource.ts';
 import { declaredSwarms, swarmOf } from '../swarm-of.ts';
 import { referenceOf } from '../references.ts';

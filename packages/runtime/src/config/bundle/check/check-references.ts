@@ -1,9 +1,9 @@
 /** Checks that every reference leads to a declared resource of the expected kind. */
 import { showJson } from '../../../json/show-json.ts';
-import { closestName } from '../../closest-name.ts';
+import { closestName, suggestName } from '../../closest-name.ts';
 import { resourceNamePattern } from '../../resource-name.ts';
 import type { Scope } from '../bundle.ts';
-import { errorIn, type Finding, suggestName } from '../bundle-problem.ts';
+import { errorIn, type Finding } from '../bundle-problem.ts';
 import { packageNamePattern } from '../files/find-package.ts';
 import { findResource } from '../find-resource.ts';
 import type { Issue } from '../kinds/describe-issues.ts';

@@ -5,8 +5,7 @@
 import type { ErrorCode } from '@goondan/types';
 import type { z } from 'zod';
 import { showJson } from '../../../json/show-json.ts';
-import { closestName } from '../../closest-name.ts';
-import { suggestName } from '../bundle-problem.ts';
+import { closestName, suggestName } from '../../closest-name.ts';
 import { type Path, pathText, valueAt } from '../place.ts';
 
 export interface Issue {

@@ -1,0 +1,43 @@
+/**
+ * Finds fields that nobody reads, in objects that bundle code hands over. Such a field would be lost without a word: it
+ * is a typing mistake, or the name that another version or another runtime uses.
+ */
+import { closestName } from './closest-name.ts';
+
+export interface KnownFields {
+  /** The object in an error message, with its article: `a step result`. */
+  readonly what: string;
+  readonly fields: ReadonlySet<string>;
+  /** Names that other runtimes use, each with the known field that it means. Their spelling is too different to guess. */
+  readonly otherNames: ReadonlyMap<string, string>;
+}
+
+export function knownFields<Value>(
+  what: string,
+  fields: Readonly<Record<keyof Value & string, true>>,
+  otherNames: Readonly<Record<string, keyof Value & string>> = {},
+): KnownFields {
+  return { what, fields: new Set(Object.keys(fields)), otherNames: new Map(Object.entries(otherNames)) };
+}
+
+/**
+ * Describes the first unknown field and names the nearest known field, or all known fields if none is near. Returns
+ * `undefined` when all fields are known. A field whose value is `undefined` counts as absent.
+ */
+export function findUnknownField(value: object, known: KnownFields): string | undefined {
+  for (const field of Object.keys(value)) {
+    // Safe: `field` is a key of the value.
+    if (!known.fields.has(field) && value[field as keyof typeof value] !== undefined) return describe(field, known);
+  }
+  return undefined;
+}
+
+function describe(field: string, { what, fields, otherNames }: KnownFields): string {
+  const names = [...fields];
+  const nearest = otherNames.get(field) ?? closestName(field, names);
+  const help = nearest === undefined ? `its fields are ${names.join(', ')}` : `the nearest field is "${nearest}"`;
+  return `"${field.slice(0, LONGEST_NAME)}" is not a field of ${what}; ${help}`;
+}
+
+/** The longest part of a name in an error message. */
+const LONGEST_NAME = 60;
