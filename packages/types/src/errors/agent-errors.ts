@@ -92,7 +92,8 @@ export const agentErrors = {
     forPrograms: true,
     meaning:
       'The agent crashed during this tool call. The call may or may not have taken effect, so it was not repeated.',
-    suggestion: 'Check the outcome, then call again if needed. Declare `idempotent: true` if repeating is safe.',
+    suggestion:
+      'Check the outcome, then call again if needed. Declare `idempotent: true` if repeating is safe, or `effects: none` if the tool changes nothing.',
   },
   E_MCP_CALL: {
     meaning: 'An MCP server refused a request, or answered with a protocol error.',

@@ -32,7 +32,7 @@ export async function invokeTool(turn: RunningTurn, call: RunningToolCall): Prom
     if (recorded !== undefined) return recorded as unknown as ToolCallResult;
     const { tool, input } = await checkToolCall(turn.agent.tools, call);
     call.approvals.check(input);
-    if (turn.effects.isInterrupted(key) && !tool.idempotent) throw interrupted(toolName);
+    if (turn.effects.isInterrupted(key) && !mayRepeat(tool)) throw interrupted(toolName);
     return await turn.agent.activity.effect(() => runHandler(turn, call, tool, input));
   } catch (error) {
     return errorResult(turn.agent, call, error, 'E_TOOL_FAILED');
@@ -137,6 +137,11 @@ function checkOutput(toolName: string, output: unknown): JsonValue {
   const refuse = ({ message }: Error) =>
     new GoondanError('E_TOOL_OUTPUT', `"${toolName}" returned no JSON: ${message}.`);
   return copyJson(output ?? null, { omitUndefined: true, refuse });
+}
+
+/** Returns true if a call may run again after a crash left its outcome unknown. */
+function mayRepeat({ idempotent, effects }: RegisteredTool): boolean {
+  return idempotent || effects === 'none';
 }
 
 function interrupted(toolName: string): GoondanError {

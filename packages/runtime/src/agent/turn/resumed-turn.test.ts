@@ -44,11 +44,11 @@ function upTo(records: readonly TurnRecord[], fits: (record: TurnRecord) => bool
   return records.slice(0, place + 1);
 }
 
-function counter(idempotent: boolean) {
+function counter(declared: Pick<ToolDeclaration['exports'][number], 'idempotent' | 'effects'> = {}) {
   const ran: string[] = [];
   const tool: ToolDeclaration = {
     name: 'counter',
-    exports: [{ name: 'add', description: 'Counts.', idempotent }],
+    exports: [{ name: 'add', description: 'Counts.', ...declared }],
     handlers: {
       add: (ctx) => {
         ran.push(ctx.toolCallId);
@@ -65,7 +65,7 @@ function counter(idempotent: boolean) {
 
 describe('a tool call that had started and not ended', () => {
   test('is not repeated: the model reads E_INTERRUPTED, and the turn continues', async () => {
-    const { ran, options } = counter(false);
+    const { ran, options } = counter();
     const records = upTo(await recordTurn(options), ({ type }) => type === 'intent');
     ran.length = 0;
     const { agent, turn } = await resume(options, records);
@@ -77,17 +77,32 @@ describe('a tool call that had started and not ended', () => {
     expect(results).toMatchObject([{ toolCallId: 'call_1', status: 'error' }]);
   });
 
-  test('is repeated under the same id when its tool is idempotent', async () => {
-    const { ran, options } = counter(true);
+  test.each([{ idempotent: true }, { effects: 'none' }] as const)(
+    'T-12 is repeated under the same id when its tool is declared with %j',
+    async (declared) => {
+      const { ran, options } = counter(declared);
+      const all = await recordTurn(options);
+      const isIntent = ({ type }: TurnRecord) => type === 'intent';
+      // A call whose intent never reached the disk looks like a call that was not made.
+      for (const records of [upTo(all, isIntent), upTo(all, isIntent).slice(0, -1)]) {
+        ran.length = 0;
+        const { turn } = await resume(options, records);
+        expect(ran).toEqual(['call_1']);
+        expect(turn.text).toBe('count 1 code ');
+      }
+    },
+  );
+
+  test.each(['local', 'external'] as const)('T-12 is not repeated when its tool has effects: %s', async (effects) => {
+    const { ran, options } = counter({ effects });
     const records = upTo(await recordTurn(options), ({ type }) => type === 'intent');
     ran.length = 0;
-    const { turn } = await resume(options, records);
-    expect(ran).toEqual(['call_1']);
-    expect(turn.text).toBe('count 1 code ');
+    expect((await resume(options, records)).turn.text).toBe('count  code E_INTERRUPTED');
+    expect(ran).toEqual([]);
   });
 
   test('is not repeated when a turn layer had made it', async () => {
-    const { ran, options } = counter(false);
+    const { ran, options } = counter();
     const codes: unknown[] = [];
     const caller = extension('caller', ({ pipeline }) => {
       pipeline.register('turn', async (ctx) => {
@@ -105,7 +120,7 @@ describe('a tool call that had started and not ended', () => {
 
 describe('a tool call that had ended', () => {
   test('is not repeated, and is not dropped with a retried step', async () => {
-    const { ran, options } = counter(false);
+    const { ran, options } = counter();
     const unlucky = extension('unlucky', ({ pipeline }) => {
       pipeline.register('step', async (ctx) => {
         const result = await ctx.next();

@@ -12,7 +12,7 @@ const toolExport = z.strictObject({
   idempotent: optional(z.boolean(), 'If true, a call may be repeated after a crash left its outcome unknown.', false),
   effects: optional(
     z.enum(['none', 'local', 'external']),
-    'The reach of its effects: none, this machine, or the outside world.',
+    'The reach of its effects: none, this machine, or the outside world. With `none`, a call may be repeated after a crash.',
   ),
 });
 
