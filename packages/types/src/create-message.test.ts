@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { createAssistantMessage, createSystemMessage, createUserMessage } from './create-message.ts';
-import type { Message, MessageSource } from './message.ts';
+import type { MessageSource, NewMessage } from './message.ts';
 
-type Builder = (...given: Parameters<typeof createSystemMessage>) => Message;
+type Builder = (...given: Parameters<typeof createSystemMessage>) => NewMessage;
 
 const builders: [role: 'system' | 'user' | 'assistant', build: Builder, source: MessageSource][] = [
   ['system', createSystemMessage, { type: 'system' }],

@@ -1,6 +1,6 @@
 /** Functions that create messages and fill in their ids, dates and sources. */
 import type { JsonValue } from './json.ts';
-import type { Message, MessageLifetime, MessageSource } from './message.ts';
+import type { MessageLifetime, MessageSource, NewMessage } from './message.ts';
 import type { AssistantPart, ModelMessage, UserPart } from './model-message.ts';
 
 /** Optional fields of a new message. */
@@ -17,7 +17,11 @@ type Metadata = Record<string, JsonValue>;
  * @example createSystemMessage('Earlier: the user asked for tea.', { 'compaction.summary': true })
  * @example createSystemMessage('It is raining.', {}, { lifetime: 'turn' })
  */
-export function createSystemMessage(content: string, metadata: Metadata = {}, options: MessageOptions = {}): Message {
+export function createSystemMessage(
+  content: string,
+  metadata: Metadata = {},
+  options: MessageOptions = {},
+): NewMessage {
   return createMessage({ role: 'system', content }, { type: 'system' }, metadata, options);
 }
 
@@ -26,7 +30,7 @@ export function createUserMessage(
   content: string | UserPart[],
   metadata: Metadata = {},
   options: MessageOptions = {},
-): Message {
+): NewMessage {
   return createMessage({ role: 'user', content }, { type: 'user' }, metadata, options);
 }
 
@@ -35,7 +39,7 @@ export function createAssistantMessage(
   content: string | AssistantPart[],
   metadata: Metadata = {},
   options: MessageOptions = {},
-): Message {
+): NewMessage {
   return createMessage({ role: 'assistant', content }, { type: 'assistant', stepId: '' }, metadata, options);
 }
 
@@ -44,7 +48,7 @@ function createMessage(
   source: MessageSource,
   metadata: Metadata,
   options: MessageOptions,
-): Message {
+): NewMessage {
   return {
     id: options.id ?? `msg-${crypto.randomUUID()}`,
     data,

@@ -19,7 +19,7 @@ export type MessageSource =
 export interface Message {
   readonly id: string;
   readonly data: ModelMessage;
-  metadata: Record<string, JsonValue>;
+  readonly metadata: Readonly<Record<string, JsonValue>>;
   readonly createdAt: Date;
   readonly source: MessageSource;
   /**
@@ -27,6 +27,11 @@ export interface Message {
    * not kept in the history. Messages without this field are kept.
    */
   readonly lifetime?: MessageLifetime;
+}
+
+/** A message that is not emitted yet, so that its metadata can still be changed. */
+export interface NewMessage extends Message {
+  metadata: Record<string, JsonValue>;
 }
 
 /** The time when an ephemeral message is removed: at the end of the step or of the turn that emitted it. */

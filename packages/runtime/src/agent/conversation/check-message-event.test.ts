@@ -58,7 +58,14 @@ describe('M-04 a stored message', () => {
     const { message } = appended(createAssistantMessage([call], { tags: { pinned: true } }, options));
     expect(notFrozen(message)).toEqual([]);
     expect(Object.isFrozen(checkMessageEvent({ type: 'truncate' }))).toBe(true);
+  });
+
+  test('D-14 has readonly metadata: the type refuses what the runtime refuses', () => {
+    const { message } = appended(createAssistantMessage('hi', {}, options));
+    // @ts-expect-error The metadata of a message is readonly.
     expect(() => void (message.metadata.pinned = true)).toThrow(TypeError);
+    // @ts-expect-error So is the field.
+    expect(() => void (message.metadata = {})).toThrow(TypeError);
   });
 
   test('M-04 does not share objects with the caller’s message', () => {

@@ -6,6 +6,7 @@ import {
   type GoondanError,
   type Message,
   type MessageEvent,
+  type NewMessage,
 } from '@goondan/types';
 import type { EventAuthor } from './conversation-store.ts';
 import { noSecrets } from '../../log/mask-secrets.ts';
@@ -14,7 +15,7 @@ import { LlmView } from './llm-view.ts';
 import { MessageList } from '../../messages/message-list.ts';
 
 const extension: EventAuthor = { kind: 'extension', name: 'polite' };
-const message = (id: string, text = id): Message => createUserMessage(text, {}, { id, createdAt: new Date(0) });
+const message = (id: string, text = id): NewMessage => createUserMessage(text, {}, { id, createdAt: new Date(0) });
 const append = (id: string): MessageEvent => ({ type: 'append', message: message(id) });
 const idsOf = (messages: readonly Message[]) => messages.map(({ id }) => id).join('');
 

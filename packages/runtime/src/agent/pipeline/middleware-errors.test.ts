@@ -1,8 +1,9 @@
 /** P-12: tests what an exception in a layer does to the chain, the turn and the listeners, with a whole agent. */
 import { describe, expect, test } from 'bun:test';
-import { GoondanError, type MiddlewareKind, type PipelineRegistry } from '@goondan/types';
+import { GoondanError, type Message, type MiddlewareKind, type PipelineRegistry } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
+import { attachExtension, toTurnError } from './turn-error.ts';
 
 const kinds: readonly MiddlewareKind[] = ['turn', 'step', 'toolCall', 'model'];
 const tool: ToolDeclaration = {
@@ -64,6 +65,35 @@ test('D-24 a step layer that returns an unknown field fails with the field and t
       'The step layer "step" of extension "older" returned no step result: ' +
       '"shouldContinue" is not a field of a step result; the nearest field is "hasToolCalls".',
   });
+});
+
+test.each<[how: string, change: (messages: Message[]) => unknown]>([
+  ['adds metadata', ([input]) => Object.assign(input?.metadata ?? {}, { pinned: true })],
+  ['assigns a field', ([input]) => Object.assign(input ?? {}, { metadata: {} })],
+  ['deletes a field', ([input]) => delete (input as { data?: unknown }).data],
+  ['empties the list', (messages) => (messages.length = 0)],
+])('D-14 a layer that changes a message in place gets an error that says `replace`: %s', async (_how, change) => {
+  const written = extension('pinning', ({ pipeline }) =>
+    pipeline.register('turn', (ctx) => {
+      // The cast is the mistake under test: the messages are readonly.
+      change(ctx.conversationState.nextMessages as Message[]);
+      return ctx.next();
+    }),
+  );
+  const agent = await scriptedAgent({ extensions: [written] });
+  const { result } = await agent.say('hi');
+  expect(result.error).toMatchObject({
+    extension: 'pinning',
+    suggestion: expect.stringContaining('emit a `replace` event'),
+  });
+});
+
+test('D-14 keeps the suggestion of a TypeError that has one, and adds none to other errors', () => {
+  const readonly = new TypeError('Attempted to assign to readonly property.');
+  expect(toTurnError(readonly).suggestion).toBeUndefined();
+  const mine = Object.assign(new TypeError(readonly.message), { suggestion: 'Mine.' });
+  expect(toTurnError(attachExtension(mine, 'x')).suggestion).toBe('Mine.');
+  expect(toTurnError(attachExtension(new TypeError('x is not a function'), 'x')).suggestion).toBeUndefined();
 });
 
 describe('P-12 an exception in a layer', () => {

@@ -37,9 +37,9 @@ const asItIs: Mask = (text) => text;
  */
 export function toTurnError(thrown: unknown, fallbackCode?: string, mask: Mask = asItIs): TurnError {
   const code = textField(thrown, 'code') ?? fallbackCode;
-  const suggestion = textField(thrown, 'suggestion');
-  const helpUrl = textField(thrown, 'helpUrl');
   const extension = extensionOf(thrown);
+  const suggestion = textField(thrown, 'suggestion') ?? (extension === undefined ? undefined : adviseOn(thrown));
+  const helpUrl = textField(thrown, 'helpUrl');
   return {
     message: mask(messageOf(thrown)),
     ...(code === undefined ? {} : { code }),
@@ -74,6 +74,20 @@ export function isRetryable(thrown: unknown): boolean {
 export function retryAfterMsOf(thrown: unknown): number | undefined {
   const value = readField(thrown, 'retryAfterMs');
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+/** The messages of Bun for a change of something frozen or readonly. They do not say what was to be changed. */
+const readonlyMessages: readonly string[] = [
+  'Attempted to assign to readonly property.',
+  'Attempting to define property on object that is not extensible.',
+  'Unable to delete property.',
+  'Array length is not writable',
+];
+
+/** Returns the suggestion for a layer that tried to change a message in place. */
+function adviseOn(thrown: unknown): string | undefined {
+  if (!(thrown instanceof TypeError) || !readonlyMessages.includes(messageOf(thrown))) return undefined;
+  return 'Messages and their metadata are frozen: emit a `replace` event with a changed copy of the message. A readonly field of ctx cannot be assigned.';
 }
 
 function messageOf(thrown: unknown): string {
