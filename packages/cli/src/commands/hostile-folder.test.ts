@@ -91,7 +91,7 @@ describe('gdn validate', () => {
         ...warnings.map((warning) => `${prefix}${warning.replace(' ', ' warning ')}`),
       ]);
       expect(lines.filter((line) => line.startsWith('    '))).toHaveLength(places.length);
-      expect(lines.at(-1)).toBe(`${folder}: 4 resources, 6 errors and 4 warnings.`);
+      expect(lines.at(-1)).toBe(`${folder}: 5 resources, 6 errors and 4 warnings.`);
       expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 4 });
     }
     expect(takeMarks()).toEqual([]);

@@ -38,10 +38,21 @@ export interface Scope {
   readonly byIdentity: ReadonlyMap<string, LoadedResource>;
   /** `Kind/name` of everything that is declared, including broken documents. */
   readonly declared: ReadonlySet<string>;
-  /** True when a document could not be read. A resource that seems to be missing may be in that document. */
+  /**
+   * True when a document, or a part of it, could not be read. A resource or a reference that seems to be missing may be
+   * in that part.
+   */
   readonly isIncomplete: boolean;
+  /** Declarations whose kind or name could not be read. Each may be the resource to which a reference leads. */
+  readonly unknown: readonly UnknownResource[];
   /** The packages that the resources refer to, by npm name. Packages that are not installed are left out. */
   readonly packages: ReadonlyMap<string, Scope>;
+}
+
+/** The parts of `Kind/name` that could be read. */
+export interface UnknownResource {
+  readonly kind?: ResourceKind;
+  readonly name?: string;
 }
 
 /** A document and its references. */

@@ -36,3 +36,12 @@ function isOfKind<Kind extends ResourceKind>(
 export function resourcesOf<Kind extends ResourceKind>(scope: Scope, kind: Kind): LoadedResourceOf<Kind>[] {
   return scope.resources.flatMap((candidate) => (isOfKind(candidate, kind) ? [candidate] : []));
 }
+
+/** Returns true if a document with an unknown kind or name may declare this resource, or any resource of the kind. */
+export function mayDeclare({ unknown }: Scope, kind: string, name?: string): boolean {
+  return unknown.some(
+    (each) =>
+      (each.kind === undefined || each.kind === kind) &&
+      (each.name === undefined || name === undefined || each.name === name),
+  );
+}

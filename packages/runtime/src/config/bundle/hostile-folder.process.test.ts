@@ -58,6 +58,7 @@ ${head('Extension', 'fine')}spec: { entry: ./harm.ts }
       'folder.yaml:1:1 E_BUNDLE_FILE',
       'large.yaml:1:1 E_YAML_LIMIT',
       'linked.yaml:1:1 E_PATH_OUTSIDE',
+      'proto.yaml:4:1 E_RESOURCE_INVALID',
       'proto.yaml:5:3 E_YAML_KEY',
     ]);
     expect(warnings.map(({ code, file, line }) => `${file}:${line} ${code}`)).toEqual([

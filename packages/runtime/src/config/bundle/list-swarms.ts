@@ -7,8 +7,9 @@ import type { SourceDocument } from './place.ts';
 export function listSwarms(documents: readonly SourceDocument[]): BundleSwarms['swarms'] {
   return documents.flatMap(({ value, isBroken }) => {
     if (isBroken || !isPlainObject(value) || value['kind'] !== 'Swarm') return [];
-    const { resource } = parseResource(value);
-    if (resource?.kind !== 'Swarm') return [];
+    const { resource, isRepaired = false } = parseResource(value);
+    // A swarm without a wrong `workspace` would be another one.
+    if (resource?.kind !== 'Swarm' || isRepaired) return [];
     const { workspace } = resource.spec;
     return [{ name: resource.metadata.name, ...(workspace === undefined ? {} : { workspace }) }];
   });

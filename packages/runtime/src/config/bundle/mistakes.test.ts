@@ -61,10 +61,10 @@ const structure: Mistake[] = [
   },
   {
     title: 'an unknown kind',
-    yaml: 'apiVersion: goondan.ai/v1\nkind: ‸Agnet\nmetadata: { name: a }\n',
+    yaml: 'apiVersion: goondan.ai/v1\nkind: ‸Extention\nmetadata: { name: a }\nspec: { entry: ./e.ts }\n',
     code: 'E_RESOURCE_KIND',
-    message: 'There is no kind "Agnet".',
-    suggestion: 'Did you mean `Agent`?',
+    message: 'There is no kind "Extention".',
+    suggestion: 'Did you mean `Extension`?',
   },
   {
     title: 'no apiVersion',

@@ -2,13 +2,13 @@
 import { existsSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { ErrorCode } from '@goondan/types';
-import type { LoadedResource, ReferringResource, Scope } from './bundle.ts';
+import type { LoadedResource, ReferringResource, Scope, UnknownResource } from './bundle.ts';
 import { errorIn, type Finding } from './bundle-problem.ts';
 import { findBundlePackage, packageNamePattern } from './files/find-package.ts';
-import { inspectFiles } from './files/inspect-files.ts';
+import { inspectBroken, inspectFiles } from './files/inspect-files.ts';
 import { BUNDLE_FILE, readFolder } from './files/read-folder.ts';
 import { openScanner, type Scanner } from './files/open-scanner.ts';
-import { isResourceKind, parseResource } from './kinds/parse-resource.ts';
+import { kindOf, parseResource } from './kinds/parse-resource.ts';
 import { isPlainObject } from '../../json/copy-json.ts';
 import type { SourceDocument } from './place.ts';
 import { findReferences, listReferring, parseReference, type ReferenceUse } from './references.ts';
@@ -68,18 +68,23 @@ async function openScope(
   const declared = new Set<string>();
   const resources: LoadedResource[] = [];
   const broken: ReferringResource[] = [];
+  const unknown: UnknownResource[] = [];
   let isIncomplete = false;
   for (const document of documents) {
-    const identity = identityOf(document);
-    if (identity === undefined) isIncomplete = true;
+    const about = readIdentity(document);
+    const identity = about.kind === undefined || about.name === undefined ? undefined : `${about.kind}/${about.name}`;
+    if (identity === undefined) unknown.push(about);
     else declared.add(identity);
-    if (document.isBroken) continue;
-    const { resource, issues } = parseResource(document.value);
+    if (document.isBroken || identity === undefined) isIncomplete = true;
+    if (document.isUnreadable) continue;
+    const { resource, issues, isRepaired = false } = parseResource(document.value);
+    if (isRepaired) isIncomplete = true;
     for (const { code, path, part, message, suggestion } of issues) {
       findings.push(errorIn({ document, identity }, path, code, message, suggestion, part));
     }
     if (resource === undefined) {
       broken.push({ identity, document, references: referencesIn(document) });
+      await inspectBroken({ ...home, document, identity }, scanner, findings);
       continue;
     }
     const { kind, metadata } = resource;
@@ -97,18 +102,23 @@ async function openScope(
   // If a name is declared twice, the first resource is used. The check of names reports the second.
   const byIdentity = new Map(resources.toReversed().map((loaded) => [loaded.identity, loaded]));
   const packages = new Map<string, Scope>();
-  return { ...home, resources, broken, byIdentity, declared, isIncomplete, packages };
+  return { ...home, resources, broken, byIdentity, declared, isIncomplete, unknown, packages };
 }
 
-/** Returns `Kind/name` of a document, even if the document is broken; `undefined` if it lacks one of the two. */
-function identityOf({ value }: SourceDocument): string | undefined {
-  if (!isPlainObject(value) || !isResourceKind(value.kind) || !isPlainObject(value.metadata)) return undefined;
-  const { name } = value.metadata;
-  return typeof name === 'string' && name !== '' ? `${value.kind}/${name}` : undefined;
+/** Returns the kind and the name of a document, even if the document is broken. */
+function readIdentity({ value, isUnreadable }: SourceDocument): UnknownResource {
+  if (!isPlainObject(value)) return {};
+  const kind = kindOf(value);
+  const name = isPlainObject(value.metadata) ? value.metadata.name : undefined;
+  const isNamed = typeof name === 'string' && name !== '';
+  // One unreadable document may contain several.
+  if (isUnreadable && (kind === undefined || !isNamed)) return {};
+  return { ...(kind === undefined ? {} : { kind }), ...(isNamed ? { name } : {}) };
 }
 
 function referencesIn({ value }: SourceDocument): ReferenceUse[] {
-  return isPlainObject(value) && isResourceKind(value.kind) ? findReferences(value.kind, value.spec) : [];
+  const kind = isPlainObject(value) ? kindOf(value) : undefined;
+  return kind === undefined || !isPlainObject(value) ? [] : findReferences(kind, value.spec);
 }
 
 /**

@@ -7,8 +7,10 @@ export type Path = readonly (string | number)[];
 /** One document, with the places of its values. */
 export interface SourceDocument {
   readonly value: JsonValue;
-  /** True when a part of the document could not be read; `value` has the other parts. */
+  /** True when a part of the document was rejected or could not be read; `value` has the other parts. */
   readonly isBroken: boolean;
+  /** True when it is unknown what `value` lacks, so that checks of the value would report problems that do not exist. */
+  readonly isUnreadable: boolean;
   /** The file that contains the document. */
   readonly file: string;
   /** Returns the place of a value. If the value does not exist, returns the place of the nearest enclosing value. */

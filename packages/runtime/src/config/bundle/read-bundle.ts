@@ -2,6 +2,7 @@
  * Makes a bundle from its documents: opens the scopes, checks all of them, and lists all problems in the order of the
  * files.
  */
+import type { ErrorCode } from '@goondan/types';
 import type { Bundle } from './bundle.ts';
 import { errorAt, type BundleProblem, type Finding } from './bundle-problem.ts';
 import { checkScopes, MOST_PROBLEMS } from './check/check-scopes.ts';
@@ -24,8 +25,8 @@ export async function readBundle(
     ...source.findings,
     ...aboutEnvironment,
     ...(await findPreload(folder)),
-    ...opened.findings,
-    ...whole,
+    ...withoutEchoes([...source.findings, ...opened.findings], 'E_YAML_SYNTAX', opened.findings),
+    ...withoutEchoes([...source.findings, ...opened.findings], 'E_RESOURCE_INVALID', whole),
   ];
   const [scope] = opened.scopes;
   if (scope === undefined) throw new Error('A bundle has at least its own folder.');
@@ -41,12 +42,25 @@ export async function readBundle(
   };
 }
 
+/**
+ * Leaves out findings at the place of a value that an earlier check rejected with this code. Later checks see the
+ * document without that value, and would report it again as wrong or missing.
+ */
+function withoutEchoes(earlier: readonly Finding[], rejected: ErrorCode, later: readonly Finding[]): Finding[] {
+  const codes: readonly string[] = [rejected, 'E_YAML_SYNTAX'];
+  const places = new Set(earlier.flatMap(({ problem }) => (codes.includes(problem.code) ? [placeText(problem)] : [])));
+  return later.filter(({ problem }) => codes.includes(problem.code) || !places.has(placeText(problem)));
+}
+
+function placeText({ file, line, column }: BundleProblem): string {
+  return `${file}:${line}:${column}`;
+}
+
 /** Sorts problems by file, line and column, with `goondan.yaml` first, and removes duplicates. */
 function listProblems(findings: readonly Finding[], severity: Finding['severity']): BundleProblem[] {
   const unique = new Map<string, BundleProblem>();
   for (const { severity: own, problem } of findings) {
-    const { file, line, column, code, message } = problem;
-    if (own === severity) unique.set(`${file}:${line}:${column} ${code} ${message}`, problem);
+    if (own === severity) unique.set(`${placeText(problem)} ${problem.code} ${problem.message}`, problem);
   }
   const sorted = [...unique.values()].toSorted(
     (one, other) => compareFiles(one.file, other.file) || one.line - other.line || one.column - other.column,

@@ -5,7 +5,7 @@
 import { closestName, suggestName } from '../../closest-name.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { errorIn, type Finding } from '../bundle-problem.ts';
-import { findResource, resourcesOf } from '../find-resource.ts';
+import { findResource, mayDeclare, resourcesOf } from '../find-resource.ts';
 import { declaredSwarms, swarmOf } from '../swarm-of.ts';
 import { referenceOf } from '../references.ts';
 import { checkEnvironment } from './check-agents.ts';
@@ -21,7 +21,7 @@ export function* checkConnections(scope: Scope): Generator<Finding> {
 
 function* checkSwarm(scope: Scope, loaded: LoadedResourceOf<'Connection'>): Generator<Finding> {
   const swarms = declaredSwarms(scope);
-  if (loaded.resource.spec.swarmRef !== undefined || swarms.length === 1 || scope.isIncomplete) return;
+  if (loaded.resource.spec.swarmRef !== undefined || swarms.length === 1 || mayDeclare(scope, 'Swarm')) return;
   const message =
     swarms.length === 0
       ? 'spec.swarmRef is missing, and there is no Swarm.'

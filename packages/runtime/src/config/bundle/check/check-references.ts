@@ -5,7 +5,7 @@ import { resourceNamePattern } from '../../resource-name.ts';
 import type { Scope } from '../bundle.ts';
 import { errorIn, type Finding } from '../bundle-problem.ts';
 import { packageNamePattern } from '../files/find-package.ts';
-import { findResource } from '../find-resource.ts';
+import { findResource, mayDeclare } from '../find-resource.ts';
 import type { Issue } from '../kinds/describe-issues.ts';
 import type { WrittenReference } from '../kinds/fields.ts';
 import { isResourceKind, resourceKinds } from '../kinds/parse-resource.ts';
@@ -63,7 +63,7 @@ function findMissing(
   // The check of packages reports a missing package.
   if (home === undefined) return undefined;
   const identity = `${kind}/${name}`;
-  if (home.declared.has(identity) || home.isIncomplete) return undefined;
+  if (home.declared.has(identity) || mayDeclare(home, kind, name)) return undefined;
   return {
     code: 'E_REF_MISSING',
     message: from === undefined ? `There is no ${identity}.` : `The package "${from}" has no ${identity}.`,

@@ -6,8 +6,10 @@ import { statSync } from 'node:fs';
 import { extname } from 'node:path';
 import { type ErrorCode, GoondanError } from '@goondan/types';
 import { resolveEntry } from '../../resolve-entry.ts';
-import type { LoadedResource } from '../bundle.ts';
+import { isPlainObject } from '../../../json/copy-json.ts';
+import type { LoadedResource, ReferringResource } from '../bundle.ts';
 import { errorIn, type Finding, warningIn } from '../bundle-problem.ts';
+import { kindOf } from '../kinds/parse-resource.ts';
 import type { Path } from '../place.ts';
 import type { Scanner } from './open-scanner.ts';
 import { moduleLoaders } from './scan-module.ts';
@@ -25,9 +27,10 @@ export async function inspectFiles(
     case 'Tool':
     case 'Extension':
     case 'Connector':
-      return inspectEntry(loaded, scanner, findings);
+      const { entry } = loaded.resource.spec;
+      return { ...loaded, ...(await inspectEntry(loaded, { kind: loaded.kind, entry }, scanner, findings)) };
     case 'Agent':
-      return inspectPrompt(loaded, findings);
+      return { ...loaded, ...(await inspectPrompt(loaded, loaded.resource.spec.prompt ?? {}, findings)) };
     case 'Model':
       findings.push(...(await inspectCassette(loaded)));
       return loaded;
@@ -38,24 +41,45 @@ export async function inspectFiles(
   }
 }
 
+/** Like `inspectFiles`, for a document that is not a resource: inspects its module and its prompt, if it names them. */
+export async function inspectBroken(broken: FileOwner, scanner: Scanner, findings: Finding[]): Promise<void> {
+  const { value } = broken.document;
+  if (!isPlainObject(value) || !isPlainObject(value.spec)) return;
+  const kind = kindOf(value);
+  const { entry, prompt } = value.spec;
+  if ((kind === 'Tool' || kind === 'Extension' || kind === 'Connector') && isName(entry)) {
+    await inspectEntry(broken, { kind, entry }, scanner, findings);
+  }
+  if (kind === 'Agent' && isPlainObject(prompt) && isName(prompt.systemRef)) {
+    await inspectPrompt(broken, { system: prompt.system, systemRef: prompt.systemRef }, findings);
+  }
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/** A document that names files, with the folder to which their names are relative. */
+type FileOwner = Pick<LoadedResource, 'folder' | 'document'> & Pick<ReferringResource, 'identity'>;
+
 const loadErrors = { Tool: 'E_TOOL_LOAD', Extension: 'E_EXT_LOAD', Connector: 'E_CONNECTOR_LOAD' } as const;
 
 async function inspectEntry(
-  loaded: LoadedResource & { kind: keyof typeof loadErrors },
+  loaded: FileOwner,
+  { kind, entry }: { readonly kind: keyof typeof loadErrors; readonly entry: string },
   scanner: Scanner,
   findings: Finding[],
-): Promise<LoadedResource> {
+): Promise<Pick<LoadedResource, 'digest'>> {
   const path: Path = ['spec', 'entry'];
-  const { entry } = loaded.resource.spec;
-  const code = loadErrors[loaded.kind];
+  const code = loadErrors[kind];
   const found = await findFile(loaded, entry, path, code);
   if (typeof found !== 'string') {
     findings.push(found);
-    return loaded;
+    return {};
   }
   if (!Object.hasOwn(moduleLoaders, extname(found))) {
     findings.push(errorIn(loaded, path, code, `"${entry}" is not a TypeScript or JavaScript module.`));
-    return loaded;
+    return {};
   }
   const { digest, problems } = await scanner.scan(found, loaded.folder);
   for (const { type, file, text, isOptional } of problems) {
@@ -67,28 +91,31 @@ async function inspectEntry(
       findings.push(report(loaded, path, 'E_IMPORT_MISSING', message));
     }
   }
-  return { ...loaded, digest };
+  return { digest };
 }
 
-async function inspectPrompt(loaded: LoadedResource & { kind: 'Agent' }, findings: Finding[]): Promise<LoadedResource> {
-  const { prompt } = loaded.resource.spec;
-  if (prompt?.systemRef === undefined) return loaded;
+async function inspectPrompt(
+  loaded: FileOwner,
+  { system, systemRef }: { readonly system?: unknown; readonly systemRef?: string | undefined },
+  findings: Finding[],
+): Promise<Pick<LoadedResource, 'prompt'>> {
+  if (systemRef === undefined) return {};
   const path: Path = ['spec', 'prompt', 'systemRef'];
-  if (prompt.system !== undefined) {
+  if (system !== undefined) {
     const message = 'spec.prompt has both system and systemRef.';
     findings.push(errorIn(loaded, path, 'E_RESOURCE_INVALID', message, 'Keep one of them.', 'key'));
-    return loaded;
+    return {};
   }
-  const found = await findFile(loaded, prompt.systemRef, path, 'E_PROMPT_FILE');
+  const found = await findFile(loaded, systemRef, path, 'E_PROMPT_FILE');
   if (typeof found !== 'string') {
     findings.push(found);
-    return loaded;
+    return {};
   }
   const read = readTextFile(found, LARGEST_PROMPT);
-  if (read.type === 'text') return { ...loaded, prompt: read.text };
+  if (read.type === 'text') return { prompt: read.text };
   const why = read.type === 'refused' ? refusalText(read.reason, LARGEST_PROMPT) : 'is not UTF-8 text';
-  findings.push(errorIn(loaded, path, 'E_PROMPT_FILE', `"${prompt.systemRef}" ${why}.`));
-  return loaded;
+  findings.push(errorIn(loaded, path, 'E_PROMPT_FILE', `"${systemRef}" ${why}.`));
+  return {};
 }
 
 async function inspectCassette(loaded: LoadedResource & { kind: 'Model' }): Promise<Finding[]> {
@@ -106,7 +133,7 @@ async function inspectCassette(loaded: LoadedResource & { kind: 'Model' }): Prom
 }
 
 /** Returns the real path of a file, which must be inside the folder of the resource. */
-async function findFile(loaded: LoadedResource, name: string, path: Path, code: ErrorCode): Promise<string | Finding> {
+async function findFile(loaded: FileOwner, name: string, path: Path, code: ErrorCode): Promise<string | Finding> {
   try {
     const file = await resolveEntry(loaded.folder, name, path.join('.'));
     if (file === undefined) return errorIn(loaded, path, code, `There is no file "${name}".`);

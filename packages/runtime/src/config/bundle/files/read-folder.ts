@@ -97,7 +97,7 @@ function isOurs({ value }: SourceDocument): boolean {
 }
 
 function unreadable(file: string): SourceDocument {
-  return { value: null, isBroken: true, file, placeOf: () => startOf(file) };
+  return { value: null, isBroken: true, isUnreadable: true, file, placeOf: () => startOf(file) };
 }
 
 function startOf(file: string) {

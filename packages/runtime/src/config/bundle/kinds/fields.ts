@@ -44,6 +44,14 @@ export function resource<Kind extends string, Spec extends z.ZodType>(kind: Kind
     .meta({ id: kind, title: kind, description });
 }
 
+/** The fields that all kinds share, for a document whose kind is unknown. */
+export const anyResource = z.strictObject({
+  apiVersion: z.literal(API_VERSION),
+  kind: z.unknown().optional(),
+  metadata,
+  spec: z.unknown().optional(),
+});
+
 const referenceObject = z
   .strictObject({
     kind: text.describe('The kind of the resource.'),

@@ -5,43 +5,81 @@ import { showJson } from '../../../json/show-json.ts';
 import { API_VERSION } from '../../api-version.ts';
 import { closestName, suggestName } from '../../closest-name.ts';
 import { resourceNamePattern } from '../../resource-name.ts';
-import { type Path, valueAt } from '../place.ts';
+import { valueAt } from '../place.ts';
 import { carryKnownKeys, describeIssues, type Issue } from './describe-issues.ts';
+import { anyResource } from './fields.ts';
 import { type ResourceKind, type ResourceOf, resourceSchemas } from './resource-schemas.ts';
 
 export const resourceKinds = Object.keys(resourceSchemas) as readonly ResourceKind[];
 
+export interface ParsedResource {
+  /** Absent when the document cannot be repaired. */
+  readonly resource?: ResourceOf;
+  readonly issues: readonly Issue[];
+  /** True when the resource lacks wrong values of the document, or has another kind. */
+  readonly isRepaired?: boolean;
+}
+
 /**
- * Parses a document. A document whose only problems are an invalid name or unknown keys is also returned as a resource,
- * without those keys.
+ * Parses a document. If the document is still a resource without its unknown keys and wrong values, and with the kind
+ * that the author most likely meant, that resource is returned, so that the other checks can report their problems, too.
  */
-export function parseResource(value: JsonValue): { resource?: ResourceOf; issues: readonly Issue[] } {
+export function parseResource(value: JsonValue): ParsedResource {
   if (!isPlainObject(value)) return { issues: [notAnObject] };
-  const { kind } = value;
-  if (!isResourceKind(kind)) return { issues: [kindIssue(kind)] };
+  const kind = kindOf(value);
+  if (kind === undefined) return { issues: [kindIssue(value.kind), ...findCommonIssues(value)] };
+  if (value.kind === kind) return parseOfKind(kind, value);
+  const { resource, issues } = parseOfKind(kind, { ...value, kind });
+  return {
+    issues: [kindIssue(value.kind), ...issues],
+    isRepaired: true,
+    ...(resource === undefined ? {} : { resource }),
+  };
+}
+
+/** Returns the kind of a document, or the kind that a mistyped one means. */
+export function kindOf({ kind }: Readonly<Record<string, unknown>>): ResourceKind | undefined {
+  if (isResourceKind(kind)) return kind;
+  // Safe: the name is one of the kinds.
+  return typeof kind === 'string' ? (closestName(kind, resourceKinds) as ResourceKind | undefined) : undefined;
+}
+
+function parseOfKind(kind: ResourceKind, value: JsonObject): ParsedResource {
   const first = parseAs(kind, value);
   const issues = [...first.issues.map((issue) => adapt(issue, kind)), ...findNameIssue(value.metadata)];
   if (first.resource !== undefined) return { resource: first.resource, issues };
-  const unknown = first.issues.flatMap(({ code, path }) => (code === 'E_RESOURCE_KEY' ? [path] : []));
   // In a model's script, a rule without its mistyped key would have another meaning.
-  if (unknown.length === 0 || kind === 'Model') return { issues };
-  // Parses again without the unknown keys, so that the other checks can report their problems, too.
-  const { resource } = parseAs(kind, withoutPaths(value, unknown));
-  return { issues, ...(resource === undefined ? {} : { resource }) };
+  if (kind === 'Model') return { issues };
+  const unknown = first.issues.filter(({ code }) => code === 'E_RESOURCE_KEY');
+  const wrong = first.issues.filter((issue) => !unknown.includes(issue) && isRemovable(issue));
+  const { resource } = parseAs(kind, withoutPaths(value, [...unknown, ...wrong]));
+  return resource === undefined ? { issues } : { resource, issues, isRepaired: wrong.length > 0 };
 }
 
-function parseAs(kind: ResourceKind, value: JsonObject): ReturnType<typeof parseResource> {
+/** Returns true for a wrong value of an object's field. Without an item of a list, the others would have other places. */
+function isRemovable({ path, isMissing = false }: Issue): boolean {
+  return !isMissing && typeof path.at(-1) === 'string';
+}
+
+function parseAs(kind: ResourceKind, value: JsonObject): ParsedResource {
   const { data, error } = resourceSchemas[kind].safeParse(value, { error: carryKnownKeys });
   if (data !== undefined) return { resource: data, issues: [] };
   return { issues: describeIssues(error?.issues ?? [], value) };
 }
 
-/** Returns a copy without the values at these paths. */
-function withoutPaths(value: JsonObject, paths: readonly Path[]): JsonObject {
+/** Checks the fields that do not depend on the kind. */
+function findCommonIssues(value: JsonObject): Issue[] {
+  const { error } = anyResource.safeParse(value, { error: carryKnownKeys });
+  return [...describeIssues(error?.issues ?? [], value), ...findNameIssue(value.metadata)];
+}
+
+/** Returns a copy without the values to which the issues lead. */
+function withoutPaths(value: JsonObject, issues: readonly Issue[]): JsonObject {
   const copy = copyJsonObject(value);
-  for (const path of paths) {
-    // Safe: the path was found in this value.
-    delete (valueAt(copy, path.slice(0, -1)) as JsonObject)[String(path.at(-1))];
+  for (const { path } of issues) {
+    const parent = valueAt(copy, path.slice(0, -1));
+    // The parent of a wrong value may be removed already.
+    if (isPlainObject(parent)) delete parent[String(path.at(-1))];
   }
   return copy;
 }

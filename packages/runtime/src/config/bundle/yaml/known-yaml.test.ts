@@ -11,8 +11,8 @@ const known = { [sha256(text)]: [{ first: true }, { second: true }] };
 test('the values of a known text come from the list', () => {
   const documents = findKnownDocuments(known, text, 'a.yaml');
   expect(documents).toMatchObject([
-    { value: { first: true }, isBroken: false, file: 'a.yaml' },
-    { value: { second: true }, isBroken: false, file: 'a.yaml' },
+    { value: { first: true }, isBroken: false, isUnreadable: false, file: 'a.yaml' },
+    { value: { second: true }, isBroken: false, isUnreadable: false, file: 'a.yaml' },
   ]);
 });
 

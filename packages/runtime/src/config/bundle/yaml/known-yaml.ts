@@ -34,6 +34,7 @@ export function findKnownDocuments(known: KnownYaml, text: string, file: string)
   return values?.map((value, index) => ({
     value,
     isBroken: false,
+    isUnreadable: false,
     file,
     placeOf(path, part) {
       parsed ??= readYaml(text, file).documents;

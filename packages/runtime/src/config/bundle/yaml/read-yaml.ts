@@ -5,7 +5,7 @@
 import { Composer, type Document, LineCounter } from 'yaml';
 import { errorAt, type Finding } from '../bundle-problem.ts';
 import type { SourceDocument } from '../place.ts';
-import { offsetOf, type PositionTree } from './position-tree.ts';
+import { offsetOf } from './position-tree.ts';
 import { YamlConverter, type YamlFault } from './to-json-value.ts';
 import { tokenize } from './tokenize.ts';
 
@@ -38,16 +38,17 @@ export function readYaml(text: string, file: string) {
     const read = readDocument(document, converter);
     read.faults.forEach(report);
     // A document between two separators may be empty.
-    if (read.value !== null || read.faults.length > 0) {
-      documents.push(sourceDocument(read.value, read.positions, read.faults.length > 0));
-    }
+    if (read.value !== null || read.faults.length > 0) documents.push(sourceDocument(read));
   }
-  if (refusal !== undefined) documents.push(sourceDocument(null, { value: refusal.offset }, true));
+  if (refusal !== undefined) {
+    const faults: YamlFault[] = [{ code: 'E_YAML_LIMIT', ...refusal }];
+    documents.push(sourceDocument({ value: null, positions: { value: refusal.offset }, faults, isUnreadable: true }));
+  }
   return { documents, findings };
 
-  function sourceDocument(value: SourceDocument['value'], tree: PositionTree, isBroken: boolean): SourceDocument {
-    const placeOf: SourceDocument['placeOf'] = (path, part = 'value') => placeAt(offsetOf(tree, path, part));
-    return { value, isBroken, file, placeOf };
+  function sourceDocument({ value, positions, faults, isUnreadable }: ReturnType<typeof readDocument>): SourceDocument {
+    const placeOf: SourceDocument['placeOf'] = (path, part = 'value') => placeAt(offsetOf(positions, path, part));
+    return { value, isBroken: faults.length > 0, isUnreadable, file, placeOf };
   }
 
   function placeAt(offset: number) {
@@ -61,7 +62,9 @@ function readDocument(document: Document.Parsed, converter: YamlConverter) {
     return { code: 'E_YAML_SYNTAX', offset: pos[0], message: `${message.replace(/[.\s]+$/, '')}.` };
   });
   const { value, positions, faults } = converter.toJsonValue(document);
-  return { value, positions, faults: [...firstOfEachPlace(syntax), ...faults] };
+  // After a rejected key or value the rest is still known. After another fault, even the shape may be another one.
+  const isUnreadable = syntax.length > 0 || faults.some(({ code }) => code === 'E_YAML_LIMIT');
+  return { value, positions, faults: [...firstOfEachPlace(syntax), ...faults], isUnreadable };
 }
 
 /** Keeps one fault for each place, because the library often reports two for one mistake. */

@@ -8,6 +8,7 @@
  */
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { type Document, isAlias, isMap, isScalar, isSeq, type Pair, type YAMLMap, type YAMLSeq } from 'yaml';
+import { isPlainObject } from '../../../json/copy-json.ts';
 import type { PositionTree } from './position-tree.ts';
 import { yamlLimits } from './limits.ts';
 
@@ -19,6 +20,8 @@ export interface YamlFault {
 }
 
 const forbiddenKeys: readonly string[] = ['__proto__', 'constructor', 'prototype'];
+
+const MERGE_KEY = '<<';
 
 /** Thrown to end the conversion, after the fault has been added to the list. */
 class LimitReached extends Error {}
@@ -77,15 +80,18 @@ export class YamlConverter {
     const children = new Map<string | number, PositionTree>();
     let size = 1;
     let height = 0;
+    const merged: Converted[] = [];
     for (const pair of node.items) {
       const [key, keyOffset] = this.#readKey(pair, value, offset);
       const converted = this.#convert(pair.value, depth + 1, keyOffset);
       size += converted.size;
       height = Math.max(height, converted.height);
-      if (key === undefined) continue;
+      if (key === MERGE_KEY) merged.push(converted);
+      if (key === undefined || key === MERGE_KEY) continue;
       value[key] = converted.value;
       children.set(key, { ...converted.positions, key: keyOffset });
     }
+    for (const each of merged) addMissing(value, children, each);
     return { value, positions: { value: offset, children }, size, height: height + 1 };
   }
 
@@ -105,7 +111,7 @@ export class YamlConverter {
     return { value, positions: { value: offset, children }, size, height: height + 1 };
   }
 
-  /** Returns the key to use for a value; `undefined` when the key is rejected. */
+  /** Returns the key to use for a value; `undefined` when the key is rejected, and its value with it. */
   #readKey({ key }: Pair, siblings: JsonObject, parentOffset: number): [key: string | undefined, offset: number] {
     const offset = isScalar(key) || isAlias(key) ? (key.range?.[0] ?? parentOffset) : parentOffset;
     const refuse = (message: string, suggestion?: string): [undefined, number] => {
@@ -115,7 +121,10 @@ export class YamlConverter {
     const name: unknown = isScalar(key) ? key.value : undefined;
     if (typeof name !== 'string') return refuse('A key must be a text.');
     if (forbiddenKeys.includes(name)) return refuse(`The key "${name}" is never allowed.`);
-    if (name === '<<') return refuse('Merge keys (`<<`) are not supported.', 'Write the fields out.');
+    if (name === MERGE_KEY) {
+      refuse('Merge keys (`<<`) are not supported.', 'Write the fields out.');
+      return [MERGE_KEY, offset];
+    }
     if (Object.hasOwn(siblings, name)) return refuse(`The key "${name}" is in the same object twice.`);
     return [name, offset];
   }
@@ -170,6 +179,24 @@ export class YamlConverter {
   #limit(offset: number, message: string): LimitReached {
     this.#faults.push({ code: 'E_YAML_LIMIT', offset, message });
     return new LimitReached(message);
+  }
+}
+
+/**
+ * Adds the fields of a merge key that the object does not have. The merge key is rejected, but without its fields the
+ * checks of the document would report them as missing.
+ */
+function addMissing(
+  value: JsonObject,
+  children: Map<string | number, PositionTree>,
+  { value: more, positions }: Converted,
+) {
+  if (!isPlainObject(more)) return;
+  for (const [key, each] of Object.entries(more)) {
+    if (Object.hasOwn(value, key)) continue;
+    value[key] = each;
+    const place = positions.children?.get(key);
+    if (place !== undefined) children.set(key, place);
   }
 }
 
