@@ -37,6 +37,16 @@ export interface ExtensionEventsApi {
   emit(event: string, ...args: unknown[]): void;
 }
 
+/** An error with a code, as extensions throw it and get it. A `GoondanError` is such an error. */
+export interface ExtensionError extends Error {
+  /** A code of the error catalogue, or a code of the extension's own. */
+  code: string;
+  /** Advice for the reader. */
+  suggestion?: string;
+  /** The address of a page about the error. */
+  helpUrl?: string;
+}
+
 /** Everything that an extension can use. All parts work from the first line of `register`. */
 export interface ExtensionApi {
   readonly pipeline: PipelineRegistry;

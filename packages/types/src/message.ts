@@ -77,14 +77,16 @@ export type MessageEvent =
 
 /**
  * The conversation, as extensions see it. `nextMessages` is always the result of applying `events` to `baseMessages`.
+ * The arrays are frozen: a change of an array throws a `TypeError`. Their types are mutable, so that a function that
+ * takes a `Message[]` accepts them.
  */
 export interface ConversationState {
   /** The messages at the start of the turn. They do not change during the turn. */
-  readonly baseMessages: readonly Message[];
+  readonly baseMessages: Message[];
   /** This turn's events so far, in order. Each read is an immutable snapshot. */
-  readonly events: readonly MessageEvent[];
+  readonly events: MessageEvent[];
   /** The current messages. Each read is an immutable snapshot. */
-  readonly nextMessages: readonly Message[];
+  readonly nextMessages: Message[];
   /**
    * Returns the messages to send to the model: the system prompt, then the conversation, with every tool call paired
    * with its result.

@@ -13,7 +13,7 @@ import type { ConversationState, MessageEvent } from './message.ts';
 import type { ModelMessage } from './model-message.ts';
 import type { GenerateRequest, ModelParams, ModelReply } from './model.ts';
 import type { StepResult } from './step.ts';
-import type { ToolAnnotations, ToolCallResult, ToolCatalogItem } from './tool.ts';
+import type { PlainToolCallResult, ToolAnnotations, ToolCallResult, ToolCatalogItem } from './tool.ts';
 import type { ExecutionContext, Turn, TurnResult } from './turn.ts';
 
 export type StandardKind = 'turn' | 'step' | 'toolCall';
@@ -149,6 +149,18 @@ export type StepMiddleware = (ctx: StepMiddlewareContext) => Promise<StepResult>
 export type ToolCallMiddleware = (ctx: ToolCallMiddlewareContext) => Promise<ToolCallResult>;
 export type ModelMiddleware = (ctx: ModelMiddlewareContext) => Promise<ModelReply>;
 
+/** A layer that types results of tool calls as {@link PlainToolCallResult}. */
+type PlainToolCallMiddleware = (ctx: ToolCallMiddlewareContext) => Promise<PlainToolCallResult>;
+/**
+ * A layer that types results of tool calls as {@link PlainToolCallResult}, and expects that every tool has `parameters`.
+ * A tool without arguments may have none.
+ */
+type PlainStepMiddleware = (
+  ctx: Omit<StepMiddlewareContext, 'toolCatalog'> & {
+    toolCatalog: (ToolCatalogItem & Required<Pick<ToolCatalogItem, 'parameters'>>)[];
+  },
+) => Promise<Omit<StepResult, 'toolResults'> & { toolResults: PlainToolCallResult[] }>;
+
 export interface MiddlewareOptions {
   /**
    * The position of the layer in its chain: a layer with a lower priority is further out. Layers with equal priority
@@ -190,5 +202,7 @@ export interface PipelineRegistry {
   register(type: 'turn', fn: TurnMiddleware, options?: MiddlewareOptions): void;
   register(type: 'step', fn: StepMiddleware, options?: MiddlewareOptions): void;
   register(type: 'toolCall', fn: ToolCallMiddleware, options?: MiddlewareOptions): void;
+  register(type: 'step', fn: PlainStepMiddleware, options?: MiddlewareOptions): void;
+  register(type: 'toolCall', fn: PlainToolCallMiddleware, options?: MiddlewareOptions): void;
   register(type: 'model', fn: ModelMiddleware, options?: MiddlewareOptions): void;
 }

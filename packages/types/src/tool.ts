@@ -47,9 +47,19 @@ export type ToolCallResult = {
   readonly toolCallId: string;
   readonly toolName: string;
   readonly output?: JsonValue;
-} & (
-  { readonly status: 'ok'; readonly error?: undefined } | { readonly status: 'error'; readonly error: ToolCallError }
-);
+} & ({ readonly status: 'ok'; readonly error?: never } | { readonly status: 'error'; readonly error: ToolCallError });
+
+/**
+ * A {@link ToolCallResult} as a plain interface: the compiler does not compare `status` and `error`. Layers may return
+ * this type. The runtime checks that a failed call has an `error`.
+ */
+export interface PlainToolCallResult {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly output?: JsonValue;
+  readonly status: 'ok' | 'error';
+  readonly error?: ToolCallError;
+}
 
 /** The context that a tool handler gets. */
 export interface ToolContext extends ExecutionContext {

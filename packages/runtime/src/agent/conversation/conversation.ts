@@ -203,7 +203,7 @@ export class Conversation {
 
   private stateView(): ConversationState {
     const conversation = this;
-    return Object.freeze({
+    const view: { readonly [Key in keyof ConversationState]: Readonly<ConversationState[Key]> } = Object.freeze({
       get baseMessages(): readonly Message[] {
         conversation.baseTaken ??= conversation.base();
         return conversation.baseTaken;
@@ -217,6 +217,8 @@ export class Conversation {
       },
       toLlmMessages: (): ModelMessage[] => conversation.view.messages(),
     });
+    // Safe: the contract types these arrays as mutable, and the arrays are frozen.
+    return view as ConversationState;
   }
 }
 

@@ -62,7 +62,7 @@ describe('the conversation as layers see it', () => {
     const moments: { state: ConversationState; base: string; next: string; events: number }[] = [];
     const look = ({ conversationState: state }: Pick<TurnMiddlewareContext, 'conversationState'>) => {
       const { baseMessages, nextMessages, events } = state;
-      expect(nextMessages).toEqual(fold(baseMessages, events, 'turn-event-2.input'));
+      expect<readonly Message[]>(nextMessages).toEqual(fold(baseMessages, events, 'turn-event-2.input'));
       moments.push({ state, base: textsOf(baseMessages), next: textsOf(nextMessages), events: events.length });
     };
     const agent = await scriptedAgent({

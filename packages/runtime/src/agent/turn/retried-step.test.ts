@@ -38,7 +38,7 @@ describe('a retried step', () => {
             ctx.emitMessageEvent(says('turn note'));
             const result = await ctx.next();
             const { baseMessages, events, nextMessages } = ctx.conversationState;
-            expect(nextMessages).toEqual(fold(baseMessages, events));
+            expect<readonly Message[]>(nextMessages).toEqual(fold(baseMessages, events));
             return result;
           });
           pipeline.register('step', (ctx) => {
