@@ -36,6 +36,7 @@ export interface ToolCallError {
   readonly message: string;
   readonly code?: string;
   readonly suggestion?: string;
+  /** The address of a page for people. The model does not get it. */
   readonly helpUrl?: string;
 }
 

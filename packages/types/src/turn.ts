@@ -27,6 +27,7 @@ export interface TurnError {
   readonly message: string;
   readonly code?: string;
   readonly suggestion?: string;
+  /** The address of a page about the error. */
   readonly helpUrl?: string;
   /** The extension whose layer threw the error, if any. */
   readonly extension?: string;

@@ -1,5 +1,6 @@
 import type { CodePlace } from '../code-place.ts';
 import { errorCatalogue, type ErrorCode } from './error-catalogue.ts';
+import { helpUrlOf } from './help-url.ts';
 
 export interface GoondanErrorOptions {
   /** Advice for the reader; the catalogue's suggestion when absent. */
@@ -19,7 +20,8 @@ export class GoondanError extends Error {
   override readonly name = 'GoondanError';
   readonly code: ErrorCode;
   readonly suggestion: string;
-  readonly helpUrl: string;
+  /** The address of the page about the code; absent while the docs are not published. */
+  declare readonly helpUrl?: string;
   readonly retryable: boolean;
   readonly retryAfterMs?: number;
   /**
@@ -52,7 +54,8 @@ export class GoondanError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.suggestion = options.suggestion ?? errorCatalogue[code].suggestion;
-    this.helpUrl = `docs/errors.md#${code.toLowerCase()}`;
+    const helpUrl = helpUrlOf(code);
+    if (helpUrl !== undefined) this.helpUrl = helpUrl;
     this.retryable = options.retryable ?? false;
     if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs;
   }

@@ -211,7 +211,7 @@ describe('an extension that cannot be loaded', () => {
     });
   });
 
-  test('X-07 every error carries a suggestion and the page about it', async () => {
+  test('X-07 every error carries a suggestion', async () => {
     const errors = [
       await refusal(file(await moduleOf(`export function register() { throw new Error('x'); }`, 'js'))),
       await refusal(file('./nowhere.ts')),
@@ -220,9 +220,8 @@ describe('an extension that cannot be loaded', () => {
       await refusal(withResource({ apiVersion: 'v0' })),
       await refusal(extension('logging', () => undefined, { configSchema: { required: ['level'] } })),
     ];
-    for (const { code, suggestion, helpUrl } of errors) {
+    for (const { suggestion } of errors) {
       expect(suggestion.length).toBeGreaterThan(10);
-      expect(helpUrl).toBe(`docs/errors.md#${code.toLowerCase()}`);
     }
     expect(errors.map(({ code }) => code)).toEqual([
       'E_EXT_INIT',

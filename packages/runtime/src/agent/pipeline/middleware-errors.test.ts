@@ -128,7 +128,6 @@ describe('P-12 an exception in a layer', () => {
       message: 'odd',
       code: 'E_TOOL_UNKNOWN',
       suggestion: 'Do this.',
-      helpUrl: 'docs/errors.md#e_tool_unknown',
       extension: 'thrower',
     });
   });

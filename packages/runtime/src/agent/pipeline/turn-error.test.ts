@@ -70,12 +70,13 @@ describe('P-12 toTurnError', () => {
   });
 
   test('P-12 keeps suggestion, page and extension’s name of a coded error', () => {
-    const error = attachExtension(new GoondanError('E_CANCELLED', 'stopped'), 'guard');
+    const helpUrl = 'https://example.com/cancel';
+    const error = attachExtension(Object.assign(new GoondanError('E_CANCELLED', 'stopped'), { helpUrl }), 'guard');
     expect(toTurnError(error)).toEqual({
       message: 'stopped',
       code: 'E_CANCELLED',
       suggestion: expect.any(String),
-      helpUrl: 'docs/errors.md#e_cancelled',
+      helpUrl,
       extension: 'guard',
     });
   });

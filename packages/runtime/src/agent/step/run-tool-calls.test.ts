@@ -107,6 +107,36 @@ describe('P-17 the tool calls of a step', () => {
     expect(timeline.slice(0, 2)).toEqual(['begin call_1', 'begin call_2']);
   });
 
+  test('F-25 the model gets no helpUrl with the error of a tool; layers and watchers get it', async () => {
+    const helpUrl = 'https://example.com/cities';
+    const failing: ToolHandler = () => {
+      throw Object.assign(new Error('no such city'), { helpUrl, suggestion: 'Ask for another one.' });
+    };
+    const seen: unknown[] = [];
+    const watching = extension('watching', ({ pipeline }) => {
+      pipeline.register('toolCall', async (ctx) => {
+        const result = await ctx.next();
+        seen.push(result.error?.helpUrl);
+        return result;
+      });
+    });
+    const agent = await scriptedAgent({
+      script: [{ when: 'go', calls: [{ tool: 'broken__run' }] }, { say: 'done' }],
+      tools: [toolNamed('broken', true, failing)],
+      extensions: [watching],
+    });
+    await agent.say('go');
+    expect(agent.requests[1]?.messages.at(-1)).toMatchObject({
+      role: 'tool',
+      content: [
+        { output: { type: 'error-json', value: { message: 'no such city', suggestion: 'Ask for another one.' } } },
+      ],
+    });
+    expect(JSON.stringify(agent.requests)).not.toContain('helpUrl');
+    expect(seen).toEqual([helpUrl]);
+    expect(JSON.stringify(agent.told)).toContain(helpUrl);
+  });
+
   test('P-12 a call that fails, or whose layer throws, does not stop the others', async () => {
     const { timeline, handler } = timed();
     const failing: ToolHandler = () => {

@@ -60,7 +60,9 @@ function hasOwnMessage(part: ModelReply['content'][number]): boolean {
 
 function outputOf(result: ToolCallResult): ToolResultOutput {
   if (result.status === 'error') {
-    return { type: 'error-json', value: (result.error ?? { message: 'unknown' }) as unknown as JsonValue };
+    // A model cannot open the page, and would pay for its address in every step.
+    const { helpUrl: _forPeople, ...error } = result.error ?? { message: 'unknown' };
+    return { type: 'error-json', value: error as unknown as JsonValue };
   }
   const output = result.output ?? null;
   return typeof output === 'string' ? { type: 'text', value: output } : { type: 'json', value: output };

@@ -1,0 +1,19 @@
+import { expect, test } from 'bun:test';
+import manifest from '../../package.json' with { type: 'json' };
+import { GoondanError } from './goondan-error.ts';
+import { helpUrlOf, homepage } from './help-url.ts';
+
+test('F-25 helpUrl is a URL below the homepage of the package, or absent', () => {
+  expect<unknown>(homepage).toBe('homepage' in manifest ? manifest.homepage : undefined);
+  for (const site of [
+    'https://example.com/goondan',
+    'https://example.com/goondan/',
+    'https://example.com/goondan#readme',
+  ])
+    expect(helpUrlOf('E_CANCELLED', site)).toBe('https://example.com/goondan/docs/errors.md#e_cancelled');
+
+  const error = new GoondanError('E_CANCELLED', 'Stopped.');
+  expect(error.helpUrl).toBe(helpUrlOf('E_CANCELLED'));
+  if (error.helpUrl === undefined) expect(Object.keys(error)).not.toContain('helpUrl');
+  else expect(URL.canParse(error.helpUrl)).toBe(true);
+});
