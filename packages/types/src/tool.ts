@@ -16,7 +16,10 @@ export interface ToolAnnotations {
 
 /** One tool as the model sees it. */
 export interface ToolCatalogItem {
-  /** The name of the tool: `{resource}__{export}`, at most 64 characters of `A-Z a-z 0-9 _ -`. */
+  /**
+   * The name of the tool: `{resource}__{export}`, at most 64 characters of `A-Z a-z 0-9 _ -`, and `.` in the resource. An
+   * item that a layer adds to a catalog may have any name of 1 to 128 characters.
+   */
   name: string;
   description: string;
   /** The JSON Schema of the arguments. When absent, the arguments must be an empty object. */

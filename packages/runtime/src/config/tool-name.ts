@@ -1,7 +1,7 @@
 import { GoondanError } from '@goondan/types';
 
-/** The form `{resource}__{export}`, with at most 64 characters that every provider accepts. */
-const pattern = /^(?=.{1,64}$)[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*__[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/;
+/** The form `{resource}__{export}`, with at most 64 characters. Only the name of a resource may have dots. */
+const pattern = /^(?=.{1,64}$)[A-Za-z0-9-]+(?:[._][A-Za-z0-9-]+)*__[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*$/;
 
 const exportPattern = /^(?!.*__)[a-z0-9_-]+$/;
 
@@ -10,7 +10,7 @@ export function checkToolName(name: unknown): string {
   if (typeof name === 'string' && isToolName(name)) return name;
   throw new GoondanError(
     'E_TOOL_NAME',
-    `"${String(name)}" is not a tool name: it must be {resource}__{export}, with at most 64 of the characters A-Z a-z 0-9 _ -.`,
+    `"${String(name)}" is not a tool name: it must be {resource}__{export}, with at most 64 of the characters A-Z a-z 0-9 _ - (and . in the resource).`,
   );
 }
 

@@ -309,7 +309,11 @@ export const agentErrors = {
       'Check `spec.entry`. Export `handlers` with one function for each declared export, or export tools made with `defineTool`.',
   },
   E_TOOL_NAME: {
-    meaning: 'A tool name must have the form `{resource}__{export}`, with at most 64 letters, digits, `_` and `-`.',
+    meaning:
+      'The name of a declared or registered tool does not have the form `{resource}__{export}`, with at most 64 letters, ' +
+      'digits, `_` and `-`, and `.` in the resource. Or a layer added an item to the tool catalog that has no name or a ' +
+      'name of more than 128 characters, or whose name is equal to that of another tool when each character that ' +
+      'providers do not accept is replaced by `_`.',
     suggestion: 'Rename the tool, for example to `weather__get`.',
   },
   E_TOOL_NOT_OFFERED: {

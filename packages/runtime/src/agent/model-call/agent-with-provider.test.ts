@@ -3,15 +3,18 @@
  * and a recording.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type JsonObject, textOf } from '@goondan/types';
+import { type AgentEvent, type ExtensionRegister, type JsonObject, textOf } from '@goondan/types';
+import { systemClock } from '../../ports/clock.ts';
+import { extension } from '../../testing/index.ts';
+import { recordTurn } from '../../trace/record-turn.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
 import { type RunningAgent, startAgent } from '../start/start-agent.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 import { failureOf } from '../model/providers/wire/ask-model.ts';
-import { providerCases, type ProviderCase } from '../model/providers/wire/provider-cases.ts';
+import { anthropicCase, providerCases, type ProviderCase } from '../model/providers/wire/provider-cases.ts';
 import type { WireReply } from '../model/providers/wire/wire-dialect.ts';
 import { startWireServer } from '../model/providers/wire/wire-server.ts';
 
@@ -46,9 +49,31 @@ const planAt = (url: string, { provider, model }: ProviderCase, more: Partial<Ag
   ...more,
 });
 
+const guideName = 'look up (fast)';
+
+/** Offers a tool with a name that no provider accepts, and answers its calls. */
+function offerGuide(seen: string[] = []): ExtensionRegister {
+  return ({ pipeline }) => {
+    pipeline.register('step', (ctx) => {
+      ctx.toolCatalog.push({ name: guideName, description: 'Looks it up.' });
+      return ctx.next();
+    });
+    pipeline.register(
+      'toolCall',
+      async (ctx) => {
+        const { toolCallId, toolName } = ctx;
+        if (toolName !== guideName) return ctx.next();
+        seen.push(toolName);
+        return { toolCallId, toolName, status: 'ok', output: 'sunny' };
+      },
+      { mayShortCircuit: true },
+    );
+  };
+}
+
 let events = 0;
-async function say(agent: RunningAgent, input: string) {
-  const { result, stepCount } = await agent.handle({
+async function say(agent: RunningAgent, input: string, options: Parameters<RunningAgent['handle']>[1] = {}) {
+  const event: AgentEvent = {
     id: `event-${++events}`,
     type: 'test',
     input,
@@ -56,7 +81,8 @@ async function say(agent: RunningAgent, input: string) {
     source: { kind: 'cli', name: 'test' },
     traceId: 'trace',
     createdAt: new Date(),
-  });
+  };
+  const { result, stepCount } = await agent.handle(event, options);
   return { result, stepCount, text: textOf(result.responseMessage) };
 }
 
@@ -94,6 +120,34 @@ describe.each(providerCases)('%s', (_name, provider) => {
       expect(result).not.toHaveProperty('truncated');
       const sent = provider.messages(server.requests[1]?.body ?? {});
       expect(JSON.stringify(sent)).toContain('E_REPLY_TRUNCATED');
+    },
+  );
+
+  test.each([true, false])(
+    'D-22 gets a catalog item under a name that it accepts, and layers see its own name (stream: %p)',
+    async (stream) => {
+      await using server = startWireServer(provider.dialect);
+      const call = { id: 'call-1', name: 'look_up__fast_', args: { city: 'Seoul' } };
+      server.answer({ reply: { usage, calls: [call] } }, { reply: answer });
+      const seen: string[] = [];
+      const plan = planAt(server.url, provider, { extensions: [extension('guide', offerGuide(seen))] });
+      const models = Object.fromEntries(
+        Object.entries(plan.models).map(([ref, model]) => [ref, { ...model, options: { stream } }]),
+      );
+      const agent = await startAgent({ ...plan, models }, quiet);
+      const recorder = recordTurn(systemClock);
+      const { text } = await say(agent, 'Weather?', { observer: recorder });
+      expect([text, seen]).toEqual(['It is 21 degrees.', [guideName]]);
+      const [first, second] = server.requests.map(({ body }) => JSON.stringify(body));
+      expect(first).toContain('"look_up__fast_"');
+      expect(second?.match(/"look_up__fast_"/g)?.length).toBeGreaterThan(1);
+      expect(`${first}${second}`).not.toContain(guideName);
+      const { messages } = await agent.parts.store.read(agent.parts.address);
+      const traced = JSON.stringify(recorder.turn());
+      for (const kept of [JSON.stringify(messages), traced]) {
+        expect(kept).toContain(guideName);
+        expect(kept).not.toContain('look_up__fast_');
+      }
     },
   );
 
@@ -141,5 +195,22 @@ describe('a cassette in front of a provider', () => {
     })();
     expect(recorded).toEqual(['It is 21 degrees.', 'Rain.']);
     expect(await conversation(await start('http://127.0.0.1:9', 'replay'))).toEqual(recorded);
+  });
+
+  test('D-22 a recording has the own names of tools, and its calls reach the same layers', async () => {
+    const run = async (url: string, mode: string) => {
+      const seen: string[] = [];
+      const options = { file: 'guide.jsonl', upstream: 'Model/real', mode };
+      const plan = planAt(url, anthropicCase, { extensions: [extension('guide', offerGuide(seen))] });
+      const models = { ...plan.models, 'Model/taped': { provider: 'cassette', model: 'tape', options } };
+      const agent = await startAgent({ ...plan, models, modelRef: 'Model/taped', bundleFolder: folder }, quiet);
+      return [(await say(agent, 'Weather?')).text, seen];
+    };
+    await using server = startWireServer(anthropicCase.dialect);
+    server.answer({ reply: { usage, calls: [{ id: 'call-1', name: 'look_up__fast_', args: {} }] } }, { reply: answer });
+    const recorded = await run(server.url, 'record');
+    expect(recorded).toEqual(['It is 21 degrees.', [guideName]]);
+    expect(await readFile(join(folder, 'guide.jsonl'), 'utf8')).not.toContain('look_up__fast_');
+    expect(await run('http://127.0.0.1:9', 'replay')).toEqual(recorded);
   });
 });

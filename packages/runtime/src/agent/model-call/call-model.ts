@@ -47,6 +47,7 @@ export async function callModel(turn: RunningTurn, call: ModelCall): Promise<Mod
 
 async function recordedOrAsked(turn: RunningTurn, call: ModelCall): Promise<ModelReply> {
   const { key, extension } = call;
+  call.tools.check();
   const recorded = turn.effects.recorded(key);
   // Safe: only checked replies are recorded.
   if (recorded !== undefined) return recorded as unknown as ModelReply;

@@ -17,7 +17,7 @@ export async function generateForLayer(ask: LayerAsk, request: GenerateRequest):
     key: turn.effects.nextKey(scope, 'model'),
     step,
     messages: request.messages,
-    tools: new ToolCatalog(request.tools ?? []),
+    tools: new ToolCatalog(request.tools ?? [], extension),
     params: { ...turn.agent.params, ...request.params },
     modelRef: request.modelRef ?? turn.agent.modelRef,
     stepIndex: step?.stepIndex ?? turn.stepCount,

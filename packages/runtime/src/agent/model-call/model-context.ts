@@ -1,4 +1,5 @@
 import type { ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
+import { askingLayer } from '../pipeline/layer-context.ts';
 import { subjectOf, TurnLayerContext } from '../turn-state/execution-context.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
 import type { RunningStep } from '../turn-state/running-turn.ts';
@@ -39,11 +40,11 @@ export class ModelContext extends TurnLayerContext<ModelCall> {
     this[subjectOf].ownMessages = messages;
   }
   get tools() {
-    return this[subjectOf].tools.changeable;
+    return this[subjectOf].tools.changeableBy(this[askingLayer].layer.extension);
   }
   set tools(tools: ToolCatalogItem[]) {
     if (!Array.isArray(tools)) throw new TypeError('ctx.tools must be an array of tools.');
-    this[subjectOf].tools.changeable = tools;
+    this[subjectOf].tools.replace(tools, this[askingLayer].layer.extension);
   }
   get params() {
     return this[subjectOf].params;

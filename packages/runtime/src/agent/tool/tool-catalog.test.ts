@@ -79,6 +79,7 @@ describe("a step's catalog", () => {
 
   test.each<[string, unknown]>([
     ['it has no name', { description: 'Nameless.' }],
+    ['its name is empty', { name: '', description: 'Nameless.' }],
     ['the value is null, not an object', null],
     ['the value is a string, not an object', 'weather__get'],
     ['parameters.parse is a function, which JSON cannot represent', { name: 'a__b', parameters: { parse: () => 1 } }],
@@ -88,8 +89,66 @@ describe("a step's catalog", () => {
     const { result } = await agent.say('hello');
     expect(result.error).toMatchObject({
       code: 'E_TOOL_NAME',
-      message: `A layer put something into ctx.toolCatalog that is not a tool: ${problem}.`,
+      extension: 'adder',
+      message: `Extension "adder" put something into the tool catalog that is not a tool: ${problem}.`,
     });
+    expect(agent.requests).toEqual([]);
+  });
+
+  const named = (name: string): ToolCatalogItem => ({ name, description: 'A tool.' });
+
+  test('D-22 an item of any name with 1 to 128 characters is offered under that name', async () => {
+    const names = ['a', 'weather: get (°C)', '날씨', '시간', '7', 'x'.repeat(128)];
+    const add = inEveryStep((ctx) => ctx.toolCatalog.push(...names.map(named)));
+    const agent = await scriptedAgent({ extensions: [extension('adder', add)] });
+    expect((await agent.say('hello')).text).toBe('You said: hello');
+    expect(agent.requests[0]?.tools.map(({ name }) => name)).toEqual(names);
+  });
+
+  test.each<[string, string[], string]>([
+    ['a name that is empty', [''], 'its name is empty.'],
+    ['a name over 128 characters', ['x'.repeat(129)], 'has 129 characters, but at most 128 are allowed.'],
+    [
+      'two names that are one name for providers',
+      ['a.b', 'a b'],
+      'Providers get the tools "a.b" and "a b" under the same name, "a_b"; Extension "adder" added "a b".',
+    ],
+    [
+      'a name that is that of a declared tool for providers',
+      ['weather..get'],
+      'Providers get the tools "weather__get" and "weather..get" under the same name, "weather__get"; Extension "adder" added "weather..get".',
+    ],
+  ])('D-22 %s ends the turn with E_TOOL_NAME and the extension that added it', async (_title, names, message) => {
+    const read = inEveryStep((ctx) => void ctx.toolCatalog.length);
+    const add = inEveryStep((ctx) => ctx.toolCatalog.unshift(...names.map(named)));
+    const extensions = [extension('before', read), extension('adder', add), extension('after', read)];
+    const agent = await scriptedAgent({ tools: [weather], extensions });
+    const { result } = await agent.say('hello');
+    expect(result.error).toMatchObject({ code: 'E_TOOL_NAME', extension: 'adder' });
+    expect(result.error?.message).toEndWith(message);
+    expect(agent.requests).toEqual([]);
+  });
+
+  test.each<[string, ExtensionRegister]>([
+    [
+      'ctx.tools of a model layer',
+      ({ pipeline }) =>
+        pipeline.register('model', (ctx) => {
+          ctx.tools = [...ctx.tools, named('')];
+          return ctx.next();
+        }),
+    ],
+    [
+      'ctx.model.generate',
+      ({ pipeline }) =>
+        pipeline.register('step', async (ctx) => {
+          await ctx.model.generate({ messages: [{ role: 'user', content: 'hi' }], tools: [named('')] });
+          return ctx.next();
+        }),
+    ],
+  ])('D-22 the names in %s are checked, too', async (_title, register) => {
+    const agent = await scriptedAgent({ extensions: [extension('adder', register)] });
+    expect((await agent.say('hello')).result.error).toMatchObject({ code: 'E_TOOL_NAME', extension: 'adder' });
     expect(agent.requests).toEqual([]);
   });
 

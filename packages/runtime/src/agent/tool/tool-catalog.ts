@@ -4,44 +4,114 @@
  */
 import { GoondanError, type ToolCatalogItem } from '@goondan/types';
 import { copyJson, copyJsonObject } from '../../json/copy-json.ts';
+import { readField } from '../../json/read-field.ts';
+import { attachExtension } from '../pipeline/turn-error.ts';
+import { toProviderName } from './provider-tool-name.ts';
+
+/** The maximum length of the name of an item that a layer adds. */
+const LONGEST_NAME = 128;
 
 export class ToolCatalog {
   private changed: ToolCatalogItem[] | undefined;
+  /** The extension that last read or set the copy. It made all changes that are not in `owners` yet. */
+  private changing: string | undefined;
+  /** The extension that added each name; undefined for names that were offered from the start. */
+  private owners: Map<unknown, string | undefined> | undefined;
 
-  /** `offered` may be shared, because it is never changed. */
-  constructor(private readonly offered: readonly ToolCatalogItem[]) {}
+  /**
+   * `offered` may be shared, because it is never changed. `owner`: the extension that made the whole list; its items are
+   * checked like added ones.
+   */
+  constructor(
+    private readonly offered: readonly ToolCatalogItem[],
+    private readonly owner?: string,
+  ) {}
 
   /** The catalog with the changes of the layers. */
   get items(): readonly ToolCatalogItem[] {
     return this.changed ?? this.offered;
   }
 
-  /** The copy for layers, to read or change. */
-  get changeable(): ToolCatalogItem[] {
+  /** Returns the copy for a layer of this extension, to read or change. */
+  changeableBy(extension: string): ToolCatalogItem[] {
+    this.noteChanges(extension);
     // Safe: items are JSON, checked when they were registered, or by `check`.
     this.changed ??= this.offered.map((item) => copyJson(item, { omitUndefined: true }) as unknown as ToolCatalogItem);
     return this.changed;
   }
 
-  set changeable(items: ToolCatalogItem[]) {
+  /** Replaces the catalog by the list of a layer of this extension. */
+  replace(items: ToolCatalogItem[], extension: string): void {
+    this.noteChanges(extension);
     this.changed = items;
   }
 
-  /** Throws `E_TOOL_NAME` when a layer added an item that has no name or is not JSON. */
+  /**
+   * Throws `E_TOOL_NAME` for an item that is not JSON or has no name, for a name that is empty or too long, and for two
+   * names that are the same name for a provider. The error has the name of the extension that added the item.
+   */
   check(): void {
-    for (const item of this.changed ?? []) checkItem(item);
+    this.noteChanges(undefined);
+    const names = new Map<string, string>();
+    for (const item of this.items) {
+      const name = this.checkItem(item);
+      const providerName = toProviderName(name);
+      const alike = names.get(providerName) ?? name;
+      if (alike !== name) throw this.refuseAlike(alike, name, providerName);
+      names.set(providerName, name);
+    }
   }
 
   has(name: string): boolean {
     return this.items.some((item) => item.name === name);
   }
+
+  /** Notes who added the names that are new, before another extension gets the copy. */
+  private noteChanges(next: string | undefined): void {
+    if (next === this.changing) return;
+    if (this.changing !== undefined) {
+      this.owners ??= new Map(this.offered.map((item) => [readField(item, 'name'), undefined]));
+      for (const item of this.changed ?? []) {
+        const name = readField(item, 'name');
+        if (!this.owners.has(name)) this.owners.set(name, this.changing);
+      }
+    }
+    this.changing = next;
+  }
+
+  private ownerOf(name: unknown): string | undefined {
+    return this.owners?.get(name) ?? this.owner;
+  }
+
+  private checkItem(item: ToolCatalogItem): string {
+    // Registered items were checked when they were registered.
+    if (this.changed === undefined && this.owner === undefined) return item.name;
+    const owner = this.ownerOf(readField(item, 'name'));
+    const notTool = (problem: string) =>
+      refusal(`${nameOwner(owner)} put something into the tool catalog that is not a tool: ${problem}.`, owner);
+    const { name } = copyJsonObject(item, { omitUndefined: true, refuse: ({ message }) => notTool(message) });
+    if (typeof name !== 'string') throw notTool('it has no name');
+    if (name === '') throw notTool('its name is empty');
+    if (name.length <= LONGEST_NAME) return name;
+    const message = `its name "${name.slice(0, 40)}…" has ${name.length} characters, but at most ${LONGEST_NAME} are allowed`;
+    throw notTool(message);
+  }
+
+  private refuseAlike(first: string, second: string, providerName: string): GoondanError {
+    const [name, other] = this.ownerOf(second) === undefined ? [second, first] : [first, second];
+    const owner = this.ownerOf(other);
+    const message = `Providers get the tools "${name}" and "${other}" under the same name, "${providerName}"`;
+    const added = owner === undefined ? '' : `; ${nameOwner(owner)} added "${other}"`;
+    return refusal(`${message}${added}.`, owner, 'Rename one of the two tools.');
+  }
 }
 
-function checkItem(item: unknown): void {
-  const { name } = copyJsonObject(item, { omitUndefined: true, refuse: ({ message }) => noTool(message) });
-  if (typeof name !== 'string') throw noTool('it has no name');
+function nameOwner(extension: string | undefined): string {
+  return extension === undefined ? 'A layer' : `Extension "${extension}"`;
 }
 
-function noTool(problem: string): GoondanError {
-  return new GoondanError('E_TOOL_NAME', `A layer put something into ctx.toolCatalog that is not a tool: ${problem}.`);
+function refusal(message: string, extension: string | undefined, suggestion?: string): GoondanError {
+  const error = new GoondanError('E_TOOL_NAME', message, suggestion === undefined ? {} : { suggestion });
+  if (extension !== undefined) attachExtension(error, extension);
+  return error;
 }

@@ -2,11 +2,12 @@
  * Runs one call to a provider's model, from the request to the reply, within its deadlines and until the caller's
  * signal aborts.
  */
-import type { LanguageModelV4, LanguageModelV4GenerateResult } from '@ai-sdk/provider';
+import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4GenerateResult } from '@ai-sdk/provider';
 import type { ModelDelta, ModelParams, ModelReply } from '@goondan/types';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Fetch, ModelRequest } from '../model-port.ts';
 import type { CallSettings } from './read-provider-options.ts';
+import { restoreToolNames } from './restore-tool-names.ts';
 import { readStream, type StreamReading } from './read-stream.ts';
 import { toCallOptions } from './to-call-options.ts';
 import { type FailedCall, toModelError } from './to-model-error.ts';
@@ -38,12 +39,15 @@ export async function callProvider(request: ModelRequest, call: ProviderCall): P
   );
   const listener = guardListener(request);
   const reading = { provider, label, signal: watch.signal, onDelta: listener.onDelta };
+  const readReply = async (made: LanguageModelV4, options: LanguageModelV4CallOptions) => {
+    if (!settings.stream) return readGenerated(await watch.untilEnded(made.doGenerate(options)), reading);
+    const { stream } = await watch.untilEnded(made.doStream(options));
+    return readStream(stream, reading);
+  };
   try {
     const made = call.make(watch.fetch);
     const options = toCallOptions(request, settings, call, watch.signal);
-    if (!settings.stream) return readGenerated(await watch.untilEnded(made.doGenerate(options)), reading);
-    const { stream } = await watch.untilEnded(made.doStream(options));
-    return await readStream(stream, reading);
+    return restoreToolNames(await readReply(made, options), request);
   } catch (error) {
     if (watch.signal.aborted) throw watch.signal.reason;
     if (listener.broken !== undefined) throw listener.broken.error;

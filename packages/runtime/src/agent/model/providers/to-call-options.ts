@@ -1,6 +1,7 @@
 /** Builds the request to a provider: the prompt, the tools, the settings. */
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import type { ModelParams, ToolCatalogItem } from '@goondan/types';
+import { toProviderName } from '../../tool/provider-tool-name.ts';
 import type { ModelRequest } from '../model-port.ts';
 import { mergeProviderOptions } from './merge-provider-options.ts';
 import type { CallSettings } from './read-provider-options.ts';
@@ -27,7 +28,7 @@ export function toCallOptions(
 function toFunctionTool(tool: ToolCatalogItem): LanguageModelV4FunctionTool {
   return {
     type: 'function',
-    name: tool.name,
+    name: toProviderName(tool.name),
     description: tool.description,
     // Safe: the schemas of a catalog were checked when the tool was loaded.
     inputSchema: (tool.parameters ?? { type: 'object', properties: {} }) as LanguageModelV4FunctionTool['inputSchema'],

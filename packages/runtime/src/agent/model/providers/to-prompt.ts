@@ -11,12 +11,22 @@
  *    system message, at the beginning.
  * 4. Empty text and empty messages are not sent: providers answer such a conversation with 400, now and in every later
  *    call.
+ * 5. Tools have the names that providers accept ({@link toProviderName}).
  *
- * The prompt equals the one that the AI SDK writes, except for rules 3 and 4, and for URLs, which are never downloaded
+ * The prompt equals the one that the AI SDK writes, except for rules 3 to 5, and for URLs, which are never downloaded
  * here. A test compares the two prompts.
  */
 import type { LanguageModelV4Message, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
-import type { AssistantPart, FilePart, ImagePart, ModelMessage, UserPart } from '@goondan/types';
+import type {
+  AssistantPart,
+  FilePart,
+  ImagePart,
+  ModelMessage,
+  ToolCallPart,
+  ToolResultPart,
+  UserPart,
+} from '@goondan/types';
+import { toProviderName } from '../../tool/provider-tool-name.ts';
 import { isKeptPart, restoreKeptPart } from './kept-part.ts';
 import { mergeProviderOptions } from './merge-provider-options.ts';
 import { toFileData } from './to-file-data.ts';
@@ -69,8 +79,9 @@ function convertOnce(message: ModelMessage, memo: PromptMemo): LanguageModelV4Me
 function convert(message: ModelMessage): LanguageModelV4Message {
   switch (message.role) {
     case 'system':
-    case 'tool':
       return message;
+    case 'tool':
+      return { ...message, content: message.content.map(underProviderName) };
     case 'user':
       return { role: 'user', content: convertUserContent(message.content), ...options(message) };
     case 'assistant':
@@ -90,8 +101,13 @@ function convertAssistantContent(content: string | readonly AssistantPart[]): Me
     // Empty text with options is kept, because the options may contain a signature of the provider.
     if (part.type === 'text' && part.text === '' && part.providerOptions === undefined) return [];
     if (part.type === 'custom' && isKeptPart(part)) return restoreKeptPart(part) ?? [];
+    if (part.type === 'tool-call' || part.type === 'tool-result') return underProviderName(part);
     return part.type === 'file' ? convertFile(part) : part;
   });
+}
+
+function underProviderName<Part extends ToolCallPart | ToolResultPart>(part: Part): Part {
+  return { ...part, toolName: toProviderName(part.toolName) };
 }
 
 function convertFile(part: ImagePart | FilePart) {
