@@ -4,7 +4,8 @@ import { GoondanError } from './goondan-error.ts';
 import { helpUrlOf, homepage } from './help-url.ts';
 
 test('F-25 helpUrl is a URL below the homepage of the package, or absent', () => {
-  expect<unknown>(homepage).toBe('homepage' in manifest ? manifest.homepage : undefined);
+  const fields: Readonly<Record<string, unknown>> = manifest;
+  expect(fields['homepage']).toBe(homepage);
   for (const site of [
     'https://example.com/goondan',
     'https://example.com/goondan/',
