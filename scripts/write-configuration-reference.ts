@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bundleJsonSchema } from '../packages/runtime/src/config/bundle/kinds/bundle-json-schema.ts';
 import { resourceSchemas } from '../packages/runtime/src/config/bundle/kinds/resource-schemas.ts';
-import { listFields, type SchemaNode } from './list-fields.ts';
+import { type Field, listFields, type SchemaNode } from './list-fields.ts';
 import { markdownTable } from './markdown-table.ts';
 
 export const configurationReferencePage = join(import.meta.dir, '..', 'docs/reference/configuration.md');
@@ -17,7 +17,7 @@ export function renderConfigurationReference(): string {
   const shared = Object.keys(definitions).filter((name) => !kinds.includes(name));
   return [
     introduction,
-    ...kinds.map((kind) => renderKind(kind, definitions[kind] ?? {})),
+    ...kinds.map((kind) => renderKind(kind, definitions[kind] ?? {}, kind === 'Agent' ? listLimits(definitions) : [])),
     '## Parts of several kinds\n',
     ...shared.map((name) => renderPart(name, definitions[name] ?? {})),
   ].join('\n');
@@ -37,14 +37,24 @@ The examples are one bundle, [examples/every-kind](../../examples/every-kind/che
 This page is generated from \`packages/runtime/src/config/bundle/kinds\` by \`npm run reference\`.
 `;
 
-function renderKind(kind: string, { description = '', properties = {} }: SchemaNode): string {
+/** Lists the fields of a swarm's policy. Their values apply to the agents that do not set these fields. */
+function listLimits({ Swarm }: Readonly<Record<string, SchemaNode>>): Field[] {
+  return listFields(Swarm?.properties?.['spec'] ?? {}).filter(({ path }) => path.startsWith('policy.'));
+}
+
+/** `inherited`: the fields whose values come from the swarm when they are absent here. */
+function renderKind(
+  kind: string,
+  { description = '', properties = {} }: SchemaNode,
+  inherited: readonly Field[],
+): string {
   const { spec = {} } = properties;
-  return [`## ${kind}\n`, `${description}\n`, ...renderForms(spec), renderExample(kind)].join('\n');
+  return [`## ${kind}\n`, `${description}\n`, ...renderForms(spec, inherited), renderExample(kind)].join('\n');
 }
 
 /** Renders one table per form of `spec`. */
-function renderForms(spec: SchemaNode): string[] {
-  if (spec.oneOf === undefined) return [renderFields(spec)];
+function renderForms(spec: SchemaNode, inherited: readonly Field[]): string[] {
+  if (spec.oneOf === undefined) return [renderFields(spec, inherited)];
   return spec.oneOf.flatMap((form) => {
     const [name, marked] = Object.entries(form.properties ?? {}).find(([, field]) => isChoice(field)) ?? [];
     const values = marked?.enum ?? [marked?.const];
@@ -56,14 +66,22 @@ function isChoice({ enum: names, const: only }: SchemaNode): boolean {
   return names !== undefined || only !== undefined;
 }
 
-function renderFields(schema: SchemaNode): string {
-  const rows = listFields(schema).map(({ path, type, isRequired, byDefault, description }) => [
-    `\`${path}\``,
-    type,
-    isRequired ? 'required' : byDefault === undefined ? '' : `\`${byDefault}\``,
-    description,
+function renderFields(schema: SchemaNode, inherited: readonly Field[] = []): string {
+  const rows = listFields(schema).map((field) => [
+    `\`${field.path}\``,
+    field.type,
+    renderDefault(field, inherited),
+    field.description,
   ]);
   return markdownTable(['field', 'type', 'default', 'meaning'], rows);
+}
+
+function renderDefault({ path, isRequired, byDefault }: Field, inherited: readonly Field[]): string {
+  if (isRequired) return 'required';
+  if (byDefault !== undefined) return `\`${byDefault}\``;
+  const limit = inherited.find((each) => each.path === path);
+  if (limit === undefined) return '';
+  return limit.byDefault === undefined ? 'the swarm’s' : `the swarm’s, else \`${limit.byDefault}\``;
 }
 
 function renderExample(kind: string): string {

@@ -12,6 +12,7 @@ import {
   renderConfigurationReference,
 } from '../scripts/write-configuration-reference.ts';
 import { controlPage, renderControlPage } from '../scripts/write-control-page.ts';
+import { defaultPolicy } from '../packages/runtime/src/config/turn-policy.ts';
 import { bundleJsonSchema } from '../packages/runtime/src/config/bundle/kinds/bundle-json-schema.ts';
 import { resourceSchemas } from '../packages/runtime/src/config/bundle/kinds/resource-schemas.ts';
 import { listFields, type SchemaNode } from '../scripts/list-fields.ts';
@@ -72,6 +73,16 @@ describe('docs/reference/configuration.md', () => {
       ({ type, description }) => type.includes('anything') || !/^[A-Z`].*[.…]$/.test(description),
     );
     expect(poor).toEqual([]);
+  });
+
+  test('F-28 has the default of every limit of an agent, which is that of its swarm', () => {
+    const section = renderConfigurationReference().split('\n## Agent\n')[1]?.split('\n## ')[0] ?? '';
+    const cells = section.split('\n').map((row) => row.split('|').map((cell) => cell.trim()));
+    const shown = Object.fromEntries(cells.map(([, field = '', , byDefault]) => [field, byDefault]));
+    for (const [name, value] of Object.entries(defaultPolicy)) {
+      const expected = value === undefined ? 'the swarm’s' : `the swarm’s, else \`${value}\``;
+      expect(shown[`\`policy.${name}\``], name).toBe(expected);
+    }
   });
 
   test('R-04 has a valid example of every kind', async () => {
