@@ -44,7 +44,9 @@ describe('gdn demo', () => {
   test('--help ends with examples', async () => {
     const { stdout, exitCode } = await gdn('demo', '--help');
     expect(stdout).toContain('--json');
-    expect(stdout).toEndWith('Examples:\n  $ gdn demo --input "Book a picnic in Lisbon"\n  $ gdn demo --studio\n');
+    expect(stdout).toEndWith(
+      'Examples:\n  $ gdn demo --input "Book a picnic in Lisbon"\n  $ gdn demo --studio --no-open\n',
+    );
     expect(exitCode).toBe(0);
   });
 

@@ -6,8 +6,10 @@ import { withInterrupt } from '../with-interrupt.ts';
 
 const question = 'What is the weather in Seoul for the next 30 days?';
 
+type DemoOptions = CommonOptions & { readonly input: string; readonly studio?: boolean; readonly open: boolean };
+
 export function addDemoCommand(program: GdnCommand): void {
-  program
+  const command = program
     .command('demo')
     .summary('watch two agents answer, layer by layer')
     .description(
@@ -17,12 +19,13 @@ export function addDemoCommand(program: GdnCommand): void {
     )
     .option('--input <text>', 'the question', checkInput, question)
     .option('--studio', 'watch in a browser, as with `gdn studio`, until Ctrl-C')
+    .option('--no-open', 'with --studio: print the link without starting a browser')
     .commonOptions()
-    .examples('gdn demo --input "Book a picnic in Lisbon"', 'gdn demo --studio')
-    .runs(async (options: CommonOptions & { readonly input: string; readonly studio?: boolean }, terminal) => {
-      const { input, json = false, studio = false } = options;
+    .examples('gdn demo --input "Book a picnic in Lisbon"', 'gdn demo --studio --no-open')
+    .runs(async ({ input, json = false, studio = false, open }: DemoOptions, terminal) => {
+      if (!open && !studio) command.error("option '--no-open' needs option '--studio'");
       const run = await (studio ? importStudio() : importDemo());
-      return withInterrupt((signal) => run({ input, json }, terminal, signal), stopSignals);
+      return withInterrupt((signal) => run({ input, json, opensBrowser: open }, terminal, signal), stopSignals);
     });
 }
 

@@ -1,7 +1,7 @@
 // Tests with real processes: the output and the server of `gdn studio`, and the files it leaves.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { plantHostileFolder } from '../testing/hostile-folder.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
@@ -215,6 +215,19 @@ describe('gdn demo --studio', () => {
     expect(await studio.stop('SIGINT')).toBe(130);
     expect(readdirSync(temporary)).toEqual([]);
     expect(existsSync(place.stateRoot)).toBe(false);
+  });
+
+  test('F-26 demo --studio --no-open starts no browser', async () => {
+    const opener = process.platform === 'darwin' ? 'open' : 'xdg-open';
+    await place.write('programs', { [opener]: `#!/bin/sh\ntouch '${place.folder}/opened'\n` });
+    chmodSync(join(place.folder, 'programs', opener), 0o755);
+    const PATH = `${join(place.folder, 'programs')}${delimiter}${process.env['PATH']}`;
+    const env = { DISPLAY: ':0', PATH, TMPDIR: place.folder };
+    const typing = [{ whenSeen: 'Ctrl-C ends it.', keys: '\x03' }];
+    const { screen, exitCode } = await place.runOnTerminal(['demo', '--studio', '--no-open'], typing, { env });
+    expect(screen).toMatch(/^Studio, with swarm "demo", is at http:/m);
+    expect(exitCode).toBe(130);
+    expect(existsSync(join(place.folder, 'opened'))).toBe(false);
   });
 });
 

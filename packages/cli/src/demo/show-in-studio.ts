@@ -10,14 +10,14 @@ import { demoBundle, startDemoSwarm } from './start-demo-swarm.ts';
  * and `runStudio`.
  */
 export async function showInStudio(
-  { input, json }: Parameters<typeof runDemo>[0],
+  { input, json, opensBrowser }: Parameters<typeof runDemo>[0] & { readonly opensBrowser: boolean },
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<ExitCode> {
   const { control, stateRoot, remove } = await startDemoSwarm(terminal, signal);
   try {
     await control.deliver({ input, client: 'gdn' });
-    return await runStudio({ bundle: demoBundle, stateRoot, json, opensBrowser: true }, terminal);
+    return await runStudio({ bundle: demoBundle, stateRoot, json, opensBrowser }, terminal);
   } finally {
     await remove();
   }

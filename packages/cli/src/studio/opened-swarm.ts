@@ -5,8 +5,8 @@ import { GoondanError } from '@goondan/types';
 import { readBundle } from '../bundle/open-bundle.ts';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
 import { placeOfSwarm } from '../swarm/reach-swarm.ts';
-import { startCommand } from '../swarm/start-command.ts';
 import { rememberFor } from './remember-for.ts';
+import { startAnywhere } from './start-anywhere.ts';
 
 /**
  * How long the agents are cached. A cache is needed, because every view shows the agents, and reading them checks the
@@ -38,12 +38,12 @@ export async function openSwarm(
   const folder = bundleFolder(undefined, options);
   const isNamed = options.bundle !== undefined || options.swarm !== undefined;
   try {
-    const { swarm, workspaceId } = await placeOfSwarm(options);
+    const { swarm, workspaceId, stateRoot } = await placeOfSwarm(options);
     const readNow = async () => agentsOf(await readBundle(folder), swarm);
     return {
       swarm,
       workspaceId,
-      startCommand: startCommand(options),
+      startCommand: startAnywhere({ folder, swarm: options.swarm, stateRoot }),
       readAgents: rememberFor(REMEMBERED_MS, readNow, clock),
     };
   } catch (error) {

@@ -252,6 +252,13 @@ describe('a swarm that does not run', () => {
     mkdirSync(workspaceFolder(place.stateRoot, workspaceId), { recursive: true });
     const { workspaces } = await own.read<WorkspaceList>('/api/workspaces');
     expect(workspaces).toEqual([{ workspaceId, swarm: 'default', isRunning: false, instances: 0 }]);
+    // The hint for another workspace comes from the record of its last swarm.
+    mkdirSync(workspaceFolder(place.stateRoot, 'night'));
+    const record = JSON.stringify({ formatVersion: 1, swarm: 'night', folder });
+    writeFileSync(join(workspaceFolder(place.stateRoot, 'night'), 'swarm.json'), record);
+    expect(await own.read<WorkspaceView>('/api/workspaces/night')).toMatchObject({
+      startCommand: `gdn run ${folder} --swarm night --state-root ${place.stateRoot} --detach`,
+    });
     // Studio reads the bundle again after a while. An invalid bundle declares no agents, but everything else is still
     // shown.
     writeFileSync(join(folder, 'goondan.yaml'), 'kind: [');

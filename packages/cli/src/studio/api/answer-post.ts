@@ -15,6 +15,7 @@ import { GoondanError } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
 import type { Acceptance, Done } from '../contract.ts';
+import { findStartCommand } from '../start-anywhere.ts';
 import type { StudioHost } from '../studio-host.ts';
 
 /**
@@ -72,10 +73,10 @@ async function moveDeadLetter(host: StudioHost, place: SwarmPlace, body: unknown
 }
 
 /** **Errors** — `E_CONTROL_CLOSED`, with the command that starts the swarm, if it is known. */
-async function reach({ opened }: StudioHost, place: SwarmPlace): Promise<Swarm> {
+async function reach(host: StudioHost, place: SwarmPlace): Promise<Swarm> {
   const swarm = await attachSwarm(place, { silenceMs: SILENCE_MS });
   if (swarm !== undefined) return swarm;
-  const command = opened?.workspaceId === place.workspaceId ? opened.startCommand : undefined;
+  const command = findStartCommand(host, place);
   const suggestion = command === undefined ? {} : { suggestion: `Start it with \`${command}\`, then try again.` };
   throw new GoondanError('E_CONTROL_CLOSED', 'The swarm is not running.', suggestion);
 }

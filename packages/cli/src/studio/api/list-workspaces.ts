@@ -1,16 +1,12 @@
-import { existsSync } from 'node:fs';
-import type { SwarmStatus } from '@goondan/runtime';
-import { controlSocketPath, systemSocketEnvironment } from '@goondan/runtime/control';
-import { type ListedWorkspace, listWorkspaces, workspaceFolder, workspaceIds } from '@goondan/runtime/internal';
+import { type ListedWorkspace, listWorkspaces, workspaceIds } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
-import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
+import type { SwarmPlace } from '../../swarm/attach-swarm.ts';
+import { readStatus } from '../../swarm/read-status.ts';
 import type { WorkspaceList, WorkspaceSummary } from '../contract.ts';
 import type { StudioHost } from '../studio-host.ts';
 
 /** The maximum number of workspaces shown; the oldest are left out. */
 const MOST_SHOWN = 200;
-/** The maximum time to wait for the answer of each swarm in a list. */
-const PATIENCE_MS = 2_000;
 
 /** Lists all workspaces of the state root: running ones first, then by last use. */
 export async function listAll(host: StudioHost): Promise<WorkspaceList> {
@@ -32,19 +28,6 @@ export function findPlace({ stateRoot, opened }: StudioHost, wanted: string): Sw
   const workspaceId = known.find((each) => each === wanted);
   if (workspaceId !== undefined) return { stateRoot, workspaceId };
   throw new GoondanError('E_WORKSPACE_UNKNOWN', `There is no workspace ${JSON.stringify(wanted.slice(0, 100))}.`);
-}
-
-/** Returns `undefined` when no swarm runs in the workspace, or when the swarm does not answer. */
-async function readStatus(place: SwarmPlace): Promise<SwarmStatus | undefined> {
-  if (!hasSocket(place)) return undefined;
-  const swarm = await attachSwarm(place, { silenceMs: PATIENCE_MS }).catch(() => undefined);
-  return swarm?.status().catch(() => undefined);
-}
-
-/** Checks for the socket file without connecting, because most workspaces have no running swarm. */
-export function hasSocket({ stateRoot, workspaceId }: SwarmPlace): boolean {
-  const folder = workspaceFolder(stateRoot, workspaceId);
-  return existsSync(controlSocketPath(folder, workspaceId, systemSocketEnvironment()));
 }
 
 async function summarize({ stateRoot, opened }: StudioHost, listed: ListedWorkspace): Promise<WorkspaceSummary> {

@@ -4,10 +4,10 @@ import { instancesChangedAt, type LossyKind, sleep } from '@goondan/runtime/inte
 import { GoondanError } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
+import { hasSocket } from '../../swarm/read-status.ts';
 import type { StudioNotice } from '../contract.ts';
 import { NoticeSocket } from '../notice-socket.ts';
 import type { StudioHost } from '../studio-host.ts';
-import { hasSocket } from './list-workspaces.ts';
 
 /** How often to check for a running swarm and, while none runs, for new and deleted conversations. */
 const LOOK_MS = 1_000;

@@ -9,9 +9,10 @@ import { readSwarmRecord } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { withJournal } from '../../instance/with-journal.ts';
 import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
+import { hasSocket } from '../../swarm/read-status.ts';
 import type { InstanceView, WorkspaceView } from '../contract.ts';
+import { findStartCommand } from '../start-anywhere.ts';
 import type { StudioHost } from '../studio-host.ts';
-import { hasSocket } from './list-workspaces.ts';
 import { viewAgents } from './view-agents.ts';
 
 /** The maximum number of conversations shown; the oldest are only counted. */
@@ -25,6 +26,7 @@ export async function viewWorkspace(host: StudioHost, place: SwarmPlace): Promis
   const conversations = await readConversations(place, running?.instances ?? [], host);
   const opened = host.opened?.workspaceId === place.workspaceId ? host.opened : undefined;
   const declared = await opened?.readAgents().catch(() => undefined);
+  const command = findStartCommand(host, place);
   const { status } = running ?? {};
   const [newest] = conversations;
   const entryAgent = status?.entryAgent ?? declared?.entryAgent;
@@ -42,7 +44,7 @@ export async function viewWorkspace(host: StudioHost, place: SwarmPlace): Promis
     connections: status?.connections ?? [],
     approvals: running?.approvals ?? [],
     deadLetters: running?.deadLetters ?? [],
-    ...(opened && { startCommand: opened.startCommand }),
+    ...(command !== undefined && { startCommand: command }),
   };
 }
 

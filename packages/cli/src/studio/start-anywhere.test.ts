@@ -1,0 +1,36 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stateRoot as chooseStateRoot } from '@goondan/runtime/control';
+import { findStartCommand, startAnywhere } from './start-anywhere.ts';
+
+const stateRoot = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-anywhere-')));
+writeFileSync(join(stateRoot, 'goondan.yaml'), '');
+afterAll(() => rmSync(stateRoot, { recursive: true }));
+
+/** Writes the record of a swarm that ran in this workspace. */
+function record(workspaceId: string, swarm: string, folder?: string) {
+  mkdirSync(join(stateRoot, 'workspaces', workspaceId), { recursive: true });
+  writeFileSync(join(stateRoot, 'workspaces', workspaceId, 'swarm.json'), JSON.stringify({ swarm, folder }));
+  return findStartCommand({}, { stateRoot, workspaceId });
+}
+
+describe('F-26 the start command in Studio', () => {
+  test('has the absolute path of the folder, and the state root unless it is the default one', () => {
+    const usual = chooseStateRoot({ home: homedir() });
+    expect(startAnywhere({ folder: '.', stateRoot: usual })).toBe(`gdn run ${process.cwd()} --detach`);
+    expect(startAnywhere({ folder: '/my swarms/a', swarm: 'night', stateRoot: '/state' })).toBe(
+      "gdn run '/my swarms/a' --swarm night --state-root /state --detach",
+    );
+  });
+
+  test('is known for every workspace whose bundle still exists', () => {
+    const end = `--state-root ${stateRoot} --detach`;
+    expect(record('one', 'default', stateRoot)).toBe(`gdn run ${stateRoot} ${end}`);
+    expect(record('two', 'night', stateRoot)).toBe(`gdn run ${stateRoot} --swarm night ${end}`);
+    expect(record('gone', 'default', join(stateRoot, 'gone'))).toBeUndefined();
+    expect(record('of-a-program', 'default', join(stateRoot, 'workspaces'))).toBeUndefined();
+    expect(record('of-an-older-version', 'default')).toBeUndefined();
+  });
+});

@@ -1,0 +1,22 @@
+/** Reads the status of a swarm in a list of many, most of which do not run. */
+import { existsSync } from 'node:fs';
+import type { SwarmStatus } from '@goondan/runtime';
+import { controlSocketPath, systemSocketEnvironment } from '@goondan/runtime/control';
+import { workspaceFolder } from '@goondan/runtime/internal';
+import { attachSwarm, type SwarmPlace } from './attach-swarm.ts';
+
+/** The maximum time to wait for the answer of each swarm in a list. */
+const PATIENCE_MS = 2_000;
+
+/** Returns `undefined` when no swarm runs in the workspace, or when the swarm does not answer. */
+export async function readStatus(place: SwarmPlace): Promise<SwarmStatus | undefined> {
+  if (!hasSocket(place)) return undefined;
+  const swarm = await attachSwarm(place, { silenceMs: PATIENCE_MS }).catch(() => undefined);
+  return swarm?.status().catch(() => undefined);
+}
+
+/** Checks for the socket file without connecting, because most workspaces have no running swarm. */
+export function hasSocket({ stateRoot, workspaceId }: SwarmPlace): boolean {
+  const folder = workspaceFolder(stateRoot, workspaceId);
+  return existsSync(controlSocketPath(folder, workspaceId, systemSocketEnvironment()));
+}
