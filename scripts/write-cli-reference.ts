@@ -8,16 +8,21 @@ import { markdownTable } from './markdown-table.ts';
 
 export const cliReferencePage = join(import.meta.dir, '..', 'docs/reference/cli.md');
 
-/** Renders every command with its usage, arguments, options and examples, in the order of the help. */
+/** Renders every command with its usage, arguments, options and examples, in the groups and the order of the help. */
 export function renderCliReference(): string {
   const { program, helpOf } = describedProgram();
   const commands = program.commands.flatMap(withSubcommands);
-  const index = markdownTable(
-    ['command', 'does'],
-    commands.map((command) => [`[\`${pathOf(command)}\`](#${anchorOf(command)})`, command.summary()]),
-  );
+  const index = [...Map.groupBy(program.commands, (command) => command.helpGroup())].flatMap(([heading, group]) => [
+    `**${heading}**\n`,
+    markdownTable(
+      ['command', 'does'],
+      group
+        .flatMap(withSubcommands)
+        .map((command) => [`[\`${pathOf(command)}\`](#${anchorOf(command)})`, command.summary()]),
+    ),
+  ]);
   const sections = commands.map((command) => renderCommand(command, helpOf(command)));
-  return [introduction, index, ...sections].join('\n');
+  return [introduction, ...index, ...sections].join('\n');
 }
 
 const introduction = `# Commands

@@ -64,6 +64,22 @@ describe('the commands', () => {
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
   });
 
+  test('F-26 help lists the commands in groups by purpose, none outside a group', async () => {
+    const { stdout } = await runCaptured(['--help']);
+    const [, ...groups] = stdout.split(/^(?=Get started:|Exit codes:)/m)[1]?.split(/^(\S.*):$/m) ?? [];
+    const headings = groups.filter((_, index) => index % 2 === 0);
+    expect(headings).toEqual([
+      'Get started',
+      'Write a bundle',
+      'Run a swarm',
+      'Watch swarms',
+      'Read and change conversations',
+    ]);
+    const listed = groups.flatMap((text, index) => (index % 2 === 0 ? [] : (text.match(/(?<=^ {2})[a-z]+/gm) ?? [])));
+    const known = commands.filter(({ path }) => path.length === 1).map(({ path }) => path.join());
+    expect(listed.toSorted()).toEqual([...known, 'help'].toSorted());
+  });
+
   test('required options are marked', async () => {
     expect((await runCaptured(['send', '--help'])).stdout).toMatch(/^ {2}--input <text> .*\(needed\)$/m);
   });

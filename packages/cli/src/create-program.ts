@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { addApproveCommands } from './commands/approve.ts';
 import { addBlameCommand } from './commands/blame.ts';
 import { addCancelCommand } from './commands/cancel.ts';
+import { addCompletionCommand } from './commands/completion.ts';
 import { addDeadletterCommand } from './commands/deadletter.ts';
 import { addDemoCommand } from './commands/demo.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
@@ -12,6 +13,7 @@ import { addHistoryCommand } from './commands/history.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addInstanceCommand } from './commands/instance.ts';
 import { addLogsCommand } from './commands/logs.ts';
+import { addLsCommand } from './commands/ls.ts';
 import { addPackageCommand } from './commands/package.ts';
 import { addReloadCommand } from './commands/reload.ts';
 import { addMcpCommand } from './commands/mcp.ts';
@@ -38,6 +40,7 @@ export function createProgram(terminal: Terminal, finish: (code: ExitCode) => vo
     .description(description)
     .version(readVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
+    .commandsGroup(GET_STARTED)
     .helpCommand('help [command]', 'print the help of a command')
     .exitOverride()
     .configureOutput({
@@ -49,36 +52,46 @@ export function createProgram(terminal: Terminal, finish: (code: ExitCode) => vo
     .addHelpText('after', exitCodesHelp)
     .examples('gdn demo', 'gdn init my-swarm && gdn run my-swarm --trust --input "hello"')
     .hook('preAction', (_program, command) => refuseEmptyValues(command));
-  for (const add of commands) add(program);
+  for (const [heading, ...adders] of groups) {
+    program.commandsGroup(heading);
+    for (const add of adders) add(program);
+  }
   return program;
 }
 
-/** The commands, in the order of the help. */
-const commands = [
-  addInitCommand,
-  addRunCommand,
-  addSendCommand,
-  addStatusCommand,
-  addApproveCommands,
-  addCancelCommand,
-  addReloadCommand,
-  addRestartCommand,
-  addStopCommand,
-  addStudioCommand,
-  addLogsCommand,
-  addTraceCommand,
-  addReplayCommand,
-  addInstanceCommand,
-  addHistoryCommand,
-  addBlameCommand,
-  addForkCommand,
-  addDeadletterCommand,
-  addPackageCommand,
-  addMcpCommand,
-  addValidateCommand,
-  addExplainCommand,
-  addDoctorCommand,
-  addDemoCommand,
+const GET_STARTED = 'Get started:';
+
+/** The commands by their purpose, in the order of the help. */
+const groups: readonly (readonly [heading: string, ...add: ((program: GdnCommand) => void)[]])[] = [
+  [GET_STARTED, addDemoCommand, addInitCommand, addDoctorCommand, addCompletionCommand],
+  ['Write a bundle:', addValidateCommand, addExplainCommand, addPackageCommand, addMcpCommand],
+  [
+    'Run a swarm:',
+    addRunCommand,
+    addSendCommand,
+    addApproveCommands,
+    addCancelCommand,
+    addReloadCommand,
+    addRestartCommand,
+    addStopCommand,
+  ],
+  [
+    'Watch swarms:',
+    addLsCommand,
+    addStatusCommand,
+    addStudioCommand,
+    addLogsCommand,
+    addTraceCommand,
+    addReplayCommand,
+  ],
+  [
+    'Read and change conversations:',
+    addInstanceCommand,
+    addHistoryCommand,
+    addBlameCommand,
+    addForkCommand,
+    addDeadletterCommand,
+  ],
 ];
 
 const description =

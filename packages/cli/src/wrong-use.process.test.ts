@@ -10,8 +10,10 @@ const place = new GdnPlace();
 const at = (name: string) => join(place.folder, name);
 const ends = allCommands().filter(({ command }) => command.commands.length === 0);
 const named = (known: readonly KnownCommand[]) => known.map((each) => [each.path.join(' '), each] as const);
-/** Commands that need a bundle: all except `init`, which creates one, `demo`, which has its own, and `doctor`. */
-const needBundle = ends.filter(({ path: [name = ''] }) => !['init', 'demo', 'doctor'].includes(name));
+/** Commands that need a bundle. `init` creates one, and `demo` has its own. */
+const needBundle = ends.filter(
+  ({ path: [name = ''] }) => !['init', 'demo', 'doctor', 'ls', 'completion'].includes(name),
+);
 /** Commands that read or write the state root. */
 const needState = needBundle.filter(({ path: [name = ''] }) => !['validate', 'package', 'mcp'].includes(name));
 /** Options that a command needs, but that commander does not treat as required. */
@@ -50,7 +52,8 @@ describe('every command', () => {
   test.each(named(ends.filter((known) => !takesMany(known))))('gdn %s: an argument too many', async (_name, known) => {
     const takesFolder = known.command.registeredArguments.some((each) => each.name() === 'folder');
     const most = known.command.registeredArguments.map(() => 'x');
-    const hint = takesFolder || known.path[0] === 'demo' ? '' : 'Name the bundle with `--bundle more`. ';
+    const hasBundle = known.command.options.some(({ long }) => long === '--bundle');
+    const hint = takesFolder || !hasBundle ? '' : 'Name the bundle with `--bundle more`. ';
     await expectRefusal([...known.path, ...most, ...neededOptions(known), 'more'], 2, {
       message: /^too many arguments for '/,
       suggestion: new RegExp(`^${escape(hint)}`),
@@ -138,6 +141,7 @@ describe('one command', () => {
     ['an option before it', ['--wait', 'send'], 2, "unknown option '--wait'", /^Options come after the command/],
     ['two that exclude each other', ['run', '--input', 'x', '--detach'], 2, /--detach.+--input/, /^`gdn run --help`/],
     ['trust for nothing', ['explain', '--trust'], 2, "option '--trust' needs option '--load'", /^`gdn explain --help`/],
+    ['no browser for nothing', ['demo', '--no-open'], 2, "option '--no-open' needs option '--studio'", /^`gdn demo -/],
     ['an empty input', ['demo', '--input', ' '], 2, /'--input <text>' .+ It is empty\.$/, /^`gdn demo --help`/],
     ['an input without quotes', ['run', 'x', '--input', 'a', 'b'], 2, /^too many arguments for 'run'/, /into quotes/],
     ['no such template', ['init', '--template', 'x'], 2, /Allowed choices are default, /, /^`gdn init --help`/],
@@ -285,7 +289,9 @@ function escape(text: string): string {
 
 /** Returns a valid command line, with all required arguments and options. */
 function usual(known: KnownCommand): string[] {
-  const needed = known.command.registeredArguments.filter(({ required }) => required).map(() => 'x');
+  const needed = known.command.registeredArguments
+    .filter(({ required }) => required)
+    .map(({ argChoices }) => argChoices?.[0] ?? 'x');
   return [...known.path, ...needed, ...neededOptions(known)];
 }
 

@@ -47,6 +47,7 @@ const rows: readonly Row[] = [
   ['run', 'bundle --trust --detach', 0, '', 'Runs in the background: swarm "default", '],
   ['send', `${bundle} --input Hi --wait`, 0, 'You said: Hi\n', ''],
   ['status', bundle, 0, 'host', ''],
+  ['ls', '', 0, 'running (', ''],
   ['approve', bundle, 0, 'No tool call is waiting for approval.\n', ''],
   ['deny', `nothing ${bundle}`, 1, '', 'E_APPROVAL_UNKNOWN: '],
   ['cancel', bundle, 0, 'There was no such turn.\n', ''],
@@ -66,6 +67,7 @@ const rows: readonly Row[] = [
   ['package add', `./nowhere ${bundle}`, 1, '', 'E_NPM_FAILED: '],
   ['package remove', `nothing ${bundle}`, 3, '', 'E_'],
   ['studio', `nowhere`, 3, '', 'E_BUNDLE_MISSING: '],
+  ['completion', 'bash', 0, 'complete -F _gdn gdn', ''],
   ['doctor', '', 0, 'Bun', ''],
   ['demo', '', 0, 'Seoul', 'Make it yours: '],
 ];

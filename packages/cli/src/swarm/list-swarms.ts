@@ -1,0 +1,65 @@
+/** Lists every swarm of a state root, running or not, for `gdn ls`. Reads no bundle, and runs no code. */
+import { existsSync } from 'node:fs';
+import { type ListedWorkspace, listWorkspaces, readSwarmRecord, workspaceFolder } from '@goondan/runtime/internal';
+import { withJournal } from '../instance/with-journal.ts';
+import type { SwarmPlace } from './attach-swarm.ts';
+import { readStatus } from './read-status.ts';
+
+/** An item of `gdn ls --json`. Fields may be added, but are never renamed. */
+export interface ListedSwarm {
+  /** The swarm that last ran in the workspace; `null` when it is unknown. */
+  readonly swarm: string | null;
+  readonly running: boolean;
+  readonly pid?: number;
+  readonly startedAt?: string;
+  /** The agents of a running swarm; otherwise the agents that have a conversation. */
+  readonly agents: readonly string[];
+  /** The folder of the bundle, or of the program that started the swarm; `null` when it is unknown. */
+  readonly folder: string | null;
+  /** False when the folder was moved or deleted. */
+  readonly folderExists: boolean;
+  readonly workspaceId: string;
+  /** The folder of the workspace. */
+  readonly workspace: string;
+  readonly conversations: number;
+  /** The time of the newest commit; `null` before the first one. */
+  readonly updatedAt: string | null;
+}
+
+/** Lists the running swarms first, then the others; the last used one is the first. */
+export async function listSwarms(stateRoot: string): Promise<ListedSwarm[]> {
+  const listed = await Promise.all(listWorkspaces(stateRoot).map((each) => describe(stateRoot, each)));
+  return listed.toSorted(byUse);
+}
+
+async function describe(stateRoot: string, { workspaceId, swarm, instances, updatedAt }: ListedWorkspace) {
+  const place = { stateRoot, workspaceId };
+  const status = await readStatus(place);
+  const folder = readSwarmRecord(place)?.folder ?? null;
+  return {
+    swarm: status?.swarm ?? swarm ?? null,
+    running: status !== undefined,
+    ...(status && { pid: status.pid, startedAt: status.startedAt }),
+    agents: status?.agents ?? (await agentsOnDisk(place)),
+    folder,
+    folderExists: folder !== null && existsSync(folder),
+    workspaceId,
+    workspace: workspaceFolder(stateRoot, workspaceId),
+    conversations: instances,
+    updatedAt: updatedAt?.toISOString() ?? null,
+  } satisfies ListedSwarm;
+}
+
+/** Returns the agents that have a conversation; damaged files are not reported here. */
+function agentsOnDisk(place: SwarmPlace): Promise<readonly string[]> {
+  return withJournal({ ...place, warn: () => undefined }, [], async (journal) =>
+    [...new Set((await journal.instances()).map(({ agentName }) => agentName))].toSorted(),
+  ).catch(() => []);
+}
+
+function byUse(one: ListedSwarm, other: ListedSwarm): number {
+  if (one.running !== other.running) return one.running ? -1 : 1;
+  const [first, second] = [one.updatedAt ?? '', other.updatedAt ?? ''];
+  if (first !== second) return first > second ? -1 : 1;
+  return one.workspaceId < other.workspaceId ? -1 : 1;
+}
