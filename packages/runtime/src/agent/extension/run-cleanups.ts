@@ -22,7 +22,7 @@ export async function runCleanups(
     const failed = (error: unknown) => report(`${subject} failed: ${toTurnError(error).message}`, name, error);
     // An async function, so that a synchronous throw becomes a rejection.
     const outcome = await Promise.race([(async () => cleanup())().catch(failed), outOfTime.promise]);
-    if (outcome === 'out of time') report(`${subject} was not finished within ${graceMs} ms`, name);
+    if (outcome === 'out of time') report(`${subject} was not finished within ${Math.round(graceMs)} ms`, name);
   }
   callOff();
 }

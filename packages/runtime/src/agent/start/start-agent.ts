@@ -101,15 +101,16 @@ export async function startAgent(plan: AgentPlan, deps: AgentDeps = {}): Promise
     await Promise.race(ends);
     callOff();
     const rest = () => Math.max(0, graceMs - (clock.elapsed() - startedAt));
-    const cleanUpEnd = clock.elapsed() + Math.min(rest(), cleanUpMs);
-    await extensions.cleanUp(cleanUpEnd - clock.elapsed());
+    const budgetMs = Math.min(rest(), cleanUpMs);
+    const cleanUpStart = clock.elapsed();
+    await extensions.cleanUp(budgetMs);
     // Collected now, because layers, tools, timers and cleanups may add listeners too.
     const late =
       exitListeners
         ?.collected()
         .takeOff()
         .map((cleanup) => ({ cleanup })) ?? [];
-    await runCleanups(late, Math.max(0, cleanUpEnd - clock.elapsed()), clock, report);
+    await runCleanups(late, Math.max(0, budgetMs - (clock.elapsed() - cleanUpStart)), clock, report);
     await parts.saveStates.close(rest());
   };
   return {
