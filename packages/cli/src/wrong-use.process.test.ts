@@ -76,12 +76,12 @@ describe('every command', () => {
     await expectRefusal([...usual(known), '--bundle', at('nowhere')], 3, {
       code: 'E_BUNDLE_MISSING',
       message: `There is no folder "${at('nowhere')}".`,
-      suggestion: 'Name the folder that holds `goondan.yaml`, or create a bundle with `gdn init`.',
+      suggestion: 'Name the folder that holds `goondan.yaml` with `--bundle`, or create a bundle with `gdn init`.',
     });
     await expectRefusal([...usual(known), '--bundle', at('empty')], 3, {
       code: 'E_BUNDLE_MISSING',
       message: `There is no goondan.yaml in "${at('empty')}".`,
-      suggestion: 'Name the folder that holds `goondan.yaml`, or create a bundle with `gdn init`.',
+      suggestion: 'Name the folder that holds `goondan.yaml` with `--bundle`, or create a bundle with `gdn init`.',
     });
     await expectRefusal([...usual(known), '--bundle', at('good/goondan.yaml')], 3, {
       code: 'E_BUNDLE_MISSING',

@@ -3,23 +3,30 @@ import { GoondanError } from '@goondan/types';
 import type { Terminal } from '../terminal.ts';
 import { countProblems, printProblems } from './print-problems.ts';
 
+interface OpenOptions {
+  /** Selects the warnings to print. */
+  readonly matters?: (warning: BundleProblem) => boolean;
+  /** Says, in the suggestion of the error, what an invalid bundle leads to. */
+  readonly outcome?: string;
+}
+
 /**
- * Opens a bundle to run it. Prints the errors of the bundle, and the warnings that `matters` selects. A bundle that has
- * only warnings is opened.
+ * Opens a bundle to run it. Prints the errors of the bundle, and its warnings. A bundle that has only warnings is
+ * opened.
  *
  * **Errors** — `E_BUNDLE_MISSING`, `E_BUNDLE_INVALID`.
  */
 export async function openBundle(
   folder: string,
   terminal: Terminal,
-  matters: (warning: BundleProblem) => boolean = () => true,
+  { matters = () => true, outcome = 'the bundle was not run' }: OpenOptions = {},
 ): Promise<Bundle> {
   const bundle = await readBundle(folder);
   const shown = { ...bundle, warnings: bundle.warnings.filter(matters) };
   printProblems(shown, folder, { print: terminal.printError, colors: terminal.errorColors });
   if (bundle.valid) return bundle;
   throw new GoondanError('E_BUNDLE_INVALID', `The bundle in "${bundle.folder}" has ${countProblems(bundle)}.`, {
-    suggestion: 'Correct the errors listed above; the bundle was not run.',
+    suggestion: `Correct the errors listed above; ${outcome}.`,
   });
 }
 

@@ -97,6 +97,7 @@ describe('gdn reload', () => {
       const { exitCode, stderr, stdout } = await place.run('reload', '--bundle', 'swarm');
       expect({ exitCode, stdout }).toEqual({ exitCode: 4, stdout: '' });
       expect(stderr).toMatch(/goondan\.yaml:\d+:\d+ \S+ .*polices/);
+      expect(stderr).toEndWith('Correct the errors listed above; nothing has changed, and the swarm keeps running.\n');
       expect(await processes()).toEqual(before);
     },
     PATIENCE,

@@ -29,7 +29,8 @@ async function reload(options: BundleOptions, terminal: Terminal): Promise<Resul
     import('@goondan/runtime/bundle'),
   ]);
   const swarm = await reachSwarm(options);
-  const printProblems = () => openBundle(bundleFolder(undefined, options), terminal);
+  const outcome = 'nothing has changed, and the swarm keeps running';
+  const printProblems = () => openBundle(bundleFolder(undefined, options), terminal, { outcome });
   const changes = await swarm.reload().catch(async (error: unknown) => {
     if (GoondanError.is(error) && error.code === 'E_BUNDLE_INVALID') await printProblems();
     throw error;

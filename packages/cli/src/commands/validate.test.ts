@@ -96,7 +96,7 @@ describe('gdn validate', () => {
   test('no bundle: a suggestion, exit 3', async () => {
     const { stdout, stderr, exitCode } = await place.run('validate', 'nowhere');
     expect(stderr).toBe(
-      'E_BUNDLE_MISSING: There is no folder "nowhere".\nName the folder that holds `goondan.yaml`, or create a bundle with `gdn init`.\n',
+      'E_BUNDLE_MISSING: There is no folder "nowhere".\nName the folder that holds `goondan.yaml` with `--bundle`, or create a bundle with `gdn init`.\n',
     );
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
   });

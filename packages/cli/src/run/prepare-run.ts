@@ -38,7 +38,7 @@ export async function prepareRun(request: RunRequest, terminal: Terminal): Promi
   // Ignores missing variables of connections that are not started.
   const isLeftOut = ({ code, resource = '' }: BundleProblem) =>
     request.connections === false && code === 'E_ENV_MISSING' && resource.startsWith('Connection/');
-  const bundle = await openBundle(request.folder, terminal, (warning) => !isLeftOut(warning));
+  const bundle = await openBundle(request.folder, terminal, { matters: (warning) => !isLeftOut(warning) });
   const root = readableStateRoot(request);
   const { swarm: swarmName, workspaceId } = findWorkspace(bundle, request.swarm);
   const workspace = workspaceFolder(root, workspaceId);

@@ -8,7 +8,7 @@ export const bundleErrors = {
   },
   E_BUNDLE_INVALID: {
     forPrograms: true,
-    meaning: 'The bundle has errors, so it was not run.',
+    meaning: 'The bundle has errors, so it is not used.',
     suggestion: 'Correct the errors that the message lists, then check with `gdn validate`.',
   },
   E_BUNDLE_LIMIT: {
@@ -18,7 +18,7 @@ export const bundleErrors = {
   E_BUNDLE_MISSING: {
     forPrograms: true,
     meaning: 'There is no bundle here: the folder is missing or has no `goondan.yaml`.',
-    suggestion: 'Name the folder that holds `goondan.yaml`, or create a bundle with `gdn init`.',
+    suggestion: 'Name the folder that holds `goondan.yaml` with `--bundle`, or create a bundle with `gdn init`.',
   },
   E_BUNFIG_REFUSED: {
     meaning: 'The `bunfig.toml` of a bundle preloads a module. Goondan ignores the file, so the module was not loaded.',
