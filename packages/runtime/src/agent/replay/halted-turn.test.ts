@@ -40,7 +40,8 @@ function planOf(layers: Layers, wait: Handler = forEver, more: Partial<AgentPlan
       name,
       description: name,
       parameters: { type: 'object' },
-      effects: 'none',
+      // A call without effects would run again after a crash.
+      effects: name === 'look' ? 'none' : 'local',
       parallel: true,
     })),
     handlers: { look: () => 'a town', wait },
