@@ -25,9 +25,11 @@ export function knownFields<Value>(
  * `undefined` when all fields are known. A field whose value is `undefined` counts as absent.
  */
 export function findUnknownField(value: object, known: KnownFields): string | undefined {
-  for (const field of Object.keys(value)) {
+  // Not `Object.keys`: this runs for every result of a layer, and a list of keys takes twice as long.
+  for (const field in value) {
+    if (known.fields.has(field) || !Object.hasOwn(value, field)) continue;
     // Safe: `field` is a key of the value.
-    if (!known.fields.has(field) && value[field as keyof typeof value] !== undefined) return describe(field, known);
+    if (value[field as keyof typeof value] !== undefined) return describe(field, known);
   }
   return undefined;
 }
