@@ -87,6 +87,15 @@ workdir: ./nowhere`;
     },
   );
 
+  test('F-29 a document for another program gets no errors about fields of resources', async () => {
+    const cluster = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\ndata: {}\n';
+    const compose = 'x: &x { image: a }\nservices: { b: { <<: *x } }\n';
+    expect(await listed(cluster, { 'compose.yaml': compose })).toEqual([
+      '2 E_RESOURCE_KIND There is no kind "ConfigMap".',
+      '2 E_YAML_KEY Merge keys (`<<`) are not supported.',
+    ]);
+  });
+
   test('F-29 the fields of a merge key are not reported as missing', async () => {
     const tool = `${head('Extension', 'e')}spec: &s { entry: ./e.ts }\n`;
     const merged = `${head('Extension', 'f')}x: &s { entry: ./e.ts }\nspec: { <<: *s, oops: 1 }\n`;

@@ -63,9 +63,8 @@ async function readFile(folder: string, name: string, file: string, known: Known
   const knownDocuments = findKnownDocuments(known, read.text, file);
   if (knownDocuments !== undefined) return { documents: knownDocuments, findings: [] };
   const { documents, findings } = readYaml(read.text, file);
-  if (name === BUNDLE_FILE || findings.length > 0 || documents.length === 0 || documents.some(isOurs)) {
-    return { documents, findings };
-  }
+  if (name === BUNDLE_FILE || documents.length === 0) return { documents, findings };
+  if (findings.length > 0 || documents.some(isOurs)) return { documents: documents.map(withoutForeign), findings };
   const message = `${file} has no Goondan resource and was ignored.`;
   return { documents: [], findings: [warningAt(startOf(file), 'E_BUNDLE_FILE', message)] };
 }
@@ -94,6 +93,11 @@ function isOurs({ value }: SourceDocument): boolean {
   if (!isPlainObject(value)) return false;
   const { apiVersion, kind } = value;
   return isResourceKind(kind) || (typeof apiVersion === 'string' && apiVersion.startsWith('goondan'));
+}
+
+/** Keeps the checks of resources away from a broken document that is probably for another program. */
+function withoutForeign(document: SourceDocument): SourceDocument {
+  return document.isBroken && !isOurs(document) ? { ...document, isUnreadable: true } : document;
 }
 
 function unreadable(file: string): SourceDocument {

@@ -67,8 +67,9 @@ function parseAs(kind: ResourceKind, value: JsonObject): ParsedResource {
   return { issues: describeIssues(error?.issues ?? [], value) };
 }
 
-/** Checks the fields that do not depend on the kind. */
+/** Checks the fields that do not depend on the kind, unless the document is for another program. */
 function findCommonIssues(value: JsonObject): Issue[] {
+  if (typeof value.apiVersion !== 'string' || !value.apiVersion.startsWith('goondan')) return [];
   const { error } = anyResource.safeParse(value, { error: carryKnownKeys });
   return [...describeIssues(error?.issues ?? [], value), ...findNameIssue(value.metadata)];
 }
