@@ -2,7 +2,16 @@
 // outside of this repository. Only `npm run proof` makes the tarballs, unpacks them and installs them with npm. Other
 // runs stage the contents of the tarballs where npm would install them: npm and gzip take 30 s of processor time.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, posix } from 'node:path';
 import {
@@ -176,6 +185,21 @@ describe('F-05 in an empty project, with the tarballs alone', () => {
     expect((await gdn('demo')).stdout).toMatch(/Seoul, the next 3 days.+turn concierge .+turn forecaster /s);
     const { checks } = JSON.parse((await gdn('doctor', '--json')).stdout);
     expect(checks).toContainEqual(expect.objectContaining({ name: 'agent programs', status: 'ok' }));
+  });
+
+  test('gdn: names the program of the guardian when it is missing', async () => {
+    const guardian = join(project, 'node_modules/@goondan/runtime/dist/guardian-runner.js');
+    renameSync(guardian, `${guardian}.away`);
+    try {
+      const { checks } = JSON.parse((await gdn('doctor', '--json')).stdout);
+      const detail = `not there: ${guardian}`;
+      expect(checks).toContainEqual(expect.objectContaining({ name: 'agent programs', status: 'missing', detail }));
+      const { exitCode, stderr } = await gdn('demo');
+      expect(exitCode).not.toBe(0);
+      expect(stderr).toContain(`The program of the guardian is missing: ${guardian}`);
+    } finally {
+      renameSync(`${guardian}.away`, guardian);
+    }
   });
 
   test('gdn studio: serves the page with all its parts', async () => {

@@ -100,7 +100,7 @@ describe('a plain schema', () => {
     ['with a false field', { properties: { a: false } }],
     ['with a list of items', { items: [{ type: 'string' }] }],
     ['with a pattern that has a mistake', { pattern: '(' }],
-    ['with choices that are objects', { enum: [{}, 'a'] }],
+    ['with choices that are objects', { enum: ['a', {}] }],
     ['with a constant that is a list', { const: [] }],
     ['with a field that belongs to every object', { properties: JSON.parse('{"__proto__":{"type":"string"}}') }],
     ['that requires such a field', { required: ['__proto__'] }],

@@ -30,3 +30,13 @@ test('a moment of another day includes the day', () => {
   expect(yesterday).toEndWith(today);
   expect(yesterday.length).toBeGreaterThan(today.length);
 });
+
+test('the hours of a moment are 00 to 23', () => {
+  const now = new Date(2026, 0, 2, 12);
+  const times = [0, 9, 12, 21].map((hour) => describeMoment(new Date(2026, 0, 2, hour, 5, 7).toISOString(), now));
+  expect(times.map((time) => time.slice(0, 2))).toEqual(['00', '09', '12', '21']);
+});
+
+test('a moment that is not a time is shown as it is', () => {
+  expect(describeMoment('yesterday')).toBe('yesterday');
+});

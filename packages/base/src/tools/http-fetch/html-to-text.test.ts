@@ -33,6 +33,7 @@ describe('HTML as text', () => {
     ],
     ['entities', '&lt;&amp;&gt; &#233;&#x1F642; &nbsp;&unknown; &#99999999;', '<&> é🙂 &unknown; &#99999999;'],
     ['characters that are not tags', 'a < b > c <3 <', 'a < b > c <3 <'],
+    ['characters that are not tags before a tag', 'a < b<p>c', 'a < b\nc'],
     ['quotes in tags', '<p title="a > b">c</p>', 'c'],
     ['declarations', '<!DOCTYPE html><?xml version="1.0"?>a', 'a'],
     ['letters that get longer in lower case', 'İİİ<p>a</p><script>x</script>b', 'İİİ\na\nb'],

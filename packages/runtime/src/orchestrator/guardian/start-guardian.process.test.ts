@@ -215,7 +215,7 @@ describe('the guardian', () => {
 
   test('is an error with a code when it cannot start', async () => {
     const failure = await startGuardian({ tag: tagForTest(), bun: '/bin/true' }).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ code: 'E_PROCESS_START' });
+    expect(failure).toMatchObject({ code: 'E_PROCESS_START', message: expect.stringContaining('ended early') });
     const missing = await startGuardian({ tag: tagForTest(), bun: '/nowhere/bun' }).catch((error: unknown) => error);
     expect(missing).toMatchObject({ code: 'E_PROCESS_START' });
   });
