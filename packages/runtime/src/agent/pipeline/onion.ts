@@ -14,7 +14,7 @@ import { inScope } from '../../trace/draw-scope.ts';
 import type { ChainSpan, LayerSpan } from '../../trace/layer-span.ts';
 import { OwnTimeTimer } from '../own-time-timer.ts';
 import { attachExtension, toTurnError } from './turn-error.ts';
-import { type AskingLayer, type LayerContext, showFields } from './layer-context.ts';
+import type { AskingLayer, LayerContext } from './layer-context.ts';
 import type { Layer } from './layer.ts';
 
 export interface Chain<Result> {
@@ -135,7 +135,7 @@ class LayerRun<Result> implements AskingLayer {
   }
 
   private callLayer(): unknown {
-    const returned = this.layer.run(showFields(this.chain.contextFor(this, () => this.next())));
+    const returned = this.layer.run(this.chain.contextFor(this, () => this.next()));
     // Checked now, because a moment later the inner part may have settled, and the missing await would go unnoticed.
     this.didNotWait = this.innerState === 'running' && isSettled(returned);
     return returned;
