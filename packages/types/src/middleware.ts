@@ -68,7 +68,8 @@ export interface TurnMiddlewareContext extends ExecutionContext, LayerPlaces, La
  *
  * **When it fires** — for every step of a turn; a retried step is a new step with its own index.
  * **Rules** — the model sees the `toolCatalog` that you assign before `next()`. To retry, throw an error with
- * `retryable: true`, and the runtime runs another step; do not call `next()` again.
+ * `retryable: true`, and the runtime runs another step; do not call `next()` again. The retry drops the message events
+ * of the failed step, except those that a layer emitted after its `next()` had failed.
  * **Errors** — a throw that is not retryable ends the turn.
  *
  * @example

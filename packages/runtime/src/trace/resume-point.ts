@@ -38,8 +38,8 @@ export interface ResumedStep {
   readonly stepId: string;
   readonly stepIndex: number;
   /**
-   * `dropped`: the step failed, and its events were dropped. `kept`: the step failed after a tool had started, so its
-   * events stay.
+   * `dropped`: the step failed, and its events were dropped, except those that layers emitted after the failure had
+   * reached them. `kept`: the step failed after a tool had started, so its events stay.
    */
   readonly outcome: 'completed' | 'dropped' | 'kept';
   /** Present when the step completed. */

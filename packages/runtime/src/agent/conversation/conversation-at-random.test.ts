@@ -16,7 +16,7 @@ import { LlmView } from './llm-view.ts';
 import { MessageList } from '../../messages/message-list.ts';
 import { pairToolCalls } from './pair-tool-calls.ts';
 
-test('M-01 nextMessages is base + SUM(events) at every moment, through rollbacks and turn after turn', () => {
+test('M-01 D-13 nextMessages is base + SUM(events) at every moment, through rollbacks and turn after turn', () => {
   fc.assert(
     fc.property(aLength, fc.array(move, { minLength: 5, maxLength: 60 }), (length, moves) => {
       const game = new Game(Array.from({ length }, (_, number) => message(`h${number}`)));
@@ -35,7 +35,9 @@ const aLength = fc.oneof({ weight: 4, arbitrary: fc.nat(5) }, { weight: 1, arbit
 
 type Move =
   | { readonly type: 'emit'; readonly event: MessageEvent }
-  | { readonly type: 'mark' | 'rollback' | 'show' | 'purge' }
+  | { readonly type: 'mark' | 'show' | 'purge' }
+  /** `survives`: for each event since the mark, whether it survives. The list starts again when it is over. */
+  | { readonly type: 'rollback'; readonly survives: readonly boolean[] }
   | { readonly type: 'nextTurn'; readonly hasInput: boolean };
 
 /** The whole state of a turn, in plain arrays. */
@@ -78,9 +80,7 @@ class Game {
         return;
       case 'rollback':
         if (this.mark === undefined) return;
-        this.conversation.rollback(this.mark.theirs);
-        this.plain = this.mark.plain;
-        return;
+        return this.rollback(this.mark, move.survives);
       case 'show':
         return this.compareShown();
       case 'nextTurn':
@@ -124,6 +124,26 @@ class Game {
     if (outcome === 'ignored') this.ignored++;
     if (typeof outcome === 'object') this.plain = outcome;
     expect(this.recorded.length - recorded).toBe(typeof outcome === 'object' ? 1 : 0);
+  }
+
+  private rollback(mark: { readonly theirs: number; readonly plain: Plain }, survives: readonly boolean[]): void {
+    const { events } = this.plain;
+    const indexes = events.flatMap((_, index) =>
+      index >= mark.theirs && survives[(index - mark.theirs) % survives.length] === true ? [index] : [],
+    );
+    this.plain = mark.plain;
+    const positions: number[] = [];
+    for (const index of indexes) {
+      // Safe: `indexes` has only positions of `events`.
+      const event = events[index] as MessageEvent;
+      const outcome = outcomeOf(this.plain, event);
+      if (typeof outcome === 'object') {
+        this.plain = outcome;
+        positions.push(events.length - index);
+      } else if (event.type !== 'remove') this.ignored++;
+    }
+    const survivors = indexes.map((index) => ({ index, author: { kind: 'runtime' } as const }));
+    expect(this.conversation.rollback(mark.theirs, survivors)).toEqual(positions);
   }
 
   private nextTurn(hasInput: boolean): void {
@@ -222,7 +242,14 @@ const anEvent: fc.Arbitrary<MessageEvent> = fc.oneof(
 );
 const move: fc.Arbitrary<Move> = fc.oneof(
   { weight: 15, arbitrary: anEvent.map((event) => ({ type: 'emit' as const, event })) },
-  { weight: 4, arbitrary: fc.constantFrom<Move[]>({ type: 'mark' }, { type: 'rollback' }, { type: 'show' }) },
+  { weight: 4, arbitrary: fc.constantFrom<Move[]>({ type: 'mark' }, { type: 'show' }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('rollback' as const),
+      survives: fc.array(fc.boolean(), { minLength: 1, maxLength: 5 }),
+    }),
+  },
   { weight: 1, arbitrary: fc.constant<Move>({ type: 'purge' }) },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('nextTurn' as const), hasInput: fc.boolean() }) },
 );

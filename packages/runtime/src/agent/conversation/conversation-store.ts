@@ -44,7 +44,7 @@ export type TurnRecord =
   | { readonly type: 'intent'; readonly key: string; readonly kind: EffectKind }
   /** The effect is complete. A resumed turn uses this outcome instead of repeating the effect. */
   | { readonly type: 'effect'; readonly key: string; readonly kind: EffectKind; readonly outcome: EffectOutcome }
-  /** A step ended. Its events count, unless it was `dropped`. */
+  /** A step ended. Its events count. If it was `dropped`, only its survivors count. */
   | StepRecord
   /**
    * The turn was resumed after a crash. Message events since the last `entered` or `step` record do not count, except
@@ -55,6 +55,11 @@ export type TurnRecord =
 
 export interface StepRecord extends ResumedStep {
   readonly type: 'step';
+  /**
+   * The events of a dropped step that stay: their positions among the turn's events, counted from the last event before
+   * this record, which is 1. Absent when none stays.
+   */
+  readonly survivors?: readonly number[];
   readonly metadata: Record<string, JsonValue>;
   readonly extensionState: Record<string, JsonValue>;
 }

@@ -23,6 +23,12 @@ import { checkMessageEvent } from './check-message-event.ts';
 import type { BaseDelta, EventAuthor, InputOrigin } from './conversation-store.ts';
 import { LlmView } from './llm-view.ts';
 
+/** An event that a rollback keeps. `index`: its index among the events of the turn. */
+export interface Survivor {
+  readonly index: number;
+  readonly author: EventAuthor;
+}
+
 export class Conversation {
   private events: MessageEvent[] = [];
   private eventsTaken: readonly MessageEvent[] | undefined;
@@ -91,12 +97,14 @@ export class Conversation {
   }
 
   /**
-   * Drops every event since the mark. A rollback is rare (only for a retried step), so this method simply folds again
+   * Drops the events since the mark, except the survivors that still apply. Returns the positions of those, counted
+   * from the last event, which is 1. A rollback is rare (only for a retried step), so this method simply folds again
    * from the base.
    */
-  rollback(mark: number): void {
-    if (this.events.length === mark) return;
-    const kept = this.events.slice(0, mark);
+  rollback(mark: number, survivors: readonly Survivor[] = []): number[] {
+    if (this.events.length === mark) return [];
+    const { events } = this;
+    const kept = events.slice(0, mark);
     const list = MessageList.of(this.base());
     this.baseTaken = this.base();
     this.baseTouched = false;
@@ -107,6 +115,10 @@ export class Conversation {
     this.ephemerals = [];
     this.replacements.clear();
     this.restore(kept, this.firstInputId);
+    return survivors.flatMap(({ index, author }) => {
+      const event = events[index];
+      return event !== undefined && this.applyAgain(event, author) ? [events.length - index] : [];
+    });
   }
 
   get(id: string): Message | undefined {
@@ -172,6 +184,19 @@ export class Conversation {
     return true;
   }
 
+  /**
+   * Applies an event after a rollback. A message for the failed step only is over. An event that no longer applies is
+   * ignored, with a warning; a `remove` needs none, because the rollback has removed its message.
+   */
+  private applyAgain(event: MessageEvent, author: EventAuthor): boolean {
+    if ('message' in event && lifetimeOf(event.message) === 'step') return false;
+    if (!this.isDuplicate(event) && this.apply(event)) return true;
+    if (event.type !== 'remove') {
+      this.deps.warn(`${event.type} was ignored: it needs an event of a failed step, and the step runs again.`, author);
+    }
+    return false;
+  }
+
   private noteMessage(event: Extract<MessageEvent, { message: Message }>): void {
     const { message } = event;
     if (lifetimeOf(message) !== undefined) this.ephemerals.push(message);
@@ -193,12 +218,14 @@ export class Conversation {
   }
 
   private refuseDuplicate(event: MessageEvent): void {
-    if (!('message' in event)) return;
-    const { id } = event.message;
-    if (this.get(id) === undefined) return;
+    if (!('message' in event) || !this.isDuplicate(event)) return;
+    throw new GoondanError('E_MESSAGE_DUPLICATE', `There is already a message with the id "${event.message.id}".`);
+  }
+
+  private isDuplicate(event: MessageEvent): boolean {
+    if (!('message' in event) || this.get(event.message.id) === undefined) return false;
     // A `replace` whose target does not exist is ignored, whatever message it contains.
-    if (event.type === 'replace' && (event.targetId === id || this.get(event.targetId) === undefined)) return;
-    throw new GoondanError('E_MESSAGE_DUPLICATE', `There is already a message with the id "${id}".`);
+    return event.type !== 'replace' || (event.targetId !== event.message.id && this.get(event.targetId) !== undefined);
   }
 
   private stateView(): ConversationState {

@@ -16,7 +16,10 @@ export function toResumePoint({ events, inputId, effects, intents, steps, restor
     effects: Object.fromEntries([...effects].filter(([key]) => !isOver(key))),
     intents: [...intents].filter((key) => !isOver(key)),
     nextStep,
-    steps: steps.map(({ type: _type, metadata: _metadata, extensionState: _state, ...step }): ResumedStep => step),
+    steps: steps.map(
+      ({ type: _type, survivors: _survivors, metadata: _metadata, extensionState: _state, ...step }): ResumedStep =>
+        step,
+    ),
     ...(restorePoint && {
       restored: { metadata: { ...restorePoint.metadata }, extensionState: { ...restorePoint.extensionState } },
     }),

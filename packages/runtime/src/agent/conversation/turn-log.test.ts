@@ -50,6 +50,20 @@ describe('M-11 reading the records of an interrupted turn', () => {
       [input, entered, says('a'), step(0, 'dropped'), step(1, 'completed')],
       'input',
     ],
+    [
+      'a dropped step’s survivors count (D-13)',
+      [
+        input,
+        entered,
+        says('a'),
+        says('b'),
+        says('c'),
+        { ...step(0, 'dropped'), survivors: [1, 2] },
+        says('d'),
+        resumed,
+      ],
+      'input b c',
+    ],
     ['a kept step’s events count', [input, entered, says('a'), step(0, 'kept')], 'input a'],
     [
       'a crash voids events that did not count yet',

@@ -2,8 +2,8 @@
  * Reads the records of an interrupted turn, and writes new ones.
  *
  * A `message` record counts, so that a resumed turn applies it, once an `entered` or `step` record follows it. The
- * input counts at once. A `dropped` step or a `resumed` record voids the earlier messages that do not count yet.
- * Effects count as soon as they are recorded.
+ * input counts at once. A `dropped` step or a `resumed` record voids the earlier messages that do not count yet, except
+ * the survivors of the step. Effects count as soon as they are recorded.
  */
 import type { JsonValue, MessageEvent } from '@goondan/types';
 import type { EffectOutcome } from '../../trace/resume-point.ts';
@@ -53,7 +53,7 @@ export function readTurnLog(records: readonly TurnRecord[]): TurnLog {
         restorePoint = record;
         break;
       case 'step':
-        if (record.outcome === 'dropped') waiting = [];
+        if (record.outcome === 'dropped') waiting = survivorsOf(record, waiting);
         seal();
         steps.push(record);
         restorePoint = record;
@@ -72,6 +72,10 @@ export function readTurnLog(records: readonly TurnRecord[]): TurnLog {
     isAsking = record.type === 'intent' && record.kind === 'approval';
   }
   return { events, inputId, effects, intents, steps, restorePoint, resumes };
+}
+
+function survivorsOf({ survivors = [] }: StepRecord, events: readonly MessageEvent[]): MessageEvent[] {
+  return events.filter((_, index) => survivors.includes(events.length - index));
 }
 
 /** When this many records are queued, a flush starts by itself. */

@@ -14,6 +14,8 @@ export const askingLayer = Symbol('askingLayer');
 export interface AskingLayer {
   readonly layer: Layer;
   readonly span: LayerSpan | undefined;
+  /** True once the `next()` of this layer has failed. */
+  readonly sawFailure: boolean;
 }
 
 export abstract class LayerContext {

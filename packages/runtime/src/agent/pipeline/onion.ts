@@ -30,6 +30,8 @@ export interface Chain<Result> {
   readonly warn: (warning: LayerWarning) => void;
   /** Called when a layer returned a result without calling `next()`, with the name of the layer's extension. */
   readonly answered?: ((extension: string) => void) | undefined;
+  /** Called when a layer returned a result although its `next()` had failed. */
+  readonly recovered?: (() => void) | undefined;
   /** Present when the turn is traced or recorded. */
   readonly span?: ChainSpan | undefined;
 }
@@ -96,10 +98,15 @@ class LayerRun<Result> implements AskingLayer {
     const mistake = this.mistakeIn(returned);
     if (mistake !== undefined) return this.fail(mistake);
     if (this.innerState === 'none') this.shortCircuit();
+    if (this.sawFailure) this.chain.recovered?.();
     this.span?.exit(returned);
     this.outer?.innerResolved(returned);
     // Safe: mistakeIn has just checked the shape.
     return returned as Result;
+  }
+
+  get sawFailure(): boolean {
+    return this.innerState === 'rejected';
   }
 
   innerResolved(value: unknown): void {

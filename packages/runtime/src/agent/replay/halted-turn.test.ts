@@ -1,6 +1,6 @@
 // Tests turns that did not end in the process that began them: cancelled, out of time, suspended, crashed.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { createSystemMessage, type ExtensionRegister, GoondanError } from '@goondan/types';
+import { createSystemMessage, type ExtensionRegister, GoondanError, textOf } from '@goondan/types';
 import { extension, fakeApprover } from '../../testing/index.ts';
 import { recordRuns } from '../../testing/record-runs.ts';
 import type { ReplayOutcome, ReplaySource } from '../../trace/replay.ts';
@@ -25,6 +25,7 @@ const script = [
     ],
   },
   { when: 'wait', call: { tool: 'place__wait', args: { city: 'Bonn' } } },
+  { when: 'fail once', fail: { message: 'overloaded', retryable: true, times: 1 } },
   { when: 'busy', fail: { message: 'overloaded', retryable: true, times: 9 } },
   { afterTool: 'place__look', call: { tool: 'place__wait', args: {} } },
   { say: 'done' },
@@ -324,6 +325,46 @@ describe('a turn that continued in another process', () => {
     // The message that a turn layer emitted before `next()` is already in the log, so it is muted in the resumed run.
     const remember = remembering('who are you');
     expect(first(await replayAll(starts, { ...then, remember }))).toEqual(['remember', undefined]);
+  });
+
+  test('D-13 after a crash between two tries of a step: events that survived the first try are replayed', async () => {
+    const failing = (text: string, onFailed?: () => void): Layers => ({
+      noter: ({ pipeline, events }) => {
+        if (onFailed !== undefined) events.on('step.failed', onFailed);
+        pipeline.register('step', (ctx) =>
+          ctx.next().catch((error: unknown) => {
+            ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(`${text} ${crypto.randomUUID()}`) });
+            throw error;
+          }),
+        );
+      },
+      counter: ({ pipeline, state }) =>
+        pipeline.register('turn', async (ctx) => {
+          const result = await ctx.next();
+          const notes = ctx.conversationState.nextMessages.map((message) => textOf(message));
+          await state.set({ notes: notes.filter((each) => each.startsWith(text)) });
+          return result;
+        }),
+    });
+    const failed = moment();
+    const slow = { policy: { retryBaseMs: 60_000, retryMaxMs: 60_000 } };
+    const soon = { policy: { retryBaseMs: 1 } };
+    const { result, starts } = await recordRuns('fail once', [
+      {
+        plan: planOf(failing('failed', failed.resolve), undefined, slow),
+        interrupted: { when: onDisk(failed), how: 'crashed' },
+      },
+      { plan: planOf(failing('failed'), undefined, soon) },
+    ]);
+    expect(result.finishReason).toBe('text_response');
+    // One note of each try: the scripted model of the second process counts its failures from the start.
+    expect(starts[1]?.stateAfter['counter']).toEqual({
+      notes: [expect.stringContaining('failed'), expect.stringContaining('failed')],
+    });
+    const [crashed, finished] = await replayAll(starts, failing('failed'));
+    expect(same(crashed)).toMatchObject({ others: 0, steps: 1, halted: { how: 'crashed' } });
+    expect(same(finished)).toMatchObject({ others: 0, steps: 2 });
+    expect(first(await replayAll(starts, failing('broken')))).toEqual(['noter', 'noter']);
   });
 
   test('after a crash has the changes that a slow layer made before next(), because they were written first', async () => {

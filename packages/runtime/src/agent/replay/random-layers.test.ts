@@ -31,7 +31,7 @@ afterAll(() => unwatch());
 
 const actions = {
   turn: ['append', 'replace', 'remove', 'generate', 'call', 'request', 'list', 'state', 'skip'],
-  step: ['append', 'replace', 'remove', 'generate', 'call', 'request', 'list', 'state', 'skip', 'catalog'],
+  step: ['append', 'replace', 'remove', 'generate', 'call', 'request', 'list', 'state', 'skip', 'catalog', 'caught'],
   toolCall: ['args', 'result', 'short', 'skip', 'ask'],
   model: ['messages', 'params', 'reply', 'skip'],
 } as const;
@@ -67,6 +67,7 @@ const model: Model = {
     const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
     const text = { type: 'text', text: `answer ${Math.random()}` } as const;
     const isAnswered = messages.some(({ role }) => role === 'tool') || tools.length === 0;
+    if (tools.length > 0 && Math.random() < 0.2) throw Object.assign(new Error('overloaded'), { retryable: true });
     if (isAnswered) return { content: [text], finishReason: 'stop', usage };
     const call = (toolName: string) =>
       ({ type: 'tool-call', toolCallId: `call-${crypto.randomUUID()}`, toolName, input: { n: Date.now() } }) as const;
@@ -145,6 +146,15 @@ function registerLayer(api: ExtensionApi, layer: RandomLayer, say: () => string)
     case 'turn':
     case 'step': {
       const around = async <Result>(ctx: Powerful, next: () => Promise<Result>): Promise<Result> => {
+        if (action === 'caught') {
+          await act(api, 'append', ctx, say());
+          // This event survives the retry, and the event above does not (D-13).
+          return next().catch(async (error: unknown) => {
+            await pause();
+            await act(api, 'append', ctx, say());
+            throw error;
+          });
+        }
         // A catalog that is changed after the model call has no effect.
         const result = isAfter && action !== 'catalog' ? await next() : undefined;
         await pause();
@@ -225,7 +235,8 @@ function planOf(layers: readonly RandomLayer[]): AgentPlan {
     models: { 'Model/m': model },
     tools: [dice],
     extensions: layers.map(extensionOf),
-    policy: { maxStepsPerTurn: 4 },
+    // With so many retries no turn fails: a layer that acts after `next()` would do nothing in such a turn.
+    policy: { maxStepsPerTurn: 4, maxStepRetries: 30, retryBaseMs: 1, retryMaxMs: 1 },
   };
 }
 

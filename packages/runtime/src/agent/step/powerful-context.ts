@@ -73,6 +73,9 @@ function askOf(context: PowerfulContext<RunningStep | undefined>): LayerAsk {
 function emitFromLayer({ turn, step, layer }: LayerAsk, event: MessageEvent): void {
   // Step layers are never muted: their step has no record yet, so their events are not in the log.
   if (turn.muted && step === undefined) return;
-  const counted = turn.conversation.emit(event, { kind: 'extension', name: layer.layer.extension }, step?.stepId);
-  if (counted !== undefined) layer.span?.emitted(counted);
+  const author = { kind: 'extension', name: layer.layer.extension } as const;
+  const counted = turn.conversation.emit(event, author, step?.stepId);
+  if (counted === undefined) return;
+  if (layer.sawFailure) step?.survivors.push({ index: turn.conversation.mark() - 1, author });
+  layer.span?.emitted(counted);
 }

@@ -34,6 +34,7 @@ export function startStep(turn: RunningTurn, stepIndex: number): RunningStep {
     finishReason: undefined,
     replyId: undefined,
     toolStarted: false,
+    survivors: [],
   };
   return step;
 }
@@ -45,6 +46,8 @@ export async function runStep(turn: RunningTurn, step: RunningStep): Promise<Ste
     contextFor: (asking, next) => new StepContext(turn, step, asking, next),
     core: () => callModelAndTools(turn, step),
     problemWith: problemWithStepResult,
+    // The failure is over: if the step fails later, it fails for another reason.
+    recovered: () => void (step.survivors = []),
   });
   turn.conversation.removeEphemeral('step', step.stepId);
   return withFinishReason(result, step);

@@ -13,7 +13,7 @@ import {
 } from '@goondan/types';
 import type { ChainSpan, TurnObserver } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
-import type { Conversation } from '../conversation/conversation.ts';
+import type { Conversation, Survivor } from '../conversation/conversation.ts';
 import type { TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
 import type { AskingLayer } from '../pipeline/layer-context.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
@@ -82,6 +82,8 @@ export interface RunningStep extends StepIdentity {
   replyId: string | undefined;
   /** True once a tool's handler has started; from then on the step cannot be dropped. */
   toolStarted: boolean;
+  /** The events that layers emitted after the failure of the step had reached them. They survive a retry. */
+  survivors: Survivor[];
 }
 
 /** A layer that requests an effect of its own. `step` is undefined for a turn layer. */

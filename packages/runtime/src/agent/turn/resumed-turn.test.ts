@@ -140,6 +140,36 @@ describe('a tool call that had ended', () => {
   });
 });
 
+describe('a retried step', () => {
+  test('D-13 has the events that survived it also after a crash, once, wherever the process was killed', async () => {
+    const options: ScriptedAgentOptions = {
+      script: [{ fail: { message: 'overloaded', retryable: true, times: 2 } }, { say: 'Hi.' }],
+      extensions: [
+        extension('noter', ({ pipeline }) => {
+          pipeline.register('step', async (ctx) => {
+            ctx.emitMessageEvent(says(`before ${ctx.stepIndex}`));
+            return ctx.next().catch((error: unknown) => {
+              ctx.emitMessageEvent(says(`caught ${ctx.stepIndex}`));
+              throw error;
+            });
+          });
+        }),
+      ],
+    };
+    const records = await recordTurn(options);
+    const dropped = records.findIndex((record) => record.type === 'step' && record.outcome === 'dropped');
+    expect(dropped).toBeGreaterThan(0);
+    for (let count = dropped + 1; count <= records.length; count++) {
+      const { texts } = await resume(options, records.slice(0, count));
+      // The model of the new process counts its failures from the start, so it fails twice more at most.
+      const steps = records.slice(0, count).filter(({ type }) => type === 'step').length;
+      expect(texts).toStartWith(`go | ${steps > 1 ? 'caught 0 | caught 1' : 'caught 0'} | `);
+      expect(texts.match(/caught 0/g)).toHaveLength(1);
+      expect(texts).not.toContain('before 0');
+    }
+  });
+});
+
 describe('a call to another agent', () => {
   function asking(answer: () => string) {
     const engine = inProcessEngine(systemClock);

@@ -62,6 +62,108 @@ describe('a retried step', () => {
     ]);
   });
 
+  test('D-13 M-03 keeps the events that a layer emitted after the failure had reached it, and drops the others', async () => {
+    const layer = (name: string) =>
+      extension(name, ({ pipeline }) => {
+        pipeline.register('step', async (ctx) => {
+          ctx.emitMessageEvent(says(`${name} before ${ctx.stepIndex}`));
+          try {
+            return await ctx.next();
+          } catch (error) {
+            ctx.emitMessageEvent(says(`${name} caught ${ctx.stepIndex}`));
+            // The inner layer throws another error than it caught; the failure is still the same.
+            throw name === 'inner' ? Object.assign(new Error('wrapped'), { cause: error, retryable: true }) : error;
+          } finally {
+            ctx.emitMessageEvent(says(`${name} after ${ctx.stepIndex}`));
+          }
+        });
+      });
+    const agent = await scriptedAgent({
+      script: [{ fail: { message: 'overloaded', retryable: true, times: 1 } }, { say: 'Hi.' }],
+      extensions: [
+        extension('checker', ({ pipeline }) => {
+          pipeline.register('turn', async (ctx) => {
+            const result = await ctx.next();
+            const { baseMessages, events, nextMessages } = ctx.conversationState;
+            expect<readonly Message[]>(nextMessages).toEqual(fold(baseMessages, events));
+            return result;
+          });
+        }),
+        layer('outer'),
+        layer('inner'),
+      ],
+    });
+    await agent.say('hello');
+    const stayed = 'hello | inner caught 0 | inner after 0 | outer caught 0 | outer after 0';
+    const shown = `${stayed} | outer before 1 | inner before 1`;
+    expect(agent.requests[1]?.messages.map(({ content }) => content)).toEqual(shown.split(' | '));
+    expect(textsOf(await agent.messages())).toBe(`${shown} | Hi. | inner after 1 | outer after 1`);
+  });
+
+  test('D-13 drops an event from after a failure that a layer recovered from: the retry has another reason', async () => {
+    const agent = await scriptedAgent({
+      script: [{ fail: { message: 'overloaded', retryable: true, times: 1 } }, { say: 'Hi.' }],
+      extensions: [
+        extension('strict', ({ pipeline }) => {
+          pipeline.register('step', async (ctx) => {
+            const result = await ctx.next();
+            ctx.emitMessageEvent(says('seen'));
+            if (ctx.stepIndex === 0) throw again();
+            return result;
+          });
+        }),
+        extension('lenient', ({ pipeline }) => {
+          pipeline.register('step', async (ctx) => {
+            try {
+              return await ctx.next();
+            } catch {
+              ctx.emitMessageEvent(says('recovered'));
+              return { status: 'completed', hasToolCalls: false, toolCalls: [], toolResults: [], metadata: {} };
+            }
+          });
+        }),
+      ],
+    });
+    await agent.say('hello');
+    expect(textsOf(await agent.messages())).toBe('hello | Hi. | seen');
+  });
+
+  test('D-13 keeps changes of older messages; an event that needs a dropped one is ignored', async () => {
+    const note = (id: string, text: string, lifetime?: 'step') =>
+      createSystemMessage(text, {}, { id, ...(lifetime && { lifetime }) });
+    const agent = await scriptedAgent({
+      script: [{ when: 'two', fail: { message: 'overloaded', retryable: true, times: 1 } }, { say: 'Hi.' }],
+      extensions: [
+        extension('tidy', ({ pipeline }) => {
+          pipeline.register('step', async (ctx) => {
+            if (ctx.turn.inputEvent.input !== 'two' || ctx.stepIndex > 0) return ctx.next();
+            const emit = (event: MessageEvent) => ctx.emitMessageEvent(event);
+            emit({ type: 'append', message: note('draft', 'draft') });
+            emit({ type: 'append', message: note('plan', 'plan') });
+            emit({ type: 'remove', targetId: 'turn-event-1.input' });
+            return ctx.next().catch((error: unknown) => {
+              emit({ type: 'append', message: note('short', 'for this step', 'step') });
+              emit({ type: 'remove', targetId: 'draft' });
+              emit({ type: 'replace', targetId: 'plan', message: note('plan-b', 'plan b') });
+              emit({ type: 'append', message: note('turn-event-1.input', 'again') });
+              emit({ type: 'append', message: note('kept', 'kept') });
+              emit({ type: 'replace', targetId: 'kept', message: note('kept', 'kept, changed') });
+              throw error;
+            });
+          });
+        }),
+      ],
+    });
+    await agent.say('one');
+    await agent.say('two');
+    expect(textsOf(await agent.messages())).toBe('one | Hi. | two | kept, changed | Hi.');
+    const ignored = agent.logs.filter(({ event }) => event === 'message.ignored');
+    expect(ignored.map(({ message, extension: who }) => [who, message.split(':')[0]])).toEqual([
+      ['tidy', 'replace was ignored'],
+      ['tidy', 'append was ignored'],
+    ]);
+  });
+
   test('M-01 leaves the base unchanged', async () => {
     const agent = await scriptedAgent({
       extensions: [

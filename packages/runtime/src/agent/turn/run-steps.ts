@@ -121,11 +121,13 @@ async function tryStep(
     });
     if (step.toolStarted) {
       turn.conversation.removeEphemeral('step', stepId);
+      seal(turn, step, { outcome: 'kept', ...madeSince(before, turn) });
     } else {
-      turn.conversation.rollback(mark);
+      const survivors = turn.conversation.rollback(mark, step.survivors);
       turn.toolResults.length = before.resultCount;
+      const staying = survivors.length === 0 ? {} : { survivors };
+      seal(turn, step, { outcome: 'dropped', ...staying, ...madeSince(before, turn) });
     }
-    seal(turn, step, { outcome: step.toolStarted ? 'kept' : 'dropped', ...madeSince(before, turn) });
     turn.deltas.discard(step);
     return retry;
   }

@@ -13,7 +13,12 @@ const event = (targetId: string, stepId?: string): TurnRecord => ({
 });
 const entered: TurnRecord = { type: 'entered', metadata: {}, extensionState: {} };
 const resumed: TurnRecord = { type: 'resumed' };
-const step = (stepId: string, outcome: 'completed' | 'dropped' | 'kept'): TurnRecord => ({
+const step = (
+  stepId: string,
+  outcome: 'completed' | 'dropped' | 'kept',
+  survivors?: readonly number[],
+): TurnRecord => ({
+  ...(survivors && { survivors }),
   type: 'step',
   stepId,
   stepIndex: 0,
@@ -54,6 +59,13 @@ test('a dropped step voids all events that were not sealed before', () => {
   ]);
 });
 
+test('D-13 the survivors of a dropped step count, by their position from the last event', () => {
+  const events = [event('a', 's'), event('b', 's'), event('c', 's')];
+  expect(voided(entered, ...events, step('s', 'dropped', [1]))).toEqual(['a', 'b']);
+  expect(voided(entered, ...events, step('s', 'dropped', [3, 1]), resumed)).toEqual(['b']);
+  expect(voided(entered, event('x'), resumed, ...events, step('s', 'dropped', [2]))).toEqual(['x', 'a', 'c']);
+});
+
 test('the input counts at once, and seals the events before it', () => {
   const message = createUserMessage('hello');
   const input: TurnRecord = { type: 'message', event: { type: 'append', message }, author: { kind: 'input' } };
@@ -64,6 +76,7 @@ test('the turn loop counts the same events', () => {
   const records = fc.array(
     fc.oneof(
       fc.constantFrom(entered, resumed, step('s', 'completed'), step('s', 'kept'), step('s', 'dropped')),
+      fc.uniqueArray(fc.integer({ min: 1, max: 5 })).map((survivors) => step('s', 'dropped', survivors)),
       fc.nat().map((id) => event(`e${id}`)),
       fc.nat().map((id) => event(`s${id}`, 's')),
       fc.nat().map((id): TurnRecord => {

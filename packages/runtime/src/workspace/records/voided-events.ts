@@ -2,7 +2,7 @@ import type { TurnRecord } from '../../agent/conversation/conversation-store.ts'
 
 /**
  * Finds the message records of a turn's log that do not count, because the process crashed, or their step was dropped,
- * before a later record sealed them. The input of a turn needs no later record to seal it. The turn loop reads its log
+ * before a later record sealed them. The survivors of a dropped step count. The input of a turn needs no later record to seal it. The turn loop reads its log
  * by the same rule (`turn-log.ts`; a test compares the two).
  */
 export function voidedEvents<Logged extends { readonly record: TurnRecord }>(log: readonly Logged[]): Set<Logged> {
@@ -12,7 +12,8 @@ export function voidedEvents<Logged extends { readonly record: TurnRecord }>(log
     const { record } = logged;
     if (record.type === 'message') unsealed.push(logged);
     const isVoid = record.type === 'resumed' || (record.type === 'step' && record.outcome === 'dropped');
-    if (isVoid) for (const event of unsealed) voided.add(event);
+    const survivors = record.type === 'step' ? (record.survivors ?? []).map((position) => unsealed.at(-position)) : [];
+    if (isVoid) for (const event of unsealed) if (!survivors.includes(event)) voided.add(event);
     if (isVoid || seals(record)) unsealed = [];
   }
   return voided;

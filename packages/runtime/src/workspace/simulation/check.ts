@@ -118,11 +118,15 @@ function checkTurn(input: Input | undefined, { turnId, events, result }: Turn, w
 function expectedIds({ script }: Input, turnId: string): string[] {
   const ids = [`${turnId}-input`];
   if (script.note) ids.push(`${turnId}-note`);
-  for (const [index, { outcome, tools }] of script.steps.entries()) {
-    const attempts = outcome === 'kept' ? [`-step-${index}-first`, `-step-${index}`] : [`-step-${index}`];
-    for (const attempt of attempts) {
-      ids.push(`${turnId}${attempt}-reply`, ...tools.map((_, call) => `${turnId}${attempt}-call-${call}-result`));
-    }
+  for (const [index, { outcome, tools, isOneWrite }] of script.steps.entries()) {
+    const made = (attempt: string) => [
+      `${turnId}${attempt}-reply`,
+      ...tools.map((_, call) => `${turnId}${attempt}-call-${call}-result`),
+    ];
+    if (outcome === 'kept') ids.push(...made(`-step-${index}-first`));
+    // The last event of such a step survives.
+    if (outcome === 'dropped' && isOneWrite) ids.push(...made(`-step-${index}-first`).slice(-1));
+    ids.push(...made(`-step-${index}`));
   }
   return ids;
 }

@@ -34,7 +34,11 @@ export function eventsThatCount(log: readonly TurnRecord[]): readonly MessageEve
   let unsafe: MessageEvent[] = [];
   for (const record of log) {
     if (record.type === 'message') unsafe.push(record.event);
-    if (record.type === 'resumed' || (record.type === 'step' && record.outcome === 'dropped')) unsafe = [];
+    if (record.type === 'resumed') unsafe = [];
+    if (record.type === 'step' && record.outcome === 'dropped') {
+      const isKept = (place: number) => record.survivors?.some((position) => place + position === unsafe.length);
+      unsafe = unsafe.filter((_, place) => isKept(place) === true);
+    }
     const isInput = record.type === 'message' && record.author.kind === 'input';
     if (isInput || record.type === 'entered' || record.type === 'step') safe.push(...unsafe.splice(0));
   }

@@ -128,6 +128,8 @@ class ScriptedTurn {
       stepId,
       stepIndex,
       outcome,
+      // The store does not care which event survives, so it is the last one.
+      ...(outcome === 'dropped' && script.isOneWrite && { survivors: [1] }),
       toolResults: [],
       metadata: {},
       extensionState: this.#statesAfter(stepIndex, outcome),

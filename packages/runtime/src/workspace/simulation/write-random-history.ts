@@ -167,11 +167,17 @@ class TurnDraft {
     if (random.below(2) === 0)
       this.#emit({ type: 'append', message: this.#text('result') }, { kind: 'tool', name: 'a__b' }, stepId);
     if (random.below(2) === 0) this.#shortLived(stepId);
+    const note = { type: 'append', message: this.#text('after the failure') } as const;
+    const survives = outcome === 'dropped' && random.below(2) === 0;
+    if (survives) this.#emit(note, { kind: 'extension', name: 'editor-0' }, stepId);
     const end = { type: 'step', stepId, stepIndex: 0, toolResults: [], metadata: {}, extensionState: {} } as const;
-    this.records.push(outcome === 'cut off' ? { type: 'resumed' } : { ...end, outcome });
+    this.records.push(
+      outcome === 'cut off' ? { type: 'resumed' } : { ...end, outcome, ...(survives && { survivors: [1] }) },
+    );
     if (outcome !== 'dropped' && outcome !== 'cut off') return;
     this.counted = this.counted.slice(0, before);
     this.#inputId = inputBefore;
+    if (survives) this.#count(note, { kind: 'extension', name: 'editor-0' }, stepId);
   }
 
   #changeSomething(stepId: string | undefined): void {
@@ -207,6 +213,10 @@ class TurnDraft {
 
   #emit(event: MessageEvent, author: EventAuthor, stepId?: string): void {
     this.records.push({ type: 'message', event, author, ...(stepId === undefined ? {} : { stepId }) });
+    this.#count(event, author, stepId);
+  }
+
+  #count(event: MessageEvent, author: EventAuthor, stepId: string | undefined): void {
     if (author.kind === 'input' && 'message' in event) this.#inputId = event.message.id;
     const messages = afterEvent(this.#messages, event, this.#inputId);
     if (event.type === 'replace' && event.targetId === this.#inputId) this.#inputId = event.message.id;

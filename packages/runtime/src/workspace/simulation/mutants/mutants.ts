@@ -243,9 +243,16 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'count the events of a step that a crash cut off',
     file: 'records/voided-events.ts',
-    find: 'if (isVoid) for (const event of unsealed) voided.add(event);',
+    find: 'if (isVoid) for (const event of unsealed) if (!survivors.includes(event)) voided.add(event);',
     replace: '',
     isQuick: true,
+  },
+  {
+    name: 'void the survivors of a dropped step',
+    file: 'records/voided-events.ts',
+    find: 'if (!survivors.includes(event)) voided.add(event)',
+    replace: 'voided.add(event)',
+    seed: 5,
   },
   {
     name: 'compare only the size of the base',
