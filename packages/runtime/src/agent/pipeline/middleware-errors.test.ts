@@ -75,8 +75,7 @@ test.each<[how: string, change: (messages: Message[]) => unknown]>([
 ])('D-14 a layer that changes a message in place gets an error that says `replace`: %s', async (_how, change) => {
   const written = extension('pinning', ({ pipeline }) =>
     pipeline.register('turn', (ctx) => {
-      // The cast is the mistake under test: the messages are readonly.
-      change(ctx.conversationState.nextMessages as Message[]);
+      change(ctx.conversationState.nextMessages);
       return ctx.next();
     }),
   );
