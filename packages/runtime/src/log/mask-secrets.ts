@@ -1,44 +1,37 @@
 /**
  * Replaces secrets in every text that is written or shown. So secrets do not leave the process, not even in a
- * JSON-escaped, URL-encoded, base64 or hexadecimal form, or printed as part of an object.
+ * JSON-escaped or URL-encoded form, or printed as part of an object.
  */
 import type { JsonValue } from '@goondan/types';
 import { isPlainObject } from '../json/copy-json.ts';
-import { LONGEST_ESCAPE, readUnescaped } from './escape-reader.ts';
-import { formsOfSecrets, type SecretForms } from './secret-forms.ts';
 
 export interface Mask {
   (text: string): string;
   /** The length of the longest replaced text. Before you cut a text, mask this many characters more than you keep. */
   readonly longest?: number;
-  /** Masks a text, and returns only the part that begins before an index of the unmasked text. */
-  readonly before?: (text: string, index: number) => string;
 }
 
 export interface SecretMask extends Mask {
-  readonly forms: SecretForms;
+  /** All texts that are replaced: the secrets, in each form in which they may be written. */
+  readonly forms: readonly string[];
   readonly longest: number;
 }
 
 /** The text in place of a secret. */
 export const MASKED = '***';
+/** Shorter values are not treated as secrets, because replacing them would damage ordinary text. */
+export const SHORTEST_SECRET = 8;
 
 /** A mask that replaces nothing. */
-export const noSecrets: SecretMask = Object.assign((text: string) => text, {
-  forms: { plain: [], unescaped: [] },
-  longest: 0,
-});
+export const noSecrets: SecretMask = Object.assign((text: string) => text, { forms: [], longest: 0 });
 
 export function maskSecrets(secrets: readonly string[]): SecretMask {
-  const forms = formsOfSecrets(secrets);
-  if (forms.plain.length === 0) return noSecrets;
+  // A text of several lines that is printed as part of an object appears line by line, so each line is masked.
+  const parts = secrets.flatMap((secret) => [secret, ...secret.split(/\r?\n/)]);
+  const forms = [...new Set(parts.filter((part) => part.length >= SHORTEST_SECRET).flatMap(formsOf))];
+  if (forms.length === 0) return noSecrets;
   const mask = (text: string) => replaceRuns(text, findRuns(text, forms));
-  const before = (text: string, index: number) => replaceRuns(text, findRuns(text, forms), index);
-  const lengths = [
-    ...forms.plain.map(({ length }) => length),
-    ...forms.unescaped.map(({ length }) => length * LONGEST_ESCAPE),
-  ];
-  return Object.assign(mask, { forms, before, longest: Math.max(...lengths) });
+  return Object.assign(mask, { forms, longest: Math.max(...forms.map(({ length }) => length)) });
 }
 
 /** A part of a text that is hidden as a whole: one occurrence, or several that overlap. */
@@ -48,40 +41,19 @@ interface Run {
 }
 
 /** Returns the parts to hide, in order. Overlapping occurrences become one part. */
-function findRuns(text: string, { plain, unescaped }: SecretForms): Run[] {
-  const found = plain.flatMap((form) => occurrencesOf(form, text));
-  if (text.includes('\\')) found.push(...findEscaped(text, unescaped));
+function findRuns(text: string, forms: readonly string[]): Run[] {
+  const found = forms.flatMap((form) => occurrencesOf(form, text)).toSorted((a, b) => a.start - b.start);
   const runs: Run[] = [];
-  for (const run of found.toSorted((a, b) => a.start - b.start)) addRun(runs, run);
+  for (const run of found) addRun(runs, run);
   return runs;
 }
 
-/** Finds the occurrences that have escapes inside them. */
-function findEscaped(text: string, forms: readonly string[]): Run[] {
-  const { text: unescaped, starts, ends } = readUnescaped(text);
-  return forms.flatMap((form) =>
-    indexesOf(form, unescaped).flatMap((index) => {
-      const run = { start: starts[index] ?? 0, end: ends[index + form.length - 1] ?? 0 };
-      return hasEscape(run.start, run.end, form.length) ? [run] : [];
-    }),
-  );
-}
-
-/** Returns true if a part of a text is longer than the same part without escapes. */
-export function hasEscape(start: number, end: number, unescapedLength: number): boolean {
-  return end - start > unescapedLength;
-}
-
-/** Finds all occurrences of a form. Those that overlap become one part. */
+/** Finds all occurrences of a form, including those that overlap. */
 function occurrencesOf(form: string, text: string): Run[] {
   const found: Run[] = [];
-  for (const start of indexesOf(form, text)) addRun(found, { start, end: start + form.length });
-  return found;
-}
-
-function indexesOf(form: string, text: string): number[] {
-  const found: number[] = [];
-  for (let start = text.indexOf(form); start !== -1; start = text.indexOf(form, start + 1)) found.push(start);
+  for (let start = text.indexOf(form); start !== -1; start = text.indexOf(form, start + 1)) {
+    addRun(found, { start, end: start + form.length });
+  }
   return found;
 }
 
@@ -92,15 +64,31 @@ function addRun(runs: Run[], run: Run): void {
   else runs.push(run);
 }
 
-function replaceRuns(text: string, runs: readonly Run[], until = text.length): string {
+function replaceRuns(text: string, runs: readonly Run[]): string {
+  if (runs.length === 0) return text;
   let shown = '';
   let from = 0;
   for (const { start, end } of runs) {
-    if (start >= until) break;
     shown += text.slice(from, start) + MASKED;
     from = end;
   }
-  return from < until ? shown + text.slice(from, until) : shown;
+  return shown + text.slice(from);
+}
+
+/** Returns the forms in which a secret may appear in written text. */
+function formsOf(secret: string): string[] {
+  // Half of a surrogate pair cannot be URL-encoded; it becomes the replacement character.
+  const encodable = secret.toWellFormed();
+  return [
+    // The secret itself, escaped once and escaped twice, because JSON is often part of printed text or of other JSON.
+    ...escape(secret).flatMap(escape),
+    encodeURIComponent(encodable),
+    new URLSearchParams([['', encodable]]).toString().slice(1),
+  ];
+}
+
+function escape(text: string): string[] {
+  return [text, JSON.stringify(text).slice(1, -1), process.getBuiltinModule('node:util').inspect(text).slice(1, -1)];
 }
 
 /** Masks every text inside a JSON value, including keys. A value without secrets is returned itself, not copied. */

@@ -2,20 +2,13 @@
  * Masks a text that arrives in pieces; a secret may be spread over several pieces.
  *
  * 1. The returned pieces together are the whole text, masked.
- * 2. The end of the text is held back only while it may be the beginning of a secret. So at most `SecretMask.longest`
- *    characters are held back.
+ * 2. The end of the text is held back only while it may be the beginning of a secret. So fewer characters are held back
+ *    than the longest form has.
  */
-import { EscapeReader } from './escape-reader.ts';
-import { hasEscape, MASKED, type SecretMask } from './mask-secrets.ts';
-import { SHORTEST_SECRET } from './secret-forms.ts';
+import { MASKED, type SecretMask, SHORTEST_SECRET } from './mask-secrets.ts';
 
 export class MaskedStream {
   readonly #searches: readonly FormSearch[];
-  /** The searches in the text without its escapes. */
-  readonly #unescaped: readonly FormSearch[];
-  readonly #reader: EscapeReader;
-  /** For the last characters without escapes, the index at which each begins in the text. */
-  #starts: number[] = [];
   readonly #firsts: ReadonlySet<number>;
   /** The held-back end of the text: the longest end that may be the beginning of a form. */
   #held = '';
@@ -25,12 +18,8 @@ export class MaskedStream {
   #runs: { start: number; end: number }[] = [];
 
   constructor({ forms }: SecretMask) {
-    this.#searches = forms.plain.map((form) => new FormSearch(form));
-    this.#unescaped = forms.unescaped.map((form) => new FormSearch(form));
-    this.#reader = new EscapeReader((code, start, end) => this.#lookUnescaped(code, start, end));
-    const firsts = [...forms.plain, ...forms.unescaped].map((form) => form.charCodeAt(0));
-    // A backslash may begin an escape, if there are secrets.
-    this.#firsts = new Set(firsts.length === 0 ? [] : [...firsts, '\\'.charCodeAt(0)]);
+    this.#searches = forms.map((form) => new FormSearch(form));
+    this.#firsts = new Set(forms.map((form) => form.charCodeAt(0)));
   }
 
   /** Adds the next piece, and returns the text that can be shown now. */
@@ -39,14 +28,13 @@ export class MaskedStream {
     let open = this.#held.length;
     for (let at = this.#held.length; at < text.length; at++) {
       const code = text.charCodeAt(at);
-      if (open > 0 || this.#firsts.has(code)) open = this.#look(code, at);
+      if (open > 0 || this.#firsts.has(code)) open = this.#look(code, at + 1);
     }
     return this.#showUntil(text.length - open, text);
   }
 
   /** Ends the text, and returns the held-back part. The next piece begins another text. */
   end(): string {
-    this.#reader.end();
     const rest = this.#held;
     const shown = this.#showUntil(rest.length, rest);
     this.#reset();
@@ -63,10 +51,10 @@ export class MaskedStream {
   }
 
   /**
-   * Reads the character at an index. Returns how many of the last characters may be the beginning of a form.
+   * Reads one character; `end` is the index after it. Returns how many of the last characters may be the beginning of a
+   * form.
    */
-  #look(code: number, at: number): number {
-    const end = at + 1;
+  #look(code: number, end: number): number {
     let longest = 0;
     let open = 0;
     for (const search of this.#searches) {
@@ -74,38 +62,16 @@ export class MaskedStream {
       open = Math.max(open, search.length);
     }
     if (longest > 0) this.#hide(end - longest, end);
-    this.#reader.take(code, at);
-    return Math.max(open, end - this.#unescapedStart(end));
+    return open;
   }
 
-  #lookUnescaped(code: number, start: number, end: number): void {
-    this.#starts.push(start);
-    let open = 0;
-    for (const search of this.#unescaped) {
-      const isWhole = search.take(code);
-      const first = this.#starts.at(-search.form.length) ?? start;
-      if (isWhole && hasEscape(first, end, search.form.length)) this.#hide(first, end);
-      open = Math.max(open, search.length);
-    }
-    this.#starts = open === 0 ? [] : this.#starts.slice(-open);
-  }
-
-  /** Returns the index at which a form with escapes may begin; `end` when there is none. */
-  #unescapedStart(end: number): number {
-    return Math.min(this.#starts[0] ?? end, this.#reader.unfinished ?? end);
-  }
-
-  /** Adds a hidden part, joined with those that it overlaps. */
-  #hide(from: number, until: number): void {
-    let [start, end] = [from, until];
-    // A part without escapes may be known before an earlier part with escapes.
-    const later: { start: number; end: number }[] = [];
+  #hide(from: number, end: number): void {
+    let start = from;
     for (let last = this.#runs.at(-1); last !== undefined && last.end > from; last = this.#runs.at(-1)) {
+      start = Math.min(start, last.start);
       this.#runs.pop();
-      if (last.start >= until) later.unshift(last);
-      else [start, end] = [Math.min(start, last.start), Math.max(end, last.end)];
     }
-    this.#runs.push({ start, end }, ...later);
+    this.#runs.push({ start, end });
   }
 
   /** Returns the text up to `until` and holds back the rest. */
@@ -119,8 +85,6 @@ export class MaskedStream {
     }
     if (from < until) shown += text.slice(from, until);
     this.#held = text.slice(until);
-    this.#starts = this.#starts.map((start) => start - until);
-    this.#reader.shift(until);
     this.#runs = this.#runs
       .filter(({ end }) => end > until)
       .map(({ start, end }) => ({ start: start - until, end: end - until }));
@@ -130,8 +94,7 @@ export class MaskedStream {
   #reset(): void {
     this.#held = '';
     this.#runs = [];
-    this.#starts = [];
-    for (const search of [...this.#searches, ...this.#unescaped]) search.length = 0;
+    for (const search of this.#searches) search.length = 0;
   }
 }
 

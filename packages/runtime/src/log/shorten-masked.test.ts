@@ -29,11 +29,3 @@ test('a short value is complete; a cut one says so', () => {
   expect(shorten('abcd', 3)).toBe('abc… (4 characters)');
   expect(shorten(`a ${secret}`, 5)).toBe('a ***');
 });
-
-test('T-14 a cut text full of secrets still shows its beginning, and no part of a secret', () => {
-  const key = 'sk-live-12345';
-  const shorten = shortenMasked(maskSecrets([key]));
-  const shown = shorten(`start ${`${key}, `.repeat(500)}`, 60);
-  expect(shown).toContain('start ***, ***');
-  expect(shown).not.toContain('sk');
-});

@@ -7,13 +7,14 @@ import { previewJson } from '../json/preview-json.ts';
 import type { Mask } from './mask-secrets.ts';
 
 export function shortenMasked(mask: Mask): Shorten {
-  const { longest: reach = 0, before = mask } = mask;
+  const { longest: reach = 0 } = mask;
   return (value, longest) => {
     const { text, isCut } = previewJson(value, longest + reach);
-    // A cut preview may end in the middle of a secret, which is not masked. Such a secret begins in the last `reach`
-    // characters of the preview, so these are left out.
-    const masked = isCut ? before(text, Math.max(0, text.length - reach)) : mask(text);
+    const masked = mask(text);
     if (!isCut && masked.length <= longest) return masked;
-    return markCut(masked.slice(0, longest), value);
+    // The preview may end in the middle of a secret, which was not masked. The last `reach` characters are removed,
+    // because they may contain this part.
+    const safe = isCut ? masked.length - reach : masked.length;
+    return markCut(masked.slice(0, Math.max(0, Math.min(longest, safe))), value);
   };
 }
