@@ -64,6 +64,19 @@ describe('a swarm defined in code', () => {
     expect(String(refused)).toContain('defineSwarm:6:1 Agent/other: There is no Model/dmo.');
   });
 
+  test('F-29 a wrong field of a resource hides no other problem of it', async () => {
+    using bundle = temporaryBundle(files);
+    const spec = { modelConfig: { modelRef: 'Model/dmo' }, tools: [{ ref: 'Tool/nope' }], policy: 5 };
+    // The cast is the mistake under test.
+    const wrong = [...resources, { kind: 'Agent', metadata: { name: 'other' }, spec }] as ResourceDefinition[];
+    const refused = String(
+      await defineSwarm({ folder: bundle.folder, resources: wrong }).catch((error: unknown) => error),
+    );
+    for (const problem of ['spec.policy', 'There is no Model/dmo', 'There is no Tool/nope']) {
+      expect(refused).toContain(problem);
+    }
+  });
+
   test.each(['file://host/log.ts', 'file:///a%2Fb.ts', 'file://%'])(
     'R-04 is rejected with the entry %s',
     async (entry) => {

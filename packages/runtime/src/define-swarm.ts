@@ -72,7 +72,7 @@ const FILE = 'defineSwarm';
 function toDocument(resource: ResourceDefinition, index: number, root: string): SourceDocument {
   const place = { file: FILE, line: index + 1, column: 1 };
   const value = withLocalEntry({ apiVersion: API_VERSION, ...toJson(resource, place.line) }, place.line, root);
-  return { value, isBroken: false, isUnreadable: false, file: FILE, placeOf: () => place };
+  return { value, isBroken: false, isUnreadable: false, file: FILE, hasOnePlace: true, placeOf: () => place };
 }
 
 function toJson(resource: ResourceDefinition, number: number): JsonObject {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { controlSocketPath, systemSocketEnvironment } from '@goondan/runtime/control';
 import type { ListedSwarm } from '../swarm/list-swarms.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
@@ -51,6 +52,21 @@ describe('F-26 ls', () => {
     });
   });
 
+  test('a swarm that does not answer is listed as such, and counts as running', async () => {
+    const asleep = (await list()).find(({ folder }) => folder === join(place.folder, 'asleep'));
+    if (asleep === undefined) throw new Error('The swarm is not listed.');
+    const { workspace, workspaceId } = asleep;
+    const unix = controlSocketPath(workspace, workspaceId, systemSocketEnvironment());
+    const silent = Bun.listen({ unix, socket: { data: () => undefined } });
+    try {
+      expect((await place.run('ls')).stdout).toMatch(/^default +does not answer +host /m);
+      expect(await list('--running')).toContainEqual({ ...asleep, running: true, answers: false });
+    } finally {
+      silent.stop(true);
+      rmSync(unix, { force: true });
+    }
+  });
+
   test('without a swarm it names the state root', async () => {
     const root = join(place.folder, 'empty');
     const { stdout, exitCode } = await place.run('ls', '--state-root', root);
@@ -58,3 +74,8 @@ describe('F-26 ls', () => {
     expect(exitCode).toBe(0);
   });
 });
+
+async function list(...options: string[]): Promise<ListedSwarm[]> {
+  // The cast is safe: this is the format of the command.
+  return JSON.parse((await place.run('ls', '--json', ...options)).stdout) as ListedSwarm[];
+}

@@ -45,10 +45,10 @@ const heads = ['swarm', 'state', 'agents', 'workspace', 'folder'];
 
 /** Renders a table. The folder is the last column, because it is long. */
 function renderSwarms(swarms: readonly ListedSwarm[], { colors }: Terminal): string {
-  const rows = swarms.map(({ swarm, running, pid, agents, workspaceId, ...each }) =>
+  const rows = swarms.map(({ swarm, agents, workspaceId, ...each }) =>
     [
       swarm ?? '?',
-      running ? `running (${pid})` : 'stopped',
+      showState(each),
       showAgents(agents),
       workspaceId,
       each.folder === null ? 'unknown' : `${fromHome(each.folder)}${each.folderExists ? '' : ' (missing)'}`,
@@ -61,6 +61,11 @@ function renderSwarms(swarms: readonly ListedSwarm[], { colors }: Terminal): str
       .join('  ')
       .trimEnd();
   return `${colors.dim(lineOf(heads))}\n${rows.map((row) => `${lineOf(row)}\n`).join('')}`;
+}
+
+function showState({ running, answers, pid }: Pick<ListedSwarm, 'running' | 'answers' | 'pid'>): string {
+  if (answers === false) return 'does not answer';
+  return running ? `running (${pid})` : 'stopped';
 }
 
 const MOST_AGENTS = 4;

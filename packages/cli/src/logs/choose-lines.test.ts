@@ -30,6 +30,9 @@ describe('F-21 logs', () => {
     expect(shown({ grep: readPattern('^warn host: message') })).toEqual(['warn']);
     expect(shown({ grep: readPattern('MESSAGE') })).toEqual([]);
     expect(shown({ grep: readPattern('2026') })).toEqual([]);
+    // The capital letter of an escape is not one of the text.
+    expect(shown({ grep: readPattern('^WARN host:\\Smessage') })).toEqual([]);
+    expect(readPattern('\\Sfailed\\B').flags).toContain('i');
     expect(() => readPattern('(')).toThrow('regular expression');
   });
 

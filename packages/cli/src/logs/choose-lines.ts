@@ -27,7 +27,9 @@ export function chooseLines({ level, since, grep, trace }: LineChoice): (line: L
 export function readPattern(text: string): RegExp {
   if (text === '') throw new InvalidArgumentError('It is empty.');
   try {
-    return new RegExp(text, /\p{Lu}/u.test(text) ? 'm' : 'im');
+    // The capital letters of escapes, such as `\S` and `\p{L}`, are not part of the text.
+    const written = text.replaceAll(/\\(?:p\{[^}]*\}|.)/gis, '');
+    return new RegExp(text, /\p{Lu}/u.test(written) ? 'm' : 'im');
   } catch (error) {
     throw new InvalidArgumentError(error instanceof Error ? `${error.message}.` : String(error));
   }

@@ -19,7 +19,10 @@ describe('F-21 logs --since', () => {
     expect(readSince(text, now)).toEqual(since);
   });
 
-  test.each(['yesterday', '10', '10 m', '25:00', '2026-13-01', '2026-01-02T', '-1h'])('%s is refused', (text) => {
-    expect(() => readSince(text, now)).toThrow('Write a duration (30s, 10m, 2h, 1d) or a time');
-  });
+  test.each(['yesterday', '10', '10 m', '25:00', '2026-13-01', '2026-02-31', '2026-01-02T', '-1h'])(
+    '%s is refused',
+    (text) => {
+      expect(() => readSince(text, now)).toThrow('Write a duration (30s, 10m, 2h, 1d) or a time');
+    },
+  );
 });

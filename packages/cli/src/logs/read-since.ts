@@ -28,7 +28,13 @@ function readTime(text: string, now: Date): Date | undefined {
   if (timeOfDay.test(text)) return new Date(`${localDate(now)}T${text}`);
   const [, date, time = '00:00', zone = ''] = dateAndTime.exec(text) ?? [];
   // JavaScript reads a date without a time as UTC, so the time is always written.
-  return date === undefined ? undefined : new Date(`${date}T${time}${zone}`);
+  return date === undefined || !isDate(date) ? undefined : new Date(`${date}T${time}${zone}`);
+}
+
+/** Returns false for a day that its month does not have, which JavaScript reads as a day of the next month. */
+function isDate(date: string): boolean {
+  const day = new Date(`${date}T00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date);
 }
 
 /** Returns the date of the calendar on the wall: `2026-01-31`. */

@@ -3,13 +3,15 @@ import { existsSync } from 'node:fs';
 import { type ListedWorkspace, listWorkspaces, readSwarmRecord, workspaceFolder } from '@goondan/runtime/internal';
 import { withJournal } from '../instance/with-journal.ts';
 import type { SwarmPlace } from './attach-swarm.ts';
-import { readStatus } from './read-status.ts';
+import { readState } from './read-status.ts';
 
 /** An item of `gdn ls --json`. Fields may be added, but are never renamed. */
 export interface ListedSwarm {
   /** The swarm that last ran in the workspace; `null` when it is unknown. */
   readonly swarm: string | null;
   readonly running: boolean;
+  /** Present when the swarm runs, but does not answer. */
+  readonly answers?: false;
   readonly pid?: number;
   readonly startedAt?: string;
   /** The agents of a running swarm; otherwise the agents that have a conversation. */
@@ -34,11 +36,13 @@ export async function listSwarms(stateRoot: string): Promise<ListedSwarm[]> {
 
 async function describe(stateRoot: string, { workspaceId, swarm, instances, updatedAt }: ListedWorkspace) {
   const place = { stateRoot, workspaceId };
-  const status = await readStatus(place);
+  const state = await readState(place);
+  const status = state === 'silent' ? undefined : state;
   const folder = readSwarmRecord(place)?.folder ?? null;
   return {
     swarm: status?.swarm ?? swarm ?? null,
-    running: status !== undefined,
+    running: state !== undefined,
+    ...(state === 'silent' && { answers: false as const }),
     ...(status && { pid: status.pid, startedAt: status.startedAt }),
     agents: status?.agents ?? (await agentsOnDisk(place)),
     folder,

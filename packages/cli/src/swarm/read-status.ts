@@ -10,9 +10,19 @@ const PATIENCE_MS = 2_000;
 
 /** Returns `undefined` when no swarm runs in the workspace, or when the swarm does not answer. */
 export async function readStatus(place: SwarmPlace): Promise<SwarmStatus | undefined> {
+  const state = await readState(place);
+  return state === 'silent' ? undefined : state;
+}
+
+/** Returns `silent` for a swarm that runs but does not answer, or answers another version of `gdn` only. */
+export async function readState(place: SwarmPlace): Promise<SwarmStatus | 'silent' | undefined> {
   if (!hasSocket(place)) return undefined;
-  const swarm = await attachSwarm(place, { silenceMs: PATIENCE_MS }).catch(() => undefined);
-  return swarm?.status().catch(() => undefined);
+  try {
+    const swarm = await attachSwarm(place, { silenceMs: PATIENCE_MS });
+    return await swarm?.status();
+  } catch {
+    return 'silent';
+  }
 }
 
 /** Checks for the socket file without connecting, because most workspaces have no running swarm. */

@@ -73,11 +73,8 @@ export function problemWithToolCallResult(value: unknown, toolCallId: string, to
   if (value.toolName !== toolName) return `toolName is not "${toolName}"`;
   if (status !== 'ok' && status !== 'error') return 'status is neither ok nor error';
   if (status === 'error' && (!isObject(error) || typeof error.message !== 'string')) return 'error has no message';
-  return (
-    findUnknownField(value, callFields) ??
-    problemWithErrorFields(error) ??
-    problemWithJson({ output: value.output, error })
-  );
+  // The model gets all fields of the error, so none of them is lost.
+  return findUnknownField(value, callFields) ?? problemWithJson({ output: value.output, error });
 }
 
 export function problemWithModelReply(value: unknown): string | undefined {

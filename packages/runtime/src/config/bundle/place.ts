@@ -13,6 +13,8 @@ export interface SourceDocument {
   readonly isUnreadable: boolean;
   /** The file that contains the document. */
   readonly file: string;
+  /** True when all its values have the same place, because the document is a value of a program. */
+  readonly hasOnePlace?: true;
   /** Returns the place of a value. If the value does not exist, returns the place of the nearest enclosing value. */
   placeOf(path: Path, part?: 'key' | 'value'): CodePlace;
 }

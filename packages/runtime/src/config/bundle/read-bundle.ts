@@ -21,12 +21,15 @@ export async function readBundle(
   const { values, findings: aboutEnvironment } = await readEnvironmentFile(folder);
   const opened = await openScopes(folder, documents);
   const whole = await checkScopes(opened.scopes, environment, values);
+  // Without exact places, an echo looks like any other problem of its resource. Then it is better to report both.
+  const inexact = new Set(documents.flatMap(({ file, hasOnePlace }) => (hasOnePlace ? [file] : [])));
+  const rejected = [...source.findings, ...opened.findings].filter(({ problem }) => !inexact.has(problem.file));
   const findings = [
     ...source.findings,
     ...aboutEnvironment,
     ...(await findPreload(folder)),
-    ...withoutEchoes([...source.findings, ...opened.findings], 'E_YAML_SYNTAX', opened.findings),
-    ...withoutEchoes([...source.findings, ...opened.findings], 'E_RESOURCE_INVALID', whole),
+    ...withoutEchoes(rejected, 'E_YAML_SYNTAX', opened.findings),
+    ...withoutEchoes(rejected, 'E_RESOURCE_INVALID', whole),
   ];
   const [scope] = opened.scopes;
   if (scope === undefined) throw new Error('A bundle has at least its own folder.');
