@@ -22,7 +22,7 @@ import {
   type StoredInstance,
   workspaceFolder,
 } from '../layout/instance-paths.ts';
-import { makeFolders } from '../layout/make-folders.ts';
+import { makeFolders, makeFoldersBelow } from '../layout/make-folders.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import type { LineWriter } from '../lines/gathered-log.ts';
@@ -231,12 +231,12 @@ export async function openJournal(
     history: (instance, onUnchecked) => keptHistory(slots.storedAt(instance), onUnchecked),
     async openRuntimeEvents(instance) {
       const { messages, runtimeEvents } = slots.of(instance).stored.paths;
-      await makeFolders(ports.fs, stateRoot, messages);
+      await makeFoldersBelow(ports.fs, folder, messages);
       return openRuntimeEvents(ports.fs, runtimeEvents, limits.runtimeEvents);
     },
     async openTraces(instance) {
       const { traces } = slots.of(instance).stored.paths;
-      await makeFolders(ports.fs, stateRoot, traces);
+      await makeFoldersBelow(ports.fs, folder, traces);
       return TraceFiles.open(ports.fs, traces, limits.traces);
     },
     scratchFolder: (instance) => slots.of(instance).stored.paths.scratch,

@@ -14,3 +14,14 @@ export async function makeFolders(fs: Fs, root: string, path: string): Promise<v
   if (!isThere) await fs.makeFolder(path);
   await fs.syncFolder(parent);
 }
+
+/**
+ * Makes a folder below `folder` and its missing parents, and makes their directory entries durable. Never makes `folder`
+ * itself: a late writer must not bring back a state root that a person has deleted.
+ */
+export async function makeFoldersBelow(fs: Fs, folder: string, path: string): Promise<void> {
+  const parent = dirname(path);
+  if (parent !== folder) await makeFoldersBelow(fs, folder, parent);
+  await fs.makeFolder(path);
+  await fs.syncFolder(parent);
+}

@@ -1,5 +1,14 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Fs, systemFs } from '../../ports/fs.ts';
@@ -10,7 +19,12 @@ const temporary = mkdtempSync(join(tmpdir(), 'goondan-descriptions-'));
 afterAll(() => rmSync(temporary, { recursive: true }));
 
 let count = 0;
-const newPlace = () => ({ stateRoot: join(temporary, String((count += 1))), workspaceId: 'w' });
+/** Makes the folder of a workspace, as the swarm that owns it does. */
+function newPlace() {
+  const stateRoot = join(temporary, String((count += 1)));
+  mkdirSync(join(stateRoot, 'workspaces', 'w'), { recursive: true });
+  return { stateRoot, workspaceId: 'w' };
+}
 const layersOf = ({ stateRoot }: { stateRoot: string }) => join(stateRoot, 'workspaces', 'w', 'layers');
 
 function loaded(tool: string): LoadedAgent {
@@ -47,6 +61,16 @@ function countingFs(): { fs: Fs; renames: () => number } {
 }
 
 describe('descriptions of agents', () => {
+  test('T-16 a late description does not bring back a deleted state root', async () => {
+    const warnings: StoreWarning[] = [];
+    const place = newPlace();
+    rmSync(place.stateRoot, { recursive: true });
+    const descriptions = recordDescriptions({ ...place, warn: (warning) => warnings.push(warning) });
+    descriptions.record('coder', loaded('a'));
+    await descriptions.settled();
+    expect([existsSync(place.stateRoot), warnings.length]).toEqual([false, 1]);
+  });
+
   test('reads a recorded description back; only its owner can read the file', async () => {
     const place = newPlace();
     const recorder = recordDescriptions({ ...place, warn: noWarning });

@@ -15,7 +15,7 @@ import { type Check, flag, name, object, optional, text } from '../../ipc/check/
 import { systemClock } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { layersFolder, layersPath, workspaceFolder, type StorePlace } from '../layout/instance-paths.ts';
-import { makeFolders } from '../layout/make-folders.ts';
+import { makeFoldersBelow } from '../layout/make-folders.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import { keepKnownTools } from './keep-known-tools.ts';
@@ -80,7 +80,7 @@ export function recordDescriptions(place: StorePlace) {
       if (written.get(agentName) === made) return;
       const recordedAt = clock.now().toISOString();
       const line = JSON.stringify({ formatVersion: FORMAT_VERSION, agent: agentName, recordedAt, ...loaded });
-      await makeFolders(fs, stateRoot, layersFolder(workspace));
+      await makeFoldersBelow(fs, workspace, layersFolder(workspace));
       await replaceFile(fs, path, new TextEncoder().encode(`${line}\n`));
       written.set(agentName, made);
     } catch (error) {
