@@ -4,6 +4,7 @@
  */
 import type { LayerSpan } from '../../trace/layer-span.ts';
 import type { Layer } from './layer.ts';
+import { showFields } from './show-fields.ts';
 
 /**
  * The key under which getters find the layer that reads them: `this[askingLayer]`. It is a symbol, so that authors of
@@ -25,5 +26,10 @@ export abstract class LayerContext {
   constructor(asking: AskingLayer, next: () => Promise<unknown>) {
     this[askingLayer] = asking;
     this.next = next;
+  }
+
+  /** Gives `console.log` the documented fields. It looks past the proxy of `showFields`. */
+  [Symbol.for('nodejs.util.inspect.custom')](): object {
+    return Object.assign({}, showFields(this));
   }
 }

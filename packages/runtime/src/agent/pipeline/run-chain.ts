@@ -6,6 +6,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Layer } from './layer.ts';
 import type { LayerRegistry } from './layer-registry.ts';
 import { type Chain, type LayerWarning, runOnion } from './onion.ts';
+import { showFields } from './show-fields.ts';
 
 /**
  * Runs a chain with the agent's layers of its kind. `span`: the span that the turn's observer made, if the turn is
@@ -23,8 +24,9 @@ export async function runChain<Result>(
   const { layers, thrownBy } = noteThrown(agent.layers.of(chain.kind));
   const warn = ({ event, layer, message }: LayerWarning) =>
     agent.log('warn', message, { event, extension: layer.extension, ...aboutThrown(agent.locate(thrownBy(layer))) });
+  const contextFor: typeof chain.contextFor = (asking, next) => showFields(chain.contextFor(asking, next));
   try {
-    const result = await runOnion({ ...chain, layers, clock, warn });
+    const result = await runOnion({ ...chain, layers, clock, warn, contextFor });
     span?.end(result);
     return result;
   } catch (error) {

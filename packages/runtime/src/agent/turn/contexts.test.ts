@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { inspect } from 'node:util';
 import type { AgentEvent, MiddlewareKind, StepMiddlewareContext, ToolCallResult, Turn } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
@@ -78,6 +79,61 @@ function assigning(target: object, field: string, value: unknown): unknown {
     return error;
   }
 }
+
+describe('D-17 a context shows the members of the contract and nothing else', () => {
+  const more: Partial<Record<MiddlewareKind, readonly string[]>> = { toolCall: ['effects', 'approval'] };
+
+  test.each(kinds)('D-17 kind %s: in a copy, in JSON and in the console', async (kind) => {
+    const looks: { copy: object; json: unknown; shown: string; printed: string }[] = [];
+    await lookAt((each, ctx) => {
+      if (each !== kind) return;
+      const copy = { ...ctx };
+      looks.push({ copy, json: JSON.parse(JSON.stringify(ctx)), shown: inspect(ctx), printed: Bun.inspect(ctx) });
+    });
+    const [look] = looks;
+    const { copy = {}, json, shown = '', printed = '' } = look ?? {};
+    const named = ['next', ...readonlyFields[kind], ...mutableFields[kind], ...(more[kind] ?? [])];
+    expect(Object.keys(copy).toSorted()).toEqual(named.toSorted());
+    expect(Object.getOwnPropertySymbols(copy)).toEqual([]);
+    expect(json).toMatchObject({ agentName: 'coder', instanceKey: 'room-1', workdir: '/somewhere', metadata: {} });
+    expect(Object.keys(json ?? {}).every((field) => named.includes(field))).toBe(true);
+    for (const text of [shown, printed]) {
+      expect(text).toContain('room-1');
+      expect(text).not.toContain('Symbol(');
+      expect(text.length).toBeLessThan(5_000);
+    }
+  });
+
+  test('D-17 a copy has the values of the context, and its next() runs the chain', async () => {
+    const agent = await scriptedAgent({
+      extensions: [
+        extension('copying', ({ pipeline }) =>
+          pipeline.register('step', (ctx) => {
+            const copy = { ...ctx };
+            expect([copy.turn, copy.conversationState, copy.metadata]).toEqual([
+              ctx.turn,
+              ctx.conversationState,
+              ctx.metadata,
+            ]);
+            return copy.next();
+          }),
+        ),
+      ],
+    });
+    expect((await agent.say('hello')).text).toBe('You said: hello');
+  });
+
+  test('a context cannot be frozen, and stays as it is', async () => {
+    const ctx = await firstContextOf('turn');
+    expect(() => Object.freeze(ctx)).toThrow(TypeError);
+    expect({ ...ctx }).toMatchObject({ agentName: 'coder' });
+  });
+
+  test('D-17 a field that a layer adds is shown, too', async () => {
+    const ctx = await firstContextOf('turn');
+    expect({ ...Object.assign(ctx, { mine: 1 }) }).toMatchObject({ mine: 1, agentName: 'coder' });
+  });
+});
 
 describe('the contexts', () => {
   test.each(kinds)('C-01 a %s context carries agentName, instanceKey, turnId and traceId', async (kind) => {
