@@ -46,6 +46,24 @@ describe('withInterrupt', () => {
     }
   });
 
+  test('a handler can take one Ctrl-C; the next one asks again', async () => {
+    const child = start(`
+      await withInterrupt((signal, holdQuit, takeInterrupt) => {
+        signal.addEventListener('abort', () => console.log('asked'));
+        takeInterrupt(() => console.log('replaced'));
+        takeInterrupt(() => console.log('taken'));
+        console.log('working');
+        return new Promise(() => {});
+      });`);
+    expect(await child.read()).toBe('working\n');
+    child.interrupt();
+    expect(await child.read()).toBe('taken\n');
+    child.interrupt();
+    expect(await child.read()).toBe('asked\n');
+    child.interrupt();
+    expect(await child.end()).toEqual({ exitCode: 130, signalCode: null });
+  });
+
   test('after the work, Ctrl-C ends the process as usual', async () => {
     const child = start(`console.log(await withInterrupt(async () => 'done'));`);
     expect(await child.read()).toBe('done\n');

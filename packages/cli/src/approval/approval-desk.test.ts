@@ -2,7 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import type { ApprovalReply, ApprovalSummary, SwarmNotice } from '@goondan/runtime';
 import type { ApprovalNotice } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
-import { ApprovalDesk, type PersonAnswer } from './approval-desk.ts';
+import { ApprovalDesk } from './approval-desk.ts';
+import type { PersonAnswer } from './person-answer.ts';
 
 function call(id: string, agent = 'helper'): ApprovalSummary {
   return {

@@ -9,13 +9,7 @@ import { userInfo } from 'node:os';
 import type { ApprovalSummary, Swarm } from '@goondan/runtime';
 import type { ApprovalNotice } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
-
-/** The answer of a person. */
-export interface PersonAnswer {
-  readonly isApproved: boolean;
-  /** A note for the agent. */
-  readonly note?: string;
-}
+import type { PersonAnswer } from './person-answer.ts';
 
 export interface DeskDeps {
   readonly swarm: Pick<Swarm, 'approvals' | 'approve' | 'deny' | 'watch'>;

@@ -43,7 +43,7 @@ async function printed(isAlone: boolean) {
     approvals: async () => pending,
     watch: async () => ({ end: () => undefined, ended: Promise.resolve() }),
   } as unknown as Swarm;
-  return withDesk({ swarm, folder: '.', isAlone }, terminal, async (_desk, onAccepted) => {
+  return withDesk({ swarm, options: ['--bundle', '/b'], isAlone }, terminal, async (_desk, onAccepted) => {
     await settle();
     const before = ids();
     onAccepted({ accepted: true, duplicate: false, eventId: 'e1', turnId: 'turn-e1', ...own });

@@ -2,16 +2,17 @@
  * The approval desk for a single turn. At a terminal it asks the person; elsewhere it prints how to answer, or denies.
  */
 import type { Acceptance, ApprovalSummary, Swarm } from '@goondan/runtime';
-import { GoondanError } from '@goondan/types';
-import { askYesOrNo } from '../ask-yes-or-no.ts';
+import { askLine } from '../ask-line.ts';
 import type { Terminal } from '../terminal.ts';
-import { ApprovalDesk, type PersonAnswer } from './approval-desk.ts';
+import type { TakeInterrupt } from '../with-interrupt.ts';
+import { ApprovalDesk } from './approval-desk.ts';
 import { describeApproval } from './describe-approval.ts';
+import { APPROVAL_QUESTION, type PersonAnswer, readPersonAnswer } from './person-answer.ts';
 
 export interface DeskPlace {
   readonly swarm: Swarm;
-  /** The bundle folder as the person would type it. */
-  readonly folder: string;
+  /** The options that select this swarm in another terminal: see `optionsElsewhere`. */
+  readonly options: readonly string[];
   /** True when no other person can answer approval requests of this swarm. */
   readonly isAlone: boolean;
   /**
@@ -19,6 +20,8 @@ export interface DeskPlace {
    * another terminal.
    */
   readonly refusal?: string;
+  /** If given, the first Ctrl-C at a question leaves the question open. If absent, it cancels the turn. */
+  readonly takeInterrupt?: TakeInterrupt;
 }
 
 /**
@@ -27,18 +30,19 @@ export interface DeskPlace {
  * earlier turn that it has to wait for.
  */
 export async function withDesk<Value>(
-  { swarm, isAlone, folder, refusal }: DeskPlace,
+  place: DeskPlace,
   terminal: Terminal,
   work: (desk: ApprovalDesk, onAccepted: (acceptance: Acceptance) => void) => Promise<Value>,
 ): Promise<Value> {
+  const { swarm, isAlone, refusal } = place;
   let own: Acceptance | undefined;
   const desk = await ApprovalDesk.open({
     swarm,
     concerns: ({ traceId, agent, instanceKey }) =>
       isAlone || traceId === own?.traceId || (agent === own?.agent && instanceKey === own.instanceKey),
     async ask(approval, signal) {
-      if (terminal.canAsk) return askPerson(approval, signal, terminal);
-      return refusal === undefined ? tellWhere(approval, folder, terminal) : refuse(approval, refusal, terminal);
+      if (terminal.canAsk) return askPerson(approval, signal, place, terminal);
+      return refusal === undefined ? tellWhere(approval, place, terminal) : refuse(approval, refusal, terminal);
     },
     tell: (text) => terminal.printError(`${text}\n`),
   });
@@ -56,25 +60,35 @@ export async function withDesk<Value>(
 async function askPerson(
   approval: ApprovalSummary,
   signal: AbortSignal,
+  { options, takeInterrupt }: DeskPlace,
   terminal: Terminal,
 ): Promise<PersonAnswer | undefined> {
-  const { agent, toolName } = approval;
-  terminal.printError(describeApproval(approval, terminal.errorColors));
-  const question = `May ${agent} run ${toolName} like this?`;
+  const left = new AbortController();
+  const giveBack = takeInterrupt?.(() => left.abort());
   try {
-    return { isApproved: await askYesOrNo({ question, unanswered: 'Nobody answered.', signal }, terminal) };
-  } catch (error) {
-    if (GoondanError.is(error) && error.code === 'E_CANCELLED') return undefined;
-    throw error;
+    terminal.printError(describeApproval(approval, terminal.errorColors));
+    const text = await askLine(APPROVAL_QUESTION, terminal, AbortSignal.any([signal, left.signal]));
+    if (text !== undefined) return readPersonAnswer(text);
+    if (!signal.aborted) {
+      const how = answerCommands(approval, options);
+      terminal.printError(`${approval.id} stays unanswered. ${how}. Ctrl-C cancels the turn.\n`);
+    }
+    return undefined;
+  } finally {
+    giveBack?.();
   }
 }
 
-function tellWhere(approval: ApprovalSummary, folder: string, terminal: Terminal): undefined {
-  const { id } = approval;
+function tellWhere(approval: ApprovalSummary, { options }: DeskPlace, terminal: Terminal): undefined {
   terminal.printError(
     `A tool call waits for you:\n${describeApproval(approval, terminal.errorColors)}` +
-      `Answer from another terminal: gdn approve ${id} --bundle ${folder}, or gdn deny ${id} --bundle ${folder}\n`,
+      `${answerCommands(approval, options)}.\n`,
   );
+}
+
+function answerCommands({ id }: ApprovalSummary, options: readonly string[]): string {
+  const [approve, deny] = ['approve', 'deny'].map((command) => `\`${['gdn', command, id, ...options].join(' ')}\``);
+  return `Answer from another terminal: ${approve} or ${deny}`;
 }
 
 function refuse(approval: ApprovalSummary, note: string, terminal: Terminal): PersonAnswer {

@@ -1,13 +1,13 @@
 /** The approval desk of a chat: asks about waiting tool calls between the lines of the conversation. */
 import type { ApprovalSummary } from '@goondan/runtime';
 import pc from 'picocolors';
-import { ApprovalDesk, type PersonAnswer } from '../approval/approval-desk.ts';
+import { ApprovalDesk } from '../approval/approval-desk.ts';
 import { describeApproval } from '../approval/describe-approval.ts';
+import { APPROVAL_QUESTION, type PersonAnswer, readPersonAnswer } from '../approval/person-answer.ts';
 import type { Chat } from './chat.ts';
 import type { ChatSwarm } from './open-chat-swarm.ts';
 import { linesOf } from './screen/line.ts';
 
-const LABEL = 'Let it run? [y/N, or a reason to deny it] ';
 const plain = pc.createColors(false);
 
 /**
@@ -20,7 +20,7 @@ export function askInChat({ swarm, isOwn }: ChatSwarm, chat: Chat): Promise<Appr
     concerns: (approval) => isOwn || chat.isAbout(approval),
     ask: async (approval, signal) => {
       const lines = linesOf(describeApproval(approval, plain).trimEnd(), 'yellow');
-      const text = await chat.ask(lines, LABEL, signal);
+      const text = await chat.ask(lines, APPROVAL_QUESTION, signal);
       return signal.aborted ? undefined : readAnswer(text, approval, chat);
     },
     tell: (text) => chat.note(text),
@@ -28,11 +28,7 @@ export function askInChat({ swarm, isOwn }: ChatSwarm, chat: Chat): Promise<Appr
 }
 
 function readAnswer(text: string | undefined, { id }: ApprovalSummary, chat: Chat): PersonAnswer | undefined {
-  if (text === undefined) {
-    chat.note(`${id} stays unanswered. \`gdn approve\` and \`gdn deny\` can answer it; Ctrl-C cancels the turn.`);
-    return undefined;
-  }
-  const said = text.trim();
-  if (/^y(es)?$/i.test(said)) return { isApproved: true };
-  return /^(no?)?$/i.test(said) ? { isApproved: false } : { isApproved: false, note: said };
+  if (text !== undefined) return readPersonAnswer(text);
+  chat.note(`${id} stays unanswered. \`gdn approve\` and \`gdn deny\` can answer it; Ctrl-C cancels the turn.`);
+  return undefined;
 }

@@ -62,6 +62,7 @@ export const handlers = {
 };
 
 const gdn = (...args: string[]) => place.run(...args, '--bundle', 'bundle');
+const question = 'Let it run? [y/N, or a reason to deny it] ';
 const quiet = { stderr: '', exitCode: 0 };
 
 function shelf(): string[] {
@@ -171,18 +172,20 @@ describe('in a running swarm', () => {
     expect(stdout).toBe('gdn: E_APPROVAL_BELOW_AGENT\n');
   });
 
-  test('gdn run --input asks at a terminal: Enter alone means no, and y lets it run', async () => {
+  test('gdn run --input asks as the chat does: Enter means no, y lets it run, and any other text is the reason', async () => {
     const put = (what: string, keys: string) =>
       place.runOnTerminal(
         ['run', 'bundle', '--trust', '--instance', 'asked', '--input', `put ${what}`],
-        [{ whenSeen: '[y/N] ', keys }],
+        [{ whenSeen: question, keys }],
       );
     const no = await put('a vase', '\r');
     expect(no.screen).toContain('Put: A person denied this call of "shelf__put".');
     const yes = await put('a clock', 'y\r');
     expect(yes.screen).toContain('Put: a clock');
-    expect([no.exitCode, yes.exitCode]).toEqual([0, 0]);
-    expect([shelf().includes('a vase'), shelf().includes('a clock')]).toEqual([false, true]);
+    const reason = await put('a bowl', 'it is full\r');
+    expect(reason.screen).toContain('They say: it is full');
+    expect([no.exitCode, yes.exitCode, reason.exitCode]).toEqual([0, 0, 0]);
+    expect(['a vase', 'a clock', 'a bowl'].map((what) => shelf().includes(what))).toEqual([false, true, false]);
   });
 });
 
@@ -190,14 +193,30 @@ describe('gdn run --input', () => {
   beforeEach(enter);
   afterEach(leave);
 
-  test('asks at a terminal: Ctrl-C cancels the turn', async () => {
+  test('asks at a terminal: Ctrl-C leaves the question open, and a second one cancels the turn', async () => {
     const { screen, exitCode } = await place.runOnTerminal(
       ['run', 'bundle', '--trust', '--input', 'put a book'],
-      [{ whenSeen: 'May host run shelf__put like this? [y/N] ', keys: '\x03' }],
+      [
+        { whenSeen: question, keys: '\x03' },
+        { whenSeen: 'stays unanswered.', keys: '\x03' },
+      ],
     );
     expect(screen).toContain('{"what":"a book"}');
     expect(screen).toContain('E_CANCELLED');
     expect([exitCode, shelf()]).toEqual([130, []]);
+  });
+
+  test('continues after Ctrl-C at the question and an answer from another terminal', async () => {
+    const { screen, exitCode } = await place.runOnTerminal(
+      ['run', 'bundle', '--trust', '--input', 'put a book'],
+      [
+        { whenSeen: question, keys: '\x03' },
+        { whenSeen: 'stays unanswered.', onSeen: () => void waiting().then(({ id }) => gdn('approve', id)) },
+      ],
+    );
+    expect(screen).toMatch(/`gdn approve \w+ --bundle \/\S+\/bundle` or `gdn deny \w+ --bundle \/\S+\/bundle`/);
+    expect(screen).toContain('Put: a book');
+    expect([exitCode, shelf()]).toEqual([0, ['a book']]);
   });
 
   test('without a terminal prints the waiting call and how to answer, and continues after the answer', async () => {
@@ -206,7 +225,7 @@ describe('gdn run --input', () => {
     expect((await gdn('approve', id)).exitCode).toBe(0);
     const [stdout, stderr] = await Promise.all([running.stdout.text(), running.stderr.text()]);
     expect(stdout).toBe('Put: a book\n');
-    expect(stderr).toContain(`gdn approve ${id} --bundle bundle`);
+    expect(stderr).toContain(`gdn approve ${id} --bundle ${join(place.folder, 'bundle')}`);
     expect(await running.exited).toBe(0);
     expect(shelf()).toEqual(['a book']);
   });
@@ -218,7 +237,7 @@ describe('gdn run --input', () => {
     await killed.exited;
     const next = await place.runOnTerminal(
       ['run', 'bundle', '--trust', '--input', 'hello'],
-      [{ whenSeen: '[y/N] ', keys: 'y\r' }],
+      [{ whenSeen: question, keys: 'y\r' }],
     );
     expect(next.screen).toContain(id);
     expect(next.screen).toContain('You said: hello');

@@ -152,7 +152,7 @@ describe('gdn demo', () => {
 });
 
 describe('gdn demo asks a person before it books', () => {
-  const question = 'May concierge run picnic__book like this? [y/N] ';
+  const question = 'Let it run? [y/N, or a reason to deny it] ';
 
   test('yes: the picnic is booked; the terminal shows colours, and the answer word by word', async () => {
     const typing = [{ whenSeen: question, keys: 'y\r' }];

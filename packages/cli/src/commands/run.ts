@@ -94,7 +94,7 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
     ...addressIn(options),
     ...callerTrace(process.env),
   };
-  return withInterrupt((signal, holdQuit) => runOnce(prepared, delivery, terminal, signal, holdQuit));
+  return withInterrupt((signal, ...hold) => runOnce(prepared, delivery, terminal, signal, ...hold));
 }
 
 function tell(served: ServedSwarm, what: string, { json }: PreparedRun, terminal: Terminal): void {

@@ -42,13 +42,16 @@ async function send(
     ...callerTrace(process.env),
   };
   if (wait) {
-    const [{ askOnce }, { withDesk }] = await Promise.all([
+    const [{ askOnce }, { withDesk }, { optionsElsewhere }, { readableStateRoot }] = await Promise.all([
       import('../run/ask-once.ts'),
       import('../approval/with-desk.ts'),
+      import('../swarm/options-elsewhere.ts'),
+      import('../state-root.ts'),
     ]);
-    const desk = { swarm, folder: bundleFolder(undefined, options), isAlone: false };
-    return withInterrupt((signal, holdQuit) =>
-      withDesk(desk, terminal, (_desk, onAccepted) =>
+    const [folder, stateRoot] = [bundleFolder(undefined, options), readableStateRoot(options)];
+    const desk = { swarm, options: optionsElsewhere({ ...options, folder, stateRoot }), isAlone: false };
+    return withInterrupt((signal, holdQuit, takeInterrupt) =>
+      withDesk({ ...desk, takeInterrupt }, terminal, (_desk, onAccepted) =>
         askOnce(swarm, { delivery, json, signal, holdQuit, onAccepted }, terminal),
       ),
     );

@@ -12,7 +12,7 @@ import { exitAfter, type TurnReport } from '../run/turn-report.ts';
 import type { Terminal } from '../terminal.ts';
 import { printTrace } from '../trace/print-trace.ts';
 import { printAnswer } from './print-answer.ts';
-import { demoBundle, type DemoSwarm, startDemoSwarm } from './start-demo-swarm.ts';
+import { type DemoSwarm, startDemoSwarm } from './start-demo-swarm.ts';
 
 /** The output of `gdn demo --json`. Fields may be added, but are never renamed. */
 export interface DemoRun extends TurnReport {
@@ -53,10 +53,10 @@ export async function runDemo(
   }
 }
 
-/** If no person can be asked, calls are denied, because a demo must not wait. */
+/** If no person can be asked, calls are denied, because a demo must not wait. Ctrl-C cancels the turn at once. */
 function deskOf({ control }: DemoSwarm) {
   const refusal = 'No person can be asked here; run the demo at a terminal to answer.';
-  return { swarm: control, folder: demoBundle, isAlone: true, refusal };
+  return { swarm: control, options: [], isAlone: true, refusal };
 }
 
 /** Returns undefined when nothing was recorded, because tracing may be turned off. */

@@ -1,13 +1,14 @@
 /** `gdn run --input`: runs one turn, then stops the swarm if it was started for this turn. */
 import type { Delivery, Swarm } from '@goondan/runtime';
 import { eventIdOf, randomIds, sleep, systemClock } from '@goondan/runtime/internal';
-import { withDesk } from '../approval/with-desk.ts';
+import { type DeskPlace, withDesk } from '../approval/with-desk.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
 import { betweenSwarms } from '../swarm/between-swarms.ts';
 import { isAboutSilence, isAboutTurn, type IsReported } from '../print-log-line.ts';
 import type { Terminal } from '../terminal.ts';
-import type { HoldQuit } from '../with-interrupt.ts';
+import { optionsElsewhere } from '../swarm/options-elsewhere.ts';
+import type { HoldQuit, TakeInterrupt } from '../with-interrupt.ts';
 import { askOnce, type Question } from './ask-once.ts';
 import { type PreparedRun, startRun } from './prepare-run.ts';
 
@@ -20,28 +21,35 @@ export async function runOnce(
   terminal: Terminal,
   signal: AbortSignal,
   holdQuit: HoldQuit,
+  takeInterrupt: TakeInterrupt,
 ): Promise<ExitCode> {
   // All attempts use the same id, so that a swarm which accepted the input before it stopped does not accept it twice.
   const named = { id: randomIds.next('event'), ...delivery };
   const question = { delivery: named, json: run.json === true, signal, holdQuit };
+  const desk = { options: optionsElsewhere(run), takeInterrupt };
   return betweenSwarms(async () => {
     const running = await attachSwarm(run);
-    if (running === undefined) return runAlone(run, question, terminal);
+    if (running === undefined) return runAlone(run, question, desk, terminal);
     // This swarm belongs to another process, which may be about to stop it. Accepted inputs then wait for its next
     // start.
-    return withDesk({ swarm: running, folder: run.folder, isAlone: false }, terminal, (_desk, onAccepted) =>
+    return withDesk({ ...desk, swarm: running, isAlone: false }, terminal, (_desk, onAccepted) =>
       askOnce(running, { ...question, onAccepted, asksAgain: true }, terminal),
     );
   }, signal);
 }
 
-async function runAlone(run: PreparedRun, question: Omit<Question, 'onAccepted'>, terminal: Terminal) {
+async function runAlone(
+  run: PreparedRun,
+  question: Omit<Question, 'onAccepted'>,
+  desk: Pick<DeskPlace, 'options' | 'takeInterrupt'>,
+  terminal: Terminal,
+) {
   const { signal } = question;
   const { control, graceMs } = await startRun(run, terminal, signal, isAsked(question));
   try {
-    return await withDesk({ swarm: control, folder: run.folder, isAlone: true }, terminal, async (desk, onAccepted) => {
+    return await withDesk({ ...desk, swarm: control, isAlone: true }, terminal, async (opened, onAccepted) => {
       const code = await askOnce(control, { ...question, onAccepted }, terminal);
-      const isAsking = () => terminal.canAsk && desk.isAsking;
+      const isAsking = () => terminal.canAsk && opened.isAsking;
       const isAtRest = await comeToRest(control, graceMs, signal, isAsking);
       if (!isAtRest && !signal.aborted) terminal.printError(`warn: ${leftOver}\n`);
       return signal.aborted ? exitCodes.interrupted : code;

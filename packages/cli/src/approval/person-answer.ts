@@ -1,0 +1,17 @@
+/** The answer of a person to the question about a tool call. The chat and the commands ask the same question. */
+import { isYes } from '../ask-yes-or-no.ts';
+
+export interface PersonAnswer {
+  readonly isApproved: boolean;
+  /** A note for the agent. */
+  readonly note?: string;
+}
+
+export const APPROVAL_QUESTION = 'Let it run? [y/N, or a reason to deny it] ';
+
+/** Yes approves. Everything else denies; a text other than no is the reason. */
+export function readPersonAnswer(text: string): PersonAnswer {
+  if (isYes(text)) return { isApproved: true };
+  const said = text.trim();
+  return /^(no?)?$/i.test(said) ? { isApproved: false } : { isApproved: false, note: said };
+}
