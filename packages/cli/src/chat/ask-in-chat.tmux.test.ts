@@ -81,4 +81,17 @@ describe.skipIf(!hasTmux)('the chat, when a tool call needs approval', () => {
     await terminal.press('C-c');
     await terminal.see(/cancelled[^]*\n>\s*$/i);
   });
+
+  test('a turn that waits when the chat ends continues in the next chat, which shows its answer', async () => {
+    await terminal.enter('put a coat');
+    await seeQuestion('a coat');
+    await terminal.press('C-d');
+    const left = await terminal.see(/The turn is not over: it continues when you run the swarm again\.\s+\$$/);
+    expect(left).not.toContain('E_SWARM_STOPPED');
+    await terminal.clear();
+    await terminal.run('run', 'bundle', '--trust');
+    await seeQuestion('a coat');
+    await terminal.enter('y');
+    await terminal.see(/> put a coat[^]*Put: a coat[^]*\n>\s*$/);
+  });
 });

@@ -193,6 +193,31 @@ describe('a message', () => {
     expect(asked).toHaveLength(2);
   });
 
+  test('waits for the turns of earlier inputs, which are shown under their own ids', async () => {
+    const { chat, screen, hooks, turn, asked } = open();
+    const [one, two] = ['one', 'two'].map((input) => ({ id: `event-${input}`, traceId: `trace-${input}`, input }));
+    chat.resume([one, two].filter((each) => each !== undefined));
+    hooks.sent('three');
+    expect(turn(0).delivery).toMatchObject({ input: 'one', id: 'event-one', traceId: 'trace-one' });
+    expect(screen.live.slice(-2)).toEqual(['waiting: two', 'waiting: three']);
+    // Ctrl-C brings back only messages that the swarm has not accepted.
+    hooks.interrupt();
+    expect(screen.draft).toBe('three');
+    await turn(0).end(cancelled);
+    await turn(1).end(answer('2'));
+    expect(screen.printed).toEqual(['> one', 'Cancelled.', '', '> two', '2', '']);
+    expect(asked).toHaveLength(2);
+  });
+
+  test('whose turn continues at the next start is not an error when the person has left', async () => {
+    const { screen, hooks, turn } = open();
+    hooks.sent('Hello');
+    turn(0).accept();
+    hooks.leave();
+    await turn(0).fail(new GoondanError('E_SWARM_STOPPED', 'It is gone.'));
+    expect(screen.printed).toEqual(['> Hello', 'The turn is not over: it continues when you run the swarm again.']);
+  });
+
   test('is not sent when it is blank', () => {
     const { hooks, asked } = open();
     hooks.sent('  ');

@@ -36,6 +36,13 @@ export interface ChatDeps {
  */
 export type ChatEnd = 'left' | 'interrupted' | 'quit' | 'stopped' | 'gone';
 
+/** An input of this conversation that was accepted before the chat opened it, and has no answer yet. */
+export interface EarlierInput {
+  readonly id: string;
+  readonly traceId: string;
+  readonly input: string;
+}
+
 interface RunningTurn {
   readonly abort: AbortController;
   readonly view: TurnView;
@@ -48,6 +55,7 @@ const LONGEST_QUEUED = 100;
 const TICK_MS = 1_000;
 /** The number of turns whose trace ids are kept, because log lines of a past turn may still arrive. */
 const MOST_ASKED = 10;
+const NOT_OVER = 'The turn is not over: it continues when you run the swarm again.';
 
 export class Chat {
   readonly screen: ChatScreen;
@@ -57,6 +65,9 @@ export class Chat {
   /** Trace ids of the newest turns. */
   #asked: readonly string[] = [];
   #queue: string[] = [];
+  /** Earlier inputs whose turns are shown before the queued messages are sent; at most `MOST_QUEUED`. */
+  #earlier: readonly EarlierInput[] = [];
+  #hasLeft = false;
   #warnedAt = -Infinity;
 
   constructor(
@@ -89,6 +100,12 @@ export class Chat {
   /** Prints a line above the prompt. */
   note(text: string): void {
     this.screen.print(linesOf(text.trimEnd(), 'dim'));
+  }
+
+  /** Shows the turns of earlier inputs, one after the other, as if they were sent here. */
+  resume(inputs: readonly EarlierInput[]): void {
+    this.#earlier = inputs.slice(0, MOST_QUEUED);
+    if (!this.isTurnRunning) this.#goOn();
   }
 
   /** Asks the person; see `Question.ask`. */
@@ -169,6 +186,7 @@ export class Chat {
   }
 
   leave(how: ChatEnd): void {
+    this.#hasLeft ||= how !== 'stopped';
     this.#end.resolve(how);
   }
 
@@ -215,18 +233,19 @@ export class Chat {
     }
   }
 
-  async #runTurn(input: string): Promise<void> {
+  async #runTurn(input: string, earlier?: EarlierInput): Promise<void> {
     const { swarm, clock } = this.deps;
     const { agent, instanceKey } = this.at;
     const view = new TurnView({ agent, print: (lines) => this.screen.print(lines), now: () => clock.elapsed() });
-    const turn: RunningTurn = { abort: new AbortController(), view, traceId: newTraceId(), isAccepted: false };
+    const { traceId = newTraceId(), ...event } = earlier ?? {};
+    const turn: RunningTurn = { abort: new AbortController(), view, traceId, isAccepted: earlier !== undefined };
     this.#turn = turn;
     this.#asked = [...this.#asked, turn.traceId].slice(-MOST_ASKED);
     this.screen.printSent(input);
     const stopTicking = this.#tick();
     try {
       const end = await swarm.ask(
-        { agent, instanceKey, input, client: 'gdn', traceId: turn.traceId },
+        { agent, instanceKey, input, client: 'gdn', traceId, ...event },
         {
           signal: turn.abort.signal,
           onAccepted: () => void (turn.isAccepted = true),
@@ -238,7 +257,8 @@ export class Chat {
       );
       view.end(end);
     } catch (error) {
-      view.fail(error);
+      if (this.#hasLeft && GoondanError.is(error) && error.code === 'E_SWARM_STOPPED') this.note(NOT_OVER);
+      else view.fail(error);
       if (!turn.isAccepted) this.#bringBack([input]);
     } finally {
       stopTicking();
@@ -248,8 +268,10 @@ export class Chat {
   }
 
   #goOn(): void {
-    const next = this.#queue.shift();
-    if (next !== undefined) void this.#runTurn(next);
+    const [earlier, ...others] = this.#earlier;
+    this.#earlier = others;
+    const next = earlier === undefined ? this.#queue.shift() : earlier.input;
+    if (next !== undefined) void this.#runTurn(next, earlier);
     this.screen.refresh();
   }
 
@@ -287,7 +309,9 @@ export class Chat {
     return {
       lines: [
         ...(this.#turn?.view.live() ?? []),
-        ...this.#queue.map((text) => line(`waiting: ${shorten(text, LONGEST_QUEUED)}`, 'dim')),
+        ...[...this.#earlier.map(({ input }) => input), ...this.#queue].map((text) =>
+          line(`waiting: ${shorten(text, LONGEST_QUEUED)}`, 'dim'),
+        ),
       ],
       ...(isWarned ? { hint: line('Ctrl-C again to quit.', 'yellow') } : {}),
       label: this.#question.label ?? CHAT_LABEL,

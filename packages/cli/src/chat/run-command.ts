@@ -4,7 +4,7 @@ import type { InstanceAddress, Swarm } from '@goondan/runtime';
 import type { Clock } from '@goondan/runtime/internal';
 import { describeStatus } from '../swarm/describe-status.ts';
 import { unknownAgent } from '../swarm/unknown-agent.ts';
-import type { Chat } from './chat.ts';
+import type { Chat, EarlierInput } from './chat.ts';
 import { describeMessages, sentIn } from './describe-messages.ts';
 import { type ChatCommand, commandHelp } from './read-command.ts';
 import { emptyLine, type Line, line, linesOf, span } from './screen/line.ts';
@@ -14,6 +14,8 @@ export interface CommandDeps {
   readonly clock: Clock;
   /** Returns no messages for a conversation that does not exist yet. */
   readonly readMessages: (at: InstanceAddress) => Promise<readonly Message[]>;
+  /** Returns the accepted inputs of a conversation that have no answer yet, oldest first. */
+  readonly readEarlier: (at: InstanceAddress) => Promise<readonly EarlierInput[]>;
   /** Returns `provider/model`, if known. */
   readonly modelOf: (agent: string) => string | undefined;
 }
@@ -48,16 +50,22 @@ export async function runCommand(
   }
 }
 
-/** Switches to another conversation and shows its last messages. **Errors** — as `runCommand`. */
+/**
+ * Switches to another conversation and shows its last messages, and the turns that are not over yet. **Errors** — as
+ * `runCommand`.
+ */
 export async function openConversation(at: InstanceAddress, chat: Chat, deps: CommandDeps): Promise<void> {
   const { swarm, agents } = await deps.swarm.status();
   if (!agents.includes(at.agent)) throw unknownAgent(at.agent, agents);
+  // Read before the messages: a turn that ends in between is then shown twice, and not missed.
+  const earlier = await deps.readEarlier(at);
   const messages = await deps.readMessages(at);
   chat.at = at;
   chat.screen.setHistory(sentIn(messages));
   chat.screen.print([introduce(swarm, at, deps.modelOf(at.agent)), emptyLine]);
   const lines = describeMessages(messages, glance);
   if (lines.length > 0) chat.screen.print([...lines, emptyLine]);
+  chat.resume(earlier);
 }
 
 function introduce(swarm: string, { agent, instanceKey }: InstanceAddress, model: string | undefined): Line {
