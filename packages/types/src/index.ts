@@ -15,6 +15,7 @@ export * from './middleware.ts';
 export * from './model-message.ts';
 export * from './model.ts';
 export * from './runtime-events.ts';
+export * from './runtime-view.ts';
 export * from './step.ts';
 export * from './text-of.ts';
 export * from './tool.ts';

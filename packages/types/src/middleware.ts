@@ -12,6 +12,7 @@ import type { JsonObject, JsonValue } from './json.ts';
 import type { ConversationState, MessageEvent } from './message.ts';
 import type { ModelMessage } from './model-message.ts';
 import type { GenerateRequest, ModelParams, ModelReply } from './model.ts';
+import type { RuntimeView } from './runtime-view.ts';
 import type { StepResult } from './step.ts';
 import type { PlainToolCallResult, ToolAnnotations, ToolCallResult, ToolCatalogItem } from './tool.ts';
 import type { ExecutionContext, Turn, TurnResult } from './turn.ts';
@@ -30,6 +31,8 @@ interface LayerPlaces {
 /** The actions that turn and step layers can take. */
 interface LayerPowers {
   readonly conversationState: ConversationState;
+  /** A frozen view of the agent, its model, its tools, the other agents, the connections and the event. */
+  readonly runtime: RuntimeView;
   readonly agents: MiddlewareAgentsApi;
   /** Lets the layer call a model. Such calls pass the `model` chain, are effects, and never stream to the user. */
   readonly model: { generate(request: GenerateRequest): Promise<ModelReply> };

@@ -2,7 +2,7 @@
  * The first message to an agent process: its identity, its plan, and where its conversation is stored. The message is
  * JSON.
  */
-import type { AgentAddress, AgentCard } from '@goondan/types';
+import type { AgentAddress, AgentCard, ConnectionCard } from '@goondan/types';
 import type { TelemetrySettings } from './telemetry-settings.ts';
 import type { ReplaySource } from '../trace/replay.ts';
 import type { DeclaredAgent } from './declared-agent.ts';
@@ -12,6 +12,8 @@ export interface AgentStart {
   readonly agent: DeclaredAgent;
   /** All agents of the swarm, including this one. */
   readonly agents: readonly AgentCard[];
+  /** The connections whose events can reach this agent; none when absent. */
+  readonly connections?: readonly ConnectionCard[];
   readonly store: { readonly stateRoot: string; readonly workspaceId: string };
   /** True if nothing of the conversation has been written yet. The first turn then reads nothing. */
   readonly isNew?: boolean;

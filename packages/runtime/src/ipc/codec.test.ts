@@ -92,8 +92,12 @@ const toAgent: Samples<ToAgent> = {
     { type: 'approval.ended', callId: 'call-1', outcome: { status: 'failed', error } },
   ],
   'agents.changed': [
-    { type: 'agents.changed', agents: [{ name: 'a' }, { name: 'b', description: 'Asks back.' }] },
-    { type: 'agents.changed', agents: [] },
+    {
+      type: 'agents.changed',
+      agents: [{ name: 'a' }, { name: 'b', description: 'Asks back.' }],
+      connections: [{ name: 'front-door', connector: 'web' }],
+    },
+    { type: 'agents.changed', agents: [], connections: [] },
   ],
   ping: [{ type: 'ping', n: 0 }],
   drain: [

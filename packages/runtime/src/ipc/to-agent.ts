@@ -1,6 +1,6 @@
 /** Messages from the orchestrator to an agent process. */
 import type { ApprovalOutcome } from '@goondan/types';
-import { agentCard, agentEvent, agentInstance } from './check/agent-event.ts';
+import { agentCard, agentEvent, agentInstance, connectionCard } from './check/agent-event.ts';
 import { frameError } from './check/frame-error.ts';
 import {
   count,
@@ -68,8 +68,8 @@ export const checkToAgent = oneByField('type', {
    */
   'turn.held': () => ({ eventId: name, isHeld: flag }),
   'approval.ended': () => ({ callId: name, outcome: approvalEnd }),
-  /** The agents of the swarm from now on. */
-  'agents.changed': () => ({ agents: listOf(agentCard) }),
+  /** The agents of the swarm, and the connections whose events can reach this agent, from now on. */
+  'agents.changed': () => ({ agents: listOf(agentCard), connections: listOf(connectionCard) }),
   ping: () => ({ n: count }),
   /**
    * Asks the process to finish the running turn, clean up and send `drained`, all within `graceMs`. The cleanup may

@@ -3,6 +3,7 @@
  */
 import {
   type AgentEvent,
+  type ConnectionCard,
   type ExtensionRegister,
   type JsonObject,
   type Message,
@@ -38,6 +39,8 @@ export interface ScriptedAgentOptions extends Partial<AgentPlan> {
   readonly model?: Model;
   readonly store?: ConversationStore;
   readonly engine?: Engine;
+  /** The connections in `ctx.runtime`; none when absent. */
+  readonly connections?: readonly ConnectionCard[];
   /** The approver for tool calls; none when absent. See `fakeApprover`. */
   readonly approver?: Approver;
   readonly clock?: Clock;
@@ -114,6 +117,7 @@ export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise
     model,
     store = memoryStore(),
     engine,
+    connections = [],
     approver,
     clock = systemClock,
     ...plan
@@ -135,6 +139,7 @@ export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise
       store,
       clock,
       ownsProcess: true,
+      connections: () => connections,
       logSink: (line) => logs.push(line),
       ...(engine === undefined ? {} : { engine }),
       ...(approver === undefined ? {} : { approver }),

@@ -45,6 +45,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
     log.write('warn', 'store.repaired', `${path}: ${message}`),
   );
   const engine = new IpcEngine(channel, start.agents, host.clock);
+  let { connections = [] } = start;
   const approver = new IpcApprover(channel);
   const replies = new UndeliveredReplies(
     journal,
@@ -59,6 +60,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
     {
       store: journal.store(() => replies.found()),
       engine,
+      connections: () => connections,
       approver,
       clock: host.clock,
       ownsProcess: true,
@@ -102,6 +104,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
       case 'approval.ended':
         return reportLate(approver.questions.answer(message.callId, message.outcome), message.callId);
       case 'agents.changed':
+        connections = message.connections;
         return engine.agentsChanged(message.agents);
       case 'reply.taken':
         replies.taken(message.eventId);

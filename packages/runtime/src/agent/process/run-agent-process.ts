@@ -130,13 +130,13 @@ class AgentProcess {
   /**
    * Replays a turn. The conversation, the answers of other agents and the answers of people come from the recording.
    */
-  async #replay({ agent, agents, address, cwd }: AgentStart, replay: ReplaySource): Promise<void> {
+  async #replay({ agent, agents, connections = [], address, cwd }: AgentStart, replay: ReplaySource): Promise<void> {
     const { replayTurn } = await import('../replay/replay-turn.ts');
     const { host } = this;
     host.moveTo(cwd);
     host.answerOwnPackages();
     host.watchDraws();
-    const outside = { clock: host.clock, engine: { catalog: () => agents } };
+    const outside = { clock: host.clock, engine: { catalog: () => agents }, connections: () => connections };
     await this.channel.send({ type: 'replayed', outcome: await replayTurn({ ...agent, ...address }, replay, outside) });
     await this.#end(0);
   }

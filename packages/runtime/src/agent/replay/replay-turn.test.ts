@@ -10,6 +10,7 @@ import { extension, fakeApprover, manualClock } from '../../testing/index.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import type { ReplayOutcome } from '../../trace/replay.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
+import { noEngine } from '../seams/engine.ts';
 import { watchDraws } from '../draws/watch-draws.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 import { replayTurn } from './replay-turn.ts';
@@ -100,6 +101,14 @@ function changing(api: ExtensionApi): void {
   });
 }
 
+/** Emits a message with the agent, the model, the tools, the other agents and the connections. */
+const describing: ExtensionRegister = ({ pipeline }) =>
+  pipeline.register('step', (ctx) => {
+    const text = JSON.stringify(ctx.runtime);
+    ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(text, {}, { id: 'described' }) });
+    return ctx.next();
+  });
+
 const idle: ExtensionRegister = ({ pipeline }) => {
   pipeline.register('turn', (ctx) => ctx.next());
   pipeline.register('step', (ctx) => ctx.next());
@@ -117,6 +126,17 @@ const saying =
     });
 
 describe('a replayed turn without changes', () => {
+  test('D-25 gets the same ctx.runtime', async () => {
+    const outside = {
+      engine: { ...noEngine, catalog: () => [{ name: 'helper' }, { name: 'cook' }] },
+      connections: () => [{ name: 'front-door', connector: 'web' }],
+    };
+    const plan = planOf({ describing });
+    const { start } = await recordInMemory(plan, ['weather'], outside);
+    expect((await replayTurn(plan, start, outside)).first).toBeUndefined();
+    expect((await replayTurn(plan, start)).first).toMatchObject({ extension: 'describing' });
+  });
+
   test('behaves as recorded, and reaches nothing outside', async () => {
     const plan = planOf({ draw: drawing, change: changing });
     const { start, result } = await recordInMemory(plan, ['hello', 'weather']);

@@ -3,7 +3,7 @@
  * tools, other agents and people are not called: every effect gets its outcome from the recording.
  */
 import { reviveEvent, type Stored } from '../../messages/message-text.ts';
-import { type AgentEvent, GoondanError, type JsonValue } from '@goondan/types';
+import { type AgentEvent, type ConnectionCard, GoondanError, type JsonValue } from '@goondan/types';
 import { diffJson } from '../../json/diff-json.ts';
 import { type Clock, systemClock, waitAtMost } from '../../ports/clock.ts';
 import type { ReplayOutcome, ReplaySource } from '../../trace/replay.ts';
@@ -20,22 +20,29 @@ import type { TurnReplay } from '../turn-state/turn-replay.ts';
 const LONGEST_MS = 60_000;
 const CLEAN_UP_MS = 5_000;
 
+export interface ReplayDeps {
+  readonly clock?: Clock;
+  readonly engine?: Pick<Engine, 'catalog'>;
+  readonly connections?: () => readonly ConnectionCard[];
+}
+
 /**
  * Replays a turn. If `watchDraws` was called in this process, draws return their recorded values.
- * `ctx.agents.catalog()` lists the agents of `engine`.
+ * `ctx.agents.catalog()` lists the agents of `engine`, and `ctx.runtime.connections` is the list of `connections`.
  *
  * **Errors** — those of starting an agent.
  */
 export async function replayTurn(
   plan: AgentPlan,
   start: ReplaySource,
-  { clock = systemClock, engine }: { readonly clock?: Clock; readonly engine?: Pick<Engine, 'catalog'> } = {},
+  { clock = systemClock, engine, connections }: ReplayDeps = {},
 ): Promise<ReplayOutcome> {
   const watch = new ReplayWatch(start.recording, start.ignored, clock);
   const store = replayStore(start);
   const agent = await startAgent(withoutTheOutside(plan), {
     store,
     engine: { ...noEngine, ...engine },
+    ...(connections && { connections }),
     clock: { ...clock, now: () => watch.now },
     logSink: () => undefined,
     drawScopeFor: (extension) => watch.registerDraws(extension),
@@ -93,7 +100,8 @@ function withoutTheOutside(plan: AgentPlan): AgentPlan {
     ...plan,
     // The replay has its own time limit. If the recorded turn timed out, the replay is cancelled at the same point.
     policy: { ...plan.policy, turnTimeoutMs: 2 * LONGEST_MS },
-    models: Object.fromEntries(Object.keys(plan.models).map((ref) => [ref, { generate: refuse }])),
+    // The names in the spec are kept for `ctx.runtime.model`.
+    models: Object.fromEntries(Object.entries(plan.models).map(([ref, spec]) => [ref, { ...spec, generate: refuse }])),
     ...(plan.tools && {
       tools: plan.tools.map((tool) => ({ ...tool, instead: refuse })),
     }),

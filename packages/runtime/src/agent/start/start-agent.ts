@@ -2,11 +2,12 @@
  * Assembles and starts an agent: everything inside one agent instance, in one process. Modules that only some agents or
  * only turns need are imported on demand, which halves the start time and memory of a process.
  */
-import { type AgentEvent, GoondanError, type MiddlewareKind } from '@goondan/types';
+import { type AgentEvent, type ConnectionCard, GoondanError, type MiddlewareKind } from '@goondan/types';
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import { Activity } from '../turn-state/activity.ts';
 import type { AgentParts } from '../turn-state/agent-parts.ts';
 import type { AgentPlan } from './agent-plan.ts';
+import { describeSelf } from './describe-self.ts';
 import { agentDigest } from '../../config/agent-digest.ts';
 import { codeFolders } from '../../config/code-folders.ts';
 import { type Engine, noEngine } from '../seams/engine.ts';
@@ -44,6 +45,8 @@ import { turnIdOf } from '../../ports/ids.ts';
 export interface AgentDeps {
   readonly store?: ConversationStore;
   readonly engine?: Engine;
+  /** Lists the connections whose events can reach the agent; none when absent. */
+  readonly connections?: () => readonly ConnectionCard[];
   /** The approver that receives approval requests of layers. */
   readonly approver?: Approver;
   readonly clock?: Clock;
@@ -209,6 +212,7 @@ async function assemble(
   let planDigest: string | undefined;
   return {
     address,
+    described: describeSelf(plan, address, modelRef),
     planDigest: () => (planDigest ??= agentDigest(plan, mask)),
     systemPrompt: plan.systemPrompt,
     modelRef,
@@ -234,6 +238,7 @@ async function assemble(
     }),
     store,
     engine: deps.engine ?? noEngine,
+    connections: deps.connections ?? (() => []),
     approver: deps.approver ?? noApprover,
     activity: new Activity(),
     clock,

@@ -6,6 +6,7 @@ import { askingLayer } from '../pipeline/layer-context.ts';
 import type { LayerAsk, RunningStep } from '../turn-state/running-turn.ts';
 import { callToolForLayer } from '../tool-call/call-tool-for-layer.ts';
 import { subjectOf, TurnLayerContext, turnOf } from '../turn-state/execution-context.ts';
+import { runtimeView } from '../turn-state/runtime-view.ts';
 
 /**
  * The members that both contexts have. Each getter knows the layer that reads it. `Step` is undefined for a turn layer.
@@ -13,6 +14,9 @@ import { subjectOf, TurnLayerContext, turnOf } from '../turn-state/execution-con
 abstract class PowerfulContext<Step extends RunningStep | undefined> extends TurnLayerContext<Step> {
   get conversationState() {
     return this[turnOf].conversation.state;
+  }
+  get runtime() {
+    return (this[turnOf].runtime ??= runtimeView(this[turnOf]));
   }
   get resumed() {
     return this[turnOf].resumed;

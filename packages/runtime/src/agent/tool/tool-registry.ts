@@ -1,5 +1,11 @@
 /** The tools of an agent: those declared in its plan and those registered by its extensions. */
-import { GoondanError, type JsonObject, type ToolCatalogItem, type ToolHandler } from '@goondan/types';
+import {
+  GoondanError,
+  type JsonObject,
+  type RuntimeTool,
+  type ToolCatalogItem,
+  type ToolHandler,
+} from '@goondan/types';
 import { copyJsonObject } from '../../json/copy-json.ts';
 import { findSizeProblem } from '../../json/count-schema-nodes.ts';
 import { checkToolName } from '../../config/tool-name.ts';
@@ -25,6 +31,7 @@ export interface RegisteredTool {
 export class ToolRegistry {
   private readonly tools = new Map<string, RegisteredTool>();
   private listed: readonly ToolCatalogItem[] | undefined;
+  private described: { readonly items: readonly ToolCatalogItem[]; readonly cards: readonly RuntimeTool[] } | undefined;
 
   /** `onRefused` is called for a tool whose schema is too large. The tool is not offered; all others are. */
   constructor(private readonly onRefused: (problem: GoondanError, extension?: string) => void = () => undefined) {}
@@ -98,6 +105,16 @@ export class ToolRegistry {
   items(): readonly ToolCatalogItem[] {
     this.listed ??= Object.freeze(Array.from(this.tools.values(), ({ item }) => item));
     return this.listed;
+  }
+
+  /** Returns the names and descriptions of `items()`, frozen. */
+  cards(): readonly RuntimeTool[] {
+    const items = this.items();
+    if (this.described?.items !== items) {
+      const cards = Object.freeze(items.map(({ name, description }) => Object.freeze({ name, description })));
+      this.described = { items, cards };
+    }
+    return this.described.cards;
   }
 
   private isTooLarge({ name, parameters }: ToolCatalogItem, extension?: string): boolean {

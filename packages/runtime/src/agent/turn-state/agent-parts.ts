@@ -1,5 +1,5 @@
 /** The parts of an agent that turns need, assembled once when the agent starts. */
-import type { AgentAddress, ModelParams } from '@goondan/types';
+import type { AgentAddress, ConnectionCard, ModelParams, RuntimeView } from '@goondan/types';
 import type { Clock } from '../../ports/clock.ts';
 import type { Activity } from './activity.ts';
 import type { Engine } from '../seams/engine.ts';
@@ -21,6 +21,8 @@ import type { ToolRegistry } from '../tool/tool-registry.ts';
 
 export interface AgentParts {
   readonly address: AgentAddress;
+  /** The parts of `ctx.runtime` that never change; frozen. */
+  readonly described: Pick<RuntimeView, 'agent' | 'model'>;
   /** The digest of the agent's plan without secrets, computed on first use. */
   readonly planDigest: () => string | undefined;
   readonly systemPrompt: string | undefined;
@@ -39,6 +41,8 @@ export interface AgentParts {
   readonly statuses: ExtensionStatuses;
   readonly store: ConversationStore;
   readonly engine: Engine;
+  /** Lists the connections whose events can reach this agent. */
+  readonly connections: () => readonly ConnectionCard[];
   readonly approver: Approver;
   readonly activity: Activity;
   readonly clock: Clock;

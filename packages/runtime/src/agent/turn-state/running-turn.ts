@@ -7,6 +7,7 @@ import {
   GoondanError,
   type JsonValue,
   type ModelFinishReason,
+  type RuntimeView,
   type TokenUsage,
   type ToolCallResult,
   type Turn,
@@ -44,6 +45,8 @@ export interface RunningTurn {
   readonly toolResults: ToolCallResult[];
   /** Shared by all contexts of the turn; a layer may also assign another object. */
   metadata: Record<string, JsonValue>;
+  /** The value of `ctx.runtime`, once a layer has read it. */
+  runtime: RuntimeView | undefined;
   /** The span of the turn chain, once it has started; only if the turn is traced or recorded. */
   span: ChainSpan | undefined;
   /** The error that made the turn fail. */

@@ -8,7 +8,7 @@ const kinds: readonly MiddlewareKind[] = ['turn', 'step', 'toolCall', 'model'];
 
 /** The readonly fields of each kind of context, and the fields that a layer may change. */
 const everywhere = ['agentName', 'instanceKey', 'turnId', 'traceId', 'workdir', 'bundleFolder', 'signal'];
-const powers = ['conversationState', 'agents', 'model', 'tools', 'resumed', 'emitMessageEvent'];
+const powers = ['conversationState', 'runtime', 'agents', 'model', 'tools', 'resumed', 'emitMessageEvent'];
 const readonlyFields: Record<MiddlewareKind, readonly string[]> = {
   turn: [...everywhere, ...powers, 'inputEvent'],
   step: [...everywhere, ...powers, 'turn', 'stepIndex'],

@@ -63,6 +63,7 @@ export async function openTurn(
     deltas: new DeltaGate(turnId, options.onDelta, agent.mask, (kind) => agent.layers.of(kind)),
     toolResults,
     metadata: {},
+    runtime: undefined,
     span: undefined,
     stepCount: 0,
     phase: 'pre',

@@ -1,4 +1,4 @@
-import type { AgentAddress, AgentCard, AgentEvent, AgentInstance } from '@goondan/types';
+import type { AgentAddress, AgentCard, AgentEvent, AgentInstance, ConnectionCard } from '@goondan/types';
 import {
   type Check,
   date,
@@ -35,6 +35,11 @@ export const agentCard: Check<AgentCard> = object({
   name,
   description: optional(text),
 } satisfies FieldsOf<AgentCard>);
+
+export const connectionCard: Check<ConnectionCard> = object({
+  name,
+  connector: name,
+} satisfies FieldsOf<ConnectionCard>);
 
 /** An agent event in a frame. Its field with the sender is not trusted, because the channel determines the sender. */
 export const agentEvent: Check<AgentEvent> = object({

@@ -21,6 +21,7 @@ import { keepGuardian } from '../guardian/keep-guardian.ts';
 import { newTag, RUN_VARIABLE } from '../guardian/process-tag.ts';
 import { agentRunner } from '../../ports/runner-path.ts';
 import { childSpawner } from '../child/spawn-child.ts';
+import { connectionsByAgent } from '../plan/current-plan.ts';
 import { swarmSettings } from '../plan/swarm-settings.ts';
 import { awaitAnswer } from '../supervision/await-answer.ts';
 import type { RunningProcess } from '../supervision/supervise-process.ts';
@@ -80,6 +81,7 @@ export async function runLoneAgent<Value>(
         address: { agentName, instanceKey: 'default' },
         agent,
         agents: plan.agents.map(({ agentName: other, description }) => defined({ name: other, description })),
+        connections: connectionsByAgent(plan).get(agentName) ?? [],
         store: { stateRoot, workspaceId: 'alone' },
         cwd,
         isNew: true,

@@ -2,13 +2,14 @@
  * The current plan of a swarm, and the settings derived from it. A reload replaces the plan as a whole, so read `value`
  * each time and do not keep parts of it.
  */
-import type { AgentCard } from '@goondan/types';
+import type { AgentCard, ConnectionCard } from '@goondan/types';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import { partsDigest } from '../../config/parts-digest.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { TurnPolicy } from '../../config/turn-policy.ts';
 import { type Mask, maskSecrets } from '../../log/mask-secrets.ts';
 import type { CallRules } from '../calls/check-call.ts';
+import { routedAgents } from '../ingress/route-event.ts';
 import { calleeTimes, swarmSettings } from './swarm-settings.ts';
 
 export interface Plan {
@@ -21,6 +22,8 @@ export interface Plan {
   readonly agents: ReadonlyMap<string, DeclaredAgent>;
   /** The cards of all agents, which every agent can list. */
   readonly cards: readonly AgentCard[];
+  /** The cards of the connections whose events can reach an agent, by the agent's name. */
+  readonly connections: ReadonlyMap<string, readonly ConnectionCard[]>;
   /** Functions that mask secrets, by agent name. */
   readonly masks: ReadonlyMap<string, Mask>;
   /** Masks the secrets of all agents and connections, for data that goes from one agent or connection to another. */
@@ -70,17 +73,33 @@ function readPlan(plan: SwarmPlan, override: Partial<TurnPolicy>): Plan {
   return {
     plan,
     settings,
-    entryAgent: plan.entryAgent ?? agents[0]?.agentName ?? '',
+    entryAgent: entryAgentOf(plan),
     names: agents.map(({ agentName }) => agentName),
     agents: new Map(agents.map((agent) => [agent.agentName, withSwarmPolicy(agent, settings, override)])),
     cards: agents.map(({ agentName: name, description }) => ({
       name,
       ...(description === undefined ? {} : { description }),
     })),
+    connections: connectionsByAgent(plan),
     masks: new Map(agents.map(({ agentName, secrets = [] }) => [agentName, maskSecrets(secrets)])),
     mask: maskSecrets(secretsOf(plan)),
     partsDigests: new Map(agents.map((agent) => [agent.agentName, partsDigest(agent)])),
   };
+}
+
+/** Lists, for each agent, the connections with a rule that routes events to the agent. */
+export function connectionsByAgent(plan: SwarmPlan): ReadonlyMap<string, readonly ConnectionCard[]> {
+  const cards = new Map<string, ConnectionCard[]>();
+  for (const { connection: name, connector, rules } of plan.connections ?? []) {
+    for (const agent of routedAgents(rules, entryAgentOf(plan))) {
+      cards.set(agent, [...(cards.get(agent) ?? []), { name, connector }]);
+    }
+  }
+  return cards;
+}
+
+function entryAgentOf({ entryAgent, agents }: SwarmPlan): string {
+  return entryAgent ?? agents[0]?.agentName ?? '';
 }
 
 function secretsOf({ agents, connections = [] }: SwarmPlan): string[] {

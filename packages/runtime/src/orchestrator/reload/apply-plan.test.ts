@@ -202,7 +202,28 @@ describe('a new plan', () => {
     await applyPlan(opened.parts, without(opened, 'e'));
     await opened.send('a', 'again');
     const changed = told.filter((message) => (message as { type: string }).type === 'agents.changed');
-    expect(changed).toEqual([{ type: 'agents.changed', agents: ['a', 'b', 'c', 'd'].map((name) => ({ name })) }]);
+    const agents = ['a', 'b', 'c', 'd'].map((name) => ({ name }));
+    expect(changed).toEqual([{ type: 'agents.changed', agents, connections: [] }]);
+  });
+
+  test('D-25 every process gets the connections that lead to its agent when they have changed', async () => {
+    const opened = await open();
+    const told: unknown[] = [];
+    await opened.send('a', 'hello');
+    startsOf(opened, 'a')[0]?.child.channel.onMessage((message) => void told.push(message));
+    const about = { connector: 'web', root: '/', entry: 'web.ts', config: {}, secrets: { key: 'a-secret' } };
+    const connections = [
+      { ...about, connection: 'entry', rules: [{ route: {} }] },
+      { ...about, connection: 'other', rules: [{ route: { agentRef: 'Agent/b' } }] },
+      { ...about, connection: 'both', rules: [{ route: { agentRef: 'Agent/b' } }, { route: { agentRef: 'Agent/a' } }] },
+    ];
+    await applyPlan(opened.parts, { ...opened.plan, connections });
+    await applyPlan(opened.parts, { ...changing(opened, 'c'), connections });
+    await opened.send('a', 'again');
+    const changed = told.filter((message) => (message as { type: string }).type === 'agents.changed');
+    const agents = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ name }));
+    const cards = ['entry', 'both'].map((name) => ({ name, connector: 'web' }));
+    expect(changed).toEqual([{ type: 'agents.changed', agents, connections: cards }]);
   });
 });
 

@@ -34,7 +34,8 @@ export async function applyPlan(deps: ReloadDeps, wanted: SwarmPlan): Promise<Pl
   swarm.instances.redeclare();
   const { connections: plans = [] } = wanted;
   connections.replace(plans, namesOf('Connection', changes.changed), after.settings.graceMs);
-  if (!isDeepStrictEqual(before.cards, after.cards)) swarm.tellAgents();
+  const areKnown = isDeepStrictEqual([before.cards, before.connections], [after.cards, after.connections]);
+  if (!areKnown) swarm.tellAgents();
   for (const instance of [...swarm.instances.all()]) {
     const { agentName } = instance.address;
     if (removed.has(agentName)) void retire(instance, before, swarm);

@@ -249,7 +249,7 @@ export class SwarmAgents {
   #spawn(address: AgentAddress, process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent> {
     const { journal, clock, store, currentPlan, telemetry } = this.deps;
     const { agentName, instanceKey } = address;
-    const { agents, cards, settings } = currentPlan.value;
+    const { agents, cards, connections, settings } = currentPlan.value;
     const agent = agents.get(agentName);
     if (agent === undefined) throw new Error(`"${agentName}" is no agent of this swarm`);
     const cwd = journal.scratchFolder(address);
@@ -263,6 +263,7 @@ export class SwarmAgents {
       address,
       agent,
       agents: cards,
+      connections: connections.get(agentName) ?? [],
       store,
       cwd,
       isNew: !hasConversation(store, address),
@@ -334,10 +335,13 @@ export class SwarmAgents {
     this.#events.requestsFailed(address, error);
   }
 
-  /** Sends the current list of agents to every process. */
+  /** Sends the current lists of agents and connections to every process. */
   tellAgents(): void {
-    const { cards } = this.deps.currentPlan.value;
-    for (const instance of this.instances.all()) instance.say({ type: 'agents.changed', agents: cards });
+    const { cards: agents, connections } = this.deps.currentPlan.value;
+    for (const instance of this.instances.all()) {
+      const { agentName } = instance.address;
+      instance.say({ type: 'agents.changed', agents, connections: connections.get(agentName) ?? [] });
+    }
   }
 
   /** Logs a line that a child printed, with secrets masked. */
