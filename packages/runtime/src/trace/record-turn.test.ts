@@ -237,7 +237,7 @@ describe('the changes of a layer', () => {
     expect(changed('model')).toEqual([{ path: 'finishReason', before: 'tool-calls', after: 'other' }]);
   });
 
-  test('P-17 in the conversation, layer by layer; ignored events are not shown', async () => {
+  test('in the conversation, layer by layer; ignored events are not shown', async () => {
     const agent = await scriptedAgent({
       extensions: [
         extension('first', ({ pipeline }) => {
@@ -296,7 +296,7 @@ describe('the outcome of a layer', () => {
     expect(chains(trace, 'step')[0]?.error).toBe(error);
   });
 
-  test('P-12 is skipped, before or after next()', async () => {
+  test('is skipped, before or after next()', async () => {
     const trace = await traceOf(({ pipeline }) => {
       pipeline.register('step', () => Promise.reject(new Error('before')), { onError: 'skip' });
       pipeline.register('step', (ctx) => ctx.next().then(() => Promise.reject(new Error('after'))), {
@@ -360,7 +360,7 @@ describe('an unwatched turn', () => {
 });
 
 describe('the outcome of a chain', () => {
-  test('P-13 includes the delay when a step is retried', async () => {
+  test('includes the delay when a step is retried', async () => {
     const script = [{ fail: { message: 'busy', retryable: true, times: 1 } }, { say: 'here' }];
     const trace = await traceOf(() => undefined, { script, policy: { retryBaseMs: 7 } });
     expect(trace.inside.map(({ retryMs }) => retryMs)).toEqual([7, undefined]);
@@ -453,7 +453,7 @@ function fail(): never {
 }
 
 describe('the owner of a change', () => {
-  test('P-12 is a skipped layer for the fields it changed, not the next layer', async () => {
+  test('is a skipped layer for the fields it changed, not the next layer', async () => {
     const trace = await traceOf(({ pipeline }) => {
       pipeline.register(
         'model',
@@ -489,7 +489,7 @@ describe('the owner of a change', () => {
     ]);
   });
 
-  test('P-16 has one change for a message put first, and none for messages of later steps', async () => {
+  test('has one change for a message put first, and none for messages of later steps', async () => {
     const trace = await traceOf(
       ({ pipeline }) => {
         pipeline.register('model', (ctx) => {
@@ -504,7 +504,7 @@ describe('the owner of a change', () => {
     expect(chains(trace, 'model').map(({ layers }) => layers[0]?.changed)).toEqual([added, added]);
   });
 
-  test('P-17 the messages of events can be read', async () => {
+  test('the messages of events can be read', async () => {
     const trace = await traceOf(({ pipeline }) => {
       pipeline.register('turn', (ctx) => {
         ctx.emitMessageEvent({ type: 'append', message: createSystemMessage('be kind', {}, { id: 'a' }) });

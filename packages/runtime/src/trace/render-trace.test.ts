@@ -9,7 +9,7 @@ function chain(kind: MiddlewareKind, label: string, more: Partial<ChainRecord> =
   return madeRecord(kind, label, { id: 'id', totalMs: 3, ...more });
 }
 
-test('P-03 layers are nested like the onion, around everything that ran inside them', () => {
+test('layers are nested like the onion, around everything that ran inside them', () => {
   const turn = chain('turn', 'coder', {
     totalMs: 1234.5,
     layers: [layer('logging'), layer('memory', { name: 'recall', ownMs: 12.6 })],
@@ -54,7 +54,7 @@ test('each layer shows its changes before next(), in the conversation, and in th
   ]);
 });
 
-test('P-11 P-12 the outcome of a layer is shown unless it passed', () => {
+test('the outcome of a layer is shown unless it passed', () => {
   const layers = [
     layer('gate', { outcome: 'short_circuit' }),
     layer('shaky', { outcome: 'skipped', error: 'E_X: no' }),

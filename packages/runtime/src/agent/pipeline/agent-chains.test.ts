@@ -44,7 +44,7 @@ function registerMarking(pipeline: PipelineRegistry, kind: MiddlewareKind, name:
   pipeline.register(kind as 'turn', mark, { priority });
 }
 
-describe('P-01 one way to hook in', () => {
+describe('one way to hook in', () => {
   test('P-01 pipeline has register and nothing else: no mutate, no wrap', async () => {
     let members: string[] = [];
     const register: ExtensionRegister = (api) => {
@@ -65,7 +65,7 @@ describe('P-01 one way to hook in', () => {
   });
 });
 
-describe('P-03 order', () => {
+describe('order', () => {
   test('P-17 turn ⊃ step ⊃ model call, then toolCall ⊃ handler, each an onion (P-03)', async () => {
     const seen: string[] = [];
     const tool: ToolDeclaration = {
@@ -135,7 +135,7 @@ describe('P-03 order', () => {
   });
 });
 
-describe('P-07 a catalog changed by a step layer', () => {
+describe('a catalog changed by a step layer', () => {
   const twoTools = [echoTool(), { ...echoTool(), name: 'other' }];
   const changes: Record<string, (ctx: { toolCatalog: ToolCatalogItem[] }) => void> = {
     reassigned: (ctx) => {
@@ -194,7 +194,7 @@ describe('P-07 a catalog changed by a step layer', () => {
   });
 });
 
-describe('P-08 arguments changed by a toolCall layer', () => {
+describe('arguments changed by a toolCall layer', () => {
   const changes: Record<string, (ctx: { args: Record<string, JsonValue> }) => void> = {
     reassigned: (ctx) => {
       ctx.args = { ...ctx.args, text: 'changed' };
@@ -234,7 +234,7 @@ describe('P-08 arguments changed by a toolCall layer', () => {
   );
 });
 
-describe('P-09 a transformed result', () => {
+describe('a transformed result', () => {
   test('P-09 reaches the outer layer and the caller, for each kind', async () => {
     const seen: unknown[] = [];
     const agent = await scriptedAgent({
@@ -285,7 +285,7 @@ describe('P-09 a transformed result', () => {
   });
 });
 
-describe('P-15 metadata', () => {
+describe('metadata', () => {
   test.each(['mutated', 'replaced'])(
     'P-15 is one object for all layers, steps and calls of a turn (%s)',
     async (how) => {

@@ -112,7 +112,7 @@ const of = (kind: MiddlewareKind, seen: readonly string[]) =>
 
 const ask = (content: string) => ({ messages: [{ role: 'user' as const, content }] });
 
-describe('P-19 every model call passes the sentinels', () => {
+describe('every model call passes the sentinels', () => {
   test('P-19 from steps and retried steps', async () => {
     const watched = watch();
     const script = [
@@ -167,7 +167,7 @@ describe('P-19 every model call passes the sentinels', () => {
   );
 });
 
-describe('P-19 every tool call passes the sentinels', () => {
+describe('every tool call passes the sentinels', () => {
   test('P-19 to a declared tool, an extension’s tool, and a tool registered while the turn runs', async () => {
     const watched = watch();
     const offering = extension('offering', (api) => {
@@ -250,7 +250,7 @@ describe('P-19 every tool call passes the sentinels', () => {
   });
 });
 
-describe('P-19 every agent call passes the sentinels', () => {
+describe('every agent call passes the sentinels', () => {
   test('P-19 from turn layers, step layers and tools, it passes the called agent’s chains', async () => {
     const caller = watch();
     const callee = watch();
@@ -313,7 +313,7 @@ function mortalStore(
   };
 }
 
-describe('P-19 a resumed turn', () => {
+describe('a resumed turn', () => {
   /** Starts a new agent, as after a restart, whose turn has calls from every kind of caller. */
   async function start(watched: Watched, store: ConversationStore) {
     const engine = inProcessEngine(systemClock);
@@ -381,7 +381,7 @@ describe('P-19 a resumed turn', () => {
   }
 });
 
-describe('P-19 approval of tool calls', () => {
+describe('approval of tool calls', () => {
   const approved: ApprovalOutcome = { decision: 'approved' };
   const denied: ApprovalOutcome = { decision: 'denied' };
 
@@ -497,7 +497,7 @@ describe('P-19 approval of tool calls', () => {
   });
 });
 
-describe('P-19 a replay', () => {
+describe('a replay', () => {
   test('P-19 passes the chains that the turn passed, and calls no model, no handler and no agent', async () => {
     const watched = watch();
     const script = [{ when: 'go', calls: [{ tool: 'one__run' }, { tool: 'two__run' }] }, { say: 'done' }];
@@ -546,7 +546,7 @@ describe('P-19 a replay', () => {
   });
 });
 
-describe('P-19 the sources', () => {
+describe('the sources', () => {
   // The base library is left out, because its layers use `ctx.model`, as any author's layers do.
   const sources = readRepository('packages/{cli,runtime}/src/**/*.{ts,tsx}')
     .filter(({ path }) => !path.endsWith('.test.ts') && !path.includes('/testing/') && !/\/model\/[^/]+\//.test(path))

@@ -16,7 +16,7 @@ function refusal(kind: unknown, run: unknown, options?: unknown): unknown {
   return undefined;
 }
 
-describe('P-02 the middleware kinds', () => {
+describe('the middleware kinds', () => {
   test.each([...kinds])('P-02 %s is a kind', (kind) => {
     const registry = new LayerRegistry();
     registry.add('guard', 'agent', kind, pass);
@@ -29,7 +29,7 @@ describe('P-02 the middleware kinds', () => {
       const error = refusal(kind, pass);
       expect(error).toMatchObject({ code: 'E_PIPELINE_KIND' });
       expect(String(error)).toContain('"guard"');
-      expect(String(error)).toContain('turn, step, toolCall, model');
+      expect(String(error)).toContain('The kinds are turn, step, toolCall, model.');
     },
   );
 
@@ -38,7 +38,7 @@ describe('P-02 the middleware kinds', () => {
   });
 });
 
-describe('P-14 one extension registers', () => {
+describe('one extension registers', () => {
   test('P-14 several kinds, and several of the same kind, in order', () => {
     const registry = new LayerRegistry();
     registry.add('many', 'agent', 'step', pass, { name: 'first' });
@@ -77,7 +77,7 @@ describe('registration options', () => {
     ]);
   });
 
-  test('P-14 a layer is named by its name option, else its function’s name, else its kind', () => {
+  test('a layer is named by its name option, else its function’s name, else its kind', () => {
     const registry = new LayerRegistry();
     registry.add('guard', 'agent', 'step', pass, { name: 'given' });
     registry.add('guard', 'agent', 'step', pass);
@@ -103,7 +103,7 @@ describe('registration options', () => {
     ['"prioritiy"', { prioritiy: 5 }],
     ['options', null],
     ['options', 'outer'],
-  ])('P-02 a wrong %s is a coded error that names it and the extension', (named, options) => {
+  ])('a wrong %s is a coded error that names it and the extension', (named, options) => {
     const error = refusal('step', pass, options);
     expect(error).toMatchObject({ code: 'E_PIPELINE_OPTIONS' });
     expect(String(error)).toContain(named);

@@ -95,7 +95,7 @@ test('D-14 keeps the suggestion of a TypeError that has one, and adds none to ot
   expect(toTurnError(attachExtension(new TypeError('x is not a function'), 'x')).suggestion).toBeUndefined();
 });
 
-describe('P-12 an exception in a layer', () => {
+describe('an exception in a layer', () => {
   const cases = kinds.flatMap((kind) => (['before', 'after'] as const).map((when) => [kind, when] as const));
 
   test.each(cases)(
@@ -169,7 +169,7 @@ describe('P-12 an exception in a layer', () => {
     expect((await agent.say('hi')).result.finishReason).toBe('text_response');
   });
 
-  test('P-12 does not affect the next turn of the agent', async () => {
+  test('does not affect the next turn of the agent', async () => {
     let broken = true;
     const flaky = layered('flaky', 'step', (ctx) => (broken ? Promise.reject(new Error('boom')) : ctx.next()));
     const agent = await scriptedAgent({ extensions: [flaky] });

@@ -60,7 +60,7 @@ const thrownBy = (promise: Promise<unknown>) =>
   );
 const macrotask = () => new Promise((resolve) => void setTimeout(resolve, 0));
 
-describe('P-03 the onion', () => {
+describe('the onion', () => {
   test('P-03 runs outer pre, inner pre, core, inner post, outer post, for any number of layers', async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: 12 }), async (depth) => {
@@ -100,7 +100,7 @@ describe('P-03 the onion', () => {
   });
 });
 
-describe('P-10 next() is called exactly once', () => {
+describe('next() is called exactly once', () => {
   const again: Record<string, Run> = {
     'and the second refusal is let through': async (ctx) => {
       await ctx.next();
@@ -228,7 +228,7 @@ describe('P-10 next() is called exactly once', () => {
   });
 });
 
-describe('P-11 a layer that never calls next()', () => {
+describe('a layer that never calls next()', () => {
   test('P-11 skips everything inside; its own result is used; a warning names the extension', async () => {
     let innerRan = false;
     const inner = layer('inner', (ctx) => {
@@ -257,7 +257,7 @@ describe('P-11 a layer that never calls next()', () => {
   });
 });
 
-describe('P-12 an exception', () => {
+describe('an exception', () => {
   test('P-12 unwinds through catch and finally from the inside out, as the same object, with its extension’s name', async () => {
     const boom = Object.assign(new Error('boom'), { retryable: true });
     const seen: string[] = [];
@@ -308,7 +308,7 @@ describe("onError: 'skip'", () => {
   const skip = { onError: 'skip' } as const;
   const boom = new Error('boom');
 
-  test('P-12 before next(): the chain continues as if the layer were absent, and the skip is recorded', async () => {
+  test('before next(): the chain continues as if the layer were absent, and the skip is recorded', async () => {
     const thrower = layer('thrower', () => Promise.reject(boom), skip);
     const { result, warnings, counted } = onion([thrower, layer('inner', (ctx) => ctx.next())]);
     expect(await result).toBe('core');
@@ -337,14 +337,14 @@ describe("onError: 'skip'", () => {
       return 42;
     },
   };
-  test.each(Object.entries(afterNext))('P-12 after next(), when it %s: the inner result is kept', async (_, run) => {
+  test.each(Object.entries(afterNext))('after next(), when it %s: the inner result is kept', async (_, run) => {
     const { result, warnings, counted } = onion([layer('faulty', run, skip)]);
     expect(await result).toBe('core');
     expect(counted.coreRuns).toBe(1);
     expect(warnings.map(({ event }) => event)).toEqual(['middleware.skipped']);
   });
 
-  test('P-12 does not skip an error that came from inside', async () => {
+  test('does not skip an error that came from inside', async () => {
     const core = () => Promise.reject(boom);
     const { result, warnings } = onion([layer('a', (ctx) => ctx.next(), skip)], { core });
     expect(await thrownBy(result)).toBe(boom);

@@ -5,7 +5,7 @@ import { extension, scriptedAgent } from '../../testing/index.ts';
 
 const callThenSay = [{ when: 'go', call: { tool: 'late__say' } }, { say: 'done' }];
 
-describe('P-14 one extension', () => {
+describe('one extension', () => {
   test('P-14 may register several kinds and several layers of one kind; all of them run, in order', async () => {
     const seen: string[] = [];
     const many = extension('many', (api) => {
@@ -35,7 +35,7 @@ describe('P-14 one extension', () => {
   });
 });
 
-describe('P-16 the extra kind, model', () => {
+describe('the extra kind, model', () => {
   test('P-16 wraps the model call alone: the model receives its changed request, and the step sees its changed reply', async () => {
     const agent = await scriptedAgent({
       systemPrompt: 'Be kind.',
@@ -61,24 +61,53 @@ describe('P-16 the extra kind, model', () => {
     ]);
   });
 
-  test('P-16 does not change the three standard kinds: same layers, same order, same results', async () => {
+  test('P-16 follows the same onion: lower priorities are outside, and results come back in reverse', async () => {
+    const seen: string[] = [];
+    const marking = extension('marking', (api) => {
+      for (const [name, priority] of Object.entries({ inner: 5, first: 0, second: 0, outer: -5 })) {
+        const mark = async <Result>(ctx: { next(): Promise<Result> }) => {
+          seen.push(name);
+          const result = await ctx.next();
+          seen.push(name);
+          return result;
+        };
+        api.pipeline.register('model', mark, { name, priority });
+      }
+    });
+    await (await scriptedAgent({ extensions: [marking] })).say('hi');
+    expect(seen).toEqual(['outer', 'first', 'second', 'inner', 'inner', 'second', 'first', 'outer']);
+  });
+
+  test('P-16 does not change the three standard kinds: same layers, same order, same catalog, same results', async () => {
     const run = async (withModel: boolean) => {
       const seen: string[] = [];
       const standard = extension('standard', (api) => {
-        for (const kind of ['turn', 'step'] as const) {
+        api.tools.register({ name: 'late__say', description: 'Says it.' }, () => 'said');
+        api.pipeline.register('step', async (ctx) => {
+          const result = await ctx.next();
+          seen.push(...ctx.toolCatalog.map(({ name }) => name));
+          return result;
+        });
+        for (const kind of ['turn', 'step', 'toolCall'] as const) {
           const mark = async <Result>(ctx: { next(): Promise<Result> }) => {
             seen.push(`${kind} pre`);
             const result = await ctx.next();
             seen.push(`${kind} post`);
             return result;
           };
-          // The cast is needed because one function serves both kinds, but each overload of `register` takes one kind.
+          // The cast is needed because one function serves all kinds, but each overload of `register` takes one kind.
           api.pipeline.register(kind as 'turn', mark);
         }
       });
-      const extra = extension('extra', (api) => api.pipeline.register('model', (ctx) => ctx.next()));
-      const agent = await scriptedAgent({ extensions: withModel ? [standard, extra] : [standard] });
-      const { text, stepCount, result } = await agent.say('hi');
+      const extra = extension('extra', (api) =>
+        api.pipeline.register('model', (ctx) => {
+          ctx.tools = [];
+          return ctx.next();
+        }),
+      );
+      const extensions = withModel ? [standard, extra] : [standard];
+      const agent = await scriptedAgent({ script: callThenSay, extensions });
+      const { text, stepCount, result } = await agent.say('go');
       return { seen, text, stepCount, finishReason: result.finishReason };
     };
     expect(await run(true)).toEqual(await run(false));
@@ -106,7 +135,7 @@ describe('P-16 the extra kind, model', () => {
     expect((await agent.say('hi')).text).toBe('backup here');
   });
 
-  test('P-16 a model that does not exist is a coded error that lists the existing ones', async () => {
+  test('a model that does not exist is a coded error that lists the existing ones', async () => {
     const wrong = extension('wrong', (api) => {
       api.pipeline.register('model', (ctx) => {
         ctx.modelRef = 'Model/nowhere';
@@ -119,7 +148,7 @@ describe('P-16 the extra kind, model', () => {
   });
 });
 
-describe('P-18 after register has settled', () => {
+describe('after register has settled', () => {
   /** Returns the extension's API after its `register` has ended. */
   async function keepApi(asynchronous: boolean) {
     let kept: ExtensionApi | undefined;
@@ -153,6 +182,20 @@ describe('P-18 after register has settled', () => {
       api.pipeline.register('turn', (ctx) => ctx.next(), { name: 'after a wait' });
     });
     expect((await scriptedAgent({ extensions: [slow] })).layers('turn')).toEqual(['slow/after a wait']);
+  });
+
+  test('P-18 a tool that a step layer registers is offered from the next step on, not in the running one', async () => {
+    const growing = extension('late', (api) => {
+      api.tools.register({ name: 'late__say', description: 'Says it.' }, () => 'said');
+      api.pipeline.register('step', (ctx) => {
+        api.tools.register({ name: `late__more-${ctx.stepIndex}`, description: 'Came in a step.' }, () => null);
+        return ctx.next();
+      });
+    });
+    const agent = await scriptedAgent({ script: callThenSay, extensions: [growing] });
+    await agent.say('go');
+    const offered = agent.requests.map(({ tools }) => tools.map(({ name }) => name));
+    expect(offered).toEqual([['late__say'], ['late__say', 'late__more-0']]);
   });
 
   test('P-18 tools.register works at any time and takes effect in the next step', async () => {

@@ -14,7 +14,7 @@ cycle.self = cycle;
 
 const checks = { problemWithTurnResult, problemWithStepResult, problemWithCallResult, problemWithModelReply };
 
-test.each(Object.entries(checks))('P-09 %s never throws, whatever a layer returned', (_, problemWith) => {
+test.each(Object.entries(checks))('%s never throws, whatever a layer returned', (_, problemWith) => {
   fc.assert(
     fc.property(fc.anything({ withBigInt: true, withDate: true, withNullPrototype: true }), (value) => {
       expect(problemWith(value)).toBeString();
@@ -22,14 +22,14 @@ test.each(Object.entries(checks))('P-09 %s never throws, whatever a layer return
   );
 });
 
-test.each(Object.entries(checks))('P-09 %s describes a value that is not a result', (_, problemWith) => {
+test.each(Object.entries(checks))('%s describes a value that is not a result', (_, problemWith) => {
   expect(problemWith(undefined)).toBe('it returned nothing');
   expect(problemWith(null)).toBe('it is null');
   expect(problemWith('done')).toBe('it is a string');
   expect(problemWith(() => undefined)).toBe('it is a function');
 });
 
-describe('P-09 a turn result', () => {
+describe('a turn result', () => {
   const good = { turnId: 'turn-1', finishReason: 'text_response' };
 
   test.each<[string, object]>([
@@ -41,7 +41,7 @@ describe('P-09 a turn result', () => {
     ['a message with parts', { ...good, responseMessage: createAssistantMessage([{ type: 'text', text: 'parts' }]) }],
     ['an error', { ...good, finishReason: 'error', error: { message: 'no', code: 'E_MINE' } }],
     ['a message that is undefined', { ...good, responseMessage: undefined }],
-  ])('P-09 may have %s', (_, value) => {
+  ])('C-06 may have %s', (_, value) => {
     expect(problemWithTurnResult(value)).toBeUndefined();
   });
 
@@ -56,15 +56,15 @@ describe('P-09 a turn result', () => {
     ['responseMessage', { ...good, responseMessage: { id: 'a', data: { role: 'assistant' } } }],
     ['error', { ...good, finishReason: 'error', error: 'no' }],
     ['error', { ...good, finishReason: 'error', error: { code: 'E_MINE' } }],
-  ])('P-09 with a wrong %s is refused', (names, value) => {
+  ])('C-06 with a wrong %s is refused', (names, value) => {
     expect(problemWithTurnResult(value)).toContain(names);
   });
 });
 
-describe('P-09 a step result', () => {
+describe('a step result', () => {
   const good = { status: 'completed', hasToolCalls: false, toolCalls: [], toolResults: [], metadata: {} };
 
-  test('P-09 may be completed or failed', () => {
+  test('C-07 may be completed or failed', () => {
     expect(problemWithStepResult(good)).toBeUndefined();
     expect(problemWithStepResult({ ...good, status: 'failed', metadata: { reason: 'tired' } })).toBeUndefined();
   });
@@ -80,16 +80,16 @@ describe('P-09 a step result', () => {
     ['metadata', { metadata: null }],
     ['metadata', { metadata: { when: new Date() } }],
     ['metadata', { metadata: cycle }],
-  ])('P-09 with a wrong %s is refused', (names, wrong) => {
+  ])('C-07 with a wrong %s is refused', (names, wrong) => {
     expect(problemWithStepResult({ ...good, ...wrong })).toContain(names);
   });
 });
 
-describe('P-09 a tool call result', () => {
+describe('a tool call result', () => {
   const good = { toolCallId: 'call_1', toolName: 'weather__get', status: 'ok', output: { tempC: 3 } };
   const failed = { ...good, output: undefined, status: 'error', error: { message: 'no' } };
 
-  test('P-09 may be ok, with or without output, or an error', () => {
+  test('C-08 may be ok, with or without output, or an error', () => {
     expect(problemWithCallResult(good)).toBeUndefined();
     expect(problemWithCallResult({ ...good, output: undefined })).toBeUndefined();
     expect(problemWithCallResult(failed)).toBeUndefined();
@@ -106,17 +106,17 @@ describe('P-09 a tool call result', () => {
     ['output.at', { ...good, output: { at: new Date() } }],
     ['output', { ...good, output: 10n }],
     ['output', { ...good, output: cycle }],
-  ])('P-09 with a wrong %s is refused', (names, value) => {
+  ])('C-08 with a wrong %s is refused', (names, value) => {
     expect(problemWithCallResult(value)).toContain(names);
   });
 });
 
-describe('P-09 a model reply', () => {
+describe('a model reply', () => {
   const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
   const good = { content: [{ type: 'text', text: 'hello' }], finishReason: 'stop', usage };
   const call = { type: 'tool-call', toolCallId: 'call_1', toolName: 'weather__get', input: {} };
 
-  test('P-09 may hold text, calls, or nothing', () => {
+  test('may hold text, calls, or nothing', () => {
     expect(problemWithModelReply(good)).toBeUndefined();
     expect(problemWithModelReply({ ...good, content: [] })).toBeUndefined();
     expect(problemWithModelReply({ ...good, content: [call, { ...call, toolCallId: 'call_2' }] })).toBeUndefined();
@@ -137,7 +137,7 @@ describe('P-09 a model reply', () => {
     ['usage', { usage: undefined }],
     ['usage', { usage: {} }],
     ['usage', { usage: { ...usage, totalTokens: Number.NaN } }],
-  ])('P-09 with a wrong %s is refused', (names, wrong) => {
+  ])('with a wrong %s is refused', (names, wrong) => {
     expect(problemWithModelReply({ ...good, ...wrong })).toContain(names);
   });
 });

@@ -13,7 +13,7 @@ const hostile = new Proxy(
   },
 );
 
-describe('P-12 attachExtension', () => {
+describe('attachExtension', () => {
   test('P-12 returns the same object with the name attached, hidden from JSON and from spreads', () => {
     const error = Object.assign(new Error('boom'), { retryable: true, code: 'E_MINE' });
     expect(attachExtension(error, 'guard')).toBe(error);
@@ -61,7 +61,7 @@ describe('P-12 attachExtension', () => {
   });
 });
 
-describe('P-12 toTurnError', () => {
+describe('toTurnError', () => {
   test('P-12 uses the error’s own code, else the fallback', () => {
     expect(toTurnError(Object.assign(new Error('a'), { code: 'E_MINE' }), 'E_EXT_MIDDLEWARE').code).toBe('E_MINE');
     expect(toTurnError(new Error('a'), 'E_EXT_MIDDLEWARE').code).toBe('E_EXT_MIDDLEWARE');
@@ -81,7 +81,7 @@ describe('P-12 toTurnError', () => {
     });
   });
 
-  test('P-12 describes any thrown value and never throws itself', () => {
+  test('describes any thrown value and never throws itself', () => {
     expect(toTurnError('oops').message).toBe('oops');
     expect(toTurnError({ message: 'an object' }).message).toBe('an object');
     expect(toTurnError({ reason: 'other' }).message).toBe('{"reason":"other"}');
@@ -94,7 +94,7 @@ describe('P-12 toTurnError', () => {
   });
 });
 
-describe('P-13 retry information of an error', () => {
+describe('retry information of an error', () => {
   test('P-13 retryable counts only when it is exactly true', () => {
     expect(isRetryable(Object.assign(new Error('busy'), { retryable: true }))).toBe(true);
     expect(isRetryable({ retryable: true })).toBe(true);
@@ -103,7 +103,7 @@ describe('P-13 retry information of an error', () => {
     }
   });
 
-  test('P-13 a wait must be a finite number that is not negative', () => {
+  test('a wait must be a finite number that is not negative', () => {
     expect(retryAfterMsOf({ retryAfterMs: 0 })).toBe(0);
     expect(retryAfterMsOf(new GoondanError('E_MODEL_FAILED', 'busy', { retryAfterMs: 250 }))).toBe(250);
     for (const retryAfterMs of [-1, Number.NaN, Infinity, '5', null, undefined]) {

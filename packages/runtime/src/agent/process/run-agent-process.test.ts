@@ -756,7 +756,7 @@ describe('traces', () => {
     await agent.first('drained');
   }
 
-  test('P-17 R-08 are written for every turn, found by its ids, with secrets masked', async () => {
+  test('R-08 are written for every turn, found by its ids, with secrets masked', async () => {
     const secret = 'swordfish-swordfish';
     const leaky = extension(`
       const secret = '${secret}';

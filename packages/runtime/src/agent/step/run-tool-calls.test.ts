@@ -59,8 +59,8 @@ function overlaps(timeline: readonly string[]): string[][] {
   });
 }
 
-describe('P-17 the tool calls of a step', () => {
-  test('P-17 run at the same time when their tool is parallel', async () => {
+describe('the tool calls of a step', () => {
+  test('run at the same time when their tool is parallel', async () => {
     const { timeline } = await callAll([
       { parallel: true, ticks: 3 },
       { parallel: true, ticks: 1 },
@@ -68,7 +68,7 @@ describe('P-17 the tool calls of a step', () => {
     expect(timeline).toEqual(['begin call_1', 'begin call_2', 'end call_2', 'end call_1']);
   });
 
-  test('P-17 run one after the other, in the order asked, when it is not', async () => {
+  test('run one after the other, in the order asked, when it is not', async () => {
     const { timeline } = await callAll([
       { parallel: false, ticks: 3 },
       { parallel: false, ticks: 0 },
@@ -76,7 +76,7 @@ describe('P-17 the tool calls of a step', () => {
     expect(timeline).toEqual(['begin call_1', 'end call_1', 'begin call_2', 'end call_2']);
   });
 
-  test('P-17 in any mix a call that is not parallel runs alone, and results are in the order the model asked', async () => {
+  test('in any mix a call that is not parallel runs alone, and results are in the order the model asked', async () => {
     const call = fc.record({ parallel: fc.boolean(), ticks: fc.nat({ max: 3 }) });
     await fc.assert(
       fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 6 }), async (calls) => {
@@ -94,7 +94,7 @@ describe('P-17 the tool calls of a step', () => {
     );
   });
 
-  test('P-17 an extension’s tool with readOnly runs at the same time as others', async () => {
+  test('an extension’s tool with readOnly runs at the same time as others', async () => {
     const { timeline, handler } = timed();
     const offering = extension('offering', ({ tools }) => {
       tools.register({ name: 'look__run', description: '', annotations: { readOnly: true } }, handler);

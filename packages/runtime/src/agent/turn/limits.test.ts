@@ -58,7 +58,7 @@ describe('the limit of tokens', () => {
     expect((await agent.say('two')).result.finishReason).toBe('text_response');
   });
 
-  test('P-19 model calls of layers count too', async () => {
+  test('model calls of layers count too', async () => {
     const asking = extension('asking', ({ pipeline }) => {
       pipeline.register('turn', async (ctx) => {
         await ctx.model.generate({ messages: [] });
@@ -75,7 +75,7 @@ describe('the limit of tokens', () => {
     expect(agent.requests).toHaveLength(1);
   });
 
-  test('P-13 steps that failed after the model had answered count too', async () => {
+  test('steps that failed after the model had answered count too', async () => {
     const failing = extension('failing', ({ pipeline }) => {
       pipeline.register('step', async (ctx) => {
         await ctx.next();

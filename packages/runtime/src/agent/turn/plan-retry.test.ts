@@ -8,7 +8,7 @@ const busy = Object.assign(new Error('busy'), { retryable: true });
 const waits = (error: unknown, policy = defaultPolicy) =>
   [1, 2, 3, 4, 5, 6, 7].map((failures) => planRetry(error, failures, policy)?.delayMs);
 
-describe('P-13 planRetry', () => {
+describe('planRetry', () => {
   test('P-13 retries only errors that are retryable', () => {
     expect(planRetry(busy, 1, defaultPolicy)).toEqual({ delayMs: 1_000 });
     expect(planRetry({ retryable: true }, 1, defaultPolicy)).toEqual({ delayMs: 1_000 });
@@ -17,17 +17,17 @@ describe('P-13 planRetry', () => {
     }
   });
 
-  test('P-13 retries three times by default, and doubles the wait each time', () => {
+  test('B-08 retries three times by default, and doubles the wait each time', () => {
     expect(waits(busy)).toEqual([1_000, 2_000, 4_000, undefined, undefined, undefined, undefined]);
   });
 
-  test('P-13 keeps the policy’s number of retries and its longest wait', () => {
+  test('B-08 keeps the policy’s number of retries and its longest wait', () => {
     const policy = { ...defaultPolicy, maxStepRetries: 6, retryBaseMs: 10, retryMaxMs: 45 };
     expect(waits(busy, policy)).toEqual([10, 20, 40, 45, 45, 45, undefined]);
     expect(waits(busy, { ...policy, maxStepRetries: 0 })).toEqual(Array(7).fill(undefined));
   });
 
-  test('P-13 uses the wait that an error asks for', () => {
+  test('L-06 uses the wait that an error asks for', () => {
     const error = new GoondanError('E_MODEL_FAILED', 'busy', { retryable: true, retryAfterMs: 70_000 });
     expect(waits(error)).toEqual([70_000, 70_000, 70_000, undefined, undefined, undefined, undefined]);
     expect(planRetry(Object.assign(new Error('now'), { retryable: true, retryAfterMs: 0 }), 3, defaultPolicy)).toEqual({
@@ -35,7 +35,7 @@ describe('P-13 planRetry', () => {
     });
   });
 
-  test('P-13 ignores an invalid wait; the delay is always a finite number', () => {
+  test('ignores an invalid wait; the delay is always a finite number', () => {
     const policy = { ...defaultPolicy, maxStepRetries: 5_000 };
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 5_000 }), fc.anything(), (failures, retryAfterMs) => {

@@ -29,7 +29,7 @@ function flaky(times: number, before: boolean, seen: unknown[] = []): ExtensionR
   };
 }
 
-describe('P-13 a retryable error in a step', () => {
+describe('a retryable error in a step', () => {
   test.each([true, false])(
     'P-13 runs another step with the same metadata (thrown before next(): %p)',
     async (before) => {
@@ -110,7 +110,7 @@ describe('P-13 a retryable error in a step', () => {
     expect(told(agent, 'step.failed').at(-1)).toMatchObject({ willRetry: false });
   });
 
-  test('P-13 is counted for each step anew, and does not count for the limit of steps', async () => {
+  test('is counted for each step anew, and does not count for the limit of steps', async () => {
     const tool: ToolDeclaration = {
       name: 'echo',
       exports: [{ name: 'say', description: '' }],
@@ -135,8 +135,8 @@ describe('P-13 a retryable error in a step', () => {
   });
 });
 
-describe('P-13 the wait before a retry', () => {
-  test('P-13 doubles, or is as long as the error asks for', async () => {
+describe('the wait before a retry', () => {
+  test('B-08 L-06 doubles, or is as long as the error asks for', async () => {
     const clock = manualClock();
     const script = [
       { fail: { message: 'busy', retryable: true, times: 2 } },
@@ -159,7 +159,7 @@ describe('P-13 the wait before a retry', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('P-13 ends at once when the turn is cancelled', async () => {
+  test('ends at once when the turn is cancelled', async () => {
     const clock = manualClock();
     const cancel = new AbortController();
     const script = [{ fail: { message: 'busy', retryable: true } }];
@@ -172,7 +172,7 @@ describe('P-13 the wait before a retry', () => {
   });
 });
 
-describe('P-13 a failed step', () => {
+describe('a failed step', () => {
   const noting: ExtensionRegister = ({ pipeline }) => {
     pipeline.register('step', (ctx) => {
       ctx.emitMessageEvent({ type: 'append', message: createSystemMessage(`step ${ctx.stepIndex}`) });
@@ -180,7 +180,7 @@ describe('P-13 a failed step', () => {
     });
   };
 
-  test('P-13 leaves nothing: its events are dropped, and the retry starts from the same messages', async () => {
+  test('M-03 leaves nothing: its events are dropped, and the retry starts from the same messages', async () => {
     const agent = await scriptedAgent({
       script: [{ fail: { message: 'busy', retryable: true, times: 1 } }, { say: 'here' }],
       extensions: [extension('noting', noting)],
@@ -193,7 +193,7 @@ describe('P-13 a failed step', () => {
     ]);
   });
 
-  test('P-13 leaves everything once a tool had started: its effects are kept', async () => {
+  test('leaves everything once a tool had started: its effects are kept', async () => {
     const tool: ToolDeclaration = {
       name: 'pay',
       exports: [{ name: 'now', description: '' }],

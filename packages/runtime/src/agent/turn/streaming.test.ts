@@ -149,7 +149,7 @@ describe('streaming and retries', () => {
     // The cast is needed because one function serves all kinds, but each overload of `register` takes one kind.
     extension('buffering', ({ pipeline }) => pipeline.register(kind as 'turn', (ctx) => ctx.next(), { buffers: true }));
 
-  test('P-13 the streamed text of a failed step is discarded, by step', async () => {
+  test('the streamed text of a failed step is discarded, by step', async () => {
     const agent = await scriptedAgent({ model: breakingModel() });
     const { deltas } = await agent.say('hi');
     expect(deltas.map((delta) => [delta.stepIndex, textOfDelta(delta)])).toEqual([
@@ -159,15 +159,12 @@ describe('streaming and retries', () => {
     ]);
   });
 
-  test.each(['turn', 'step'] as const)(
-    'P-13 with a buffering %s layer only the step that counts is heard',
-    async (kind) => {
-      const agent = await scriptedAgent({ model: breakingModel(), extensions: [buffering(kind)] });
-      expect((await agent.say('hi')).deltas.map(textOfDelta)).toEqual(['try 2']);
-    },
-  );
+  test.each(['turn', 'step'] as const)('with a buffering %s layer only the step that counts is heard', async (kind) => {
+    const agent = await scriptedAgent({ model: breakingModel(), extensions: [buffering(kind)] });
+    expect((await agent.say('hi')).deltas.map(textOfDelta)).toEqual(['try 2']);
+  });
 
-  test('P-13 a model that continues writing after its deadline is not heard', async () => {
+  test('a model that continues writing after its deadline is not heard', async () => {
     const clock = manualClock();
     const late: ((delta: ModelDelta) => void)[] = [];
     const model: Model = {
