@@ -47,7 +47,7 @@ export const toolErrors = {
     suggestion: 'Use a path to a regular file, or to a folder if the call expects a folder.',
   },
   E_FILE_LIMIT: {
-    meaning: 'The file is too large for the tool `file-system`.',
+    meaning: 'The file is too large for the tool `file-system` or `json-query`.',
     suggestion: 'Read or write a smaller part, or raise the limit in the config of the tool.',
   },
   E_FILE_MISSING: {
@@ -55,7 +55,7 @@ export const toolErrors = {
     suggestion: 'List the folder, or search for the file.',
   },
   E_FILE_OUTSIDE: {
-    meaning: 'The path leads out of the folder that the tool `file-system` may use.',
+    meaning: 'The path leads out of the folder that the tool may use.',
     suggestion: 'Use a path inside the working folder, without links that lead out of it.',
   },
   E_FILE_PATTERN: {
@@ -73,6 +73,19 @@ export const toolErrors = {
   E_HOOK_BLOCKED: {
     meaning: 'A hook blocked this turn, step or tool call: its command ended with exit code 2, or did not answer.',
     suggestion: 'Read the reason in the message. The hooks of an agent are in the config of its extension `hooks`.',
+  },
+  E_QUERY_DATA: {
+    meaning: 'The tool `json-query` got no JSON: `data` or the file is not JSON, or both or neither were given.',
+    suggestion: 'Pass either `data` (a value, or its JSON text) or `file` (a path to a JSON file).',
+  },
+  E_QUERY_INVALID: {
+    meaning: 'The query of the tool `json-query` is not valid JMESPath, or calls a function with the wrong arguments.',
+    suggestion: 'Correct the query at the place that the message names.',
+  },
+  E_QUERY_LIMIT: {
+    meaning: 'The data, the work or the result of a call of `json-query` is larger than the tool allows.',
+    suggestion:
+      'Ask for less: a slice such as `[0:10]`, single fields, `length(@)` or `keys(@)`. The bundle sets the limits.',
   },
   E_SKILL_FILE: {
     meaning: "A skill's file is missing, outside the skill's folder, not text, or too long.",

@@ -1,9 +1,7 @@
 /** Replaces a text in a file with another. The text to replace must occur exactly once, unless `all` is true. */
-import { closeSync, readFileSync } from 'node:fs';
 import { GoondanError } from '@goondan/types';
-import { fileError, fromSystem } from './file-error.ts';
-import { openRegular } from './open-regular.ts';
-import { walk, type Walked } from './walk.ts';
+import { readWhole } from './read-whole.ts';
+import { walk } from './walk.ts';
 import { checkWritable, replaceFile, type WriteBounds } from './write-text.ts';
 
 export interface EditAsk {
@@ -27,21 +25,6 @@ export function editText(ask: EditAsk, bounds: WriteBounds) {
   checkWritable(ask.path, bytes.length, bounds);
   replaceFile(walked, ask.path, bytes);
   return { path: walked.path, replaced: found, bytes: bytes.length };
-}
-
-function readWhole(walked: Walked, path: string, limit: number): string {
-  const descriptor = openRegular(walked.found, path);
-  try {
-    const size = walked.found?.stats.size ?? 0;
-    if (size > limit) throw fileError('E_FILE_LIMIT', path, `has ${size} bytes; at most ${limit} are allowed`);
-    // The decoder throws for invalid bytes, because replacement characters would be written back to the file.
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(descriptor));
-  } catch (error) {
-    if (error instanceof TypeError) throw fileError('E_FILE_TEXT', path, 'is not a text file', error);
-    throw fromSystem(path, error);
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 const severalTimes = 'Include more of the surrounding text, so that it occurs only once, or set `all`.';
