@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadBundle } from '@goondan/runtime/bundle';
 
@@ -30,6 +31,19 @@ describe('the manifest of @goondan/base', () => {
     const names = new Set(parts.map(({ name }) => (name === 'compaction' ? 'message-compaction' : name)));
     expect([...names].filter((name) => !existsSync(join(pages, `${name}.md`)))).toEqual([]);
   });
+});
+
+test.each(['message-window', 'message-compaction', 'compaction'])('D-25 %s needs no config', async (name) => {
+  const bundle = mkdtempSync(join(tmpdir(), 'base-manifest-'));
+  try {
+    const yaml = readFileSync(join(folder, 'examples', 'message-window', 'goondan.yaml'), 'utf8');
+    const bare = yaml.replace('name: message-window', `name: ${name}`).replace(/^ +config: .*\n/m, '');
+    writeFileSync(join(bundle, 'goondan.yaml'), bare);
+    expect(bare).not.toContain('config:');
+    expect((await loadBundle(bundle, { environment: {} })).errors).toEqual([]);
+  } finally {
+    rmSync(bundle, { recursive: true });
+  }
 });
 
 function listParts(): string[] {

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import type { Message } from '@goondan/types';
 import { samples } from '../../../../test/samples.ts';
 import { type HistoryOptions, randomHistory } from './testing/random-history.ts';
-import { chooseRemoved, type HistoryLimits, type Question } from './choose-removed.ts';
+import { chooseRemoved, type Question } from './choose-removed.ts';
+import type { HistoryLimits } from './history-limits.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { groupMessages } from './group-messages.ts';
 

@@ -11,11 +11,7 @@
  */
 import type { Message } from '@goondan/types';
 import { groupMessages, type MessageGroup } from './group-messages.ts';
-
-export interface HistoryLimits {
-  readonly maxMessages?: number;
-  readonly maxTokens?: number;
-}
+import type { HistoryLimits } from './history-limits.ts';
 
 export interface Question {
   readonly messages: readonly Message[];

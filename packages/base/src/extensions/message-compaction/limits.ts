@@ -1,4 +1,4 @@
-import type { HistoryLimits } from '../../history/choose-removed.ts';
+import { type HistoryLimits, maxMessagesOf } from '../../history/history-limits.ts';
 
 export interface CompactionConfig extends HistoryLimits {
   /** The share of the limits to which the messages are reduced, not counting the summary. */
@@ -13,6 +13,11 @@ export interface CompactionConfig extends HistoryLimits {
   readonly prompt?: string;
 }
 
+/**
+ * The maximum number of messages if the config has no limit. The default of `message-window` is twice as high, so that an
+ * agent with both extensions gets a summary before messages are removed.
+ */
+const DEFAULT_MESSAGES = 40;
 const SUMMARY_TOKENS = 1_000;
 /** The tokens that a summary needs for the frame of its message and for its introduction. */
 const FRAME_TOKENS = 16;
@@ -22,12 +27,9 @@ const FRAME_TOKENS = 16;
  * limits for the remaining messages after a compaction, not counting the summary. `summaryTokens` is the maximum length
  * of a summary.
  */
-export function readLimits({
-  maxMessages = Infinity,
-  maxTokens = Infinity,
-  trimTo = 0.5,
-  summaryTokens: wanted = SUMMARY_TOKENS,
-}: CompactionConfig) {
+export function readLimits(config: CompactionConfig) {
+  const { maxTokens = Infinity, trimTo = 0.5, summaryTokens: wanted = SUMMARY_TOKENS } = config;
+  const maxMessages = maxMessagesOf(config, DEFAULT_MESSAGES);
   const summaryTokens = Math.min(wanted, Math.max(1, Math.floor(maxTokens / 4) - FRAME_TOKENS));
   const targets = {
     maxMessages: Math.min(Math.floor(maxMessages * trimTo), maxMessages - 1),

@@ -38,6 +38,28 @@ describe('message-compaction', () => {
     await tested.close();
   });
 
+  test('D-25 B-03 compacts more than 40 messages when the config has no limit', async () => {
+    const history = Array.from({ length: 37 }, (_, index) => createUserMessage(`${index}`, {}, { id: `m${index}` }));
+    const tested = await scriptedAgent({ script, extensions: [importHistory(history), compacting({})] });
+    await tested.say('import');
+    await tested.say('within the limit');
+    expect(tested.requests.at(-1)?.messages).toHaveLength(40);
+    await tested.say('above the limit');
+    expect(texts(await tested.messages())[0]).toBe(summary);
+    expect(tested.requests.at(-1)?.messages).toHaveLength(21);
+    await tested.close();
+  });
+
+  test('D-25 B-03 has no limit for messages when the config has one for tokens', async () => {
+    const history = Array.from({ length: 60 }, (_, index) => createUserMessage(`${index}`, {}, { id: `m${index}` }));
+    const extensions = [importHistory(history), compacting({ maxTokens: 100_000 })];
+    const tested = await scriptedAgent({ script, extensions });
+    await tested.say('import');
+    await tested.say('next');
+    expect(tested.requests.at(-1)?.messages).toHaveLength(63);
+    await tested.close();
+  });
+
   test('B-03 the last summary is summarised with the messages after it', async () => {
     const tested = await scriptedAgent({ script, extensions: [compacting({ maxMessages: 3 })] });
     for (let number = 1; number <= 6; number += 1) await tested.say(`number ${number}`);

@@ -31,6 +31,25 @@ describe('message-window', () => {
     await tested.close();
   });
 
+  test('D-25 B-04 keeps 80 messages when the config has no limit', async () => {
+    const tested = await scriptedAgent({ extensions: [importHistory(userMessages(77)), windowed({})] });
+    await tested.say('import');
+    await tested.say('within the limit');
+    expect(tested.requests.at(-1)?.messages).toHaveLength(80);
+    await tested.say('above the limit');
+    expect(tested.requests.at(-1)?.messages).toHaveLength(60);
+    await tested.close();
+  });
+
+  test('D-25 B-04 has no limit for messages when the config has one for tokens', async () => {
+    const extensions = [importHistory(userMessages(200)), windowed({ maxTokens: 100_000 })];
+    const tested = await scriptedAgent({ extensions });
+    await tested.say('import');
+    await tested.say('next');
+    expect(tested.requests.at(-1)?.messages).toHaveLength(203);
+    await tested.close();
+  });
+
   test('B-04 counts tokens too', async () => {
     const tested = await scriptedAgent({
       script: [{ say: 'ok' }],
@@ -91,6 +110,11 @@ describe('message-window', () => {
     );
   }, 60_000);
 });
+
+/** Makes a history of short messages of a user. */
+function userMessages(count: number): Message[] {
+  return Array.from({ length: count }, (_, index) => createUserMessage(`${index}`, {}, { id: `m${index}` }));
+}
 
 /** Tells whether the message is a tool call whose result is pinned, or a result whose call is pinned. */
 function belongsToPinned(message: Message, all: readonly Message[]): boolean {
