@@ -22,6 +22,7 @@ import {
   type StagedPackage,
   stagePackages,
 } from '../../scripts/pack-packages.ts';
+import { templateNames } from '../../packages/cli/src/init/templates.ts';
 import { readSteps } from '../follow-page.ts';
 import { repository } from '../read-repository.ts';
 import { sampleStep } from '../samples.ts';
@@ -306,6 +307,21 @@ describe('F-05 in an empty project, with the tarballs alone', () => {
       await Bun.sleep(2_000);
       expect(await listOwn()).toEqual([]);
     });
+  });
+
+  test('F-16 a bundle of every template is quiet in an editor: tsc finds nothing to report', async () => {
+    const tsc = ['node', join(repository, 'node_modules/typescript/bin/tsc'), '--noEmit'];
+    for (const template of templateNames) {
+      const bundle = `quiet-${template}`;
+      expect(await gdn('init', bundle, '--template', template, '--no-git')).toMatchObject({ exitCode: 0 });
+      const checked = await runIn(join(project, bundle), ...tsc);
+      expect({ template, ...checked }).toEqual({ template, stdout: '', stderr: '', exitCode: 0 });
+    }
+    // The types are found, and are not `any`: a mistake is reported.
+    const wrong = join(project, 'quiet-extension/extensions/guest-book.ts');
+    await Bun.write(wrong, (await Bun.file(wrong).text()).replace('ctx.next()', 'ctx.nxet()'));
+    const { stdout } = await runIn(join(project, 'quiet-extension'), ...tsc);
+    expect(stdout).toMatch(/^extensions\/guest-book\.ts\(\d+,\d+\): error TS\d+: Property 'nxet' /);
   });
 
   const checked = isWhole ? 'with and without' : 'without';

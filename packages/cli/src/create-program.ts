@@ -50,7 +50,7 @@ export function createProgram(terminal: Terminal, finish: (code: ExitCode) => vo
       getErrHelpWidth: () => helpWidth(terminal.columns),
     })
     .addHelpText('after', exitCodesHelp)
-    .examples('gdn demo', 'gdn init my-swarm && gdn run my-swarm --trust --input "hello"')
+    .examples('gdn demo', 'gdn init my-swarm && gdn run my-swarm --trust --input "What time is it in Asia/Seoul?"')
     .hook('preAction', (_program, command) => refuseEmptyValues(command));
   for (const [heading, ...adders] of groups) {
     program.commandsGroup(heading);

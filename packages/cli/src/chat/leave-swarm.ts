@@ -2,6 +2,7 @@
 import { systemClock } from '@goondan/runtime/internal';
 import { exitCodes } from '../exit-codes.ts';
 import type { Terminal } from '../terminal.ts';
+import { typedGdn } from '../typed-gdn.ts';
 import type { ChatEnd } from './chat.ts';
 import type { listenToSignals } from './listen-to-signals.ts';
 import type { ChatSwarm } from './open-chat-swarm.ts';
@@ -26,7 +27,9 @@ export async function leaveSwarm(
   terminal: Terminal,
 ): Promise<void> {
   watch.end();
-  if (end === 'stopped') return terminal.printError(`The swarm was stopped. \`gdn run ${folder}\` starts it again.\n`);
+  if (end === 'stopped') {
+    return terminal.printError(`The swarm was stopped. \`${typedGdn()} run ${folder}\` starts it again.\n`);
+  }
   if (!isOwn) return exitSoon(end);
   const told = new AbortController();
   signals.tell((signal) => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { chmodSync, existsSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { templateNames } from '../init/templates.ts';
+import { firstQuestions, type Template, templateNames } from '../init/templates.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 
 /** An environment without provider keys, and with an author for git commits. */
@@ -35,7 +35,7 @@ describe('gdn init', () => {
     expect(stdout).toStartWith(
       `A new bundle is in ${place.folder}/my-swarm:\n  .gitignore\n  README.md\n  goondan.yaml\n`,
     );
-    expect(stdout).toEndWith('Try it:\n  gdn run my-swarm --trust --input "hello"\n');
+    expect(stdout).toEndWith('Try it:\n  gdn run my-swarm --trust --input "What time is it in Asia/Seoul?"\n');
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
     const answer = await gdn('run', 'my-swarm', '--trust', '--input', 'hello');
     expect(answer).toMatchObject({ stdout: expect.stringMatching(/^You said: hello\./), stderr: '', exitCode: 0 });
@@ -50,17 +50,19 @@ describe('gdn init', () => {
     });
   });
 
-  const shown: [template: string, input: string, answer: RegExp][] = [
-    ['minimal', 'hello', /^You said: hello$/m],
-    ['default', 'What time is it in Asia/Seoul?', /^In Asia\/Seoul it is \w+day, .+\.$/m],
-    ['multi-agent', 'Ask the researcher about tea', /^The researcher says: .+ about tea\.$/m],
-    ['extension', 'How often have I been here?', /^This is visit number 1\.$/m],
-    ['demo', 'What is the weather in Seoul for the next 30 days?', /^Seoul, the next 3 days: 12 °C, 14 °C, 11 °C\.$/m],
+  const shown: [template: Template, answer: RegExp][] = [
+    ['minimal', /^One agent with a prompt /m],
+    ['default', /^In Asia\/Seoul it is \w+day, .+\.$/m],
+    ['multi-agent', /^The researcher says: .+ about tea\.$/m],
+    ['extension', /^This is visit number 1\.$/m],
+    ['demo', /^Seoul, the next 3 days: 12 °C, 14 °C, 11 °C\.$/m],
   ];
   test.each(shown)(
-    '--template %s: its README shows its features, and another input is repeated',
-    async (template, input, answer) => {
-      await gdn('init', 'my-swarm', '--template', template, '--no-git');
+    'F-16 --template %s: its own first question shows its features, and another input is repeated',
+    async (template, answer) => {
+      const input = firstQuestions[template];
+      const { stdout } = await gdn('init', 'my-swarm', '--template', template, '--no-git');
+      expect(stdout).toEndWith(`Try it:\n  gdn run my-swarm --trust --input "${input}"\n`);
       expect(read('my-swarm/README.md')).toContain(`--input "${input}"`);
       await place.serveWith({ env }, 'my-swarm');
       const ended = await gdn('run', 'my-swarm', '--trust', '--input', input);
@@ -73,6 +75,26 @@ describe('gdn init', () => {
 
   test('every template is run', () => {
     expect(shown.map(([template]) => template).toSorted()).toEqual(templateNames.toSorted());
+    expect(new Set(Object.values(firstQuestions)).size).toBe(templateNames.length);
+  });
+
+  test('F-16 started by npx, it names a command that can be typed', async () => {
+    const byNpx = { env: { ...env, npm_command: 'exec', npm_lifecycle_event: 'npx' } };
+    const { stdout } = await place.runWith(byNpx, 'init', 'my-swarm', '--no-git');
+    expect(stdout).toContain('\n  npx gdn run my-swarm --trust --input ');
+    const refused = await place.runWith(byNpx, 'run', 'my-swarm', '--input', 'hello');
+    expect(refused.stderr).toContain(`\`npx gdn run ${place.folder}/my-swarm`);
+    const byScript = { env: { ...env, npm_command: 'run-script', npm_lifecycle_event: 'init' } };
+    expect((await place.runWith(byScript, 'init', 'other', '--no-git')).stdout).toContain('\n  gdn run other ');
+  });
+
+  test('F-16 writes package.json and a strict tsconfig.json', async () => {
+    await gdn('init', 'my-swarm', '--template', 'minimal');
+    expect(JSON.parse(read('my-swarm/package.json'))).toEqual({ private: true, type: 'module' });
+    expect(read('my-swarm/tsconfig.json')).toContain('"strict": true');
+    expect((await git('ls-files').text()).split('\n')).toEqual(
+      expect.arrayContaining(['package.json', 'tsconfig.json']),
+    );
   });
 
   test.each([
@@ -83,7 +105,13 @@ describe('gdn init', () => {
     const withKey = { env: { ...env, [variable]: 'secret-key-of-mine' } };
     const { stdout } = await place.runWith(withKey, 'init', 'my-swarm', '--no-git', '--json');
     const { files, ...rest }: { files: string[] } = JSON.parse(stdout);
-    expect(rest).toEqual({ folder: join(place.folder, 'my-swarm'), template: 'default', provider, git: 'none' });
+    expect(rest).toEqual({
+      folder: join(place.folder, 'my-swarm'),
+      template: 'default',
+      provider,
+      kept: [],
+      git: 'none',
+    });
     expect(read('my-swarm/model.yaml')).toContain(`provider: ${provider}\n`);
     for (const file of files) expect(read(`my-swarm/${file}`)).not.toContain('secret-key-of-mine');
     const validated = await place.runWith(withKey, 'validate', 'my-swarm', '--json');
@@ -112,15 +140,20 @@ describe('gdn init', () => {
     const demo = join(import.meta.dir, '..', '..', 'demo');
     const paths = readdirSync(demo, { recursive: true, encoding: 'utf8' }).filter((path) => /\.\w+$/.test(path));
     expect(paths).toContain('goondan.yaml');
+    const shared = ['.gitignore', 'package.json', 'tsconfig.json'];
     const written = readdirSync(join(place.folder, 'my-swarm'), { recursive: true, encoding: 'utf8' });
-    expect(written.filter((path) => /\.\w+$/.test(path) && path !== '.gitignore').toSorted()).toEqual(paths.toSorted());
+    expect(written.filter((path) => /\.\w+$/.test(path) && !shared.includes(path)).toSorted()).toEqual(
+      paths.toSorted(),
+    );
     for (const path of paths) expect(read(`my-swarm/${path}`)).toBe(readFileSync(join(demo, path), 'utf8'));
   });
 
   test('--help names every template and ends with an example', async () => {
     const { stdout, exitCode } = await gdn('init', '--help');
     for (const template of templateNames) expect(stdout).toMatch(new RegExp(`^ {2}${template} .+$`, 'm'));
-    expect(stdout).toEndWith('Example:\n  $ gdn init my-swarm && gdn run my-swarm --trust --input "hello"\n');
+    expect(stdout).toEndWith(
+      'Example:\n  $ gdn init my-swarm && gdn run my-swarm --trust --input "What time is it in Asia/Seoul?"\n',
+    );
     expect(exitCode).toBe(0);
   });
 
@@ -133,13 +166,35 @@ describe('gdn init', () => {
 
   test('without a folder: the current one', async () => {
     const { stdout, exitCode } = await gdn('init', '--no-git');
-    expect(stdout).toEndWith('  gdn run --trust --input "hello"\n');
+    expect(stdout).toEndWith('  gdn run --trust --input "What time is it in Asia/Seoul?"\n');
     expect(exitCode).toBe(0);
     expect(existsSync(join(place.folder, 'goondan.yaml'))).toBe(true);
   });
 });
 
 describe('gdn init never overwrites files', () => {
+  test('F-16 keeps package.json and tsconfig.json, and says so', async () => {
+    const mine = { 'package.json': '{ "name": "mine" }\n', 'tsconfig.json': '{}\n' };
+    await place.write('my-swarm', { ...mine, 'package-lock.json': '{}\n', 'node_modules/x/index.js': '' });
+    const { stdout, stderr, exitCode } = await gdn('init', 'my-swarm');
+    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+    expect(stdout).toContain(
+      '\npackage.json was already there and is unchanged.\n' +
+        'tsconfig.json was already there and is unchanged. For the code of a bundle, it needs "types": ["bun"] and ',
+    );
+    for (const [path, text] of Object.entries(mine)) expect(read(`my-swarm/${path}`)).toBe(text);
+    expect((await git('ls-files').text()).split('\n')).not.toContain('package.json');
+    expect(await gdn('validate', 'my-swarm')).toMatchObject({ exitCode: 0 });
+  });
+
+  test('F-16 --json lists a kept file as kept, and not as written', async () => {
+    await place.write('my-swarm', { 'tsconfig.json': '{}\n' });
+    const written = JSON.parse((await gdn('init', 'my-swarm', '--no-git', '--json')).stdout);
+    expect(written.kept).toEqual(['tsconfig.json']);
+    expect(written.files).toContain('package.json');
+    expect(written.files).not.toContain('tsconfig.json');
+  });
+
   test('a folder that is not empty: a suggestion, exit 3, nothing changed', async () => {
     await place.write('my-swarm', { 'goondan.yaml': 'mine\n' });
     const { stdout, stderr, exitCode } = await gdn('init', 'my-swarm');
@@ -211,11 +266,29 @@ describe('gdn init and git', () => {
     expect(existsSync(mark)).toBe(true);
   });
 
-  test('a commit that git refuses is reported, and the bundle exists: exit 0', async () => {
-    const refusing = { env: { ...env, GIT_AUTHOR_NAME: '', GIT_COMMITTER_NAME: '' } };
-    const { stdout, stderr, exitCode } = await place.runWith(refusing, 'init', 'my-swarm', '--json');
+  const nobody = {
+    EMAIL: undefined,
+    GIT_AUTHOR_NAME: undefined,
+    GIT_AUTHOR_EMAIL: undefined,
+    GIT_COMMITTER_NAME: undefined,
+    GIT_COMMITTER_EMAIL: undefined,
+    // Without this setting git makes up an address on machines that have a host name.
+    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_KEY_0: 'user.useConfigOnly',
+    GIT_CONFIG_VALUE_0: 'true',
+  };
+  test.each([
+    ['no identity', nobody],
+    ['an empty name', { GIT_AUTHOR_NAME: '', GIT_COMMITTER_NAME: '' }],
+  ])('F-16 %s: the bundle exists, and git is told with the printed commands', async (_name, refusing) => {
+    const refused = { env: { ...env, ...refusing } };
+    const { stdout, stderr, exitCode } = await place.runWith(refused, 'init', 'my-swarm', '--json');
     expect(stderr).toStartWith('The bundle is written, but git made no commit: fatal: ');
+    expect(stderr).toContain('\nTell git who you are with `git config --global user.name "Your Name"` and ');
     expect(JSON.parse(stdout)).toMatchObject({ git: 'failed' });
     expect(exitCode).toBe(0);
+    const [, command = ''] = /then run `(git .+)`\.\n$/.exec(stderr) ?? [];
+    await Bun.$`sh -c ${command}`.env({ ...process.env, ...env }).quiet();
+    expect((await git('ls-files').text()).trim().split('\n')).toEqual(JSON.parse(stdout).files.toSorted());
   });
 });

@@ -3,15 +3,16 @@ import { Option } from 'commander';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
 import type { Provider } from '../init/choose-provider.ts';
-import { type Template, templateNames } from '../init/templates.ts';
+import { firstQuestions, type Template, templateNames } from '../init/templates.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
 import type { Terminal } from '../terminal.ts';
+import { typedGdn } from '../typed-gdn.ts';
 
 const description =
-  'Writes a bundle into a new or empty folder: goondan.yaml, a model, prompts and code to start from. The model ' +
+  'Writes a bundle into a new or empty folder: goondan.yaml, a model, prompts, code to start from, and settings for npm and editors. The model ' +
   'is from the provider whose key is set (ANTHROPIC_API_KEY, OPENAI_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY). ' +
   'Without a key it is a scripted model, which needs no network. If git is installed, it makes the first commit. ' +
-  'Nothing is overwritten, and nothing is run.';
+  'A package.json and a tsconfig.json that exist already are kept. Nothing is overwritten, and nothing is run.';
 
 const templates = `
 Templates:
@@ -32,7 +33,7 @@ export function addInitCommand(program: GdnCommand): void {
     .folderOption()
     .commonOptions()
     .addHelpText('after', templates)
-    .examples('gdn init my-swarm && gdn run my-swarm --trust --input "hello"')
+    .examples(`gdn init my-swarm && gdn run my-swarm --trust --input "${firstQuestions.default}"`)
     .runs(init);
 }
 
@@ -50,27 +51,41 @@ async function init(
   const named = bundleFolder(argument, options);
   const folder = resolve(named);
   const provider = chooseProvider(process.env);
-  const files = await writeTemplate(folder, template, provider);
+  const written = await writeTemplate(folder, template, provider);
+  const { files, kept } = written;
   const committed = git ? await commitBundle(folder, files) : { git: 'none' as const };
   if (committed.git === 'failed') {
-    terminal.printError(`The bundle is written, but git made no commit: ${committed.reason}\n`);
+    const { reason, suggestion } = committed;
+    terminal.printError(`The bundle is written, but git made no commit: ${reason}\n${suggestion}\n`);
   }
-  const json = { folder, template, provider, files, git: committed.git };
-  return { json, text: describe(named, folder, files, provider, terminal) };
+  const json = { folder, template, provider, files, kept, git: committed.git };
+  const question = `--input "${firstQuestions[template]}"`;
+  const where = named === '.' ? '' : ` ${quoteForShell(named)}`;
+  const command = `${typedGdn()} run${where} --trust ${question}`;
+  return { json, text: describe(folder, written, provider, terminal.colors.bold(`  ${command}`)) };
 }
 
-function describe(named: string, folder: string, files: readonly string[], provider: Provider, { colors }: Terminal) {
+function describe(
+  folder: string,
+  { files, kept }: { readonly files: readonly string[]; readonly kept: readonly string[] },
+  provider: Provider,
+  command: string,
+): string {
   const answers =
     provider === 'scripted'
       ? 'A script answers, because no key is set; model.yaml says how to change that.'
       : `${provider} answers, because its key is set; model.yaml says which model.`;
-  const where = named === '.' ? '' : ` ${quoteForShell(named)}`;
   return [
     `A new bundle is in ${folder}:`,
     ...files.map((file) => `  ${file}`),
+    ...kept.map((file) => `${file} was already there and is unchanged.${keptAdvice[file] ?? ''}`),
     answers,
     'Try it:',
-    colors.bold(`  gdn run${where} --trust --input "hello"`),
+    command,
     '',
   ].join('\n');
 }
+
+const keptAdvice: Readonly<Record<string, string>> = {
+  'tsconfig.json': ' For the code of a bundle, it needs "types": ["bun"] and "allowImportingTsExtensions": true.',
+};

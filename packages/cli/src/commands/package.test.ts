@@ -34,6 +34,16 @@ const tools = (more: { version?: string; manifest?: string; scripts?: Record<str
 
 const quietly = { stdout: 'ignore', stderr: 'ignore' } as const;
 
+test('F-16 a bundle of gdn init keeps the settings of its package.json', async () => {
+  expect((await place.run('init', 'bundle', '--no-git')).exitCode).toBe(0);
+  await tools();
+  const { stderr, exitCode } = await gdn('add ./tools-1.0.0');
+  expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+  const dependencies = { '@acme/tools': 'file:../tools-1.0.0' };
+  expect(inBundle('package.json')).toEqual({ private: true, type: 'module', dependencies });
+  expect((await gdn('list')).stdout).toContain('@acme/tools');
+});
+
 describe('the .npmrc of the bundle', () => {
   test('names no program: its own git is not run', async () => {
     await plain();

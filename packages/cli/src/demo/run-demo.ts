@@ -11,6 +11,7 @@ import { askForReport } from '../run/ask-for-report.ts';
 import { exitAfter, type TurnReport } from '../run/turn-report.ts';
 import type { Terminal } from '../terminal.ts';
 import { printTrace } from '../trace/print-trace.ts';
+import { typedGdn } from '../typed-gdn.ts';
 import { printAnswer } from './print-answer.ts';
 import { type DemoSwarm, startDemoSwarm } from './start-demo-swarm.ts';
 
@@ -77,5 +78,5 @@ function showTrace(turn: TurnTrace | undefined, terminal: Terminal): void {
 }
 
 function tellNext({ printError, errorColors }: Terminal): void {
-  printError(`\n${errorColors.dim('Make it yours: gdn init my-swarm --template demo')}\n`);
+  printError(`\n${errorColors.dim(`Make it yours: ${typedGdn()} init my-swarm --template demo`)}\n`);
 }

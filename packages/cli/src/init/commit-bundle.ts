@@ -7,14 +7,16 @@ import { execFile } from 'node:child_process';
 import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { quoteForShell } from '../quote-for-shell.ts';
 
 const timeoutMs = 30_000;
 
 /** `none`: git is not installed, or the folder is already in a repository. */
-export async function commitBundle(
-  folder: string,
-  files: readonly string[],
-): Promise<{ readonly git: 'committed' | 'none' } | { readonly git: 'failed'; readonly reason: string }> {
+export type Committed =
+  | { readonly git: 'committed' | 'none' }
+  | { readonly git: 'failed'; readonly reason: string; readonly suggestion: string };
+
+export async function commitBundle(folder: string, files: readonly string[]): Promise<Committed> {
   const run = gitIn(folder);
   if (lstatSync(join(folder, '.git'), { throwIfNoEntry: false }) !== undefined) return { git: 'none' };
   try {
@@ -30,14 +32,16 @@ export async function commitBundle(
     await run('commit', '--quiet', '--no-verify', '--no-gpg-sign', '--message', 'A new swarm, by gdn init');
     return { git: 'committed' };
   } catch (error) {
-    return { git: 'failed', reason: readReason(error) };
+    return { git: 'failed', ...explainFailure(folder, error) };
   }
 }
 
 function gitIn(folder: string) {
   // Unsets these variables, because inside a git hook they point to another repository.
   const { GIT_DIR: _dir, GIT_WORK_TREE: _tree, GIT_INDEX_FILE: _index, ...env } = process.env;
-  return (...args: string[]) => promisify(execFile)('git', args, { cwd: folder, env, timeout: timeoutMs });
+  // English, because `explainFailure` reads the messages.
+  const english = { ...env, LC_ALL: 'C' };
+  return (...args: string[]) => promisify(execFile)('git', args, { cwd: folder, env: english, timeout: timeoutMs });
 }
 
 async function isInsideRepository(run: ReturnType<typeof gitIn>): Promise<boolean> {
@@ -49,9 +53,15 @@ async function isInsideRepository(run: ReturnType<typeof gitIn>): Promise<boolea
   }
 }
 
-/** Returns the line in which git names the problem. */
-function readReason(error: unknown): string {
+/** Returns the line in which git names the problem, and the commands that make the commit. */
+function explainFailure(folder: string, error: unknown): { readonly reason: string; readonly suggestion: string } {
   const said = error instanceof Error && 'stderr' in error ? String(error.stderr) : String(error);
   const lines = said.split('\n').filter((line) => line.trim() !== '');
-  return lines.find((line) => /^(fatal|error):/.test(line)) ?? lines[0] ?? 'git did not say why';
+  const reason = lines.find((line) => /^(fatal|error):/.test(line)) ?? lines[0] ?? 'git did not say why';
+  const again = `\`git -C ${quoteForShell(folder)} commit --all --message "A new swarm"\``;
+  // For a missing name or e-mail, git says "Author identity unknown" or "empty ident name".
+  if (!/\bident(ity)?\b/i.test(said)) return { reason, suggestion: `Correct that, then run ${again}.` };
+  const name = '`git config --global user.name "Your Name"`';
+  const email = '`git config --global user.email you@example.com`';
+  return { reason, suggestion: `Tell git who you are with ${name} and ${email}, then run ${again}.` };
 }

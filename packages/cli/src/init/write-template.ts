@@ -1,6 +1,6 @@
 /**
- * Writes a bundle from a template. Templates are bundles in `packages/cli/templates` and `packages/cli/demo`. Two rules
- * hold:
+ * Writes a bundle from a template. Templates are bundles in `packages/cli/templates` and `packages/cli/demo`; the files of
+ * `packages/cli/templates/shared` are part of every bundle. Two rules hold:
  * 1. Existing files are never overwritten, even when another process writes there at the same time.
  * 2. No code of a bundle runs.
  */
@@ -16,11 +16,25 @@ import type { Template } from './templates.ts';
 const cli = fileURLToPath(new URL('../..', import.meta.url));
 const templates = join(cli, 'templates');
 
-/** `folder` is an absolute path. Returns the written paths, relative to the folder. **Errors** — `E_INIT_FOLDER`. */
-export async function writeTemplate(folder: string, template: Template, provider: Provider): Promise<string[]> {
+/** Files for npm and editors. If the folder has one, it is kept. */
+const settings = ['package.json', 'tsconfig.json'];
+/** Names that may be in the folder, because git, npm or another package manager created them. */
+const allowed = [...settings, '.git', 'node_modules', 'package-lock.json', 'bun.lock', 'pnpm-lock.yaml', 'yarn.lock'];
+
+/**
+ * `folder` is an absolute path. Returns the written paths, relative to the folder, and the settings of the person that
+ * were kept. **Errors** — `E_INIT_FOLDER`.
+ */
+export async function writeTemplate(
+  folder: string,
+  template: Template,
+  provider: Provider,
+): Promise<{ readonly files: string[]; readonly kept: string[] }> {
   const sources = await listSources(template, provider);
   const schema = findSchema(folder);
-  await makeEmptyFolder(folder);
+  const found = await makeRoom(folder);
+  const kept = settings.filter((name) => found.includes(name));
+  for (const name of kept) sources.delete(name);
   try {
     for (const [path, source] of sources) {
       const text = await readFile(source, 'utf8');
@@ -32,7 +46,7 @@ export async function writeTemplate(folder: string, template: Template, provider
   } catch (error) {
     throw cannotWrite(folder, error);
   }
-  return [...sources.keys()];
+  return { files: [...sources.keys()], kept };
 }
 
 /** Returns the files to copy, by their path in the new bundle. */
@@ -40,15 +54,16 @@ async function listSources(template: Template, provider: Provider): Promise<Map<
   const root = template === 'demo' ? join(cli, 'demo') : join(templates, template);
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  // The template stores this file without its dot, because npm leaves `.gitignore` files out of packages.
-  const sources = new Map([['.gitignore', join(templates, 'gitignore')]]);
+  // The file is stored without its dot, because npm leaves `.gitignore` files out of packages.
+  const sources = new Map([['.gitignore', join(templates, 'shared', 'gitignore')]]);
   for (const file of files.toSorted()) sources.set(relative(root, file).replaceAll('\\', '/'), file);
+  for (const name of settings) sources.set(name, join(templates, 'shared', name));
   if (provider !== 'scripted') sources.set('model.yaml', join(templates, 'providers', `${provider}.yaml`));
   return sources;
 }
 
-/** Creates the folder. A folder that contains only `.git` counts as empty. */
-async function makeEmptyFolder(folder: string): Promise<void> {
+/** Creates the folder, or returns the names in it if all of them are `allowed`. */
+async function makeRoom(folder: string): Promise<string[]> {
   let found: string[];
   try {
     await mkdir(folder, { recursive: true });
@@ -57,15 +72,16 @@ async function makeEmptyFolder(folder: string): Promise<void> {
     if (isFile(folder)) throw refuse(`"${folder}" is a file, not a folder.`);
     throw cannotWrite(folder, error);
   }
-  const [first, ...others] = found.filter((name) => name !== '.git').toSorted();
-  if (first === undefined) return;
+  const [first, ...others] = found.filter((name) => !allowed.includes(name)).toSorted();
+  if (first === undefined) return found;
   const more = others.length === 0 ? '' : ` and ${others.length} more`;
   throw refuse(`"${folder}" is not empty: it has "${first}"${more}. Nothing was written.`);
 }
 
 function refuse(message: string): GoondanError {
   return new GoondanError('E_INIT_FOLDER', message, {
-    suggestion: 'Name a folder that is new or empty, as in `gdn init my-swarm`.',
+    suggestion:
+      'Name a folder that is new or empty, as in `gdn init my-swarm`. Only files of npm, git and tsconfig.json may be in it.',
   });
 }
 

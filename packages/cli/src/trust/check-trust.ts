@@ -10,6 +10,7 @@ import { stateRootChoice } from '../common-options.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
 import { optionsAgain } from '../swarm/options-again.ts';
 import type { Terminal } from '../terminal.ts';
+import { typedGdn } from '../typed-gdn.ts';
 
 export interface TrustQuestion {
   readonly stateRoot: string;
@@ -47,7 +48,7 @@ export async function checkTrust(question: TrustQuestion, terminal: Terminal): P
 function trustingCommand({ stateRoot, folder }: TrustQuestion): string {
   const isUsual = stateRoot === chooseStateRoot(stateRootChoice({}));
   const given = optionsAgain(isUsual ? {} : { stateRoot });
-  return ['gdn run', quoteForShell(folder), ...given].join(' ');
+  return [`${typedGdn()} run`, quoteForShell(folder), ...given].join(' ');
 }
 
 function questionAbout(folder: string, { errorColors }: Terminal): string {

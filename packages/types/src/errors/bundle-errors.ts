@@ -41,7 +41,9 @@ export const bundleErrors = {
     suggestion: 'Install the package beside the bundle with `npm install`, or correct the import.',
   },
   E_INIT_FOLDER: {
-    meaning: 'A new bundle cannot be written: its folder is not empty, or cannot be created or written to.',
+    meaning:
+      'A new bundle cannot be written: its folder has files other than those of npm, git and `tsconfig.json`, or cannot ' +
+      'be created or written to.',
     suggestion: 'Name a folder that is new or empty, as in `gdn init my-swarm`.',
   },
   E_NPM_FAILED: {
