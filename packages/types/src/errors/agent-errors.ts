@@ -326,7 +326,8 @@ export const agentErrors = {
     suggestion: 'Return plain objects, arrays, strings, finite numbers, booleans or null.',
   },
   E_TOOL_SCHEMA: {
-    meaning: "A tool's `parameters` are not a JSON Schema.",
+    meaning:
+      "A tool's `parameters` are not a JSON Schema, or a tool has an unknown field, such as `inputSchema` in place of `parameters`.",
     suggestion: 'Correct the schema; `{ "type": "object", "properties": {} }` is the smallest one.',
   },
   E_TOOL_TAKEN: {

@@ -3,6 +3,7 @@ import {
   type AgentEvent,
   type AgentRequest,
   type AgentsApi,
+  type AgentSend,
   createAssistantMessage,
   type ExtensionRegister,
   GoondanError,
@@ -259,10 +260,14 @@ describe('asking another agent', () => {
   test('A-09 auth is passed on unchanged, and no parameter can set it', async () => {
     const engine = engineWithEcho();
     const auth = { user: 'mina', roles: ['reader'] };
-    const forged = { target: 'echo', auth: { user: 'root' }, source: { kind: 'cli', name: 'root' } } as AgentRequest;
-    await use(engine, (agents) => agents.request(forged), { event: { auth } });
-    await use(engine, (agents) => agents.send(forged), { event: { auth } });
-    await use(engine, (agents) => agents.request(forged));
+    const forged = { target: 'echo', auth: { user: 'root' } } as AgentRequest;
+    for (const call of ['request', 'send'] as const) {
+      expect(await use(engine, (agents) => agents[call](forged), { event: { auth } })).toMatchObject({
+        code: 'E_AGENT_REQUEST',
+      });
+      expect(await use(engine, (agents) => agents[call]({ target: 'echo' }), { event: { auth } })).toBeDefined();
+    }
+    await use(engine, (agents) => agents.request({ target: 'echo' }));
     expect(engine.calls.map(({ event }) => [event.auth, event.source.name])).toEqual([
       [auth, 'coder'],
       [auth, 'coder'],
@@ -327,6 +332,8 @@ describe('parameters that are wrong', () => {
     ['timeoutMs must be above 0', { target: 'echo', timeoutMs: Number.NaN }],
     ['timeoutMs must be above 0', { target: 'echo', timeoutMs: '5s' }],
     ['metadata must be JSON, but at is a Date, not a plain object', { target: 'echo', metadata: { at: new Date(0) } }],
+    ['"message" is not a field of a request; the nearest field is "input"', { target: 'echo', message: 'tea' }],
+    ['"timeout" is not a field of a request; the nearest field is "timeoutMs"', { target: 'echo', timeout: 5 }],
     ['metadata must be JSON, but the value is an array, not an object', { target: 'echo', metadata: [] }],
   ])('A-01 %s: refused with a code, and no agent is called', async (problem, params) => {
     const engine = engineWithEcho();
@@ -334,6 +341,15 @@ describe('parameters that are wrong', () => {
     expect(await use(engine, (agents) => agents.request(params as AgentRequest))).toMatchObject({
       code: 'E_AGENT_REQUEST',
       message: `A call to another agent: ${problem}.`,
+    });
+    expect(engine.calls).toEqual([]);
+  });
+
+  test('D-24 an unknown field of a send is refused with the nearest known one, and no agent is called', async () => {
+    const engine = engineWithEcho();
+    expect(await use(engine, (agents) => agents.send({ target: 'echo', text: 'tea' } as AgentSend))).toMatchObject({
+      code: 'E_AGENT_REQUEST',
+      message: 'A call to another agent: "text" is not a field of a send; the nearest field is "input".',
     });
     expect(engine.calls).toEqual([]);
   });

@@ -13,6 +13,7 @@ import {
   textOf,
 } from '@goondan/types';
 import { defaultRequestTimeoutMs, type TurnPolicy } from '../../config/turn-policy.ts';
+import { findUnknownField, type KnownFields, knownFields } from '../../config/find-unknown-field.ts';
 import type { RequestTimeout } from '../../ipc/request-timeout.ts';
 import { copyJsonObject, isPlainObject } from '../../json/copy-json.ts';
 import { defined } from '../../json/defined.ts';
@@ -37,8 +38,8 @@ export interface Asker {
 export function agentsApi(turn: RunningTurn, asker: Asker): AgentsApi {
   const { engine } = turn.agent;
   return {
-    request: async (params) => request(turn, asker, check(params)),
-    send: async (params) => send(turn, asker, check(params)),
+    request: async (params) => request(turn, asker, check(params, requestFields)),
+    send: async (params) => send(turn, asker, check(params, sendFields)),
     catalog: () => engine.catalog().map((card) => ({ ...card })),
     list: () => list(turn, asker),
   };
@@ -155,7 +156,7 @@ function responseOf(target: string, result: TurnResult): JsonValue {
   );
 }
 
-function check<Params extends AgentSend>(params: Params): Params {
+function check<Params extends AgentSend>(params: Params, known: KnownFields): Params {
   const { target, input, instanceKey, metadata } = params ?? {};
   if (typeof target !== 'string' || target === '') throw wrong('target must name an agent');
   for (const [name, text] of Object.entries({ target, instanceKey })) {
@@ -173,8 +174,19 @@ function check<Params extends AgentSend>(params: Params): Params {
   }
   const refuse = ({ message }: Error) => wrong(`metadata must be JSON, but ${message}`);
   if (metadata !== undefined) copyJsonObject(metadata, { omitUndefined: true, refuse });
+  const unknown = findUnknownField(params, known);
+  if (unknown !== undefined) throw wrong(unknown);
   return params;
 }
+
+const askFields = { target: true, input: true, instanceKey: true, metadata: true } as const;
+const otherNames = { agent: 'target', to: 'target', message: 'input', text: 'input' } as const;
+const sendFields = knownFields<AgentSend>('a send', askFields, otherNames);
+const requestFields = knownFields<AgentRequest>(
+  'a request',
+  { ...askFields, timeoutMs: true },
+  { ...otherNames, timeout: 'timeoutMs' },
+);
 
 /** The maximum length of `target` and `instanceKey`. The engine checks names up to this length itself. */
 const LONGEST_NAME = 4_096;

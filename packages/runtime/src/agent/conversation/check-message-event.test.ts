@@ -85,7 +85,7 @@ describe('M-04 a stored message', () => {
   });
 
   test('has only the fields of a message, and none that is undefined', () => {
-    const { message } = appended({ ...user, metadata: { gone: undefined, kept: 1 }, stranger: () => 'no' });
+    const { message } = appended({ ...user, metadata: { gone: undefined, kept: 1 }, stranger: undefined });
     expect(Object.keys(message)).toEqual(['id', 'data', 'metadata', 'createdAt', 'source']);
     expect(Object.keys(message.metadata)).toEqual(['kept']);
   });
@@ -95,9 +95,37 @@ describe('M-04 a stored message', () => {
     expect(appended(rest).message.metadata).toEqual({});
   });
 
+  test.each<[problem: string, event: object]>([
+    [
+      '"index" is not a field of an append event; its fields are type, message',
+      { type: 'append', message: user, index: 3 },
+    ],
+    [
+      '"id" is not a field of a replace event; the nearest field is "targetId"',
+      { type: 'replace', id: 'a', message: user },
+    ],
+    [
+      '"messageId" is not a field of a remove event; the nearest field is "targetId"',
+      { type: 'remove', messageId: 'a' },
+    ],
+    ['"targetId" is not a field of a truncate event; its fields are type', { type: 'truncate', targetId: 'a' }],
+    [
+      '"pinned" is not a field of a message; the nearest field is "metadata"',
+      { type: 'append', message: { ...user, pinned: true } },
+    ],
+    [
+      '"content" is not a field of a message; the nearest field is "data"',
+      { type: 'append', message: { ...user, content: 'hi' } },
+    ],
+  ])('D-24 an event with an unknown field is an error: %s', (problem, event) => {
+    expect(() => checkMessageEvent(event)).toThrow(
+      new GoondanError('E_MESSAGE_INVALID', `Not a message event: ${problem}.`),
+    );
+  });
+
   test('the four kinds of event keep exactly the fields they need', () => {
-    expect(checkMessageEvent({ type: 'remove', targetId: 'a', extra: 1 })).toEqual({ type: 'remove', targetId: 'a' });
-    expect(checkMessageEvent({ type: 'truncate', targetId: 'a' })).toEqual({ type: 'truncate' });
+    expect(checkMessageEvent({ type: 'remove', targetId: 'a' })).toEqual({ type: 'remove', targetId: 'a' });
+    expect(checkMessageEvent({ type: 'truncate' })).toEqual({ type: 'truncate' });
     expect(checkMessageEvent({ type: 'replace', targetId: 'a', message: user })).toEqual({
       type: 'replace',
       targetId: 'a',

@@ -10,6 +10,7 @@ import {
   type MessageSource,
   type ModelMessage,
 } from '@goondan/types';
+import { findUnknownField, type KnownFields, knownFields } from '../../config/find-unknown-field.ts';
 import { copyJsonObject, isPlainObject, type NotJson } from '../../json/copy-json.ts';
 
 /**
@@ -20,20 +21,48 @@ export function checkMessageEvent(event: unknown): MessageEvent {
   if (!isPlainObject(event)) throw invalid('the event is not an object');
   switch (event.type) {
     case 'append':
+      refuseUnknown(event, eventFields.append);
       return Object.freeze({ type: 'append', message: checkMessage(event.message) });
     case 'replace':
+      refuseUnknown(event, eventFields.replace);
       return Object.freeze({
         type: 'replace',
         targetId: checkText(event.targetId, 'targetId'),
         message: checkMessage(event.message),
       });
     case 'remove':
+      refuseUnknown(event, eventFields.remove);
       return Object.freeze({ type: 'remove', targetId: checkText(event.targetId, 'targetId') });
     case 'truncate':
+      refuseUnknown(event, eventFields.truncate);
       return Object.freeze({ type: 'truncate' });
     default:
       throw invalid(`type ${quote(event.type)} is not one of append, replace, remove, truncate`);
   }
+}
+
+type EventOf<Type> = Extract<MessageEvent, { type: Type }>;
+
+const otherNames = { id: 'targetId', messageId: 'targetId' } as const;
+const eventFields = {
+  append: knownFields<EventOf<'append'>>('an append event', { type: true, message: true }),
+  replace: knownFields<EventOf<'replace'>>(
+    'a replace event',
+    { type: true, targetId: true, message: true },
+    otherNames,
+  ),
+  remove: knownFields<EventOf<'remove'>>('a remove event', { type: true, targetId: true }, otherNames),
+  truncate: knownFields<EventOf<'truncate'>>('a truncate event', { type: true }),
+};
+const messageFields = knownFields<Message>(
+  'a message',
+  { id: true, data: true, metadata: true, createdAt: true, source: true, lifetime: true },
+  { role: 'data', content: 'data', pinned: 'metadata' },
+);
+
+function refuseUnknown(value: object, known: KnownFields): void {
+  const problem = findUnknownField(value, known);
+  if (problem !== undefined) throw invalid(problem);
 }
 
 const noMetadata: Message['metadata'] = Object.freeze({});
@@ -41,6 +70,7 @@ const noMetadata: Message['metadata'] = Object.freeze({});
 /** Checks a message and returns a frozen copy. */
 export function checkMessage(message: unknown): Message {
   if (typeof message !== 'object' || message === null) throw invalid('message is not an object');
+  refuseUnknown(message, messageFields);
   const { id, data, metadata, createdAt, source, lifetime } = message as Partial<Record<keyof Message, unknown>>;
   if (!(createdAt instanceof Date) || Number.isNaN(createdAt.getTime())) {
     throw invalid('message.createdAt is not a valid Date');

@@ -95,6 +95,24 @@ describe("a step's catalog", () => {
     expect(agent.requests).toEqual([]);
   });
 
+  test('D-24 an item with an unknown field ends the turn with the field and the nearest known one', async () => {
+    const upstream = { name: 'a__b', description: 'A tool.', schema: { type: 'object' } };
+    const agent = await scriptedAgent({
+      extensions: [
+        extension(
+          'adder',
+          inEveryStep((ctx) => ctx.toolCatalog.push(upstream)),
+        ),
+      ],
+    });
+    expect((await agent.say('hello')).result.error).toMatchObject({
+      code: 'E_TOOL_SCHEMA',
+      extension: 'adder',
+      message: 'Tool "a__b": "schema" is not a field of a tool; the nearest field is "parameters".',
+    });
+    expect(agent.requests).toEqual([]);
+  });
+
   const named = (name: string): ToolCatalogItem => ({ name, description: 'A tool.' });
 
   test('D-22 an item of any name with 1 to 128 characters is offered under that name', async () => {

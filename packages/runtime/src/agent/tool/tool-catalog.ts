@@ -6,6 +6,7 @@ import { GoondanError, type ToolCatalogItem } from '@goondan/types';
 import { copyJson, copyJsonObject } from '../../json/copy-json.ts';
 import { readField } from '../../json/read-field.ts';
 import { attachExtension } from '../pipeline/turn-error.ts';
+import { problemWithItemFields } from './check-item-fields.ts';
 import { toProviderName } from './provider-tool-name.ts';
 
 /** The maximum length of the name of an item that a layer adds. */
@@ -89,12 +90,18 @@ export class ToolCatalog {
     const owner = this.ownerOf(readField(item, 'name'));
     const notTool = (problem: string) =>
       refusal(`${nameOwner(owner)} put something into the tool catalog that is not a tool: ${problem}.`, owner);
-    const { name } = copyJsonObject(item, { omitUndefined: true, refuse: ({ message }) => notTool(message) });
+    const copied = copyJsonObject(item, { omitUndefined: true, refuse: ({ message }) => notTool(message) });
+    const { name } = copied;
     if (typeof name !== 'string') throw notTool('it has no name');
     if (name === '') throw notTool('its name is empty');
-    if (name.length <= LONGEST_NAME) return name;
-    const message = `its name "${name.slice(0, 40)}…" has ${name.length} characters, but at most ${LONGEST_NAME} are allowed`;
-    throw notTool(message);
+    if (name.length > LONGEST_NAME) {
+      const problem = `its name "${name.slice(0, 40)}…" has ${name.length} characters, but at most ${LONGEST_NAME} are allowed`;
+      throw notTool(problem);
+    }
+    const problem = problemWithItemFields(copied, name);
+    if (problem === undefined) return name;
+    if (owner !== undefined) attachExtension(problem, owner);
+    throw problem;
   }
 
   private refuseAlike(first: string, second: string, providerName: string): GoondanError {

@@ -30,6 +30,18 @@ describe('the tools of an agent', () => {
     ]);
   });
 
+  test('D-24 a registered tool with an unknown field is refused, with the nearest known field', () => {
+    const registry = new ToolRegistry();
+    const upstream = { ...item('notes__add'), inputSchema: { type: 'object' } };
+    expect(() => registry.register('notes', upstream, handler)).toThrow(
+      expect.objectContaining({
+        code: 'E_TOOL_SCHEMA',
+        message: 'Tool "notes__add": "inputSchema" is not a field of a tool; the nearest field is "parameters".',
+      }),
+    );
+    expect(registry.items()).toEqual([]);
+  });
+
   test('X-09 registering a name again replaces the tool and keeps its place', () => {
     const registry = new ToolRegistry();
     const newer: ToolHandler = () => 'newer';

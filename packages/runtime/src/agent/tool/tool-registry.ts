@@ -9,6 +9,7 @@ import {
 import { copyJsonObject } from '../../json/copy-json.ts';
 import { findSizeProblem } from '../../json/count-schema-nodes.ts';
 import { checkToolName } from '../../config/tool-name.ts';
+import { problemWithItemFields } from './check-item-fields.ts';
 
 /** A tool with everything the runtime knows about it; the catalog shows only `item`. */
 export interface RegisteredTool {
@@ -132,6 +133,8 @@ function checkItem(item: unknown): ToolCatalogItem {
   if (typeof copied.description !== 'string') {
     throw new GoondanError('E_TOOL_NAME', `Tool "${name}" has no description.`);
   }
+  const problem = problemWithItemFields(copied, name);
+  if (problem !== undefined) throw problem;
   const { parameters } = copied;
   if (
     parameters !== undefined &&
