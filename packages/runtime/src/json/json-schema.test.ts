@@ -20,7 +20,7 @@ async function problems(schema: JsonSchema, value: unknown): Promise<readonly st
 }
 
 describe('a schema', () => {
-  test('X-05 finds no problem with a matching value', async () => {
+  test('finds no problem with a matching value', async () => {
     expect(await problems(city, { city: 'Seoul', days: 2, unit: 'C', place: { at: 1.5 } })).toEqual([]);
   });
 
@@ -32,13 +32,13 @@ describe('a schema', () => {
     [{ city: 'Seoul', place: { at: 'x' } }, ['place.at must be number']],
     [{ city: 'Seoul', town: 1 }, ['the value must NOT have additional properties ("town")']],
     [{ days: 'two', unit: 'K' }, 3],
-  ] as const)('X-05 reports the place and the reason for %j', async (value, expected) => {
+  ] as const)('reports the place and the reason for %j', async (value, expected) => {
     const found = await problems(city, value);
     if (typeof expected === 'number') expect(found).toHaveLength(expected);
     else expect(found).toEqual([...expected]);
   });
 
-  test('X-05 is rejected with a code that names its owner when it is invalid', async () => {
+  test('is rejected with a code that names its owner when it is invalid', async () => {
     const refused = compileSchema({ type: 'nonsense' }, 'tool "weather__get"').catch((error: unknown) => error);
     expect(await refused).toMatchObject({
       code: 'E_TOOL_SCHEMA',
@@ -46,14 +46,14 @@ describe('a schema', () => {
     });
   });
 
-  test('X-05 reports the place in the value', async () => {
+  test('reports the place in the value', async () => {
     const check = await compileSchema(city, 'a test');
     expect(check({ city: 'Seoul', place: { at: 'x' } }).map(({ path }) => path)).toEqual([['place', 'at']]);
     const slashed = await compileSchema({ properties: { 'a/b~c': { type: 'number' } } }, 'a test');
     expect(slashed({ 'a/b~c': 'x' })).toEqual([{ path: ['a/b~c'], message: 'a/b~c must be number' }]);
   });
 
-  test('X-05 with branches reports the problem in the branch, and only that', async () => {
+  test('with branches reports the problem in the branch, and only that', async () => {
     const check = await compileSchema(
       {
         if: { properties: { type: { const: 'a' } } },
@@ -68,7 +68,7 @@ describe('a schema', () => {
     expect(messages({ type: 'b', name: 'x' })).toEqual(['name is not allowed here']);
   });
 
-  test('C-13 is compiled once', async () => {
+  test('is compiled once', async () => {
     const schema: JsonSchema = { type: 'object' };
     expect(await compileSchema(schema, 'a test')).toBe(await compileSchema(schema, 'a test'));
   });
@@ -81,7 +81,7 @@ describe('a schema', () => {
     ['with a keyword nobody knows', { 'x-order': 1, format: 'fancy' }],
     // For such a schema, Ajv would return a promise, which is truthy.
     ['that calls itself asynchronous', { $async: true }],
-  ])('C-13 %s works: schemas come from other people', async (_title, more) => {
+  ])('%s works: schemas come from other people', async (_title, more) => {
     const schema: JsonSchema = { ...more, type: 'object', required: ['city'] };
     expect(await problems(schema, { city: 'Seoul' })).toEqual([]);
     expect(await problems(schema, {})).toEqual(["the value must have required property 'city'"]);

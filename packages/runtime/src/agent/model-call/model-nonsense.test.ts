@@ -43,7 +43,7 @@ describe('a model that answers nonsense', () => {
     ['usage that counts nothing', { content: [], finishReason: 'stop', usage: { inputTokens: 'many' } }],
     ['arguments that are no JSON', reply([call({ input: { at: new Date(0) } })])],
     ['a part that is not JSON', reply([{ type: 'text', text: 'Hello!', size: 1n }])],
-  ])('C-06 %s: the turn ends with E_MODEL_REPLY, and the conversation stays unchanged', async (_title, nonsense) => {
+  ])('%s: the turn ends with E_MODEL_REPLY, and the conversation stays unchanged', async (_title, nonsense) => {
     const agent = await scriptedAgent({ model: modelSaying(nonsense) });
     const { result } = await agent.say('hello');
     expect(result.error?.code).toBe('E_MODEL_REPLY');
@@ -67,7 +67,7 @@ describe('a model that answers nonsense', () => {
     expect(JSON.stringify(results)).toContain('E_TOOL_ARGUMENTS');
   });
 
-  test('C-06 a model that throws a value without a code: E_MODEL_FAILED', async () => {
+  test('a model that throws a value without a code: E_MODEL_FAILED', async () => {
     const agent = await scriptedAgent({ model: { generate: () => Promise.reject(new Error('socket closed')) } });
     expect((await agent.say('hello')).result.error).toMatchObject({
       code: 'E_MODEL_FAILED',
@@ -79,7 +79,7 @@ describe('a model that answers nonsense', () => {
   test('C-06 a model with an empty reply ends the turn without an answer', async () => {
     const agent = await scriptedAgent({ model: modelSaying(reply([])) });
     const { result } = await agent.say('hello');
-    expect(result).toEqual({ turnId: 'turn-event-1', finishReason: 'text_response' });
+    expect(result).toStrictEqual({ turnId: 'turn-event-1', finishReason: 'text_response' });
     expect((await agent.messages()).map(({ data }) => data.content)).toEqual(['hello']);
   });
 });

@@ -41,6 +41,7 @@ describe('a turn result', () => {
     ['a message with parts', { ...good, responseMessage: createAssistantMessage([{ type: 'text', text: 'parts' }]) }],
     ['an error', { ...good, finishReason: 'error', error: { message: 'no', code: 'E_MINE' } }],
     ['a message that is undefined', { ...good, responseMessage: undefined }],
+    ['a truncated answer', { ...good, truncated: true }],
   ])('C-06 may have %s', (_, value) => {
     expect(problemWithTurnResult(value)).toBeUndefined();
   });
@@ -54,6 +55,7 @@ describe('a turn result', () => {
     ['responseMessage', { ...good, responseMessage: {} }],
     ['responseMessage', { ...good, responseMessage: { role: 'assistant', content: 'bare' } }],
     ['responseMessage', { ...good, responseMessage: { id: 'a', data: { role: 'assistant' } } }],
+    ['truncated', { ...good, truncated: 'yes' }],
     ['error', { ...good, finishReason: 'error', error: 'no' }],
     ['error', { ...good, finishReason: 'error', error: { code: 'E_MINE' } }],
   ])('C-06 with a wrong %s is refused', (names, value) => {

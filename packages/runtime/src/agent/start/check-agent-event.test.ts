@@ -68,7 +68,7 @@ describe('an agent event', () => {
     );
   });
 
-  test('C-10 changes nothing when it is refused: no turn, no message', async () => {
+  test('changes nothing when it is refused: no turn, no message', async () => {
     const agent = await scriptedAgent();
     const refused = agent.agent.handle(withField('createdAt', 'now'));
     expect(await refused.catch((error: unknown) => error)).toMatchObject({ code: 'E_EVENT_INVALID' });

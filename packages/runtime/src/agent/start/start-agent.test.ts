@@ -41,7 +41,7 @@ async function busyAgent(cleanup: () => unknown = () => undefined) {
 }
 
 describe('an agent', () => {
-  test('C-09 needs a name and a model, and nothing else', async () => {
+  test('needs a name and a model, and nothing else', async () => {
     const agent = await startAgent({ agentName: 'coder', models });
     const { result } = await agent.handle(event('e1'));
     expect(result.finishReason).toBe('text_response');
@@ -73,7 +73,7 @@ describe('an agent', () => {
     expect(lines[0]).toEndWith('}\n');
   });
 
-  test('C-10 handles the same event once: asked again, it returns the same result', async () => {
+  test('handles the same event once: asked again, it returns the same result', async () => {
     const agent = await scriptedAgent();
     const first = await agent.say('hello', { event: { id: 'same' } });
     const again = await agent.say('hello', { event: { id: 'same' } });

@@ -73,7 +73,7 @@ describe('the result of a step', () => {
     });
   });
 
-  test('C-07 has its results in the order the model asked, whatever order they came in', async () => {
+  test('has its results in the order the model asked, whatever order they came in', async () => {
     const [first] = await resultsOf({
       script: [
         {

@@ -158,9 +158,11 @@ describe('the return value of a handler', () => {
     ['a text stays a text', () => 'hello', 'hello'],
     ['a promise is awaited', async () => [1, 'two', { three: null }], [1, 'two', { three: null }]],
     // JSON.stringify leaves such a field out, and so does the runtime.
-    ['a field that is undefined is left out', () => JSON.parse('{"a":1}') as JsonValue, { a: 1 }],
+    ['a field that is undefined is left out', () => ({ a: 1, b: undefined }) as unknown as JsonValue, { a: 1 }],
   ])('C-12 %s', async (_title, handler, output) => {
-    expect(await callTool({ handler })).toMatchObject({ status: 'ok', output });
+    const result = await callTool({ handler });
+    expect(result.status).toBe('ok');
+    expect(result.output).toStrictEqual(output);
   });
 
   const cycle: Record<string, unknown> = {};
@@ -184,7 +186,7 @@ describe('the return value of a handler', () => {
     expect(result).not.toHaveProperty('output');
   });
 
-  test('C-12 is copied: a handler that changes its output later does not change the conversation', async () => {
+  test('is copied: a handler that changes its output later does not change the conversation', async () => {
     const kept = { list: [1] };
     const result = await callTool({ handler: () => kept });
     kept.list.push(2);
@@ -218,7 +220,7 @@ describe('the arguments of a handler', () => {
     });
   });
 
-  test('C-12 message is the assistant message that made the call, as the same object', async () => {
+  test('C-12 message is the assistant message that made the call', async () => {
     const { message } = await contextOf();
     expect(message?.data.content).toEqual([
       { type: 'tool-call', toolCallId: 'call_1', toolName: 'thing__do', input: {} },
@@ -226,7 +228,7 @@ describe('the arguments of a handler', () => {
   });
 
   test.each(['agentName', 'toolCallId', 'workdir', 'config', 'signal', 'agents'])(
-    'C-12 ctx.%s is readonly',
+    'C-05 ctx.%s is readonly',
     async (field) => {
       const ctx = await contextOf();
       expect(Reflect.set(ctx, field, 'changed')).toBe(false);
@@ -234,7 +236,7 @@ describe('the arguments of a handler', () => {
     },
   );
 
-  test('C-12 config is the tool’s config of the plan, and empty when there is none', async () => {
+  test('config is the tool’s config of the plan, and empty when there is none', async () => {
     expect((await contextOf()).config).toEqual({});
     const config = { root: '/a', deep: { list: [1] } };
     const seen: unknown[] = [];

@@ -32,7 +32,7 @@ describe("a step's catalog", () => {
     ]);
   });
 
-  test('C-13 belongs to that step: changes a layer makes to an item are gone in the next step', async () => {
+  test('P-07 belongs to that step: changes a layer makes to an item are gone in the next step', async () => {
     const descriptions: (string | undefined)[] = [];
     const shout = inEveryStep((ctx) => {
       const [item] = ctx.toolCatalog;

@@ -101,7 +101,7 @@ describe('the tools of an agent', () => {
     expect(first).not.toHaveProperty('parameters');
   });
 
-  test('C-13 the registered item is a frozen copy', () => {
+  test('the registered item is a frozen copy', () => {
     const registry = new ToolRegistry();
     const parameters = { type: 'object', properties: {} };
     registry.register('notes', item('notes__add', { parameters }), handler);
@@ -117,7 +117,7 @@ describe('the tools of an agent', () => {
     [{ readOnly: true }, { parallel: true, idempotent: true, effects: 'none' }],
     [{ idempotent: true }, { parallel: false, idempotent: true, effects: 'external' }],
     [{ effects: 'local' }, { parallel: false, idempotent: false, effects: 'local' }],
-  ] as const)('C-13 the annotations %j of an extension’s tool set how it runs: %j', (annotations, expected) => {
+  ] as const)('the annotations %j of an extension’s tool set how it runs: %j', (annotations, expected) => {
     const registry = new ToolRegistry();
     registry.register('notes', item('notes__add', { annotations }), handler);
     expect(registry.get('notes__add')).toMatchObject(expected);

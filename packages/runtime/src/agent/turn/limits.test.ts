@@ -43,7 +43,7 @@ describe('the limit of steps', () => {
 });
 
 describe('the limit of tokens', () => {
-  test('C-09 a turn that has used them up takes no further step: E_TURN_TOKENS', async () => {
+  test('a turn that has used them up takes no further step: E_TURN_TOKENS', async () => {
     const agent = await scriptedAgent({ model: loopingModel(Infinity), tools, policy: { maxTokensPerTurn: 25 } });
     const turn = await agent.say('go');
     expect(turn.result.error).toMatchObject({ code: 'E_TURN_TOKENS' });
@@ -52,7 +52,7 @@ describe('the limit of tokens', () => {
     expect(agent.requests).toHaveLength(3);
   });
 
-  test('C-09 an answer counts, whatever it cost; the next turn starts at 0', async () => {
+  test('an answer counts, whatever it cost; the next turn starts at 0', async () => {
     const agent = await scriptedAgent({ model: loopingModel(0, 1_000), policy: { maxTokensPerTurn: 5 } });
     expect((await agent.say('one')).result.finishReason).toBe('text_response');
     expect((await agent.say('two')).result.finishReason).toBe('text_response');
