@@ -41,6 +41,7 @@ export { gracePeriodMs } from './orchestrator/plan/swarm-settings.ts';
 export { deleteStoppedInstance, forkStoppedInstance } from './orchestrator/stopped-swarm.ts';
 export { type Clock, sleep, systemClock } from './ports/clock.ts';
 export { eventIdOf, randomIds } from './ports/ids.ts';
+export { ambiguousId, findTurnId, shortIdOfEvent, shortTurnId } from './ports/turn-ids.ts';
 export { probeCollector } from './telemetry/probe-collector.ts';
 export { readPlanAgain } from './read-folder-plan.ts';
 export { describeExtensionStatus } from './trace/describe-extension-status.ts';

@@ -27,7 +27,7 @@ describe('the description of a waiting call', () => {
         '3fa9c1d2  helper (default)  bash__exec',
         '    {"command":"ls\\nrm -rf /"}',
         '    It is a shell.',
-        '    asked 2026-01-01T00:00:00.000Z, expires 2026-01-02T00:00:00.000Z',
+        '    turn e1, asked 2026-01-01T00:00:00.000Z, expires 2026-01-02T00:00:00.000Z',
         '',
       ].join('\n'),
     );

@@ -1,4 +1,5 @@
 import type { ApprovalSummary } from '@goondan/runtime';
+import { shortIdOfEvent } from '@goondan/runtime/internal';
 import type { Colors } from '../terminal.ts';
 import { showText } from './show-text.ts';
 
@@ -10,12 +11,12 @@ const MOST_SHOWN = 4_000;
 
 /** Describes one waiting tool call for the person who decides. */
 export function describeApproval(approval: ApprovalSummary, colors: Colors): string {
-  const { id, agent, instanceKey, toolName, reason, askedAt, expiresAt } = approval;
+  const { id, agent, instanceKey, eventId, toolName, reason, askedAt, expiresAt } = approval;
   return [
     `${colors.bold(id)}  ${showText(agent)} (${showText(instanceKey)})  ${colors.bold(showText(toolName))}`,
     `    ${showArguments(approval)}`,
     `    ${showText(reason)}`,
-    `    asked ${askedAt}, expires ${expiresAt}`,
+    `    turn ${showText(shortIdOfEvent(eventId))}, asked ${askedAt}, expires ${expiresAt}`,
     '',
   ].join('\n');
 }

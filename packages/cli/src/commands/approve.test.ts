@@ -121,7 +121,7 @@ describe('in a running swarm', () => {
         `${call.id}  host (default)  shelf__put`,
         '    {"what":"a book"}',
         '    No rule matches this call, and its effects are external, or not declared.',
-        `    asked ${call.askedAt}, expires ${call.expiresAt}`,
+        `    turn ${call.eventId.slice('event-'.length, 'event-'.length + 8)}, asked ${call.askedAt}, expires ${call.expiresAt}`,
         '',
       ].join('\n'),
     );

@@ -6,12 +6,12 @@ export function addCancelCommand(program: GdnCommand): void {
     .command('cancel')
     .summary('cancel a turn of a running swarm')
     .description(
-      'Cancels the running turn of an agent instance, or, with --id, the turn of one input, even if it has not ' +
+      'Cancels the running turn of an agent instance, or, with --id, another turn, even if it has not ' +
         'begun. If nothing is running it says so and exits 0.',
     )
     .option('--agent <name>', 'the agent (default: the entry agent)')
     .option('--instance <key>', 'the conversation of that agent (default: "default")')
-    .option('--id <id>', 'the id of the input, as `gdn send` printed it')
+    .option('--id <id>', 'the id of the turn, short or whole, as `gdn send` prints it')
     .bundleOptions()
     .examples('gdn cancel --bundle my-swarm --agent assistant')
     .runs(async (options: InstanceOptions & { readonly id?: string }) => {

@@ -35,7 +35,7 @@ export function addDeadletterCommand(program: GdnCommand): void {
       .command(name)
       .argument('<agent>', 'the agent of the input')
       .argument('<instance>', 'the key of the conversation')
-      .argument('<id>', 'the id of the input, as `gdn deadletter list` shows it')
+      .argument('<id>', 'the id of the turn, short or whole, as `gdn deadletter list` shows it')
       .summary(summary)
       .description(description)
       .bundleOptions()
@@ -56,12 +56,15 @@ const orders = {
 } as const;
 
 async function showLetters(options: InstanceOptions): Promise<Result> {
-  const { reachSwarm } = await import('../swarm/reach-swarm.ts');
+  const [{ reachSwarm }, { shortIdOfEvent }] = await Promise.all([
+    import('../swarm/reach-swarm.ts'),
+    import('@goondan/runtime/internal'),
+  ]);
   const swarm = await reachSwarm(options);
   const letters = await swarm.deadLetters(addressIn(options));
   const shown = letters.map(({ agent, instanceKey, eventId, reason, deadAt, input }) => {
     const start = input === undefined ? '' : `    ${JSON.stringify(input.slice(0, MOST_SHOWN))}\n`;
-    return `${agent} ${instanceKey} ${eventId}  ${deadAt}\n    ${reason}\n${start}`;
+    return `${agent} ${instanceKey} ${shortIdOfEvent(eventId)}  ${deadAt}\n    ${reason}\n${start}`;
   });
   return { json: letters, text: shown.join('') || 'There are no dead letters.\n' };
 }

@@ -40,7 +40,7 @@ const rows: readonly Row[] = [
   ['instance list', bundle, 0, 'host', ''],
   ['instance show', `host default ${bundle}`, 0, 'user  Hi\nassistant  You said: Hi\n', ''],
   ['instance export', `host default ${bundle}`, 0, '"messages"', ''],
-  ['history', `host default ${bundle}`, 0, 'turn-event-', ''],
+  ['history', `host default ${bundle}`, 0, 'answered', ''],
   ['blame', `host default ${bundle}`, 0, 'Model/scripted', ''],
   ['fork', `host default ${bundle} --at 0 --as other`, 0, 'other', ''],
   ['instance delete', `host other ${bundle} --yes`, 0, 'other', ''],

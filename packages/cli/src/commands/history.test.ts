@@ -38,7 +38,7 @@ export const register: ExtensionRegister = (api) => {
 /** Removes ids and dates, which differ in every run. */
 const table = (text: string) =>
   text
-    .replaceAll(/turn-event-[0-9a-f-]{36}/g, 'turn-*')
+    .replaceAll(/(?<=^|turn )(?=[0-9-]*[a-f])[0-9a-f]{8}[0-9a-f-]*(?=[ ,])/gm, 'ID')
     .replaceAll(/20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '*')
     .split('\n')
     .map((line) => line.trimEnd())
@@ -77,12 +77,12 @@ describe('gdn history', () => {
     const page = await gdn('history host default --limit 5');
     expect(table(page.stdout)).toBe(
       [
-        'turn-*  *  answered',
+        'ID  *  answered',
         '  5  *  person via cli        append    three',
         '  6  *  model Model/scripted  append    3: one, two, three',
         'reset-4  *  started anew',
         '  7  *  runtime               truncate',
-        'turn-*  *  answered',
+        'ID  *  answered',
         '  8  *  person via cli        append    four',
         '  9  *  model Model/scripted  append    1: four',
         '',
@@ -135,10 +135,10 @@ describe('gdn blame', () => {
     await ask('ask');
     const host = table((await gdn('blame host default')).stdout);
     expect(host).toMatch(
-      /^#1 user {2}person via cli, turn-\*, \*\n {4}ask\n#2 assistant {2}model Model\/scripted, turn-\*\.step-0, \*\n {4}→ agents__request /,
+      /^#1 user {2}person via cli, turn ID, \*\n {4}ask\n#2 assistant {2}model Model\/scripted, turn ID step 0, \*\n {4}→ agents__request /,
     );
-    expect(host).toMatch(/#3 tool {2}tool agents__request, call \S+, turn-\*\.step-0, \*\n {4}.*You said: weather/);
-    expect((await gdn('blame helper default')).stdout).toMatch(/^#1 user {2}agent host \(default\), turn-call-/);
+    expect(host).toMatch(/#3 tool {2}tool agents__request, call \S+, turn ID step 0, \*\n {4}.*You said: weather/);
+    expect((await gdn('blame helper default')).stdout).toMatch(/^#1 user {2}agent host \(default\), turn [0-9a-f]{8}/);
   });
 
   test('names the events that a summary replaced', async () => {
@@ -173,19 +173,19 @@ export const register: ExtensionRegister = (api) => {
     const shown = table((await gdn('blame host default --show-replaced')).stdout);
     expect(shown).toStartWith(
       [
-        '#6 system  extension clerk, turn-*, *',
+        '#6 system  extension clerk, turn ID, *',
         '    They counted.',
         '    in the place of 4 messages, #1 to #4',
         '      #1 user, person via cli: one',
         '      #2 assistant, model Model/scripted: You said: one',
         '      #3 user, person via cli: two',
         '      #4 assistant, model Model/scripted: You said: two',
-        '#5 user  person via cli, turn-*, *',
+        '#5 user  person via cli, turn ID, *',
       ].join('\n'),
     );
     await gdn('fork host default --as copy');
     const copy = table((await gdn('blame host copy')).stdout);
-    expect(copy).toContain('#1 system  extension clerk, turn-*, from "default" #6, *\n');
+    expect(copy).toContain('#1 system  extension clerk, turn ID, from "default" #6, *\n');
     expect(copy).toContain('    there in the place of 4 messages, #1 to #4\n');
   });
 });

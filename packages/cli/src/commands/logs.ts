@@ -4,9 +4,9 @@ import { Option } from 'commander';
 import { addressIn, bundleFolder, type InstanceOptions, numberUpTo } from '../common-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { GdnCommand } from '../gdn-command.ts';
-import { chooseLines, type LineChoice, logLevels, readPattern } from '../logs/choose-lines.ts';
+import type { LineChoice } from '../logs/choose-lines.ts';
+import { logLevels, readPattern } from '../logs/log-options.ts';
 import { readSince } from '../logs/read-since.ts';
-import { renderLogLine } from '../logs/render-log-line.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
@@ -24,7 +24,7 @@ export function addLogsCommand(program: GdnCommand): void {
     .option('-f, --follow', 'keep printing what a running swarm logs')
     .option('--agent <name>', 'only lines of this agent')
     .option('--instance <key>', 'only lines of this conversation')
-    .option('--trace <id>', 'only lines of this trace')
+    .option('--trace <id>', 'only lines of this turn or trace; the beginning of the id is enough')
     .addOption(
       new Option('--level <level>', 'only lines of this level, and more important ones')
         .choices(logLevels)
@@ -49,10 +49,13 @@ export function addLogsCommand(program: GdnCommand): void {
 }
 
 async function showLogs(options: LogsOptions, terminal: Terminal, signal: AbortSignal): Promise<ExitCode> {
-  const [{ placeOfSwarm, reachSwarm }, { readSwarmLog }] = await Promise.all([
-    import('../swarm/reach-swarm.ts'),
-    import('@goondan/runtime/history'),
-  ]);
+  const [{ placeOfSwarm, reachSwarm }, { readSwarmLog }, { checkMeaning, chooseLines }, { renderLogLine }] =
+    await Promise.all([
+      import('../swarm/reach-swarm.ts'),
+      import('@goondan/runtime/history'),
+      import('../logs/choose-lines.ts'),
+      import('../logs/render-log-line.ts'),
+    ]);
   const { agent, instance, last, json = false } = options;
   const where = chooseLines(options);
   const question: LogQuestion = {
@@ -72,6 +75,7 @@ async function showLogs(options: LogsOptions, terminal: Terminal, signal: AbortS
       const { checkAgent } = await import('../logs/check-agent.ts');
       await checkAgent({ agent, place, folder: bundleFolder(undefined, options), running: swarm });
     }
+    if (options.trace !== undefined) checkMeaning(lines, options.trace);
     for (const line of lines) print(line);
     if (following === undefined) {
       if (lines.length === 0) terminal.printError(tellNothing(options));

@@ -108,7 +108,7 @@ describe('gdn replay of one recorded turn', () => {
     const { stdout, stderr, exitCode } = await gdn('replay');
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
     const [head, asked, served, , verdict] = stdout.split('\n');
-    expect(head).toStartWith(`Replayed ${turnId} of host (default), 20`);
+    expect(head).toStartWith(`Replayed turn ${turnId.slice('turn-event-'.length).slice(0, 8)}`);
     expect(asked).toBe('asked: weather');
     expect(served).toBe('2 steps, 2 model replies, 1 tool result served from the recording, 0 called');
     expect(verdict).toBe('No divergence: 4 layers behaved as recorded.');

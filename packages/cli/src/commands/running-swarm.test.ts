@@ -36,11 +36,12 @@ describe('a running swarm', () => {
     const send = () => gdn('send', ...helper('sent'), '--input', 'Hi', '--id', 'mail-1', '--json');
     const { stdout, ...rest } = await send();
     const sent = { accepted: true, eventId: 'mail-1', agent: 'helper', instanceKey: 'sent' };
-    expect(JSON.parse(stdout)).toEqual({ ...sent, duplicate: false });
+    const ids = { turnId: 'turn-mail-1', traceId: expect.stringMatching(/^[0-9a-f]{32}$/) };
+    expect(JSON.parse(stdout)).toEqual({ ...sent, ...ids, duplicate: false });
     expect(rest).toEqual(quiet);
-    expect(JSON.parse((await send()).stdout)).toEqual({ ...sent, duplicate: true });
+    expect(JSON.parse((await send()).stdout)).toEqual({ ...sent, ...ids, duplicate: true });
     const alone = await gdn('send', '--instance', 'sent', '--input', 'Hi');
-    expect(alone.stdout).toMatch(/^Accepted by host \(sent\): event-/);
+    expect(alone.stdout).toMatch(/^Accepted by host \(sent\): turn [0-9a-f]{8}/);
   });
 
   test('send --wait: prints like run', async () => {
@@ -104,7 +105,7 @@ describe('a running swarm', () => {
       look('logs', '--instance', 'f30', '--json'),
     ]);
     expect(JSON.parse(turns)).toMatchObject([{ ending: 'cancelled', finishReason: 'error' }]);
-    expect(history).toMatch(/^turn-\S+ {2}\S+ {2}cancelled\n/);
+    expect(history).toMatch(/^[0-9a-f]{8}\S* {2}\S+ {2}cancelled\n/);
     const levels = log.split('\n').filter((line) => line.includes('Turn cancelled: '));
     expect(levels.map((line) => JSON.parse(line).level)).toEqual(['info']);
     expect(log).not.toContain('Turn failed');

@@ -56,7 +56,9 @@ async function send(
       ),
     );
   }
-  const { accepted, eventId, duplicate, agent: to, instanceKey } = await swarm.deliver({ client: 'gdn', ...delivery });
-  const text = `${duplicate ? 'Already accepted' : 'Accepted'} by ${to} (${instanceKey}): ${eventId}\n`;
-  return { json: { accepted, eventId, agent: to, instanceKey, duplicate }, text };
+  const acceptance = await swarm.deliver({ client: 'gdn', ...delivery });
+  const { accepted, eventId, duplicate, agent: to, instanceKey, turnId, traceId } = acceptance;
+  const { shortTurnId } = await import('@goondan/runtime/internal');
+  const text = `${duplicate ? 'Already accepted' : 'Accepted'} by ${to} (${instanceKey}): turn ${shortTurnId(turnId)}\n`;
+  return { json: { accepted, eventId, agent: to, instanceKey, duplicate, turnId, traceId }, text };
 }

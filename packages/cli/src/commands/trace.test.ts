@@ -55,7 +55,7 @@ describe('gdn trace', () => {
     const [legend, head, asked, ...tree] = shown.stdout.trimEnd().split('\n');
     expect({ stderr: shown.stderr, exitCode: shown.exitCode }).toEqual({ stderr: '', exitCode: 0 });
     expect(legend).toStartWith('Outer layers hold inner ones.');
-    expect(head).toStartWith(`${turnId} of trace ${traceId}, 20`);
+    expect(head).toMatch(new RegExp(`^turn [0-9a-f]{8}\\S* of trace ${traceId}, 20`));
     expect(asked).toBe('asked: ask it');
     const expected = [
       'turn host N ms',

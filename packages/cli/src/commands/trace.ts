@@ -9,7 +9,7 @@ type TraceOptions = InstanceOptions & { readonly diff?: boolean; readonly mermai
 const description =
   'Shows the own time, the changes and the outcome of every layer of a turn, in called ' +
   'agents too. Without an id it lists the latest turns. The id is the id of a turn or a trace, or the ' +
-  'beginning of one, as `gdn run --json` and `gdn send --json` print it. `last` is the latest turn that no other ' +
+  'beginning of one, as every command prints it. `last` is the latest turn that no other ' +
   'agent asked for. The swarm does not have to run.';
 
 export function addTraceCommand(program: GdnCommand): void {

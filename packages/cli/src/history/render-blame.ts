@@ -1,4 +1,5 @@
 /** Renders the author of each message of a conversation, in two or three lines per message. */
+import { shortTurnId } from '@goondan/runtime/internal';
 import type { Blame, BlamedMessage, ReplacedMessages } from '@goondan/runtime/history';
 import { PIPED } from '../fit-width.ts';
 import { widthOf } from '../graphemes.ts';
@@ -28,12 +29,23 @@ function renderMessage(blamed: BlamedMessage, colors: Colors, columns: number): 
   ];
 }
 
-/** Formats a line such as `model Model/claude, turn-1.step-0, 2026-01-02T03:04:05Z`. */
+/** Formats a line such as `model Model/claude, turn 1f3a9c2b step 0, 2026-01-02T03:04:05Z`. */
 function describePut({ author, turnId, stepId, at, message, origin }: BlamedMessage): string {
   const call = author.kind === 'tool' && message.source.type === 'tool' ? [`call ${message.source.toolCallId}`] : [];
   const from = origin === undefined ? [] : [`from "${origin.instanceKey}" #${origin.seq}`];
-  const where = stepId ?? origin?.turnId ?? turnId;
-  return [describeAuthor(author), ...call, where, ...from, showTime(at)].join(', ');
+  return [
+    describeAuthor(author),
+    ...call,
+    describePlace(stepId ?? origin?.turnId ?? turnId),
+    ...from,
+    showTime(at),
+  ].join(', ');
+}
+
+/** Names the turn, or the step, of an id such as `turn-1` or `turn-1.step-0`. */
+function describePlace(id: string): string {
+  const [, turnId = id, step] = /^(.*)\.step-(\d+)$/s.exec(id) ?? [];
+  return `turn ${shortTurnId(turnId)}${step === undefined ? '' : ` step ${step}`}`;
 }
 
 function describeNumbers({ count, first, last }: Omit<ReplacedMessages, 'messages'>): string {

@@ -1,4 +1,5 @@
 /** Renders a page of a history: one line for each turn, and below it one line for each event of the turn. */
+import { shortTurnId } from '@goondan/runtime/internal';
 import type { HistoryEvent, HistoryPage, HistoryTurn } from '@goondan/runtime/history';
 import { endingOf } from '@goondan/types';
 import { harmlessText } from '../harmless-text.ts';
@@ -20,6 +21,7 @@ export function renderHistory(
   { colors, columns = PIPED }: Pick<Terminal, 'colors' | 'columns'>,
 ): string {
   const events = turns.flatMap((turn) => turn.events);
+  const turnIds = turns.map(({ turnId }) => turnId);
   const isNarrow = columns < NARROW;
   const widestAuthor = isNarrow ? 24 : 36;
   const nameOf = ({ author }: HistoryEvent) => shorten(harmlessText(describeAuthor(author)), widestAuthor);
@@ -29,7 +31,7 @@ export function renderHistory(
   return [...gone, ...turns.flatMap(renderTurn)].join('');
 
   function renderTurn(turn: HistoryTurn): string[] {
-    const head = [turn.turnId, showTime(turn.committedAt), describeEnd(turn)].join('  ');
+    const head = [shortTurnId(turn.turnId, turnIds), showTime(turn.committedAt), describeEnd(turn)].join('  ');
     return [`${colors.bold(harmlessText(head))}\n`, ...turn.events.map(renderEvent)];
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { LogLine } from '@goondan/runtime';
-import { chooseLines, type LineChoice, logLevels, readPattern } from './choose-lines.ts';
+import { checkMeaning, chooseLines, type LineChoice } from './choose-lines.ts';
+import { logLevels, readPattern } from './log-options.ts';
 import { renderLogLine } from './render-log-line.ts';
 
 const lines = logLevels.map((level, index): LogLine => {
@@ -34,6 +35,22 @@ describe('F-21 logs', () => {
     expect(shown({ grep: readPattern('^WARN host:\\Smessage') })).toEqual([]);
     expect(readPattern('\\Sfailed\\B').flags).toContain('i');
     expect(() => readPattern('(')).toThrow('regular expression');
+  });
+
+  test('F-23 --trace takes a turn or a trace, or the beginning of its id; an ambiguous one is rejected', () => {
+    const uuids = ['1f3a9c2b-0000-4000-8000-000000000000', '1f3a9c2b-1000-4000-8000-000000000000'];
+    const line: LogLine = { time: '2026-01-02T03:04:05.000Z', level: 'info', message: 'Hi', agent: 'host' };
+    const ofTurns = uuids.map((uuid) => ({ ...line, turnId: `turn-event-${uuid}`, traceId: `ab${uuid}` }));
+    const chosen = (trace: string) => ofTurns.filter(chooseLines({ level: 'info', trace }));
+    expect(chosen('1f3a9c2b')).toEqual(ofTurns);
+    expect(chosen('1f3a9c2b-1')).toEqual(ofTurns.slice(1));
+    expect(chosen('ab1f3a9c2b-0')).toEqual(ofTurns.slice(0, 1));
+    const candidates = '"1f3a9c2b" may be 1f3a9c2b-0, 1f3a9c2b-1.';
+    expect(() => checkMeaning(ofTurns, '1f3a9c2b')).toThrow(candidates);
+    expect(() => checkMeaning(ofTurns, 'ab')).toThrow('"ab" may be trace ab');
+    expect(() => checkMeaning(ofTurns, '1f3a9c2b-1')).not.toThrow();
+    const printed = ofTurns.map((each) => renderLogLine(each, false));
+    expect(printed[0]).toEndWith(' info host 1f3a9c2b: Hi\n');
   });
 
   test('times are local at a terminal, and UTC in a pipe', () => {

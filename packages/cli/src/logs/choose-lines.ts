@@ -1,15 +1,14 @@
 import type { LogLine } from '@goondan/runtime';
-import { InvalidArgumentError } from 'commander';
+import { ambiguousId, findTurnId, shortTurnId } from '@goondan/runtime/internal';
+import { logLevels } from './log-options.ts';
 import { textOfLine } from './render-log-line.ts';
-
-/** The levels of the log, the least important first. */
-export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
 export interface LineChoice {
   /** The least important level to show. */
   readonly level: (typeof logLevels)[number];
   readonly since?: Date | undefined;
   readonly grep?: RegExp | undefined;
+  /** The id of a turn or a trace, or its beginning. */
   readonly trace?: string | undefined;
 }
 
@@ -18,19 +17,26 @@ export function chooseLines({ level, since, grep, trace }: LineChoice): (line: L
   const hidden: readonly string[] = logLevels.slice(0, logLevels.indexOf(level));
   return (line) =>
     !hidden.includes(line.level) &&
-    (trace === undefined || line.traceId === trace) &&
+    (trace === undefined || meaningOf(line, trace) !== undefined) &&
     (since === undefined || new Date(line.time) >= since) &&
     (grep === undefined || grep.test(textOfLine(line)));
 }
 
-/** Reads the value of `--grep`. A pattern without capital letters ignores case. */
-export function readPattern(text: string): RegExp {
-  if (text === '') throw new InvalidArgumentError('It is empty.');
-  try {
-    // The capital letters of escapes, such as `\S` and `\p{L}`, are not part of the text.
-    const written = text.replaceAll(/\\(?:p\{[^}]*\}|.)/gis, '');
-    return new RegExp(text, /\p{Lu}/u.test(written) ? 'm' : 'im');
-  } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? `${error.message}.` : String(error));
-  }
+/**
+ * Returns the id that a typed id may mean in this line: that of its turn, or that of its trace. Returns `undefined` when
+ * the line is about something else.
+ */
+function meaningOf({ turnId, traceId }: LogLine, typed: string): string | undefined {
+  if (traceId?.startsWith(typed) === true) return `trace ${traceId}`;
+  return turnId === undefined ? undefined : findTurnId(typed, [turnId]);
+}
+
+/** Rejects a typed id that begins like several ids of the lines. **Errors** — `E_TRACE_AMBIGUOUS`. */
+export function checkMeaning(lines: readonly LogLine[], typed: string): void {
+  const meanings = new Set(lines.map((line) => meaningOf(line, typed)).filter((id) => id !== undefined));
+  const traces = [...meanings].filter((id) => id.startsWith('trace '));
+  const turnIds = [...meanings].filter((id) => !id.startsWith('trace '));
+  if (meanings.size < 2 || traces.includes(`trace ${typed}`)) return;
+  if (traces.length === 0) return void findTurnId(typed, turnIds);
+  throw ambiguousId(typed, [...traces, ...turnIds.map((turnId) => shortTurnId(turnId, turnIds))]);
 }

@@ -1,4 +1,5 @@
 import type { LogLine } from '@goondan/runtime';
+import { shortTurnId } from '@goondan/runtime/internal';
 import { logText, stackIn } from '../log-text.ts';
 import { localDate, twoDigits } from './read-since.ts';
 
@@ -9,8 +10,9 @@ export function renderLogLine(line: LogLine, isWatched: boolean): string {
 
 /** Formats a line without its time. */
 export function textOfLine(line: LogLine): string {
-  const { level, agent, instance, connection, extension } = line;
-  const who = [agent ?? connection, instance, extension].filter(Boolean).join(' ');
+  const { level, agent, instance, connection, extension, turnId } = line;
+  const turn = turnId === undefined ? undefined : shortTurnId(turnId);
+  const who = [agent ?? connection, instance, turn, extension].filter(Boolean).join(' ');
   const stack = stackIn(line).map((frame) => `  ${frame}\n`);
   return `${level} ${who === '' ? '' : `${who}: `}${logText(line)}\n${stack.join('')}`;
 }

@@ -1,7 +1,7 @@
 /** Describes the result of a replay for a person. */
 import { relative } from 'node:path';
 import type { ExplainedDivergence, ReplayedRun, ReplayReport } from '@goondan/runtime/history';
-import type { Change } from '@goondan/runtime/internal';
+import { type Change, shortTurnId } from '@goondan/runtime/internal';
 import { showText } from '../approval/show-text.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -28,7 +28,7 @@ export function renderReplay(
 
 function describeTurn({ turn: { turnId, agentName, instanceKey, startedAt, input = '' } }: ReplayReport): string {
   const asked = input === '' ? '' : `\nasked: ${oneLine(input)}`;
-  return `Replayed ${showText(turnId)} of ${showText(agentName)} (${showText(instanceKey)}), ${startedAt}${asked}`;
+  return `Replayed turn ${showText(shortTurnId(turnId))} of ${showText(agentName)} (${showText(instanceKey)}), ${startedAt}${asked}`;
 }
 
 function describeServed({ steps, served }: ReplayReport): string {

@@ -22,7 +22,7 @@
  */
 import type { ApprovalSummary, InstanceAddress, InstanceStatus, SwarmNotice } from '@goondan/runtime';
 import type { ConnectionStatus, DeadLetterSummary } from '@goondan/runtime/control';
-import type { BlamedMessage, HistoryPage, ReadTrace, TurnSummary } from '@goondan/runtime/history';
+import type { BlamedMessage, HistoryPage, ReadTrace, TurnSummary, TurnTrace } from '@goondan/runtime/history';
 import type { LayerSummary } from '@goondan/runtime/internal';
 import type { ExtensionStatusChanged, TurnError } from '@goondan/types';
 import type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
@@ -164,11 +164,16 @@ export type HistoryView = Sent<HistoryPage>;
  * workspace.
  */
 export interface TurnList {
-  readonly turns: readonly TurnSummary[];
+  readonly turns: readonly WithShortId<TurnSummary>[];
 }
 
+/** A turn with the short form of its id, as commands and log lines show it. */
+export type WithShortId<Turn> = Turn & { readonly shortId: string };
+
 /** `?id=` takes the id of a turn, a trace or an event, or the beginning of an id. */
-export type TraceView = ReadTrace;
+export interface TraceView extends ReadTrace {
+  readonly turns: readonly WithShortId<TurnTrace>[];
+}
 
 /**
  * The notices of a swarm as its watchers get them, beginning with the earlier notices of the turns that are running.

@@ -1,5 +1,6 @@
 /** Prints a recorded turn for `gdn demo` and `gdn trace`. */
 import { renderTrace, type TurnTrace } from '@goondan/runtime/history';
+import { shortTurnId } from '@goondan/runtime/internal';
 import { harmlessText } from '../harmless-text.ts';
 import type { Terminal } from '../terminal.ts';
 import { fitTree } from './fit-tree.ts';
@@ -27,5 +28,5 @@ export function printTrace(
 
 function describeTurn({ turnId, traceId, startedAt, input = '' }: TurnTrace): string {
   const asked = input === '' ? '' : `\nasked: ${harmlessText(input.replaceAll(/\s+/g, ' '))}`;
-  return `${harmlessText(turnId)} of trace ${harmlessText(traceId)}, ${startedAt}${asked}`;
+  return `turn ${harmlessText(shortTurnId(turnId))} of trace ${harmlessText(traceId)}, ${startedAt}${asked}`;
 }

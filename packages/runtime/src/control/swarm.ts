@@ -215,7 +215,8 @@ export interface Swarm {
    */
   watch(filter: WatchFilter, listener: (notice: SwarmNotice) => void): Promise<SwarmWatch>;
   /**
-   * Cancels the running or pending turn of an event; without an event id, the running turn. Resolves with false when
+   * Cancels the running or pending turn of an event; without an event id, the running turn. `eventId` may also be the
+   * id of the turn, whole or in its short form. Resolves with false when
    * there is no such turn, and otherwise when the cancel is durable: the turn then ends as cancelled, even if the swarm
    * dies first.
    */
@@ -235,7 +236,10 @@ export interface Swarm {
    */
   forkInstance(instance: InstanceAddress & ForkOptions): Promise<ForkedInstance>;
   deadLetters(choice?: InstanceChoice): Promise<readonly DeadLetterSummary[]>;
-  /** Accepts the event of a dead letter again. Resolves with false when the letter does not exist. */
+  /**
+   * Accepts the event of a dead letter again. `eventId` may also be the id of the turn, whole or in its short form.
+   * Resolves with false when the letter does not exist.
+   */
   retryDeadLetter(letter: InstanceAddress & { readonly eventId: string }): Promise<boolean>;
   dropDeadLetter(letter: InstanceAddress & { readonly eventId: string }): Promise<boolean>;
   /** Lists the tool calls that wait for approval, oldest first. */

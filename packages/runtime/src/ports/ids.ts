@@ -20,11 +20,3 @@ export function turnIdOf(eventId: string): string {
 export function eventIdOf(turnId: string): string {
   return turnId.replace(/^turn-/, '');
 }
-
-/**
- * Returns the turn ids that a typed id may refer to. A person may type a turn id, an event id, or only the random part
- * of an event id.
- */
-export function typedTurnIds(id: string): string[] {
-  return [id, turnIdOf(id), turnIdOf(`event-${id}`)];
-}

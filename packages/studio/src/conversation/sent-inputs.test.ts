@@ -25,6 +25,6 @@ describe('inputs without a finished turn', () => {
 });
 
 function running(turnId: string) {
-  const ids = { turnId, traceId: 'x', spanId: 'y', agentName: 'a', instanceKey: 'k' };
+  const ids = { turnId, shortId: turnId, traceId: 'x', spanId: 'y', agentName: 'a', instanceKey: 'k' };
   return { ...ids, startedAt: '', input: 'theirs', resumes: 0 };
 }

@@ -32,6 +32,7 @@ export function Inspector({ workspaceId, shown, turn, at, version, show }: Event
         <Tabs names={tabNames} chosen={tab} choose={setTab} />
         <span className="quiet inspector-says cut">
           {[
+            ...(current === undefined ? [] : [`turn ${current.shortId}`]),
             ...(current?.durationMs === undefined ? [] : [describeDuration(current.durationMs)]),
             ...(current?.input === undefined ? [] : [`“${current.input}”`]),
           ].join(' · ')}

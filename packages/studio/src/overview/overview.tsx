@@ -89,6 +89,7 @@ export function Overview({ view, goTo, version, refetch }: OverviewProps) {
                 <tr key={turn.turnId}>
                   <td className="quiet">{describeAge(turn.startedAt)}</td>
                   <td>{turn.agentName}</td>
+                  <td className="quiet turn-id">{turn.shortId}</td>
                   <td className="turns-input">
                     <a
                       href={writeRoute({
@@ -98,7 +99,7 @@ export function Overview({ view, goTo, version, refetch }: OverviewProps) {
                         turn: turn.turnId,
                       })}
                     >
-                      {turn.input ?? turn.turnId}
+                      {turn.input ?? turn.shortId}
                     </a>
                   </td>
                   <td className={turn.ending === 'failed' || turn.truncated === true ? 'bad' : 'quiet'}>

@@ -81,8 +81,8 @@ export const storeErrors = {
       'Read the cause: usually permissions or a failing disk. All inputs that were accepted earlier are kept.',
   },
   E_TRACE_AMBIGUOUS: {
-    meaning: 'More than one recorded turn or trace has an id that begins like this.',
-    suggestion: 'Type more of the id. `gdn trace` lists the latest turns.',
+    meaning: 'More than one turn or trace has an id that begins like this.',
+    suggestion: 'Type one of the ids in the message. `gdn trace` lists the latest turns.',
   },
   E_TRACE_UNKNOWN: {
     forPrograms: true,

@@ -1,10 +1,11 @@
 /** Handlers that read a workspace. They change nothing. */
 import { type Journal, listTurns, readHistory, readTurnTrace } from '@goondan/runtime/history';
+import { shortTurnId } from '@goondan/runtime/internal';
 import type { AgentAddress } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { withInstance } from '../../instance/read-instances.ts';
 import type { SwarmPlace } from '../../swarm/attach-swarm.ts';
-import type { TurnList } from '../contract.ts';
+import type { TraceView, TurnList, WithShortId } from '../contract.ts';
 import { addressOf, numberOf, readQuery } from '../http/read-query.ts';
 import type { StudioHost } from '../studio-host.ts';
 import { readConversation } from './read-conversation.ts';
@@ -65,13 +66,22 @@ function turns(host: StudioHost, place: SwarmPlace, url: URL): Promise<TurnList>
     ...(agent === undefined ? {} : { agentName: agent }),
     ...(instanceKey === undefined ? {} : { instanceKey }),
   };
-  return host.reads.run(keyOf('turns', place, question), async () => ({ turns: await listTurns(place, question) }));
+  return host.reads.run(keyOf('turns', place, question), async () => ({
+    turns: withShortIds(await listTurns(place, question)),
+  }));
 }
 
 function trace(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> {
   const { id } = readQuery(url, ['id']);
   if (id === undefined) throw new Refusal(400, 'E_STUDIO_REQUEST', 'The request names no turn. Add its `id`.');
-  return host.reads.run(keyOf('trace', place, id), () => readTurnTrace(place, id));
+  return host.reads.run(keyOf('trace', place, id), async (): Promise<TraceView> => {
+    const found = await readTurnTrace(place, id);
+    return { ...found, turns: withShortIds(found.turns) };
+  });
+}
+
+function withShortIds<Turn extends { readonly turnId: string }>(listed: readonly Turn[]): WithShortId<Turn>[] {
+  return listed.map((turn) => ({ ...turn, shortId: shortTurnId(turn.turnId) }));
 }
 
 /** Reads one conversation; equal requests at the same time share one read. **Errors** — `E_INSTANCE_UNKNOWN`. */

@@ -14,7 +14,7 @@ import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { ReplaySource } from '../../trace/replay.ts';
 import { waitAtMost } from '../../ports/clock.ts';
-import { turnIdOf } from '../../ports/ids.ts';
+import { shortIdOfEvent } from '../../ports/turn-ids.ts';
 import { describeAgent, tellChanges } from './describe-agent.ts';
 import { type InstanceMessage, openInstance } from './open-instance.ts';
 import type { AgentChannel, ProcessHost } from './process-host.ts';
@@ -164,7 +164,7 @@ class AgentProcess {
   #loseTurn(eventId: string, thrown: unknown): void {
     if (this.#hasEnded()) return;
     const error = this.#maskedError(thrown, 'E_UNEXPECTED');
-    this.#log.writeThrown('error', 'turn.lost', `${turnIdOf(eventId)} ended without a result`, thrown);
+    this.#log.writeThrown('error', 'turn.lost', `Turn ${shortIdOfEvent(eventId)} ended without a result`, thrown);
     this.channel.send({ type: 'turn.lost', eventId, error }).catch(() => undefined);
     void this.#end(1);
   }

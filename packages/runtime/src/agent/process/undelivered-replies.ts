@@ -8,6 +8,7 @@
  *    delivered reply is not removed, it is only sent once more. When more than `MOST_TAKEN` delivered replies are
  *    queued for removal, the oldest are forgotten and sent once more, too.
  */
+import { shortIdOfEvent } from '../../ports/turn-ids.ts';
 import type { QueueEntry } from '../../workspace/lines/durable-queue.ts';
 import { decodeReply } from '../../workspace/records/reply.ts';
 import type { InstanceJournal } from './instance-journal.ts';
@@ -91,7 +92,7 @@ export class UndeliveredReplies {
         const { outbox } = await journal.open();
         await outbox.acknowledge(journal.address, PREFIX + eventId);
       } catch (error) {
-        this.report(`The answer to ${eventId} could not be taken out of the outbox`, error);
+        this.report(`The answer of turn ${shortIdOfEvent(eventId)} could not be taken out of the outbox`, error);
       }
     }
   }

@@ -1,9 +1,10 @@
 /** The handle of a swarm that runs in this process. The control socket offers it to other processes. */
-import { type AgentAddress, GoondanError } from '@goondan/types';
+import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import { defined } from '../../json/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Ids } from '../../ports/ids.ts';
+import { eventIdOf, type Ids, turnIdOf } from '../../ports/ids.ts';
+import { findTurnId, shortIdOfEvent } from '../../ports/turn-ids.ts';
 import { type DeadLetter, retryOf } from '../../workspace/records/dead-letter.ts';
 import type { PlanReconcile } from '../../config/plan-reconcile.ts';
 import { pendingInputs, takenKey } from '../../workspace/journal/instance-refusals.ts';
@@ -85,7 +86,8 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
 
     async cancel({ agent = deps.entryAgent(), instanceKey = 'default', eventId, reason = BY_A_CLIENT }) {
       const address = checkAddress({ agent, instanceKey });
-      const id = eventId ?? swarm.instances.find(address)?.running?.id;
+      const instance = swarm.instances.find(address);
+      const id = eventId === undefined ? instance?.running?.id : findEventId(eventId, instance?.state.queue);
       return id !== undefined && swarm.cancel(address, id, reason);
     },
 
@@ -138,20 +140,23 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
 
     async retryDeadLetter({ eventId, ...instance }) {
       const at = checkAddress(instance);
-      const letter = (await journal.deadLetters.list(at)).find(({ event }) => event.id === eventId);
+      const letter = await findLetter(at, eventId);
       if (letter === undefined) return false;
       // Accept first, then remove. After a crash in between, the letter still exists, and accepting the same id again
       // changes nothing.
       await swarm.accept(at, retryOf(letter), false);
-      await takeLetter(at, eventId);
+      await takeLetter(at, letter);
       return true;
     },
 
     async dropDeadLetter({ eventId, ...instance }) {
       const at = checkAddress(instance);
-      const isDropped = await takeLetter(at, eventId);
-      if (isDropped) swarm.report('info', 'event.dropped', `The dead letter of event ${eventId} was dropped.`, at);
-      return isDropped;
+      const letter = await findLetter(at, eventId);
+      if (letter === undefined) return false;
+      await takeLetter(at, letter);
+      const turn = shortIdOfEvent(letter.event.id);
+      swarm.report('info', 'event.dropped', `The dead letter of turn ${turn} was dropped.`, at);
+      return true;
     },
 
     approvals: async () => swarm.approvals.pending(),
@@ -217,11 +222,14 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
   /**
    * Removes a dead letter while the instance has no process, because a running agent process owns the file of letters.
    */
-  async function takeLetter(at: AgentAddress, eventId: string): Promise<boolean> {
+  async function takeLetter(at: AgentAddress, { event: { id } }: DeadLetter): Promise<void> {
+    await swarm.instances.whileAsleep(at, { graceMs: deps.graceMs() }, () => journal.deadLetters.drop(at, id));
+  }
+
+  async function findLetter(at: AgentAddress, typed: string): Promise<DeadLetter | undefined> {
     const letters = await journal.deadLetters.list(at);
-    if (!letters.some(({ event }) => event.id === eventId)) return false;
-    await swarm.instances.whileAsleep(at, { graceMs: deps.graceMs() }, () => journal.deadLetters.drop(at, eventId));
-    return true;
+    const id = findEventId(typed, letters);
+    return letters.find(({ event }) => event.id === id);
   }
 
   async function beginAnew(at: AgentAddress): Promise<boolean> {
@@ -264,6 +272,16 @@ function describeInstance({ address, status, pid, state, extensionStatuses }: In
     crashes: restarts.crashes,
     ...defined({ pid, problem: startError && describeProblem(startError), extensions: extensionStatuses }),
   };
+}
+
+/** Finds the event that a client means: by its id, by the id of its turn, or by the short form of that id. */
+function findEventId(
+  typed: string,
+  entries: readonly { readonly event: Pick<AgentEvent, 'id'> }[] = [],
+): string | undefined {
+  const turnIds = entries.map(({ event }) => turnIdOf(event.id));
+  const turnId = findTurnId(typed, turnIds, { isChange: true });
+  return turnId === undefined ? undefined : eventIdOf(turnId);
 }
 
 function summaryOf(at: AgentAddress, { event, crashes, reason, deadAt }: DeadLetter): DeadLetterSummary {

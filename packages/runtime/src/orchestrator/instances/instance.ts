@@ -7,6 +7,7 @@ import type { AgentSelf, FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLevel, LogLine } from '../../ports/log-line.ts';
+import { shortIdOfEvent } from '../../ports/turn-ids.ts';
 import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import type { InstanceInput, InstanceState, Phase } from '../supervision/instance-state.ts';
 import { hasTurn } from '../supervision/instance-step.ts';
@@ -102,7 +103,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
         return this.report(
           'error',
           'event.dead_lettered',
-          `Event ${action.event.id} ended its process ${action.crashes} times and becomes a dead letter.`,
+          `Turn ${shortIdOfEvent(action.event.id)} ended its process ${action.crashes} times, and its event becomes a dead letter.`,
         );
       case 'requests.fail':
         return events.requestsFailed(this.address, action.error);

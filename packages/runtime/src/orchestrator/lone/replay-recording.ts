@@ -9,6 +9,7 @@ import { extensionDigest } from '../../config/extension-digest.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { maskSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { shortTurnId } from '../../ports/turn-ids.ts';
 import type { Divergence, ReplayOutcome, ReplaySource } from '../../trace/replay.ts';
 import type { RecordedRun } from '../../trace/assemble-recording.ts';
 import type { RecordedHalt, Recording } from '../../trace/recording.ts';
@@ -181,7 +182,7 @@ function refuseUnknownStates({ turn, unknownStates }: KeptRecording, { extension
   const unknown = extensions.find(({ resource }) => unknownStates.includes(resource.metadata.name));
   if (unknown === undefined) return;
   const problem = `the state of Extension/${unknown.resource.metadata.name} before it was too long to be kept`;
-  throw new GoondanError('E_REPLAY_INCOMPLETE', `${turn.turnId} cannot be replayed: ${problem}.`);
+  throw new GoondanError('E_REPLAY_INCOMPLETE', `Turn ${shortTurnId(turn.turnId)} cannot be replayed: ${problem}.`);
 }
 
 /** Returns the extensions that differ from the recording, including added and removed ones. */

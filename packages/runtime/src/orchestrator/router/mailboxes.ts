@@ -13,6 +13,7 @@
  * 6. A cancel is marked in the inbox before it is confirmed: the turn ends as cancelled, whichever process dies
  *    meanwhile.
  */
+import { shortIdOfEvent } from '../../ports/turn-ids.ts';
 import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
@@ -103,7 +104,7 @@ export class Mailboxes {
       await this.#inOrder(at, async () => isQueued(false) && this.#deps.journal.cancel(at, eventId, reason));
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
-      const message = `The cancellation of ${eventId} cannot be written to disk, and is lost after a restart: ${problem}`;
+      const message = `The cancellation of turn ${shortIdOfEvent(eventId)} cannot be written to disk, and is lost after a restart: ${problem}`;
       this.#deps.report('warn', 'cancel.not_written', message, at);
     }
     return true;

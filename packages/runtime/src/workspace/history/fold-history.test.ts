@@ -44,8 +44,8 @@ test.each([
 });
 
 test.each([
-  ['1f3', '"1f3" may be turn-event-1f3a9c2b-1, turn-event-1f3b0000-2, turn-event-1f3b.'],
-  ['turn-x', 'No turn "turn-x" is in the history of this conversation.'],
-])('rejects %s', async (typed, message) => {
-  expect(await rejectionOf(foldHistory(source, instance, typed))).toMatchObject({ code: 'E_HISTORY_RANGE', message });
+  ['1f3', 'E_TRACE_AMBIGUOUS', '"1f3" may be 1f3a9c2b, 1f3b0000, event-1f3b.'],
+  ['turn-x', 'E_HISTORY_RANGE', 'No turn "turn-x" is in the history of this conversation.'],
+])('F-23 rejects %s', async (typed, code, message) => {
+  expect(await rejectionOf(foldHistory(source, instance, typed))).toMatchObject({ code, message });
 });

@@ -1,6 +1,6 @@
 /** Reads a conversation as it was at one moment. */
 import { type AgentAddress, GoondanError } from '@goondan/types';
-import { typedTurnIds } from '../../ports/ids.ts';
+import { findTurnId, typedTurnIds } from '../../ports/turn-ids.ts';
 import type { UncheckedListener } from '../archive/read-committed-turns.ts';
 import { isCorrupt } from '../lines/corrupt-store.ts';
 import { HistoryFold } from './history-fold.ts';
@@ -17,7 +17,8 @@ export type Moment = number | string;
  * file at a time, and keeps only the conversation in memory. If `onUnchecked` is given, damage after the moment or in
  * the commit record is reported to it instead of thrown.
  *
- * **Errors** — `E_HISTORY_RANGE` when the event or turn does not exist or is no longer kept; those of reading.
+ * **Errors** — `E_HISTORY_RANGE` when the event or turn does not exist or is no longer kept; `E_TRACE_AMBIGUOUS` with
+ * the candidates; those of reading.
  */
 export async function foldHistory(
   source: HistorySource,
@@ -29,7 +30,7 @@ export async function foldHistory(
   if (typeof moment === 'number' && !(Number.isSafeInteger(moment) && moment >= 0)) {
     throw range(`${moment} is not the number of an event.`);
   }
-  const turnId = typeof moment === 'string' ? await findTurnId(source, instance, moment, onUnchecked) : undefined;
+  const turnId = typeof moment === 'string' ? await resolveTurn(source, instance, moment, onUnchecked) : undefined;
   const { start, turns } = await source.history(instance, onUnchecked);
   const fold = new HistoryFold(start, replacedLimit);
   const until = typeof moment === 'number' ? moment : Number.POSITIVE_INFINITY;
@@ -54,28 +55,22 @@ export async function foldHistory(
   return fold;
 }
 
-/** The number of turn ids listed in an error message. */
-const MOST_NAMED = 5;
-
-async function findTurnId(
+/** Finds the turn that a typed id means. Only the ids that may be meant are kept in memory. */
+async function resolveTurn(
   source: HistorySource,
   instance: AgentAddress,
   typed: string,
   onUnchecked: UncheckedListener | undefined,
 ): Promise<string> {
-  const ids = typedTurnIds(typed);
-  const begins = new Set<string>();
+  const typedIds = typedTurnIds(typed);
+  const turnIds = new Set<string>();
   for await (const { turnId } of (await source.history(instance, onUnchecked)).turns) {
     if (turnId === typed) return turnId;
-    if (ids.some((id) => turnId.startsWith(id))) begins.add(turnId);
+    if (typedIds.some((id) => turnId.startsWith(id))) turnIds.add(turnId);
   }
-  const exact = ids.find((id) => begins.has(id));
-  const [only, ...others] = begins;
-  if (exact !== undefined) return exact;
-  if (only === undefined) throw unknownTurn(typed);
-  if (others.length === 0) return only;
-  const more = others.length >= MOST_NAMED ? ', …' : '';
-  throw range(`"${typed}" may be ${[only, ...others].slice(0, MOST_NAMED).join(', ')}${more}.`);
+  const found = findTurnId(typed, turnIds);
+  if (found === undefined) throw unknownTurn(typed);
+  return found;
 }
 
 function tooLate(moment: number, last: number): string {

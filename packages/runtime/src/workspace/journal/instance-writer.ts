@@ -45,6 +45,7 @@ import { planStates } from './plan-states.ts';
 import { readMetadata } from '../records/read-metadata.ts';
 import { recover } from './recover.ts';
 import { turnIdOf } from '../../ports/ids.ts';
+import { shortTurnId } from '../../ports/turn-ids.ts';
 
 export class InstanceWriter {
   readonly #serial: FailStop;
@@ -251,7 +252,10 @@ export class InstanceWriter {
    */
   #refuseForgotten(turnId: string): void {
     if (!this.#inbox.wasHandled(turnId)) return;
-    throw new GoondanError('E_TURN_FORGOTTEN', `The event of ${turnId} was handled; how that ended is no longer kept`);
+    throw new GoondanError(
+      'E_TURN_FORGOTTEN',
+      `The event of turn ${shortTurnId(turnId)} was handled; how that ended is no longer kept`,
+    );
   }
 
   #refuseOutOfOrder(turnId: string, pending: readonly InboxEntry[], entry: InboxEntry | undefined): void {
@@ -276,7 +280,7 @@ export class InstanceWriter {
     await together([events.truncate(0), turn.truncate(0)]);
     this.stored.warn({
       path: events.path,
-      message: `dropped ${turnId}, which had been interrupted and was not resumed`,
+      message: `dropped turn ${shortTurnId(turnId ?? '')}, which had been interrupted and was not resumed`,
     });
   }
 

@@ -199,7 +199,7 @@ test('a turn without an accepted event gives way to the next turn, with a warnin
   const { journal: again, warnings } = await open({ root });
   await runSimpleTurn(again, coder, 'b');
   expect(warnings.map(({ message }) => message)).toEqual([
-    'dropped turn-a, which had been interrupted and was not resumed',
+    'dropped turn a, which had been interrupted and was not resumed',
   ]);
   expect((await again.read(coder)).messages.map(({ id }) => id)).toEqual(['input-b', 'answer-b']);
 });

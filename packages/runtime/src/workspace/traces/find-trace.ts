@@ -4,7 +4,7 @@
  */
 import { GoondanError } from '@goondan/types';
 import type { Fs } from '../../ports/fs.ts';
-import { typedTurnIds } from '../../ports/ids.ts';
+import { ambiguousId, shortTurnId, typedTurnIds } from '../../ports/turn-ids.ts';
 import type { TurnSummary } from '../../trace/turn-trace.ts';
 import { pathSegment } from '../layout/path-segment.ts';
 import type { TraceFile } from './trace-names.ts';
@@ -84,17 +84,15 @@ export function unknownTrace(id: string): GoondanError {
   return new GoondanError('E_TRACE_UNKNOWN', `Nothing is recorded of a turn or a trace "${id}".`);
 }
 
-/** The number of candidates in an error message. */
-const MOST_NAMED = 5;
-
 /** Makes the error for an ambiguous id. It lists each candidate with an id that only this candidate has. */
 function ambiguous(id: string, traces: readonly string[], turns: readonly TurnSummary[]): GoondanError {
-  const idOf = ({ turnId, spanId }: TurnSummary) =>
-    turns.filter((turn) => turn.turnId === turnId).length > 1 || spanId.startsWith(id) ? spanId : turnId;
-  const named = [
+  const turnIds = turns.map(({ turnId }) => turnId);
+  const idOf = ({ turnId, spanId }: TurnSummary) => {
+    const isShared = turnIds.filter((other) => other === turnId).length > 1;
+    return isShared || spanId.startsWith(id) ? spanId : shortTurnId(turnId, turnIds);
+  };
+  return ambiguousId(id, [
     ...traces.map((trace) => `trace ${trace}`),
     ...turns.map((turn) => `${idOf(turn)} (${turn.agentName} ${turn.instanceKey}, ${turn.startedAt})`),
-  ];
-  const more = named.length > MOST_NAMED ? `, and ${named.length - MOST_NAMED} more` : '';
-  return new GoondanError('E_TRACE_AMBIGUOUS', `"${id}" may be ${named.slice(0, MOST_NAMED).join(', ')}${more}.`);
+  ]);
 }

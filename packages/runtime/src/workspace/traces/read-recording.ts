@@ -5,6 +5,7 @@
 import type { StoredMessageEvent } from '../../messages/message-text.ts';
 import { GoondanError, type JsonValue, type MessageEvent } from '@goondan/types';
 import { type Fs, systemFs } from '../../ports/fs.ts';
+import { shortTurnId } from '../../ports/turn-ids.ts';
 import { assembleRecording, type RecordedRun } from '../../trace/assemble-recording.ts';
 import type { TurnSummary } from '../../trace/turn-trace.ts';
 import type { ArchivedTurn } from '../archive/read-archive.ts';
@@ -104,5 +105,5 @@ function storedEvent(event: MessageEvent): StoredMessageEvent {
 
 function unusable(turnId: string, problem: string, isUnfinished: boolean): GoondanError {
   const code = isUnfinished ? 'E_REPLAY_UNFINISHED' : 'E_REPLAY_INCOMPLETE';
-  return new GoondanError(code, `${turnId} cannot be replayed: ${problem}.`);
+  return new GoondanError(code, `Turn ${shortTurnId(turnId)} cannot be replayed: ${problem}.`);
 }

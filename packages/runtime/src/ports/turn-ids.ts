@@ -1,0 +1,105 @@
+/**
+ * The ids of turns for people: the short form that every command, log line and Studio shows, and the turn that a typed
+ * id means.
+ *
+ * The id of a turn is `turn-` and the id of its event. A client's event is `event-<uuid>`, that of a connector
+ * `heard-<digits>`, that of another agent `call-<digits>`; any other id was chosen by the sender.
+ *
+ * Invariants:
+ * 1. `findTurnId` accepts every short form.
+ * 2. A short form is never a number, because a number is an event of a conversation (`gdn history --at 5`), and never
+ *    `last`.
+ */
+import { GoondanError } from '@goondan/types';
+import { turnIdOf } from './ids.ts';
+
+const kinds = ['event', 'heard', 'call'] as const;
+const RANDOM = new RegExp(`^turn-(?:${kinds.join('|')})-([0-9a-f]{8}-?[0-9a-f][0-9a-f-]*)$`);
+const PREFIX = new RegExp(`^(?:turn-)?(?:(?:${kinds.join('|')})-)?`);
+/** The length of a short form. It is longer if another turn's id begins with the same characters. */
+const SHORTEST = 8;
+
+/**
+ * Returns the short form of a turn's id: the beginning of its random part, or the whole id of the event if the sender
+ * chose it. `among`: the ids of turns that the short form must not fit.
+ *
+ * @example shortTurnId('turn-event-1f3a9c2b-0000-4000-8000-000000000000') // '1f3a9c2b'
+ * @example shortTurnId('turn-mail-17') // 'mail-17'
+ */
+export function shortTurnId(turnId: string, among: Iterable<string> = []): string {
+  const own = randomPart(turnId);
+  if (own === undefined) return chosenPart(turnId);
+  const others = Array.from(among, randomPart).filter((other) => other !== undefined && other !== own);
+  const isOpen = (short: string) => /^\d+-?$/.test(short) || others.some((other) => other?.startsWith(short));
+  let length = SHORTEST;
+  while (length < own.length && isOpen(own.slice(0, length))) length++;
+  return own.slice(0, length);
+}
+
+/** Returns the short form of the turn of an event. */
+export function shortIdOfEvent(eventId: string): string {
+  return shortTurnId(turnIdOf(eventId));
+}
+
+function randomPart(turnId: string): string | undefined {
+  return RANDOM.exec(turnId)?.[1];
+}
+
+function chosenPart(turnId: string): string {
+  const chosen = turnId.replace(/^turn-/, '');
+  return /^(?:\d+|last|-.*|)$/s.test(chosen) ? turnId : chosen;
+}
+
+/** Returns every turn id that a typed id may stand for: whole, without `turn-`, or the random part only. */
+export function typedTurnIds(typed: string): string[] {
+  return [typed, turnIdOf(typed), ...kinds.map((kind) => turnIdOf(`${kind}-${typed}`))];
+}
+
+export interface FindTurnOptions {
+  /**
+   * True if the turn is changed, for example cancelled. The beginning of an id that a sender chose does not count then,
+   * because `mail-1` may have ended and `mail-17` may not.
+   */
+  readonly isChange?: boolean;
+}
+
+/**
+ * Finds the turn that a typed id means: the turn with this id, or the only turn whose id begins like this. Returns
+ * `undefined` when there is none. **Errors** — `E_TRACE_AMBIGUOUS`, with the candidates.
+ */
+export function findTurnId(
+  typed: string,
+  turnIds: Iterable<string>,
+  { isChange = false }: FindTurnOptions = {},
+): string | undefined {
+  const known = new Set(turnIds);
+  const typedIds = typedTurnIds(typed);
+  const exact = typedIds.find((id) => known.has(id));
+  if (exact !== undefined) return exact;
+  const begins = [...known].filter(
+    (turnId) => typedIds.some((id) => turnId.startsWith(id)) && (!isChange || isLongEnough(typed, turnId)),
+  );
+  if (begins.length > 1)
+    throw ambiguousId(
+      typed,
+      begins.map((turnId) => shortTurnId(turnId, begins)),
+    );
+  return begins[0];
+}
+
+/** Returns true if a typed beginning has as much of the random part of the id as a short form. */
+function isLongEnough(typed: string, turnId: string): boolean {
+  return randomPart(turnId) !== undefined && typed.replace(PREFIX, '').length >= SHORTEST;
+}
+
+/** The number of candidates in an error message. */
+const MOST_NAMED = 5;
+
+/** Makes the error for an id that begins like several others. `candidates`: texts that name them. */
+export function ambiguousId(typed: string, candidates: readonly string[]): GoondanError {
+  const more = candidates.length > MOST_NAMED ? `, and ${candidates.length - MOST_NAMED} more` : '';
+  return new GoondanError(
+    'E_TRACE_AMBIGUOUS',
+    `"${typed}" may be ${candidates.slice(0, MOST_NAMED).join(', ')}${more}.`,
+  );
+}
