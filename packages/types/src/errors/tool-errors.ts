@@ -87,6 +87,12 @@ export const toolErrors = {
     suggestion:
       'Ask for less: a slice such as `[0:10]`, single fields, `length(@)` or `keys(@)`. The bundle sets the limits.',
   },
+  E_REQUIRED_TOOLS: {
+    meaning: 'The turn ended without a successful call of a tool that the extension `required-tools` demands.',
+    suggestion:
+      'Read in the history why the model did not call the tool. Tell the model in the system prompt when to call it, raise ' +
+      '`maxReminders`, or set `whenMissing: answer` in the config of the extension.',
+  },
   E_SKILL_FILE: {
     meaning: "A skill's file is missing, outside the skill's folder, not text, or too long.",
     suggestion: 'Use one of the files that were listed when the skill was opened.',

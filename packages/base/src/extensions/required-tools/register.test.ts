@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { type JsonObject, type Message, textOf } from '@goondan/types';
+import { extensionFile, scriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
+
+const requiring = (config: JsonObject, name = 'required-tools') =>
+  extensionFile(name, join(import.meta.dir, '..', '..', '..'), './src/extensions/required-tools/register.ts', config);
+
+const shop = {
+  name: 'shop',
+  exports: ['look', 'pay', 'break'].map((name) => ({ name, description: `Can ${name}.` })),
+  handlers: {
+    look: () => 'three apples',
+    pay: () => 'paid',
+    break: () => {
+      throw new Error('It is broken.');
+    },
+  },
+};
+
+const start = (config: JsonObject, options: ScriptedAgentOptions = {}) =>
+  scriptedAgent({ tools: [shop], extensions: [requiring(config)], ...options });
+
+const texts = (messages: readonly Message[]) => messages.map(textOf);
+const reminder = 'Before you answer, call each of these tools successfully:';
+/** Calls a tool only after a reminder. */
+const forgetful = [
+  { afterTool: 'shop__look', say: 'Three apples.' },
+  { when: '^Before you answer', call: { tool: 'shop__look' } },
+  { say: 'Some apples, I guess.' },
+];
+
+describe('required-tools', () => {
+  test('D-25 sends the model back with the names of the missing tools, until they were called', async () => {
+    const tested = await start({ tools: ['shop__look'] }, { script: forgetful });
+    const turn = await tested.say('What is there?');
+    expect([turn.text, turn.stepCount]).toEqual(['Three apples.', 3]);
+    expect(turn.result.finishReason).toBe('text_response');
+    const [, second] = tested.requests;
+    expect(second?.messages).toEqual([
+      { role: 'user', content: 'What is there?' },
+      { role: 'user', content: `${reminder} shop__look` },
+    ]);
+    await tested.close();
+  });
+
+  test('D-25 a rejected answer is neither streamed nor kept, and the reminder is not kept', async () => {
+    const tested = await start({ tools: ['shop__look'] }, { script: forgetful });
+    const { deltas } = await tested.say('What is there?');
+    expect(deltas.map((delta) => (delta.type === 'text' ? delta.text : delta.type)).join('')).toBe('Three apples.');
+    expect(texts(await tested.messages())).toEqual(['What is there?', '', '', 'Three apples.']);
+    await tested.close();
+  });
+
+  test('D-25 changes nothing when the model called the tools by itself', async () => {
+    const script = [{ afterTool: 'shop__look', say: 'Three apples.' }, { call: { tool: 'shop__look' } }];
+    const tested = await start({ tools: ['shop__look'] }, { script });
+    expect(await tested.say('What is there?')).toMatchObject({ text: 'Three apples.', stepCount: 2 });
+    // Each turn has to call the tools again.
+    await tested.say('And now?');
+    expect(tested.requests).toHaveLength(4);
+    await tested.close();
+  });
+
+  test('D-25 a failed call does not count', async () => {
+    const script = [{ when: 'break', call: { tool: 'shop__break' } }, { say: 'Done.' }];
+    const tested = await start({ tools: ['shop__break'], maxReminders: 1 }, { script });
+    const { result } = await tested.say('break it');
+    expect(result).toMatchObject({
+      finishReason: 'error',
+      error: {
+        code: 'E_REQUIRED_TOOLS',
+        extension: 'required-tools',
+        message: expect.stringContaining('without a successful call of "shop__break", after a reminder'),
+      },
+    });
+    await tested.close();
+  });
+
+  test.each([
+    ['all', ['shop__look', 'shop__pay'], 'shop__pay'],
+    ['any', ['shop__look', 'shop__pay'], undefined],
+  ] as const)('D-25 with require: %s', async (require, tools, missing) => {
+    const script = [
+      { when: '^Before you answer', call: { tool: 'shop__pay' } },
+      { afterTool: 'shop__look', say: 'Done.' },
+      { afterTool: 'shop__pay', say: 'Done and paid.' },
+      { call: { tool: 'shop__look' } },
+    ];
+    const tested = await start({ tools: [...tools], require }, { script });
+    const { text } = await tested.say('buy');
+    const asked = tested.requests.flatMap(({ messages }) => messages.map(({ content }) => content));
+    expect(text).toBe(missing === undefined ? 'Done.' : 'Done and paid.');
+    expect(asked.includes(`${reminder} ${missing}`)).toBe(missing !== undefined);
+    await tested.close();
+  });
+
+  test('D-25 uses errorMessage for the reminder, and adds the names', async () => {
+    const config = { tools: ['shop__look', 'shop__pay'], errorMessage: 'Not yet! Use', maxReminders: 1 };
+    const tested = await start(config, { script: [{ say: 'No.' }] });
+    await tested.say('buy');
+    expect(tested.requests.at(-1)?.messages.at(-1)).toEqual({
+      role: 'user',
+      content: 'Not yet! Use shop__look, shop__pay',
+    });
+    await tested.close();
+  });
+
+  test.each([
+    [{}, 3],
+    [{ maxReminders: 0 }, 1],
+    [{ maxReminders: 4 }, 5],
+  ])('D-25 with %j the turn fails after %i model calls', async (more, calls) => {
+    const tested = await start({ tools: ['shop__look'], ...more }, { script: [{ say: 'No.' }] });
+    const { result } = await tested.say('look');
+    expect(result).toMatchObject({ finishReason: 'error', error: { code: 'E_REQUIRED_TOOLS' } });
+    expect(tested.requests).toHaveLength(calls);
+    expect(texts(await tested.messages())).toEqual(['look']);
+    // The next turn starts to count again.
+    await tested.say('look');
+    expect(tested.requests).toHaveLength(2 * calls);
+    await tested.close();
+  });
+
+  test('D-25 with whenMissing: answer the last answer counts, and the log warns', async () => {
+    const tested = await start({ tools: ['shop__look'], whenMissing: 'answer' }, { script: [{ say: 'No.' }] });
+    expect(await tested.say('look')).toMatchObject({ text: 'No.', result: { finishReason: 'text_response' } });
+    expect(texts(await tested.messages())).toEqual(['look', 'No.']);
+    expect(tested.logs).toMatchObject([{ level: 'warn', extension: 'required-tools' }]);
+    await tested.close();
+  });
+
+  test('D-25 fails at once for a tool that the agent does not have', async () => {
+    const tested = await start({ tools: ['shop__look', 'shop__sell'] }, { script: [{ say: 'No.' }] });
+    const { result } = await tested.say('look');
+    expect(result.error).toMatchObject({
+      code: 'E_REQUIRED_TOOLS',
+      message: 'The agent has no tool "shop__sell", which the turn requires.',
+      suggestion: expect.stringContaining('Correct `tools` in the config of Extension/required-tools'),
+    });
+    expect(tested.requests).toHaveLength(1);
+    await tested.close();
+  });
+
+  test('D-25 two of them, each under its own name, count for themselves', async () => {
+    const extensions = [
+      requiring({ tools: ['shop__look'], maxReminders: 1 }, 'look-first'),
+      requiring({ tools: ['shop__pay'], maxReminders: 1 }, 'pay-first'),
+    ];
+    const script = [
+      { afterTool: 'shop__look', say: 'Done.' },
+      { afterTool: 'shop__pay', say: 'Done.' },
+      { when: 'shop__look$', call: { tool: 'shop__look' } },
+      { when: 'shop__pay$', call: { tool: 'shop__pay' } },
+      { say: 'Done.' },
+    ];
+    const tested = await scriptedAgent({ tools: [shop], extensions, script });
+    expect(await tested.say('buy')).toMatchObject({ text: 'Done.', result: { finishReason: 'text_response' } });
+    await tested.close();
+  });
+});
