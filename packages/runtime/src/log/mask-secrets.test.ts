@@ -1,8 +1,16 @@
 import { describe, expect, test } from 'bun:test';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { inspect } from 'node:util';
+import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { anyText } from '../../../../test/any-text.ts';
 import { maskJson, maskSecrets } from './mask-secrets.ts';
+import { FormSearch } from './form-search.ts';
+import { MaskedStream } from './masked-stream.ts';
+import { formsOfSecrets, SHORTEST_SECRET } from './secret-forms.ts';
+import { LONGEST_ESCAPED } from './unescaped-scan.ts';
 
 const awkward = 'p&ss "word"\\ + é';
 
@@ -76,6 +84,166 @@ describe('the mask', () => {
 
   test('X-15 without secrets a text stays unchanged', () => {
     expect(maskSecrets([])('anything')).toBe('anything');
+  });
+});
+
+describe('T-14 docs/bundles.md', () => {
+  const secret = 'Zürich "café"\\ ﬁ+key/42?>';
+  const page = readFileSync(join(import.meta.dir, '../../../../docs/bundles.md'), 'utf8');
+  /** Returns the first cells of the table whose first heading is this one. */
+  const rowsOf = (heading: string) => {
+    const lines = page.split('\n');
+    const from = lines.findIndex((line) => line.startsWith(`| ${heading} `));
+    const rows = lines.slice(from + 2);
+    return rows
+      .slice(
+        0,
+        rows.findIndex((line) => !line.startsWith('|')),
+      )
+      .map((line) => line.split('|')[1]?.trim() ?? '');
+  };
+  const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
+  const unicode = (text: string, isUpper = false) => {
+    const hex = text.charCodeAt(0).toString(16).padStart(4, '0');
+    return `\\u${isUpper ? hex.toUpperCase() : hex}`;
+  };
+  const escapeAll = (text: string, isUpper?: boolean) =>
+    text.replaceAll(/[^]/g, (character) => unicode(character, isUpper));
+  const base64 = (text: string, encoding: 'base64' | 'base64url' = 'base64') => Buffer.from(text).toString(encoding);
+  const hex = (text: string) => Buffer.from(text).toString('hex');
+
+  const masked: Record<string, string[]> = {
+    unchanged: [secret, secret.normalize('NFC'), secret.normalize('NFD')],
+    JSON: [inJson(secret), inJson(inJson(secret)), inJson(inJson(inJson(secret)))],
+    '`\\uXXXX` escapes': [
+      escapeAll(secret),
+      escapeAll(secret, true),
+      // As Python, Go and .NET write JSON.
+      inJson(secret).replaceAll(/[^ -~]/g, (character) => unicode(character)),
+      inJson(secret).replaceAll(/[<>&+"]/g, (character) => unicode(character, true)),
+      inJson(escapeAll(secret)),
+      inJson(inJson(escapeAll(secret))),
+    ],
+    'printed object': [inspect({ secret }).slice('{ secret: '.length + 1, -3)],
+    'URL encoding': [encodeURIComponent(secret), new URLSearchParams([['', secret]]).toString().slice(1)],
+    hexadecimal: [hex(secret), hex(secret).toUpperCase(), hex(secret.normalize('NFD'))],
+    'base64, base64url': [base64(secret), base64(secret, 'base64url')],
+  };
+  const notMasked: Record<string, string[]> = {
+    'parts of a secret': [secret.slice(0, 12), secret.split('').join(' '), `${secret.slice(0, 9)}\n${secret.slice(9)}`],
+    'other letters': [
+      secret.toUpperCase(),
+      secret.normalize('NFKC'),
+      secret.normalize('NFKD'),
+      secret.split('').toReversed().join(''),
+    ],
+    'other escapes': [
+      secret.replaceAll(/[a-z]/g, (letter) => `\\x${hex(letter)}`),
+      secret.replaceAll('"', '&quot;'),
+      encodeURIComponent(secret).replaceAll('key', '%6b%65%79'),
+    ],
+    'other encodings': [
+      Buffer.from(secret, 'utf16le').toString('hex'),
+      Buffer.from(secret, 'utf16le').toString('base64'),
+      base64(secret).replaceAll(/.{8}/g, '$&\n'),
+      hex(secret).replaceAll(/.{8}/g, '$&\n'),
+      deflateSync(secret).toString('base64'),
+      createHash('sha256').update(secret).digest('hex'),
+    ],
+    'encodings of encodings': [base64(base64(secret)), hex(base64(secret)), encodeURIComponent(inJson(secret))],
+  };
+
+  test('lists the forms that are tested here', () => {
+    expect(rowsOf('masked form')).toEqual(Object.keys(masked));
+    expect(rowsOf('form that is not masked')).toEqual(Object.keys(notMasked));
+  });
+
+  const cases = (forms: Record<string, string[]>) => Object.entries(forms);
+  test.each(cases(masked))('T-14 is right that this form is masked, also in pieces: %s', (_form, texts) => {
+    const mask = maskSecrets([secret]);
+    for (const text of texts) {
+      expect(mask(`<${text}>`)).toMatch(/^<[\\]*\*\*\*(?:=*)>$/);
+      const stream = new MaskedStream(mask);
+      const pieces = `<${text}>`.split('').map((piece) => stream.push(piece));
+      expect([...pieces, stream.end()].join('')).toBe(mask(`<${text}>`));
+    }
+  });
+
+  test.each(cases(notMasked))('T-14 is right that this form is not masked: %s', (_form, texts) => {
+    for (const text of texts) expect(maskSecrets([secret])(text)).toBe(text);
+  });
+
+  test('T-14 base64 of a longer text hides all characters that depend on the secret alone', () => {
+    for (const [before, after] of [
+      ['user:', ''],
+      ['user1:', ':x'],
+      ['ab', '12'],
+      ['', ' and more'],
+    ] as const) {
+      for (const encoding of ['base64', 'base64url'] as const) {
+        const [, head = '', tail = ''] =
+          /^([^*]*)\*\*\*([^*]*?)=*$/.exec(maskSecrets([secret])(base64(before + secret + after, encoding))) ?? [];
+        expect(head.length).toBe(Math.ceil((before.length * 8) / 6));
+        expect(tail.length).toBeLessThanOrEqual(Math.ceil((after.length * 8) / 6) + (after === '' ? 0 : 1));
+      }
+    }
+  });
+
+  test('T-14 a secret of several lines is masked as a whole in base64 and hexadecimal, and line by line otherwise', () => {
+    const lines = ['-----BEGIN KEY-----', 'MIIE'.repeat(16), 'hkiG'.repeat(16), '-----END KEY-----'];
+    const key = `${lines.join('\n')}\n`;
+    const mask = maskSecrets([key]);
+    for (const text of [base64(key), base64(key.trim()), hex(key.trim()), base64(`${key}and more`)]) {
+      expect(mask(text).length).toBeLessThan(20);
+    }
+    expect(mask(inJson(inJson(inJson(key))))).toBe('***');
+    for (const line of lines) expect(mask(escapeAll(line))).toBe('***');
+    expect(mask(base64(lines[1] ?? ''))).toBe(base64(lines[1] ?? ''));
+  });
+
+  test('T-14 the shortest secrets up to 16,384 characters are masked in every form, longer ones in the usual forms', () => {
+    const long = `${'long secret "'.repeat(1_300)}end`;
+    const mask = maskSecrets([long, secret]);
+    for (const text of [base64(secret), escapeAll(secret)]) expect(mask(text)).toMatch(/^\*\*\*=*$/);
+    for (const text of [long, inJson(long), inJson(inJson(long)), encodeURIComponent(long)])
+      expect(mask(text)).toBe('***');
+    for (const text of [base64(long), hex(long)]) expect(mask(text)).toBe(text);
+  });
+
+  test('T-14 an occurrence of more than 65,536 characters with its escapes is not masked, and not held back', () => {
+    const long = 'a long secret without spaces '.repeat(400);
+    const text = `<${inJson(escapeAll(long))}>`;
+    const mask = maskSecrets([long, secret]);
+    expect(mask(text)).toBe(text);
+    expect(mask(`<${escapeAll(long.slice(0, 5_000))}${secret}>`)).toEndWith('***>');
+    const stream = new MaskedStream(mask);
+    expect(text.length - 1_000 - stream.push(text.slice(0, -1_000)).length).toBeLessThanOrEqual(LONGEST_ESCAPED);
+  });
+});
+
+describe('T-14 the forms', () => {
+  const tokens = Array.from({ length: 20 }, (_, index) => createHash('sha256').update(`${index}`).digest('hex'));
+  // A key of 4096 bits has 49 lines of 64 characters and a shorter one.
+  const lines = Array.from({ length: 49 }, (_, index) => createHash('sha384').update(`${index}`).digest('base64'));
+  const key = ['-----BEGIN RSA PRIVATE KEY-----', ...lines, 'MIIEow==', '-----END RSA PRIVATE KEY-----', ''].join('\n');
+
+  test('T-14 of an RSA key and 20 tokens are few, and their characters are in proportion', () => {
+    const forms = formsOfSecrets([key, ...tokens]);
+    expect(forms.length).toBeLessThanOrEqual(3 * lines.length + 20 + tokens.length * 16);
+    const characters = key.length + tokens.join('').length;
+    expect(new FormSearch(forms).size).toBeLessThanOrEqual(25 * characters);
+    expect(Math.max(...forms.map(({ length }) => length))).toBeLessThanOrEqual(2 * key.length);
+  });
+
+  test('T-14 of a short secret are not found in ordinary text', () => {
+    for (const short of ['password', 'aaaaaaaa', '12345678', '        ', 'élevés-1']) {
+      const [, ...others] = formsOfSecrets([short]);
+      for (const form of others) expect(form.length).toBeGreaterThanOrEqual(SHORTEST_SECRET);
+    }
+    expect(formsOfSecrets(['        '])).toEqual(['        ', '%20'.repeat(8), '++++++++']);
+    expect(formsOfSecrets(['1234567'])).toEqual([]);
+    const binary = formsOfSecrets(['password']).filter((form) => form !== 'password');
+    expect(Math.min(...binary.map(({ length }) => length))).toBeGreaterThan(SHORTEST_SECRET);
   });
 });
 

@@ -29,3 +29,29 @@ test('a short value is complete; a cut one says so', () => {
   expect(shorten('abcd', 3)).toBe('abc… (4 characters)');
   expect(shorten(`a ${secret}`, 5)).toBe('a ***');
 });
+
+test('T-14 a cut text full of secrets still shows its beginning, and no part of a secret', () => {
+  const key = 'sk-live-12345';
+  const shorten = shortenMasked(maskSecrets([key]));
+  const shown = shorten(`start ${`${key}, `.repeat(500)}`, 60);
+  expect(shown).toContain('start ***, ***');
+  expect(shown).not.toContain('sk');
+});
+
+test('T-14 a preview reads little more than it shows, however long the secrets are', () => {
+  const key = 'long secret '.repeat(300);
+  const read: number[] = [];
+  const mask = maskSecrets([key]);
+  const counting = Object.assign((text: string) => mask(text), {
+    beginning: (text: string) => {
+      read.push(text.length);
+      return mask.beginning?.(text) ?? '';
+    },
+  });
+  const shorten = shortenMasked(counting);
+  expect(shorten('x'.repeat(100_000), 200)).toStartWith('x'.repeat(200));
+  expect(read).toEqual([264]);
+  expect(shorten({ key, after: 'y'.repeat(100_000) }, 200)).toStartWith('{"key":"***","after":"yyy');
+  expect(read.slice(1)).toEqual([264, 4_296]);
+  expect(shorten(key.repeat(9), 200)).toBe('***… (32400 characters)');
+});

@@ -6,15 +6,21 @@ import { markCut, type Shorten } from '../json/diff-json.ts';
 import { previewJson } from '../json/preview-json.ts';
 import type { Mask } from './mask-secrets.ts';
 
+/** How many characters more than the wanted ones are read. */
+const MORE = 64;
+/** The same, if masked secrets made the text shorter than half the wanted length. */
+const MORE_FOR_SECRETS = 4_096;
+
 export function shortenMasked(mask: Mask): Shorten {
-  const { longest: reach = 0 } = mask;
+  // A cut preview may end in the middle of a secret.
+  const { beginning = mask } = mask;
+  const read = (value: unknown, length: number) => {
+    const { text, isCut } = previewJson(value, length);
+    return { isCut, shown: isCut ? beginning(text) : mask(text) };
+  };
   return (value, longest) => {
-    const { text, isCut } = previewJson(value, longest + reach);
-    const masked = mask(text);
-    if (!isCut && masked.length <= longest) return masked;
-    // The preview may end in the middle of a secret, which was not masked. The last `reach` characters are removed,
-    // because they may contain this part.
-    const safe = isCut ? masked.length - reach : masked.length;
-    return markCut(masked.slice(0, Math.max(0, Math.min(longest, safe))), value);
+    let { isCut, shown } = read(value, longest + MORE);
+    if (isCut && shown.length < longest / 2) ({ isCut, shown } = read(value, longest + MORE_FOR_SECRETS));
+    return isCut || shown.length > longest ? markCut(shown.slice(0, longest), value) : shown;
   };
 }
