@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-describe('M-11 a process killed with SIGKILL in the middle of a turn of ten steps', () => {
+describe('a process killed with SIGKILL in the middle of a turn of ten steps', () => {
   test(`M-11 ${KILLS} times: the transcript equals the undisturbed one, and no recorded effect happens again`, async () => {
     const rounds = Array.from({ length: KILLS }, (_, round) => round);
     let interrupted = 0;

@@ -10,7 +10,7 @@ const builders: [role: 'system' | 'user' | 'assistant', build: Builder, source: 
   ['assistant', createAssistantMessage, { type: 'assistant', stepId: '' }],
 ];
 
-describe.each(builders)('M-09 the builder of %s messages', (role, build, source) => {
+describe.each(builders)('the builder of %s messages', (role, build, source) => {
   test('M-09 fills in an id, a date, the source and empty metadata when only text is given', () => {
     const before = Date.now();
     const message = build('words');

@@ -54,7 +54,7 @@ describe('places', () => {
 });
 
 describe('snapshots', () => {
-  test('M-03 a snapshot is immutable, and stays the same object until a change', () => {
+  test('a snapshot is immutable, and stays the same object until a change', () => {
     const list = listOf('a', 'b');
     const first = list.snapshot();
     expect(Object.isFrozen(first)).toBe(true);

@@ -4,7 +4,7 @@ import { decodeBase, encodeMessage, reviveMessage, type StoredMessage } from './
 
 const options = { id: 'm', createdAt: new Date(7) };
 
-test('M-06 the lifetime of a message is stored, and a message without one has the bytes it always had', () => {
+test('the lifetime of a message is stored, and a message without one has the bytes it always had', () => {
   const hint = createSystemMessage('it rains', { pinned: true }, { ...options, lifetime: 'turn' });
   expect(reviveMessage(JSON.parse(encodeMessage(hint)) as StoredMessage)).toEqual(hint);
   const { lifetime: _, ...kept } = hint;

@@ -26,7 +26,7 @@ const tool: Message = {
   source: { type: 'tool', toolCallId: 'c1', toolName: 'weather__get' },
 };
 
-describe('M-09 a message of any source is accepted and comes out equal', () => {
+describe('a message of any source is accepted and comes out equal', () => {
   test.each<[string, Message]>([
     ['user', user],
     [
@@ -53,7 +53,7 @@ describe('M-09 a message of any source is accepted and comes out equal', () => {
   });
 });
 
-describe('M-04 a stored message', () => {
+describe('a stored message', () => {
   test('M-04 is frozen all the way down: message, data, parts, metadata, source', () => {
     const { message } = appended(createAssistantMessage([call], { tags: { pinned: true } }, options));
     expect(notFrozen(message)).toEqual([]);
@@ -134,7 +134,7 @@ describe('M-04 a stored message', () => {
   });
 });
 
-describe('M-04 a malformed event is E_MESSAGE_INVALID and says what is wrong', () => {
+describe('a malformed event is E_MESSAGE_INVALID and says what is wrong', () => {
   const cycle: Record<string, unknown> = {};
   cycle.self = cycle;
   test.each<[what: string, event: unknown, says: string]>([
@@ -206,12 +206,12 @@ describe('M-04 a malformed event is E_MESSAGE_INVALID and says what is wrong', (
     ['an assistant without a step', { source: { type: 'assistant' } }, 'message.source.stepId is not a text'],
     ['a tool without a name', { source: { type: 'tool', toolCallId: 'c' } }, 'message.source.toolName is not a text'],
     ['an extension without a name', { source: { type: 'extension' } }, 'message.source.extensionName is not a text'],
-  ])('M-04 %s', (_what, change, says) => {
+  ])('M-09 %s', (_what, change, says) => {
     expect(refusal(() => checkMessage({ ...user, ...change }))).toContain(says);
     expect(refusal(() => checkMessageEvent({ type: 'append', message: { ...user, ...change } }))).toContain(says);
   });
 
-  test('M-04 any value is either refused with the code or stored frozen; nothing else is thrown', () => {
+  test('any value is either refused with the code or stored frozen; nothing else is thrown', () => {
     const anything = fc.anything({ withNullPrototype: true, withDate: true, withBigInt: true, withMap: true });
     const type = fc.oneof(fc.constantFrom('append', 'replace', 'remove', 'truncate'), anything);
     const role = fc.oneof(fc.constantFrom('system', 'user', 'assistant', 'tool'), anything);

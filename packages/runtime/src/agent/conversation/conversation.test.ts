@@ -43,7 +43,7 @@ function open(warm: LlmView): Opened {
 
 const opened = (...ids: string[]) => open(warmOf(ids.map((id) => message(id))));
 
-describe('M-03 an emitted event', () => {
+describe('an emitted event', () => {
   test('M-03 is in events and in nextMessages at once, in order, and is recorded with its author', () => {
     const { conversation, recorded, emit } = opened('a');
     conversation.appendInput(message('i'));
@@ -84,7 +84,7 @@ describe('M-03 an emitted event', () => {
   });
 });
 
-describe('M-02 the base', () => {
+describe('the base', () => {
   test.each<[what: string, event: MessageEvent]>([
     ['append', append('x')],
     ['replace', { type: 'replace', targetId: 'a', message: message('x') }],
@@ -104,7 +104,7 @@ describe('M-02 the base', () => {
   });
 });
 
-describe('M-04 truncate', () => {
+describe('truncate', () => {
   test('M-04 keeps the turn’s own input, also after the input was replaced, and removes everything else', () => {
     const { conversation, emit } = opened('a');
     conversation.appendInput(message('i'));
@@ -147,7 +147,7 @@ describe('events that are refused or ignored', () => {
     }
   };
 
-  test('M-04 a duplicate id, by append or by replace, is refused; the conversation stays unchanged', () => {
+  test('a duplicate id, by append or by replace, is refused; the conversation stays unchanged', () => {
     const { conversation, recorded, emit } = opened('a', 'b');
     expect(refused(() => emit(append('a')))).toBe('E_MESSAGE_DUPLICATE');
     expect(refused(() => emit({ type: 'replace', targetId: 'a', message: message('b') }))).toBe('E_MESSAGE_DUPLICATE');
@@ -159,7 +159,7 @@ describe('events that are refused or ignored', () => {
     ]);
   });
 
-  test('M-04 an id that is free again is accepted, and so is a replace that keeps its id', () => {
+  test('an id that is free again is accepted, and so is a replace that keeps its id', () => {
     const { conversation, emit } = opened('a', 'b');
     emit({ type: 'replace', targetId: 'a', message: message('a', 'new') });
     emit({ type: 'remove', targetId: 'b' });
@@ -169,7 +169,7 @@ describe('events that are refused or ignored', () => {
     expect(idsOf(conversation.state.nextMessages)).toBe('cba');
   });
 
-  test('M-04 a malformed event is refused; the conversation stays unchanged', () => {
+  test('a malformed event is refused; the conversation stays unchanged', () => {
     const { conversation, recorded, emit } = opened('a');
     const late = { type: 'append', message: { ...message('x'), createdAt: new Date('never') } };
     expect(refused(() => emit(late))).toBe('E_MESSAGE_INVALID');

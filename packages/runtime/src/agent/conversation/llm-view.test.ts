@@ -59,7 +59,7 @@ function open(...messages: Message[]): { list: WatchedList; view: LlmView; add: 
   return { list, view: new LlmView(list, 'Be brief.'), add };
 }
 
-describe('M-10 the system prompt', () => {
+describe('the system prompt', () => {
   test('M-10 comes first in any conversation; without one no system message is shown', () => {
     expect(open().view.messages()).toEqual([prompt]);
     expect(open(says('a')).view.messages()).toEqual([prompt, says('a').data]);
@@ -67,7 +67,7 @@ describe('M-10 the system prompt', () => {
   });
 });
 
-describe('M-10 the view follows every change', () => {
+describe('the view follows every change', () => {
   test('M-10 results are added one by one', () => {
     const { list, view, add } = open(says('u'), asks('q', 'c1', 'c2'));
     expect(view.messages()).toEqual(paired(list));
@@ -230,10 +230,10 @@ function isFrozenDeep(value: unknown): boolean {
   return Object.isFrozen(value) && Object.values(value).every(isFrozenDeep);
 }
 
-describe('M-10 messages lent to a model call', () => {
+describe('messages lent to a model call', () => {
   const content = (messages: readonly ModelMessage[]) => messages.map((message) => message.content);
 
-  test('M-10 stay the same while the call runs, whatever happens to the conversation', async () => {
+  test('stay the same while the call runs, whatever happens to the conversation', async () => {
     const list = MessageList.of([says('a'), says('b')]);
     const view = new LlmView(list, undefined);
     await view.lend(async (lent) => {
@@ -246,7 +246,7 @@ describe('M-10 messages lent to a model call', () => {
     await view.lend(async (lent) => expect(content(lent)).toEqual(['b', 'c']));
   });
 
-  test('M-10 are not copied: a long history adds no cost to the next call', async () => {
+  test('are not copied: a long history adds no cost to the next call', async () => {
     const list = MessageList.of([says('a')]);
     const view = new LlmView(list, undefined);
     const first = await view.lend(async (lent) => lent);

@@ -58,7 +58,7 @@ describe('opening', () => {
   });
 });
 
-describe('M-11 an interrupted turn', () => {
+describe('an interrupted turn', () => {
   test('M-11 gets its records back in order, each once, and the base is as it was', async () => {
     const store = memoryStore();
     await runTurn(store, 'one', adds('a'));
@@ -100,7 +100,7 @@ describe('M-11 an interrupted turn', () => {
 });
 
 describe('committing', () => {
-  test('M-06 the base, the states and the result change together, and the log is gone', async () => {
+  test('the base, the states and the result change together, and the log is gone', async () => {
     const store = memoryStore();
     const { epoch } = await store.open(address, 'one');
     await store.append(address, epoch, 0, [record('x')]);

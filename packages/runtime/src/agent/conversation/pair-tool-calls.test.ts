@@ -35,7 +35,7 @@ function showResult({ toolCallId, output }: ToolResultPart): string {
   return output.type === 'text' ? output.value : `${toolCallId}?`;
 }
 
-describe('M-10 every call is followed by its result, in the order of the calls', () => {
+describe('every call is followed by its result, in the order of the calls', () => {
   test.each<[what: string, messages: ModelMessage[], shown: string]>([
     ['nothing to do', [user, asks('a', 'b'), answers('a'), answers('b'), user], 'user call:ab =a =b user'],
     ['results in another order', [asks('a', 'b'), answers('b'), answers('a')], 'call:ab =a =b'],
@@ -101,7 +101,7 @@ const someMessages: fc.Arbitrary<ModelMessage[]> = fc.array(
   { maxLength: 25 },
 );
 
-describe('M-10 whatever the messages', () => {
+describe('whatever the messages', () => {
   test('M-10 every call has exactly one result, and every result has a call', () => {
     fc.assert(
       fc.property(someMessages, (messages) => {

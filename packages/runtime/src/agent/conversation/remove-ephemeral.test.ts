@@ -196,7 +196,7 @@ describe('an ephemeral message of a turn', () => {
 });
 
 describe('the metadata key of earlier versions', () => {
-  test.each<[MessageLifetime]>([['step'], ['turn']])('M-06 still ends a message with its %s', async (scope) => {
+  test.each<[MessageLifetime]>([['step'], ['turn']])('still ends a message with its %s', async (scope) => {
     const seen: string[] = [];
     const { agent } = await agentWith({
       extensions: [

@@ -30,7 +30,7 @@ const breakable = extension('breakable', ({ pipeline, state }) => {
   });
 });
 
-describe('M-07 a turn that fails', () => {
+describe('a turn that fails', () => {
   test.each([
     ['break before', 'break before | turn-event-1 before', 1],
     ['break the step', 'break the step | turn-event-1 before | turn-event-1 step | ok', 2],
@@ -92,7 +92,7 @@ describe('M-07 a turn that fails', () => {
     expect(textsOf(await agent.messages())).toBe('break before | turn-event-1 before | unwound');
   });
 
-  test('M-07 is finished: the same event again returns its result and runs nothing', async () => {
+  test('M-11 is finished: the same event again returns its result and runs nothing', async () => {
     const agent = await scriptedAgent({ extensions: [breakable] });
     const first = await agent.say('break after');
     const messages = await agent.messages();
@@ -102,7 +102,7 @@ describe('M-07 a turn that fails', () => {
   });
 });
 
-describe('M-07 a turn that was given up during a tool call', () => {
+describe('a turn that was given up during a tool call', () => {
   async function giveUp(): Promise<{ agent: ScriptedAgent; letGo: () => void }> {
     const hold = Promise.withResolvers<void>();
     const started = Promise.withResolvers<void>();
@@ -142,7 +142,7 @@ describe('M-07 a turn that was given up during a tool call', () => {
     expect((await agent.messages()).map(({ data }) => data.role)).toEqual(['user', 'assistant', 'user', 'assistant']);
   });
 
-  test('M-12 does not change another turn when the call ends later', async () => {
+  test('does not change another turn when the call ends later', async () => {
     const { agent, letGo } = await giveUp();
     const before = await agent.messages();
     letGo();
@@ -153,7 +153,7 @@ describe('M-07 a turn that was given up during a tool call', () => {
   });
 });
 
-describe('M-06 a store that fails', () => {
+describe('a store that fails', () => {
   const diskFull = new Error('disk full');
 
   interface Failure {
@@ -223,7 +223,7 @@ describe('M-06 a store that fails', () => {
     }
   });
 
-  test('M-06 after its commit took effect has the turn: nothing is lost, and nothing runs again', async () => {
+  test('M-11 after its commit took effect has the turn: nothing is lost, and nothing runs again', async () => {
     const { agent, outcome } = await loseTurn({ write: (await countWrites()) - 1, tookEffect: true });
     expect(outcome).toBe(diskFull);
     expect(await agent.stateOf('breakable')).toBe(4);
@@ -235,7 +235,7 @@ describe('M-06 a store that fails', () => {
     expect(await agent.stateOf('breakable')).toBe(6);
   });
 
-  test('M-06 and recovers lets the same event continue: recorded effects are not repeated', async () => {
+  test('M-11 and recovers lets the same event continue: recorded effects are not repeated', async () => {
     const writes = await countWrites();
     for (let write = 0; write < writes; write++) {
       const { agent } = await loseTurn({ write, tookEffect: true });
@@ -248,7 +248,7 @@ describe('M-06 a store that fails', () => {
     }
   });
 
-  test('M-06 to open rejects handle, and the next turn finds everything unchanged', async () => {
+  test('to open rejects handle, and the next turn finds everything unchanged', async () => {
     const inner = memoryStore();
     let broken = true;
     const open: ConversationStore['open'] = async (...given) => {

@@ -29,7 +29,7 @@ const clockScript = [
   { say: 'You said: {{input}}' },
 ];
 
-describe('M-05 events before and after next()', () => {
+describe('events before and after next()', () => {
   test('M-05 in turn and step layers all count, in the order they were emitted, and the model sees those before next()', async () => {
     const agent = await scriptedAgent({
       extensions: [
@@ -142,7 +142,7 @@ describe('the conversation as layers see it', () => {
   });
 });
 
-describe('M-09 the messages of a turn', () => {
+describe('the messages of a turn', () => {
   test('M-09 have their source, and are the same, dates included, for the next turn and after a restart', async () => {
     const store = memoryStore();
     const source = { type: 'extension', extensionName: 'noter' } as const;
@@ -179,7 +179,7 @@ describe('M-09 the messages of a turn', () => {
   });
 });
 
-describe('M-02 the base of the next turn', () => {
+describe('the base of the next turn', () => {
   /** Starts two agents on one store, and counts how often the base was loaded. */
   async function twoAgents() {
     const store = memoryStore();
@@ -196,7 +196,7 @@ describe('M-02 the base of the next turn', () => {
     return { one, other, loads: () => loads };
   }
 
-  test('M-02 is not loaded again by the process that has just committed it', async () => {
+  test('is not loaded again by the process that has just committed it', async () => {
     const { one, loads } = await twoAgents();
     for (const input of ['a', 'b', 'c']) await one.say(input);
     expect(loads()).toBe(1);
@@ -213,7 +213,7 @@ describe('M-02 the base of the next turn', () => {
   });
 });
 
-describe('M-06 the commit', () => {
+describe('the commit', () => {
   test('M-06 comes after the last turn layer has finished, and includes the events it emitted last', async () => {
     const committed: string[] = [];
     const store = memoryStore();
@@ -238,7 +238,7 @@ describe('M-06 the commit', () => {
   });
 });
 
-describe('M-08 an unknown target', () => {
+describe('an unknown target', () => {
   test('M-08 does not fail the turn: it is in no event and no record, and a structured warning names the extension', async () => {
     const store = memoryStore();
     const recorded: unknown[] = [];
@@ -273,7 +273,7 @@ describe('M-08 an unknown target', () => {
   });
 });
 
-describe('M-12 after the turn', () => {
+describe('after the turn', () => {
   test('M-12 an event is refused with E_TURN_ENDED and never gets into another turn', async () => {
     const late: TurnMiddlewareContext['emitMessageEvent'][] = [];
     const codes: unknown[] = [];
@@ -354,7 +354,7 @@ describe('the input of a turn', () => {
   });
 });
 
-describe('M-04 a malformed event', () => {
+describe('a malformed event', () => {
   test.each<[code: string, event: () => unknown]>([
     [
       'E_MESSAGE_DUPLICATE',
@@ -364,7 +364,7 @@ describe('M-04 a malformed event', () => {
     ['E_MESSAGE_INVALID', () => ({ type: 'append', message: { ...createUserMessage('x'), source: undefined } })],
     ['E_MESSAGE_INVALID', () => ({ type: 'sing' })],
   ])(
-    'M-04 throws %s in the layer, which may continue; if it does not, the turn fails with that error',
+    'throws %s in the layer, which may continue; if it does not, the turn fails with that error',
     async (code, event) => {
       const caught: unknown[] = [];
       const agent = await scriptedAgent({

@@ -316,7 +316,7 @@ async function expectSameEnd(store: ConversationStore, interrupted: readonly str
   expect(process.layers).toEqual(layers.map((layer) => ({ ...layer, resumed: before.started })) as never);
 }
 
-describe('M-11 a turn of ten steps', () => {
+describe('a turn of ten steps', () => {
   test('covers everything that the other tests rely on', () => {
     const { result, stepCount, messages, extensionState, process } = uninterrupted;
     expect(result).toMatchObject({
