@@ -1,5 +1,5 @@
 import type { JsonSchema, JsonValue } from '@goondan/types';
-import { cleanText } from './clean-text.ts';
+import { cleanText } from '../../text/clean-text.ts';
 
 /** Schema keywords whose values are text for people. */
 const prose: ReadonlySet<string> = new Set(['description', 'title', '$comment']);

@@ -3,7 +3,7 @@
  * connection to a server.
  */
 export { APPROVALS_FILE, readApprovalsFile } from './approvals-file.ts';
-export { cleanText } from './clean-text.ts';
+export { cleanText } from '../../text/clean-text.ts';
 export { expandVariables } from './expand-variables.ts';
 export { checkEntry, MCP_FILE, readMcpFile, type ServerEntry, serversOf } from './mcp-file.ts';
 export type { McpConfig } from './mcp-settings.ts';

@@ -14,7 +14,7 @@ import {
   type TurnResult,
 } from '@goondan/types';
 import { approvedOf, readApprovalsFile } from './approvals-file.ts';
-import { cleanText } from './clean-text.ts';
+import { cleanText } from '../../text/clean-text.ts';
 import type { Clock } from './clock.ts';
 import { Connection } from './connection.ts';
 import type { ClientEvents, ListedTool, McpClient, ServerAbilities } from './mcp-client.ts';

@@ -3,7 +3,7 @@
  */
 import { GoondanError, type JsonObject, type JsonValue } from '@goondan/types';
 import { approvedOf, readApprovalsFile } from './approvals-file.ts';
-import { cleanText } from './clean-text.ts';
+import { cleanText } from '../../text/clean-text.ts';
 import { judgeTools } from './judge-tools.ts';
 import type { AskOptions, ListedTool, McpClient } from './mcp-client.ts';
 import { McpFailure, toError } from './mcp-failure.ts';

@@ -1,6 +1,6 @@
 /** The extension `mcp`: adds the tools of one MCP server to the agent's tools. */
 import type { ExtensionRegister } from '@goondan/types';
-import { cleanText } from './clean-text.ts';
+import { cleanText } from '../../text/clean-text.ts';
 import { systemClock } from './clock.ts';
 import { McpServer } from './mcp-server.ts';
 import { type McpConfig, readSettings } from './mcp-settings.ts';

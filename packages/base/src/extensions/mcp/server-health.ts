@@ -1,6 +1,6 @@
 /** Reports each change of a server's status to `gdn status`, traces and Studio. */
 import type { ExtensionStatus } from '@goondan/types';
-import { cleanText } from './clean-text.ts';
+import { cleanText } from '../../text/clean-text.ts';
 import type { LastWords } from './mcp-client.ts';
 
 /**

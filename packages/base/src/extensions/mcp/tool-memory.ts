@@ -4,7 +4,7 @@
  */
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { isObject } from '../../json/is-object.ts';
-import { cleanText } from './clean-text.ts';
+import { cleanText } from '../../text/clean-text.ts';
 import type { Fingerprints, Withheld } from './judge-tools.ts';
 import { asText } from './tool-result.ts';
 

@@ -4,7 +4,7 @@
  */
 import { type ExtensionToolsApi, GoondanError, type ToolCatalogItem, type ToolHandler } from '@goondan/types';
 import { cleanSchema } from './clean-schema.ts';
-import { cleanText } from './clean-text.ts';
+import { cleanText } from '../../text/clean-text.ts';
 import { type Fingerprints, judgeTools, type Knowledge, MOST_TOOLS, type Withheld } from './judge-tools.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { ListedTool } from './mcp-client.ts';
