@@ -21,18 +21,18 @@ const files = readdirSync(examplesFolder).toSorted((a, b) => a.localeCompare(b))
 const pasted = files.map((file) => ({ file, ...readPasted(readFileSync(join(examplesFolder, file), 'utf8')) }));
 
 describe('the pasted examples', () => {
-  test.each(pasted)('B-09 $file marks its pasted part', ({ seed, section, code }) => {
+  test.each(pasted)('$file marks its pasted part', ({ seed, section, code }) => {
     expect(seedNumbers).toContain(seed);
     expect(section).not.toBe('');
     expect(code).toMatch(/\bapi\b/);
   });
 
-  test.skipIf(isAbsent).each(pasted)('$file is verbatim', ({ seed, section, code }) => {
+  test.skipIf(isAbsent).each(pasted)('B-09 $file is verbatim', ({ seed, section, code }) => {
     const inSeed = readSeeds().filter((block) => block.seed === seed && block.section === section);
     expect(inSeed.map((block) => block.code)).toContain(code);
   });
 
-  test.skipIf(isAbsent)('are all extensions in the seeds', () => {
+  test.skipIf(isAbsent)('B-09 are all extensions in the seeds', () => {
     const name = ({ seed, section }: Example) => `${seed}, ${section}`;
     expect(pasted.map(name).toSorted()).toEqual(readSeeds().filter(isExtension).map(name).toSorted());
   });

@@ -41,13 +41,13 @@ describe('the YAML examples of the seeds', () => {
     expect(resources).toHaveLength(all.length);
   });
 
-  test('B-10 are whole resources, or parts of an Agent', () => {
+  test('are whole resources, or parts of an Agent', () => {
     const whole = examples.filter(({ text }) => text.includes('apiVersion: goondan.ai/v1'));
     expect(whole.length).toBeGreaterThan(1);
     for (const { text } of examples) expect(text).toMatch(/^kind: (?:Extension|Agent)$/m);
   });
 
-  test.skipIf(!existsSync(seedsFolder))('are all examples in the seeds, letter for letter', () => {
+  test.skipIf(!existsSync(seedsFolder))('B-10 are all examples in the seeds, letter for letter', () => {
     const shown = readdirSync(seedsFolder)
       .toSorted()
       .flatMap((name) => [...readFileSync(join(seedsFolder, name), 'utf8').matchAll(/^```yaml\n([\s\S]*?\n)```$/gm)])

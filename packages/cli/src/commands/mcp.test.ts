@@ -25,7 +25,7 @@ const file = () => Bun.file(join(folder, '.mcp.json')).json();
 const using = (extension: string) => sampleBundle({ agent: `extensions: [${extension}]` });
 
 describe('gdn mcp add', () => {
-  test('B-06 writes the server, starts nothing, and prints the declaration to add', async () => {
+  test('writes the server, starts nothing, and prints the declaration to add', async () => {
     const mark = join(place.folder, 'started');
     const { stdout, stderr, exitCode } = await mcp(
       'add',
@@ -58,7 +58,7 @@ An agent sees only what it declares. In its \`environment\`:
     expect(existsSync(mark)).toBe(false);
   });
 
-  test('B-06 the printed declaration is valid', async () => {
+  test('the printed declaration is valid', async () => {
     const item = `{ ref: { kind: Extension, name: mcp, package: '@goondan/base' }, as: files }`;
     await place.write('bundle', { 'goondan.yaml': using(item) });
     expect((await place.run('validate', 'bundle')).exitCode).toBe(0);
@@ -66,7 +66,7 @@ An agent sees only what it declares. In its \`environment\`:
     expect(stdout).toBe(`Added "files" to ${join(folder, '.mcp.json')}: server\n`);
   });
 
-  test('B-06 keeps existing servers, and replaces one only with --force', async () => {
+  test('keeps existing servers, and replaces one only with --force', async () => {
     const before = { other: 1, mcpServers: { old: { command: 'x', disabled: true } } };
     await place.write('bundle', { '.mcp.json': JSON.stringify(before) });
     await mcp('add', 'new', '--url', 'https://mcp.example.com/mcp', '--header', 'Authorization=Bearer ${TOKEN}');
@@ -91,7 +91,7 @@ An agent sees only what it declares. In its \`environment\`:
     expect(await file()).toMatchObject({ mcpServers: { new: { command: 'another' } } });
   });
 
-  test('B-06 --json', async () => {
+  test('--json', async () => {
     const { stdout } = await mcp('add', 'files', '--json', '--', 'npx', '-y', 'server', '${KEY}');
     expect(JSON.parse(stdout)).toEqual({
       name: 'files',
@@ -102,7 +102,7 @@ An agent sees only what it declares. In its \`environment\`:
     });
   });
 
-  test('B-06 wrong use: exit 2, a suggestion, and nothing written', async () => {
+  test('wrong use: exit 2, a suggestion, and nothing written', async () => {
     const { stderr, exitCode } = await mcp('add', 'files');
     expect(stderr).toBe(
       'E_USAGE: Give the command that starts the server, or its address with --url.\nFor example: gdn mcp add files -- npx -y some-server\n',
@@ -113,7 +113,7 @@ An agent sees only what it declares. In its \`environment\`:
     expect((await mcp('add', 'files', 'npx', '-y', 'server')).exitCode).toBe(2);
   });
 
-  test('B-06 a file that cannot be read stays unchanged: exit 3', async () => {
+  test('a file that cannot be read stays unchanged: exit 3', async () => {
     await place.write('bundle', { '.mcp.json': '{ "mcpServers": ' });
     const { stderr, exitCode } = await mcp('add', 'files', '--', 'x');
     expect(stderr).toStartWith('E_MCP_FILE: ');
@@ -121,7 +121,7 @@ An agent sees only what it declares. In its \`environment\`:
     expect(await Bun.file(join(folder, '.mcp.json')).text()).toBe('{ "mcpServers": ');
   });
 
-  test('B-06 no bundle: exit 3', async () => {
+  test('no bundle: exit 3', async () => {
     const { stderr, exitCode } = await place.run('mcp', 'add', 'files', '--bundle', 'nowhere', '--', 'x');
     expect(stderr).toStartWith('E_BUNDLE_MISSING: ');
     expect(exitCode).toBe(3);
@@ -141,7 +141,7 @@ describe('gdn mcp list and remove', () => {
     }),
   );
 
-  test('B-06 shows each server with its users, and no value that may be a secret', async () => {
+  test('shows each server with its users, and no value that may be a secret', async () => {
     const { stdout } = await mcp('list');
     expect(stdout).toBe(
       `notes  node server.mjs  (used by Agent/host)
@@ -158,7 +158,7 @@ broken  ${join(folder, '.mcp.json')} cannot be used: mcpServers.broken.command i
     ]);
   });
 
-  test('B-06 removes one, and names its remaining users', async () => {
+  test('removes one, and names its remaining users', async () => {
     const { stdout, exitCode } = await mcp('remove', 'notes');
     expect(stdout).toBe(
       `Removed "notes" from ${join(folder, '.mcp.json')}.\nStill in the extensions of: Agent/host.\n`,
@@ -170,7 +170,7 @@ broken  ${join(folder, '.mcp.json')} cannot be used: mcpServers.broken.command i
     expect(again.exitCode).toBe(3);
   });
 
-  test('B-06 without a file there are no servers', async () => {
+  test('without a file there are no servers', async () => {
     await place.write('empty', { 'goondan.yaml': sampleBundle() });
     const { stdout, exitCode } = await place.run('mcp', 'list', '--bundle', 'empty');
     expect({ stdout, exitCode }).toEqual({
@@ -181,7 +181,7 @@ broken  ${join(folder, '.mcp.json')} cannot be used: mcpServers.broken.command i
 });
 
 describe('gdn mcp approve', () => {
-  test('B-06 without a conversation nothing waits; a tool that does not wait is not approved', async () => {
+  test('without a conversation nothing waits; a tool that does not wait is not approved', async () => {
     expect((await mcp('approve', 'files')).stdout).toBe('No tool of "files" waits for approval.\n');
     const { stderr, exitCode } = await mcp('approve', 'files', 'look');
     expect(stderr).toStartWith('E_MCP_UNKNOWN: No tool "look" of "files" waits for approval. Waiting: none.');

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { type AddOptions, readEntry, variablesOf } from './read-entry.ts';
 
 describe('the arguments of gdn mcp add', () => {
-  test('B-06 a command with its arguments and variables', () => {
+  test('a command with its arguments and variables', () => {
     expect(readEntry('files', ['npx', '-y', 'server'], { env: ['A=b=c', 'TOKEN', 'E='], cwd: 'sub' })).toEqual({
       command: 'npx',
       args: ['-y', 'server'],
@@ -12,7 +12,7 @@ describe('the arguments of gdn mcp add', () => {
     expect(readEntry('files', ['server'], {})).toEqual({ command: 'server' });
   });
 
-  test('B-06 an address with its headers', () => {
+  test('an address with its headers', () => {
     const url = 'https://${HOST}/mcp';
     expect(readEntry('web', [], { url, header: ['Authorization=Bearer ${TOKEN}'] })).toEqual({
       type: 'http',
@@ -33,7 +33,7 @@ describe('the arguments of gdn mcp add', () => {
     ['a variable for an address', 'files', [], { url: 'http://a.example', env: ['A=b'] }],
     ['a folder for an address', 'files', [], { url: 'http://a.example', cwd: 'x' }],
   ];
-  test.each(wrong)('B-06 wrong: %s', (_what, name, command, options) => {
+  test.each(wrong)('wrong: %s', (_what, name, command, options) => {
     let thrown: unknown;
     try {
       readEntry(name, command, options);
@@ -43,7 +43,7 @@ describe('the arguments of gdn mcp add', () => {
     expect(thrown).toMatchObject({ code: 'E_USAGE', suggestion: expect.stringMatching(/\S/) });
   });
 
-  test('B-06 the variables that must be set', () => {
+  test('the variables that must be set', () => {
     const entry = { command: '${A}', args: ['${B:-x}', '${GOONDAN_WORKDIR}'], env: { X: '${C}' }, cwd: '${A}' };
     expect(variablesOf(entry)).toEqual(['A', 'C']);
     expect(variablesOf({ type: 'http', url: 'https://${H}/', headers: { x: '${T}' } })).toEqual(['H', 'T']);

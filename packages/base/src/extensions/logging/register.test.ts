@@ -68,7 +68,7 @@ describe('logging', () => {
     expect(lines.find((line) => line.startsWith('error Step'))).toContain('no model today');
   });
 
-  test('B-05 long arguments are cut', () => {
+  test('long arguments are cut', () => {
     expect(describeArguments({ text: 'x'.repeat(1_000) })).toHaveLength(501);
     expect(describeArguments({ apiKey: 'k', nested: { Authorization: 'b' }, tokens: [1] })).toBe(
       '{"apiKey":"***","nested":{"Authorization":"***"},"tokens":[1]}',

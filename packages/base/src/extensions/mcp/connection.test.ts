@@ -83,14 +83,14 @@ const codeOf = (work: Promise<unknown>) =>
   );
 
 describe('a connection', () => {
-  test('B-06 is made once for any number of callers', async () => {
+  test('is made once for any number of callers', async () => {
     const { connection, server, lists } = setUp();
     await connection.aim(target);
     await Promise.all([connection.need(), connection.need(), connection.need(signal)]);
     expect({ connects: server.connects, lists }).toEqual({ connects: 1, lists: [1] });
   });
 
-  test('B-06 fails when its list cannot be read', async () => {
+  test('fails when its list cannot be read', async () => {
     const { connection, server } = setUp();
     await connection.aim(target);
     server.list = () => Promise.reject(new McpFailure('timeout', 'no answer.'));
@@ -98,7 +98,7 @@ describe('a connection', () => {
     expect({ isConnected: connection.isConnected, closes: server.closes }).toEqual({ isConnected: false, closes: 1 });
   });
 
-  test('B-06 is not tried again within a second of a failure, and then when it is needed', async () => {
+  test('is not tried again within a second of a failure, and then when it is needed', async () => {
     const { connection, server, clock } = setUp();
     await connection.aim(target);
     server.connect = down;
@@ -111,7 +111,7 @@ describe('a connection', () => {
     expect(server.connects).toBe(2);
   });
 
-  test('B-06 is made again after a break, later each time, and at last only when needed', async () => {
+  test('is made again after a break, later each time, and at last only when needed', async () => {
     const { connection, server, clock } = await connected();
     await clock.advance(60_000);
     server.connect = down;
@@ -132,7 +132,7 @@ describe('a connection', () => {
     expect(connection.isConnected).toBe(true);
   });
 
-  test('B-06 counts as failed when it breaks at once again and again', async () => {
+  test('counts as failed when it breaks at once again and again', async () => {
     const { connection, server, clock } = await connected();
     for (let seconds = 0; seconds < 600; seconds += 0.5) {
       if (connection.isConnected) server.events?.onClosed();
@@ -141,7 +141,7 @@ describe('a connection', () => {
     expect(server.connects).toBe(MOST_ATTEMPTS);
   });
 
-  test('B-06 is not made again automatically when it is not supervised', async () => {
+  test('is not made again automatically when it is not supervised', async () => {
     const { connection, server, clock } = await connected({ isSupervised: false });
     server.events?.onClosed();
     await clock.advance(100_000);
@@ -151,7 +151,7 @@ describe('a connection', () => {
     expect(server.connects).toBe(2);
   });
 
-  test('B-06 to another address ends the one before', async () => {
+  test('to another address ends the one before', async () => {
     const { connection, server } = await connected();
     await connection.aim({ ...target });
     expect(server.closes).toBe(0);
@@ -198,7 +198,7 @@ describe('a connection', () => {
     expect(connection.isConnected).toBe(false);
   });
 
-  test('B-06 a caller that stops waiting does not stop the others', async () => {
+  test('a caller that stops waiting does not stop the others', async () => {
     const { connection, server } = setUp();
     await connection.aim(target);
     const held = Promise.withResolvers<void>();
@@ -226,17 +226,14 @@ describe('a request', () => {
     return { work, asked };
   };
 
-  test.each(['unreached', 'session-lost'] as const)(
-    'B-06 is repeated after %s: the server did nothing',
-    async (kind) => {
-      const { connection, server } = await connected();
-      const { work, asked } = failing(kind);
-      expect(await connection.ask(work, { signal })).toBe('answer');
-      expect({ ...asked, connects: server.connects }).toEqual({ times: 2, connects: 2 });
-    },
-  );
+  test.each(['unreached', 'session-lost'] as const)('is repeated after %s: the server did nothing', async (kind) => {
+    const { connection, server } = await connected();
+    const { work, asked } = failing(kind);
+    expect(await connection.ask(work, { signal })).toBe('answer');
+    expect({ ...asked, connects: server.connects }).toEqual({ times: 2, connects: 2 });
+  });
 
-  test('B-06 is not repeated when it may have taken effect, unless that does no harm', async () => {
+  test('is not repeated when it may have taken effect, unless that does no harm', async () => {
     const { connection } = await connected();
     const once = failing('broken');
     expect(await codeOf(connection.ask(once.work, { signal }))).toBe('E_MCP_CONNECT');
@@ -245,7 +242,7 @@ describe('a request', () => {
     expect(await connection.ask(again.work, { signal, mayRepeat: true })).toBe('answer');
   });
 
-  test('B-06 is made twice at most', async () => {
+  test('is made twice at most', async () => {
     const { connection } = await connected();
     const { work, asked } = failing('session-lost', 'session-lost', 'session-lost');
     expect(await codeOf(connection.ask(work, { signal }))).toBe('E_MCP_CONNECT');
@@ -255,7 +252,7 @@ describe('a request', () => {
   test.each([
     ['timeout', 'E_MCP_TIMEOUT'],
     ['refused', 'E_MCP_CALL'],
-  ] as const)('B-06 with a %s does not end the connection', async (kind, code) => {
+  ] as const)('with a %s does not end the connection', async (kind, code) => {
     const { connection } = await connected();
     expect(await codeOf(connection.ask(failing(kind).work, { signal, mayRepeat: true }))).toBe(code);
     expect(connection.isConnected).toBe(true);
@@ -301,7 +298,7 @@ describe('a changed list', () => {
     expect(lines.some((line) => line.startsWith('mcp.lost'))).toBe(true);
   });
 
-  test('B-06 delays a step only for a while', async () => {
+  test('delays a step only for a while', async () => {
     const { connection, server, clock } = await connected();
     server.list = () => new Promise<void>(() => {});
     server.events?.onToolsChanged();
@@ -311,7 +308,7 @@ describe('a changed list', () => {
     await waited;
   });
 
-  test('B-06 an error outside all requests is examined, once a second', async () => {
+  test('an error outside all requests is examined, once a second', async () => {
     const { connection, server, clock, lists } = await connected();
     await clock.advance(5_000);
     server.events?.onTrouble('the stream ended');

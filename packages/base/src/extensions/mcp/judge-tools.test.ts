@@ -26,11 +26,11 @@ describe('a fingerprint', () => {
     ['hint', tool('a', 'Does it.', { annotations: { readOnlyHint: true } })],
   ];
 
-  test.each(changes)('B-06 differs when the %s differs', (_what, changed) => {
+  test.each(changes)('differs when the %s differs', (_what, changed) => {
     expect(fingerprintOf(changed)).not.toBe(fingerprintOf(tool('a')));
   });
 
-  test('B-06 is the same in any order of keys', () => {
+  test('is the same in any order of keys', () => {
     const one = tool('a', 'Does it.', { inputSchema: { type: 'object', title: 'x' } });
     const other = tool('a', 'Does it.', { inputSchema: { title: 'x', type: 'object' } });
     expect(fingerprintOf(one)).toBe(fingerprintOf(other));
@@ -38,7 +38,7 @@ describe('a fingerprint', () => {
 });
 
 describe('the offered tools', () => {
-  test('B-06 are those seen first, in their first version', () => {
+  test('are those seen first, in their first version', () => {
     const first = judgeTools([tool('a'), tool('b')], knowing());
     expect(names(first.offered)).toEqual(['a', 'b']);
     const second = judgeTools([tool('a', 'Another.'), tool('b'), tool('c')], knowing({ seen: first.seen }));
@@ -48,20 +48,20 @@ describe('the offered tools', () => {
     expect(second.seen.get('a')).toBe(fingerprintOf(tool('a')));
   });
 
-  test('B-06 a tool that is removed and comes back changed counts as changed', () => {
+  test('a tool that is removed and comes back changed counts as changed', () => {
     const { seen } = judgeTools([tool('a')], knowing());
     const gone = judgeTools([], knowing({ seen }));
     expect(judgeTools([tool('a', 'Another.')], knowing({ seen: gone.seen })).withheld).toHaveLength(1);
   });
 
-  test('B-06 an approval overrides the first version', () => {
+  test('an approval overrides the first version', () => {
     const { seen } = judgeTools([tool('a')], knowing());
     const approved = new Map([['a', fingerprintOf(tool('a', 'Another.'))]]);
     expect(names(judgeTools([tool('a', 'Another.')], knowing({ seen, approved })).offered)).toEqual(['a']);
     expect(judgeTools([tool('a')], knowing({ seen, approved })).withheld).toMatchObject([{ reason: 'changed' }]);
   });
 
-  test('B-06 pinned: only approved tools; any: all', () => {
+  test('pinned: only approved tools; any: all', () => {
     const approved = new Map([['a', fingerprintOf(tool('a'))]]);
     const pinned = judgeTools([tool('a'), tool('b')], knowing({ approved, trust: 'pinned' }));
     expect(names(pinned.offered)).toEqual(['a']);
@@ -70,20 +70,20 @@ describe('the offered tools', () => {
     expect(names(any.offered)).toEqual(['a', 'b']);
   });
 
-  test('B-06 a name like `constructor` is a name like any other', () => {
+  test('a name like `constructor` is a name like any other', () => {
     const { seen, offered } = judgeTools([tool('__proto__'), tool('constructor')], knowing());
     expect(names(offered)).toEqual(['__proto__', 'constructor']);
     expect(judgeTools([tool('__proto__', 'Another.')], knowing({ seen })).withheld).toHaveLength(1);
   });
 
-  test('B-06 have each name once, up to a limit', () => {
+  test('have each name once, up to a limit', () => {
     expect(judgeTools([tool('a'), tool('a', 'Another.')], knowing()).offered).toEqual([tool('a')]);
     const many = Array.from({ length: MOST_TOOLS + 1 }, (_, index) => tool(`tool-${index}`));
     expect(judgeTools(many, knowing()).offered).toHaveLength(MOST_TOOLS);
   });
 
   test.each(['first-use', 'any'] as const)(
-    'B-06 %s: a server with too many tools so far needs approval for more',
+    '%s: a server with too many tools so far needs approval for more',
     (trust) => {
       const seen = new Map(Array.from({ length: MOST_SEEN }, (_, index) => [`old-${index}`, 'sha256:0']));
       const { offered, withheld } = judgeTools([tool('new')], knowing({ seen, trust }));
@@ -98,7 +98,7 @@ describe('the offered tools', () => {
     ['an invalid name', tool('')],
     ['a schema that is too large', tool('a', '', { inputSchema: { type: 'object', title: 'x'.repeat(70_000) } })],
     ['tasks only', tool('a', '', { execution: { taskSupport: 'required' } })],
-  ])('B-06 exclude unusable ones: %s', (_what, unusable) => {
+  ])('exclude unusable ones: %s', (_what, unusable) => {
     const { offered, withheld } = judgeTools([unusable], knowing({ trust: 'any' }));
     expect({ offered, reasons: withheld.map(({ reason }) => reason) }).toEqual({ offered: [], reasons: ['unusable'] });
   });
@@ -111,7 +111,7 @@ describe('the offered tools', () => {
     [{ allow: ['*'], deny: ['*file'] }, ['read.all']],
     [{ allow: [] }, []],
     [{ deny: ['read'] }, ['read_file', 'read.all', 'write/file']],
-  ])('B-06 patterns: %j', (filter, expected) => {
+  ])('patterns: %j', (filter, expected) => {
     const listed = ['read_file', 'read.all', 'write/file'].map((name) => tool(name));
     expect(names(judgeTools(listed, knowing({ filter })).offered)).toEqual(expected);
   });

@@ -21,7 +21,7 @@ test('B-06 lines do not depend on how the bytes are split', () => {
   );
 });
 
-test('B-06 an endless line is skipped, and the next one is read', () => {
+test('an endless line is skipped, and the next one is read', () => {
   const reader = new LineReader(5);
   expect(reader.push(bytes('a\n123456'))).toEqual(['a']);
   expect(reader.isTooLong).toBe(true);

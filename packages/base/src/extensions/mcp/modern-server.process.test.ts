@@ -114,7 +114,7 @@ describe('a server of 2026 over HTTP', () => {
     expect(JSON.parse(calls[0] ?? '')).toMatchObject({ method: 'tools/call', params: { _meta: { traceparent } } });
   });
 
-  test('B-06 stopped and back: changes meanwhile are seen', async () => {
+  test('stopped and back: changes meanwhile are seen', async () => {
     site = serve();
     const { url, port } = site;
     await start({ transport: { type: 'http', url } });
@@ -129,7 +129,7 @@ describe('a server of 2026 over HTTP', () => {
     expect(offered()).toEqual(['server__look', 'server__new']);
   });
 
-  test('B-06 protocol: legacy does not reach it, and reports that', async () => {
+  test('protocol: legacy does not reach it, and reports that', async () => {
     site = serve();
     await start({ transport: { type: 'http', url: site.url, protocol: 'legacy' }, required: true });
     const { result } = await agent.say('hello');

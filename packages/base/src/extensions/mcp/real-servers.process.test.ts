@@ -174,7 +174,7 @@ describe('server-everything over stdio', () => {
     expect(server.logged('withheld')[0]).toContain('"simulate-research-query" is not offered');
   });
 
-  test('B-06 killed and back', async () => {
+  test('killed and back', async () => {
     await server.call('echo', { message: 'one' });
     const pid = serverProcess();
     process.kill(pid, 'SIGKILL');
@@ -184,7 +184,7 @@ describe('server-everything over stdio', () => {
     expect(serverProcess()).not.toBe(pid);
   });
 
-  test('B-06 its environment has only declared variables', async () => {
+  test('its environment has only declared variables', async () => {
     const environment = JSON.parse((await server.call('get-env')) as string) as Record<string, string>;
     expect(environment).toMatchObject({ DECLARED: 'yes', PATH: process.env.PATH ?? '' });
     const known =
@@ -192,7 +192,7 @@ describe('server-everything over stdio', () => {
     expect(Object.keys(environment).filter((name) => !known.test(name))).toEqual([]);
   });
 
-  test('B-06 a long call reports progress, which extends its deadline', async () => {
+  test('a long call reports progress, which extends its deadline', async () => {
     const patient = await open(transport, { timeouts: { callMs: 1_500 } });
     const said = await patient.call('trigger-long-running-operation', { duration: 3, steps: 6 });
     expect(said).toBe('Long running operation completed. Duration: 3 seconds, Steps: 6.');
@@ -212,7 +212,7 @@ describe('server-everything over HTTP', () => {
     await listAndCall(await open({ type: 'http', url: web.url }, exposed));
   });
 
-  test('B-06 killed and back, in a new session', async () => {
+  test('killed and back, in a new session', async () => {
     const server = await open({ type: 'http', url: web.url });
     expect(await server.call('echo', { message: 'one' })).toBe('Echo: one');
 
@@ -225,7 +225,7 @@ describe('server-everything over HTTP', () => {
     expect(server.logged('started').length).toBeGreaterThan(1);
   });
 
-  test.each([400, 404])('B-06 a server that lost the session (%d) gets the call in a new one', async (status) => {
+  test.each([400, 404])('a server that lost the session (%d) gets the call in a new one', async (status) => {
     const { url } = web;
     const sessions = new Set<string>();
     const forgotten = new Set<string>();
@@ -254,7 +254,7 @@ describe('server-everything over HTTP', () => {
 describe('server-filesystem', () => {
   const transport = { type: 'stdio', command: 'node', args: [filesystem, '${GOONDAN_WORKDIR}'] };
 
-  test('B-06 reads and writes in its folder only', async () => {
+  test('reads and writes in its folder only', async () => {
     place.write('note.txt', 'Buy flour.');
     const server = await open(transport);
     expect(await server.call('read_text_file', { path: join(place.folder, 'note.txt') })).toMatchObject({
@@ -266,7 +266,7 @@ describe('server-filesystem', () => {
     expect(await server.call('read_text_file', { path: '/etc/hostname' })).toMatchObject({ code: 'E_MCP_TOOL' });
   });
 
-  test('B-06 only allowed tools are offered', async () => {
+  test('only allowed tools are offered', async () => {
     const server = await open(transport, { expose: { tools: { allow: ['read_*', 'list_*'], deny: ['*media*'] } } });
     await server.agent.say('hello');
     expect(server.offered()).toEqual(expect.arrayContaining(['read_text_file', 'list_directory']));

@@ -36,7 +36,7 @@ describe('the target of a server', () => {
     });
   });
 
-  test('B-06 the command may be a list, and is relative to its folder', async () => {
+  test('the command may be a list, and is relative to its folder', async () => {
     const transport = { type: 'stdio', command: ['./bin/server', 'a'], args: ['b'], cwd: 'sub' } as const;
     expect(await resolve({ transport })).toMatchObject({
       command: '/bundle/sub/bin/server',
@@ -45,7 +45,7 @@ describe('the target of a server', () => {
     });
   });
 
-  test('B-06 tags cannot be overridden', async () => {
+  test('tags cannot be overridden', async () => {
     const transport = { type: 'stdio', command: 'x', env: { GOONDAN_RUN: 'other' } } as const;
     expect(await resolve({ transport })).toMatchObject({ environment: { GOONDAN_RUN: 'tag' } });
   });
@@ -64,7 +64,7 @@ describe('the target of a server', () => {
     });
   });
 
-  test('B-06 variables: of the agent, with a default, and the two folders', async () => {
+  test('variables: of the agent, with a default, and the two folders', async () => {
     const args = [
       '${TOKEN}',
       '${EMPTY:-x}',
@@ -79,7 +79,7 @@ describe('the target of a server', () => {
     });
   });
 
-  test('B-06 variables that are not set are named, all of them at once', async () => {
+  test('variables that are not set are named, all of them at once', async () => {
     const transport = { type: 'stdio', command: 'x', args: ['${ONE}', '${EMPTY}'], env: { A: '${TWO}' } } as const;
     expect(await refusal(resolve({ transport }))).toMatchObject({
       code: 'E_MCP_VARIABLE',
@@ -87,11 +87,11 @@ describe('the target of a server', () => {
     });
   });
 
-  test.each(['file:///etc/passwd', 'nothing'])('B-06 %s is not an address', async (url) => {
+  test.each(['file:///etc/passwd', 'nothing'])('%s is not an address', async (url) => {
     expect(await refusal(resolve({ transport: { type: 'http', url } }))).toMatchObject({ code: 'E_MCP_FILE' });
   });
 
-  test('B-06 its description has no value that may be a secret', () => {
+  test('its description has no value that may be a secret', () => {
     const http = {
       type: 'http',
       url: 'https://u:p@a.example/mcp?key=1',
@@ -103,13 +103,13 @@ describe('the target of a server', () => {
 });
 
 describe('.mcp.json', () => {
-  test('B-06 has the server by the name of the extension, or another name', async () => {
+  test('has the server by the name of the extension, or another name', async () => {
     const servers = { files: { command: 'a' }, other: { type: 'http', url: 'http://a.example' } };
     expect((await fromFile(servers)).target).toMatchObject({ type: 'stdio', command: 'a' });
     expect((await fromFile(servers, { fromFile: { server: 'other' } })).target).toMatchObject({ type: 'http' });
   });
 
-  test('B-06 is that of the bundle; that of the workdir only when configured', async () => {
+  test('is that of the bundle; that of the workdir only when configured', async () => {
     using place = new ServerPlace();
     place.write('.mcp.json', { mcpServers: { files: { command: 'a', cwd: 'x' } } });
     const around = { bundleFolder: '/nowhere', workdir: place.folder, environment };
@@ -118,7 +118,7 @@ describe('.mcp.json', () => {
     expect(await ask({ fromFile: { folder: 'workdir' } })).toMatchObject({ cwd: join(place.folder, 'x') });
   });
 
-  test('B-06 keys of other clients are ignored', async () => {
+  test('keys of other clients are ignored', async () => {
     const { target } = await fromFile({ files: { command: 'a', disabled: false, icon: {} } });
     expect(target).toMatchObject({ command: 'a' });
   });
@@ -135,7 +135,7 @@ describe('.mcp.json', () => {
     ['no address', { files: { type: 'http' } }, '.url is missing'],
     ['the old transport', { files: { type: 'sse', url: 'http://a' } }, 'use "http"'],
     ['another transport', { files: { type: 'ws', url: 'http://a' } }, '.type must be "stdio" or "http"'],
-  ])('B-06 is rejected with the problem: %s', async (_what, servers, problem) => {
+  ])('is rejected with the problem: %s', async (_what, servers, problem) => {
     expect(await refusal(fromFile(servers))).toMatchObject({
       code: 'E_MCP_FILE',
       message: expect.stringContaining(problem),
@@ -144,11 +144,11 @@ describe('.mcp.json', () => {
 });
 
 describe('the config', () => {
-  test('B-06 transport and fromFile exclude each other', () => {
+  test('transport and fromFile exclude each other', () => {
     expect(() => readSettings({ transport: { type: 'stdio', command: 'a' }, fromFile: {} }, 'files')).toThrow('both');
   });
 
-  test('B-06 a name that leaves no room for tool names is rejected', () => {
+  test('a name that leaves no room for tool names is rejected', () => {
     expect(() => readSettings({}, 'a'.repeat(41))).toThrow('no room for the names');
   });
 });

@@ -45,7 +45,7 @@ test('B-06 messages are lines, in both directions; other lines go to the log', a
   expect(heard.lines.toSorted()).toEqual(['hello', 'oops']);
 });
 
-test('B-06 a server that ends with its input is not killed', async () => {
+test('a server that ends with its input is not killed', async () => {
   const { server, heard } = await start('cat >/dev/null; echo bye >&2');
   await server.close();
   expect({ lines: heard.lines, closed: heard.closed }).toEqual({ lines: ['bye'], closed: 1 });
@@ -64,7 +64,7 @@ test('B-06 a server that does not end is killed, with its processes', async () =
   expect(heard.closed).toBe(1);
 });
 
-test('B-06 when it ends by itself, its remaining processes are ended, too', async () => {
+test('when a server ends by itself, its remaining processes are ended, too', async () => {
   const { heard } = await start(`sleep 1000 & echo $!; setsid sh -c 'echo $$; exec sleep 1000' & sleep 0.3; exit 7`);
   await until(() => heard.closed === 1);
   const pids = heard.messages.map(Number);
@@ -72,20 +72,20 @@ test('B-06 when it ends by itself, its remaining processes are ended, too', asyn
   await until(() => pids.every((pid) => !isAlive(pid)));
 });
 
-test('B-06 an endless message is not kept', async () => {
+test('an endless message is not kept', async () => {
   const { heard } = await start(`head -c 12000000 /dev/zero | tr '\\0' x; sleep 1000`);
   await until(() => heard.closed === 1);
   expect(heard.errors[0]).toContain('more than 10485760 bytes');
 });
 
-test('B-06 its output is limited: characters of a line, and number of lines', async () => {
+test('the output of a server is limited: characters of a line, and number of lines', async () => {
   const { heard } = await start(`head -c 100000 /dev/zero | tr '\\0' x >&2; echo >&2; seq 5000 >&2`);
   await until(() => heard.closed === 1);
   expect(heard.lines.length).toBeLessThanOrEqual(1_001);
   expect(Math.max(...heard.lines.map(({ length }) => length))).toBeLessThanOrEqual(2_000);
 });
 
-test('B-06 closing twice is the same as once', async () => {
+test('closing a server twice is the same as once', async () => {
   const { server, heard } = await start('cat');
   await Promise.all([server.close(), server.close()]);
   await server.close();

@@ -7,7 +7,7 @@ import { registerSharedTools, sharedNames } from './shared-tools.ts';
 
 const both = { resources: true, prompts: true };
 
-test('only features that are configured and that the server supports become tools', () => {
+test('B-06 only features that are configured and that the server supports become tools', () => {
   const ofResources = ['list_resources', 'read_resource'] as const;
   const ofPrompts = ['list_prompts', 'get_prompt'] as const;
   expect(sharedNames(both)).toEqual([...ofResources, ...ofPrompts]);

@@ -39,7 +39,7 @@ describe('the names of tools', () => {
     expect(nameAll(['read_resource'], 'files', ['read_resource'])[0]).toMatch(/^files__read_resource-[0-9a-f]{8}$/);
   });
 
-  test('B-06 a tool keeps its name when others are added', () => {
+  test('a tool keeps its name when others are added', () => {
     const names = new ToolNames('files', []);
     names.assign(['a.b']);
     const before = names.of('a.b');

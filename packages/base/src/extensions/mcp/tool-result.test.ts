@@ -35,11 +35,11 @@ test.each([
       ],
     },
   ],
-])('B-06 the model reads: %s', (_what, reply, expected) => {
+])('the model reads: %s', (_what, reply, expected) => {
   expect(toOutput(reply, 1_000)).toEqual(expected);
 });
 
-test('B-06 a long answer is cut, with the number of missing characters', () => {
+test('a long answer is cut, with the number of missing characters', () => {
   expect(toOutput({ content: [text('x'.repeat(20))] }, 5)).toBe('xxxxx… (15 more characters)');
   expect(toOutput({ content: [text('')], structuredContent: { a: 'x'.repeat(20) } }, 6)).toEqual({
     cut: '{"a":"… (22 more characters)',
@@ -50,6 +50,6 @@ test('B-06 a long answer is cut, with the number of missing characters', () => {
   });
 });
 
-test('B-06 the text of an error', () => {
+test('the text of an error', () => {
   expect(textOf({ content: [text('no'), png, text('way')] })).toBe('no\nway');
 });

@@ -97,7 +97,7 @@ describe('message-compaction', () => {
     await tested.close();
   });
 
-  test('B-03 replaced messages stay in the archive', async () => {
+  test('replaced messages stay in the archive', async () => {
     const store = memoryStore();
     const committed: string[] = [];
     const watched = {
@@ -137,7 +137,7 @@ describe('message-compaction', () => {
     await tested.close();
   });
 
-  test('B-03 another agent can summarise', async () => {
+  test('another agent can summarise', async () => {
     const asked: string[] = [];
     const engine = {
       catalog: () => [{ name: 'clerk' }],

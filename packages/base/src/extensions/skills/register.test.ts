@@ -95,7 +95,7 @@ describe('skills', () => {
     await tested.close();
   });
 
-  test('B-01 files of a skill are listed and read, and nothing outside it', async () => {
+  test('files of a skill are listed and read, and nothing outside it', async () => {
     writeSkill('bundle/.agents/skills/greeting');
     write('bundle/.agents/skills/greeting/references/words.md', 'Ahoy');
     const secret = write('secret.txt', 'do not read');
@@ -143,14 +143,14 @@ describe('skills', () => {
     await tested.close();
   });
 
-  test('B-01 an unknown skill: the error lists the known ones', async () => {
+  test('an unknown skill: the error lists the known ones', async () => {
     writeSkill('bundle/.agents/skills/greeting');
     const tested = await open([{ afterTool: 'skills__open', say: '{{result.error.message}}' }, openSkill('gretting')]);
     expect((await tested.say('go')).text).toBe('There is no skill "gretting". Skills: greeting.');
     await tested.close();
   });
 
-  test('B-01 invalid and shadowed skills are reported once, and do not affect others', async () => {
+  test('invalid and shadowed skills are reported once, and do not affect others', async () => {
     writeSkill('bundle/.agents/skills/greeting');
     writeSkill('project/.agents/skills/greeting', { body: 'Another.' });
     write('bundle/.agents/skills/broken/SKILL.md', 'no front matter');
@@ -204,7 +204,7 @@ describe('the config of spec 002 §3.3', () => {
   const resources = Bun.YAML.parse(readFileSync(seed, 'utf8')) as { spec: { config: SkillsConfig } }[];
   const config = resources[2]?.spec.config ?? {};
 
-  test('D-12 discovery.repoSkillDirs is an alias of folders, and comes after them', async () => {
+  test('B-01 D-12 discovery.repoSkillDirs is an alias of folders, and comes after them', async () => {
     expect(config).toEqual({ discovery: { repoSkillDirs: ['.agents/skills', 'skills'] } });
     writeSkill('bundle/skills/alias');
     writeSkill('bundle/skills/greeting', { description: 'From the alias.' });
