@@ -26,7 +26,7 @@ async function loadPage() {
 }
 
 describe('docs/bundles.md', () => {
-  test('R-04 shows one bundle with every kind, and without problems', async () => {
+  test('shows one bundle with every kind, and without problems', async () => {
     const loaded = await loadPage();
     expect({ errors: loaded.errors, warnings: loaded.warnings }).toEqual({ errors: [], warnings: [] });
     expect([...new Set<string>(loaded.resources.map(({ kind }) => kind))].toSorted()).toEqual(

@@ -60,11 +60,11 @@ describe('docs/reference/configuration.md', () => {
   // The cast is safe: `bundleJsonSchema` returns a schema of draft 7.
   const { definitions = {} } = bundleJsonSchema() as SchemaNode;
 
-  test('R-04 equals the texts of the schemas; otherwise run `npm run reference`', async () => {
+  test('equals the texts of the schemas; otherwise run `npm run reference`', async () => {
     expect(await Bun.file(configurationReferencePage).text()).toBe(renderConfigurationReference());
   });
 
-  test.each(Object.keys(definitions))('R-04 every field of %s has a type and a description', (name) => {
+  test.each(Object.keys(definitions))('every field of %s has a type and a description', (name) => {
     const { properties = {} } = definitions[name] ?? {};
     const specs = properties['spec']?.oneOf ?? [properties['spec'] ?? definitions[name] ?? {}];
     const fields = specs.flatMap((spec) => listFields(spec));
@@ -85,7 +85,7 @@ describe('docs/reference/configuration.md', () => {
     }
   });
 
-  test('R-04 has a valid example of every kind', async () => {
+  test('has a valid example of every kind', async () => {
     const folder = join(repository, 'examples/every-kind');
     const loaded = await loadBundle(folder, { environment: { TEAM_KEY: 'not-a-real-key' } });
     expect({ errors: loaded.errors, warnings: loaded.warnings }).toEqual({ errors: [], warnings: [] });

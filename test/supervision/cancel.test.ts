@@ -33,7 +33,7 @@ async function beginLong({ control }: TestSwarm, folder: string, signal?: AbortS
 
 describe('a cancelled turn', () => {
   test.each(['by its event', 'as the one that runs', 'by whoever asked'])(
-    'R-02 while it runs, %s: its tool gets the signal, it ends with E_CANCELLED, and the next turn is answered',
+    'while it runs, %s: its tool gets the signal, it ends with E_CANCELLED, and the next turn is answered',
     async (how) => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
@@ -57,7 +57,7 @@ describe('a cancelled turn', () => {
   );
 
   test(
-    'R-02 while it waits: it does not run, and the turn before is not affected',
+    'while it waits: it does not run, and the turn before is not affected',
     async () => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path) });
@@ -74,7 +74,7 @@ describe('a cancelled turn', () => {
   );
 
   test(
-    'R-02 with a tool that ignores the signal: it ends, and the next turn is answered',
+    'with a tool that ignores the signal: it ends, and the next turn is answered',
     async () => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents: agentsIn(folder.path), policy: { unwindMs: 200 } });
@@ -106,7 +106,7 @@ async function cancelAndDie(folder: string, situation: Situation): Promise<void>
 
 describe('a turn that was cancelled before its orchestrator is killed', () => {
   test.each(['running', 'waiting', 'crashed', 'asking'] as const)(
-    'R-02 is not continued by the next one: %s',
+    'is not continued by the next one: %s',
     async (situation) => {
       await using folder = await temporaryFolder();
       await cancelAndDie(folder.path, situation);
@@ -152,7 +152,7 @@ describe('a turn that was cancelled before its orchestrator is killed', () => {
 
 describe('a watched turn', () => {
   test(
-    'R-01 is reported piece by piece, to its asker only',
+    'is reported piece by piece, to its asker only',
     async () => {
       await using folder = await temporaryFolder();
       const text = 'one two three four five six seven eight nine ten';
@@ -180,7 +180,7 @@ describe('a watched turn', () => {
   );
 
   test(
-    'R-01 output of its tools is in the log, with secrets masked',
+    'output of its tools is in the log, with secrets masked',
     async () => {
       await using folder = await temporaryFolder();
       const secret = 'sk-live-"quoted"-12345';

@@ -55,7 +55,7 @@ describe('a dead letter', () => {
   );
 
   test.each(['idle', 'working', 'asleep'])(
-    'R-03 is retried with a new id while its agent is %s',
+    'is retried with a new id while its agent is %s',
     async (state) => {
       await using folder = await temporaryFolder();
       {
@@ -91,7 +91,7 @@ describe('a dead letter', () => {
   );
 
   test(
-    'R-03 is dropped for good, and no other one with it',
+    'is dropped for good, and no other one with it',
     async () => {
       await using folder = await temporaryFolder();
       {

@@ -65,7 +65,7 @@ async function expectGone(runTag: string): Promise<void> {
 
 describe('a killed orchestrator', () => {
   test(
-    'R-03 takes everything with it: agents with a blocked loop, and programs in separate sessions',
+    'takes everything with it: agents with a blocked loop, and programs in separate sessions',
     async () => {
       await using folder = await temporaryFolder();
       await using doomed = await startDoomed(folder.path);
@@ -76,7 +76,7 @@ describe('a killed orchestrator', () => {
   );
 
   test(
-    'R-03 takes everything with it even after its guardian was killed: there is another one',
+    'takes everything with it even after its guardian was killed: there is another one',
     async () => {
       await using folder = await temporaryFolder();
       await using doomed = await startDoomed(folder.path);
@@ -89,7 +89,7 @@ describe('a killed orchestrator', () => {
   );
 
   test(
-    'R-03 together with its guardian leaves programs behind, which the next start ends',
+    'together with its guardian leaves programs behind, which the next start ends',
     async () => {
       await using folder = await temporaryFolder();
       await using doomed = await startDoomed(folder.path);

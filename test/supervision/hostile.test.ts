@@ -231,7 +231,7 @@ async function expectOnDisk(stateRoot: string, outcomes: ReadonlyMap<Act, string
 
 describe('a tool that logs without end', () => {
   test(
-    'R-03 is limited: further lines are dropped and counted',
+    'is limited: further lines are dropped and counted',
     async () => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents, policy: patientPolicy });
@@ -246,7 +246,7 @@ describe('a tool that logs without end', () => {
 
 describe('programs that a tool leaves running', () => {
   test.each(['asked to go', 'killed'])(
-    'R-03 end with its process when that is %s',
+    'end with its process when that is %s',
     async (how) => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents });

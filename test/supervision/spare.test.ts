@@ -22,7 +22,7 @@ async function spareOf({ runTag }: TestSwarm, not?: number): Promise<number> {
 
 describe('a warm spare', () => {
   test(
-    'R-01 handles the first message, and another one replaces it',
+    'handles the first message, and another one replaces it',
     async () => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents: [scriptedAgent('clerk')], policy: { spares: 1 } });
@@ -37,7 +37,7 @@ describe('a warm spare', () => {
   );
 
   test(
-    'R-03 is replaced when it is killed',
+    'is replaced when it is killed',
     async () => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents: [scriptedAgent('clerk')], policy: { spares: 1 } });
@@ -51,7 +51,7 @@ describe('a warm spare', () => {
   );
 
   test(
-    'R-01 is not used for an agent with its own environment, which only its tools see',
+    'is not used for an agent with its own environment, which only its tools see',
     async () => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, {
@@ -71,7 +71,7 @@ describe('a warm spare', () => {
   );
 
   test(
-    'R-01 does not exist when none is wanted',
+    'does not exist when none is wanted',
     async () => {
       await using folder = await temporaryFolder();
       await using swarm = await openSwarm(folder.path, { agents: [scriptedAgent('clerk')], policy: { spares: 0 } });

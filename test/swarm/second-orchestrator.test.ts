@@ -75,7 +75,7 @@ async function runTagOf(folder: string): Promise<string> {
 }
 
 describe('a second orchestrator on the same workspace', () => {
-  test('R-01 is refused, naming the owner, from this process and from another', async () => {
+  test('T-02 is refused, naming the owner, from this process and from another', async () => {
     await using opened = await openWorkspace();
     const { folder } = opened;
     const { greeting: first, child } = await opened.start();
@@ -99,7 +99,7 @@ describe('a second orchestrator on the same workspace', () => {
     await next.stop();
   });
 
-  test('R-01 one of several that start at the same moment gets it', async () => {
+  test('T-02 one of several that start at the same moment gets it', async () => {
     await using opened = await openWorkspace();
     const started = await Promise.all([opened.start(), opened.start(), opened.start(), opened.start()]);
     const greetings = started.map(({ greeting }) => greeting);
@@ -166,7 +166,7 @@ describe('after an orchestrator was killed with SIGKILL', () => {
     expect(await readInputs(folder, 'guest')).toHaveLength(1);
   });
 
-  test('R-03 the guardian alone leaves nothing of it within two seconds', async () => {
+  test('the guardian alone leaves nothing of it within two seconds', async () => {
     await using opened = await openWorkspace();
     const { folder } = opened;
     const { child } = await opened.start();

@@ -19,7 +19,7 @@ test.each([
   ['answers 429', () => new Response('', { status: 429, headers: { 'retry-after': '3600' } }), 'it answers 429'],
   ['never answers', () => new Promise<Response>(() => undefined), 'the agent ends'],
 ])(
-  'R-08 a collector that %s: turns are answered, the end is not delayed, and it is reported once',
+  'a collector that %s: turns are answered, the end is not delayed, and it is reported once',
   async (_, answer, why) => {
     using collector = startCollector();
     collector.answer = answer;
@@ -39,7 +39,7 @@ test.each([
   },
 );
 
-test('R-08 a missing collector: turns are answered, and the log names its address', async () => {
+test('a missing collector: turns are answered, and the log names its address', async () => {
   const gone = startCollector();
   const { url } = gone;
   gone[Symbol.dispose]();
@@ -51,7 +51,7 @@ test('R-08 a missing collector: turns are answered, and the log names its addres
   );
 });
 
-test('R-08 a collector that is away for a moment gets everything', async () => {
+test('a collector that is away for a moment gets everything', async () => {
   using collector = startCollector();
   collector.answer = () => {
     collector.answer = undefined;
@@ -67,7 +67,7 @@ test('R-08 a collector that is away for a moment gets everything', async () => {
   expect(saidBy(office).filter((line) => line.startsWith('warn'))).toEqual([]);
 });
 
-test('R-08 a collector that repeats its key in an answer: the log does not show it', async () => {
+test('a collector that repeats its key in an answer: the log does not show it', async () => {
   using collector = startCollector();
   const key = 'collector-key-0123456789';
   const errorMessage = `${key} may not write`;
@@ -86,7 +86,7 @@ test('R-08 a collector that repeats its key in an answer: the log does not show 
 
 // A unit test tries more wrong endpoints.
 test.each(['ftp://example.org', 'not a URL'].slice(0, sampleStep === 1 ? 2 : 1))(
-  'R-08 with the endpoint %p the swarm runs, and the problem is reported',
+  'with the endpoint %p the swarm runs, and the problem is reported',
   async (endpoint) => {
     await using office = await startOffice({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint });
     expect(saidBy(office)).toEqual([expect.stringContaining('warn OTEL_EXPORTER_OTLP_ENDPOINT is not a URL')]);
@@ -94,7 +94,7 @@ test.each(['ftp://example.org', 'not a URL'].slice(0, sampleStep === 1 ? 2 : 1))
   },
 );
 
-test('R-08 an unsupported protocol is a warning, and spans are still sent', async () => {
+test('an unsupported protocol is a warning, and spans are still sent', async () => {
   using collector = startCollector();
   await using office = await startOffice({
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -106,7 +106,7 @@ test('R-08 an unsupported protocol is a warning, and spans are still sent', asyn
   expect(collector.spans().length).toBeGreaterThan(5);
 });
 
-test('R-08 without a collector nothing is read, loaded or reported, whatever else is set', async () => {
+test('without a collector nothing is read, loaded or reported, whatever else is set', async () => {
   using collector = startCollector();
   await using office = await startOffice({
     OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',

@@ -198,7 +198,7 @@ describe('a request that crosses two agents', () => {
     expect(attributesOf(look)['gen_ai.tool.call.result']).toContain(`00-${asking.traceId}-${look.spanId}-01`);
   });
 
-  test('R-08 is exported even when no trace is written', async () => {
+  test('is exported even when no trace is written', async () => {
     const { spans } = await exportOf([asking], { GOONDAN_TRACE: 'off' });
     expect(dangling(spans)).toEqual([]);
     find(spans, 'invoke_agent helper');
@@ -215,7 +215,7 @@ describe('a request that crosses two agents', () => {
     expect(front.traceId).not.toContain(malformed.traceId);
   });
 
-  test('R-08 is not exported by any agent when the caller does not record it', async () => {
+  test('is not exported by any agent when the caller does not record it', async () => {
     const exported = await exportPlain();
     expect(spansOf(exported, asking)).not.toEqual([]);
     expect(bodiesOf(exported)).not.toContain(unrecorded.traceId);
@@ -223,12 +223,12 @@ describe('a request that crosses two agents', () => {
 });
 
 describe('the operator’s sampling', () => {
-  test('R-08 none: no agent exports, whatever the caller says', async () => {
+  test('none: no agent exports, whatever the caller says', async () => {
     const { collector } = await exportOf([asking], { OTEL_TRACES_SAMPLER: 'always_off' });
     expect(collector.requests).toEqual([]);
   });
 
-  test('R-08 all: even traces that the caller does not record; tools pass this on', async () => {
+  test('all: even traces that the caller does not record; tools pass this on', async () => {
     const { spans } = await exportOf([unrecorded], { OTEL_TRACES_SAMPLER: 'always_on', ...capture });
     find(spans, 'invoke_agent helper');
     const look = find(spans, 'execute_tool probe__look');
@@ -247,7 +247,7 @@ describe('failures', () => {
     expect([second.status, find(spans, 'chat front-model', second).status, front.status]).toEqual([{}, {}, {}]);
   });
 
-  test('R-08 a tool that throws and a failing turn have the code of the error, without its message', async () => {
+  test('a tool that throws and a failing turn have the code of the error, without its message', async () => {
     const exported = await exportPlain();
     const spans = spansOf(exported, breaking);
     const call = find(spans, 'execute_tool probe__break');
@@ -283,13 +283,13 @@ describe('failures', () => {
 });
 
 describe('contents', () => {
-  test('R-08 are not exported unless the operator says so: no message, call or answer leaves', async () => {
+  test('are not exported unless the operator says so: no message, call or answer leaves', async () => {
     const sent = bodiesOf(await exportPlain());
     expect(sent).toContain('invoke_agent helper');
     expect(canaries.exec(sent)?.[0]).toBeUndefined();
   });
 
-  test('R-08 are in the spans when the operator says so: messages, instructions, arguments, results, reasons', async () => {
+  test('are in the spans when the operator says so: messages, instructions, arguments, results, reasons', async () => {
     const sent = bodiesOf(await exportContents());
     const found = new Set(sent.match(new RegExp(canaries, 'g')));
     expect([...found].toSorted()).toEqual([
@@ -314,7 +314,7 @@ describe('contents', () => {
   });
 });
 
-test('R-08 the headers of the collector reach it, and are written nowhere', async () => {
+test('the headers of the collector reach it, and are written nowhere', async () => {
   using collector = startCollector();
   const key = 'collector-key-0123456789';
   await using office = await startOffice({

@@ -58,7 +58,7 @@ describe('a running swarm', () => {
     expect(await Promise.race([reload, Bun.sleep(1_000)])).toMatchObject({ code: 'E_SWARM_STOPPED' });
   });
 
-  test('R-01 answers, here and over its control socket', async () => {
+  test('answers, here and over its control socket', async () => {
     const swarm = await start();
     const end = await swarm.ask({ input: 'hello' });
     expect(textOf(end.result.responseMessage)).toBe('You said: hello');

@@ -62,7 +62,7 @@ describe('gdn doctor', () => {
     expect(of('bubblewrap')?.detail).toContain('unsandboxed');
   });
 
-  test('R-08 telemetry: off, accepted, unreachable, and misconfigured; never missing', async () => {
+  test('telemetry: off, accepted, unreachable, and misconfigured; never missing', async () => {
     const PATH = await programs({});
     const heard: unknown[] = [];
     const collector = Bun.serve({

@@ -150,7 +150,7 @@ describe.each(['armed', 'invalid'] as const)('without trust, in the folder (%s)'
   beforeAll(async () => void (hostile = await plantHostileFolder(shared, kind)));
   afterAll(async () => expect(await shared.remove()).toEqual([]));
 
-  test.each(codes)('R-04 gdn $line: none of it runs', async ({ line, code }) => {
+  test.each(codes)('gdn $line: none of it runs', async ({ line, code }) => {
     // Every process of `gdn` starts in the same way, whatever its command, so a sixth of them is enough for `npm test`.
     const isProcess = sampleStep === 1 || codes.findIndex((each) => each.line === line) % 6 === 0;
     const run = isProcess ? shared.runProcessWith.bind(shared) : shared.runWith.bind(shared);
@@ -168,7 +168,7 @@ describe('at a terminal', () => {
     ['nothing', '\r', 3, 'E_UNTRUSTED: Nothing of '],
     ['Ctrl-C', '\x03', 130, 'E_CANCELLED: '],
     ['the end of input', '\x04', 3, 'E_UNTRUSTED: Nothing of '],
-  ])('R-04 %s as the answer: none of it runs', async (_name, keys, code, said) => {
+  ])('%s as the answer: none of it runs', async (_name, keys, code, said) => {
     const { folder, takeMarks } = await plantHostileFolder(place, 'armed');
     const { screen, exitCode } = await place.runOnTerminal(
       ['run', '--input', 'hello'],
@@ -183,7 +183,7 @@ describe('at a terminal', () => {
 });
 
 describe('with trust', () => {
-  test('R-04 its own code runs, and no other planted part, in any process', async () => {
+  test('its own code runs, and no other planted part, in any process', async () => {
     const { folder, takeMarks } = await plantHostileFolder(place, 'armed');
     const gdn = (...args: string[]) => place.runWith({ cwd: folder }, ...args);
     const run = await place.runProcessWith({ cwd: folder }, 'run', '--trust', '--detach', '--json');
@@ -201,7 +201,7 @@ describe('with trust', () => {
     expect(takeMarks()).toEqual(['entry', 'macro', 'tool']);
   });
 
-  test('R-04 its .env does not decide where requests go', async () => {
+  test('its .env does not decide where requests go', async () => {
     using elsewhere = listenForRequests();
     using proxy = listenForRequests();
     const { folder } = await plantHostileFolder(place, 'armed');
@@ -224,7 +224,7 @@ describe('with trust', () => {
     expect(elsewhere.requests).toEqual([]);
   });
 
-  test('R-04 files that an agent leaves in its working folder do not become its program', async () => {
+  test('files that an agent leaves in its working folder do not become its program', async () => {
     const mark = join(place.folder, 'mark');
     const module = `
       import { writeFileSync } from 'node:fs';

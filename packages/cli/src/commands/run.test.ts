@@ -167,7 +167,7 @@ describe('gdn run --input', () => {
     }
   });
 
-  test('R-02 Ctrl-C twice: the next run does not continue the turn, and the history shows its end', async () => {
+  test('Ctrl-C twice: the next run does not continue the turn, and the history shows its end', async () => {
     const mark = join(place.folder, 'begun');
     await place.write('bundle', {
       'goondan.yaml': sampleBundle({

@@ -145,7 +145,7 @@ describe('gdn studio', () => {
 });
 
 describe('with a bundle', () => {
-  test('R-04 none of its code runs, whether it is valid or not', async () => {
+  test('none of its code runs, whether it is valid or not', async () => {
     const mark = join(place.folder, 'mark');
     const { agent, more, module } = tellTale;
     const folder = await place.write('bundle', {

@@ -123,7 +123,7 @@ function extension(source: string, name = 'ext') {
 }
 
 describe('an agent in its own process', () => {
-  test('R-02 starts the agent of its plan, and answers turn after turn', async () => {
+  test('starts the agent of its plan, and answers turn after turn', async () => {
     const agent = launch();
     await agent.send({ type: 'start', plan: plan({ cwd: agent.cwd }) });
     expect(await agent.next('ready')).toEqual({ type: 'ready', extensions: [], layers: [], tools: [] });
@@ -284,7 +284,7 @@ describe('code of a bundle', () => {
     ['a thrown text', `setTimeout(() => { throw 'just words'; }, 0)`, /just words/],
     ['a thrown null', `setTimeout(() => { throw null; }, 0)`, /null/],
     ['an object', `void Promise.reject({ reason: 'odd' })`, /odd/],
-  ])('R-03 %s ends its process, and its log has the error', async (_, code, message) => {
+  ])('%s ends its process, and its log has the error', async (_, code, message) => {
     const agent = launch();
     const failing = extension(`
       export function register(api) {
@@ -344,7 +344,7 @@ describe('the end of a process', () => {
       }`);
 
   test.each([
-    ['D-15 R-07 X-17 a drain', (agent: ReturnType<typeof launch>) => agent.send({ type: 'drain', graceMs: 10_000 })],
+    ['D-15 X-17 a drain', (agent: ReturnType<typeof launch>) => agent.send({ type: 'drain', graceMs: 10_000 })],
     ['D-15 X-17 SIGTERM', async (agent: ReturnType<typeof launch>) => void process.kill(agent.child.pid, 'SIGTERM')],
   ])('%s finishes the turn, cleans up and ends the process', async (_, ask) => {
     const agent = launch();

@@ -298,7 +298,7 @@ describe('a connector that fails', () => {
   });
 });
 
-describe('R-07 a draining connector', () => {
+describe('a draining connector', () => {
   test('is told by its signal, may finish, and then ends', async () => {
     const finish = Promise.withResolvers<void>();
     let signal: AbortSignal | undefined;

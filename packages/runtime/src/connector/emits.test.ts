@@ -50,7 +50,7 @@ describe('emit', () => {
     ]);
   });
 
-  test('R-03 with an id that is being sent is the same emit; afterwards it is sent again', async () => {
+  test('with an id that is being sent is the same emit; afterwards it is sent again', async () => {
     const { emits, sent } = openEmits();
     const both = [emits.emit({ name: 'a', id: '1' }), emits.emit({ name: 'a', id: '1' })].map(outcome);
     expect(sent).toHaveLength(1);

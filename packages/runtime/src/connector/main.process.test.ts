@@ -66,7 +66,7 @@ describe('the process of a connector', () => {
     expect(await child.exited).toMatchObject({ code: 0, signal: null });
   });
 
-  test('R-07 SIGTERM is a drain: the last event is emitted, then it ends', async () => {
+  test('SIGTERM is a drain: the last event is emitted, then it ends', async () => {
     const { child, says, events } = start(`
       export default ({ emit, signal }) => new Promise((resolve) => {
         signal.addEventListener('abort', () => resolve(emit({ name: 'last' })));

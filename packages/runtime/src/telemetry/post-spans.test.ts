@@ -23,7 +23,7 @@ const post = (endpoint: string, { timeoutMs = 10_000, signal = new AbortControll
     fetch,
   )('{"resourceSpans":[]}', signal);
 
-test('R-08 a post is JSON with the configured headers', async () => {
+test('a post is JSON with the configured headers', async () => {
   const heard: unknown[] = [];
   const url = serve(async (request) => {
     const { headers, method } = request;
@@ -51,7 +51,7 @@ test.each([
   [502, 'away'],
   [503, 'away'],
   [504, 'away'],
-])('R-08 an answer with status %p means %p', async (status, type) => {
+])('an answer with status %p means %p', async (status, type) => {
   const elsewhere: Request[] = [];
   const other = serve((request) => {
     elsewhere.push(request);
@@ -67,13 +67,13 @@ test.each([
   [new Date(Date.now() + 3_600_000).toUTCString(), expect.any(Number)],
   ['soon', undefined],
   ['-5', undefined],
-])('R-08 Retry-After of %p', async (header, retryAfterMs) => {
+])('a post with Retry-After of %p', async (header, retryAfterMs) => {
   const url = serve(() => new Response('', { status: 503, headers: { 'retry-after': header } }));
   const outcome = await post(url);
   expect('retryAfterMs' in outcome ? outcome.retryAfterMs : undefined).toEqual(retryAfterMs);
 });
 
-test('R-08 rejected spans are counted, whatever else is in the answer', async () => {
+test('rejected spans are counted, whatever else is in the answer', async () => {
   const rejecting = { partialSuccess: { rejectedSpans: '7', errorMessage: 'too old' } };
   expect(await post(serve(() => Response.json(rejecting)))).toEqual({ type: 'taken', rejected: 7, why: 'too old' });
   for (const answer of [
@@ -88,7 +88,7 @@ test('R-08 rejected spans are counted, whatever else is in the answer', async ()
   }
 });
 
-test('R-08 an endless answer is not read to the end', async () => {
+test('an endless answer is not read to the end', async () => {
   const url = serve(
     () =>
       new Response(
@@ -103,7 +103,7 @@ test('R-08 an endless answer is not read to the end', async () => {
   expect(await post(url)).toMatchObject({ type: 'taken' });
 });
 
-test('R-08 a closed port, a timeout and an abort do not throw', async () => {
+test('a closed port, a timeout and an abort do not throw', async () => {
   const closed = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('') });
   const { port } = closed;
   await closed.stop(true);

@@ -13,16 +13,16 @@ describe('the collector', () => {
     ['http://localhost:4318/', 'http://localhost:4318/v1/traces'],
     ['https://example.org/otlp//', 'https://example.org/otlp/v1/traces'],
     ['https://example.org/otlp?team=a', 'https://example.org/otlp/v1/traces?team=a'],
-  ])('R-08 %s gets spans at %s', (given, used) => {
+  ])('%s gets spans at %s', (given, used) => {
     expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: given })).toMatchObject({ settings: { endpoint: used }, warnings: [] });
   });
 
-  test('R-08 the endpoint for traces takes precedence, and is used unchanged', () => {
+  test('the endpoint for traces takes precedence, and is used unchanged', () => {
     const given = { ...endpoint, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://example.org/in' };
     expect(read(given).settings?.endpoint).toBe('https://example.org/in');
   });
 
-  test('R-08 without an endpoint, or with an empty one, no setting is read', () => {
+  test('without an endpoint, or with an empty one, no setting is read', () => {
     for (const environment of [{}, { OTEL_EXPORTER_OTLP_ENDPOINT: ' ' }, { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }]) {
       expect(namesCollector(environment)).toBe(false);
       expect(read(environment as Record<string, string>)).toEqual({
@@ -35,7 +35,7 @@ describe('the collector', () => {
   });
 
   test.each(['collector', 'localhost:4318', 'ftp://example.org', 'unix:///x', 'http://', '%%%'])(
-    'R-08 %p is not an endpoint: a warning, and nothing is exported',
+    '%p is not an endpoint: a warning, and nothing is exported',
     (text) => {
       const { settings, warnings } = read({ OTEL_EXPORTER_OTLP_ENDPOINT: text });
       expect(settings).toBeUndefined();
@@ -46,19 +46,19 @@ describe('the collector', () => {
   );
 
   test.each([{ OTEL_SDK_DISABLED: 'true' }, { OTEL_SDK_DISABLED: 'TRUE' }, { OTEL_TRACES_EXPORTER: 'none' }])(
-    'R-08 %p turns the export off without a warning',
+    '%p turns the export off without a warning',
     (environment) => {
       expect(read({ ...endpoint, ...environment })).toEqual({ settings: undefined, sampler: undefined, warnings: [] });
     },
   );
 
-  test('R-08 another exporter is not supported, and not replaced by this one', () => {
+  test('another exporter is not supported, and not replaced by this one', () => {
     const { settings, warnings } = read({ ...endpoint, OTEL_TRACES_EXPORTER: 'zipkin' });
     expect([settings, warnings.length]).toEqual([undefined, 1]);
     expect(settingsOf({ OTEL_TRACES_EXPORTER: 'console, otlp' })).toBeDefined();
   });
 
-  test.each(['grpc', 'http/protobuf'])('R-08 %s is not supported: a warning, and http/json is used', (protocol) => {
+  test.each(['grpc', 'http/protobuf'])('%s is not supported: a warning, and http/json is used', (protocol) => {
     const { settings, warnings } = read({ ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: protocol });
     expect(settings).toBeDefined();
     expect(warnings).toEqual([expect.stringContaining(`"${protocol}", but only http/json is supported`)]);
@@ -69,7 +69,7 @@ describe('the collector', () => {
 });
 
 describe('headers', () => {
-  test('R-08 are decoded; those for traces take precedence', () => {
+  test('are decoded; those for traces take precedence', () => {
     const given = {
       OTEL_EXPORTER_OTLP_HEADERS: ' Api-Key = one , x-tenant=a%20b,, x-both=1',
       OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'X-Both=2',
@@ -78,7 +78,7 @@ describe('headers', () => {
   });
 
   test.each(['nothing', '=secret', 'na me=secret', 'name=a%0d%0ab', 'name=%zz'])(
-    'R-08 %p is not a header: it is left out, and its value is not in the warning',
+    '%p is not a header: it is left out, and its value is not in the warning',
     (text) => {
       const { settings, warnings } = read({ ...endpoint, OTEL_EXPORTER_OTLP_HEADERS: `api-key=one,${text}` });
       expect(settings?.headers).toEqual({ 'api-key': 'one' });
@@ -87,7 +87,7 @@ describe('headers', () => {
     },
   );
 
-  test('R-08 have a limit', () => {
+  test('have a limit', () => {
     const many = Array.from({ length: 100 }, (_, index) => `h${index}=1`).join(',');
     expect(Object.keys(settingsOf({ OTEL_EXPORTER_OTLP_HEADERS: many })?.headers ?? {})).toHaveLength(64);
   });
@@ -99,12 +99,12 @@ test.each([
   ['soon', 10_000, 1],
   ['-1', 10_000, 1],
   ['0', 10_000, 1],
-])('R-08 a timeout of %p is %p ms', (text, timeoutMs, warnings) => {
+])('a timeout of %p is %p ms', (text, timeoutMs, warnings) => {
   expect(settingsOf({ OTEL_EXPORTER_OTLP_TIMEOUT: text })?.timeoutMs).toBe(timeoutMs);
   expect(warningsOf({ OTEL_EXPORTER_OTLP_TIMEOUT: text })).toHaveLength(warnings);
 });
 
-test("R-08 the service has the operator's name for it, or else the swarm's", () => {
+test("the service has the operator's name for it, or else the swarm's", () => {
   const nameOf = (environment: Record<string, string>) => settingsOf(environment)?.resource['service.name'];
   const attributes = { OTEL_RESOURCE_ATTRIBUTES: 'service.name=desk,deployment.environment.name=test%2C1' };
   expect(nameOf({})).toBe('shop');
@@ -124,7 +124,7 @@ test.each([
   ['false', false, 0],
   ['yes', false, 1],
   ['1', false, 1],
-])('R-08 contents asked for with %p: %p', (text, hasContent, warnings) => {
+])('contents asked for with %p: %p', (text, hasContent, warnings) => {
   const given: Record<string, string> =
     text === undefined ? {} : { OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: text };
   expect(settingsOf(given)?.hasContent).toBe(hasContent);

@@ -24,7 +24,7 @@ function isSampled(sampler: string, more: Partial<AgentEvent> = {}, share = ''):
   return decided.isSampled ?? true;
 }
 
-describe('R-08 sampling', () => {
+describe('sampling', () => {
   const fromNobody = {};
   const fromSampled = { parentSpanId };
   const fromUnsampled = { parentSpanId, isSampled: false };
@@ -78,7 +78,7 @@ test.each([
         'OTEL_TRACES_SAMPLER_ARG is not a number from 0 to 1',
       ] as const,
   ),
-] as const)('R-08 a wrong value %p is reported, and the safe default is used', (environment, expected, warning) => {
+] as const)('a wrong value %p is reported, and the safe default is used', (environment, expected, warning) => {
   const warnings: string[] = [];
   expect(readSampler(environment, (text) => warnings.push(text))).toEqual(expected);
   expect(warnings).toEqual([expect.stringContaining(warning)]);

@@ -39,7 +39,7 @@ const spansNamed = (count: number, name: string) =>
 const source = (count = 1, name = 'span') => ({ count, spans: () => spansNamed(count, name) });
 
 describe('spans', () => {
-  test('R-08 are gathered and sent together', async () => {
+  test('are gathered and sent together', async () => {
     const { exporter, clock, posts, counts } = exporterWith(taken);
     for (let index = 0; index < 3; index++) exporter.add(source());
     await clock.advance(exporterLimits.gatherMs - 1);
@@ -52,7 +52,7 @@ describe('spans', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('R-08 are sent in posts of limited size, in order', async () => {
+  test('are sent in posts of limited size, in order', async () => {
     const { exporter, clock, counts } = exporterWith(taken);
     for (let index = 0; index < 130; index++) exporter.add(source(10));
     await clock.advance(exporterLimits.gatherMs);
@@ -70,7 +70,7 @@ describe('spans', () => {
     expect(tooLarge.counts()).toEqual([1, 1, 1]);
   });
 
-  test('R-08 are serialised later, not when they are added; one that fails is dropped alone', async () => {
+  test('are serialised later, not when they are added; one that fails is dropped alone', async () => {
     const { exporter, clock, counts, said } = exporterWith(taken);
     let isAsked = false;
     exporter.add({
@@ -89,7 +89,7 @@ describe('spans', () => {
 });
 
 describe('while the collector is away', () => {
-  test('R-08 a post is retried with growing delays, and its spans arrive when the collector is back', async () => {
+  test('a post is retried with growing delays, and its spans arrive when the collector is back', async () => {
     const { exporter, clock, posts, said } = exporterWith(away, away, away, taken);
     exporter.add(source());
     await clock.advance(20_000);
@@ -97,14 +97,14 @@ describe('while the collector is away', () => {
     expect([exporter.dropped, said]).toEqual([0, []]);
   });
 
-  test('R-08 the delay in Retry-After is used', async () => {
+  test('the delay in Retry-After is used', async () => {
     const { exporter, clock, posts } = exporterWith({ ...away, retryAfterMs: 9_000 }, taken);
     exporter.add(source());
     await clock.advance(20_000);
     expect(posts.map(({ at }) => at)).toEqual([500, 9_500]);
   });
 
-  test('R-08 a post is given up within its limit, even with a longer Retry-After; this is reported once, and again after a recovery', async () => {
+  test('a post is given up within its limit, even with a longer Retry-After; this is reported once, and again after a recovery', async () => {
     const { exporter, clock, posts, said } = exporterWith(
       { ...away, retryAfterMs: 86_400_000 },
       away,
@@ -130,7 +130,7 @@ describe('while the collector is away', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('R-08 the number of waiting spans is limited; the newest are dropped and counted', async () => {
+  test('the number of waiting spans is limited; the newest are dropped and counted', async () => {
     const { exporter, clock, counts } = exporterWith(undefined);
     exporter.add(source());
     await clock.advance(exporterLimits.gatherMs);
@@ -138,7 +138,7 @@ describe('while the collector is away', () => {
     expect([exporter.dropped, counts()]).toEqual([5_000 - exporterLimits.mostWaiting, [1]]);
   });
 
-  test('R-08 the data of a turn is not kept while the collector does not answer, and waiting spans have a limited size', async () => {
+  test('the data of a turn is not kept while the collector does not answer, and waiting spans have a limited size', async () => {
     const { exporter, clock } = exporterWith(undefined);
     exporter.add(source());
     await clock.advance(exporterLimits.gatherMs);
@@ -158,7 +158,7 @@ describe('while the collector is away', () => {
     expect(exporter.dropped).toBe(1);
   });
 
-  test('R-08 anything thrown on the way drops spans and fails no turn', async () => {
+  test('anything thrown on the way drops spans and fails no turn', async () => {
     const clock = manualClock();
     const exporter = new SpanExporter({
       clock,
@@ -174,7 +174,7 @@ describe('while the collector is away', () => {
     expect(exporter.dropped).toBe(5);
   });
 
-  test('R-08 a refusal is final, and so are spans that the collector rejects', async () => {
+  test('a refusal is final, and so are spans that the collector rejects', async () => {
     const refused = exporterWith({ type: 'refused', why: 'it answers 400' });
     refused.exporter.add(source(2));
     await refused.clock.advance(60_000);
@@ -189,7 +189,7 @@ describe('while the collector is away', () => {
 });
 
 describe('the end', () => {
-  test('R-08 waiting spans are sent at once', async () => {
+  test('waiting spans are sent at once', async () => {
     const { exporter, clock, counts } = exporterWith(taken);
     exporter.add(source(2));
     const finished = exporter.finish(2_000);
@@ -198,7 +198,7 @@ describe('the end', () => {
     expect([counts(), exporter.dropped, clock.pending]).toEqual([[2], 0, 0]);
   });
 
-  test('R-08 a post that waits for a retry is tried once more at once', async () => {
+  test('a post that waits for a retry is tried once more at once', async () => {
     const { exporter, clock, posts, said } = exporterWith(away);
     exporter.add(source());
     await clock.advance(600);
@@ -209,7 +209,7 @@ describe('the end', () => {
     expect([exporter.dropped, said.at(-1)]).toEqual([1, 'warn 1 spans were not exported.']);
   });
 
-  test('R-08 a collector that does not answer delays the end only up to the limit; later spans are dropped', async () => {
+  test('a collector that does not answer delays the end only up to the limit; later spans are dropped', async () => {
     const { exporter, clock, counts } = exporterWith(undefined);
     exporter.add(source(2));
     exporter.add(source(3));
@@ -224,7 +224,7 @@ describe('the end', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('R-08 with nothing to send it ends at once, however often it is called', async () => {
+  test('with nothing to send it ends at once, however often it is called', async () => {
     const { exporter, posts, said } = exporterWith(taken);
     await Promise.all([exporter.finish(2_000), exporter.finish(2_000)]);
     expect([posts, said]).toEqual([[], []]);

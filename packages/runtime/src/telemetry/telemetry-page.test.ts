@@ -12,20 +12,20 @@ function namesIn(text: string, pattern: RegExp): string[] {
   return [...new Set([...text.matchAll(pattern)].map(([, name = '']) => name))].toSorted();
 }
 
-test('R-08 every variable that is read is on the page, and no other', () => {
+test('every variable that is read is on the page, and no other', () => {
   const read = namesIn(own.map(({ text }) => text).join('\n'), /'(OTEL_[A-Z_]+)'/g);
   expect(read.length).toBeGreaterThan(10);
   expect(namesIn(page ?? '', /\b(OTEL_[A-Z_]+)\b/g)).toEqual(read);
 });
 
-test('R-08 every attribute that is sent is on the page, and no other', () => {
+test('every attribute that is sent is on the page, and no other', () => {
   const names = /'((?:gen_ai|goondan|error|service|process|telemetry)\.[a-z_.]+)'/g;
   const sent = namesIn(own.map(({ text }) => text).join('\n'), names);
   expect(sent.length).toBeGreaterThan(30);
   expect(namesIn(page ?? '', /`((?:gen_ai|goondan|error|service|process|telemetry)\.[a-z_.]+)`/g)).toEqual(sent);
 });
 
-test('R-08 the limits on the page are the real ones', () => {
+test('the limits on the page are the real ones', () => {
   const { mostWaiting, longestWaiting, mostInPost, longestPost, retryForMs, gatherMs } = exporterLimits;
   expect({ mostWaiting, longestWaiting, mostInPost, longestPost, retryForMs, gatherMs }).toEqual({
     mostWaiting: 4_096,
@@ -38,7 +38,7 @@ test('R-08 the limits on the page are the real ones', () => {
   for (const bound of ['4 096, 16 MB', '512 spans, 1 MB', '30 s', 'half a second']) expect(page).toContain(bound);
 });
 
-test('R-08 only the settings are loaded before spans are exported: the rest is imported when needed', () => {
+test('only the settings are loaded before spans are exported: the rest is imported when needed', () => {
   const eager = sources
     .filter(({ path }) => !path.includes('/telemetry/'))
     .flatMap(({ path, text }) =>

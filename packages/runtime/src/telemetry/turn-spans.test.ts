@@ -66,7 +66,7 @@ describe('a model call', () => {
   };
   const model: Model = { generate: async () => structuredClone(reply) };
 
-  test('R-08 has the data that the provider reported', async () => {
+  test('has the data that the provider reported', async () => {
     const { told } = await spansOf({ model });
     expect(valuesOf(only(told, 'chat flash'))).toEqual({
       'gen_ai.operation.name': 'chat',
@@ -86,7 +86,7 @@ describe('a model call', () => {
     });
   });
 
-  test('R-08 has its final parameters; those that are not numbers are left out', async () => {
+  test('has its final parameters; those that are not numbers are left out', async () => {
     const register: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('model', (ctx) => {
         const odd = { topK: 'many', seed: Number.NaN } as unknown as typeof ctx.params;
@@ -104,7 +104,7 @@ describe('a model call', () => {
     });
   });
 
-  test("R-08 the turn names the agent's own model, whichever one its layers used", async () => {
+  test("the turn names the agent's own model, whichever one its layers used", async () => {
     const { told } = await spansOf({ model });
     expect(valuesOf(only(told, 'invoke_agent tested'))).toMatchObject({
       'gen_ai.provider.name': 'gcp.gemini',
@@ -113,7 +113,7 @@ describe('a model call', () => {
     });
   });
 
-  test('R-08 names the model that a layer chose in the end', async () => {
+  test('names the model that a layer chose in the end', async () => {
     const register: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('model', (ctx) => {
         ctx.modelRef = 'Model/other';
@@ -123,7 +123,7 @@ describe('a model call', () => {
     expect(valuesOf(only(told, 'chat claude'))).toMatchObject({ 'gen_ai.provider.name': 'anthropic' });
   });
 
-  test('R-08 answered by a layer names that layer, which called no model', async () => {
+  test('answered by a layer names that layer, which called no model', async () => {
     const register: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('model', async () => structuredClone(reply), { mayShortCircuit: true });
     const { told } = await spansOf({ register });
@@ -144,7 +144,7 @@ describe('a model call', () => {
 });
 
 describe('layers', () => {
-  test('R-08 a skipped layer has failed, and its chain has not', async () => {
+  test('a skipped layer has failed, and its chain has not', async () => {
     const register: ExtensionRegister = ({ pipeline }) =>
       pipeline.register(
         'step',
@@ -159,7 +159,7 @@ describe('layers', () => {
     expect(told.map(({ status }) => status).filter(({ code }) => code !== undefined)).toEqual([]);
   });
 
-  test('R-08 a layer that fails makes its chain and the chains around it fail', async () => {
+  test('a layer that fails makes its chain and the chains around it fail', async () => {
     const register: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('step', () => {
         throw new TypeError('REASON');
@@ -265,7 +265,7 @@ describe('contents', () => {
     secrets: [secret],
   };
 
-  test('R-08 are valid JSON within their bounds, with secrets masked', async () => {
+  test('are valid JSON within their bounds, with secrets masked', async () => {
     const { told } = await spansOf({ ...options, hasContent: true });
     const contents = told.flatMap(({ attributes }) =>
       attributes.filter(({ key }) => /messages|instructions|call\.(arguments|result)/.test(key)),
@@ -281,7 +281,7 @@ describe('contents', () => {
     for (const said of ['ARGUMENT', 'ANSWER', 'PROMPT', 'after ***']) expect(all).toContain(said);
   });
 
-  test('R-08 a secret that a layer passes to a model or a tool is masked there, too', async () => {
+  test('a secret that a layer passes to a model or a tool is masked there, too', async () => {
     const telling: ExtensionRegister = ({ pipeline }) => {
       pipeline.register('model', (ctx) => {
         ctx.messages.push({ role: 'user', content: `the key is ${secret}` }, { role: 'system', content: secret });
@@ -299,7 +299,7 @@ describe('contents', () => {
     expect([all.includes('the key is ***'), all.includes(String.raw`{\"key\":\"***\"}`)]).toEqual([true, true]);
   });
 
-  test('R-08 keep the newest messages when a conversation is long', async () => {
+  test('keep the newest messages when a conversation is long', async () => {
     const many: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('step', (ctx) => {
         for (let index = 0; index < 50; index++) {
@@ -317,7 +317,7 @@ describe('contents', () => {
     ]);
   });
 
-  test('R-08 have the form of the conventions', async () => {
+  test('have the form of the conventions', async () => {
     const { told } = await spansOf({ ...options, register: () => undefined, hasContent: true });
     const [first, second] = told.filter(({ name }) => name === 'chat flash').map(valuesOf);
     expect(JSON.parse(String(first?.['gen_ai.system_instructions']))).toEqual([{ type: 'text', content: 'PROMPT' }]);

@@ -140,7 +140,7 @@ function inTurn({ inside, ...own }: ChainRecord, called: readonly TurnTrace[] = 
   return { ...own, inside: inside.map((each) => inTurn(each)), called };
 }
 
-test('R-08 turns of called agents are where they began, with their instance unless it is the default', () => {
+test('turns of called agents are where they began, with their instance unless it is the default', () => {
   const inside = [chain('model', 'before', { startMs: 0 }), chain('model', 'after', { startMs: 900 })];
   const called = traced('guest', { instanceKey: 'room 7', startedAt: '2026-01-01T00:00:01.500Z' });
   const turn = traced('host', { chain: inTurn(chain('turn', 'host', { inside }), [called]) });

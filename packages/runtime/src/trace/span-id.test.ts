@@ -12,7 +12,7 @@ describe('the ids of OpenTelemetry', () => {
     expect(new Set(made).size).toBe(1_000);
   });
 
-  test('R-08 a new trace id is as repeatable as the ids it is made from', () => {
+  test('a new trace id is as repeatable as the ids it is made from', () => {
     const make = () => {
       const ids = countedIds();
       return [newTraceId(ids), newTraceId(ids)];
@@ -79,7 +79,7 @@ describe('a span', () => {
     expect(spans.filter(({ spanId }) => !isSpanId(spanId))).toEqual([]);
   });
 
-  test('R-08 computes its id when it is first read, and only once', () => {
+  test('computes its id when it is first read, and only once', () => {
     const hash = spyOn(Bun.CryptoHasher, 'hash');
     try {
       const step = SpanIds.ofTurn(turn, { traceId }).inside('step-0');

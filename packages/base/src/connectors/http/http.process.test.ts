@@ -261,7 +261,7 @@ describe('a waiting client', () => {
     expect((await post(url, { input: 'c' })).status).toBe(200);
   });
 
-  test('R-07 is answered when the connector stops; other requests are not accepted', async () => {
+  test('is answered when the connector stops; other requests are not accepted', async () => {
     const gate = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
     const connector = await open({
@@ -352,7 +352,7 @@ describe('the example, in real processes', () => {
     ]);
   });
 
-  test('R-07 answers waiting clients when the swarm stops before the end of the turn', async () => {
+  test('answers waiting clients when the swarm stops before the end of the turn', async () => {
     const change = (yaml: string) =>
       yaml.replace(/port: \d+/, 'port: 0').replace('options:', 'options:\n    latencyMs: 60000');
     const example = await startExample('http', { environment: { DOOR_TOKEN: token }, change });

@@ -123,7 +123,7 @@ describe('the result of a tool call', () => {
   test.each([
     ['the policy', { plan: { policy: { errorMessageLimit: 50 } } }],
     ['the tool itself', { errorMessageLimit: 50, plan: { policy: { errorMessageLimit: 10 } } }],
-  ])("R-05 an error's message is cut to the limit of %s", async (_title, limited) => {
+  ])("an error's message is cut to the limit of %s", async (_title, limited) => {
     const result = await callTool({ ...limited, handler: failing(new Error('x'.repeat(51))) });
     expect(result.error?.message).toBe(`${'x'.repeat(49)}…`);
     const whole = await callTool({ ...limited, handler: failing(new Error('x'.repeat(50))) });

@@ -99,7 +99,7 @@ describe('the arguments of a call', () => {
     expect(inputs).toEqual([]);
   });
 
-  test('R-05 are taken from the innermost layer that changed them', async () => {
+  test('are taken from the innermost layer that changed them', async () => {
     const { inputs } = await ask({ extensions: [setArgs({ city: 7 }), setArgs({ city: 'Busan' })] });
     expect(inputs).toEqual([{ city: 'Busan' }]);
   });
@@ -123,7 +123,7 @@ describe('the arguments of a call', () => {
     },
   );
 
-  test('R-05 a layer may assign an object when the model wrote none', async () => {
+  test('a layer may assign an object when the model wrote none', async () => {
     const { inputs } = await ask({ args: 'Seoul', extensions: [setArgs({ city: 'Seoul' })] });
     expect(inputs).toEqual([{ city: 'Seoul' }]);
   });
@@ -149,7 +149,7 @@ describe('the arguments of a call', () => {
     expect(inputs).toEqual([]);
   });
 
-  test('R-05 lose the fields that are undefined, as in JSON', async () => {
+  test('lose the fields that are undefined, as in JSON', async () => {
     const call: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('turn', async (ctx) => {
         // Authors may pass undefined fields; the types do not prevent it.
@@ -180,7 +180,7 @@ describe('the arguments of a call', () => {
     expect(result.error).toMatchObject({ code: 'E_TOOL_SCHEMA', message: expect.stringContaining('tool "odd__get"') });
   });
 
-  test('R-05 changes a handler makes to its input are not seen by others', async () => {
+  test('changes a handler makes to its input are not seen by others', async () => {
     const seen: JsonObject[] = [];
     const look: ExtensionRegister = ({ pipeline }) =>
       pipeline.register('toolCall', async (ctx) => {

@@ -60,7 +60,7 @@ describe('a declared tool', () => {
     expect(handler()).toBe('sunny');
   });
 
-  test('R-05 is found from a subfolder and through a link that stays inside', async () => {
+  test('is found from a subfolder and through a link that stays inside', async () => {
     await Bun.write(join(root, 'deep/down/index.ts'), `export const handlers = { get: () => 'deep' };`);
     await symlink(join(root, 'deep'), join(root, 'alias'));
     for (const entry of ['./deep/down/index.ts', 'alias/down/index.ts']) {
@@ -68,7 +68,7 @@ describe('a declared tool', () => {
     }
   });
 
-  test('R-05 is refused when its file is missing; the error names the file', async () => {
+  test('is refused when its file is missing; the error names the file', async () => {
     expect(await refusal({ entry: 'nowhere.ts' })).toMatchObject({
       code: 'E_TOOL_LOAD',
       message: 'Tool/weather: there is no file "nowhere.ts".',
@@ -98,14 +98,14 @@ describe('a declared tool', () => {
   });
 
   test.each(['../tool.ts', 'deep/../../tool.ts', '/etc/passwd', 'C:\\tool.ts', 'tool\0.ts'])(
-    'R-05 with the entry %j is refused: it leads out of the bundle',
+    'with the entry %j is refused: it leads out of the bundle',
     async (entry) => {
       expect(await refusal({ entry })).toMatchObject({ code: 'E_PATH_OUTSIDE' });
     },
   );
 
   test.each([{ max: 'many' }, { other: 1 }])(
-    'R-05 with a config that does not match its schema is refused before its module runs: %p',
+    'with a config that does not match its schema is refused before its module runs: %p',
     async (config) => {
       const entry = await moduleOf(`throw new Error('it ran');`);
       const configSchema = { type: 'object', properties: { max: { type: 'integer' } }, additionalProperties: false };
@@ -116,7 +116,7 @@ describe('a declared tool', () => {
     },
   );
 
-  test('R-05 with a configSchema that is not a JSON Schema is refused', async () => {
+  test('with a configSchema that is not a JSON Schema is refused', async () => {
     const refused = await refusal({ handlers: { get: () => 1 }, configSchema: { type: 'nonsense' } });
     expect(refused).toMatchObject({ code: 'E_TOOL_CONFIG' });
   });

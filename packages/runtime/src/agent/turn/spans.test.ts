@@ -144,7 +144,7 @@ describe('the spans of a turn', () => {
     expect(interrupted).toBeGreaterThan(1);
   });
 
-  test('R-08 ids are computed only when an event is observed', async () => {
+  test('ids are computed only when an event is observed', async () => {
     const hash = spyOn(Bun.CryptoHasher, 'hash');
     try {
       const model = { provider: 'scripted', model: 'demo', options: { script: [calls, { say: 'done' }] } };

@@ -25,7 +25,7 @@ describe('all errors of all resources are listed in one run', () => {
       'policy: { maxStepsPerTurn: .inf }',
       '8 E_YAML_SYNTAX Infinity is not a value that a resource can have.',
     ],
-  ])('F-29 beside %s', async (_name, line, expected) => {
+  ])('R-04 F-29 beside %s', async (_name, line, expected) => {
     const spec = `description: Helps.
 modelConfig: { modelRef: Model/none, params: { temperature: warm } }
 prompt: { systemRef: ./none.md }
@@ -77,7 +77,7 @@ workdir: ./nowhere`;
   });
 
   test.each(['__proto__: 1', 'extensions: { first: Extension/x }', 'modelConfig: { modelRef: Model/n }'])(
-    'F-29 a resource without its wrong part (%s) leaves the bundle incomplete',
+    'a resource without its wrong part (%s) leaves the bundle incomplete',
     async (line) => {
       const text = agent(`modelConfig: { modelRef: Model/m }\n${line}`);
       using bundle = temporaryBundle({ 'goondan.yaml': `${head('Model', 'm')}${script}\n---\n${text}` });
@@ -87,7 +87,7 @@ workdir: ./nowhere`;
     },
   );
 
-  test('F-29 a document for another program gets no errors about fields of resources', async () => {
+  test('a document for another program gets no errors about fields of resources', async () => {
     const cluster = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\ndata: {}\n';
     const compose = 'x: &x { image: a }\nservices: { b: { <<: *x } }\n';
     expect(await listed(cluster, { 'compose.yaml': compose })).toEqual([
@@ -96,7 +96,7 @@ workdir: ./nowhere`;
     ]);
   });
 
-  test('F-29 the fields of a merge key are not reported as missing', async () => {
+  test('the fields of a merge key are not reported as missing', async () => {
     const tool = `${head('Extension', 'e')}spec: &s { entry: ./e.ts }\n`;
     const merged = `${head('Extension', 'f')}x: &s { entry: ./e.ts }\nspec: { <<: *s, oops: 1 }\n`;
     expect(await listed(`${tool}---\n${merged}`)).toEqual([

@@ -71,13 +71,13 @@ ${head('Extension', 'fine')}spec: { entry: ./harm.ts }
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test('R-04 a pipe without a writer does not block', async () => {
+  test('a pipe without a writer does not block', async () => {
     using bundle = temporaryBundle({ 'goondan.yaml': `${head('Extension', 'a')}spec: { entry: ./pipe.ts }\n` });
     for (const name of ['pipe.yaml', 'pipe.ts', '.env']) Bun.spawnSync(['mkfifo', join(bundle.folder, name)]);
     expect(await problemsOf(bundle.folder)).toEqual(['E_EXT_LOAD goondan.yaml:4:16', 'E_BUNDLE_FILE pipe.yaml:1:1']);
   });
 
-  test('R-04 patterns are not matched, because they can be made to run forever', async () => {
+  test('patterns are not matched, because they can be made to run forever', async () => {
     using bundle = temporaryBundle({
       'goondan.yaml': `${head('Extension', 'a')}spec:
   entry: ./e.ts
@@ -96,7 +96,7 @@ ${head('Agent', 'a')}spec: { modelConfig: { modelRef: Model/m }, extensions: [Ex
     expect(await problemsOf(bundle.folder)).toEqual([]);
   });
 
-  test('R-04 schemas that expand without end are not expanded', async () => {
+  test('schemas that expand without end are not expanded', async () => {
     const levels = Array.from({ length: 40 }, (_, level) => {
       const next = `{ $ref: "#/$defs/l${level + 1}" }`;
       return `l${level}: { anyOf: [${next}, ${next}, { type: number }] }`;
@@ -113,7 +113,7 @@ ${head('Agent', 'a')}spec: { modelConfig: { modelRef: anthropic/x }, extensions:
     expect(await problemsOf(bundle.folder)).toEqual([]);
   });
 
-  test('R-04 control characters for terminals do not get into a message', async () => {
+  test('control characters for terminals do not get into a message', async () => {
     using bundle = temporaryBundle({
       'goondan.yaml': `${head('Extension', 'a')}spec: { entry: "\\e[2J\\e]0;owned\\a\\u202Ets.x" }\n`,
     });
@@ -121,7 +121,7 @@ ${head('Agent', 'a')}spec: { modelConfig: { modelRef: anthropic/x }, extensions:
     expect(errors[0]?.message).toBe('There is no file "\\u{1b}[2J\\u{1b}]0;owned\\u{7}\\u{202e}ts.x".');
   });
 
-  test('R-04 a list of too many problems is cut, and the cut is reported', async () => {
+  test('a list of too many problems is cut, and the cut is reported', async () => {
     const keys = Array.from({ length: 2_000 }, (_, index) => `  key-${index}: 1\n`);
     using bundle = temporaryBundle({
       'goondan.yaml': `${head('Extension', 'a')}spec:\n  entry: ./e.ts\n${keys.join('')}`,
@@ -132,7 +132,7 @@ ${head('Agent', 'a')}spec: { modelConfig: { modelRef: anthropic/x }, extensions:
     expect(errors.at(-1)).toMatchObject({ code: 'E_BUNDLE_LIMIT', line: 506, column: 3 });
   });
 
-  test('R-04 files over the limit of a folder are not read', async () => {
+  test('files over the limit of a folder are not read', async () => {
     const files = Array.from({ length: 101 }, (_, index) => [`${index}`.padStart(3, '0').concat('.yaml'), '']);
     using bundle = temporaryBundle({ 'goondan.yaml': '', ...Object.fromEntries(files) });
     expect(await problemsOf(bundle.folder)).toEqual(['E_BUNDLE_LIMIT 099.yaml:1:1']);

@@ -41,13 +41,13 @@ describe('a bundle', () => {
     expect(warnings).toMatchObject([{ code: 'E_BUNDLE_FILE', file: 'compose.yml', line: 1, column: 1 }]);
   });
 
-  test('R-04 is found through links, and has one real path', async () => {
+  test('is found through links, and has one real path', async () => {
     using bundle = temporaryBundle({ 'real/goondan.yaml': head('Model', 'a') + script });
     symlinkSync('real', join(bundle.folder, 'link'));
     expect((await load(join(bundle.folder, 'link'))).folder).toBe(join(bundle.folder, 'real'));
   });
 
-  test.each(['nowhere', 'empty', 'goondan.txt'])('R-04 is reported as missing: %s', async (name) => {
+  test.each(['nowhere', 'empty', 'goondan.txt'])('is reported as missing: %s', async (name) => {
     using bundle = temporaryBundle({ 'goondan.txt': '' });
     mkdirSync(join(bundle.folder, 'empty'));
     const refused = await load(join(bundle.folder, name)).catch((error: unknown) => error);
@@ -134,7 +134,7 @@ describe('a resource with a wrong field', () => {
     expect(new Set(fields)).toEqual(new Set(['Model/tape', 'Agent/a', 'Swarm/default', 'Connection/door']));
   });
 
-  test('R-04 values not written like a reference are not reported as leading nowhere', async () => {
+  test('values not written like a reference are not reported as leading nowhere', async () => {
     const found = await problems(
       model,
       `${head('Agent', 'a')}spec:
@@ -148,7 +148,7 @@ describe('a resource with a wrong field', () => {
     expect(found.filter((problem) => problem.includes(' E_REF_'))).toEqual([]);
   });
 
-  test('R-04 counts as the swarm of a connection that names none', async () => {
+  test('counts as the swarm of a connection that names none', async () => {
     const connection = `${head('Connector', 'web')}spec: { entry: ./c.ts }
 ---
 ${head('Connection', 'door')}spec: { connectorRef: Connector/web, ingress: { rules: [{ route: { agentRef: Agent/a } }] } }
@@ -178,7 +178,7 @@ describe('unknown parts', () => {
     expect(errors.filter(({ file }) => file !== 'models.yaml')).toEqual([]);
   });
 
-  test('R-04 a value from the environment that a schema restricts is not reported', async () => {
+  test('a value from the environment that a schema restricts is not reported', async () => {
     using bundle = temporaryBundle({
       'goondan.yaml': `${head('Extension', 'e')}spec:
   entry: ./e.ts
@@ -219,7 +219,7 @@ describe('a package', () => {
     expect(found[0]?.folder).toBe(join(bundle.folder, 'node_modules/@team/parts'));
   });
 
-  test('R-04 is found above the bundle, and behind a link as in npm workspaces', async () => {
+  test('is found above the bundle, and behind a link as in npm workspaces', async () => {
     const files = Object.entries(parts).map(([path, text]) => [path.replace('node_modules/@team', 'packages'), text]);
     using project = temporaryBundle({ 'bundle/goondan.yaml': using, ...Object.fromEntries(files) });
     mkdirSync(join(project.folder, 'node_modules/@team'), { recursive: true });
@@ -264,7 +264,7 @@ describe('packages', () => {
     ]);
   });
 
-  test('R-04 a package that a Package needs but that is not installed is a warning', async () => {
+  test('a package that a Package needs but that is not installed is a warning', async () => {
     using bundle = temporaryBundle({
       'goondan.yaml': `${head('Package', 'p')}spec: { version: 1.0.0, dependencies: [{ name: here, version: 1.0.0 }, { name: gone, version: 1.0.0 }] }\n`,
       'node_modules/here/package.json': '{}',
@@ -290,7 +290,7 @@ describe('packages', () => {
     expect(warnings).toMatchObject([{ code: 'E_SCHEMA_SIZE', line: 9, message: expect.stringContaining('"t__get"') }]);
   });
 
-  test('R-04 an unused resource of a package needs no values from the environment', async () => {
+  test('an unused resource of a package needs no values from the environment', async () => {
     const needs = (name: string) =>
       `${head('Extension', name)}spec: { entry: ./e.ts, config: { key: { valueFrom: { env: KEY_OF_${name.toUpperCase()} } } } }\n`;
     using bundle = temporaryBundle({
@@ -310,7 +310,7 @@ describe('packages', () => {
     expect((await load(bundle.folder)).errors).toMatchObject([{ code: 'E_REF_TWICE', line: 4, column: 52 }]);
   });
 
-  test('R-04 an import that may be meant to fail is a warning', async () => {
+  test('an import that may be meant to fail is a warning', async () => {
     using bundle = temporaryBundle({
       'goondan.yaml': extension('e'),
       'e.ts': `await import('sharp').catch(() => 0);\n${module}`,
@@ -350,7 +350,7 @@ describe("a bundle's .env", () => {
     ]);
   });
 
-  test('R-04 a link out of the bundle is not read', async () => {
+  test('a link out of the bundle is not read', async () => {
     using elsewhere = temporaryBundle({ secrets: 'MY_KEY=stolen\n' });
     using bundle = temporaryBundle({ 'goondan.yaml': model });
     symlinkSync(join(elsewhere.folder, 'secrets'), join(bundle.folder, '.env'));

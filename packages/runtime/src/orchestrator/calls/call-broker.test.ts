@@ -137,7 +137,7 @@ describe('a request', () => {
     expect(spanOf('0'.repeat(16)).parentSpanId).toBeUndefined();
   });
 
-  test('R-08 A-07 is recorded if the caller’s event is, whatever the caller claims', () => {
+  test('A-07 is recorded if the caller’s event is, whatever the caller claims', () => {
     const sampled = (isSampled: boolean | undefined, claimed: boolean) => {
       const during = { ...rootEvent(), ...(isSampled === undefined ? {} : { isSampled }) };
       return delivered(broker().call(at('a'), during, ask(at('b'), { claims: { isSampled: claimed } }), moment))

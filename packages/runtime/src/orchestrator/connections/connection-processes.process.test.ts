@@ -238,7 +238,7 @@ describe('an event from outside', () => {
     await store.close();
   });
 
-  test('R-03 delivered again with the same id is one event, also after a kill -9 in between', async () => {
+  test('delivered again with the same id is one event, also after a kill -9 in between', async () => {
     const store = await openStore();
     const { connections, listening, post, statusOf, pidOf, ports } = open([planOf('http')], async (to, event) => {
       await store.accept(to, event);
@@ -313,7 +313,7 @@ test('R-03 kill -9 at any moment, again and again: every acknowledged event is t
   await store.close();
 });
 
-test('R-07 draining answers the received events and accepts no new ones', async () => {
+test('draining answers the received events and accepts no new ones', async () => {
   const gate = Promise.withResolvers<void>();
   let asked = 0;
   const { connections, listening, post, statusOf, lines } = open([planOf('http')], async () => {

@@ -337,8 +337,8 @@ describe('an event that a connection receives', () => {
   });
 });
 
-describe('R-07 draining', () => {
-  test('asks all processes to end and resolves when all are gone', async () => {
+describe('draining', () => {
+  test('R-07 asks all processes to end and resolves when all are gone', async () => {
     const { connections, child, clock, say, events } = open({ plans: [planOf('one'), planOf('two')] });
     connections.start();
     await say({ type: 'ready' }, 'one');
@@ -361,7 +361,7 @@ describe('R-07 draining', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('shortens the grace when called again, and both calls resolve', async () => {
+  test('R-07 shortens the grace when called again, and both calls resolve', async () => {
     const { connections, child, clock } = open();
     connections.start();
     const patient = connections.drain(60_000);

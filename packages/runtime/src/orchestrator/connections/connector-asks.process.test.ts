@@ -211,7 +211,7 @@ describe('an ask of a connector', () => {
     });
   });
 
-  test('R-03 the same id is the same turn: the answer is repeated, also after a restart', async () => {
+  test('the same id is the same turn: the answer is repeated, also after a restart', async () => {
     const first = await open();
     const event = { input: 'hello', id: 'delivery-1' };
     const [one, two] = await Promise.all([first.ask(event), first.ask({ ...event, input: 'changed' })]);
@@ -277,7 +277,7 @@ describe('a swarm that stops', () => {
     expect((await asked).answer?.response).toBe('Rested.');
   });
 
-  test('R-07 tells waiting callers that the time is over', async () => {
+  test('tells waiting callers that the time is over', async () => {
     const { ask, swarm } = await open();
     const asked = ask({ input: 'wait' });
     await until(async () => (await swarm.status()).instances.some(({ status }) => status === 'working'));

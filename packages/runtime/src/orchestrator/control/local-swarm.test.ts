@@ -184,7 +184,7 @@ describe('a cancel', () => {
     expect(await rejectionOf(control.cancel({ agent: 'z' }))).toMatchObject({ code: 'E_AGENT_UNKNOWN' });
   });
 
-  test('R-02 is on disk before it is confirmed, without secrets and within its length limit', async () => {
+  test('is on disk before it is confirmed, without secrets and within its length limit', async () => {
     const { control, journal } = await open(() => new Promise(() => undefined), {}, ['a-secret-value']);
     await control.deliver({ id: 'e1', input: 'hello' });
     expect(await control.cancel({ eventId: 'e1', reason: `because of a-secret-value${'!'.repeat(2_000)}` })).toBe(true);
@@ -193,7 +193,7 @@ describe('a cancel', () => {
     expect(entry?.cancelled).toHaveLength(1_000);
   });
 
-  test('R-02 by an ask is confirmed when it is on disk', async () => {
+  test('by an ask is confirmed when it is on disk', async () => {
     const { control, journal } = await open(() => new Promise(() => undefined));
     const cancel = new AbortController();
     const cancelled = Promise.withResolvers<void>();
@@ -207,7 +207,7 @@ describe('a cancel', () => {
     expect(entries.map(({ cancelled: why }) => why)).toEqual(['cancelled by a client']);
   });
 
-  test('R-02 still ends the turn when it cannot be written, and is reported', async () => {
+  test('still ends the turn when it cannot be written, and is reported', async () => {
     const { control, journal, lines } = await open(({ signal }) => abortOf(signal));
     const first = control.ask({ id: 'e1' });
     await until(async () => (await control.status()).instances.some(({ status }) => status === 'working'));
@@ -301,7 +301,7 @@ describe('a restart', () => {
     expect(textOf((await control.ask({ id: 'one' })).result.responseMessage)).toBe('a/default: x');
   });
 
-  test('R-07 replaces the chosen processes between turns, and loses nothing', async () => {
+  test('replaces the chosen processes between turns, and loses nothing', async () => {
     const gate = Promise.withResolvers<void>();
     const { control, agents, swarm } = await open(async (turn) => {
       if (turn.event.input === 'slow') await gate.promise;

@@ -25,7 +25,7 @@ test('the same id is the same event within one connection, and another event in 
   expect(new Set([idOf('chat', '1'), idOf('chat', '2'), idOf('mail', '1'), idOf('chat1', '')]).size).toBe(4);
 });
 
-test('an event of an outside trace stays in that trace', () => {
+test('R-08 an event of an outside trace stays in that trace', () => {
   const event = { ...heard, traceId: 'a'.repeat(32) };
   const traceIdOf = (each: typeof heard) =>
     addressEvent({ connection: 'chat', id: '1', event: each }, to, () => 'made up').traceId;

@@ -14,17 +14,17 @@ function input(agentName: string, callers: readonly string[], cancelled?: string
 const reasons = (inputs: readonly PendingInput[]) =>
   Object.fromEntries(giveUpRequests(inputs).map(({ address, entries }) => [address.agentName, entries[0]?.cancelled]));
 
-test('R-02 requests of a cancelled turn are given up, and so are the requests of their turns', () => {
+test('requests of a cancelled turn are given up, and so are the requests of their turns', () => {
   const inputs = [input('a', [], 'enough'), input('b', ['a']), input('c', ['a', 'b']), input('d', [])];
   const over = 'the turn that asked is over';
   expect(reasons(inputs)).toEqual({ a: 'enough', b: over, c: over, d: undefined });
 });
 
-test('R-02 requests of a turn that continues are kept', () => {
+test('requests of a turn that continues are kept', () => {
   expect(reasons([input('a', []), input('b', ['a'])])).toEqual({ a: undefined, b: undefined });
 });
 
-test('R-02 the request of a finished turn is given up', () => {
+test('the request of a finished turn is given up', () => {
   expect(reasons([{ address: at('a'), entries: [] }, input('b', ['a'])])).toMatchObject({ b: expect.any(String) });
 });
 
@@ -34,7 +34,7 @@ test('T-05 the request of a caller with an unreadable inbox is kept: its turn ma
   expect(reasons(inputs)).toEqual({ a: undefined, b: undefined, c: undefined });
 });
 
-test('R-02 another cancelled event of the caller is not the asking turn', () => {
+test('another cancelled event of the caller is not the asking turn', () => {
   const caller = input('a', []);
   const waiting = { seq: 2, event: simpleEvent('later'), cancelled: 'enough' };
   const inputs = [{ ...caller, entries: [...caller.entries, waiting] }, input('b', ['a'])];

@@ -14,7 +14,7 @@ describe('the backoff', () => {
     ]);
   });
 
-  test('R-03 its four numbers are settings', () => {
+  test('its four numbers are settings', () => {
     const policy = { quickCrashes: 1, baseMs: 7, maxMs: 20, healthyMs: 1 };
     expect([1, 2, 3, 4].map((crashes) => backoffMs(crashes, policy))).toEqual([7, 14, 20, 20]);
     expect(backoffMs(1, { ...policy, quickCrashes: 0 })).toBe(7);

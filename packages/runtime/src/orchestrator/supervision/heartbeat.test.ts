@@ -16,7 +16,7 @@ function live(most: number, answers: (n: number) => boolean): { pings: number; i
 }
 
 describe('the heartbeat', () => {
-  test('R-03 is sent every 5 s, and 3 missed pings mean dead', () => {
+  test('is sent every 5 s, and 3 missed pings mean dead', () => {
     expect(defaultHeartbeatPolicy).toEqual({ everyMs: 5_000, missedPings: 3 });
     expect(live(100, () => false)).toEqual({ pings: 3, isDead: true });
   });

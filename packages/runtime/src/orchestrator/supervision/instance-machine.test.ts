@@ -95,7 +95,7 @@ describe('the process of an instance', () => {
     expect(['a', 'b', 'c', 'd'].map((id) => sent(instance.done(id)))).toEqual([['b'], ['c'], ['d'], []]);
   });
 
-  test('R-02 a queued event is not queued again', () => {
+  test('a queued event is not queued again', () => {
     const instance = new Driven();
     instance.acts(work('a'), work('a'));
     instance.start();
@@ -148,7 +148,7 @@ describe('the process of an instance', () => {
     expect(instance.state.queue.map((queued) => queued.event.id)).toEqual(['bad']);
   });
 
-  test('R-03 a person can end the backoff: crashes are forgotten, and the next crash is the first', () => {
+  test('a person can end the backoff: crashes are forgotten, and the next crash is the first', () => {
     const instance = new Driven();
     instance.do(work('a'));
     for (let crash = 0; crash < 5; crash++) {
@@ -250,7 +250,7 @@ describe('the process of an instance', () => {
     expect(told({ type: 'hibernate' }, exited)).toEqual(['The process ended with code 0.']);
   });
 
-  test('R-03 messages of an earlier process are ignored', () => {
+  test('messages of an earlier process are ignored', () => {
     const instance = new Driven();
     instance.acts(work('a'), work('b'));
     instance.start();
@@ -521,7 +521,7 @@ describe('a cancelled event', () => {
     expect(instance.start().slice(1)).toEqual([{ ...told, process: 2 }, begun]);
   });
 
-  test('R-02 from before this orchestrator started: its turn starts cancelled', () => {
+  test('from before this orchestrator started: its turn starts cancelled', () => {
     const instance = new Driven();
     instance.acts({ type: 'work', seq: 1, event: event('a'), cancelled: 'timeout' });
     const told: InstanceAction = { type: 'turn.cancel', process: 1, eventId: 'a', reason: 'timeout' };

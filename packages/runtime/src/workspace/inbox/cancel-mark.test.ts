@@ -24,7 +24,7 @@ async function pendingOf(journal: OpenJournal): Promise<[string, string | undefi
 }
 
 describe('the cancel mark', () => {
-  test('R-02 is seen by the agent with the open inbox, by the next start, and by a second delivery', async () => {
+  test('is seen by the agent with the open inbox, by the next start, and by a second delivery', async () => {
     const disk = SimulatedDisk.empty();
     const orchestrator = await open(disk);
     const agent = await open(disk);
@@ -41,7 +41,7 @@ describe('the cancel mark', () => {
     expect((await (await open(disk, {}, 3)).accept(coder, simpleEvent('b'))).pending?.cancelled).toBe('enough');
   });
 
-  test('R-02 is written once, and not for handled or unknown events', async () => {
+  test('is written once, and not for handled or unknown events', async () => {
     const disk = SimulatedDisk.empty();
     const journal = await open(disk);
     for (const id of ['a', 'b']) await journal.accept(coder, simpleEvent(id));
@@ -54,7 +54,7 @@ describe('the cancel mark', () => {
     expect(await journal.accept(coder, simpleEvent('c'))).toMatchObject({ seq: 4 });
   });
 
-  test('R-02 takes no room from events, and is written even to a full inbox', async () => {
+  test('takes no room from events, and is written even to a full inbox', async () => {
     const journal = await open(SimulatedDisk.empty(), { inboxEvents: 2 });
     for (const id of ['a', 'b']) await journal.accept(coder, simpleEvent(id));
     expect(await journal.cancel(coder, 'a', 'enough')).toBe(true);
@@ -67,7 +67,7 @@ describe('the cancel mark', () => {
     ]);
   });
 
-  test('R-02 is removed with its own event, not with another one', async () => {
+  test('is removed with its own event, not with another one', async () => {
     const disk = SimulatedDisk.empty();
     const limits = { inboxCompactionBytes: 1 };
     const journal = await open(disk, limits);
@@ -94,7 +94,7 @@ describe('the cancel mark', () => {
     expect(inbox).not.toContain('about');
   });
 
-  test('R-02 is an error when it cannot be written, and then leaves no mark', async () => {
+  test('is an error when it cannot be written, and then leaves no mark', async () => {
     const disk = SimulatedDisk.empty();
     let isFull = false;
     const fs = failingFs(disk, (operation) => {
@@ -110,7 +110,7 @@ describe('the cancel mark', () => {
     expect(await pendingOf(journal)).toEqual([['a', 'enough']]);
   });
 
-  test.each(['kill', 'power'] as const)('R-02 survives a crash at every operation: %s', async (mode) => {
+  test.each(['kill', 'power'] as const)('survives a crash at every operation: %s', async (mode) => {
     const limits = { inboxCompactionBytes: 1 };
     const disk = SimulatedDisk.empty();
     const accepted: string[] = [];

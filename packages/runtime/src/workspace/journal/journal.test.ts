@@ -163,7 +163,7 @@ test('X-11 instances and extensions with similar names do not see each other’s
   expect((await journal.instances()).map(({ instanceKey }) => instanceKey).toSorted()).toEqual([...keys].toSorted());
 });
 
-test('R-06 everything is under the state root, folders 0700 and files 0600', async () => {
+test('everything is under the state root, folders 0700 and files 0600', async () => {
   const { journal, root } = await open();
   await journal.accept(coder, simpleEvent('a', { replyTo: { target: 't', correlationId: 'c' } }));
   await runSimpleTurn(journal, coder, 'a', { extensionState: { memo: 1 } });

@@ -104,7 +104,7 @@ describe('readTurnTrace', () => {
     ['333', ['3333333333333333']],
     ['c'.repeat(32), ['4444444444444444', '5555555555555555']],
     ['5555555555555555', ['5555555555555555']],
-  ])('R-08 %p is found', async (id, spans) => {
+  ])('%p is found', async (id, spans) => {
     const { turns } = await readTurnTrace(place, id);
     expect(turns.map(({ spanId }) => spanId).toSorted()).toEqual(spans);
   });
@@ -128,7 +128,7 @@ describe('readTurnTrace', () => {
     expect(await rejectionOf(readTurnTrace(nowhere, 'x'))).toMatchObject({ code: 'E_TRACE_UNKNOWN' });
   });
 
-  test('R-08 turns of called agents are shown inside the calling chain, whichever turn is asked for', async () => {
+  test('turns of called agents are shown inside the calling chain, whichever turn is asked for', async () => {
     const toolCall = chain('toolCall', { spanId: 'aaaaaaaaaaaaaaaa', isUnfinished: true });
     const calling = write(
       {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { temporaryBundle } from '../../../testing/temporary-bundle.ts';
 import { findPackage } from './find-package.ts';
 
-test('R-04 a package is found in this folder, then in the folders above', () => {
+test('a package is found in this folder, then in the folders above', () => {
   using project = temporaryBundle({
     'node_modules/one/x': '',
     'inner/node_modules/one/x': '',
@@ -28,7 +28,7 @@ test.each([
   'One',
   'one\\two',
   'a\0b',
-])('R-04 %j is not a package name and finds nothing', (name) => {
+])('%j is not a package name and finds nothing', (name) => {
   using project = temporaryBundle({ 'escape/x': '', 'node_modules/one/x': '', 'node_modules/@two/parts/x': '' });
   expect(findPackage(project.folder, name)).toBeUndefined();
 });

@@ -9,7 +9,7 @@ describe('the preload of a bunfig.toml', () => {
     ['preload = ["./a.ts"]', '1:1'],
     ['# a\r\nsmol = true\r\n  "preload"=[', '3:3'],
     ['telemetry = false\npreload = "./a.ts"\npreload = "./b.ts"\n[test]\n', '2:1'],
-  ])('R-04 %j is reported at %s', (text, place) => {
+  ])('%j is reported at %s', (text, place) => {
     const findings = findPreloadIn(text);
     expect(findings).toMatchObject([
       { severity: 'warning', problem: { code: 'E_BUNFIG_REFUSED', file: 'bunfig.toml' } },
@@ -18,13 +18,13 @@ describe('the preload of a bunfig.toml', () => {
   });
 
   test.each(['', 'smol = true', '[test]\npreload = ["./setup.ts"]', '# preload = 1', 'preloaded = 1'])(
-    'R-04 %j is not a preload',
+    '%j is not a preload',
     (text) => {
       expect(findPreloadIn(text)).toEqual([]);
     },
   );
 
-  test('R-04 a link out of the bundle, a pipe and a missing file are not read', async () => {
+  test('a link out of the bundle, a pipe and a missing file are not read', async () => {
     using outside = temporaryBundle({ 'bunfig.toml': 'preload = []\n' });
     using bundle = temporaryBundle({ 'goondan.yaml': '' });
     expect(await findPreload(bundle.folder)).toEqual([]);
@@ -36,7 +36,7 @@ describe('the preload of a bunfig.toml', () => {
     expect(await findPreload(piped.folder)).toEqual([]);
   });
 
-  test('R-04 no text takes long to search', () => {
+  test('no text takes long to search', () => {
     for (const text of [' '.repeat(1_000_000), '['.repeat(1_000_000), '"'.repeat(1_000_000), '\n'.repeat(1_000_000)]) {
       expect(findPreloadIn(text)).toEqual([]);
     }

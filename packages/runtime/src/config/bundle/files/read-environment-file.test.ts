@@ -20,12 +20,12 @@ describe('a .env file', () => {
     ['A=b\nA=c', { A: 'c' }],
     ['\u{FEFF}A=b', { A: 'b' }],
     ['A=x=y', { A: 'x=y' }],
-  ])('R-04 %j gives %j', (text, values) => {
+  ])('%j gives %j', (text, values) => {
     expect(parseEnvironmentFile(text)).toEqual({ values, findings: [] });
   });
 
   test.each(['A', '=b', '1A=b', 'A B=c', 'A="b', "A='b", 'A="b" c', 'A-B=c'])(
-    'R-04 %j is left out with a warning',
+    '%j is left out with a warning',
     (line) => {
       const { values, findings } = parseEnvironmentFile(`OK=1\n  ${line}\n`);
       expect(values).toEqual({ OK: '1' });
@@ -47,7 +47,7 @@ describe('a .env file', () => {
     'https_proxy',
     'GOONDAN_STATE_ROOT',
     'Path',
-  ])('R-04 %s cannot be set by the file', (name) => {
+  ])('%s cannot be set by the file', (name) => {
     const { values, findings } = parseEnvironmentFile(`${name}=x`);
     expect(values).toEqual({});
     expect(findings).toMatchObject([
@@ -55,14 +55,11 @@ describe('a .env file', () => {
     ]);
   });
 
-  test.each(['MY_PATH', 'PATHS', 'PROXY', 'BASE_URL_X', 'ANTHROPIC_API_KEY'])(
-    'R-04 %s can be set by the file',
-    (name) => {
-      expect(valuesOf(`${name}=x`)).toEqual({ [name]: 'x' });
-    },
-  );
+  test.each(['MY_PATH', 'PATHS', 'PROXY', 'BASE_URL_X', 'ANTHROPIC_API_KEY'])('%s can be set by the file', (name) => {
+    expect(valuesOf(`${name}=x`)).toEqual({ [name]: 'x' });
+  });
 
-  test('R-04 any text is read in time proportional to its size', () => {
+  test('any text is read in time proportional to its size', () => {
     for (const text of [
       ' '.repeat(1_000_000),
       `A=${' '.repeat(1_000_000)}x`,

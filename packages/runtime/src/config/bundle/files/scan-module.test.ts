@@ -32,11 +32,11 @@ describe('the imports of a module', () => {
     ['texts that only look like imports', `// import 'nowhere';\nconst x = "import 'nowhere'";`],
     ['computed imports', `const name = 'nowhere';\nawait import(name);`],
     ['imports by a name of its own', `import '#inside';`],
-  ])('R-04 %s are found', (_what, text) => {
+  ])('%s are found', (_what, text) => {
     expect(problemsOf({ 'a.ts': text })).toEqual([]);
   });
 
-  test('R-04 a file that two modules import is read once, and its problems are those of both', () => {
+  test('a file that two modules import is read once, and its problems are those of both', () => {
     const shared = `import './shared.ts';`;
     using bundle = temporaryBundle({ 'a.ts': shared, 'b.ts': shared, 'shared.ts': `import 'nowhere';` });
     const scanner = new ModuleScanner();
@@ -48,7 +48,7 @@ describe('the imports of a module', () => {
     expect(second.digest).not.toBe(first.digest);
   });
 
-  test('R-04 an import may leave the folder of one module and stay in that of another', () => {
+  test('an import may leave the folder of one module and stay in that of another', () => {
     using bundle = temporaryBundle({
       'inner/a.ts': `import './shared.ts';`,
       'inner/shared.ts': `import '../b.ts';`,
@@ -62,7 +62,7 @@ describe('the imports of a module', () => {
     expect(problems).toMatchObject([{ type: 'missing', file: 'b.ts', text: 'nowhere' }]);
   });
 
-  test('R-04 a package import is found when the package is installed, here or above', () => {
+  test('a package import is found when the package is installed, here or above', () => {
     const text = `import 'one';\nimport '@two/parts/deep.js';\n`;
     const installed = { 'node_modules/one/package.json': '{}', 'node_modules/@two/parts/package.json': '{}' };
     expect(problemsOf({ 'a.ts': text, ...installed })).toEqual([]);
@@ -70,7 +70,7 @@ describe('the imports of a module', () => {
     expect(problemsOf({ 'a.ts': text })).toEqual(['missing a.ts: one', 'missing a.ts: @two/parts/deep.js']);
   });
 
-  test('R-04 dynamic imports, which may be meant to fail, are told apart from static ones', () => {
+  test('dynamic imports, which may be meant to fail, are told apart from static ones', () => {
     const text = `try { require('one'); } catch {}\nawait import('two').catch(() => {});\nimport 'three';\n`;
     expect(problemsOf({ 'a.ts': text })).toEqual(
       ['missing a.ts: three', 'missing a.ts: one (optional)', 'missing a.ts: two (optional)'].toSorted(
@@ -87,12 +87,12 @@ describe('the imports of a module', () => {
     ['./b.mjs', 'b.mts'],
     ['./b.json', 'b.json'],
     ['../b', '../b.tsx'],
-  ])('R-04 %s is %s', (specifier, file) => {
+  ])('%s is %s', (specifier, file) => {
     const path = join('inner', file);
     expect(problemsOf({ 'inner/a.ts': `import x from '${specifier}';\nx();`, [path]: '{}' }, 'inner/a.ts')).toEqual([]);
   });
 
-  test('R-04 circles are followed once, and imports out of the folder are not followed', () => {
+  test('circles are followed once, and imports out of the folder are not followed', () => {
     const files = {
       'in/a.ts': `import './b';\nimport '../out';`,
       'in/b.ts': `import './a';\nimport 'nowhere';`,
@@ -106,7 +106,7 @@ describe('the imports of a module', () => {
     expect(new ModuleScanner().scan(join(bundle.folder, 'in/a.ts'), join(bundle.folder, 'in')).problems).toEqual([]);
   });
 
-  test("R-04 imports that a tsconfig.json defines, and the package's own name, are not checked", () => {
+  test("imports that a tsconfig.json defines, and the package's own name, are not checked", () => {
     const text = `import '@/lib';`;
     expect(
       problemsOf({ 'a.ts': text, 'tsconfig.json': '{ "compilerOptions": { "paths": { "@/*": ["./*"] } } }' }),

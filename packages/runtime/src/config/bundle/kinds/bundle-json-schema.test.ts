@@ -9,11 +9,11 @@ import { bundleJsonSchema } from './bundle-json-schema.ts';
 // The cast is safe: the schema is JSON, although its type does not say so.
 const schema = JSON.parse(JSON.stringify(bundleJsonSchema())) as JsonSchema;
 
-test('R-04 the published schema equals the one that checks bundles; otherwise run `npm run schema`', async () => {
+test('the published schema equals the one that checks bundles; otherwise run `npm run schema`', async () => {
   expect(await Bun.file(bundleSchemaFile).json()).toEqual(JSON.parse(renderBundleSchema()));
 });
 
-test('R-04 editors accept a valid bundle, and see the mistakes in a wrong one', async () => {
+test('editors accept a valid bundle, and see the mistakes in a wrong one', async () => {
   const check = await compileSchema(schema, 'bundles');
   const documents = ['goondan.yaml', 'agents.yaml', 'parts.yml'].flatMap((file) => {
     return readYaml(completeBundle[file] ?? '', file).documents.map(({ value }) => value);

@@ -10,7 +10,7 @@ import { bundleJsonSchema } from './bundle-json-schema.ts';
 // The cast is safe: `bundleJsonSchema` returns a schema of draft 7.
 const { definitions = {} } = bundleJsonSchema() as SchemaNode;
 
-test('R-04 the defaults of a swarm shown in editors are the real ones', () => {
+test('the defaults of a swarm shown in editors are the real ones', () => {
   const { supervision, heartbeat, maxProcesses, graceMs, spares } = swarmSettings({});
   const { maxTokensPerTurn: _, requestTimeoutMs: __, queueTimeoutMs: ___, ...turn } = defaultPolicy;
   const { quickCrashes, baseMs, maxMs, healthyMs } = supervision.restart;
@@ -30,11 +30,11 @@ test('R-04 the defaults of a swarm shown in editors are the real ones', () => {
   );
 });
 
-test('R-04 an agent has no default limits: the limits of its swarm apply', () => {
+test('an agent has no default limits: the limits of its swarm apply', () => {
   expect(shownDefaults('Agent')).toEqual({});
 });
 
-test('R-04 the defaults of models shown in editors are the real ones', () => {
+test('the defaults of models shown in editors are the real ones', () => {
   const { stream, deadlines } = readProviderOptions({}, 'front', 'x');
   const script = checkScript({ script: [{ fail: { message: 'no' } }] });
   const [rule] = script.rules;

@@ -141,7 +141,7 @@ describe('the choice of a swarm', () => {
   const nameOf = async (yaml: string, wanted?: string) =>
     (await resolve({ 'goondan.yaml': yaml }, wanted === undefined ? {} : { swarm: wanted })).plan.name;
 
-  test('R-04 takes the named one, the one called default, or the only one', async () => {
+  test('takes the named one, the one called default, or the only one', async () => {
     expect(await nameOf(documents(base, swarm('', 'only')))).toBe('only');
     const two = documents(base, swarm('', 'other'), swarm());
     expect(await nameOf(two)).toBe('default');
@@ -153,14 +153,14 @@ describe('the choice of a swarm', () => {
     [base, undefined, 'The bundle declares no Swarm.'],
     [documents(base, swarm('', 'one'), swarm('', 'two')), undefined, 'The bundle declares several swarms: one, two.'],
     [documents(base, swarm()), 'defualt', 'The bundle declares no Swarm/defualt; it has default.'],
-  ])('R-04 is reported when it is ambiguous', async (yaml, wanted, message) => {
+  ])('is reported when it is ambiguous', async (yaml, wanted, message) => {
     expect(await refusal({ 'goondan.yaml': yaml }, wanted === undefined ? {} : { swarm: wanted })).toMatchObject({
       code: 'E_SWARM_UNKNOWN',
       message,
     });
   });
 
-  test('R-04 a named workspace is the same from every folder', async () => {
+  test('a named workspace is the same from every folder', async () => {
     const yaml = documents(base, swarm(', workspace: Our Team'));
     const [one, other] = [await resolve({ 'goondan.yaml': yaml }), await resolve({ 'goondan.yaml': yaml })];
     expect(one.workspaceId).toBe(other.workspaceId);
@@ -202,7 +202,7 @@ describe('values', () => {
     expect(await modelOf(spec, {}, 'K=file')).toMatchObject({ apiKey: 'file' });
   });
 
-  test("R-04 a model without a key gets its provider's, and its address from the environment only", async () => {
+  test("a model without a key gets its provider's, and its address from the environment only", async () => {
     const spec = '{ provider: anthropic, model: m }';
     const environment = { ANTHROPIC_API_KEY: 'key', ANTHROPIC_BASE_URL: 'http://proxy' };
     expect(await modelOf(spec, environment)).toEqual({
@@ -227,7 +227,7 @@ describe('values', () => {
     });
   });
 
-  test("R-04 a variable that the agent's config replaces need not be set", async () => {
+  test("a variable that the agent's config replaces need not be set", async () => {
     const yaml = documents(
       `${head('Model', 'm')}${script}`,
       `${head('Extension', 'e')}spec: { entry: ./e.ts, config: { auth: { token: { valueFrom: { env: THEIRS } }, kind: x }, list: [{ valueFrom: { env: L } }] } }\n`,
@@ -305,7 +305,7 @@ describe('references', () => {
     });
   });
 
-  test('R-05 Tool/agents of the base library is the runtime’s own; that of another package belongs to the package', async () => {
+  test('Tool/agents of the base library is the runtime’s own; that of another package belongs to the package', async () => {
     const using = (from: string) =>
       documents(
         `${head('Model', 'm')}${script}`,
@@ -323,7 +323,7 @@ describe('references', () => {
     });
   });
 
-  test('R-05 Tool/agents is the runtime’s own unless the bundle declares one', async () => {
+  test('Tool/agents is the runtime’s own unless the bundle declares one', async () => {
     const base = [
       `${head('Model', 'm')}${script}`,
       agent('{ modelConfig: { modelRef: Model/m }, tools: [Tool/agents] }'),

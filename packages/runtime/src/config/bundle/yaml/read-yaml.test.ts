@@ -26,11 +26,11 @@ describe('a YAML file', () => {
     expect(faultsOf(text)).toEqual([]);
   });
 
-  test.each(['', '# nothing\n', '---\n---\n', '\n\n...\n'])('R-04 %j has no documents', (text) => {
+  test.each(['', '# nothing\n', '---\n---\n', '\n\n...\n'])('%j has no documents', (text) => {
     expect(readYaml(text, 'a.yaml')).toMatchObject({ documents: [], findings: [] });
   });
 
-  test('R-04 dates stay texts, and all keys become texts', () => {
+  test('dates stay texts, and all keys become texts', () => {
     expect(valuesOf('on: 2024-01-01\n1: a\ntrue: b\nnull: c\n')).toEqual([
       { on: '2024-01-01', '1': 'a', true: 'b', null: 'c' },
     ]);
@@ -56,7 +56,7 @@ describe('a YAML file', () => {
     expect(document?.placeOf(['c'], 'key')).toEqual({ file: 'a.yaml', line: 3, column: 1 });
   });
 
-  test('R-04 any JSON written as YAML is read back unchanged', () => {
+  test('any JSON written as YAML is read back unchanged', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
         const plain: JsonValue = JSON.parse(JSON.stringify(value));
@@ -105,13 +105,13 @@ describe('YAML over a limit is rejected at once, at the place that exceeds it:',
   const { depth, documents, aliases } = yamlLimits;
   const nested = (levels: number) => `a: ${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}\n`;
 
-  test('R-04 exactly at the limits nothing is rejected', () => {
+  test('exactly at the limits nothing is rejected', () => {
     expect(faultsOf(nested(depth))).toEqual([]);
     expect(faultsOf('---\na: 1\n'.repeat(documents))).toEqual([]);
     expect(faultsOf(`a: &a 1\nb: [${'*a, '.repeat(aliases)}]\n`)).toEqual([]);
   });
 
-  test('R-04 one more than a limit is rejected', () => {
+  test('one more than a limit is rejected', () => {
     expect(faultsOf(nested(depth + 1))).toEqual([`E_YAML_LIMIT a.yaml:1:${3 + depth}`]);
     expect(faultsOf('---\na: 1\n'.repeat(documents + 1))).toEqual([`E_YAML_LIMIT a.yaml:${2 * documents + 1}:1`]);
     expect(faultsOf(`a: &a 1\nb: [${'*a, '.repeat(aliases + 1)}]\n`)).toEqual(['E_YAML_LIMIT a.yaml:2:405']);
@@ -131,7 +131,7 @@ describe('YAML over a limit is rejected at once, at the place that exceeds it:',
     ['laughs', `a: &a [x]\n${laughs(9, 9)}`],
     ['quadratic laughs', `a: &a [${'x, '.repeat(2_000)}]\nb: [${'*a, '.repeat(90)}]\n`],
     ['documents', '---\na: 1\n'.repeat(50_000)],
-  ])('R-04 %s', (_name, text) => {
+  ])('%s', (_name, text) => {
     const faults = faultsOf(text);
     expect(faults).toHaveLength(1);
     expect(faults[0]).toStartWith('E_YAML_LIMIT a.yaml:');
