@@ -64,7 +64,7 @@ try {
 
   // memory: the model gets the number of visits during the turn. The number is kept as state, and is not in the
   // history.
-  assert.match(trace, /\+ append system memory\.visits/);
+  assert.match(trace, /\+ append system: This is the user's visit number/);
   assert.deepEqual(concierge.extensionState, { memory: 4 });
   assert.deepEqual([...new Set(concierge.messages.map(({ data }) => data.role))], ['user', 'assistant', 'tool']);
 

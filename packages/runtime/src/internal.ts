@@ -44,6 +44,7 @@ export { eventIdOf, randomIds } from './ports/ids.ts';
 export { ambiguousId, findTurnId, shortIdOfEvent, shortTurnId } from './ports/turn-ids.ts';
 export { probeCollector } from './telemetry/probe-collector.ts';
 export { readPlanAgain } from './read-folder-plan.ts';
+export { describeDuration } from './trace/describe-duration.ts';
 export { describeExtensionStatus } from './trace/describe-extension-status.ts';
 export { pendingInputs } from './workspace/journal/instance-refusals.ts';
 export { describeDamage, salvageConversation } from './workspace/journal/salvage-conversation.ts';

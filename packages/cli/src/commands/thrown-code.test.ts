@@ -110,7 +110,7 @@ describe('F-03 code of a bundle that throws', () => {
     expect(lines.find(({ event }) => event === 'tool.failed')).toMatchObject({ level: 'warn', place: dicePlace });
     const text = (await gdn('logs')).stdout;
     expect(text).toMatch(
-      /error host default house-rules: Turn failed: .* \(E_EXT_MIDDLEWARE, extensions\/house-rules\.ts:5:48\)\n {2}ReferenceError: rulez is not defined\n {6}at extensions\/house-rules\.ts:5:48\n {6}… \d+ frames? of goondan\n/,
+      /error host default [0-9a-f-]+ house-rules: Turn failed: .* \(E_EXT_MIDDLEWARE, extensions\/house-rules\.ts:5:48\)\n {2}ReferenceError: rulez is not defined\n {6}at extensions\/house-rules\.ts:5:48\n {6}… \d+ frames? of goondan\n/,
     );
     expect(text).not.toContain(place.folder);
   });

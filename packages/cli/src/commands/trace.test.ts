@@ -43,7 +43,8 @@ async function writeBundle(swarm = ''): Promise<void> {
   });
 }
 
-const withoutTimes = (text: string) => text.replaceAll(/\d+(?:\.\d+)? ms/g, 'N ms');
+const withoutTimes = (text: string) =>
+  text.replaceAll(/\d+(?:\.\d+)? m?s\b/g, 'N ms').replaceAll(/\d+ → \d+ tokens/g, 'N → N tokens');
 
 describe('gdn trace', () => {
   test('R-08 shows a turn and that of the called agent, from two processes; diffs, JSON and Mermaid on request', async () => {
@@ -62,17 +63,17 @@ describe('gdn trace', () => {
       '│ step 0 N ms',
       '│ │ quiet own N ms',
       '│ │ │ ~ toolCatalog.agents__send removed',
-      '│ │ │ + append system note-0',
-      '│ │ │ model Model/scripted N ms',
-      '│ │ │ toolCall agents__request N ms',
+      '│ │ │ + append system: one \\u001b[2Jtwo',
+      '│ │ │ model Model/scripted N ms, N → N tokens',
+      '│ │ │ toolCall agents__request N ms {"target":"helper","input":"Are you there?"}',
       '│ │ │ │ turn helper N ms',
       '│ │ │ │ │ step 0 N ms',
-      '│ │ │ │ │ │ model Model/scripted N ms',
+      '│ │ │ │ │ │ model Model/scripted N ms, N → N tokens',
       '│ step 1 N ms',
       '│ │ quiet own N ms',
       '│ │ │ ~ toolCatalog.agents__send removed',
-      '│ │ │ + append system note-1',
-      '│ │ │ model Model/scripted N ms',
+      '│ │ │ + append system: one \\u001b[2Jtwo',
+      '│ │ │ model Model/scripted N ms, N → N tokens',
     ];
     expect(tree.map(withoutTimes)).toEqual(expected);
 

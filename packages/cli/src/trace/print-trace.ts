@@ -1,6 +1,7 @@
 /** Prints a recorded turn for `gdn demo` and `gdn trace`. */
 import { renderTrace, type TurnTrace } from '@goondan/runtime/history';
 import { shortTurnId } from '@goondan/runtime/internal';
+import { cutToWidth, PIPED } from '../fit-width.ts';
 import { harmlessText } from '../harmless-text.ts';
 import type { Terminal } from '../terminal.ts';
 import { fitTree } from './fit-tree.ts';
@@ -18,13 +19,21 @@ export function printTrace(
   { isFull = false, hasHeads = true }: { readonly isFull?: boolean; readonly hasHeads?: boolean } = {},
 ): void {
   const styles = { kind: colors.cyan, name: colors.bold, time: colors.dim, change: colors.yellow, error: colors.red };
+  const fit = (start: string, text: string) => cutToRoom(text, (columns ?? PIPED) - Bun.stringWidth(start));
   const trees = turns.map((turn) => {
-    const whole = renderTrace(turn, { paint: (style, text) => styles[style](text), isFull });
+    const whole = renderTrace(turn, { paint: (style, text) => styles[style](text), fit, isFull });
     const tree = columns === undefined ? whole : fitTree(whole, columns);
     return hasHeads ? `${colors.dim(describeTurn(turn))}\n${tree}` : tree;
   });
   print(`${colors.dim(isFull ? `${legend} · » what it said` : legend)}\n${trees.join('\n')}\n`);
 }
+
+/** Cuts a text to its room in a line. Returns an empty text if there is hardly any room. */
+function cutToRoom(text: string, room: number): string {
+  return room < LEAST_ROOM ? '' : cutToWidth(text, room);
+}
+
+const LEAST_ROOM = 12;
 
 function describeTurn({ turnId, traceId, startedAt, input = '' }: TurnTrace): string {
   const asked = input === '' ? '' : `\nasked: ${harmlessText(input.replaceAll(/\s+/g, ' '))}`;

@@ -1,6 +1,6 @@
 /** Prints the latest turns as a table. Its ids can be passed to `gdn trace`. */
 import type { TurnSummary } from '@goondan/runtime/history';
-import { shortTurnId } from '@goondan/runtime/internal';
+import { describeDuration, shortTurnId } from '@goondan/runtime/internal';
 import { harmlessText } from '../harmless-text.ts';
 import { widthOf } from '../graphemes.ts';
 import { cutToWidth, padToWidth, PIPED } from '../fit-width.ts';
@@ -38,8 +38,4 @@ function outcomeOf({ ending, truncated, error, resumes }: TurnSummary): string {
   if (ending === undefined) return `unfinished${after}`;
   if (ending === 'failed') return `${/^E_\w+/.exec(error ?? '')?.[0] ?? 'failed'}${after}`;
   return `${ending === 'answered' ? 'ok' : ending}${after}`;
-}
-
-function describeDuration(ms: number): string {
-  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }

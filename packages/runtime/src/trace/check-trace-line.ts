@@ -21,7 +21,7 @@ const isLayer = fields(
   { kind: isMiddlewareKind, extension: isText, name: isText },
   {
     ...each(isText, 'outcome', 'error', 'stack'),
-    ...each(isNumber, 'startMs', 'ownMs', 'totalMs', 'emittedMore', 'emittedAfter', 'drewMore'),
+    ...each(isNumber, 'startMs', 'ownMs', 'waitedMs', 'totalMs', 'emittedMore', 'emittedAfter', 'drewMore'),
     ...each(listOf(isChange), 'changed', 'resultChanged', 'messages'),
     emitted: listOf(isText),
     place: isPlace,

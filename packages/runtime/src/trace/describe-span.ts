@@ -58,7 +58,7 @@ export function describeOneLayer(recorded: RecordedLayer, mask: Mask): LayerReco
 
 function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStartedAt: number): LayerRecord {
   const { layer, ownMs, totalMs, outcome, error, emittedMore = 0, events = [], startedAt } = recorded;
-  const { drew, drewMore, emittedBefore, hasGoneIn, stage } = recorded;
+  const { drew, drewMore, emittedBefore, hasGoneIn, stage, waitedMs } = recorded;
   writer.hasShortened = events.some(hasMore);
   const { extension, name, kind } = layer;
   const changed = writer.diff(byName(recorded.changed));
@@ -72,6 +72,7 @@ function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStarte
     kind,
     startMs: startedAt - turnStartedAt,
     ownMs,
+    ...(waitedMs === undefined ? {} : { waitedMs }),
     totalMs,
     outcome,
     ...(stage === undefined ? {} : { stage }),

@@ -16,13 +16,14 @@ function withoutEmpty({ layers, inside: _inside, called: _called, ...chain }: Ch
 
 function layerWithoutEmpty(layer: LayerRecord): object {
   const { extension, name, kind, changed, resultChanged, emitted, emittedMore, messages, outcome, ...rest } = layer;
-  const { startMs, ownMs, totalMs, ...more } = rest;
+  const { startMs, ownMs, waitedMs, totalMs, ...more } = rest;
   return {
     extension,
     name,
     kind,
     startMs: round(startMs),
     ownMs: round(ownMs),
+    ...(waitedMs === undefined ? {} : { waitedMs: round(waitedMs) }),
     totalMs: round(totalMs),
     ...more,
     ...(outcome === 'passed' ? {} : { outcome }),

@@ -88,7 +88,7 @@ export interface TurnObserver {
    */
   chain(chain: SpanStart, parent: ChainSpan | undefined): ChainSpan | undefined;
   /** Called when an effect begins; `effect` follows with the same key. */
-  asked?(key: string): void;
+  asked?(key: string, kind: EffectKind): void;
   /** Called when an effect has ended, but not for an effect whose outcome a resumed turn takes from the record. */
   effect?(effect: WatchedEffect): void;
   /** Called when the turn is cancelled or reaches its deadline, before any code of the turn is notified. */

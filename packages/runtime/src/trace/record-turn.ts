@@ -7,9 +7,10 @@ import { type Mask, noSecrets } from '../log/mask-secrets.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { ChainRecord } from './turn-trace.ts';
 import { describeSpan } from './describe-span.ts';
-import type { EffectRecord } from './effect-record.ts';
+import type { EffectKind, EffectRecord } from './effect-record.ts';
 import type { ChainSpan, SpanStart, TurnObserver, WatchedEffect, WatchedTurn } from './layer-span.ts';
 import { WrittenRequests } from './model-request.ts';
+import { PersonWaits } from './person-waits.ts';
 import { reachedBy } from './reached-by.ts';
 import { EffectRecorder } from './record-effect.ts';
 import { RunningSpan } from './running-span.ts';
@@ -29,6 +30,7 @@ class TreeRecorder implements TurnRecorder {
   private root: RunningSpan | undefined = undefined;
   private locate: LocateThrown | undefined = undefined;
   private mask: Mask = noSecrets;
+  private readonly waits = new PersonWaits();
   private readonly recorder = new EffectRecorder();
   private readonly requests = new WrittenRequests();
   /** Effects by key; each is described when the turn is read. */
@@ -53,7 +55,12 @@ class TreeRecorder implements TurnRecorder {
     return recorded;
   }
 
+  asked(key: string, kind: EffectKind): void {
+    this.waits.begin(key, kind);
+  }
+
   effect(effect: WatchedEffect): void {
+    this.waits.end(effect.key);
     const make = this.recorder.record(effect, this.mask);
     let made: EffectRecord | undefined;
     this.effects.set(effect.key, () => (made ??= make(this.requests)));

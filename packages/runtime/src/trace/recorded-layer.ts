@@ -36,6 +36,11 @@ export class RecordedLayer implements LayerSpan {
   declare drew?: Draw[];
   declare drewMore?: number;
   declare error?: unknown;
+  /** The time during which the layer waited for a person. It is not part of the own time. */
+  declare waitedMs?: number;
+  /** The number of open questions to a person, and the time since which there is one. */
+  declare private questions?: number;
+  declare private waitsSince?: number;
   /** The time at which the layer's code last began or continued; below 0 while the code inside the layer runs. */
   private resumedAt: number;
   private innerResult: unknown = undefined;
@@ -86,6 +91,22 @@ export class RecordedLayer implements LayerSpan {
     if (this.drew.length < MOST_DRAWN && !isLong) this.drew.push([kind, value] as unknown as Draw);
     else this.drewMore = (this.drewMore ?? 0) + 1;
     return value;
+  }
+
+  beginWait(): void {
+    this.questions = (this.questions ?? 0) + 1;
+    if (this.questions === 1) this.waitsSince = this.chain.now();
+  }
+
+  endWait(): void {
+    this.questions = (this.questions ?? 1) - 1;
+    if (this.questions > 0) return;
+    const now = this.chain.now();
+    const since = this.waitsSince ?? now;
+    this.waitedMs = (this.waitedMs ?? 0) + now - since;
+    if (this.resumedAt < 0) return;
+    this.ownMs += Math.max(0, since - this.resumedAt);
+    this.resumedAt = now;
   }
 
   shortCircuit(): void {

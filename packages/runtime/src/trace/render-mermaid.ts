@@ -4,7 +4,7 @@
  */
 import type { MiddlewareKind } from '@goondan/types';
 import { childrenOf, isTurn } from './children-of.ts';
-import { milliseconds } from './render-trace.ts';
+import { describeDuration } from './describe-duration.ts';
 import { shortLine } from './show-value.ts';
 import type { ChainRecord, TurnTrace } from './turn-trace.ts';
 
@@ -55,7 +55,7 @@ class Diagram {
     this.#inside(chain, who, Date.parse(turn.startedAt));
     const answered = truncated === true ? 'answered, truncated' : 'answered';
     const end = ending === 'cancelled' ? ending : plain(error ?? answered);
-    const answer = durationMs === undefined ? 'unfinished' : `${end}, ${milliseconds(durationMs)}`;
+    const answer = durationMs === undefined ? 'unfinished' : `${end}, ${describeDuration(durationMs)}`;
     this.#add(`${who}-${durationMs === undefined || error !== undefined ? '-x' : '->>'}${from}: ${answer}`);
     this.#add(`deactivate ${who}`);
   }
@@ -75,7 +75,7 @@ class Diagram {
     const used = tokens === undefined ? '' : `, ${tokens.input} → ${tokens.output} tokens`;
     this.#add(`${who}->>${what}: ${calls[kind]}`);
     this.#inside(chain, what, turnStart);
-    const end = isUnfinished === true ? 'unfinished' : `${milliseconds(totalMs)}${used}`;
+    const end = isUnfinished === true ? 'unfinished' : `${describeDuration(totalMs)}${used}`;
     this.#add(`${what}-${error === undefined ? '->>' : '-x'}${who}: ${error === undefined ? end : plain(error)}`);
   }
 
@@ -89,7 +89,7 @@ class Diagram {
     const said = busy.map(({ extension, ownMs, changed, resultChanged, emitted, outcome }) => {
       const count = changed.length + resultChanged.length + emitted.length;
       const changes = count === 0 ? '' : `, ${count} ${count === 1 ? 'change' : 'changes'}`;
-      return `${plain(extension)} ${milliseconds(ownMs)}${changes}${outcome === 'passed' ? '' : `, ${outcome}`}`;
+      return `${plain(extension)} ${describeDuration(ownMs)}${changes}${outcome === 'passed' ? '' : `, ${outcome}`}`;
     });
     this.#add(`Note over ${who}: ${kind} ${plain(label)}<br/>${said.join('<br/>')}`);
   }

@@ -17,7 +17,7 @@ test('layers are nested like the onion, around everything that ran inside them',
   });
   expect(renderTrace(turn)).toBe(
     [
-      'turn coder 1235 ms',
+      'turn coder 1.2 s',
       '│ logging own 1.00 ms',
       '│ │ memory · recall own 13 ms',
       '│ │ │ step 0 3.00 ms',
@@ -233,7 +233,7 @@ test('the full form shows values line by line, messages, the input of calls, and
   ]);
   const model = chain('model', 'Model/m', { outcome: 'stop', tokens: { input: 12, output: 3 } });
   expect(renderTrace(model, { isFull: true })).toBe('model Model/m 3.00 ms stop 12 → 3 tokens');
-  expect(renderTrace(model)).toBe('model Model/m 3.00 ms');
+  expect(renderTrace(model)).toBe('model Model/m 3.00 ms, 12 → 3 tokens');
 });
 
 test.each([false, true])(
@@ -275,3 +275,45 @@ test('F-10 a turn shows its servers: a plain line, or the problem with the last 
 });
 
 const status = { agentName: 'coder', instanceKey: 'default', timestamp: '2026-01-01', since: '2026-01-01' };
+
+test('F-22 message events show the first words of their messages, and ids only of unknown messages', () => {
+  const uuid = '1f3a9c2b-0000-4000-8000-000000000000';
+  const notes = layer('notes', {
+    emitted: [`append system ${uuid}`, `replace ${uuid}`, `append user b`, `remove turn-event-${uuid}.step-0.reply`],
+    messages: [
+      { path: uuid, after: 'Be\nkind.' },
+      { path: uuid, after: 'Be very kind.' },
+      { path: 'b', after: '[{"type":"text","text":"Look"},{"type":"text","text":"here"}]' },
+    ],
+  });
+  const tidy = layer('tidy', { emitted: [`remove ${uuid}`, 'truncate'] });
+  const turn = chain('turn', 'host', { layers: [notes], inside: [chain('step', '0', { layers: [tidy] })] });
+  expect(renderTrace(turn).split('\n').slice(2)).toEqual([
+    '│ │ + append system: Be kind.',
+    '│ │ + replace: Be very kind.',
+    '│ │ + append user: Look here',
+    '│ │ + remove 1f3a9c2b.step-0.reply',
+    '│ │ step 0 3.00 ms',
+    '│ │ │ tidy own 1.00 ms',
+    '│ │ │ │ + remove: Be very kind.',
+    '│ │ │ │ + truncate',
+  ]);
+});
+
+test('F-22 the arguments of a tool call are cut to the line', () => {
+  const call = chain('toolCall', 'echo__say', { input: '{"text":"one two three"}', outcome: 'ok' });
+  const step = chain('step', '0', { inside: [call] });
+  const fit = (start: string, text: string) => text.slice(0, Math.max(0, 40 - start.length));
+  expect(renderTrace(step, { fit }).split('\n')[1]).toBe('│ toolCall echo__say 3.00 ms {"text":"on');
+  expect(renderTrace(step).split('\n')[1]).toBe('│ toolCall echo__say 3.00 ms {"text":"one two three"}');
+  expect(renderTrace(step, { fit: () => '' }).split('\n')[1]).toBe('│ toolCall echo__say 3.00 ms');
+});
+
+test('F-22 durations are short, and the time waited for a person is apart', () => {
+  const asking = layer('approval', { ownMs: 0.94, waitedMs: 12_000 });
+  const call = chain('toolCall', 'shop__buy', { totalMs: 16_028, layers: [asking] });
+  expect(renderTrace(call).split('\n')).toEqual([
+    'toolCall shop__buy 16.0 s',
+    '│ approval own 0.94 ms, waited for a person 12.0 s',
+  ]);
+});

@@ -4,7 +4,10 @@
  */
 import { type ExtensionStatusChanged, placeText } from '@goondan/types';
 import type { Change } from '../json/diff-json.ts';
+import { describeDuration } from './describe-duration.ts';
 import { describeExtensionStatus } from './describe-extension-status.ts';
+import { type Line, indent, joinLines } from './render-lines.ts';
+import { knownMessages, showEvents } from './show-events.ts';
 import { shortLine, wholeText } from './show-value.ts';
 import { childrenOf, isTurn } from './children-of.ts';
 import type { ChainRecord, LayerRecord, TurnTrace } from './turn-trace.ts';
@@ -12,61 +15,82 @@ import type { ChainRecord, LayerRecord, TurnTrace } from './turn-trace.ts';
 export interface RenderOptions {
   /** Colours a piece of text. Without this function the text stays plain. */
   readonly paint?: (style: 'kind' | 'name' | 'time' | 'change' | 'error', text: string) => string;
+  /**
+   * Cuts `text` to the room after `start`, the beginning of its line: arguments of tool calls, and words of messages.
+   * Without this function, at most 200 characters are shown.
+   */
+  readonly fit?: (start: string, text: string) => string;
   /** If true, shows every recorded change, the messages, and the input of calls. */
   readonly isFull?: boolean;
 }
 
 /** Renders a turn with the turns that it requested, or a chain that was recorded in this process. */
 export function renderTrace(turn: TurnTrace | ChainRecord, options: RenderOptions = {}): string {
-  const { paint = (_style, text) => text, isFull = false } = options;
-  const renderer = new Renderer(paint, isFull);
+  const { paint = (_style, text) => text, fit = (_start, text) => text, isFull = false } = options;
+  const chain = isTurn(turn) ? turn.chain : turn;
+  const renderer = new Renderer(paint, isFull, knownMessages(chain));
   const lines = isTurn(turn) ? renderer.turn(turn) : renderer.chain(turn, 0);
-  return lines.join('\n');
+  return joinLines(lines, fit);
 }
 
 class Renderer {
   constructor(
     private readonly paint: NonNullable<RenderOptions['paint']>,
     private readonly isFull: boolean,
+    /** The texts of the messages of this turn, by id. */
+    private readonly texts: ReadonlyMap<string, string>,
   ) {}
 
-  turn(turn: TurnTrace): string[] {
+  turn(turn: TurnTrace): Line[] {
     const notes = this.turnNotes(turn);
-    return this.chain(turn.chain, Date.parse(turn.startedAt), turn.instanceKey, notes);
+    // The duration also has the runs before a crash, and the list of turns shows it, too.
+    const chain = { ...turn.chain, totalMs: turn.durationMs ?? turn.chain.totalMs };
+    return this.chain(chain, Date.parse(turn.startedAt), turn.instanceKey, notes);
+  }
+
+  /** Renders a turn that this turn called. It has messages of its own. */
+  private called(turn: TurnTrace): Line[] {
+    return new Renderer(this.paint, this.isFull, knownMessages(turn.chain)).turn(turn);
   }
 
   /** Renders a chain. `turnStart`: the start of its turn in milliseconds, to place called turns. */
-  chain(chain: ChainRecord, turnStart: number, instanceKey = '', notes: readonly string[] = []): string[] {
+  chain(chain: ChainRecord, turnStart: number, instanceKey = '', notes: readonly string[] = []): Line[] {
     const { kind, label, totalMs, isUnfinished } = chain;
     const name = instanceKey === '' || instanceKey === 'default' ? label : `${label} (${instanceKey})`;
-    const time = isUnfinished === true ? 'unfinished' : milliseconds(totalMs);
+    const time = isUnfinished === true ? 'unfinished' : describeDuration(totalMs);
     const title = `${this.paint('kind', kind)} ${this.paint('name', shortLine(name))} ${this.paint('time', time)}`;
     const isWith = chain.error !== undefined && chain.inside.some(({ error }) => error === chain.error);
     const inside = [...this.chainNotes(chain, isWith), ...notes, ...this.layers(chain.layers, chain, turnStart)];
-    return [`${title}${this.details(chain)}${this.mark(isWith, chain)}`, ...indent(inside)];
+    const start = `${title}${this.details(chain)}${this.mark(isWith, chain)}`;
+    const { input } = chain;
+    const first =
+      this.isFull || input === undefined ? start : { start, rest: shortLine(input), paint: this.painter('time') };
+    return [first, ...indent(inside)];
   }
 
   /** Renders each layer around the layers inside it; the innermost layer contains the work of the core. */
-  private layers(layers: readonly LayerRecord[], chain: ChainRecord, turnStart: number): string[] {
+  private layers(layers: readonly LayerRecord[], chain: ChainRecord, turnStart: number): Line[] {
     const [outermost, ...inner] = layers;
     if (outermost === undefined) return this.core(chain, turnStart);
-    const { extension, name, kind, ownMs, outcome, error, isBeforeNext } = outermost;
+    const { extension, name, kind, ownMs, waitedMs, outcome, error, isBeforeNext } = outermost;
     const title = shortLine(name === kind ? extension : `${extension} · ${name}`);
     // A layer that failed before `next()` is the origin of the error.
     const isWith = outcome === 'failed' && error === chain.error && isBeforeNext !== true;
+    const waited = waitedMs === undefined ? '' : `, waited for a person ${describeDuration(waitedMs)}`;
+    const time = this.paint('time', `own ${describeDuration(ownMs)}${waited}`);
     return [
-      `${this.paint('name', title)} ${this.paint('time', `own ${milliseconds(ownMs)}`)}${this.mark(isWith, outermost)}`,
+      `${this.paint('name', title)} ${time}${this.mark(isWith, outermost)}`,
       ...indent([...this.layer(outermost, isWith), ...this.layers(inner, chain, turnStart)]),
     ];
   }
 
-  private core(chain: ChainRecord, turnStart: number): string[] {
+  private core(chain: ChainRecord, turnStart: number): Line[] {
     const { layersMore = 0 } = chain;
     const more = layersMore === 0 ? [] : [this.paint('time', `… ${layersMore} more layers, not recorded`)];
     return [
       ...more,
       ...childrenOf(chain, turnStart).flatMap((child) =>
-        isTurn(child) ? this.turn(child) : this.chain(child, turnStart),
+        isTurn(child) ? this.called(child) : this.chain(child, turnStart),
       ),
     ];
   }
@@ -79,11 +103,11 @@ class Renderer {
     return isWith ? ` ${this.paint(styleOf(ended), '✗')}` : '';
   }
 
-  private layer(layer: LayerRecord, isWith: boolean): string[] {
+  private layer(layer: LayerRecord, isWith: boolean): Line[] {
     const { changed, emitted, emittedMore, messages, resultChanged, isCut, outcome } = layer;
     return [
       ...changed.flatMap((change) => this.change('~', change)),
-      ...emitted.map((event) => this.paint('change', `+ ${shortLine(event)}`)),
+      ...this.events(emitted, messages),
       ...(emittedMore === 0 ? [] : [this.paint('change', `+ ${emittedMore} more`)]),
       ...(this.isFull ? messages.flatMap((message) => this.change('»', message)) : []),
       ...resultChanged.flatMap((change) => this.change('←', change)),
@@ -96,6 +120,19 @@ class Renderer {
     ];
   }
 
+  /** Renders message events: in the short form with the first words of their messages, otherwise with ids. */
+  private events(emitted: readonly string[], messages: readonly Change[]): Line[] {
+    if (this.isFull) return emitted.map((event) => this.paint('change', `+ ${shortLine(event)}`));
+    return showEvents(emitted, messages, this.texts).map(({ what, words }) => {
+      const start = this.paint('change', `+ ${shortLine(what)}${words === undefined ? '' : ':'}`);
+      return words === undefined ? start : { start, rest: shortLine(words), paint: this.painter('change') };
+    });
+  }
+
+  private painter(style: 'time' | 'change'): (text: string) => string {
+    return (text) => this.paint(style, text);
+  }
+
   /**
    * Returns the notes below the title of a chain. A turn and a retried step always show their error here, even if
    * something inside them shows it, too.
@@ -104,7 +141,7 @@ class Renderer {
     const { kind, error, retryMs, outcome } = chain;
     if (kind === 'model' && outcome === 'length') return [this.paint('error', '! cut off at its limit of tokens')];
     if (error === undefined || (isWith && kind !== 'turn' && retryMs === undefined)) return [];
-    const retried = retryMs === undefined ? '' : ` (tried again after ${milliseconds(retryMs)})`;
+    const retried = retryMs === undefined ? '' : ` (tried again after ${describeDuration(retryMs)})`;
     return [this.paint(styleOf(chain), `✗ ${failureOf(chain)}${retried}`), ...this.stack(chain)];
   }
 
@@ -114,8 +151,8 @@ class Renderer {
   }
 
   private details({ tokens, input, outcome }: ChainRecord): string {
-    if (!this.isFull) return '';
     const used = tokens === undefined ? [] : [`${tokens.input} → ${tokens.output} tokens`];
+    if (!this.isFull) return used.map((text) => this.paint('time', `, ${text}`)).join('');
     const said = [...(input === undefined ? [] : [input]), ...(outcome === undefined ? [] : [outcome]), ...used];
     return said.map((text) => ` ${this.paint('time', shortLine(text))}`).join('');
   }
@@ -171,12 +208,4 @@ function describeShort(before: string | undefined, after: string | undefined): s
   if (before === undefined) return ` added: ${shortLine(after ?? '')}`;
   if (after === undefined) return ' removed';
   return `: ${shortLine(before)} → ${shortLine(after)}`;
-}
-
-function indent(lines: readonly string[]): string[] {
-  return lines.map((line) => `│ ${line}`);
-}
-
-export function milliseconds(duration: number): string {
-  return duration < 10 ? `${duration.toFixed(2)} ms` : `${Math.round(duration)} ms`;
 }

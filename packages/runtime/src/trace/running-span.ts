@@ -90,6 +90,15 @@ export class RunningSpan implements ChainSpan {
     return entered;
   }
 
+  /** The layer whose code is running in this scope. */
+  get activeLayer(): RecordedLayer | undefined {
+    return this.running.active;
+  }
+
+  now(): number {
+    return this.keeper.clock.elapsed();
+  }
+
   /** The layer whose code is running in this scope, and the span of that layer's chain. */
   get asker(): EffectRecord['by'] {
     const { active, chain } = this.running;

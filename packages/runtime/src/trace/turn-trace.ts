@@ -77,8 +77,10 @@ export interface LayerRecord {
   readonly kind: MiddlewareKind;
   /** The time since the start of the turn. */
   readonly startMs: number;
-  /** The layer's own time, without everything inside it. */
+  /** The layer's own time, without everything inside it, and without the time that it waited for a person. */
   readonly ownMs: number;
+  /** The time that the layer waited for a person; absent if it asked nobody. */
+  readonly waitedMs?: number;
   readonly totalMs: number;
   readonly outcome: 'running' | 'passed' | 'short_circuit' | 'skipped' | 'failed';
   /**

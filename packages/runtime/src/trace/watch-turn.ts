@@ -2,7 +2,9 @@
  * Watches one turn for all listeners. One keeper keeps the chains, and every listener is notified of the same chains.
  */
 import type { Clock } from '../ports/clock.ts';
+import type { EffectKind } from './effect-record.ts';
 import type { ChainSpan, TurnObserver, SpanStart, WatchedEffect, WatchedEnd, WatchedTurn } from './layer-span.ts';
+import { PersonWaits } from './person-waits.ts';
 import { RunningSpan } from './running-span.ts';
 import { TurnKeeper } from './turn-keeper.ts';
 
@@ -22,6 +24,7 @@ export function watchTurn(clock: Clock, listeners: readonly TurnListener[]): Tur
 
 class SharedTurn implements TurnObserver {
   readonly #keeper: TurnKeeper;
+  readonly #waits = new PersonWaits();
   #hasStarted = false;
 
   constructor(
@@ -43,8 +46,9 @@ class SharedTurn implements TurnObserver {
     return this.#keeper.open(chain, parent instanceof RunningSpan ? parent : undefined);
   }
 
-  asked(key: string): void {
-    for (const listener of this.listeners) listener.asked?.(key);
+  asked(key: string, kind: EffectKind): void {
+    this.#waits.begin(key, kind);
+    for (const listener of this.listeners) listener.asked?.(key, kind);
   }
 
   cancelled(reason: Error): void {
@@ -52,6 +56,7 @@ class SharedTurn implements TurnObserver {
   }
 
   effect(effect: WatchedEffect): void {
+    this.#waits.end(effect.key);
     for (const listener of this.listeners) listener.effect?.(effect);
   }
 

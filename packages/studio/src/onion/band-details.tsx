@@ -44,13 +44,14 @@ function LayerDetails({
 }) {
   const { ownMs, totalMs, changed, emitted, emittedMore, messages, resultChanged, outcome, error, isCut, isCancelled } =
     layer;
-  const { place, stack } = layer;
+  const { place, stack, waitedMs } = layer;
   const isQuiet = changed.length + emitted.length + resultChanged.length === 0;
   return (
     <>
       <h3>{title}</h3>
       <p className="quiet">
         {kinds[kind]} · own {describeDuration(ownMs)} of {describeDuration(totalMs)}
+        {waitedMs !== undefined && ` · waited for a person ${describeDuration(waitedMs)}`}
       </p>
       {outcome !== 'passed' && (
         <p className={(outcome === 'failed' || outcome === 'skipped') && isCancelled !== true ? 'bad' : ''}>

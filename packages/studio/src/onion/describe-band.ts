@@ -47,7 +47,10 @@ export function titleOf({ type, kind, title }: Band): string {
 /** Returns the duration of a band; an empty text while it runs. */
 export function timeOf(band: Band): string {
   if (isRunning(band)) return '';
-  return band.type === 'layer' ? `own ${describeDuration(band.layer.ownMs)}` : describeDuration(band.totalMs);
+  if (band.type === 'chain') return describeDuration(band.totalMs);
+  const { ownMs, waitedMs } = band.layer;
+  const waited = waitedMs === undefined ? '' : `, waited for a person ${describeDuration(waitedMs)}`;
+  return `own ${describeDuration(ownMs)}${waited}`;
 }
 
 export function isRunning(band: Band): boolean {

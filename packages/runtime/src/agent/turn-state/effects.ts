@@ -39,7 +39,7 @@ export class Effects {
     const { observer } = this;
     if (observer?.effect === undefined) return act();
     const watched = { key, kind, asked: asked() };
-    observer.asked?.(key);
+    observer.asked?.(key, kind);
     try {
       const value = await outsideLayers(act);
       observer.effect({ ...watched, outcome: { ok: true, value: snapshotJson(value) } });
