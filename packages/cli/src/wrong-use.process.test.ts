@@ -151,7 +151,7 @@ describe('one command', () => {
     await expectRefusal(args, exitCode, { message, suggestion });
   });
 
-  test.each(['send --input x', 'cancel', 'restart', 'reload', 'deadletter list', 'logs -f'])(
+  test.each(['send --input x', 'cancel', 'restart', 'reload', 'deadletter retry a b c', 'logs -f'])(
     'gdn %s: the swarm does not run',
     async (line) => {
       const state = at('a state root');

@@ -15,6 +15,7 @@ export { findPackageUses } from './config/bundle/find-package-uses.ts';
 export { closestName } from './config/closest-name.ts';
 export { partsDigest } from './config/parts-digest.ts';
 export { providerVariables } from './config/provider-variables.ts';
+export { summariseDeadLetter } from './control/summarise-dead-letter.ts';
 export { SendQueue } from './ipc/channel/send-queue.ts';
 export {
   type Check,

@@ -156,7 +156,15 @@ describe('in a running swarm', () => {
     const { id } = await waiting('stopped');
     await stop();
     const { stderr, exitCode } = await gdn('approve', id);
+    const [status, listed] = [await gdn('status'), await gdn('instance', 'list')];
+    const left = JSON.parse((await gdn('status', '--json')).stdout);
     await start();
+    expect(status.stdout).toContain('\n  host (stopped): 1 input waits for the next start\n');
+    expect(left).toMatchObject({
+      running: false,
+      left: [{ agent: 'host', instanceKey: 'stopped', inputs: 1, deadLetters: 0 }],
+    });
+    expect(listed.stdout).toMatch(/^host stopped: asleep, .*, 1 input not handled yet$/m);
     expect(stderr).toContain(
       'E_CONTROL_CLOSED: Swarm "default" is not running.\nStart it with `gdn run bundle --detach`',
     );

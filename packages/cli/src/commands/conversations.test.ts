@@ -323,6 +323,7 @@ describe('gdn deadletter', () => {
       expect.stringMatching(/^helper default bad-3 {2}20\S+Z$/),
       `    ${all[2]?.reason}`,
       `    ${JSON.stringify(long.slice(0, 200))}`,
+      expect.stringContaining('`gdn deadletter retry AGENT INSTANCE ID`'),
       '',
     ]);
     expect(all[2]?.reason).toContain('crashed its agent');
@@ -353,6 +354,15 @@ describe('gdn deadletter', () => {
       expect(stdout).not.toContain('You said: Crash');
     }
     expect(await list('deadletter list --json')).toHaveLength(3);
+  });
+
+  test('list and status show dead letters while the swarm does not run', async () => {
+    const running = await list('deadletter list --json');
+    await gdn('stop');
+    expect(await list('deadletter list --json')).toEqual(running);
+    expect(await json('deadletter list --agent helper --json')).toHaveLength(1);
+    expect((await gdn('status')).stdout).toContain('\n  helper (default): 1 dead letter\n');
+    await place.serve('bundle');
   });
 
   /** Lists the dead letters of the first test, in the order of their ids. */

@@ -8,14 +8,14 @@ export function addDeadletterCommand(program: GdnCommand): void {
     .summary('list, retry or drop dead letters')
     .description(
       'An input that crashes its agent repeatedly becomes a dead letter. These commands list, retry or drop dead ' +
-        'letters. The swarm must be running.',
+        'letters. To retry or drop one, the swarm must be running.',
     )
     .examples('gdn deadletter list --bundle my-swarm');
 
   group
     .command('list')
     .summary('list dead letters')
-    .description('Lists the dead letters, each with the reason of its crashes.')
+    .description('Lists the dead letters, each with the reason of its crashes. The swarm does not have to run.')
     .option('--agent <name>', 'only dead letters of this agent')
     .option('--instance <key>', 'only dead letters of this conversation')
     .bundleOptions()
@@ -56,17 +56,20 @@ const orders = {
 } as const;
 
 async function showLetters(options: InstanceOptions): Promise<Result> {
-  const [{ reachSwarm }, { shortIdOfEvent }] = await Promise.all([
+  const [{ placeOfSwarm }, { readDeadLetters }, { shortIdOfEvent }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
+    import('../swarm/read-dead-letters.ts'),
     import('@goondan/runtime/internal'),
   ]);
-  const swarm = await reachSwarm(options);
-  const letters = await swarm.deadLetters(addressIn(options));
+  const letters = await readDeadLetters(await placeOfSwarm(options), addressIn(options));
   const shown = letters.map(({ agent, instanceKey, eventId, reason, deadAt, input }) => {
     const start = input === undefined ? '' : `    ${JSON.stringify(input.slice(0, MOST_SHOWN))}\n`;
     return `${agent} ${instanceKey} ${shortIdOfEvent(eventId)}  ${deadAt}\n    ${reason}\n${start}`;
   });
-  return { json: letters, text: shown.join('') || 'There are no dead letters.\n' };
+  if (shown.length === 0) return { json: letters, text: 'There are no dead letters.\n' };
+  const how =
+    'Handle one again with `gdn deadletter retry AGENT INSTANCE ID`, or drop it with `gdn deadletter drop`.\n';
+  return { json: letters, text: `${shown.join('')}${how}` };
 }
 
 const MOST_SHOWN = 200;

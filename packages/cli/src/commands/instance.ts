@@ -38,8 +38,9 @@ export function addInstanceCommand(program: GdnCommand): void {
 async function showList(options: BundleOptions): Promise<Result> {
   const [{ placeOfSwarm }, { listInstances }] = await imports();
   const instances = await listInstances(await placeOfSwarm(options));
-  const shown = instances.map(({ agent, instanceKey, status, messages, updatedAt, problem }) => {
-    const contents = messages === null ? [] : [`${messages} messages`, updatedAt ?? 'no turn yet'];
+  const shown = instances.map(({ agent, instanceKey, status, messages, updatedAt, inputs = 0, problem }) => {
+    const waiting = inputs === 0 ? [] : [`${inputs} ${inputs === 1 ? 'input' : 'inputs'} not handled yet`];
+    const contents = messages === null ? [] : [`${messages} messages`, updatedAt ?? 'no turn yet', ...waiting];
     const parts = [status, ...contents, ...(problem === undefined ? [] : [problem])];
     return `${agent} ${instanceKey}: ${parts.join(', ')}\n`;
   });

@@ -9,7 +9,8 @@ export function addStatusCommand(program: GdnCommand): void {
     .summary('show whether a swarm runs, and its agents')
     .description(
       'Shows whether the swarm of a bundle runs, its process, and the agent instances that run or have work, with ' +
-        'the state of their MCP servers. If the swarm is not running, it says so and exits 0.',
+        'the state of their MCP servers. If the swarm is not running, it says so, lists the inputs and dead letters ' +
+        'that wait for it, and exits 0.',
     )
     .bundleOptions()
     .examples('gdn status --bundle my-swarm')
@@ -17,16 +18,18 @@ export function addStatusCommand(program: GdnCommand): void {
 }
 
 async function showStatus(options: BundleOptions): Promise<Result> {
-  const [{ placeOfSwarm }, { attachSwarm }, { describeStatus }] = await Promise.all([
+  const [{ placeOfSwarm }, { attachSwarm }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../swarm/attach-swarm.ts'),
-    import('../swarm/describe-status.ts'),
   ]);
   const place = await placeOfSwarm(options);
   const status = await (await attachSwarm(place))?.status();
-  const text =
-    status === undefined
-      ? `Swarm "${place.swarm}" is not running. Start it with \`${startCommand(options)}\`.\n`
-      : describeStatus(status);
-  return { json: statusJson(status), text };
+  if (status !== undefined) {
+    const { describeStatus } = await import('../swarm/describe-status.ts');
+    return { json: statusJson(status), text: describeStatus(status) };
+  }
+  const { describeLeftWork, readLeftWork } = await import('../swarm/left-work.ts');
+  const left = await readLeftWork(place);
+  const text = `Swarm "${place.swarm}" is not running. Start it with \`${startCommand(options)}\`.\n`;
+  return { json: statusJson(undefined, left), text: `${text}${describeLeftWork(left)}` };
 }

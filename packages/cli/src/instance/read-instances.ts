@@ -14,6 +14,8 @@ export interface ListedInstance extends InstanceAddress {
   readonly messages: number | null;
   /** `null` before the first turn. */
   readonly updatedAt: string | null;
+  /** The number of accepted inputs that are not handled yet; absent when it is 0. */
+  readonly inputs?: number;
   /** Why the instance does not start; absent when it starts. */
   readonly problem?: string;
 }
@@ -77,8 +79,14 @@ async function describe(
   const about = toInstanceAddress(at);
   const { status, problem } = statuses.get(keyOf(at)) ?? {};
   try {
-    const { messages, updatedAt } = await journal.summary(at);
-    const known = { ...about, status: status ?? 'asleep', messages, updatedAt: updatedAt?.toISOString() ?? null };
+    const { messages, updatedAt, pending } = await journal.summary(at);
+    const known = {
+      ...about,
+      status: status ?? 'asleep',
+      messages,
+      updatedAt: updatedAt?.toISOString() ?? null,
+      ...(pending === 0 ? {} : { inputs: pending }),
+    };
     return problem === undefined ? known : { ...known, problem };
   } catch (error) {
     if (!GoondanError.is(error)) throw error;

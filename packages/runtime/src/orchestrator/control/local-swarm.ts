@@ -15,6 +15,7 @@ import type { Instance } from '../instances/instance.ts';
 import type { SwarmAgents } from '../swarm/swarm-agents.ts';
 import { makeEvent } from './make-event.ts';
 import { toAgentAddress, toInstanceAddress } from '../../control/instance-address.ts';
+import { summariseDeadLetter } from '../../control/summarise-dead-letter.ts';
 import type {
   ApprovalReply,
   DeadLetterSummary,
@@ -133,7 +134,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
       for (const at of chosen(choice)) {
         // Reads are served from the page cache without waiting. This pause lets other work run between instances.
         await new Promise((resolve) => void setImmediate(resolve));
-        for (const letter of await lettersOf(at, choice)) found.push(summaryOf(at, letter));
+        for (const letter of await lettersOf(at, choice)) found.push(summariseDeadLetter(at, letter));
       }
       return found;
     },
@@ -282,17 +283,6 @@ function findEventId(
   const turnIds = entries.map(({ event }) => turnIdOf(event.id));
   const turnId = findTurnId(typed, turnIds, { isChange: true });
   return turnId === undefined ? undefined : eventIdOf(turnId);
-}
-
-function summaryOf(at: AgentAddress, { event, crashes, reason, deadAt }: DeadLetter): DeadLetterSummary {
-  return {
-    ...toInstanceAddress(at),
-    eventId: event.id,
-    crashes,
-    reason,
-    deadAt: deadAt.toISOString(),
-    ...defined({ input: event.input }),
-  };
 }
 
 function stopped(what: string): GoondanError {

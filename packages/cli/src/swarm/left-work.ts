@@ -1,0 +1,47 @@
+/** The work that a swarm has left for its next start, read from disk while the swarm does not run. */
+import type { InstanceAddress } from '@goondan/runtime';
+import { toInstanceAddress } from '@goondan/runtime/control';
+import { GoondanError } from '@goondan/types';
+import { withJournal } from '../instance/with-journal.ts';
+import type { SwarmPlace } from './attach-swarm.ts';
+
+/** An item of `left` in `gdn status --json`. Fields may be added, but are never renamed. */
+export interface LeftWork extends InstanceAddress {
+  /** The number of accepted inputs that are not handled yet. */
+  readonly inputs: number;
+  readonly deadLetters: number;
+}
+
+/** Lists the instances that have work. Leaves out instances that cannot be read: `gdn instance list` shows them. */
+export async function readLeftWork(place: SwarmPlace): Promise<LeftWork[]> {
+  const found = await withJournal({ ...place, warn: () => undefined }, [], async (journal) => {
+    const instances = await journal.instances();
+    return Promise.all(
+      instances.map(async (at) => {
+        const summary = await journal.summary(at).catch((error: unknown) => {
+          if (!GoondanError.is(error)) throw error;
+        });
+        return { ...toInstanceAddress(at), inputs: summary?.pending ?? 0, deadLetters: summary?.deadLetters ?? 0 };
+      }),
+    );
+  });
+  return found.filter(({ inputs, deadLetters }) => inputs + deadLetters > 0).toSorted(byName);
+}
+
+/** Describes the work, one line per instance. */
+export function describeLeftWork(left: readonly LeftWork[]): string {
+  return left
+    .map(({ agent, instanceKey, inputs, deadLetters }) => {
+      const parts = [
+        ...(inputs === 0 ? [] : [`${inputs} ${inputs === 1 ? 'input waits' : 'inputs wait'} for the next start`]),
+        ...(deadLetters === 0 ? [] : [`${deadLetters} ${deadLetters === 1 ? 'dead letter' : 'dead letters'}`]),
+      ];
+      return `  ${agent} (${instanceKey}): ${parts.join(', ')}\n`;
+    })
+    .join('');
+}
+
+function byName(one: LeftWork, other: LeftWork): number {
+  const [first = '', second = ''] = [one, other].map(({ agent, instanceKey }) => JSON.stringify([agent, instanceKey]));
+  return first < second ? -1 : 1;
+}
