@@ -1,5 +1,5 @@
-import { GoondanError } from '@goondan/types';
 import { askLine } from './ask-line.ts';
+import { interrupted } from './interrupted.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
@@ -12,7 +12,7 @@ export async function askYesOrNo(
   terminal: Terminal,
 ): Promise<boolean> {
   const answer = await askLine(`${question} [y/N] `, terminal, signal);
-  if (answer === undefined && signal?.aborted === true) throw new GoondanError('E_CANCELLED', unanswered);
+  if (answer === undefined && signal?.aborted === true) throw interrupted(unanswered);
   return answer !== undefined && isYes(answer);
 }
 

@@ -1,6 +1,6 @@
 /** The swarm of a chat: a swarm that already runs, or one that is started for the chat and stops with it. */
 import type { Swarm, SwarmWatch } from '@goondan/runtime';
-import { GoondanError } from '@goondan/types';
+import { interrupted } from '../interrupted.ts';
 import { type IsReported, printLogLine } from '../print-log-line.ts';
 import { type PreparedRun, startRun } from '../run/prepare-run.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
@@ -38,6 +38,6 @@ export function openChatSwarm(
     // A swarm in this process prints its own log, so no notices are needed.
     if (!signal.aborted) return { swarm, isOwn: true, watch: await swarm.watch({ types: [] }, () => undefined) };
     await swarm.stop({ graceMs: 0 });
-    throw new GoondanError('E_CANCELLED', 'The swarm was stopped before the chat began.');
+    throw interrupted('The swarm was stopped before the chat began.');
   }, signal);
 }

@@ -210,7 +210,7 @@ describe('gdn run --input', () => {
       ],
     );
     expect(screen).toContain('{"what":"a book"}');
-    expect(screen).toContain('E_CANCELLED');
+    expect(screen).toContain('E_CANCELLED: The turn was cancelled.\n');
     expect([exitCode, shelf()]).toEqual([130, []]);
   });
 

@@ -132,7 +132,7 @@ describe('gdn instance delete', () => {
       expect(screen).toContain(
         'Delete conversation "default" of host (2 messages) for good, with its history and its scratch folder? [y/N] ',
       );
-      expect(screen).toContain('E_CANCELLED: Nothing was deleted.');
+      expect(screen).toContain('E_CANCELLED: Nothing was deleted.\nType the command again to retry.\n');
       expect(exitCode).toBe(130);
     }
     expect(await json('instance list --json')).toHaveLength(1);

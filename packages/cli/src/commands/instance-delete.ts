@@ -1,6 +1,7 @@
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { BundleOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
+import { interrupted } from '../interrupted.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
@@ -66,5 +67,5 @@ async function confirm(
   const { askYesOrNo } = await import('../ask-yes-or-no.ts');
   const question = `Delete ${what} for good, with its history and its scratch folder?`;
   if (await askYesOrNo({ question, unanswered: 'Nothing was deleted.', signal }, terminal)) return;
-  throw new GoondanError('E_CANCELLED', 'Nothing was deleted.');
+  throw interrupted('Nothing was deleted.');
 }

@@ -149,7 +149,7 @@ describe('gdn run --input', () => {
       ['run', 'bundle', '--trust', '--input', 'Hello'],
       [{ whenSeen: 'word word word', keys: '\x03' }],
     );
-    expect(screen).toContain('\nE_CANCELLED: ');
+    expect(screen).toContain('\nE_CANCELLED: The turn was cancelled.\nSend the input again to retry.\n');
     expect(exitCode).toBe(130);
   });
 

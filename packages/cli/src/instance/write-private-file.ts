@@ -4,6 +4,7 @@
  */
 import { type FileHandle, link, lstat, open, rename, rm } from 'node:fs/promises';
 import { GoondanError } from '@goondan/types';
+import { interrupted } from '../interrupted.ts';
 
 const PIECE = 64 * 1024;
 
@@ -21,7 +22,7 @@ export async function writePrivateFile(
   try {
     try {
       for await (const text of gathered(pieces)) {
-        if (signal.aborted) throw new GoondanError('E_CANCELLED', `Nothing was written to "${path}".`);
+        if (signal.aborted) throw interrupted(`Nothing was written to "${path}".`);
         await appendAll(file, text, path);
       }
       await file.sync();

@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { GoondanError } from '@goondan/types';
+import { interrupted } from '../interrupted.ts';
 import type { Terminal } from '../terminal.ts';
 import { npmEnvironment } from './npm-environment.ts';
 import { withoutNpmrc } from './without-npmrc.ts';
@@ -27,7 +28,7 @@ const DECIDED_HERE = ['--git=git', '--global=false', '--location=project'];
 
 /** **Errors** — `E_NPM_FAILED`; `E_CANCELLED`; `E_PACKAGE_FILE`. */
 export async function runNpm(args: readonly string[], run: NpmRun): Promise<void> {
-  if (run.signal.aborted) throw interrupted();
+  if (run.signal.aborted) throw interrupted('npm was interrupted.');
   if (run.isTrusted) return execute(args, run);
   // Disables workspaces, because a parent folder could declare this folder as its workspace and bring its own `.npmrc`.
   await withoutNpmrc(run.folder, () => execute([...args.slice(0, 1), '--workspaces=false', ...args.slice(1)], run));
@@ -43,7 +44,7 @@ async function execute(args: readonly string[], { folder, terminal, signal }: Np
   const stopListening = interruptOn(signal, child);
   const ended = await endOf(child);
   stopListening();
-  if (signal.aborted) throw interrupted();
+  if (signal.aborted) throw interrupted('npm was interrupted.');
   if (ended === 0) return;
   if (said() !== '') terminal.printError(`${said().trimEnd()}\n`);
   throw failed(args, ended);
@@ -86,10 +87,6 @@ function killGroup({ pid }: ChildProcess, signal: 'SIGINT' | 'SIGKILL'): void {
   } catch {
     // The process has already exited.
   }
-}
-
-function interrupted(): GoondanError {
-  return new GoondanError('E_CANCELLED', 'npm was interrupted.');
 }
 
 function failed([command = '']: readonly string[], ended: number | string): GoondanError {

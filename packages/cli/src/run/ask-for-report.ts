@@ -1,5 +1,6 @@
-import type { Acceptance, AskOptions, Delivery, Swarm } from '@goondan/runtime';
-import { GoondanError } from '@goondan/types';
+import type { Acceptance, AskOptions, Delivery, Swarm, TurnEnd } from '@goondan/runtime';
+import { GoondanError, isCancellation } from '@goondan/types';
+import { interrupted } from '../interrupted.ts';
 import { goneCodes } from '../swarm/between-swarms.ts';
 import type { HoldQuit } from '../with-interrupt.ts';
 import { reportOf, reportWithoutEnd, type TurnReport } from './turn-report.ts';
@@ -21,7 +22,7 @@ export async function askForReport(
     ...options
   }: AskOptions & { readonly asksAgain?: boolean; readonly holdQuit?: HoldQuit | undefined },
 ): Promise<TurnReport> {
-  if (options.signal?.aborted === true) throw new GoondanError('E_CANCELLED', 'Cancelled before the input was sent.');
+  if (options.signal?.aborted === true) throw interrupted('Cancelled before the input was sent.');
   let accepted: Acceptance | undefined;
   const onAccepted = (acceptance: Acceptance) => {
     accepted = acceptance;
@@ -30,9 +31,8 @@ export async function askForReport(
   const safe = Promise.withResolvers<void>();
   holdQuit?.(safe.promise);
   try {
-    return reportOf(
-      await swarm.ask({ client: 'gdn', ...delivery }, { ...options, onAccepted, onCancelled: safe.resolve }),
-    );
+    const end = await swarm.ask({ client: 'gdn', ...delivery }, { ...options, onAccepted, onCancelled: safe.resolve });
+    return reportOf(withOwnCancel(end, options.signal));
   } catch (error) {
     if (accepted === undefined || !GoondanError.is(error)) throw error;
     if (asksAgain && goneCodes.includes(error.code)) throw error;
@@ -40,4 +40,13 @@ export async function askForReport(
   } finally {
     safe.resolve();
   }
+}
+
+/** Shortens the error of a turn that the person at this terminal cancelled: nobody else did, and no layer is at fault. */
+function withOwnCancel(end: TurnEnd, signal: AbortSignal | undefined): TurnEnd {
+  const { error } = end.result;
+  if (signal?.aborted !== true || error === undefined || !isCancellation(error)) return end;
+  const { suggestion } = error;
+  const own = { code: 'E_CANCELLED', message: 'The turn was cancelled.', ...(suggestion && { suggestion }) };
+  return { ...end, result: { ...end.result, error: own } };
 }

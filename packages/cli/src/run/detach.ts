@@ -12,6 +12,7 @@ import { dirname, join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import { programFile } from '../../bin/launch-command.mjs';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { interrupted } from '../interrupted.ts';
 import { reportFailure } from '../report-error.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
 import type { Terminal } from '../terminal.ts';
@@ -54,7 +55,7 @@ async function startDetached(run: PreparedRun, signal: AbortSignal): Promise<Sai
     return JSON.parse(line) as Said;
   }
   if (line === undefined) end(pid);
-  if (signal.aborted) throw new GoondanError('E_CANCELLED', 'The swarm was not started.');
+  if (signal.aborted) throw interrupted('The swarm was not started.');
   const why = line === undefined ? `did not accept input within ${START_MS} ms` : 'ended before it accepted input';
   throw new GoondanError('E_PROCESS_START', `The process of the swarm ${why}.${lastWords(logFile)}`);
 }
