@@ -263,7 +263,7 @@ describe('gdn run without --input', () => {
 });
 
 describe('gdn run --detach', () => {
-  test('prints its process when it accepts input, and again when it already runs; without --detach that is an error, exit 3', async () => {
+  test('prints its process when it accepts input, and says when it already runs; without --detach that is an error, exit 3', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     const { stdout, stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--detach', '--json');
     const served: { pid: number; workspace: string; swarm: string } = JSON.parse(stdout);
@@ -271,8 +271,11 @@ describe('gdn run --detach', () => {
     expect(existsSync(join(served.workspace, 'orchestrator.json'))).toBe(true);
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
     expect(JSON.parse((await place.run('run', 'bundle', '--detach', '--json')).stdout)).toEqual(served);
+    const again = await place.run('run', 'bundle', '--detach');
+    expect(again.stderr).toStartWith(`Already runs: swarm "default", process ${served.pid}. `);
     const refused = await place.run('run', 'bundle', '--trust');
     expect(refused.stderr).toContain('E_SWARM_RUNNING: Swarm default runs in ');
+    expect(refused.stderr).toContain(`\`gdn stop --bundle ${join(place.folder, 'bundle')}\`.\n`);
     expect(refused.exitCode).toBe(3);
     expect((await place.run('run', 'bundle', '--input', 'Hello')).stdout).toBe('You said: Hello\n');
     process.kill(served.pid, 'SIGTERM');

@@ -21,8 +21,9 @@ const description =
   'With --input, sends one input to an agent, prints the answer and exits. The conversation is kept, and the next run ' +
   'continues it. With --input, connections are not started and need no secrets, unless you add --connections. Without ' +
   '--input at a terminal, opens a chat: Ctrl-C cancels the turn and Ctrl-D leaves. Without a terminal, or with ' +
-  '--json, runs the swarm in the foreground until Ctrl-C, SIGTERM or `gdn stop`. If the swarm is already running, the ' +
-  'command uses it. The first run of a folder asks whether you trust its code, or needs --trust.';
+  '--json, runs the swarm in the foreground until Ctrl-C, SIGTERM or `gdn stop`. A chat and --input use the swarm if it ' +
+  'is already running; in the foreground that is an error. The first run of a folder asks whether you trust its code, ' +
+  'or needs --trust.';
 
 export function addRunCommand(program: GdnCommand): void {
   const command = program
@@ -72,7 +73,9 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
   const prepared = await prepareRun({ ...common, folder, trust, connections, workdir: process.cwd() }, terminal);
   if (options.detach === true) {
     const { detach } = await import('../run/detach.ts');
-    return detach(prepared, terminal, (served) => tell(served, 'Runs in the background', prepared, terminal));
+    return detach(prepared, terminal, (served, isNew) =>
+      tell(served, isNew ? 'Runs in the background' : 'Already runs', prepared, terminal),
+    );
   }
   if (input === undefined && isChat(options, terminal)) {
     const { runChat } = await import('../chat/run-chat.ts');

@@ -28,18 +28,18 @@ const START_MS = 60_000;
 export async function detach(
   run: PreparedRun,
   terminal: Terminal,
-  onReady: (served: ServedSwarm) => void,
+  onReady: (served: ServedSwarm, isNew: boolean) => void,
 ): Promise<ExitCode> {
   const running = await attachSwarm(run);
   if (running !== undefined) {
     const { pid, swarm } = await running.status();
-    onReady({ pid, workspace: run.workspace, swarm });
+    onReady({ pid, workspace: run.workspace, swarm }, false);
     return exitCodes.ok;
   }
   await resolveTrustedPlan(run, terminal);
   const said = await withInterrupt((signal) => startDetached(run, signal));
   if ('error' in said) return reportFailure(said.error, terminal);
-  onReady(said.served);
+  onReady(said.served, true);
   return exitCodes.ok;
 }
 

@@ -1,5 +1,7 @@
 /** Serves a swarm in the foreground, until it is stopped. */
+import { GoondanError } from '@goondan/types';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { optionsElsewhere } from '../swarm/options-elsewhere.ts';
 import { awaitConnections } from './await-connections.ts';
 import { followBundle } from './follow-bundle.ts';
 import { onStopSignal, type StopSignal } from '../stop-signals.ts';
@@ -38,7 +40,9 @@ export async function serve(
     stop();
   });
   try {
-    const { control } = await startRun(run, terminal, asked.signal, () => false);
+    const { control } = await startRun(run, terminal, asked.signal, () => false).catch((error: unknown) => {
+      throw withCommands(error, run);
+    });
     const stopSwarm = () => {
       // Ignores errors here, because `stopped` reports the outcome.
       control.stop().catch(() => undefined);
@@ -59,6 +63,14 @@ export async function serve(
     forget();
   }
   return first === 'SIGINT' ? exitCodes.interrupted : exitCodes.ok;
+}
+
+/** Suggests commands for a swarm that another process runs. */
+function withCommands(error: unknown, run: PreparedRun): unknown {
+  if (!GoondanError.is(error) || error.code !== 'E_SWARM_RUNNING') return error;
+  const options = optionsElsewhere(run).join(' ');
+  const suggestion = `Talk to it with \`gdn send ${options} --input TEXT --wait\`, or stop it with \`gdn stop ${options}\`.`;
+  return new GoondanError(error.code, error.message, { suggestion, cause: error });
 }
 
 function describe(waiting: Awaited<ReturnType<typeof awaitConnections>>): Pick<ServedSwarm, 'waiting'> {
