@@ -11,7 +11,8 @@ export function describeMessage({ data: { content }, metadata }: Message, longes
   return `${shorten(harmlessText(shorten(text, room)), room)}${end}`;
 }
 
-function describePart(part: Exclude<Message['data']['content'], string>[number]): string {
+/** Returns the text of a part, a tool call as `→ name {…}`, and the value of a result. */
+export function describePart(part: Exclude<Message['data']['content'], string>[number]): string {
   if (part.type === 'text' || part.type === 'reasoning') return part.text;
   if (part.type === 'tool-call') return `→ ${part.toolName} ${JSON.stringify(part.input)}`;
   if (part.type !== 'tool-result') return `[${part.type}]`;

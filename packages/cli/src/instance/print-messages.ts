@@ -1,4 +1,5 @@
 import { type Message, TRUNCATED } from '@goondan/types';
+import { describePart } from '../history/describe-message.ts';
 import { harmlessLines } from '../harmless-text.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -16,8 +17,8 @@ export function printMessages(messages: readonly Message[], terminal: Terminal):
   }
 }
 
-/** Returns a text unchanged, and any other content as JSON. */
+/** Returns the whole content, with tool calls and results in the form of `gdn history`. */
 function textIn({ data: { content } }: Message): string {
   if (typeof content === 'string') return content;
-  return content.map((part) => (part.type === 'text' ? part.text : JSON.stringify(part))).join(' ');
+  return content.map(describePart).join(' ');
 }
