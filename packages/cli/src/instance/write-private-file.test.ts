@@ -69,6 +69,7 @@ test('a folder, and a path in a missing one, are rejected with a code', async ()
   mkdirSync(path);
   expect(await write(['one'], { replace: true })).toMatchObject({ code: 'E_OUTPUT_FILE' });
   path = join(folder, 'missing', 'out.json');
-  expect(await write(['one'])).toMatchObject({ code: 'E_OUTPUT_FILE' });
+  const message = `"${path}" cannot be written: ENOENT: no such file or directory.`;
+  expect(await write(['one'])).toMatchObject({ code: 'E_OUTPUT_FILE', message });
   expect(existsSync(join(folder, 'missing'))).toBe(false);
 });

@@ -82,6 +82,7 @@ function isFolder(path: string): GoondanError {
 }
 
 function cannotWrite(path: string, cause: unknown): GoondanError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  // The message of the system names the draft, which the reader does not know.
+  const reason = cause instanceof Error ? cause.message.replace(/, \w+ '[^]*$/, '') : String(cause);
   return new GoondanError('E_OUTPUT_FILE', `"${path}" cannot be written: ${reason}.`, { cause });
 }
