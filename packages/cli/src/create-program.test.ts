@@ -80,6 +80,12 @@ describe('the commands', () => {
     expect(listed.toSorted()).toEqual([...known, 'help'].toSorted());
   });
 
+  test('help of a group of commands lists help among its commands', async () => {
+    const { stdout } = await runCaptured(['instance', '--help']);
+    expect(stdout).not.toContain('Get started:');
+    expect(stdout).toMatch(/\nCommands:\n( {2}.*\n)+? {2}help \[command\]/);
+  });
+
   test('required options are marked', async () => {
     expect((await runCaptured(['send', '--help'])).stdout).toMatch(/^ {2}--input <text> .*\(needed\)$/m);
   });

@@ -41,7 +41,7 @@ export function createProgram(terminal: Terminal, finish: (code: ExitCode) => vo
     .version(readVersion(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .commandsGroup(GET_STARTED)
-    .helpCommand('help [command]', 'print the help of a command')
+    .helpCommand(...help)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.print(text),
@@ -56,8 +56,12 @@ export function createProgram(terminal: Terminal, finish: (code: ExitCode) => vo
     program.commandsGroup(heading);
     for (const add of adders) add(program);
   }
+  // Otherwise a group of commands would inherit the help command with its heading.
+  for (const group of program.commands.filter(({ commands }) => commands.length > 0)) group.helpCommand(...help);
   return program;
 }
+
+const help = ['help [command]', 'print the help of a command'] as const;
 
 const GET_STARTED = 'Get started:';
 

@@ -29,6 +29,7 @@ function readCommandLine(args: readonly string[], program: Command): readonly st
   const names = (isHelpCommand ? rest : args).filter((arg) => !arg.startsWith('-'));
   // Leaves out `--help`, so that commander checks the names and reports the unknown one.
   if (!knows(program, names)) return names;
+  if (isHelpCommand) refuseSurplus(program, names);
   return isHelpCommand ? [...rest, '--help'] : args;
 }
 
@@ -37,6 +38,14 @@ function knows(command: Command, [name, ...rest]: readonly string[]): boolean {
   if (name === undefined || command.commands.length === 0) return true;
   const found = command.commands.find((each) => each.name() === name);
   return found !== undefined && knows(found, rest);
+}
+
+/** Throws `E_USAGE` when names follow the name of a command that has no sub-commands. */
+function refuseSurplus(command: Command, [name, ...rest]: readonly string[]): void {
+  if (name === undefined) return;
+  const found = command.commands.find((each) => each.name() === name);
+  if (found === undefined) command.error(`command '${command.name()}' has no sub-command '${name}'`);
+  refuseSurplus(found, rest);
 }
 
 /**

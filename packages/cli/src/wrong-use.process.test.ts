@@ -138,6 +138,13 @@ describe('one command', () => {
       "unknown command 'shwo' (Did you mean show?)",
       /instance/,
     ],
+    [
+      'help of more than a command',
+      ['help', 'run', 'extra'],
+      2,
+      "command 'run' has no sub-command 'extra'",
+      /^`gdn run --help`/,
+    ],
     ['an option before it', ['--wait', 'send'], 2, "unknown option '--wait'", /^Options come after the command/],
     ['two that exclude each other', ['run', '--input', 'x', '--detach'], 2, /--detach.+--input/, /^`gdn run --help`/],
     ['trust for nothing', ['explain', '--trust'], 2, "option '--trust' needs option '--load'", /^`gdn explain --help`/],
