@@ -61,6 +61,7 @@ function unknownExtension(name: string, agent: DeclaredAgent, others: readonly D
   const other = others.find((each) => namesOf(each).includes(name));
   const closest = closestName(name, names);
   return new GoondanError('E_REPLAY_EXTENSION', message, {
+    ...(names.length > 0 ? {} : { suggestion: 'Replay the turn without this option.' }),
     ...(closest === undefined ? {} : { suggestion: `Did you mean Extension/${closest}?` }),
     ...(other === undefined
       ? {}
