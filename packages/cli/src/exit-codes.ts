@@ -30,6 +30,7 @@ export function exitCodeOf(code: string | undefined): ExitCode {
 const errors: Partial<Record<ErrorCode, ExitCode>> = {
   E_AGENT_UNKNOWN: exitCodes.setup,
   E_APPROVAL_BELOW_AGENT: exitCodes.setup,
+  E_APPROVAL_UNKNOWN: exitCodes.setup,
   E_BUNDLE_INVALID: exitCodes.invalid,
   E_BUNDLE_MISSING: exitCodes.setup,
   E_CANCELLED: exitCodes.interrupted,

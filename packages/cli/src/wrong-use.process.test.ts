@@ -158,21 +158,24 @@ describe('one command', () => {
     await expectRefusal(args, exitCode, { message, suggestion });
   });
 
-  test.each(['send --input x', 'cancel', 'restart', 'reload', 'deadletter retry a b c', 'logs -f'])(
+  test.each(['send --input x', 'restart', 'reload', 'deadletter retry a b c', 'logs -f'])(
     'gdn %s: the swarm does not run',
     async (line) => {
       const state = at('a state root');
       await expectRefusal([...line.split(' '), '--bundle', at('good'), '--state-root', state], 3, {
         ...notRunning,
-        suggestion: `Start it with \`gdn run ${at('good')} --state-root '${state}' --detach\`, then ask again.`,
+        suggestion: `Start it with \`gdn run ${at('good')} --state-root '${state}' --detach\`, then type this command again.`,
       });
     },
   );
 
-  test('gdn stop: the swarm does not run, with a short message', async () => {
-    await expectRefusal(['stop', '--bundle', at('good'), '--state-root', at('a state root')], 3, {
+  test.each([
+    ['stop', 'There is nothing to stop.'],
+    ['cancel', 'No turn is running. `gdn status` lists the inputs that wait for the next start.'],
+  ])('gdn %s: the swarm does not run, and need not', async (command, suggestion) => {
+    await expectRefusal([command, '--bundle', at('good'), '--state-root', at('a state root')], 3, {
       ...notRunning,
-      suggestion: 'There is nothing to stop.',
+      suggestion,
     });
   });
 

@@ -122,6 +122,7 @@ describe('in a running swarm', () => {
         '    {"what":"a book"}',
         '    No rule matches this call, and its effects are external, or not declared.',
         `    turn ${call.eventId.slice('event-'.length, 'event-'.length + 8)}, asked ${call.askedAt}, expires ${call.expiresAt}`,
+        'Answer with `gdn approve ID` or `gdn deny ID --reason TEXT`.',
         '',
       ].join('\n'),
     );
@@ -146,7 +147,7 @@ describe('in a running swarm', () => {
     const { stderr, exitCode } = await gdn('approve', id);
     expect([stderr.split('\n')[0], exitCode]).toEqual([
       `E_APPROVAL_UNKNOWN: No tool call waits under the id "${id}".`,
-      1,
+      3,
     ]);
   });
 

@@ -61,5 +61,6 @@ async function list(options: BundleOptions, { colors }: Terminal): Promise<Resul
   ]);
   const approvals = await (await reachSwarm(options)).approvals();
   const shown = approvals.map((approval) => describeApproval(approval, colors)).join('');
-  return { json: approvals, text: shown || 'No tool call is waiting for approval.\n' };
+  if (shown === '') return { json: approvals, text: 'No tool call is waiting for approval.\n' };
+  return { json: approvals, text: `${shown}Answer with \`gdn approve ID\` or \`gdn deny ID --reason TEXT\`.\n` };
 }

@@ -16,9 +16,12 @@ export function addCancelCommand(program: GdnCommand): void {
     .examples('gdn cancel --bundle my-swarm --agent assistant')
     .runs(async (options: InstanceOptions & { readonly id?: string }) => {
       const { reachSwarm } = await import('../swarm/reach-swarm.ts');
-      const swarm = await reachSwarm(options);
+      const swarm = await reachSwarm(
+        options,
+        'No turn is running. `gdn status` lists the inputs that wait for the next start.',
+      );
       const turn = options.id === undefined ? {} : { eventId: options.id };
       const cancelled = await swarm.cancel({ ...addressIn(options), ...turn });
-      return { json: { cancelled }, text: cancelled ? 'Cancelled.\n' : 'There was no such turn.\n' };
+      return { json: { cancelled }, text: cancelled ? 'Cancelled.\n' : 'No such turn is running or waiting.\n' };
     });
 }

@@ -21,7 +21,13 @@ describe('gdn instance', () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ agents: ['helper', 'idle'] }) });
     expect(await gdn('instance list --json')).toEqual({ stdout: '[]\n', stderr: '', exitCode: 0 });
     const early = await gdn('instance show host default');
-    expect(early.stderr).toStartWith('E_INSTANCE_UNKNOWN: Agent "host" has no conversations.\n');
+    expect((await gdn('logs')).stderr).toBe(
+      'Swarm "default" has not run yet, so there is no log. Start it with `gdn run bundle --detach`.\n',
+    );
+    expect(early.stderr).toBe(
+      'E_INSTANCE_UNKNOWN: There are no conversations yet.\n' +
+        'Begin one with `gdn run --input TEXT`, or type `gdn run` to chat.\n',
+    );
     expect({ stdout: early.stdout, exitCode: early.exitCode }).toEqual({ stdout: '', exitCode: 3 });
     expect(existsSync(place.stateRoot)).toBe(false);
     await place.serve('bundle');
@@ -60,14 +66,16 @@ describe('gdn instance', () => {
 
   test('an unknown conversation: exit 3', async () => {
     const { stdout, stderr, exitCode } = await gdn('instance show idle other');
-    expect(stderr).toStartWith('E_INSTANCE_UNKNOWN: Agent "idle" has no conversations.\n');
+    expect(stderr).toStartWith(
+      'E_INSTANCE_UNKNOWN: Agent "idle" has no conversations. Agents with conversations: helper, host.\n',
+    );
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
     expect((await gdn('instance show host defualt')).stderr).toBe(
       'E_INSTANCE_UNKNOWN: Agent "host" has no conversation "defualt".\n' +
         'Did you mean `default`? `gdn instance list` lists the conversations.\n',
     );
     expect((await gdn('instance show hots default')).stderr).toBe(
-      'E_INSTANCE_UNKNOWN: Agent "hots" has no conversations.\n' +
+      'E_INSTANCE_UNKNOWN: Agent "hots" has no conversations. Agents with conversations: helper, host.\n' +
         'Did you mean `host`? `gdn instance list` lists the conversations.\n',
     );
     const mistyped = await gdn('instance export host defualt');

@@ -7,6 +7,8 @@ import type { GdnCommand } from '../gdn-command.ts';
 import type { LineChoice } from '../logs/choose-lines.ts';
 import { logLevels, readPattern } from '../logs/log-options.ts';
 import { readSince } from '../logs/read-since.ts';
+import type { SwarmPlace } from '../swarm/attach-swarm.ts';
+import { startCommand } from '../swarm/start-command.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
@@ -78,7 +80,7 @@ async function showLogs(options: LogsOptions, terminal: Terminal, signal: AbortS
     if (options.trace !== undefined) checkMeaning(lines, options.trace);
     for (const line of lines) print(line);
     if (following === undefined) {
-      if (lines.length === 0) terminal.printError(tellNothing(options));
+      if (lines.length === 0) terminal.printError(await tellNothing(options, place));
       return exitCodes.ok;
     }
     signal.addEventListener('abort', following.end, { once: true });
@@ -118,7 +120,12 @@ async function follow(swarm: Swarm, options: LogsOptions, where: (line: LogLine)
   };
 }
 
-function tellNothing({ level }: LogsOptions): string {
+async function tellNothing(options: LogsOptions, place: SwarmPlace & { readonly swarm: string }): Promise<string> {
+  const { level } = options;
+  const { readSwarmLog } = await import('@goondan/runtime/history');
+  if ((await readSwarmLog(place, { last: 1 })).length === 0) {
+    return `Swarm "${place.swarm}" has not run yet, so there is no log. Start it with \`${startCommand(options)}\`.\n`;
+  }
   return `No line of the log matches.${level === 'debug' ? '' : ' `--level debug` shows all levels.'}\n`;
 }
 

@@ -8,14 +8,21 @@ export function unknownInstance(
   { agentName, instanceKey }: AgentAddress,
   known: readonly AgentAddress[],
 ): GoondanError {
+  if (known.length === 0) {
+    const suggestion = 'Begin one with `gdn run --input TEXT`, or type `gdn run` to chat.';
+    return new GoondanError('E_INSTANCE_UNKNOWN', 'There are no conversations yet.', { suggestion });
+  }
   const keys = known.filter((each) => each.agentName === agentName).map((each) => each.instanceKey);
-  const agents = [...new Set(known.map((each) => each.agentName))];
+  const agents = [...new Set(known.map((each) => each.agentName))].toSorted();
   const meant = keys.length > 0 ? closestName(instanceKey, keys) : closestName(agentName, agents);
-  const what = keys.length > 0 ? `no conversation ${JSON.stringify(instanceKey)}` : 'no conversations';
+  const what =
+    keys.length > 0
+      ? `no conversation ${JSON.stringify(instanceKey)}.`
+      : `no conversations. Agents with conversations: ${agents.join(', ')}.`;
   const suggestion = `Did you mean \`${meant ?? ''}\`? \`gdn instance list\` lists the conversations.`;
   return new GoondanError(
     'E_INSTANCE_UNKNOWN',
-    `Agent "${agentName}" has ${what}.`,
+    `Agent "${agentName}" has ${what}`,
     meant === undefined ? {} : { suggestion },
   );
 }

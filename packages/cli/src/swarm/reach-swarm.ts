@@ -15,7 +15,7 @@ export async function reachSwarm(options: BundleOptions, whenGone?: string): Pro
   const { swarm, ...place } = await placeOfSwarm(options);
   const client = await attachSwarm(place);
   if (client !== undefined) return client;
-  const suggestion = whenGone ?? `Start it with \`${startCommand(options)}\`, then ask again.`;
+  const suggestion = whenGone ?? `Start it with \`${startCommand(options)}\`, then type this command again.`;
   throw new GoondanError('E_CONTROL_CLOSED', `Swarm "${swarm}" is not running.`, { suggestion });
 }
 

@@ -5,6 +5,6 @@ import { GoondanError } from '@goondan/types';
 export function unknownAgent(wanted: string, names: readonly string[]): GoondanError {
   const meant = closestName(wanted, names);
   return new GoondanError('E_AGENT_UNKNOWN', `There is no agent "${wanted}". Agents: ${names.join(', ')}.`, {
-    suggestion: meant === undefined ? 'Name one of these agents.' : `Did you mean \`${meant}\`?`,
+    ...(meant === undefined ? {} : { suggestion: `Did you mean \`${meant}\`?` }),
   });
 }
