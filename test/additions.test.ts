@@ -49,3 +49,13 @@ describe('a part of the base library', () => {
     expect(read('docs/base-library.md')).toContain(`base/${name}.md`);
   });
 });
+
+// Linux gives ports from 32768 on to outgoing connections, so a server with such a port sometimes cannot start.
+test('the ports of all pages and examples are below those of outgoing connections', () => {
+  const files = ['docs/**/*.md', 'examples/**/*.yaml', 'packages/base/examples/**/*.yaml'].flatMap(readRepository);
+  const ports = files.flatMap(({ path, text }) =>
+    [...text.matchAll(/(?:\bport: |127\.0\.0\.1:|localhost:)(\d+)/g)].map(([, port]) => ({ path, port: Number(port) })),
+  );
+  expect(ports.length).toBeGreaterThan(5);
+  expect(ports.filter(({ port }) => port >= 32_768)).toEqual([]);
+});

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test';
+import { afterEach, expect, setSystemTime, test } from 'bun:test';
 import type { Swarm, SwarmStatus } from '@goondan/runtime';
 import type { ConnectionStatus } from '@goondan/runtime/control';
 import { awaitConnections } from './await-connections.ts';
@@ -21,6 +21,8 @@ function play(...each: readonly (readonly ConnectionStatus[])[]): Pick<Swarm, 's
   return control;
 }
 
+afterEach(() => void setSystemTime());
+
 test('waits until all of them listen', async () => {
   const control = play([at('starting'), at('listening')], [at('starting'), at('listening')], [at('listening')]);
   expect(await awaitConnections(control, forEver)).toEqual([]);
@@ -34,4 +36,18 @@ test('does not wait for one that failed, and returns the reason', async () => {
 
 test('does not wait when the swarm stops', async () => {
   expect(await awaitConnections(play([at('starting')]), AbortSignal.abort())).toEqual([at('starting')]);
+});
+
+test('waits up to 30 seconds for a slow machine', async () => {
+  const slow = (...each: Parameters<typeof play>) => {
+    const control = play(...each);
+    return {
+      status: () => {
+        setSystemTime(Date.now() + 14_000);
+        return control.status();
+      },
+    };
+  };
+  expect(await awaitConnections(slow([at('starting')], [at('starting')], [at('listening')]), forEver)).toEqual([]);
+  expect(await awaitConnections(slow([at('starting')]), forEver)).toEqual([at('starting')]);
 });

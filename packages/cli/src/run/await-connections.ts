@@ -6,7 +6,7 @@ import type { Swarm } from '@goondan/runtime';
 import type { ConnectionStatus } from '@goondan/runtime/control';
 
 /** The maximum time to wait for all connections together. */
-const MOST_MS = 10_000;
+const MOST_MS = 30_000;
 const EVERY_MS = 20;
 
 export async function awaitConnections(
