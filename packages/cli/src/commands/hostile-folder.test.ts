@@ -130,7 +130,7 @@ const commands: readonly (readonly [line: string, armed: number, invalid?: numbe
   ['cancel', 3],
   ['reload', 3],
   ['restart', 3],
-  ['deadletter list', 3],
+  ['deadletter list', 0],
   ['stop', 3],
   ['package list', 0],
   ['mcp list', 0],

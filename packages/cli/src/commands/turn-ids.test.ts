@@ -52,7 +52,7 @@ test('F-23 cancel takes the short id', async () => {
   const whom = '--instance cancelled';
   const { turnId, eventId } = await json(`send --input slow ${whom}`);
   expect(turnId).toBe(`turn-${eventId}`);
-  expect(await gdn(`cancel ${whom} --id 1f3a9c2b`)).toBe('There was no such turn.\n');
+  expect(await gdn(`cancel ${whom} --id 1f3a9c2b`)).toBe('No such turn is running or waiting.\n');
   expect(await gdn(`cancel ${whom} --id ${eventId.slice('event-'.length, 'event-'.length + 10)}`)).toBe('Cancelled.\n');
 });
 
