@@ -33,7 +33,11 @@ test('F-11 tools that a test saw replace the earlier ones, and the record of the
     unknown: ['mail'],
     digest: 'abc',
   };
-  const recorder = recordDescriptions({ ...place, warn: ({ message }) => expect.unreachable(message) });
+  const recorder = recordDescriptions({
+    ...place,
+    warn: ({ message }) => expect.unreachable(message),
+    mayMakeWorkspace: true,
+  });
   recorder.record('host', before);
   await recorder.settled();
   await recordTools(place, agents('host'), seen.extension, seen.offered, terminal);

@@ -22,7 +22,7 @@ export async function recordTools(
     terminal.printError(`The tools could not be kept for \`gdn explain\`: ${path}: ${message}\n`);
   try {
     if ((await attachSwarm(place)) !== undefined) return;
-    const recorder = recordDescriptions({ ...place, warn });
+    const recorder = recordDescriptions({ ...place, warn, mayMakeWorkspace: true });
     for (const agent of agents) {
       const before = (await readDescription(place, agent.agentName)) ?? describeDeclared(agent);
       recorder.record(agent.agentName, withTools(before, extension, offered));

@@ -15,7 +15,7 @@ import { type Check, flag, name, object, optional, text } from '../../ipc/check/
 import { systemClock } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { layersFolder, layersPath, workspaceFolder, type StorePlace } from '../layout/instance-paths.ts';
-import { makeFoldersBelow } from '../layout/make-folders.ts';
+import { makeFolders, makeFoldersBelow } from '../layout/make-folders.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import { keepKnownTools } from './keep-known-tools.ts';
@@ -38,8 +38,14 @@ const FORMAT_VERSION = 1;
  */
 const LONGEST_FILE = 16 * 1024 * 1024;
 
-export function recordDescriptions(place: StorePlace) {
-  const { stateRoot, workspaceId, clock = systemClock } = place;
+/** The place of the descriptions. */
+export interface DescriptionsPlace extends StorePlace {
+  /** True when the recorder may make the workspace, because no swarm has run in it yet. */
+  readonly mayMakeWorkspace?: boolean;
+}
+
+export function recordDescriptions(place: DescriptionsPlace) {
+  const { stateRoot, workspaceId, clock = systemClock, mayMakeWorkspace = false } = place;
   const fs = codedFs(place.fs ?? systemFs);
   const workspace = workspaceFolder(stateRoot, workspaceId);
   const waiting = new Map<string, LoadedAgent>();
@@ -80,7 +86,8 @@ export function recordDescriptions(place: StorePlace) {
       if (written.get(agentName) === made) return;
       const recordedAt = clock.now().toISOString();
       const line = JSON.stringify({ formatVersion: FORMAT_VERSION, agent: agentName, recordedAt, ...loaded });
-      await makeFoldersBelow(fs, workspace, layersFolder(workspace));
+      const folder = layersFolder(workspace);
+      await (mayMakeWorkspace ? makeFolders(fs, stateRoot, folder) : makeFoldersBelow(fs, workspace, folder));
       await replaceFile(fs, path, new TextEncoder().encode(`${line}\n`));
       written.set(agentName, made);
     } catch (error) {
