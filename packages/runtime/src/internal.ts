@@ -12,6 +12,8 @@ export { AGENT_TOOL_NAMES } from './config/bundle/agent-tools.ts';
 export { findBundlePackage } from './config/bundle/files/find-package.ts';
 export { readTextFile, refusalText } from './config/bundle/files/text-file.ts';
 export { findPackageUses } from './config/bundle/find-package-uses.ts';
+export { BASE_LIBRARY, findResource } from './config/bundle/find-resource.ts';
+export { configOf, newNameOf, referenceOf } from './config/bundle/references.ts';
 export { closestName } from './config/closest-name.ts';
 export { partsDigest } from './config/parts-digest.ts';
 export { providerVariables } from './config/provider-variables.ts';

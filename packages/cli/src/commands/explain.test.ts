@@ -57,9 +57,37 @@ const tools = ['clock__now', 'agents__request', 'agents__send', 'agents__list', 
 const sources = {
   toolSources: tools.map((name) => ({ name, from: name === 'clock__now' ? 'Tool/clock' : 'runtime', seenAt: null })),
   unknownTools: [],
+  packages: {},
 };
 
 describe('gdn explain', () => {
+  test('F-27 says from which package each part comes, before and after the first start', async () => {
+    const own = 'kind: Extension\nmetadata: { name: guard }\nspec: { entry: ./guard.ts }';
+    const clock =
+      'kind: Tool\nmetadata: { name: clock }\nspec: { entry: ./clock.ts, exports: [{ name: now, description: x }] }';
+    await place.write('short', {
+      'goondan.yaml': sampleBundle({
+        agent:
+          'extensions: [{ ref: Extension/logging, as: log }, Extension/guard]\ntools: [Tool/http-fetch, Tool/clock, Tool/agents]',
+        more: `${own}\n---\napiVersion: goondan.ai/v1\n${clock}`,
+      }),
+      'guard.ts': 'export function register() {}\n',
+      'clock.ts': `export const handlers = { now: () => 'noon' };\n`,
+    });
+    const packages = { 'Extension/log': '@goondan/base', 'Tool/http-fetch': '@goondan/base' };
+    const json = async () => JSON.parse((await place.run('explain', 'short', '--json')).stdout);
+    expect(await json()).toMatchObject({ source: 'declared', extensions: ['log', 'guard'], packages });
+    expect((await place.run('run', 'short', '--trust', '--input', 'hello')).exitCode).toBe(0);
+    const after = await json();
+    expect(after).toMatchObject({ source: 'last-run', packages });
+    expect(Object.keys(after.packages)).toHaveLength(2);
+    const { stdout } = await place.run('explain', 'short');
+    expect(stdout).toContain('\nExtensions: log (of @goondan/base), guard\n');
+    expect(stdout).toMatch(
+      /^Tools: {6}clock__now, agents__request, .+\n {12}http-fetch__\S+.* \(of @goondan\/base\)$/m,
+    );
+  });
+
   test('before the first start: the declared parts, and no layers', async () => {
     await writeLayered();
     const { stdout, stderr, exitCode } = await place.run('explain', 'layered', '--agent', 'host', '--json');

@@ -44,7 +44,7 @@ describe('gdn mcp add', () => {
 
 Nothing in the bundle uses it yet. Give it to an agent, in its \`extensions\`:
 
-  - ref: { kind: Extension, name: mcp, package: '@goondan/base' }
+  - ref: Extension/mcp
     as: files
 
 An agent sees only what it declares. In its \`environment\`:
@@ -59,14 +59,25 @@ An agent sees only what it declares. In its \`environment\`:
   });
 
   test('the printed declaration is valid', async () => {
-    const item = `{ ref: { kind: Extension, name: mcp, package: '@goondan/base' }, as: files }`;
+    const item = '{ ref: Extension/mcp, as: files }';
     await place.write('bundle', { 'goondan.yaml': using(item) });
     expect((await place.run('validate', 'bundle')).exitCode).toBe(0);
     const { stdout } = await mcp('add', 'files', '--', 'server');
     expect(stdout).toBe(`Added "files" to ${join(folder, '.mcp.json')}: server\n`);
   });
 
-  test('keeps existing servers, and replaces one only with --force', async () => {
+  test('F-27 names the package if the bundle has its own Extension/mcp, which is not a user of the server', async () => {
+    const own = 'apiVersion: goondan.ai/v1\nkind: Extension\nmetadata: { name: mcp }\nspec: { entry: ./own.ts }\n';
+    await place.write('bundle', {
+      'goondan.yaml': using('{ ref: Extension/mcp, as: files }'),
+      'own.yaml': own,
+      'own.ts': 'export function register() {}\n',
+    });
+    const { stdout } = await mcp('add', 'files', '--', 'server');
+    expect(stdout).toContain(`\n  - ref: { kind: Extension, name: mcp, package: '@goondan/base' }\n    as: files\n`);
+  });
+
+  test('B-06 keeps existing servers, and replaces one only with --force', async () => {
     const before = { other: 1, mcpServers: { old: { command: 'x', disabled: true } } };
     await place.write('bundle', { '.mcp.json': JSON.stringify(before) });
     await mcp('add', 'new', '--url', 'https://mcp.example.com/mcp', '--header', 'Authorization=Bearer ${TOKEN}');

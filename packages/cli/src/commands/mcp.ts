@@ -1,3 +1,4 @@
+import type { Bundle } from '@goondan/runtime/bundle';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
 import type { AddOptions } from '../mcp/read-entry.ts';
@@ -126,14 +127,17 @@ async function addServer(
   const file = await edit.addServer(bundle.folder, name, entry, options.force === true);
   const [usedBy, needs] = [serverUsers(bundle, name), variablesOf(entry)];
   const shown = entry.type === 'http' ? entry.url : [entry.command, ...(entry.args ?? [])].join(' ');
-  const next = `${usedBy.length === 0 ? declaration(name) : ''}${needs.length > 0 ? environment(needs) : ''}`;
+  const next = `${usedBy.length === 0 ? declaration(name, bundle) : ''}${needs.length > 0 ? environment(needs) : ''}`;
   return { json: { name, file, entry, needs, usedBy }, text: `Added "${name}" to ${file}: ${shown}\n${next}` };
 }
 
-function declaration(name: string): string {
+function declaration(name: string, { scope }: Bundle): string {
+  // The short form would mean the bundle's own extension of that name.
+  const hasOwn = scope.declared.has('Extension/mcp');
+  const reference = hasOwn ? "{ kind: Extension, name: mcp, package: '@goondan/base' }" : 'Extension/mcp';
   return (
     '\nNothing in the bundle uses it yet. Give it to an agent, in its `extensions`:\n\n' +
-    `  - ref: { kind: Extension, name: mcp, package: '@goondan/base' }\n    as: ${name}\n`
+    `  - ref: ${reference}\n    as: ${name}\n`
   );
 }
 

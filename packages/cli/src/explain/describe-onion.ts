@@ -10,26 +10,32 @@ import type { ExplainedLayer, Explanation } from './explain-agent.ts';
  *     step (no layers)
  */
 export function describeOnion({ agent, source, extensions, layers, ...offer }: Explanation): string {
+  const { packages } = offer;
   const lines = [
     `Agent ${printable(agent)}: ${origin[source]}.`,
     '',
     ...(layers === null ? ['Layers: not known yet.'] : aligned(onion(layers))),
     '',
-    `Extensions: ${list(extensions)}`,
+    `Extensions: ${list(extensions.map((name) => withPackage(name, packages[`Extension/${name}`])))}`,
     ...describeTools(offer),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-/** Lists the tools of each extension on a separate line, with the time they were last seen. */
+/**
+ * Lists the tools of each extension on a separate line, with the time they were last seen, and the tools of each
+ * package.
+ */
 function describeTools({
   toolSources,
   unknownTools,
+  packages,
   schemaInCode = [],
-}: Pick<Explanation, 'toolSources' | 'unknownTools' | 'schemaInCode'>): string[] {
+}: Pick<Explanation, 'toolSources' | 'unknownTools' | 'packages' | 'schemaInCode'>): string[] {
   const groups = new Map<string, string[]>();
   for (const { name, from, seenAt } of toolSources) {
-    const title = seenAt === null ? '' : `${from.replace(/^Extension\//, '')}, seen ${seenAt}`;
+    const home = packages[from] === undefined ? '' : `of ${packages[from]}`;
+    const title = seenAt === null ? home : `${from.replace(/^Extension\//, '')}, seen ${seenAt}`;
     groups.set(title, [...(groups.get(title) ?? []), name]);
   }
   const own = groups.get('') ?? [];
@@ -100,6 +106,10 @@ function indent(depth: number): string {
 function aligned(rows: readonly Row[]): string[] {
   const width = Math.max(...rows.map(({ name, about }) => (about === undefined ? 0 : name.length)));
   return rows.map(({ name, about }) => (about === undefined ? name : `${name.padEnd(width)}  ${about}`));
+}
+
+function withPackage(name: string, from: string | undefined): string {
+  return from === undefined ? name : `${name} (of ${from})`;
 }
 
 function list(names: readonly string[]): string {

@@ -2,7 +2,7 @@
  * Explains the parts of an agent: as recorded at its last start, from a start just for this purpose, or from its
  * declaration.
  */
-import { type DeclaredAgent, type DeclaredAgents, declaredAgents } from '@goondan/runtime/bundle';
+import { type Bundle, type DeclaredAgent, type DeclaredAgents, declaredAgents } from '@goondan/runtime/bundle';
 import {
   AGENT_TOOL_NAMES,
   type AgentDescription,
@@ -39,6 +39,8 @@ export interface Explanation {
   readonly toolSources: readonly ToolSource[];
   /** Extensions whose tools are unknown, each with a way to find them out. */
   readonly unknownTools: readonly UnknownTools[];
+  /** The npm package of each `Extension/name` and `Tool/name` that does not come from the bundle itself. */
+  readonly packages: Readonly<Record<string, string>>;
   /** `Tool/name` of each tool that defines its exports in code and was not loaded yet; absent when there is none. */
   readonly schemaInCode?: readonly string[];
 }
@@ -73,16 +75,17 @@ export async function explainAgent(
   const { bundle, swarmName: swarm, workdir } = run;
   const declared = chooseAgent(declaredAgents(bundle, { swarm, environment: process.env, workdir }), wanted);
   const agent = declared.agentName;
+  const packages = packagesOf(bundle, declared);
   const recorded = await readDescription(run, agent);
   if (load) {
     // MCP servers connect only when a turn needs them, so their tools are taken from the last run.
     const loaded = keepKnownTools(await loadNow(run, agent, terminal, signal), recorded);
-    return { agent, source: 'loaded', ...toParts(loaded, declared) };
+    return { agent, source: 'loaded', ...toParts(loaded, declared), packages };
   }
   if (recorded === undefined || recorded.neverStarted === true) {
-    return { ...explainDeclared(declared, recorded), note: NEVER_STARTED };
+    return { ...explainDeclared(declared, recorded), packages, note: NEVER_STARTED };
   }
-  const explanation: Explanation = { agent, source: 'last-run', ...toParts(recorded, declared) };
+  const explanation: Explanation = { agent, source: 'last-run', ...toParts(recorded, declared), packages };
   return recorded.digest === partsDigest(declared) ? explanation : { ...explanation, note: CHANGED };
 }
 
@@ -103,8 +106,23 @@ function chooseAgent({ entryAgent, agents }: DeclaredAgents, wanted = entryAgent
   throw unknownAgent(wanted ?? '', names);
 }
 
+/** Finds the packages of an agent's parts by the folders of these parts. */
+function packagesOf({ resources }: Bundle, { extensions = [], tools = [] }: DeclaredAgent): Explanation['packages'] {
+  const names = new Map(resources.map(({ folder, package: name }) => [folder, name]));
+  const parts = [
+    ...extensions.map(({ resource, root }) => ({ part: `Extension/${resource.metadata.name}`, root })),
+    ...tools.map(({ name, root }) => ({ part: `Tool/${name}`, root })),
+  ];
+  return Object.fromEntries(
+    parts.flatMap(({ part, root }) => {
+      const name = names.get(root);
+      return name === undefined ? [] : [[part, name]];
+    }),
+  );
+}
+
 /** Explains an agent that never started. `tested` adds the tools that `gdn mcp test` saw on its servers. */
-export function explainDeclared(declared: DeclaredAgent, tested?: AgentDescription): Explanation {
+export function explainDeclared(declared: DeclaredAgent, tested?: AgentDescription): Omit<Explanation, 'packages'> {
   const { agentName, extensions = [], tools: own = [], agentTools = false } = declared;
   const tools = [
     ...own.flatMap(({ name, exports }) => exports.map((each) => `${name}__${each.name}`)),
@@ -150,7 +168,10 @@ export function sourcesOf(
   };
 }
 
-function toParts(description: AgentDescription, declared: DeclaredAgent): Omit<Explanation, 'agent' | 'source'> {
+function toParts(
+  description: AgentDescription,
+  declared: DeclaredAgent,
+): Omit<Explanation, 'agent' | 'source' | 'packages'> {
   const { extensions, layers, tools } = description;
   const of = (wanted: MiddlewareKind) =>
     layers.flatMap(({ kind, extension, name, priority, ...more }) =>

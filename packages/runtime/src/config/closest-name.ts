@@ -19,8 +19,12 @@ export function closestName(name: string, known: readonly string[]): string | un
 export function suggestName(meant: string | undefined, known: readonly string[]): string | undefined {
   if (meant !== undefined) return `Did you mean \`${meant}\`?`;
   if (known.length === 0) return undefined;
-  const shown = known.slice(0, MOST_NAMES).join(', ');
-  return `Use one of: ${shown}${known.length > MOST_NAMES ? ', …' : ''}.`;
+  return `Use one of: ${listNames(known)}.`;
+}
+
+/** Lists the first names, and shows whether there are more. */
+export function listNames(known: readonly string[]): string {
+  return `${known.slice(0, MOST_NAMES).join(', ')}${known.length > MOST_NAMES ? ', …' : ''}`;
 }
 
 const MOST_NAMES = 20;

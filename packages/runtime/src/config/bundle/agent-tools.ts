@@ -1,11 +1,10 @@
 /** The tools with which a model calls other agents. They are part of the runtime, so a bundle does not declare them. */
 import type { Scope } from './bundle.ts';
+import { BASE_LIBRARY } from './find-resource.ts';
 import type { WrittenReference } from './kinds/fields.ts';
 import { parseReference } from './references.ts';
 
 const AGENT_TOOLS = 'Tool/agents';
-/** The package of the other ready-made tools. Its `Tool/agents` refers to the tools of the runtime. */
-const BASE_LIBRARY = '@goondan/base';
 
 /** The tool names that the model sees. */
 export const AGENT_TOOL_NAMES: readonly string[] = ['request', 'send', 'list', 'catalog'].map(
@@ -14,7 +13,7 @@ export const AGENT_TOOL_NAMES: readonly string[] = ['request', 'send', 'list', '
 
 /**
  * Returns true if a reference means the tools of the runtime. Such a reference is `Tool/agents`, either without a
- * package or from the package of the base library. If the scope or the package declares a resource of that name, the
+ * package or from the base library, which has the other ready-made tools. If the scope or the package declares a resource of that name, the
  * reference means that resource.
  */
 export function meansAgentTools(scope: Scope, written: WrittenReference): boolean {

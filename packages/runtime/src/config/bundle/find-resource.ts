@@ -3,6 +3,23 @@ import type { WrittenReference } from './kinds/fields.ts';
 import type { ResourceKind } from './kinds/resource-schemas.ts';
 import { parseReference } from './references.ts';
 
+/** The package whose resources every bundle can refer to without naming the package. */
+export const BASE_LIBRARY = '@goondan/base';
+/** The kinds of the resources in the base library. */
+const BASE_KINDS: readonly string[] = ['Tool', 'Extension', 'Connector'];
+
+/**
+ * Returns the package in which a reference is looked up; `undefined` for the scope itself. A reference without a
+ * package means a resource of the scope, and else one of the base library.
+ */
+export function packageOf(
+  { declared }: Pick<Scope, 'declared'>,
+  { kind, name, package: named }: Exclude<WrittenReference, string>,
+): string | undefined {
+  if (named !== undefined) return named;
+  return declared.has(`${kind}/${name}`) || !BASE_KINDS.includes(kind) ? undefined : BASE_LIBRARY;
+}
+
 /**
  * Finds the resource that a reference names, and its scope. Returns `undefined` when the resource does not exist or has
  * another kind.
@@ -14,7 +31,8 @@ export function findResource<Kind extends ResourceKind>(
 ): FoundResource<Kind> | undefined {
   const reference = parseReference(written);
   if (reference === undefined || reference.kind !== kind) return undefined;
-  const home = reference.package === undefined ? scope : scope.packages.get(reference.package);
+  const from = packageOf(scope, reference);
+  const home = from === undefined ? scope : scope.packages.get(from);
   const found = home?.byIdentity.get(`${kind}/${reference.name}`);
   if (home === undefined || found === undefined || !isOfKind(found, kind)) return undefined;
   return { scope: home, loaded: found };

@@ -349,8 +349,10 @@ const agents: Mistake[] = [
       agentSpec('modelConfig: { modelRef: Model/m }\ntools: [{ kind: Tool, name: ‸wether }]'),
     ),
     code: 'E_REF_MISSING',
-    message: 'There is no Tool/wether.',
-    suggestion: 'Did you mean `Tool/weather`?',
+    message: 'There is no Tool/wether, neither in this bundle nor in @goondan/base.',
+    suggestion: expect.stringMatching(
+      /^Did you mean `Tool\/weather`\? This bundle has Tool\/weather\. @goondan\/base has /,
+    ),
   },
   {
     title: 'an item with a mistyped field',
@@ -759,8 +761,8 @@ const connections: Mistake[] = [
     title: 'a connector that is not declared',
     yaml: connection('connectorRef: ‸Connector/wob\ningress: { rules: [{ route: {} }] }'),
     code: 'E_REF_MISSING',
-    message: 'There is no Connector/wob.',
-    suggestion: 'Did you mean `Connector/web`?',
+    message: 'There is no Connector/wob, neither in this bundle nor in @goondan/base.',
+    suggestion: expect.stringMatching(/^Did you mean `Connector\/web`\? This bundle has /),
   },
   {
     title: 'no rules',

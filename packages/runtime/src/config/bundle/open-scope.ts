@@ -11,6 +11,8 @@ import { openScanner, type Scanner } from './files/open-scanner.ts';
 import { kindOf, parseResource } from './kinds/parse-resource.ts';
 import { isPlainObject } from '../../json/copy-json.ts';
 import type { SourceDocument } from './place.ts';
+import { meansAgentTools } from './agent-tools.ts';
+import { packageOf } from './find-resource.ts';
 import { findReferences, listReferring, parseReference, type ReferenceUse } from './references.ts';
 
 /** The maximum number of packages that one bundle may use, directly and through other packages. */
@@ -34,10 +36,12 @@ async function openAll(folder: string, documents: readonly SourceDocument[], sca
   const scopes = new Map([[folder, await openScope({ folder }, documents, scanner, findings)]]);
   // The loop adds to the map while iterating it, because packages refer to packages.
   for (const scope of scopes.values()) {
-    for (const [name, finding] of packagesOf(scope)) {
+    for (const [name, { finding, isNamed }] of packagesOf(scope)) {
       const found = findBundlePackage(scope.folder, name);
       if (found === undefined || !existsSync(join(found.folder, BUNDLE_FILE))) {
-        findings.push(finding('E_PACKAGE_MISSING', found === undefined ? 'is not installed' : `has no ${BUNDLE_FILE}`));
+        const problem = found === undefined ? 'is not installed' : `has no ${BUNDLE_FILE}`;
+        // If no reference names the package, the check of references reports the missing resource.
+        if (isNamed) findings.push(finding('E_PACKAGE_MISSING', problem));
         continue;
       }
       let target = scopes.get(found.folder);
@@ -121,18 +125,31 @@ function referencesIn({ value }: SourceDocument): ReferenceUse[] {
   return kind === undefined || !isPlainObject(value) ? [] : findReferences(kind, value.spec);
 }
 
+interface PackageUse {
+  /** False if the reference leads to the base library without naming it. */
+  readonly isNamed: boolean;
+  /** Makes a finding at the reference. */
+  readonly finding: (code: ErrorCode, problem: string) => Finding;
+}
+
 /**
- * Lists each package that the scope refers to, with a function that makes a finding at the first reference to the
- * package. Invalid package names are left out; the check of references reports them.
+ * Lists each package that the scope refers to, with the first reference that names the package. Invalid package names
+ * are left out; the check of references reports them.
  */
-function packagesOf(scope: Scope) {
-  const uses = new Map<string, (code: ErrorCode, problem: string) => Finding>();
+function packagesOf(scope: Scope): ReadonlyMap<string, PackageUse> {
+  const uses = new Map<string, PackageUse>();
   for (const referring of listReferring(scope)) {
     for (const { written, path } of referring.references) {
-      const name = parseReference(written)?.package;
-      if (name === undefined || uses.has(name) || !packageNamePattern.test(name)) continue;
-      uses.set(name, (code, problem) => {
-        return errorIn(referring, [...path, 'package'], code, `The package "${name}" ${problem}.`);
+      const reference = parseReference(written);
+      if (reference === undefined || meansAgentTools(scope, written)) continue;
+      const name = packageOf(scope, reference);
+      if (name === undefined || !packageNamePattern.test(name)) continue;
+      const isNamed = reference.package !== undefined;
+      if (uses.has(name) && (!isNamed || uses.get(name)?.isNamed === true)) continue;
+      const place = isNamed ? [...path, 'package'] : path;
+      uses.set(name, {
+        isNamed,
+        finding: (code, problem) => errorIn(referring, place, code, `The package "${name}" ${problem}.`),
       });
     }
   }

@@ -1,11 +1,11 @@
 /** Checks that every reference leads to a declared resource of the expected kind. */
 import { showJson } from '../../../json/show-json.ts';
-import { closestName, suggestName } from '../../closest-name.ts';
+import { closestName, listNames, suggestName } from '../../closest-name.ts';
 import { resourceNamePattern } from '../../resource-name.ts';
 import type { Scope } from '../bundle.ts';
 import { errorIn, type Finding } from '../bundle-problem.ts';
 import { packageNamePattern } from '../files/find-package.ts';
-import { findResource, mayDeclare } from '../find-resource.ts';
+import { BASE_LIBRARY, findResource, mayDeclare, packageOf } from '../find-resource.ts';
 import type { Issue } from '../kinds/describe-issues.ts';
 import type { WrittenReference } from '../kinds/fields.ts';
 import { isResourceKind, resourceKinds } from '../kinds/parse-resource.ts';
@@ -57,13 +57,16 @@ function malformed(written: WrittenReference, kind: string): ReturnType<typeof f
 function findMissing(
   scope: Scope,
   kind: string,
-  { name, package: from }: Exclude<WrittenReference, string>,
+  reference: Exclude<WrittenReference, string>,
 ): ReturnType<typeof findProblem> {
+  const { name, package: from } = reference;
   const home = from === undefined ? scope : scope.packages.get(from);
   // The check of packages reports a missing package.
   if (home === undefined) return undefined;
   const identity = `${kind}/${name}`;
   if (home.declared.has(identity) || mayDeclare(home, kind, name)) return undefined;
+  const base = from === undefined && packageOf(scope, reference) === BASE_LIBRARY && scope.packages.get(BASE_LIBRARY);
+  if (base) return missingInBoth(scope, base, kind, name);
   return {
     code: 'E_REF_MISSING',
     message: from === undefined ? `There is no ${identity}.` : `The package "${from}" has no ${identity}.`,
@@ -71,11 +74,39 @@ function findMissing(
   };
 }
 
+/** Reports a resource that neither the scope nor the base library has, with the names that both have. */
+function missingInBoth(scope: Scope, base: Scope, kind: string, name: string): ReturnType<typeof findProblem> {
+  const here = scope.package === undefined ? 'This bundle' : `The package "${scope.package}"`;
+  const [own, ready] = [namesIn(scope, kind), namesIn(base, kind)];
+  const meant = closestName(name, [...own, ...ready]);
+  const origin = meant === undefined || own.includes(meant) ? '' : ` of ${BASE_LIBRARY}`;
+  const question = meant === undefined ? '' : `Did you mean \`${kind}/${meant}\`${origin}? `;
+  const withKind = (names: readonly string[]) => listNames(names.map((each) => `${kind}/${each}`));
+  const ownNames = own.length === 0 ? `no ${kind}` : withKind(own);
+  return {
+    code: 'E_REF_MISSING',
+    message: `There is no ${kind}/${name}, neither in ${lowerFirst(here)} nor in ${BASE_LIBRARY}.`,
+    suggestion: `${question}${here} has ${ownNames}. ${BASE_LIBRARY} has ${withKind(ready)}.`,
+  };
+}
+
 function suggestIn(home: Scope, kind: string, name: string): string | undefined {
-  const names = [...home.declared].filter((identity) => identity.startsWith(`${kind}/`));
-  const known = names.map((identity) => identity.slice(kind.length + 1));
+  const known = namesIn(home, kind);
   const meant = closestName(name, known);
-  return suggestName(meant === undefined ? undefined : `${kind}/${meant}`, names);
+  return suggestName(
+    meant === undefined ? undefined : `${kind}/${meant}`,
+    known.map((each) => `${kind}/${each}`),
+  );
+}
+
+function namesIn({ declared }: Scope, kind: string): string[] {
+  return [...declared].flatMap((identity) =>
+    identity.startsWith(`${kind}/`) ? [identity.slice(kind.length + 1)] : [],
+  );
+}
+
+function lowerFirst(text: string): string {
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 }
 
 function withArticle(kind: string): string {

@@ -56,9 +56,12 @@ const referenceObject = z
   .strictObject({
     kind: text.describe('The kind of the resource.'),
     name: text.describe('Its name.'),
-    package: optional(text, 'The npm package of the resource; this bundle when absent.'),
+    package: optional(
+      text,
+      'The npm package of the resource. When absent, the resource is in this bundle, or else in @goondan/base.',
+    ),
   })
-  .meta({ id: 'Reference', description: 'Names a resource; the short form for this bundle is `Kind/name`.' });
+  .meta({ id: 'Reference', description: 'Names a resource; the short form, without a package, is `Kind/name`.' });
 
 /**
  * Makes the schema of a reference that is written as text. It accepts any text: a later check of the whole bundle

@@ -1,0 +1,178 @@
+// Tests references without a package: they mean a resource of the bundle, and else one of the base library.
+import { describe, expect, test } from 'bun:test';
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryBundle } from '../../testing/temporary-bundle.ts';
+import { defineSwarm } from '../../define-swarm.ts';
+import { planReconcile } from '../plan-reconcile.ts';
+import { findPackageUses } from './find-package-uses.ts';
+import { loadBundle } from './load-bundle.ts';
+import { resolveSwarm } from './resolve/resolve-swarm.ts';
+
+const base = realpathSync(join(import.meta.dir, '../../../../base'));
+const apiVersion = 'goondan.ai/v1';
+const resource = (kind: string, name: string, spec: object) => ({ apiVersion, kind, metadata: { name }, spec });
+const yaml = (...resources: readonly object[]) => resources.map((each) => JSON.stringify(each)).join('\n---\n');
+const load = (folder: string) => loadBundle(folder, { environment: {} });
+const planOf = async (folder: string) => resolveSwarm(await load(folder), { environment: {} }).plan;
+
+const model = resource('Model', 'm', { provider: 'scripted', model: 'm', options: { script: [{ say: 'hi' }] } });
+const swarm = resource('Swarm', 'default', { entryAgent: 'Agent/a', agents: ['Agent/a'] });
+const agent = (parts: object) => resource('Agent', 'a', { modelConfig: { modelRef: 'Model/m' }, ...parts });
+const ownLogging = resource('Extension', 'logging', { entry: './own.ts' });
+const own = { 'own.ts': 'export function register() {}\n' };
+
+/** A reference in its long form. */
+const long = (kind: string, name: string) => ({ kind, name, package: '@goondan/base' });
+
+const bundleWith = (parts: object, ...more: readonly object[]) =>
+  temporaryBundle({ 'goondan.yaml': yaml(model, agent(parts), swarm, ...more), ...own });
+
+describe('a reference without a package', () => {
+  test('F-27 finds a tool, an extension and a connector of the base library, with `as` and a checked config', async () => {
+    const config = { transport: { type: 'stdio', command: ['server'] } };
+    using bundle = bundleWith(
+      { tools: ['Tool/bash'], extensions: [{ ref: 'Extension/mcp', as: 'files', config }] },
+      resource('Connection', 'web', {
+        connectorRef: 'Connector/http',
+        config: { port: 0 },
+        ingress: { rules: [{ route: { agentRef: 'Agent/a' } }] },
+      }),
+    );
+    const { errors } = await load(bundle.folder);
+    expect(errors).toEqual([]);
+    const { agents, connections } = await planOf(bundle.folder);
+    expect(agents[0]).toMatchObject({
+      tools: [{ name: 'bash', root: base }],
+      extensions: [{ root: base, resource: { metadata: { name: 'files' } } }],
+    });
+    expect(connections).toMatchObject([{ connector: 'http', root: base }]);
+    using wrong = bundleWith({ extensions: [{ ref: 'Extension/logging', config: { level: 7 } }] });
+    expect((await load(wrong.folder)).errors).toMatchObject([{ code: 'E_EXT_CONFIG', resource: 'Agent/a' }]);
+  });
+
+  test('F-27 finds the resource of the bundle first, even a broken one', async () => {
+    using bundle = bundleWith({ extensions: ['Extension/logging'] }, ownLogging);
+    expect((await planOf(bundle.folder)).agents[0]?.extensions).toMatchObject([{ root: bundle.folder }]);
+    expect((await load(bundle.folder)).scope.packages.size).toBe(0);
+    using broken = bundleWith({ extensions: ['Extension/logging'] }, resource('Extension', 'logging', { entri: 'x' }));
+    const { errors, scope } = await load(broken.folder);
+    expect(errors.map(({ code }) => code)).not.toContain('E_REF_MISSING');
+    expect(scope.packages.size).toBe(0);
+  });
+
+  test('F-27 L-01 has the identity of the long form: a reload that only changes the form changes nothing', async () => {
+    using bundle = bundleWith({
+      tools: ['Tool/bash', { ref: 'Tool/file-system', config: {} }],
+      extensions: ['Extension/logging', { ref: 'Extension/mcp', as: 'files' }],
+    });
+    const before = await planOf(bundle.folder);
+    const parts = {
+      tools: [long('Tool', 'bash'), { ref: long('Tool', 'file-system'), config: {} }],
+      extensions: [long('Extension', 'logging'), { ref: long('Extension', 'mcp'), as: 'files' }],
+    };
+    await Bun.write(join(bundle.folder, 'goondan.yaml'), yaml(model, agent(parts), swarm));
+    const after = await planOf(bundle.folder);
+    expect(after).toEqual(before);
+    expect(planReconcile(before, after)).toMatchObject({ changed: [], added: [], removed: [] });
+  });
+
+  test('F-27 conflicts with the long form of the same resource', async () => {
+    using bundle = bundleWith({ tools: ['Tool/bash', long('Tool', 'bash')] });
+    expect((await load(bundle.folder)).errors.map(({ code }) => code)).toEqual(['E_REF_TWICE']);
+  });
+
+  test.each([
+    ['mpc', 'Did you mean `Extension/mcp` of @goondan/base? '],
+    ['loging', 'Did you mean `Extension/logging`? '],
+    ['something-else', ''],
+  ])('F-27 %s: the error names both sources and the nearest name', async (name, question) => {
+    using bundle = bundleWith({ extensions: [`Extension/${name}`] }, ownLogging);
+    const { errors } = await load(bundle.folder);
+    expect(errors).toMatchObject([
+      {
+        code: 'E_REF_MISSING',
+        message: `There is no Extension/${name}, neither in this bundle nor in @goondan/base.`,
+        line: 3,
+      },
+    ]);
+    const start = `${question}This bundle has Extension/logging. @goondan/base has Extension/`;
+    expect(errors[0]?.suggestion).toStartWith(start);
+    expect(errors[0]?.suggestion).toContain('Extension/mcp');
+  });
+
+  test('F-27 of a package means a resource of that package, and else one of the base library', async () => {
+    const theirs = resource('Agent', 'a', {
+      modelConfig: { modelRef: 'Model/m' },
+      tools: ['Tool/bash'],
+      extensions: ['Extension/logging', 'Extension/guard'],
+    });
+    const guard = resource('Extension', 'guard', { entry: './own.ts' });
+    const folder = 'node_modules/@team/parts';
+    const reference = { kind: 'Agent', name: 'a', package: '@team/parts' };
+    using bundle = temporaryBundle({
+      'goondan.yaml': yaml(resource('Swarm', 'default', { entryAgent: reference, agents: [reference] }), ownLogging),
+      ...own,
+      [`${folder}/goondan.yaml`]: yaml(model, theirs, guard),
+      [`${folder}/own.ts`]: own['own.ts'],
+    });
+    const [found] = (await planOf(bundle.folder)).agents;
+    expect(found?.tools?.map(({ root }) => root)).toEqual([base]);
+    expect(found?.extensions?.map(({ root }) => root)).toEqual([base, join(bundle.folder, folder)]);
+  });
+
+  test('F-27 finds the base library that is installed beside the bundle', async () => {
+    const folder = 'node_modules/@goondan/base';
+    const files = { [`${folder}/goondan.yaml`]: yaml(ownLogging), [`${folder}/own.ts`]: own['own.ts'] };
+    using bundle = temporaryBundle({
+      'goondan.yaml': yaml(model, agent({ extensions: ['Extension/logging'] }), swarm),
+      ...files,
+    });
+    const { agents } = await planOf(bundle.folder);
+    expect(agents[0]?.extensions).toMatchObject([{ root: join(bundle.folder, folder) }]);
+  });
+
+  test('F-27 without a base library, only the missing resource is reported; a named package is reported, too', async () => {
+    const empty = { 'node_modules/@goondan/base/package.json': '{}' };
+    const write = (extensions: readonly unknown[]) =>
+      temporaryBundle({ 'goondan.yaml': yaml(model, agent({ extensions }), swarm), ...empty });
+    using short = write(['Extension/mcp']);
+    const codes = async (folder: string) =>
+      (await load(folder)).errors.map(({ code, message }) => `${code} ${message}`);
+    const missing = 'E_REF_MISSING There is no Extension/mcp.';
+    expect(await codes(short.folder)).toEqual([missing]);
+    using both = write(['Extension/mcp', long('Extension', 'logging')]);
+    expect(await codes(both.folder)).toEqual([
+      missing,
+      'E_PACKAGE_MISSING The package "@goondan/base" has no goondan.yaml.',
+    ]);
+  });
+
+  test('F-27 does not read the base library for the tools of the runtime, or for models', async () => {
+    using bundle = bundleWith({ tools: ['Tool/agents'] });
+    expect((await load(bundle.folder)).scope.packages.size).toBe(0);
+    using wrong = temporaryBundle({ 'goondan.yaml': yaml(agent({}), swarm) });
+    const { errors, scope } = await load(wrong.folder);
+    expect(errors).toMatchObject([{ message: 'There is no Model/m.' }]);
+    expect(scope.packages.size).toBe(0);
+  });
+
+  test('F-27 is a use of the package, at its place', async () => {
+    using bundle = bundleWith({ tools: ['Tool/bash', long('Tool', 'file-system')], extensions: ['Extension/logging'] });
+    const uses = findPackageUses(await load(bundle.folder), '@goondan/base');
+    expect(uses.map(({ resource: user, line }) => `${user}:${line}`)).toEqual(['Agent/a:3', 'Agent/a:3', 'Agent/a:3']);
+    using other = bundleWith({ extensions: ['Extension/logging'] }, ownLogging);
+    expect(findPackageUses(await load(other.folder), '@goondan/base')).toEqual([]);
+  });
+
+  test('F-27 works in defineSwarm', async () => {
+    using bundle = temporaryBundle({});
+    const plan = await defineSwarm({
+      folder: bundle.folder,
+      environment: {},
+      resources: [model, agent({ tools: ['Tool/bash'], extensions: ['Extension/logging'] }), swarm] as never,
+    });
+    expect(plan.agents[0]?.extensions).toMatchObject([{ root: base }]);
+    expect(plan.agents[0]?.tools).toMatchObject([{ root: base }]);
+  });
+});
