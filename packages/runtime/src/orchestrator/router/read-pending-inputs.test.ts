@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import type { AgentAddress } from '@goondan/types';
+import { type AgentAddress, GoondanError } from '@goondan/types';
 import { simpleEvent } from '../../workspace/simulation/simulated-turn.ts';
-import { giveUpRequests, type PendingInput } from './read-pending-inputs.ts';
+import { giveUpRequests, type PendingInput, readPendingInputs } from './read-pending-inputs.ts';
 
 const at = (agentName: string): AgentAddress => ({ agentName, instanceKey: 'default' });
 
@@ -28,7 +28,7 @@ test('the request of a finished turn is given up', () => {
   expect(reasons([{ address: at('a'), entries: [] }, input('b', ['a'])])).toMatchObject({ b: expect.any(String) });
 });
 
-test('T-05 the request of a caller with an unreadable inbox is kept: its turn may continue', () => {
+test('the request of a caller with an unreadable inbox is kept: its turn may continue', () => {
   const problem = { code: 'E_STORE_CORRUPT', message: 'damaged' } as const;
   const inputs = [{ address: at('a'), entries: [], problem }, input('b', ['a']), input('c', ['a', 'b'])];
   expect(reasons(inputs)).toEqual({ a: undefined, b: undefined, c: undefined });
@@ -39,4 +39,19 @@ test('another cancelled event of the caller is not the asking turn', () => {
   const waiting = { seq: 2, event: simpleEvent('later'), cancelled: 'enough' };
   const inputs = [{ ...caller, entries: [...caller.entries, waiting] }, input('b', ['a'])];
   expect(reasons(inputs)).toEqual({ a: undefined, b: undefined });
+});
+
+test('T-01 an inbox that cannot be read is returned with its problem, and the others with their events', async () => {
+  const { entries } = input('b', []);
+  const inputs = await readPendingInputs({
+    instances: async () => [at('a'), at('b')],
+    pendingEntries: async ({ agentName }) => {
+      if (agentName === 'a') throw new GoondanError('E_STORE_CORRUPT', 'damaged');
+      return entries;
+    },
+  });
+  expect(inputs).toMatchObject([
+    { address: at('a'), entries: [], problem: { code: 'E_STORE_CORRUPT', message: 'damaged' } },
+    { address: at('b'), entries },
+  ]);
 });

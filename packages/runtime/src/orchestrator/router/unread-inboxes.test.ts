@@ -53,7 +53,7 @@ test('T-01 a damaged inbox is read again on request, and not automatically', asy
   expect({ reads: disk.reads, timers: clock.pending }).toEqual({ reads: 1, timers: 0 });
 });
 
-test('T-01 nothing is read after the instance is deleted or the swarm stops', async () => {
+test('nothing is read after the instance is deleted or the swarm stops', async () => {
   for (const end of ['delete', 'close'] as const) {
     const { clock, unread } = open('E_STORE_READ');
     unread[end](at);
@@ -82,7 +82,7 @@ test('T-05 a repaired inbox is forgiven first, and then its instance gets the ac
   expect(posted).toEqual(['damaged', 'damaged', 'forgive', 'work']);
 });
 
-test('T-05 the approval request of an instance with an unreadable inbox is kept: its turn may continue', async () => {
+test('the approval request of an instance with an unreadable inbox is kept: its turn may continue', async () => {
   const first = await openFakeSwarm(async () => undefined);
   const { stateRoot } = first;
   await first.swarm.accept(at, fakeEvent('delete it'), false);
