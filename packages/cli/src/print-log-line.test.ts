@@ -24,8 +24,8 @@ function printed(line: LogLine, isReported?: (line: LogLine) => boolean): string
   return text;
 }
 
-describe('F-03 a log line about thrown code', () => {
-  test('names extension, code and place in its first line, without the stack', () => {
+describe('a log line about thrown code', () => {
+  test('F-03 names extension, code and place in its first line, without the stack', () => {
     expect(printed(failed, () => false)).toBe(
       'error: host rules: Turn failed: x is not defined (E_EXT_MIDDLEWARE, extensions/rules.ts:14:7)\nin two lines\n',
     );

@@ -51,7 +51,7 @@ const failure = (work: Promise<unknown>) =>
 const place = (stateRoot: string) => ({ stateRoot, workspaceId: 'shop' });
 
 describe('a running swarm', () => {
-  test('D-06 gives up a running reload when it is stopped', async () => {
+  test('gives up a running reload when it is stopped', async () => {
     const swarm = await start({ readPlan: () => new Promise(() => undefined) });
     const reload = failure(swarm.reload());
     await swarm.stop({ graceMs: 0 });

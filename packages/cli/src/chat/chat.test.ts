@@ -425,7 +425,7 @@ test('a note is printed above the prompt, line by line', () => {
   expect(screen.printed).toEqual(['warn: host: one', 'two']);
 });
 
-describe('F-03 a log line of the swarm', () => {
+describe('a log line of the swarm', () => {
   const lineOf = (event: string, traceId: string | undefined, agent = 'host'): LogLine => {
     const about = { agent, instance: 'default', event, ...(traceId !== undefined && { traceId }) };
     return { time: '', level: 'error', message: 'no', ...about };

@@ -65,7 +65,7 @@ test('F-11 for an agent that never started they are kept for each user, without 
   expect(await viewAgents(place, declared, [])).toMatchObject([{ name: 'host', tools: [], layers: [] }]);
 });
 
-test('F-11 a failed write is reported, and does not fail the test of the server', async () => {
+test('a failed write is reported, and does not fail the test of the server', async () => {
   writeFileSync(join(place.stateRoot, 'workspaces'), 'in the way');
   await recordTools(place, agents('host'), seen.extension, seen.offered, terminal);
   expect(printed).toStartWith('The tools could not be kept for `gdn explain`: ');

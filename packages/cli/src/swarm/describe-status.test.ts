@@ -4,7 +4,7 @@ import { describeStatus } from './describe-status.ts';
 
 const forged = 'no\n  other (default): idle, process 7';
 
-test('F-10 texts of a server cannot start new lines', () => {
+test('texts of a server cannot start new lines', () => {
   const status = {
     state: 'failed',
     extension: 'files',

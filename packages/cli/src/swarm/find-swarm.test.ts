@@ -37,7 +37,7 @@ function declare(...names: string[]): void {
 
 const find = (swarm?: string) => findSwarm({ stateRoot, folder, swarm }).catch((error: unknown) => error);
 
-describe('D-05 without a name', () => {
+describe('without a name', () => {
   test('D-05 takes the one swarm that ran from the folder, whatever the bundle says', async () => {
     const id = remember('shop', 'kept-here');
     for (const text of ['{{{', 'kind: Agent', '']) {
@@ -61,7 +61,7 @@ describe('D-05 without a name', () => {
     }
   });
 
-  test('D-05 an old name that the bundle no longer declares is left out', async () => {
+  test('an old name that the bundle no longer declares is left out', async () => {
     remember('old');
     const id = remember('new');
     declare('new');
@@ -82,7 +82,7 @@ describe('D-05 without a name', () => {
     });
   });
 
-  test('D-05 a folder without a run uses its bundle', async () => {
+  test('a folder without a run uses its bundle', async () => {
     declare('shop');
     expect(await find()).toEqual({
       swarm: 'shop',
@@ -93,7 +93,7 @@ describe('D-05 without a name', () => {
   });
 });
 
-describe('D-05 with a name', () => {
+describe('with a name', () => {
   test('D-05 takes that swarm, with and without its kind', async () => {
     const id = remember('shop');
     remember('office');

@@ -68,7 +68,7 @@ describe("an extension's config", () => {
     },
   );
 
-  test('D-24 with { value: … } instead of a text is refused, with the field and what to write', async () => {
+  test('with { value: … } instead of a text is refused, with the field and what to write', async () => {
     expect(
       await start({ config: { level: { value: 'debug' } }, specSchema: { properties: { level: { type: 'string' } } } }),
     ).toMatchObject({

@@ -93,7 +93,7 @@ describe('emit', () => {
     expect([sent.length, emits.underWay]).toEqual([0, 0]);
   });
 
-  test('D-24 accepts an unknown field that is undefined', () => {
+  test('accepts an unknown field that is undefined', () => {
     const { emits, sent } = openEmits();
     const event = { name: 'a', weather: undefined };
     void emits.emit(event);

@@ -68,7 +68,7 @@ describe("a connector's ask", () => {
     expect(await failure(ask('e-1').answer)).toMatchObject({ code: 'E_INBOX_FULL', message: 'full', retryable: true });
   });
 
-  test('F-03 does not learn where in the bundle a turn, or the start of its agent, failed', async () => {
+  test('does not learn where in the bundle a turn, or the start of its agent, failed', async () => {
     const place = { file: 'extensions/rules.ts', line: 14, column: 7 };
     const error = { code: 'E_EXT_MIDDLEWARE', message: 'x is not defined', extension: 'rules' };
     const { ask } = connect(async (id) => {
@@ -82,8 +82,8 @@ describe("a connector's ask", () => {
   });
 
   test.each([
-    ['T-05 where on this machine a damaged file is', 'E_STORE_CORRUPT', '/home/me/.goondan/a/inbox.jsonl is damaged'],
-    ['F-03 lines that a server of the operator printed', 'E_MCP_CONNECT', 'It said: at /home/me/server.mjs:3:9'],
+    ['where on this machine a damaged file is', 'E_STORE_CORRUPT', '/home/me/.goondan/a/inbox.jsonl is damaged'],
+    ['lines that a server of the operator printed', 'E_MCP_CONNECT', 'It said: at /home/me/server.mjs:3:9'],
   ] as const)('does not learn: %s', async (_what, code, message) => {
     const damaged = () => new GoondanError(code, message);
     const { ask, parent, child } = connect(async () => {

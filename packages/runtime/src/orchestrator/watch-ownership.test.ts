@@ -36,7 +36,7 @@ test('T-02 a write after the loss of the workspace is rejected and reports at on
   expect(world.told).toEqual([words]);
 });
 
-test('T-16 does not check any more after its end', async () => {
+test('a workspace is not checked any more after the end of its swarm', async () => {
   const { clock, world, ownership } = watched();
   ownership.end();
   world.isGone = true;

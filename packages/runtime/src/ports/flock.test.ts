@@ -23,7 +23,7 @@ test('T-02 any other answer of the system is reported with its number', async ()
   expect(await systemFlock(1_000_000)).toEqual({ answer: 'unsupported', why: 'flock fails with errno 9' });
 });
 
-test('T-02 only one file calls C', () => {
+test('only one file calls C', () => {
   const callers = readRepository('packages/*/src/**/*.ts').filter(({ text }) =>
     /import\('bun:ffi'\)|from 'bun:ffi'/.test(text),
   );

@@ -30,7 +30,7 @@ test('F-10 a failed server: the reason, and its last lines, as text and not as m
   expect(shown).toContain('&lt;b&gt;bad&lt;/b&gt;\nbye');
 });
 
-test('F-10 withheld tools are listed', () => {
+test('withheld tools are listed', () => {
   expect(show({ withheld: [{ name: 'look', problem: 'it changed' }] })).toContain('withheld: look: it changed');
 });
 

@@ -17,7 +17,7 @@ test('F-03 the card of a failed turn names extension and place, and has the stac
   expect(page).toContain(`<details><summary>Stack</summary><pre>${stack}</pre></details>`);
 });
 
-test('F-03 the card of another failure is unchanged', () => {
+test('the card of another failure is unchanged', () => {
   const page = renderToStaticMarkup(<Problem error={{ message: 'No answer.' }} />);
   expect(page).not.toContain('<details>');
   expect(page.replaceAll(/<[^>]+>/g, '').trim()).toBe('No answer.');

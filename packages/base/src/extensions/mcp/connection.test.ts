@@ -379,7 +379,7 @@ describe('the status', () => {
     expect(statuses.at(-1)).toEqual({ state: 'connected', target: 'http://a.example/' });
   });
 
-  test('F-10 is idle between uses of a connection that is made on demand', async () => {
+  test('is idle between uses of a connection that is made on demand', async () => {
     const { connection, statuses } = await connected({ isSupervised: false });
     await connection.release();
     expect(statuses.at(-1)).toEqual({ state: 'idle', target: 'http://a.example/' });

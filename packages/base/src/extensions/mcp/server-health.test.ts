@@ -4,7 +4,7 @@ import { ExtensionStatuses } from '../../../../runtime/src/agent/extension/exten
 import { maskSecrets } from '../../../../runtime/src/log/mask-secrets.ts';
 import { ServerHealth } from './server-health.ts';
 
-test('F-10 a secret at the cut of a line is masked as a whole', () => {
+test('a secret at the cut of a line is masked as a whole', () => {
   const secret = 'tok-0123456789-abcdefghij';
   const told: ExtensionStatusChanged[] = [];
   const statuses = new ExtensionStatuses({

@@ -38,7 +38,7 @@ test('F-10 an extension emits a status, and every listener gets it with the exte
   expect(all()).toEqual(heard.slice(-1));
 });
 
-test('F-10 secrets are masked, and every field is bounded', async () => {
+test('secrets are masked, and every field is bounded', async () => {
   const { tell, tools, all } = await start(['canary-4711']);
   tools()?.register({ name: 'a__b', description: 'A tool.' }, () => null);
   tell({
@@ -64,7 +64,7 @@ test.each([
   { state: 'fine' },
   { state: 'failed', lines: 'a' },
   { state: 'failed', tools: [7] },
-])('F-10 %j is not a status: it logs a warning, and no listener gets it', async (status) => {
+])('%j is not a status: it logs a warning, and no listener gets it', async (status) => {
   const { agent, heard, tell, all } = await start();
   tell(status);
   expect({ heard, all: all() }).toEqual({ heard: [], all: [] });
@@ -110,7 +110,7 @@ test('F-11 an agent describes the extension of each tool, the tools that are gon
   expect(describe().unknown).toBeUndefined();
 });
 
-test('F-10 a status that throws when it is read is logged as refused, and its extension gets no error', async () => {
+test('a status that throws when it is read is logged as refused, and its extension gets no error', async () => {
   const { agent, heard, tell } = await start();
   const { proxy, revoke } = Proxy.revocable([], {});
   revoke();
@@ -119,7 +119,7 @@ test('F-10 a status that throws when it is read is logged as refused, and its ex
   expect(agent.logs).toMatchObject([{ level: 'warn', extension: 'files', event: 'status.refused' }]);
 });
 
-test('F-10 since is when the state began, however often it is emitted', async () => {
+test('since is when the state began, however often it is emitted', async () => {
   const clock = manualClock();
   let api: ExtensionApi | undefined;
   const agent = await scriptedAgent({ clock, extensions: [extension('files', (given) => void (api = given))] });

@@ -179,7 +179,7 @@ describe('the cleanup of extensions', () => {
     rmSync(root, { recursive: true });
   });
 
-  test('D-15 a late listener that fails or hangs is reported, and the others run', async () => {
+  test('a late listener that fails or hangs is reported, and the others run', async () => {
     const clock = manualClock();
     const said: string[] = [];
     const agent = await scriptedAgent({ clock });

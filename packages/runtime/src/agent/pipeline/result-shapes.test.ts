@@ -144,7 +144,7 @@ describe('a model reply', () => {
   });
 });
 
-describe('D-24 an unknown field', () => {
+describe('an unknown field', () => {
   const turn = { turnId: 'turn-1', finishReason: 'text_response' };
   const step = { status: 'completed', hasToolCalls: false, toolCalls: [], toolResults: [], metadata: {} };
   const call = { toolCallId: 'call_1', toolName: 'weather__get', status: 'ok' };
@@ -185,7 +185,7 @@ describe('D-24 an unknown field', () => {
     expect(problemWithCallResult({ ...call, status: 'error', error })).toBeUndefined();
   });
 
-  test('D-24 whose value is undefined counts as absent', () => {
+  test('whose value is undefined counts as absent', () => {
     expect(problemWithTurnResult({ ...turn, weather: undefined })).toBeUndefined();
   });
 });

@@ -249,7 +249,7 @@ describe('tools of defineTool', () => {
       'E_TOOL_NAME',
       '',
     ],
-  ])('F-15 are refused when the module %s', async (_title, handlers, code, message) => {
+  ])('are refused when the module %s', async (_title, handlers, code, message) => {
     const refused = await refusal({
       handlers: handlers as NonNullable<ToolDeclaration['handlers']>,
       entry: './dice.ts',
@@ -258,7 +258,7 @@ describe('tools of defineTool', () => {
     expect(refused).toMatchObject({ code, message: expect.stringContaining(message) });
   });
 
-  test('F-15 are refused beside declared exports, and the error says what to do', async () => {
+  test('are refused beside declared exports, and the error says what to do', async () => {
     const exports = [{ name: 'roll', description: 'Rolls.' }];
     expect(await refusal({ root, entry: './dice.ts', exports })).toMatchObject({
       code: 'E_TOOL_LOAD',
@@ -274,7 +274,7 @@ describe('tools of defineTool', () => {
     expect(await found?.handler({} as ToolContext, {})).toBe('nobody');
   });
 
-  test('F-15 are read beside an export that throws when it is examined, and name a tool whose getter throws', async () => {
+  test('are read beside an export that throws when it is examined, and name a tool whose getter throws', async () => {
     const tool = defineTool({ description: 'Rolls.', run: () => 4 });
     const trap = new Proxy(
       {},

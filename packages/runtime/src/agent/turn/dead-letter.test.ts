@@ -50,7 +50,7 @@ describe('an event that crashes its agent repeatedly', () => {
   test.each([
     ['of the last try', [false, false, false], true],
     ['of an earlier one', [false, false, true], false],
-  ])('T-05 a failure of the store %s does not count as a crash', async (_title, crashes, isExcused) => {
+  ])('T-04 a failure of the store %s does not count as a crash', async (_title, crashes, isExcused) => {
     const store = memoryStore();
     for (const isCrashExcused of crashes) await crash(store, isCrashExcused);
     const agent = await scriptedAgent({ store });

@@ -97,7 +97,7 @@ describe('a turn whose last reply was truncated', () => {
     expect(await resultWith({ finishReason: 'stop' })).not.toHaveProperty('truncated');
   });
 
-  test('Y-09 may be marked by a layer, but only with a boolean', async () => {
+  test('may be marked by a layer, but only with a boolean', async () => {
     const resultWith = async (truncated: unknown) => {
       const layer = extension('layer', ({ pipeline }) => {
         pipeline.register('turn', async (ctx) => ({ ...(await ctx.next()), truncated: truncated as boolean }));
@@ -139,7 +139,7 @@ describe('a tool call in a truncated reply', () => {
     });
   });
 
-  test('F-02 runs when text follows it: it was complete', async () => {
+  test('runs when text follows it: it was complete', async () => {
     const { ran, tool } = counter();
     const replies = [cut(call('c1', 'files__clear'), text('And th')), whole(text('Done.'))] as const;
     await (await scriptedAgent({ model: modelOf(...replies), tools: [tool] })).say('go');

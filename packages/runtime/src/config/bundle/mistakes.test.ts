@@ -582,7 +582,7 @@ const toolsAndExtensions: Mistake[] = [
     message: 'broken.ts:2:28 does not parse: Expected identifier but found end of file.',
   },
   {
-    title: 'F-03 an entry with several syntax errors',
+    title: 'an entry with several syntax errors',
     yaml: `${head('Extension')}spec: { entry: ‸./broken.ts }\n`,
     files: { 'broken.ts': 'export function register() {\n  const rules = {;\n}\n' },
     code: 'E_EXT_LOAD',
@@ -845,7 +845,7 @@ const connections: Mistake[] = [
       'The config does not fit Connector/web: the value must NOT have additional properties ("prot"); the nearest field is "port".',
   },
   {
-    title: 'D-24 a config with { value: … } where the connector wants the value itself',
+    title: 'a config with { value: … } where the connector wants the value itself',
     yaml: connection(
       'connectorRef: Connector/web\nconfig: { port: ‸{ value: 1 } }\ningress: { rules: [{ route: {} }] }',
     ),

@@ -368,7 +368,7 @@ describe('an expiring request', () => {
     expect(endOf('c1')).toEqual({ status: 'answered', answer: { id, decision: 'expired' } });
   });
 
-  test('T-04 is removed from disk with its turn, also after an answer failed on disk', async () => {
+  test('is removed from disk with its turn, also after an answer failed on disk', async () => {
     const { approvals, ask, disk } = open();
     await ask('c1');
     disk.fails = true;

@@ -188,7 +188,7 @@ describe('the connections of a swarm', () => {
     expect([tries, clock.pending]).toEqual([3, 0]);
   });
 
-  test('F-03 are not reported as failed a second time when they log their own failure', async () => {
+  test('are not reported as failed a second time when they log their own failure', async () => {
     const { connections, say, lines } = open();
     connections.start();
     const error = { code: 'E_CONNECTOR_ENDED', message: 'no' } as const;

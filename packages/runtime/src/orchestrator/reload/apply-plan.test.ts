@@ -295,7 +295,7 @@ describe('a reload', () => {
     expect(opened.currentPlan.value).toBe(before);
   });
 
-  test('D-06 is given up when the swarm ends, while it reads or tries', async () => {
+  test('is given up when the swarm ends, while it reads or tries', async () => {
     const opened = await open();
     const reading = Promise.withResolvers<SwarmPlan>();
     const whileReading = swarmReloader(opened.parts, () => reading.promise);

@@ -31,7 +31,7 @@ const run = (plan: SwarmPlan, identities: string[], trials: Partial<Trials>, sig
     (error: unknown) => error,
   );
 
-describe('D-06 the changes of a reload', () => {
+describe('the changes of a reload', () => {
   test('D-06 are tried: agents and connections, changed and new, and nothing else', async () => {
     const tried: string[] = [];
     const trials: Trials = {
@@ -46,7 +46,7 @@ describe('D-06 the changes of a reload', () => {
     expect(tried.toSorted()).toEqual(['a0', 'a2', 'chat']);
   });
 
-  test('D-06 are tried a few at a time', async () => {
+  test('are tried a few at a time', async () => {
     let [running, most] = [0, 0];
     const trials = {
       agent: async () => {

@@ -159,7 +159,7 @@ describe('a swarm with too few processes', () => {
     expect(slots.starts.indexOf('other/0!') - before).toBeLessThanOrEqual(1);
   });
 
-  test('T-06 with any input: every wait ends, and there are never more than maxProcesses', () => {
+  test('with any input: every wait ends, and there are never more than maxProcesses', () => {
     const asked = fc.record({
       agent: fc.constantFrom('a', 'b', 'c', 'd'),
       number: fc.nat(30),

@@ -77,7 +77,7 @@ class Driven {
 }
 
 describe('an instance that does not start', () => {
-  test('F-12 tells waiting callers when its process ends as soon as it is ready, whatever it is sent', () => {
+  test('tells waiting callers when its process ends as soon as it is ready, whatever it is sent', () => {
     const instance = new Driven();
     instance.work('a');
     const crash = () => {
@@ -155,7 +155,7 @@ describe('an instance that does not start', () => {
     expect(instance.state.phase.name).toBe('inLine');
   });
 
-  test('F-12 does not count as failed when it was asked to end during its try', () => {
+  test('does not count as failed when it was asked to end during its try', () => {
     const instance = new Driven();
     instance.work('a');
     instance.failStart();
@@ -165,7 +165,7 @@ describe('an instance that does not start', () => {
     expect(instance.state.phase.name).toBe('inLine');
   });
 
-  test('F-12 stops and is deleted like a sleeping instance', () => {
+  test('stops and is deleted like a sleeping instance', () => {
     const broken = () => {
       const instance = new Driven();
       instance.work('a');

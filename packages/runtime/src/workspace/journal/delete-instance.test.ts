@@ -48,7 +48,7 @@ test('deletes everything, also the ids of handled events, and no other instance'
   expect(await journal.read(coder)).toMatchObject({ version: 1, messages: [{ id: 'input-a' }, { id: 'answer-a' }] });
 });
 
-test('T-05 a folder without files is not a conversation yet', async () => {
+test('a folder without files is not a conversation yet', async () => {
   const disk = SimulatedDisk.empty();
   await talk(disk);
   await disk.makeFolder(`${instances}/coder~begun`);

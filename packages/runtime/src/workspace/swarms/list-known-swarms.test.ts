@@ -26,7 +26,7 @@ function addWorkspace(id: string, record?: object, second = 1): void {
 const inFolder = (folder: string) =>
   listKnownSwarms(stateRoot, folder).map(({ swarm, workspaceId: id }) => [swarm, id]);
 
-describe('D-05 the swarms of a folder', () => {
+describe('the swarms of a folder', () => {
   test('D-05 are found by the folder they ran from, the last one to log first', () => {
     const folder = join(root, 'bundle');
     mkdirSync(folder);
