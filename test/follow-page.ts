@@ -146,6 +146,6 @@ function withoutChance(text: string): string {
   return text
     .replaceAll(/\w+day,? \d+ \w+ \d+ at [\d:]+/g, 'some day')
     .replaceAll(/rolled \d+/g, 'rolled a number')
-    .replaceAll(/turn-event-[0-9a-f-]+|\bturn [0-9a-f]{8}\b/g, 'a turn')
-    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'some time');
+    .replaceAll(/turn-event-[0-9a-f-]+|\bturn [0-9a-f]{8}[0-9a-f-]*/g, 'a turn')
+    .replaceAll(/\d{4}-\d\d-\d\d(?:T[\d:.]+Z| [\d:]+)/g, 'some time');
 }

@@ -22,12 +22,12 @@ const plain = pc.createColors(false);
 
 describe('the description of a waiting call', () => {
   test('has everything that a person must judge', () => {
-    expect(describeApproval(approval, plain)).toBe(
+    expect(describeApproval(approval, plain, false)).toBe(
       [
         '3fa9c1d2  helper (default)  bash__exec',
         '    {"command":"ls\\nrm -rf /"}',
         '    It is a shell.',
-        '    turn e1, asked 2026-01-01T00:00:00.000Z, expires 2026-01-02T00:00:00.000Z',
+        '    turn e1, asked 2026-01-01T00:00:00Z, expires 2026-01-02T00:00:00Z',
         '',
       ].join('\n'),
     );
@@ -39,7 +39,7 @@ describe('the description of a waiting call', () => {
       reason: 'ok\u001b[2K\u001b[1A',
       args: { command: `echo \u202e hi \u200b\u{e0041}`, x: 'y'.repeat(5_000) },
     };
-    const shown = describeApproval(tricky, plain);
+    const shown = describeApproval(tricky, plain, false);
     expect(shown).toContain('ok\\u001b[2K\\u001b[1A');
     expect(shown).toContain('echo \\u202e hi \\u200b\\u{e0041}');
     expect(shown).toMatch(/… and \d+ characters more: see them with `gdn approve --json`/);

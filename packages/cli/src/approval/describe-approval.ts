@@ -1,6 +1,7 @@
 import type { ApprovalSummary } from '@goondan/runtime';
 import { shortIdOfEvent } from '@goondan/runtime/internal';
 import type { Colors } from '../terminal.ts';
+import { showTime } from '../show-time.ts';
 import { showText } from './show-text.ts';
 
 /**
@@ -10,13 +11,14 @@ import { showText } from './show-text.ts';
 const MOST_SHOWN = 4_000;
 
 /** Describes one waiting tool call for the person who decides. */
-export function describeApproval(approval: ApprovalSummary, colors: Colors): string {
+export function describeApproval(approval: ApprovalSummary, colors: Colors, isWatched: boolean): string {
+  const time = (iso: string) => showTime(iso, { isWatched });
   const { id, agent, instanceKey, eventId, toolName, reason, askedAt, expiresAt } = approval;
   return [
     `${colors.bold(id)}  ${showText(agent)} (${showText(instanceKey)})  ${colors.bold(showText(toolName))}`,
     `    ${showArguments(approval)}`,
     `    ${showText(reason)}`,
-    `    turn ${showText(shortIdOfEvent(eventId))}, asked ${askedAt}, expires ${expiresAt}`,
+    `    turn ${showText(shortIdOfEvent(eventId))}, asked ${time(askedAt)}, expires ${time(expiresAt)}`,
     '',
   ].join('\n');
 }

@@ -66,7 +66,7 @@ async function askPerson(
   const left = new AbortController();
   const giveBack = takeInterrupt?.(() => left.abort());
   try {
-    terminal.printError(describeApproval(approval, terminal.errorColors));
+    terminal.printError(describeApproval(approval, terminal.errorColors, terminal.canAsk));
     const text = await askLine(APPROVAL_QUESTION, terminal, AbortSignal.any([signal, left.signal]));
     if (text !== undefined) return readPersonAnswer(text);
     if (!signal.aborted) {
@@ -81,7 +81,7 @@ async function askPerson(
 
 function tellWhere(approval: ApprovalSummary, { options }: DeskPlace, terminal: Terminal): undefined {
   terminal.printError(
-    `A tool call waits for you:\n${describeApproval(approval, terminal.errorColors)}` +
+    `A tool call waits for you:\n${describeApproval(approval, terminal.errorColors, terminal.canAsk)}` +
       `${answerCommands(approval, options)}.\n`,
   );
 }
@@ -93,7 +93,7 @@ function answerCommands({ id }: ApprovalSummary, options: readonly string[]): st
 
 function refuse(approval: ApprovalSummary, note: string, terminal: Terminal): PersonAnswer {
   terminal.printError(
-    `A tool call needs approval, but no person can be asked, so it is denied:\n${describeApproval(approval, terminal.errorColors)}`,
+    `A tool call needs approval, but no person can be asked, so it is denied:\n${describeApproval(approval, terminal.errorColors, terminal.canAsk)}`,
   );
   return { isApproved: false, note };
 }

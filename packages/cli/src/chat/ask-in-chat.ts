@@ -19,7 +19,7 @@ export function askInChat({ swarm, isOwn }: ChatSwarm, chat: Chat): Promise<Appr
     swarm,
     concerns: (approval) => isOwn || chat.isAbout(approval),
     ask: async (approval, signal) => {
-      const lines = linesOf(describeApproval(approval, plain).trimEnd(), 'yellow');
+      const lines = linesOf(describeApproval(approval, plain, true).trimEnd(), 'yellow');
       const text = await chat.ask(lines, APPROVAL_QUESTION, signal);
       return signal.aborted ? undefined : readAnswer(text, approval, chat);
     },

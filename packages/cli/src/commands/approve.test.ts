@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaul
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ApprovalSummary, connectSwarm } from '@goondan/runtime';
+import { shortIdOfEvent } from '@goondan/runtime/internal';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
@@ -121,7 +122,7 @@ describe('in a running swarm', () => {
         `${call.id}  host (default)  shelf__put`,
         '    {"what":"a book"}',
         '    No rule matches this call, and its effects are external, or not declared.',
-        `    turn ${call.eventId.slice('event-'.length, 'event-'.length + 8)}, asked ${call.askedAt}, expires ${call.expiresAt}`,
+        `    turn ${shortIdOfEvent(call.eventId)}, asked ${toSecond(call.askedAt)}, expires ${toSecond(call.expiresAt)}`,
         'Answer with `gdn approve ID` or `gdn deny ID --reason TEXT`.',
         '',
       ].join('\n'),
@@ -253,3 +254,7 @@ describe('gdn run --input', () => {
     expect([next.exitCode, shelf()]).toEqual([0, ['a book']]);
   });
 });
+
+function toSecond(time: string): string {
+  return time.replace(/\.\d+Z$/, 'Z');
+}

@@ -1,6 +1,8 @@
 import { GoondanError } from '@goondan/types';
 import { addressIn, type BundleOptions, type InstanceOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
+import { showTime } from '../show-time.ts';
+import type { Terminal } from '../terminal.ts';
 
 export function addDeadletterCommand(program: GdnCommand): void {
   const group = program
@@ -55,7 +57,7 @@ const orders = {
   drop: { method: 'dropDeadLetter', field: 'dropped' },
 } as const;
 
-async function showLetters(options: InstanceOptions): Promise<Result> {
+async function showLetters(options: InstanceOptions, terminal: Terminal): Promise<Result> {
   const [{ placeOfSwarm }, { readDeadLetters }, { shortIdOfEvent }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../swarm/read-dead-letters.ts'),
@@ -64,7 +66,7 @@ async function showLetters(options: InstanceOptions): Promise<Result> {
   const letters = await readDeadLetters(await placeOfSwarm(options), addressIn(options));
   const shown = letters.map(({ agent, instanceKey, eventId, reason, deadAt, input }) => {
     const start = input === undefined ? '' : `    ${JSON.stringify(input.slice(0, MOST_SHOWN))}\n`;
-    return `${agent} ${instanceKey} ${shortIdOfEvent(eventId)}  ${deadAt}\n    ${reason}\n${start}`;
+    return `${agent} ${instanceKey} ${shortIdOfEvent(eventId)}  ${showTime(deadAt, terminal)}\n    ${reason}\n${start}`;
   });
   if (shown.length === 0) return { json: letters, text: 'There are no dead letters.\n' };
   const how =

@@ -38,7 +38,7 @@ export const register: ExtensionRegister = (api) => {
 /** Removes ids and dates, which differ in every run. */
 const table = (text: string) =>
   text
-    .replaceAll(/(?<=^|turn )(?=[0-9-]*[a-f])[0-9a-f]{8}[0-9a-f-]*(?=[ ,])/gm, 'ID')
+    .replaceAll(/(?<=^|turn )[0-9a-f]{8}[0-9a-f-]*(?=[ ,])/gm, 'ID')
     .replaceAll(/20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, '*')
     .split('\n')
     .map((line) => line.trimEnd())

@@ -2,6 +2,7 @@ import type { BundleOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
 import { printMessages } from '../instance/print-messages.ts';
 import { printJson } from '../print-json.ts';
+import { showTime } from '../show-time.ts';
 import type { Terminal } from '../terminal.ts';
 import { addInstanceDeleteCommand } from './instance-delete.ts';
 import { addInstanceExportCommand } from './instance-export.ts';
@@ -35,12 +36,19 @@ export function addInstanceCommand(program: GdnCommand): void {
   addInstanceDeleteCommand(group);
 }
 
-async function showList(options: BundleOptions): Promise<Result> {
+async function showList(options: BundleOptions, terminal: Terminal): Promise<Result> {
   const [{ placeOfSwarm }, { listInstances }] = await imports();
   const instances = await listInstances(await placeOfSwarm(options));
   const shown = instances.map(({ agent, instanceKey, status, messages, updatedAt, inputs = 0, problem }) => {
     const waiting = inputs === 0 ? [] : [`${inputs} ${inputs === 1 ? 'input' : 'inputs'} not handled yet`];
-    const contents = messages === null ? [] : [`${messages} messages`, updatedAt ?? 'no turn yet', ...waiting];
+    const contents =
+      messages === null
+        ? []
+        : [
+            `${messages} ${messages === 1 ? 'message' : 'messages'}`,
+            updatedAt === null ? 'no turn yet' : showTime(updatedAt, terminal),
+            ...waiting,
+          ];
     const parts = [status, ...contents, ...(problem === undefined ? [] : [problem])];
     return `${agent} ${instanceKey}: ${parts.join(', ')}\n`;
   });

@@ -45,6 +45,6 @@ async function replay(request: ReplayRequest, terminal: Terminal, signal: AbortS
   ]);
   const report = await replayTurn(request, terminal, signal);
   const isSame = report.divergence === undefined && report.without === undefined;
-  const text = renderReplay(report, { colors: terminal.colors, swap: request.swap });
+  const text = renderReplay(report, terminal, request.swap);
   return { json: report, text, code: isSame ? exitCodes.ok : exitCodes.failure };
 }

@@ -1,5 +1,6 @@
 import type { BundleOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
+import type { Terminal } from '../terminal.ts';
 import { startCommand } from '../swarm/start-command.ts';
 import { statusJson } from '../swarm/status-json.ts';
 
@@ -17,7 +18,7 @@ export function addStatusCommand(program: GdnCommand): void {
     .runs(showStatus);
 }
 
-async function showStatus(options: BundleOptions): Promise<Result> {
+async function showStatus(options: BundleOptions, terminal: Terminal): Promise<Result> {
   const [{ placeOfSwarm }, { attachSwarm }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../swarm/attach-swarm.ts'),
@@ -26,7 +27,7 @@ async function showStatus(options: BundleOptions): Promise<Result> {
   const status = await (await attachSwarm(place))?.status();
   if (status !== undefined) {
     const { describeStatus } = await import('../swarm/describe-status.ts');
-    return { json: statusJson(status), text: describeStatus(status) };
+    return { json: statusJson(status), text: describeStatus(status, terminal) };
   }
   const { describeLeftWork, readLeftWork } = await import('../swarm/left-work.ts');
   const left = await readLeftWork(place);

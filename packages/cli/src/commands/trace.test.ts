@@ -152,7 +152,7 @@ describe('gdn trace', () => {
       await Bun.sleep(20);
       rows = (await gdn('trace')).stdout;
     }
-    const id = (/ ([0-9a-f]{8}) /.exec(rows) ?? [])[1] ?? '';
+    const id = (/ ([0-9a-f]{8}[0-9a-f-]*) /.exec(rows) ?? [])[1] ?? '';
     const { stdout } = await gdn('trace', id);
     expect(stdout).toContain('│ ✗ E_MODEL_FAILED');
     await gdn('stop');

@@ -25,7 +25,7 @@ afterAll(async () => {
 
 test('F-23 every command shows the same short id of a turn, and accepts it', async () => {
   const [, short = ''] =
-    /^Accepted by host \(default\): turn ([0-9a-f]{8,})\n$/.exec(await gdn('send --input Hi')) ?? [];
+    /^Accepted by host \(default\): turn ([0-9a-f-]{8,})\n$/.exec(await gdn('send --input Hi')) ?? [];
   while (!(await gdn('trace')).includes('E_MODEL_FAILED')) await Bun.sleep(20);
   const { turns, traceId } = await json(`trace ${short}`);
   const { turnId } = turns[0];
@@ -52,8 +52,9 @@ test('F-23 cancel takes the short id', async () => {
   const whom = '--instance cancelled';
   const { turnId, eventId } = await json(`send --input slow ${whom}`);
   expect(turnId).toBe(`turn-${eventId}`);
-  expect(await gdn(`cancel ${whom} --id 1f3a9c2b`)).toBe('No such turn is running or waiting.\n');
-  expect(await gdn(`cancel ${whom} --id ${eventId.slice('event-'.length, 'event-'.length + 10)}`)).toBe('Cancelled.\n');
+  expect(await json(`cancel ${whom} --id 1f3a9c2b`)).toEqual({ cancelled: false });
+  const short = eventId.slice('event-'.length).slice(0, 10);
+  expect(await json(`cancel ${whom} --id ${short}`)).toEqual({ cancelled: true });
 });
 
 test('F-23 Studio shows the short id', async () => {

@@ -7,17 +7,21 @@ import { harmlessText } from '../harmless-text.ts';
 import { describeAuthor } from './describe-author.ts';
 import { describeMessage } from './describe-message.ts';
 import { showTime } from '../show-time.ts';
-import type { Colors, Terminal } from '../terminal.ts';
+import type { Terminal } from '../terminal.ts';
 
 const LEAST_WORDS = 24;
 
-export function renderBlame({ messages }: Blame, { colors, columns = PIPED }: Pick<Terminal, 'colors' | 'columns'>) {
-  return messages.flatMap((each) => renderMessage(each, colors, columns).map((line) => `${line.trimEnd()}\n`)).join('');
+type BlameTerminal = Pick<Terminal, 'colors' | 'columns' | 'isWatched'>;
+
+export function renderBlame({ messages }: Blame, terminal: BlameTerminal): string {
+  return messages.flatMap((each) => renderMessage(each, terminal).map((line) => `${line.trimEnd()}\n`)).join('');
 }
 
-function renderMessage(blamed: BlamedMessage, colors: Colors, columns: number): string[] {
+function renderMessage(blamed: BlamedMessage, terminal: BlameTerminal): string[] {
   const { seq, message, replaced, origin } = blamed;
-  const head = `${colors.bold(`#${seq}`)} ${message.data.role}  ${colors.dim(harmlessText(describePut(blamed)))}`;
+  const { colors, columns = PIPED } = terminal;
+  const put = colors.dim(harmlessText(describePut(blamed, terminal)));
+  const head = `${colors.bold(`#${seq}`)} ${message.data.role}  ${put}`;
   return [
     head,
     `    ${describeMessage(message, Math.max(LEAST_WORDS, columns - 4))}`,
@@ -30,7 +34,7 @@ function renderMessage(blamed: BlamedMessage, colors: Colors, columns: number): 
 }
 
 /** Formats a line such as `model Model/claude, turn 1f3a9c2b step 0, 2026-01-02T03:04:05Z`. */
-function describePut({ author, turnId, stepId, at, message, origin }: BlamedMessage): string {
+function describePut({ author, turnId, stepId, at, message, origin }: BlamedMessage, terminal: BlameTerminal): string {
   const call = author.kind === 'tool' && message.source.type === 'tool' ? [`call ${message.source.toolCallId}`] : [];
   const from = origin === undefined ? [] : [`from "${origin.instanceKey}" #${origin.seq}`];
   return [
@@ -38,7 +42,7 @@ function describePut({ author, turnId, stepId, at, message, origin }: BlamedMess
     ...call,
     describePlace(stepId ?? origin?.turnId ?? turnId),
     ...from,
-    showTime(at),
+    showTime(at, terminal),
   ].join(', ');
 }
 

@@ -33,7 +33,8 @@ const page: HistoryPage = {
 };
 
 describe('renderHistory', () => {
-  const render = (columns: number) => renderHistory(page, { colors: pc.createColors(false), columns });
+  const render = (columns: number) =>
+    renderHistory(page, { colors: pc.createColors(false), columns, isWatched: false });
 
   test.each([160, 120, 100, 99, 80])('fits into %d columns, one row for each event, in columns', (columns) => {
     const rows = render(columns).trimEnd().split('\n');

@@ -6,20 +6,19 @@ import { harmlessText } from '../harmless-text.ts';
 import { widthOf } from '../graphemes.ts';
 import { padToWidth, PIPED } from '../fit-width.ts';
 import { shorten } from '../shorten.ts';
-import { showTime } from '../show-time.ts';
+import { showClock, showTime } from '../show-time.ts';
 import type { Terminal } from '../terminal.ts';
 import { describeAuthor } from './describe-author.ts';
 import { describeMessage } from './describe-message.ts';
 
 /** In a terminal narrower than this, times and authors are shortened to leave room for the text. */
 const NARROW = 100;
-/** The length of `03:04:05Z`. */
-const CLOCK = 9;
 
 export function renderHistory(
   { first, last, turns }: HistoryPage,
-  { colors, columns = PIPED }: Pick<Terminal, 'colors' | 'columns'>,
+  terminal: Pick<Terminal, 'colors' | 'columns' | 'isWatched'>,
 ): string {
+  const { colors, columns = PIPED } = terminal;
   const events = turns.flatMap((turn) => turn.events);
   const turnIds = turns.map(({ turnId }) => turnId);
   const isNarrow = columns < NARROW;
@@ -31,7 +30,9 @@ export function renderHistory(
   return [...gone, ...turns.flatMap(renderTurn)].join('');
 
   function renderTurn(turn: HistoryTurn): string[] {
-    const head = [shortTurnId(turn.turnId, turnIds), showTime(turn.committedAt), describeEnd(turn)].join('  ');
+    const head = [shortTurnId(turn.turnId, turnIds), showTime(turn.committedAt, terminal), describeEnd(turn)].join(
+      '  ',
+    );
     return [`${colors.bold(harmlessText(head))}\n`, ...turn.events.map(renderEvent)];
   }
 
@@ -39,7 +40,7 @@ export function renderHistory(
     const { seq, at, event } = row;
     const who = padToWidth(nameOf(row), widths.author);
     // The day is left out, because the line of the turn shows it.
-    const time = isNarrow ? showTime(at).slice(-CLOCK) : showTime(at);
+    const time = isNarrow ? showClock(at, terminal) : showTime(at, terminal);
     const start = `  ${String(seq).padStart(widths.seq)}  ${time}  ${who}  ${event.type.padEnd(WIDEST_EVENT)}`;
     const words = describeEvent(row, Math.max(LEAST_WORDS, columns - widthOf(start) - 2));
     return `${`${start}  ${words}`.trimEnd()}\n`;

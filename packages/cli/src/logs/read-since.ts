@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { localDate } from '../show-time.ts';
 
 const unitsMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const timeOfDay = /^\d\d:\d\d(:\d\d)?$/;
@@ -35,13 +36,4 @@ function readTime(text: string, now: Date): Date | undefined {
 function isDate(date: string): boolean {
   const day = new Date(`${date}T00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date);
-}
-
-/** Returns the date of the calendar on the wall: `2026-01-31`. */
-export function localDate(at: Date): string {
-  return [at.getFullYear(), twoDigits(at.getMonth() + 1), twoDigits(at.getDate())].join('-');
-}
-
-export function twoDigits(number: number): string {
-  return String(number).padStart(2, '0');
 }

@@ -1,11 +1,11 @@
 import type { LogLine } from '@goondan/runtime';
 import { shortTurnId } from '@goondan/runtime/internal';
 import { logText, stackIn } from '../log-text.ts';
-import { localDate, twoDigits } from './read-since.ts';
+import { showTime } from '../show-time.ts';
 
 /** Formats a line for people, with its stack. The time is local at a terminal, and UTC in a pipe. */
 export function renderLogLine(line: LogLine, isWatched: boolean): string {
-  return `${isWatched ? localTime(line.time) : line.time} ${textOfLine(line)}`;
+  return `${showTime(line.time, { isWatched }, 'milliseconds')} ${textOfLine(line)}`;
 }
 
 /** Formats a line without its time. */
@@ -15,11 +15,4 @@ export function textOfLine(line: LogLine): string {
   const who = [agent ?? connection, instance, turn, extension].filter(Boolean).join(' ');
   const stack = stackIn(line).map((frame) => `  ${frame}\n`);
   return `${level} ${who === '' ? '' : `${who}: `}${logText(line)}\n${stack.join('')}`;
-}
-
-function localTime(time: string): string {
-  const at = new Date(time);
-  if (Number.isNaN(at.getTime())) return time;
-  const clock = [at.getHours(), at.getMinutes(), at.getSeconds()].map(twoDigits).join(':');
-  return `${localDate(at)} ${clock}.${String(at.getMilliseconds()).padStart(3, '0')}`;
 }

@@ -3,15 +3,21 @@ import { relative } from 'node:path';
 import type { ExplainedDivergence, ReplayedRun, ReplayReport } from '@goondan/runtime/history';
 import { type Change, shortTurnId } from '@goondan/runtime/internal';
 import { showText } from '../approval/show-text.ts';
+import { showTime } from '../show-time.ts';
 import type { Terminal } from '../terminal.ts';
+
+type Watched = Pick<Terminal, 'isWatched'>;
 
 /** `swap`: the files with which extensions were replaced. */
 export function renderReplay(
   report: ReplayReport,
-  { colors, swap }: { readonly colors: Terminal['colors']; readonly swap: Readonly<Record<string, string>> },
+  terminal: Pick<Terminal, 'colors' | 'isWatched'>,
+  swap: Readonly<Record<string, string>>,
 ): string {
+  const { colors } = terminal;
   const { divergence, without, others, layers, stoppedAt, runs = [] } = report;
-  const lines = [describeTurn(report), colors.dim(describeServed(report)), ...runs.map(describeRun).map(colors.dim)];
+  const described = runs.map((run, index) => colors.dim(describeRun(run, index, terminal)));
+  const lines = [describeTurn(report, terminal), colors.dim(describeServed(report)), ...described];
   if (without !== undefined) lines.push('', 'Even without the change:', ...describe(without, colors, swap));
   if (divergence !== undefined) {
     lines.push('', colors.bold('First divergence:'), ...describe(divergence, colors, swap));
@@ -26,9 +32,12 @@ export function renderReplay(
   return `${lines.join('\n')}\n`;
 }
 
-function describeTurn({ turn: { turnId, agentName, instanceKey, startedAt, input = '' } }: ReplayReport): string {
+function describeTurn(
+  { turn: { turnId, agentName, instanceKey, startedAt, input = '' } }: ReplayReport,
+  terminal: Watched,
+): string {
   const asked = input === '' ? '' : `\nasked: ${oneLine(input)}`;
-  return `Replayed turn ${showText(shortTurnId(turnId))} of ${showText(agentName)} (${showText(instanceKey)}), ${startedAt}${asked}`;
+  return `Replayed turn ${showText(shortTurnId(turnId))} of ${showText(agentName)} (${showText(instanceKey)}), ${showTime(startedAt, terminal)}${asked}`;
 }
 
 function describeServed({ steps, served }: ReplayReport): string {
@@ -115,8 +124,12 @@ function describeCancel({ place, layer, error = '' }: NonNullable<ReplayReport['
 }
 
 /** Describes one of the runs of a turn that was continued in another process. */
-function describeRun({ startedAt, fromStep, how, outcome, problem, divergence }: ReplayedRun, index: number): string {
-  const run = `run ${index + 1}, ${startedAt}, from step ${fromStep}${endings[how]}`;
+function describeRun(
+  { startedAt, fromStep, how, outcome, problem, divergence }: ReplayedRun,
+  index: number,
+  terminal: Watched,
+): string {
+  const run = `run ${index + 1}, ${showTime(startedAt, terminal)}, from step ${fromStep}${endings[how]}`;
   if (outcome === undefined) return `${run}: not replayed, ${problem ?? 'nothing is recorded of it'}`;
   return `${run}: ${count(outcome.layers, 'layer')} compared${divergence === undefined ? '' : ', with a divergence'}`;
 }

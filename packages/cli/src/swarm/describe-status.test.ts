@@ -25,7 +25,15 @@ test('texts of a server cannot start new lines', () => {
     connections: [],
   };
   // The cast is safe: the other fields of a status are not shown.
-  const shown = describeStatus(swarm as unknown as SwarmStatus);
+  const shown = describeStatus(swarm as unknown as SwarmStatus, { isWatched: false });
   expect(shown).toContain('withheld: no');
   expect(shown.match(/^ {2}other/gm)).toBeNull();
+});
+
+test('F-22 at a terminal, times are local, as in the log', () => {
+  const startedAt = new Date(2026, 0, 2, 3, 4, 5).toISOString();
+  const status = { swarm: 'shop', pid: 7, startedAt, instances: [], connections: [] } as unknown as SwarmStatus;
+  expect(describeStatus(status, { isWatched: true })).toBe(
+    'Swarm "shop" runs in process 7 since 2026-01-02 03:04:05.\n',
+  );
 });

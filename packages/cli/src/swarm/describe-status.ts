@@ -2,11 +2,16 @@ import type { SwarmStatus } from '@goondan/runtime';
 import { describeExtensionStatus } from '@goondan/runtime/internal';
 import type { ExtensionStatusChanged } from '@goondan/types';
 import { harmlessText } from '../harmless-text.ts';
+import { showTime } from '../show-time.ts';
+import type { Terminal } from '../terminal.ts';
 
 /** Describes the status for people: the swarm, then one line per instance and connection. */
-export function describeStatus({ swarm, pid, startedAt, instances, connections }: SwarmStatus): string {
+export function describeStatus(
+  { swarm, pid, startedAt, instances, connections }: SwarmStatus,
+  terminal: Pick<Terminal, 'isWatched'>,
+): string {
   const lines = [
-    `Swarm "${swarm}" runs in process ${pid} since ${startedAt}.`,
+    `Swarm "${swarm}" runs in process ${pid} since ${showTime(startedAt, terminal)}.`,
     ...instances.flatMap(({ agent, instanceKey, status, pid: own, queued, problem, approvals, extensions = [] }) => [
       line(
         `${agent} (${instanceKey})`,
@@ -15,7 +20,7 @@ export function describeStatus({ swarm, pid, startedAt, instances, connections }
         queued === 0 ? undefined : `${queued} queued`,
         problem,
       ),
-      ...extensions.flatMap(describePart),
+      ...extensions.flatMap((part) => describePart(part, terminal)),
     ]),
     ...connections.map(({ connection, status, pid: own, problem }) =>
       line(connection, status, own, undefined, problem),
@@ -25,8 +30,10 @@ export function describeStatus({ swarm, pid, startedAt, instances, connections }
 }
 
 /** Describes a service of an extension, such as a server, below its agent, with the last lines it printed. */
-function describePart(status: ExtensionStatusChanged): string[] {
-  const [first = '', ...more] = describeExtensionStatus(status).map((text) => harmlessText(text));
+function describePart(status: ExtensionStatusChanged, terminal: Pick<Terminal, 'isWatched'>): string[] {
+  const [first = '', ...more] = describeExtensionStatus(status, (time) => showTime(time, terminal)).map((text) =>
+    harmlessText(text),
+  );
   const withheld = (status.withheld ?? []).map(({ name, problem }) => harmlessText(`withheld: ${name}: ${problem}`));
   return [`    ${first}`, ...[...more, ...withheld].map((text) => `      ${text}`)];
 }

@@ -3,6 +3,7 @@ import { renderTrace, type TurnTrace } from '@goondan/runtime/history';
 import { shortTurnId } from '@goondan/runtime/internal';
 import { cutToWidth, PIPED } from '../fit-width.ts';
 import { harmlessText } from '../harmless-text.ts';
+import { showTime } from '../show-time.ts';
 import type { Terminal } from '../terminal.ts';
 import { fitTree } from './fit-tree.ts';
 
@@ -15,15 +16,17 @@ const legend =
  */
 export function printTrace(
   turns: readonly TurnTrace[],
-  { print, colors, columns }: Terminal,
+  terminal: Terminal,
   { isFull = false, hasHeads = true }: { readonly isFull?: boolean; readonly hasHeads?: boolean } = {},
 ): void {
+  const { print, colors, columns } = terminal;
+  const time = (text: string) => showTime(text, terminal);
   const styles = { kind: colors.cyan, name: colors.bold, time: colors.dim, change: colors.yellow, error: colors.red };
   const fit = (start: string, text: string) => cutToRoom(text, (columns ?? PIPED) - Bun.stringWidth(start));
   const trees = turns.map((turn) => {
-    const whole = renderTrace(turn, { paint: (style, text) => styles[style](text), fit, isFull });
+    const whole = renderTrace(turn, { paint: (style, text) => styles[style](text), fit, time, isFull });
     const tree = columns === undefined ? whole : fitTree(whole, columns);
-    return hasHeads ? `${colors.dim(describeTurn(turn))}\n${tree}` : tree;
+    return hasHeads ? `${colors.dim(describeTurn(turn, time(turn.startedAt)))}\n${tree}` : tree;
   });
   print(`${colors.dim(isFull ? `${legend} · » what it said` : legend)}\n${trees.join('\n')}\n`);
 }
@@ -35,7 +38,7 @@ function cutToRoom(text: string, room: number): string {
 
 const LEAST_ROOM = 12;
 
-function describeTurn({ turnId, traceId, startedAt, input = '' }: TurnTrace): string {
+function describeTurn({ turnId, traceId, input = '' }: TurnTrace, startedAt: string): string {
   const asked = input === '' ? '' : `\nasked: ${harmlessText(input.replaceAll(/\s+/g, ' '))}`;
-  return `turn ${harmlessText(shortTurnId(turnId))} of trace ${harmlessText(traceId)}, ${startedAt}${asked}`;
+  return `turn ${harmlessText(shortTurnId(turnId))} of trace ${harmlessText(traceId)}, ${harmlessText(startedAt)}${asked}`;
 }

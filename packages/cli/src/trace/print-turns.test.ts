@@ -9,7 +9,7 @@ const turn = (instanceKey: string, input: string): TurnSummary => ({
   spanId: 'b'.repeat(16),
   agentName: 'host',
   instanceKey,
-  startedAt: '2026-01-02T03:04:05.000Z',
+  startedAt: new Date(2026, 0, 2, 3, 4, 5).toISOString(),
   input,
   resumes: 0,
 });
@@ -26,7 +26,7 @@ test.each<[string, Partial<TurnSummary>]>([
   expect(screen).toEndWith(`  ${outcome}  Hi\n`);
 });
 
-test('the table is as wide as the terminal, also with wide characters', () => {
+test('F-22 the table has local times, and is as wide as the terminal, also with wide characters', () => {
   let screen = '';
   const stdout = { write: (text: string) => (screen += text), isTTY: true, columns: 90 };
   const terminal = openTerminal({ stdout, stderr: stdout, env: { NO_COLOR: '1' } });
@@ -37,7 +37,8 @@ test('the table is as wide as the terminal, also with wide characters', () => {
   const [heads = '', ...rows] = screen.trimEnd().split('\n');
   const startOf = (row: string, word: string) => Bun.stringWidth(row.slice(0, row.indexOf(word)));
   for (const row of rows) {
-    expect(row).toStartWith('2026-01-02T03:04:05Z  host');
+    // At a terminal, times are local.
+    expect(row).toStartWith('2026-01-02 03:04:05  host');
     expect(startOf(row, 'turn-1')).toBe(startOf(heads, 'turn '));
     expect(Bun.stringWidth(row)).toBeLessThanOrEqual(90);
   }

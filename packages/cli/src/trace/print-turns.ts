@@ -7,10 +7,11 @@ import { cutToWidth, padToWidth, PIPED } from '../fit-width.ts';
 import { showTime } from '../show-time.ts';
 import type { Terminal } from '../terminal.ts';
 
-export function printTurns(turns: readonly TurnSummary[], { print, colors, columns }: Terminal): void {
+export function printTurns(turns: readonly TurnSummary[], terminal: Terminal): void {
+  const { print, colors, columns } = terminal;
   const turnIds = turns.map(({ turnId }) => turnId);
   const rows = turns.map((turn) => [
-    showTime(new Date(turn.startedAt)),
+    showTime(turn.startedAt, terminal),
     harmlessText(turn.agentName),
     cutToWidth(harmlessText(turn.instanceKey), 20),
     cutToWidth(harmlessText(shortTurnId(turn.turnId, turnIds)), WIDEST_ID),

@@ -2,16 +2,19 @@ import type { ExtensionStatusChanged } from '@goondan/types';
 
 /**
  * Describes a status for people. Returns one line, followed by the last lines that the server printed, unless the first
- * line quotes them.
+ * line quotes them. `time` formats a time.
  *
  * @example
  * ['files: failed since 2026-01-02T03:04:05.678Z: MCP server "files" cannot be reached. (E_MCP_CONNECT)', 'bad token']
  */
-export function describeExtensionStatus(status: ExtensionStatusChanged): readonly string[] {
+export function describeExtensionStatus(
+  status: ExtensionStatusChanged,
+  time: (iso: string) => string = (iso) => iso,
+): readonly string[] {
   const { extension, state, since, tools, withheld = [], lost = 0, problem, lines = [] } = status;
   const isConnected = state === 'connected';
   const parts = [
-    state === 'idle' ? 'idle' : `${state} since ${since}`,
+    state === 'idle' ? 'idle' : `${state} since ${time(since)}`,
     ...(isConnected && tools !== undefined ? [counted(tools.length, 'tool')] : []),
     ...(withheld.length === 0 ? [] : [`${withheld.length} withheld`]),
     ...(lost === 0 ? [] : [`lost ${counted(lost, 'time')}`]),

@@ -20,26 +20,35 @@ export interface RenderOptions {
    * Without this function, at most 200 characters are shown.
    */
   readonly fit?: (start: string, text: string) => string;
+  /** Formats a time; without this function, times are shown as in the record, in UTC. */
+  readonly time?: (iso: string) => string;
   /** If true, shows every recorded change, the messages, and the input of calls. */
   readonly isFull?: boolean;
 }
 
 /** Renders a turn with the turns that it requested, or a chain that was recorded in this process. */
 export function renderTrace(turn: TurnTrace | ChainRecord, options: RenderOptions = {}): string {
-  const { paint = (_style, text) => text, fit = (_start, text) => text, isFull = false } = options;
+  const { paint = (_style, text) => text, fit = (_start, text) => text, time = (iso) => iso, isFull = false } = options;
   const chain = isTurn(turn) ? turn.chain : turn;
-  const renderer = new Renderer(paint, isFull, knownMessages(chain));
+  const renderer = new Renderer({ paint, time, isFull }, knownMessages(chain));
   const lines = isTurn(turn) ? renderer.turn(turn) : renderer.chain(turn, 0);
   return joinLines(lines, fit);
 }
 
 class Renderer {
   constructor(
-    private readonly paint: NonNullable<RenderOptions['paint']>,
-    private readonly isFull: boolean,
+    private readonly options: Required<Omit<RenderOptions, 'fit'>>,
     /** The texts of the messages of this turn, by id. */
     private readonly texts: ReadonlyMap<string, string>,
   ) {}
+
+  private get isFull(): boolean {
+    return this.options.isFull;
+  }
+
+  private paint(...piece: Parameters<NonNullable<RenderOptions['paint']>>): string {
+    return this.options.paint(...piece);
+  }
 
   turn(turn: TurnTrace): Line[] {
     const notes = this.turnNotes(turn);
@@ -50,7 +59,7 @@ class Renderer {
 
   /** Renders a turn that this turn called. It has messages of its own. */
   private called(turn: TurnTrace): Line[] {
-    return new Renderer(this.paint, this.isFull, knownMessages(turn.chain)).turn(turn);
+    return new Renderer(this.options, knownMessages(turn.chain)).turn(turn);
   }
 
   /** Renders a chain. `turnStart`: the start of its turn in milliseconds, to place called turns. */
@@ -178,7 +187,7 @@ class Renderer {
 
   /** Renders a connected server as a plain line, and any other server with the reason and the last lines it printed. */
   private status(status: ExtensionStatusChanged): string[] {
-    const [first = '', ...more] = describeExtensionStatus(status).map(shortLine);
+    const [first = '', ...more] = describeExtensionStatus(status, this.options.time).map(shortLine);
     if (status.state !== 'failed' && status.state !== 'reconnecting') return [this.paint('time', `⇄ ${first}`)];
     return [this.paint('error', `✗ ${first}`), ...more.map((line) => this.paint('time', `  ${line}`))];
   }
