@@ -117,7 +117,7 @@ describe('asking another agent', () => {
     expect(engine.calls[0]?.event).not.toHaveProperty('input');
   });
 
-  test('A-01 every call has its own id, which is the same if the turn runs again', async () => {
+  test('every call has its own id, which is the same if the turn runs again', async () => {
     const ids = async () => {
       const engine = engineWithEcho();
       await use(engine, async (agents) => {
@@ -155,7 +155,7 @@ describe('asking another agent', () => {
   });
 
   test.each([Number.POSITIVE_INFINITY, 2 ** 40])(
-    'A-03 a timeout of %p ms is limited to the time of the turn',
+    'a timeout of %p ms is limited to the time of the turn',
     async (timeoutMs) => {
       const timeouts: Parameters<Engine['request']>[2][] = [];
       const request: Engine['request'] = async (_to, _event, given) => {
@@ -275,17 +275,14 @@ describe('asking another agent', () => {
     ]);
   });
 
-  test.each(['turn', 'step', 'tool'] as const)(
-    'A-05 a %s sees the agents it can ask, and their instances',
-    async (from) => {
-      const instances = [{ agentName: 'echo', instanceKey: 'room-1', status: 'idle' as const }];
-      const engine: Engine = { ...engineWithEcho(), list: async () => instances };
-      const look = async (agents: AgentsApi) => [agents.catalog(), await agents.list()];
-      expect(await use(engine, look, { from })).toEqual([[{ name: 'echo' }], instances]);
-    },
-  );
+  test.each(['turn', 'step', 'tool'] as const)('a %s sees the agents it can ask, and their instances', async (from) => {
+    const instances = [{ agentName: 'echo', instanceKey: 'room-1', status: 'idle' as const }];
+    const engine: Engine = { ...engineWithEcho(), list: async () => instances };
+    const look = async (agents: AgentsApi) => [agents.catalog(), await agents.list()];
+    expect(await use(engine, look, { from })).toEqual([[{ name: 'echo' }], instances]);
+  });
 
-  test('A-05 the catalog is a copy: a layer may change it', async () => {
+  test('the catalog is a copy: a layer may change it', async () => {
     const cards = [{ name: 'echo', description: 'Says it again.' }];
     const catalog = async (agents: AgentsApi) => {
       for (const card of agents.catalog()) Reflect.set(card, 'description', 'changed');
@@ -297,7 +294,7 @@ describe('asking another agent', () => {
     ]);
   });
 
-  test('A-01 a request ends when the turn is cancelled', async () => {
+  test('a request ends when the turn is cancelled', async () => {
     const engine = inProcessEngine(manualClock());
     engine.add('sleeper', () => new Promise(() => undefined));
     const cancel = new AbortController();

@@ -87,7 +87,7 @@ const one = async (tool: string, args: JsonObject, options: ScriptedAgentOptions
   (await call([{ tool, args }], options))[0];
 
 describe('the tools for calling other agents', () => {
-  test('A-05 are offered only when the plan has agentTools', async () => {
+  test('are offered only when the plan has agentTools', async () => {
     const names = async (options: ScriptedAgentOptions) => {
       const agent = await scriptedAgent(options);
       await agent.say('hello');
@@ -99,7 +99,7 @@ describe('the tools for calling other agents', () => {
     expect(await names({})).toEqual([]);
   });
 
-  test('A-05 declare their effects, for layers that decide', async () => {
+  test('declare their effects, for layers that decide', async () => {
     const agent = await scriptedAgent({ agentTools: true });
     await agent.say('hello');
     expect(agent.requests[0]?.tools.map(({ name, annotations }) => [name, annotations])).toEqual([
@@ -110,7 +110,7 @@ describe('the tools for calling other agents', () => {
     ]);
   });
 
-  test('A-05 a declared tool of the same name is refused', async () => {
+  test('a declared tool of the same name is refused', async () => {
     const tools = [
       { name: 'agents', exports: [{ name: 'send', description: 'Mine.' }], handlers: { send: () => 'mine' } },
     ];
@@ -119,7 +119,7 @@ describe('the tools for calling other agents', () => {
     expect((await scriptedAgent({ tools })).agent.parts.tools.get('agents__send')).toBeDefined();
   });
 
-  test('A-05 cannot be replaced by an extension', async () => {
+  test('X-09 cannot be replaced by an extension', async () => {
     const usurper = extension('usurper', ({ tools }) =>
       tools.register({ name: 'agents__send', description: 'Mine.' }, () => 'mine'),
     );
@@ -178,7 +178,7 @@ describe('agents__request', () => {
     { target: 'echo', timeoutMs: 0 },
     { target: 'echo', timeoutMs: 'soon' },
     { target: 'echo', metadata: 'none' },
-  ])('A-01 %j is refused as wrong arguments, and no agent is called', async (args) => {
+  ])('%j is refused as wrong arguments, and no agent is called', async (args) => {
     const engine = engineWithEcho();
     expect(await one('agents__request', args, { engine })).toMatchObject({ error: { code: 'E_TOOL_ARGUMENTS' } });
     expect(engine.calls).toEqual([]);
@@ -252,7 +252,7 @@ describe('agents__request', () => {
     ]);
   });
 
-  test('A-03 the wait of your own tool for an agent does not count as the tool’s time; the rest does', async () => {
+  test('the wait of your own tool for an agent does not count as the tool’s time; the rest does', async () => {
     const clock = manualClock();
     const engine = inProcessEngine(clock);
     engine.add('slow', async () => {
@@ -284,7 +284,7 @@ describe('agents__request', () => {
     expect(results).toMatchObject([{ error: { code: 'E_TOOL_TIMEOUT' } }]);
   });
 
-  test('A-01 several in one step wait at the same time, each with its own event', async () => {
+  test('several in one step wait at the same time, each with its own event', async () => {
     const engine = inProcessEngine(systemClock);
     const waiting: string[] = [];
     const all = Promise.withResolvers<void>();
@@ -321,7 +321,7 @@ describe('agents__send', () => {
     });
   });
 
-  test('A-02 messages of one step arrive in the order they were sent', async () => {
+  test('messages of one step arrive in the order they were sent', async () => {
     const engine = engineWithEcho();
     const delivered: unknown[] = [];
     let slow = 3;
@@ -348,14 +348,14 @@ describe('agents__send', () => {
 });
 
 describe('agents__catalog and agents__list', () => {
-  test('A-05 list the agents that can be asked', async () => {
+  test('list the agents that can be asked', async () => {
     const cards = [{ name: 'coder' }, { name: 'echo', description: 'Says it again.' }];
     const engine: Engine = { ...engineWithEcho(), catalog: () => cards };
     expect(await one('agents__catalog', {}, { engine })).toMatchObject({ output: { agents: cards } });
     expect(await one('agents__catalog', {}, {})).toMatchObject({ output: { agents: [] } });
   });
 
-  test('A-05 list at most 100 instances', async () => {
+  test('list at most 100 instances', async () => {
     const instances = Array.from({ length: 130 }, (_, number): AgentInstance => ({
       agentName: 'echo',
       instanceKey: `room-${number}`,
@@ -419,19 +419,19 @@ describe('a call that was interrupted by a crash', () => {
   test.each([
     ['before it was asked', isIntent('tool')],
     ['while it was waited for', isIntent('agent')],
-  ])('A-01 %s is made again, as the same event', async (_, fits) => {
+  ])('%s is made again, as the same event', async (_, fits) => {
     const { results, ids } = await resume(request, await recordUpTo(request, fits));
     expect(results).toMatchObject([ok]);
     expect(ids).toEqual(['turn-e1:0/call/call_0/agent/0']);
   });
 
-  test('A-01 is not made again when its answer was recorded', async () => {
+  test('is not made again when its answer was recorded', async () => {
     const { results, ids } = await resume(request, await recordUpTo(request, isEffect('agent')));
     expect(results).toMatchObject([ok]);
     expect(ids).toEqual([]);
   });
 
-  test('A-02 a message that may have been sent is sent again, as the same event; a recorded one is not', async () => {
+  test('a message that may have been sent is sent again, as the same event; a recorded one is not', async () => {
     const again = await resume(send, await recordUpTo(send, isIntent('tool')));
     expect(again).toMatchObject({
       results: [{ output: { accepted: true } }],

@@ -333,7 +333,7 @@ describe('the deadline', () => {
     expect(ends(calls.turnFinished(at('b'), second, answered('in time')))).toMatchObject([{ callId: 'c2' }]);
   });
 
-  test('A-03 a timer that fires after the reply does nothing', () => {
+  test('a timer that fires after the reply does nothing', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     calls.turnFinished(at('b'), event, answered('x'));
@@ -563,7 +563,7 @@ describe('a send', () => {
     expect(errors(calls.refused(event.id, { code: 'E_INBOX_FULL', message: 'full' }))).toHaveLength(1);
   });
 
-  test('A-02 is the same event in a resumed turn', () => {
+  test('is the same event in a resumed turn', () => {
     const frame = ask(at('b'), { kind: 'send' });
     const first = delivered(broker().call(at('a'), rootEvent(), frame, moment));
     const again = delivered(broker().call(at('a'), rootEvent(), { ...frame, callId: 'c9' }, moment));
@@ -577,7 +577,7 @@ describe('a send', () => {
     expect(ends(calls.delivered(at('b'), event))).toHaveLength(1);
   });
 
-  test('A-03 a request given up during the write of its event is cancelled after the write', () => {
+  test('a request given up during the write of its event is cancelled after the write', () => {
     const givingUp: ((calls: CallBroker, event: AgentEvent) => void)[] = [
       (calls, event) => void calls.expire(event.id),
       (calls) => void calls.cancelled(at('a'), 'c1'),
