@@ -88,11 +88,11 @@ function readIfThere(path: string): string {
 }
 
 describe('twenty planted secrets', () => {
-  test('X-15 are twenty', () => {
+  test('are twenty', () => {
     expect(new Set(names).size).toBe(20);
   });
 
-  test('X-15 show nowhere when every part writes what it knows', async () => {
+  test('show nowhere when every part writes what it knows', async () => {
     const command =
       'env; echo "$TOKEN"; tr "\\0" "\\n" < /proc/self/environ; echo "$TOKEN" > leaked.txt; seq 1 9000; echo "$TOKEN"';
     model.answer(
@@ -138,7 +138,7 @@ describe('twenty planted secrets', () => {
     expect(readFileSync(findFile('host~default', 'archive.jsonl') ?? '', 'utf8')).toContain('***');
   }, 120_000);
 
-  test('X-15 do not reach watchers when a model streams them in pieces', async () => {
+  test('do not reach watchers when a model streams them in pieces', async () => {
     const workspaceId = readdirSync(join(place.stateRoot, 'workspaces'))[0] ?? '';
     const control = await connectSwarm({ stateRoot: place.stateRoot, workspaceId });
     const notices: SwarmNotice[] = [];
@@ -166,7 +166,7 @@ describe('twenty planted secrets', () => {
     expect(findCanaries(JSON.stringify(notices))).toEqual([]);
   }, 60_000);
 
-  test('X-15 are only in the environment of the processes they were declared for', async () => {
+  test('are only in the environment of the processes they were declared for', async () => {
     const mark = `7${process.pid}.5`;
     model.answer(call('bash__exec', { command: `sleep ${mark}`, timeoutMs: 60_000 }), say('done'));
     await gdn('send', '--input', 'wait', '--instance', 'waiting');

@@ -115,7 +115,7 @@ describe("an extension's config", () => {
     expect(String(error)).toContain('Extension/logging');
   });
 
-  test('X-05 loses a field that is undefined, as in JSON', async () => {
+  test('loses a field that is undefined, as in JSON', async () => {
     // Embedders may pass undefined fields.
     const config = { level: undefined, max: 1 } as unknown as JsonObject;
     expect(await start({ config, over: config })).toEqual({ max: 1 });

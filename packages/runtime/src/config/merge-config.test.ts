@@ -18,11 +18,11 @@ describe('a config over another', () => {
     ],
     ['replaces an object by a value', { a: { b: 1 } }, { a: null }, { a: null }],
     ['replaces a value by an object', { a: 1 }, { a: { b: 1 } }, { a: { b: 1 } }],
-  ])('X-05 %s', (_title, under, over, merged) => {
+  ])('%s', (_title, under, over, merged) => {
     expect(mergeConfig(under, over)).toEqual(merged);
   });
 
-  test('X-05 leaves both unchanged and shares nothing with them', () => {
+  test('leaves both unchanged and shares nothing with them', () => {
     const under = { list: [1], deep: { kept: [1] } };
     const over = { deep: { added: [2] } };
     const merged = mergeConfig(under, over);
@@ -34,7 +34,7 @@ describe('a config over another', () => {
     expect(merged).toEqual({ list: [1], deep: { kept: [1], added: [2] } });
   });
 
-  test('X-05 a key named __proto__ is a key like any other', () => {
+  test('a key named __proto__ is a key like any other', () => {
     // Only JSON.parse creates such a key.
     const over = JSON.parse('{"__proto__": {"isAdmin": true}}') as JsonObject;
     const merged = mergeConfig({ a: 1 }, over);
@@ -43,7 +43,7 @@ describe('a config over another', () => {
     expect(Reflect.get({}, 'isAdmin')).toBeUndefined();
   });
 
-  test('X-05 a config merged with an empty one is unchanged', () => {
+  test('a config merged with an empty one is unchanged', () => {
     fc.assert(
       fc.property(jsonObject, (config) => {
         expect(mergeConfig(config, {})).toEqual(config);

@@ -428,7 +428,7 @@ describe('a draining connector', () => {
   });
 });
 
-describe('X-15 the secrets of a connection', () => {
+describe('the secrets of a connection', () => {
   const secrets = { token: 'sk-live-12345', short: 'abc' };
 
   test('are masked in its log', async () => {

@@ -117,7 +117,7 @@ describe('the logger', () => {
     ]);
   });
 
-  test('X-15 forgets the oldest name when there are very many', () => {
+  test('forgets the oldest name when there are very many', () => {
     const { logger, lines } = openLogger();
     logger.count('oldest');
     for (let number = 0; number < 1_000; number++) logger.count(`name-${number}`);
@@ -168,7 +168,7 @@ describe('a line in the log', () => {
     ]);
   });
 
-  test('X-15 is cut when it is very long, after its secrets are masked: no half of one is left', async () => {
+  test('is cut when it is very long, after its secrets are masked: no half of one is left', async () => {
     const secret = 'sk-live-0123456789abcdef';
     const agent = await scriptedAgent({
       secrets: [secret],

@@ -15,7 +15,7 @@ import { LONGEST_ESCAPED } from './unescaped-scan.ts';
 const awkward = 'p&ss "word"\\ + é';
 
 describe('the mask', () => {
-  test('X-15 removes a secret from a text, at every occurrence', () => {
+  test('removes a secret from a text, at every occurrence', () => {
     const mask = maskSecrets(['sk-live-12345']);
     expect(mask('key sk-live-12345, again sk-live-12345.')).toBe('key ***, again ***.');
   });
@@ -29,14 +29,14 @@ describe('the mask', () => {
     ['printed inside an object', inspect({ key: awkward })],
     ['JSON-escaped inside JSON', JSON.stringify({ body: JSON.stringify({ key: awkward }) })],
     ['JSON-escaped inside an object', inspect({ body: JSON.stringify({ key: awkward }) })],
-  ])('X-15 removes a secret that is there %s', (_title, text) => {
+  ])('removes a secret that is there %s', (_title, text) => {
     const masked = maskSecrets([awkward])(text);
     expect(masked).toContain('***');
     expect(masked).not.toContain('ss');
     expect(masked).not.toContain('word');
   });
 
-  test('X-15 removes every line of a secret of several lines, however it is printed', () => {
+  test('removes every line of a secret of several lines, however it is printed', () => {
     const lines = ['-----BEGIN KEY-----', 'MIIE'.repeat(16), 'hkiG'.repeat(16), '-----END KEY-----'];
     const key = lines.join('\n');
     const mask = maskSecrets([key]);
@@ -45,31 +45,31 @@ describe('the mask', () => {
     }
   });
 
-  test('X-15 a secret that contains another one is removed as a whole', () => {
+  test('a secret that contains another one is removed as a whole', () => {
     const mask = maskSecrets(['password', 'password-of-mina']);
     expect(mask('password-of-mina')).toBe('***');
     expect(mask('password of mina')).toBe('*** of mina');
   });
 
-  test('X-15 nothing is left of overlapping secrets', () => {
+  test('nothing is left of overlapping secrets', () => {
     const mask = maskSecrets(['password', 'word-of-mina', 'abcabcabc']);
     expect(mask('my password-of-mina!')).toBe('my ***!');
     expect(mask('-abcabcabcabc-')).toBe('-***-');
     expect(mask('passwordpassword')).toBe('******');
   });
 
-  test('X-15 values of fewer than 8 characters are not secrets', () => {
+  test('values of fewer than 8 characters are not secrets', () => {
     expect(maskSecrets(['1234567', ''])('1234567 and nothing')).toBe('1234567 and nothing');
     expect(maskSecrets(['12345678'])('12345678')).toBe('***');
   });
 
-  test('X-15 a secret may contain anything, even half a character', () => {
+  test('a secret may contain anything, even half a character', () => {
     const mask = maskSecrets(['$& $1 .* [a-z]', 'half \ud83d of it']);
     expect(mask('so: $& $1 .* [a-z]')).toBe('so: ***');
     expect(mask('so: half \ud83d of it')).toBe('so: ***');
   });
 
-  test('X-15 any secret is removed from any text, in every form', () => {
+  test('any secret is removed from any text, in every form', () => {
     fc.assert(
       fc.property(anyText({ minLength: 8 }), fc.string(), fc.string(), (secret, before, after) => {
         // Secrets with asterisks are left out, because a mask of asterisks cannot hide them.
@@ -82,7 +82,7 @@ describe('the mask', () => {
     );
   });
 
-  test('X-15 without secrets a text stays unchanged', () => {
+  test('without secrets a text stays unchanged', () => {
     expect(maskSecrets([])('anything')).toBe('anything');
   });
 });
@@ -248,13 +248,13 @@ describe('T-14 the forms', () => {
 });
 
 describe('the mask of a JSON value', () => {
-  test('X-15 reaches texts and keys at every depth, and leaves the rest', () => {
+  test('reaches texts and keys at every depth, and leaves the rest', () => {
     const mask = maskSecrets(['secret-1234']);
     const value = { list: ['a secret-1234', { 'secret-1234': 'x' }], count: 3, none: null, yes: true };
     expect(maskJson(value, mask)).toEqual({ list: ['a ***', { '***': 'x' }], count: 3, none: null, yes: true });
   });
 
-  test('X-15 a value without secrets is returned by reference', () => {
+  test('a value without secrets is returned by reference', () => {
     const value = { list: [{ text: 'nothing here' }], number: 1, none: null };
     expect(maskJson(value, maskSecrets(['sk-live-12345']))).toBe(value);
     const other = { list: [{ text: 'sk-live-12345' }], same: value };

@@ -64,12 +64,12 @@ function textOf(secrets: readonly string[]): fc.Arbitrary<string> {
 const cases = secretTexts.chain((secrets) => fc.tuple(fc.constant(secrets), textOf(secrets), sizes));
 
 describe('the mask of a text in pieces', () => {
-  test('X-15 hides a secret that is spread over pieces', () => {
+  test('hides a secret that is spread over pieces', () => {
     const mask = maskSecrets(['sk-live-12345']);
     expect(pass(mask, ['key s', 'k-', 'live-1234', '5 and', ' s'])).toEqual(['key ', '', '', '*** and', ' ', 's']);
   });
 
-  test('X-15 gives the masked whole text, however it is split', () => {
+  test('gives the masked whole text, however it is split', () => {
     fc.assert(
       fc.property(cases, ([secrets, text, lengths]) => {
         const mask = maskSecrets(secrets);
@@ -79,7 +79,7 @@ describe('the mask of a text in pieces', () => {
     );
   });
 
-  test('X-15 hides every character that is part of a secret, and no other', () => {
+  test('hides every character that is part of a secret, and no other', () => {
     fc.assert(
       fc.property(cases, ([secrets, text]) => {
         const mask = maskSecrets(secrets);
@@ -89,7 +89,7 @@ describe('the mask of a text in pieces', () => {
     );
   });
 
-  test('X-15 holds back only a possible beginning of a secret', () => {
+  test('holds back only a possible beginning of a secret', () => {
     fc.assert(
       fc.property(cases, ([secrets, text, lengths]) => {
         const mask = maskSecrets(secrets);
@@ -115,13 +115,13 @@ describe('the mask of a text in pieces', () => {
     );
   });
 
-  test('X-15 starts again after the end', () => {
+  test('starts again after the end', () => {
     const stream = new MaskedStream(maskSecrets(['aaaabbbb']));
     const out = [stream.push('aa'), stream.end(), stream.push('aabbbb'), stream.end()];
     expect(out).toEqual(['', 'aa', 'aabbbb', '']);
   });
 
-  test('X-15 broken off, the beginning of a secret is hidden when it has the minimum length of a secret', () => {
+  test('broken off, the beginning of a secret is hidden when it has the minimum length of a secret', () => {
     const stream = new MaskedStream(maskSecrets(['sk-live-12345', '12345-and-more']));
     const broken = (text: string) => stream.push(text) + stream.breakOff();
     expect(broken('key sk-live')).toBe('key sk-live');

@@ -9,7 +9,7 @@ function openBus() {
 }
 
 describe('the event bus', () => {
-  test('X-13 passes every argument to every handler, in the order they subscribed', () => {
+  test('passes every argument to every handler, in the order they subscribed', () => {
     const { api } = openBus();
     const heard: unknown[][] = [];
     api.on('tea.ready', (...args) => heard.push(['first', ...args]));
@@ -81,7 +81,7 @@ describe('the event bus', () => {
     expect(failures).toEqual([{ event: 'tea.ready', error }]);
   });
 
-  test('X-13 an event without a handler does nothing', () => {
+  test('an event without a handler does nothing', () => {
     expect(() => openBus().api.emit('tea.ready', 1)).not.toThrow();
   });
 
@@ -95,7 +95,7 @@ describe('the event bus', () => {
     expect(heard).toEqual([[started]]);
   });
 
-  test('X-14 a payload is made only when there is a handler or a watcher', () => {
+  test('a payload is made only when there is a handler or a watcher', () => {
     const { bus } = openBus();
     const end = bus.on('turn.started', () => undefined);
     end();

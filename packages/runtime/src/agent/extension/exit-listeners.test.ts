@@ -53,7 +53,7 @@ describe('beforeExit listeners', () => {
     expect(added()).toEqual([same]);
   });
 
-  test('X-17 are an empty list for an extension without any', () => {
+  test('are an empty list for an extension without any', () => {
     expect(collectExitListeners().collected().takeOff()).toEqual([]);
   });
 });

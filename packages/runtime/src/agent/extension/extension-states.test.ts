@@ -78,7 +78,7 @@ describe("an extension's state", () => {
     expect(await api.get()).toEqual({ kept: true });
   });
 
-  test('X-10 is changed only by set: values are copied on the way in and out', async () => {
+  test('is changed only by set: values are copied on the way in and out', async () => {
     const { api } = openState();
     const given = { list: [1] };
     await api.set(given);
@@ -144,7 +144,7 @@ describe('the state of an agent', () => {
     expect(await agent.stateOf('early')).toBe('set');
   });
 
-  test('X-12 is passed on as the same frozen value when it did not change, so that a store can recognize it', async () => {
+  test('is passed on as the same frozen value when it did not change, so that a store can recognize it', async () => {
     const commits: Readonly<Record<string, JsonValue>>[] = [];
     const memory = memoryStore();
     const store: ConversationStore = {
@@ -207,7 +207,7 @@ describe('the state of an agent', () => {
     expect(await agent.stateOf('counter')).toEqual({ count: 1 });
   });
 
-  test('D-04 X-12 is dropped when the turn could not be committed', async () => {
+  test('D-04 is dropped when the turn could not be committed', async () => {
     const memory = memoryStore();
     let isFull = false;
     const commit: ConversationStore['commit'] = (...turn) =>

@@ -58,7 +58,7 @@ describe('an extension module', () => {
     expect(agent.logs.map(({ message }) => message)).toEqual(['here']);
   });
 
-  test.each(['@goondan/types', '@goondan/core'])('X-01 may import from %s', async (name) => {
+  test.each(['@goondan/types', '@goondan/core'])('may import from %s', async (name) => {
     // Links `node_modules`, so that packages can be resolved as from a real bundle.
     await symlink(join(import.meta.dir, '../../../../../node_modules'), join(root, 'node_modules')).catch(
       () => undefined,
@@ -76,14 +76,14 @@ describe('an extension module', () => {
     expect((await agent.messages()).map(({ data }) => data.content)).toContain(`from ${name}`);
   });
 
-  test('X-01 the config is a copy: changing it changes no resource', async () => {
+  test('the config is a copy: changing it changes no resource', async () => {
     const entry = await moduleOf(`export function register(api, config) { config.list.push('changed'); }`, 'js');
     const config = { list: ['kept'] };
     await scriptedAgent({ extensions: [file(entry, config)] });
     expect(config).toEqual({ list: ['kept'] });
   });
 
-  test("X-01 the agent's config is merged over the resource's", async () => {
+  test("the agent's config is merged over the resource's", async () => {
     const entry = await moduleOf(
       `export function register(api, config) { api.logger.info(JSON.stringify(config)); }`,
       'js',
@@ -124,12 +124,12 @@ describe('an extension that cannot be loaded', () => {
     ]);
   });
 
-  test('X-03 an error with its own code keeps it in the message', async () => {
+  test('an error with its own code keeps it in the message', async () => {
     const entry = await moduleOf(`export const register = (api) => api.pipeline.register('mutate', () => 1);`, 'js');
     expect((await refusal(file(entry))).message).toMatch(/register failed: .*kinds are turn.* \(E_PIPELINE_KIND\)$/);
   });
 
-  test('X-03 an error about the extension keeps its code', async () => {
+  test('an error about the extension keeps its code', async () => {
     const register = () => {
       throw new GoondanError('E_EXT_CONFIG', 'level must be debug or info.');
     };

@@ -73,7 +73,7 @@ describe('the extensions of an agent', () => {
     ]);
   });
 
-  test('X-03 exit listeners of the failed one are removed from the process, and not called', async () => {
+  test('exit listeners of the failed one are removed from the process, and not called', async () => {
     const before = process.listeners('beforeExit');
     const called: string[] = [];
     const started = scriptedAgent({
@@ -169,7 +169,7 @@ describe('the cleanup of extensions', () => {
     rmSync(root, { recursive: true });
   });
 
-  test('D-15 X-03 module-level listeners of an extension that fails are removed, and not called', async () => {
+  test('D-15 module-level listeners of an extension that fails are removed, and not called', async () => {
     const root = mkdtempSync(join(tmpdir(), 'gdn-exit-'));
     writeFileSync(join(root, 'broken.ts'), `process.on('beforeExit', () => {}); throw new Error('no');`);
     const before = process.listeners('beforeExit');
@@ -225,7 +225,7 @@ describe('the cleanup of extensions', () => {
     expect(agent.logs).toEqual([]);
   });
 
-  test('X-17 runs one after the other, last loaded first', async () => {
+  test('runs one after the other, last loaded first', async () => {
     const said: string[] = [];
     const agent = await scriptedAgent({
       extensions: [noisy('first', said), noisy('second', said, { cleanup: () => Bun.sleep(2) })],

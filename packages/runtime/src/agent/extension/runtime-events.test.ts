@@ -132,7 +132,7 @@ describe('the runtime events', () => {
   test.each([
     ['turn', ['turn.started', 'turn.failed']],
     ['step', ['turn.started', 'step.started', 'step.failed', 'turn.failed']],
-  ] as const)('X-14 name the extension in the error when a %s layer throws', async (kind, names) => {
+  ] as const)('P-12 name the extension in the error when a %s layer throws', async (kind, names) => {
     const told = await tell({ extensions: [thrower(kind)] });
     expect(told.map(({ name }) => name)).toEqual([...names]);
     expect(told.at(-1)?.args[0]).toMatchObject({
@@ -168,12 +168,18 @@ describe('the runtime events', () => {
       tool: name,
       args: { city: 'Atlantis' },
     }));
-    const told = await tell({ script: [{ when: 'weather', calls }, { say: 'done' }] });
+    const thrower = extension('thrower', ({ pipeline }) => {
+      pipeline.register('toolCall', (ctx) => {
+        if (ctx.toolCallId === 'call_3') throw new Error('toolCall broke');
+        return ctx.next();
+      });
+    });
+    const told = await tell({ script: [{ when: 'weather', calls }, { say: 'done' }], extensions: [thrower] });
     const ends = told.filter(({ name }) => name === 'tool.completed' || name === 'tool.failed');
     expect(ends.map(({ name, args }) => [name, Reflect.get(Object(args[0]), 'toolCallId')])).toEqual([
       ['tool.completed', 'call_1'],
       ['tool.completed', 'call_2'],
-      ['tool.completed', 'call_3'],
+      ['tool.failed', 'call_3'],
     ]);
   });
 

@@ -74,13 +74,13 @@ async function run(more: readonly ExtensionRegister[]) {
 }
 
 describe('the 20 secrets', () => {
-  test('X-15 are in no log line', async () => {
+  test('are in no log line', async () => {
     const { agent } = await run([]);
     expect(agent.logs.length).toBeGreaterThan(200);
     expect(agent.logs.filter((line) => feather.test(JSON.stringify(line)))).toEqual([]);
   });
 
-  test('X-15 are in no tool result, whether a tool or a layer threw', async () => {
+  test('are in no tool result, whether a tool or a layer threw', async () => {
     for (const more of [[], [throwIn('toolCall')]]) {
       const { agent, turn } = await run(more);
       expect(turn.text).toBe('done');
@@ -92,14 +92,14 @@ describe('the 20 secrets', () => {
     }
   });
 
-  test('X-15 are in no turn error', async () => {
+  test('are in no turn error', async () => {
     const { turn } = await run([throwIn('step')]);
     expect(turn.result.error).toMatchObject({ code: 'E_LAYER' });
     expect(turn.result.error?.message).toContain('***');
     expect(JSON.stringify(turn.result)).not.toMatch(feather);
   });
 
-  test('X-15 are in no runtime event', async () => {
+  test('are in no runtime event', async () => {
     for (const more of [[throwIn('step')], [throwIn('toolCall')]]) {
       const { agent } = await run(more);
       expect(JSON.stringify(agent.told)).toContain('***');
@@ -107,7 +107,7 @@ describe('the 20 secrets', () => {
     }
   });
 
-  test('X-15 are in no successful result of a tool or a layer, and in nothing that is stored', async () => {
+  test('are in no successful result of a tool or a layer, and in nothing that is stored', async () => {
     const { agent, turn, written } = await runLeaking();
     expect(turn.text).toContain('***');
     expect(written.map((each) => JSON.stringify(each)).filter((text) => text.includes('***')).length).toBeGreaterThan(
@@ -120,7 +120,7 @@ describe('the 20 secrets', () => {
     expect(await agent.stateOf('keeper')).toEqual({ keys: forms.map(() => expect.stringContaining('***')) });
   });
 
-  test('X-15 are in no request to a model, from a step or a layer', async () => {
+  test('are in no request to a model, from a step or a layer', async () => {
     const { agent } = await runLeaking();
     expect(agent.requests.length).toBeGreaterThanOrEqual(3);
     // The replies are left out, because the test's own script wrote them, secrets included.
@@ -129,14 +129,14 @@ describe('the 20 secrets', () => {
     expect(JSON.stringify(asked)).not.toMatch(feather);
   });
 
-  test('X-15 are in no trace', async () => {
+  test('are in no trace', async () => {
     for (const { turn } of [await runLeaking(), await run([throwIn('toolCall')]), await run([throwIn('step')])]) {
       expect(JSON.stringify(turn.trace)).toContain('***');
       expect(JSON.stringify(turn.trace)).not.toMatch(feather);
     }
   });
 
-  test('X-15 are in no message to another agent', async () => {
+  test('are in no message to another agent', async () => {
     const sent: unknown[] = [];
     const engine: Engine = {
       deliver: async (_to, event) => {
@@ -165,7 +165,7 @@ describe('the 20 secrets', () => {
     expect(JSON.stringify(sent)).not.toMatch(feather);
   });
 
-  test('X-15 reach the handler of a tool when a layer passes one on', async () => {
+  test('reach the handler of a tool when a layer passes one on', async () => {
     const given: unknown[] = [];
     const agent = await scriptedAgent({
       secrets: canaries,

@@ -17,7 +17,7 @@ const parts: AssistantPart[] = [
 ];
 
 describe('a message', () => {
-  test('X-15 has no secret in any of its parts', () => {
+  test('has no secret in any of its parts', () => {
     const masked = maskModelMessage({ role: 'assistant', content: parts }, mask);
     expect(JSON.stringify(masked)).not.toContain('canary');
     expect(masked.content).toEqual([
@@ -35,7 +35,7 @@ describe('a message', () => {
     expect(maskModelMessage(plain, mask)).toEqual({ role: 'system', content: '***' });
   });
 
-  test('X-15 stays valid when a secret equals a word of the format', () => {
+  test('stays valid when a secret equals a word of the format', () => {
     const words = [
       'assistant',
       'tool-call',
@@ -56,7 +56,7 @@ describe('a message', () => {
     expect(maskModelMessage(own, maskSecrets(words))).toBe(own);
   });
 
-  test('X-15 without a secret is returned as the same object, and so is its event', () => {
+  test('without a secret is returned as the same object, and so is its event', () => {
     const message: Message = {
       id: secret,
       data: { role: 'user', content: 'hello' },

@@ -119,7 +119,7 @@ describe('closing an agent', () => {
     expect(agent.logs.map(({ message }) => message)).toEqual(['cleanup was not finished within 400 ms']);
   });
 
-  test('X-17 refuses further events with a code', async () => {
+  test('refuses further events with a code', async () => {
     const agent = await scriptedAgent({ agentName: 'coder' });
     await agent.close();
     expect(await agent.say('hello').catch((error: unknown) => error)).toMatchObject({

@@ -41,7 +41,7 @@ describe('the queue of turns', () => {
     expect(await queue.run(async () => 'again')).toBe('again');
   });
 
-  test('X-17 is idle when nothing runs or waits', async () => {
+  test('is idle when nothing runs or waits', async () => {
     const queue = new TurnQueue(10);
     const said: string[] = [];
     await queue.idle();

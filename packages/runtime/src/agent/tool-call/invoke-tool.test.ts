@@ -130,7 +130,7 @@ describe('the result of a tool call', () => {
     expect(whole.error?.message).toBe('x'.repeat(50));
   });
 
-  test('X-15 an error is masked before it is cut, so that no part of a secret remains', async () => {
+  test('an error is masked before it is cut, so that no part of a secret remains', async () => {
     const secret = 'sk-live-0123456789';
     const thrown = Object.assign(new Error(`${'x'.repeat(40)} ${secret}`), {
       suggestion: `Do not use ${secret}.`,

@@ -67,15 +67,25 @@ describe('the tools of an agent', () => {
     expect(registry.get('weather__get')?.handler).toBe(handler);
   });
 
-  test('X-09 two declared tools cannot have the same name', () => {
+  test('two declared tools cannot have the same name', () => {
     const registry = new ToolRegistry();
     registry.declare(declared('weather__get'));
     expect(() => registry.declare(declared('weather__get'))).toThrow(expect.objectContaining({ code: 'E_TOOL_TAKEN' }));
   });
 
+  /** Registers a bad tool, and checks that it is refused with this code and leaves nothing behind. */
+  function expectRefused(_title: string, badItem: unknown, badHandler: unknown, code: string): void {
+    const registry = new ToolRegistry();
+    expect(() => registry.register('notes', badItem, badHandler)).toThrow(expect.objectContaining({ code }));
+    expect(registry.items()).toEqual([]);
+  }
+
   test.each<[string, unknown, unknown, string]>([
     ['a bad name', item('weather'), handler, 'E_TOOL_NAME'],
     ['no name', { description: 'A tool.' }, handler, 'E_TOOL_NAME'],
+  ])('X-09 a tool with %s is refused and leaves nothing behind', expectRefused);
+
+  test.each<[string, unknown, unknown, string]>([
     ['no description', { name: 'weather__get' }, handler, 'E_TOOL_NAME'],
     ['no object at all', 'weather__get', handler, 'E_TOOL_NAME'],
     ['nothing at all', undefined, handler, 'E_TOOL_NAME'],
@@ -83,11 +93,7 @@ describe('the tools of an agent', () => {
     ['parameters that are a text', { ...item('weather__get'), parameters: 'object' }, handler, 'E_TOOL_SCHEMA'],
     ['parameters that are a list', { ...item('weather__get'), parameters: [] }, handler, 'E_TOOL_SCHEMA'],
     ['parameters that are no JSON', { ...item('weather__get'), parameters: { a: new Map() } }, handler, 'E_TOOL_NAME'],
-  ])('X-09 a tool with %s is refused and leaves nothing behind', (_title, badItem, badHandler, code) => {
-    const registry = new ToolRegistry();
-    expect(() => registry.register('notes', badItem, badHandler)).toThrow(expect.objectContaining({ code }));
-    expect(registry.items()).toEqual([]);
-  });
+  ])('C-13 a tool with %s is refused and leaves nothing behind', expectRefused);
 
   test('C-13 the catalog shows name, description, parameters and annotations, without absent fields', () => {
     const registry = new ToolRegistry();

@@ -106,14 +106,14 @@ describe('the gate of streamed text, and secrets', () => {
   const written = (...pieces: string[]) => pieces.map((text) => ({ type: 'text' as const, text }));
   const reply = (text: string) => ({ content: written(text), finishReason: 'stop' as const, usage });
 
-  test('X-15 a secret that comes in several deltas is not sent; the rest is sent at once', () => {
+  test('a secret that comes in several deltas is not sent; the rest is sent at once', () => {
     const { gate, heard } = masking();
     for (const delta of written('the ', 'key is c', 'anary', '-123', '45', ', you', ' see'))
       gate.streaming(step, delta);
     expect(heard).toEqual(['text 0: the ', 'text 0: key is ', 'text 0: ***', 'text 0: , you', 'text 0:  see']);
   });
 
-  test('X-15 held-back text is sent when the reply is complete, or another part or step begins', () => {
+  test('held-back text is sent when the reply is complete, or another part or step begins', () => {
     const { gate, heard } = masking();
     gate.streaming(step, { type: 'reasoning', text: 'can' });
     gate.streaming(step, { type: 'text', text: 'canary' });
@@ -123,7 +123,7 @@ describe('the gate of streamed text, and secrets', () => {
     expect(heard).toEqual(['reasoning 0: can', 'text 0: canary', 'text 1: c', 'text 0: x']);
   });
 
-  test('X-15 held-back text is sent when the model is broken off, but masked if it is most of a secret', () => {
+  test('held-back text is sent when the model is broken off, but masked if it is most of a secret', () => {
     const { gate, heard } = masking();
     gate.streaming(step, { type: 'text', text: 'a canary' });
     gate.brokenOff();
@@ -133,7 +133,7 @@ describe('the gate of streamed text, and secrets', () => {
     expect(heard).toEqual(['text 0: a ', 'text 0: canary', 'text 0: a ', 'text 0: ***']);
   });
 
-  test('X-15 held-back text of a discarded step is dropped', () => {
+  test('held-back text of a discarded step is dropped', () => {
     const { gate, heard } = masking();
     gate.streaming(step, { type: 'text', text: 'canary-123' });
     gate.discard(step);
@@ -141,7 +141,7 @@ describe('the gate of streamed text, and secrets', () => {
     expect(heard).toEqual(['discard 0', 'text 1: 45']);
   });
 
-  test('X-15 a secret that a buffering layer put into a reply is masked too', () => {
+  test('a secret that a buffering layer put into a reply is masked too', () => {
     const { gate, heard } = masking('model');
     gate.modelFinished(step, reply('it is canary-12345'));
     expect(heard).toEqual(['text 0: it is ***']);

@@ -196,7 +196,7 @@ describe('streaming and secrets', () => {
   const secrets = ['canary-12345'];
   const heard = ({ deltas }: { readonly deltas: readonly TurnDelta[] }) => deltas.map(textOfDelta);
 
-  test('X-15 the held-back text is sent when the step fails, also when the turn does not', async () => {
+  test('the held-back text is sent when the step fails, also when the turn does not', async () => {
     const saving = extension('saving', ({ pipeline }) =>
       pipeline.register('turn', (ctx) =>
         ctx.next().catch(() => ({ turnId: ctx.turnId, finishReason: 'text_response' as const })),
@@ -209,7 +209,7 @@ describe('streaming and secrets', () => {
     expect(heard(turn)).toEqual(['it is ', 'canar']);
   });
 
-  test('X-15 the held-back text is sent when the turn is cancelled', async () => {
+  test('the held-back text is sent when the turn is cancelled', async () => {
     const cancel = new AbortController();
     const agent = await scriptedAgent({
       secrets,
@@ -221,7 +221,7 @@ describe('streaming and secrets', () => {
     expect(heard(await agent.say('hi', { signal: cancel.signal }))).toEqual(['it is ', 'canar']);
   });
 
-  test('X-15 the held-back text is sent when a layer keeps the step from ending', async () => {
+  test('the held-back text is sent when a layer keeps the step from ending', async () => {
     const cancel = new AbortController();
     const hanging = extension('hanging', ({ pipeline }) =>
       pipeline.register('model', async (ctx) => {

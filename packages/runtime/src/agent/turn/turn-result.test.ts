@@ -57,7 +57,7 @@ describe('the result of a turn', () => {
     expect((await agent.say('hello')).text).toBe('Something nicer.');
   });
 
-  test('X-15 has no secret in an error that a layer made itself', async () => {
+  test('has no secret in an error that a layer made itself', async () => {
     const agent = await scriptedAgent({
       secrets: ['sk-live-12345'],
       extensions: [

@@ -373,7 +373,7 @@ test('R-03 connectors that cannot start, exit, flood or block are restarted with
   expect(connections.status().map(({ status }) => status)).toEqual(Array(5).fill('stopped'));
 });
 
-test('X-15 the secrets of a connection appear in nothing it logs, prints or fails with', async () => {
+test('the secrets of a connection appear in nothing it logs, prints or fails with', async () => {
   const secrets = { token: 'sk-live-12345', phrase: 'p&ss "word"\\ + é' };
   const { connections, lines, printed, statusOf } = open([planOf('leaks', { secrets })]);
   await until(() => (statusOf('leaks')?.crashes ?? 0) >= 1 && printed.length >= 2);

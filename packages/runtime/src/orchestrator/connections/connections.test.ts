@@ -251,7 +251,7 @@ describe('the connections of a swarm', () => {
     ]);
   });
 
-  test('X-15 may print their secrets, and readers see them masked', () => {
+  test('may print their secrets, and readers see them masked', () => {
     const { connections, child, output } = open();
     connections.start();
     const print = child().request.onOutput;

@@ -98,7 +98,7 @@ describe('a swarm from a bundle', () => {
     expect(plan.agents[1]?.secrets).toEqual(['guard-token-123']);
   });
 
-  test('X-11 an extension that is listed twice has two names, each with its config', async () => {
+  test('an extension that is listed twice has two names, each with its config', async () => {
     const logging = `${head('Extension', 'log')}spec: { entry: ./log.ts, config: { level: info } }\n`;
     const items = '[Extension/log, { ref: Extension/log, as: loud, config: { level: debug } }]';
     const { plan } = await resolve({
