@@ -14,6 +14,7 @@ import {
   startSwarm,
   type Swarm,
   type SwarmNotice,
+  type SwarmPlan,
   type TurnEnd,
 } from '@goondan/runtime';
 import type { DeclaredAgent, SwarmPolicy } from '@goondan/runtime/bundle';
@@ -31,6 +32,7 @@ export interface TestAgent {
   /** The extensions of the agent, as names of files in `bundle/`. */
   readonly extensions?: readonly string[];
   readonly description?: string;
+  readonly mayAsk?: readonly string[];
 }
 
 export type RuntimeNotice = Extract<SwarmNotice, { readonly type: 'runtime.event' }>;
@@ -139,7 +141,10 @@ export function foldersIn(folder: string): { readonly stateRoot: string; readonl
   return { stateRoot: join(folder, 'state'), work: join(folder, 'work') };
 }
 
-export function testPlan(folder: string, { agents, policy = {} }: TestSwarmOptions): StartSwarmOptions {
+export function testPlan(
+  folder: string,
+  { agents, policy = {} }: TestSwarmOptions,
+): SwarmPlan & Pick<StartSwarmOptions, 'stateRoot'> & { readonly workspace: string } {
   const { stateRoot, work } = foldersIn(folder);
   return {
     name: 'test',
@@ -207,10 +212,11 @@ export async function until<Value>(
 
 const bundle = join(import.meta.dir, 'bundle');
 
-function declare({ name, extensions = [], description }: TestAgent, work: string): DeclaredAgent {
+function declare({ name, extensions = [], description, mayAsk }: TestAgent, work: string): DeclaredAgent {
   return {
     agentName: name,
     ...(description === undefined ? {} : { description }),
+    ...(mayAsk === undefined ? {} : { mayAsk }),
     agentTools: true,
     workdir: work,
     models: { 'Model/scripted': { provider: 'scripted', model: 'test', options: { script: scriptOf(name) } } },

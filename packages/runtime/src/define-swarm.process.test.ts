@@ -51,6 +51,26 @@ describe('a swarm defined in code', () => {
     }
   });
 
+  test('F-18 takes mayAsk, and rejects an unknown agent in it', async () => {
+    using bundle = temporaryBundle(files);
+    const define = (mayAsk: string[]) => {
+      const boss: ResourceDefinition = {
+        kind: 'Agent',
+        metadata: { name: 'boss' },
+        spec: { modelConfig: { modelRef: 'Model/demo' }, mayAsk },
+      };
+      const both: ResourceDefinition = {
+        kind: 'Swarm',
+        metadata: { name: 'both' },
+        spec: { entryAgent: 'Agent/boss', agents: ['Agent/boss', 'Agent/clerk'] },
+      };
+      return defineSwarm({ folder: bundle.folder, resources: [...resources, boss, both], swarm: 'both' });
+    };
+    expect((await define(['Agent/clerk'])).agents).toMatchObject([{ agentName: 'boss', mayAsk: ['clerk'] }, {}]);
+    const refused = await define(['Agent/clerc']).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'E_BUNDLE_INVALID', message: expect.stringContaining('no Agent/clerc') });
+  });
+
   test('R-04 is rejected with all its problems', async () => {
     using bundle = temporaryBundle(files);
     const wrong: ResourceDefinition[] = [

@@ -48,7 +48,7 @@ export interface AgentsApi {
    * Asks another agent and waits for its answer.
    *
    * **Rules** — the request is an effect: it is recorded when it completes, and a resumed turn does not repeat it.
-   * **Errors** — `E_AGENT_UNKNOWN`, `E_AGENT_TIMEOUT`, `E_AGENT_CYCLE`, `E_AGENT_DEADLOCK`, `E_AGENT_DEPTH`,
+   * **Errors** — `E_AGENT_UNKNOWN`, `E_AGENT_NOT_ALLOWED`, `E_AGENT_TIMEOUT`, `E_AGENT_CYCLE`, `E_AGENT_DEADLOCK`, `E_AGENT_DEPTH`,
    * `E_AGENT_FAILED`, `E_CALLS_FULL`, `E_INBOX_FULL`.
    *
    * @example const { response } = await ctx.agents.request({ target: 'retriever', input: 'tea', timeoutMs: 5_000 })
@@ -58,11 +58,11 @@ export interface AgentsApi {
   /** Sends a message to another agent without waiting for an answer. Resolves when the message is accepted. */
   send(params: AgentSend): Promise<{ accepted: boolean }>;
 
-  /** Returns all agents of the swarm that can be called, including this agent. */
+  /** Returns the agents that this agent may call: those of `mayAsk`, or all agents of the swarm, including this one. */
   catalog(): readonly AgentCard[];
 
   /**
-   * Returns the instances that now have a process or a conversation. The result is not recorded, so a resumed turn may
+   * Returns the instances of these agents that now have a process or a conversation. The result is not recorded, so a resumed turn may
    * get a different list.
    */
   list(): Promise<readonly AgentInstance[]>;

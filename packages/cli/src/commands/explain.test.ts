@@ -104,6 +104,23 @@ describe('gdn explain', () => {
     expect(existsSync(place.stateRoot)).toBe(false);
   });
 
+  test('F-18 shows the agents that an agent may ask, if the bundle limits them', async () => {
+    const agent = 'mayAsk: [Agent/helper]';
+    await place.write('limited', { 'goondan.yaml': sampleBundle({ agents: ['helper', 'other'], agent }) });
+    const shown = async (...options: string[]) => (await place.run('explain', 'limited', ...options)).stdout;
+    expect(await shown()).toContain('\nMay ask:    helper\n');
+    expect(await shown('--agent', 'helper')).not.toContain('May ask');
+    expect(JSON.parse(await shown('--json'))).toMatchObject({ source: 'declared', mayAsk: ['helper'] });
+    expect((await place.run('run', 'limited', '--trust', '--input', 'hello')).exitCode).toBe(0);
+    expect(JSON.parse(await shown('--json'))).toMatchObject({ source: 'last-run', mayAsk: ['helper'] });
+    expect(JSON.parse(await shown('--load', '--trust', '--json'))).toMatchObject({
+      source: 'loaded',
+      mayAsk: ['helper'],
+    });
+    await place.write('limited', { 'goondan.yaml': sampleBundle({ agents: ['helper'], agent: 'mayAsk: []' }) });
+    expect(await shown()).toContain('\nMay ask:    none\n');
+  });
+
   test('after a run: the layers of the last start, outermost first; a changed module is reported', async () => {
     const folder = await writeLayered();
     expect((await place.run('run', 'layered', '--trust', '--input', 'hello')).exitCode).toBe(0);

@@ -10,7 +10,7 @@ import type { DeclaredAgent } from './declared-agent.ts';
 export interface AgentStart {
   readonly address: AgentAddress;
   readonly agent: DeclaredAgent;
-  /** All agents of the swarm, including this one. */
+  /** The agents that this agent may call. */
   readonly agents: readonly AgentCard[];
   /** The connections whose events can reach this agent; none when absent. */
   readonly connections?: readonly ConnectionCard[];

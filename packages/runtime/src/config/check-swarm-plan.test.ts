@@ -37,6 +37,18 @@ describe('a plan', () => {
     ],
     [{ agents: [{ agentName: 'clerk', models: {} }] }, 'agent "clerk" has no model'],
     [{ agents: [{ agentName: 'clerk', models, modelRef: 'Model/x' }] }, 'agent "clerk" has no Model/x'],
+    [
+      { agents: [{ agentName: 'clerk', models, mayAsk: ['clerc'] }] },
+      'agent "clerk" may ask "clerc", which the swarm does not have (did you mean "clerk"?)',
+    ],
+    [
+      { agents: [{ agentName: 'clerk', models, mayAsk: [7 as never] }] },
+      'agent "clerk" may ask 7, which the swarm does not have',
+    ],
+    [
+      { agents: [{ agentName: 'clerk', models, mayAsk: 'clerk' as never }] },
+      '`mayAsk` of agent "clerk" is not a list of names',
+    ],
     [{ entryAgent: 'boss' }, 'its entry agent "boss" is not one of its agents'],
     [{ connections: [{ ...connection, connection: 'My Web' }] }, '"My Web" is not a name for a connection'],
     [{ connections: [connection, connection] }, 'two connections are called "web"'],

@@ -1,6 +1,7 @@
 /** Checks a plan before anything is started, and lists all its problems. */
 import { GoondanError } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../json/copy-json.ts';
+import { closestName } from './closest-name.ts';
 import type { IngressRule } from './ingress-rule.ts';
 import { foldCase, resourceNamePattern } from './resource-name.ts';
 import type { SwarmPlan } from './swarm-plan.ts';
@@ -50,10 +51,11 @@ function* findProblems(plan: SwarmPlan): Generator<string> {
   const names = plan.agents.map(({ agentName }) => agentName);
   if (names.length === 0) yield 'it has no agent';
   yield* findNameProblems('agent', names);
-  for (const { agentName, models, modelRef } of plan.agents) {
+  for (const { agentName, models, modelRef, mayAsk } of plan.agents) {
     const refs = Object.keys(models ?? {});
     if (refs.length === 0) yield `agent "${agentName}" has no model`;
     if (modelRef !== undefined && !refs.includes(modelRef)) yield `agent "${agentName}" has no ${modelRef}`;
+    yield* findMayAskProblems(agentName, mayAsk, names);
   }
   const { entryAgent, connections = [], policy = {} } = plan;
   if (entryAgent !== undefined && !names.includes(entryAgent))
@@ -64,6 +66,17 @@ function* findProblems(plan: SwarmPlan): Generator<string> {
   );
   for (const { connection, rules } of connections) yield* findRuleProblems(connection, rules, names);
   yield* findPolicyProblems(policy);
+}
+
+function* findMayAskProblems(agentName: string, mayAsk: unknown, agents: readonly string[]): Generator<string> {
+  if (mayAsk === undefined) return;
+  if (!Array.isArray(mayAsk)) return yield `\`mayAsk\` of agent "${agentName}" is not a list of names`;
+  for (const name of mayAsk) {
+    if (typeof name === 'string' && agents.includes(name)) continue;
+    const meant = typeof name === 'string' ? closestName(name, agents) : undefined;
+    const hint = meant === undefined ? '' : ` (did you mean "${meant}"?)`;
+    yield `agent "${agentName}" may ask ${JSON.stringify(name)}, which the swarm does not have${hint}`;
+  }
 }
 
 function* findNameProblems(kind: string, names: readonly string[]): Generator<string> {

@@ -22,6 +22,8 @@ export interface DeclaredAgent {
   readonly tools?: readonly DeclaredTool[];
   /** If true, the model is offered `agents__request`, `agents__send`, `agents__list` and `agents__catalog`. */
   readonly agentTools?: boolean;
+  /** The names of the agents that this agent may call; all agents of the swarm when absent. The orchestrator checks it. */
+  readonly mayAsk?: readonly string[];
   /** Extensions in order: first swarm-wide ones (`tier: 'swarm'`), then the agent's own. */
   readonly extensions?: readonly DeclaredExtension[];
   readonly policy?: Partial<TurnPolicy>;

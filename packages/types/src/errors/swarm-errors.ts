@@ -24,6 +24,11 @@ export const swarmErrors = {
     meaning: "The called agent's turn ended in an error.",
     suggestion: "Read the message: it contains the called agent's own error.",
   },
+  E_AGENT_NOT_ALLOWED: {
+    forPrograms: true,
+    meaning: 'The target of a request or send is not in `mayAsk` of the agent that asks.',
+    suggestion: 'Ask an agent that the message lists, or add the target to `spec.mayAsk` of the asking agent.',
+  },
   E_AGENT_REQUEST: {
     meaning: 'A request or send to another agent has an invalid parameter.',
     suggestion: 'Correct the parameter that the message names.',

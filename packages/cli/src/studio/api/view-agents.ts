@@ -41,8 +41,8 @@ function partsOf(
 }
 
 /**
- * Returns the parts that only the bundle declares. An agent that has the tools to call others may call every other
- * agent of its swarm.
+ * Returns the parts that only the bundle declares. Without `mayAsk`, an agent that has the tools to call others may call
+ * every other agent of its swarm.
  */
 function declaredOnly(
   declared: DeclaredAgent | undefined,
@@ -50,6 +50,7 @@ function declaredOnly(
 ): Pick<AgentView, 'model' | 'mayAsk'> {
   if (declared === undefined) return {};
   const model = declared.modelRef ?? Object.keys(declared.models)[0];
-  const mayAsk = declared.agentTools === true ? names.filter((name) => name !== declared.agentName) : [];
+  const askable = declared.mayAsk ?? (declared.agentTools === true ? names : []);
+  const mayAsk = askable.filter((name) => name !== declared.agentName);
   return { ...(model !== undefined && { model }), mayAsk };
 }

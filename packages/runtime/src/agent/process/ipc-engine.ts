@@ -36,7 +36,7 @@ export class IpcEngine implements Engine {
   readonly calls = new PendingAnswers<CallOutcome>();
   readonly lists = new PendingAnswers<readonly AgentInstance[]>();
 
-  /** `agents`: the cards of all agents in the swarm. */
+  /** `agents`: the cards of the agents that this agent may call. */
   constructor(
     private readonly channel: AgentChannel,
     private agents: readonly AgentCard[],

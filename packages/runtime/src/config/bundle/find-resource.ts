@@ -1,7 +1,7 @@
 import type { LoadedResource, LoadedResourceOf, Scope } from './bundle.ts';
 import type { WrittenReference } from './kinds/fields.ts';
 import type { ResourceKind } from './kinds/resource-schemas.ts';
-import { parseReference } from './references.ts';
+import { parseReference, referenceOf } from './references.ts';
 
 /** The package whose resources every bundle can refer to without naming the package. */
 export const BASE_LIBRARY = '@goondan/base';
@@ -48,6 +48,11 @@ function isOfKind<Kind extends ResourceKind>(
   kind: Kind,
 ): candidate is LoadedResource & LoadedResourceOf<Kind> {
   return candidate.kind === kind;
+}
+
+/** Lists the agents of a swarm that exist. */
+export function agentsOf(scope: Scope, { resource }: LoadedResourceOf<'Swarm'>): LoadedResourceOf<'Agent'>[] {
+  return resource.spec.agents.flatMap((item) => findResource(scope, 'Agent', referenceOf(item))?.loaded ?? []);
 }
 
 /** Lists the resources of one kind. */

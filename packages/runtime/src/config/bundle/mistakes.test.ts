@@ -419,6 +419,44 @@ const agents: Mistake[] = [
     message: 'spec.extensions lists Extension/log twice.',
   },
   {
+    title: 'F-18 an unknown agent in mayAsk',
+    yaml: documents(agent('critic'), agentSpec('modelConfig: { modelRef: Model/m }\nmayAsk: [‸Agent/critik]')),
+    code: 'E_REF_MISSING',
+    message: 'There is no Agent/critik.',
+    suggestion: 'Did you mean `Agent/critic`?',
+  },
+  {
+    title: 'F-18 a name in mayAsk that is not a reference',
+    yaml: documents(agent('critic'), agentSpec('modelConfig: { modelRef: Model/m }\nmayAsk: [‸critic]')),
+    code: 'E_REF_INVALID',
+    message: '"critic" is not a reference.',
+    suggestion: 'Write `Kind/name`, for example `Agent/critic`.',
+  },
+  {
+    title: 'F-18 another kind in mayAsk',
+    yaml: agentSpec('modelConfig: { modelRef: Model/m }\nmayAsk: [‸Model/m]'),
+    code: 'E_REF_KIND',
+    message: 'This field needs an Agent, not a Model.',
+  },
+  {
+    title: 'F-18 an agent in mayAsk twice',
+    yaml: agentSpec('modelConfig: { modelRef: Model/m }\nmayAsk: [Agent/a, ‸Agent/a]'),
+    code: 'E_REF_TWICE',
+    message: 'spec.mayAsk lists Agent/a twice.',
+  },
+  {
+    title: 'F-18 an agent in mayAsk that is in another swarm only',
+    yaml: documents(
+      agentSpec('modelConfig: { modelRef: Model/m }\nmayAsk: [Agent/critic, ‸Agent/critics]'),
+      agent('critic'),
+      agent('critics'),
+      swarm('Agent/a, Agent/critic'),
+    ),
+    code: 'E_REF_MISSING',
+    message: 'spec.mayAsk: Agent/critics is in no swarm together with Agent/a.',
+    suggestion: 'Did you mean `Agent/critic`?',
+  },
+  {
     title: 'an invalid other name',
     yaml: documents(
       extension('log'),

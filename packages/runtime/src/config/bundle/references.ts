@@ -98,6 +98,7 @@ const referencePlaces: Readonly<Record<ResourceKind, readonly ReferencePlace[]>>
     { expects: 'Model', steps: ['modelConfig', 'models', EACH] },
     { expects: 'Tool', steps: ['tools', EACH, ITEM] },
     { expects: 'Extension', steps: ['extensions', EACH, ITEM] },
+    { expects: 'Agent', steps: ['mayAsk', EACH] },
   ],
   Swarm: [
     { expects: 'Agent', steps: ['entryAgent'] },

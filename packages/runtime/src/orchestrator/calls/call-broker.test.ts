@@ -44,7 +44,7 @@ const agents = ['a', 'b', 'c', 'd', 'e'];
 const times = { queueTimeoutMs: 20_000, turnTimeoutMs: 60_000 };
 const timesOf = () => times;
 const broker = (limits: Partial<typeof defaultCallLimits> = {}) =>
-  new CallBroker(() => ({ agents, limits: { ...defaultCallLimits, ...limits }, timesOf }));
+  new CallBroker(() => ({ agents, askableBy: () => agents, limits: { ...defaultCallLimits, ...limits }, timesOf }));
 
 const answered = (text: string): TurnResult => ({ turnId: text, finishReason: 'text_response' });
 
@@ -58,6 +58,57 @@ function delivered(actions: readonly CallAction[]): AgentEvent {
 const ends = (actions: readonly CallAction[]) => actions.filter((action) => action.type === 'call.end');
 const errors = (actions: readonly CallAction[]) =>
   ends(actions).flatMap(({ outcome }) => (outcome.status === 'failed' ? [outcome.error] : []));
+
+describe('F-18 mayAsk', () => {
+  const allowed: Readonly<Record<string, readonly string[]>> = { a: ['b', 'c'], b: [] };
+  const limited = () =>
+    new CallBroker(() => ({
+      agents,
+      askableBy: (agentName) => allowed[agentName] ?? agents,
+      limits: defaultCallLimits,
+      timesOf,
+    }));
+
+  test.each(['request', 'send'] as const)(
+    'F-18 refuses a %s to any other agent, and names the allowed ones',
+    (kind) => {
+      const refuse = (from: string, to: string) =>
+        errors(limited().call(at(from), rootEvent(), ask(at(to), { kind }), moment));
+      expect(refuse('a', 'd')).toEqual([
+        { code: 'E_AGENT_NOT_ALLOWED', message: 'Agent "a" may not ask agent "d". It may ask: b, c.' },
+      ]);
+      expect(refuse('b', 'a')).toEqual([
+        { code: 'E_AGENT_NOT_ALLOWED', message: 'Agent "b" may not ask agent "a". It may ask no agent.' },
+      ]);
+      // Another instance of the same agent is no exception.
+      const own = errors(limited().call(at('a'), rootEvent(), ask(at('a', 'other'), { kind }), moment));
+      expect(own).toMatchObject([{ code: 'E_AGENT_NOT_ALLOWED' }]);
+      expect(delivered(limited().call(at('a'), rootEvent(), ask(at('c'), { kind }), moment)).source.name).toBe('a');
+      expect(delivered(limited().call(at('e'), rootEvent(), ask(at('d'), { kind }), moment)).source.name).toBe('e');
+    },
+  );
+
+  test('F-18 an unknown agent is still unknown, and the message shows only allowed agents', () => {
+    expect(errors(limited().call(at('a'), rootEvent(), ask(at('nobody')), moment))).toMatchObject([
+      { code: 'E_AGENT_UNKNOWN', message: 'There is no agent "nobody". Agents: b, c.' },
+    ]);
+  });
+
+  test('F-18 an agent that may ask nobody answers its caller', () => {
+    const calls = limited();
+    const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    expect(ends(calls.turnFinished(at('b'), event, answered('hello')))).toMatchObject([
+      { caller: at('a'), outcome: { status: 'answered', result: answered('hello') } },
+    ]);
+  });
+
+  test('F-18 a forged source changes nothing: the channel identifies the caller', () => {
+    const claims = { source: { kind: 'agent', name: 'e' } } as const;
+    expect(errors(limited().call(at('b'), rootEvent(), ask(at('d'), { claims }), moment))).toMatchObject([
+      { code: 'E_AGENT_NOT_ALLOWED' },
+    ]);
+  });
+});
 
 describe('a request', () => {
   test('A-01 A-05 is delivered to its target and ends with the reply', () => {
@@ -403,11 +454,14 @@ describe('a chain of requests', () => {
 
   test('requests may be nested 16 deep', () => {
     const names = Array.from({ length: 18 }, (_, index) => `n${index}`);
-    const calls = new CallBroker(() => ({ agents: names, limits: defaultCallLimits, timesOf }));
+    const calls = new CallBroker(() => ({ agents: names, askableBy: () => names, limits: defaultCallLimits, timesOf }));
     const path = names.map((name) => at(name));
     expect(errors(askAlong(calls, path.slice(0, 17)))).toEqual([]);
     const [error] = errors(
-      askAlong(new CallBroker(() => ({ agents: names, limits: defaultCallLimits, timesOf })), path),
+      askAlong(
+        new CallBroker(() => ({ agents: names, askableBy: () => names, limits: defaultCallLimits, timesOf })),
+        path,
+      ),
     );
     expect(error?.code).toBe('E_AGENT_DEPTH');
     expect(error?.message).toContain('n16 → n17 (instance "default")');

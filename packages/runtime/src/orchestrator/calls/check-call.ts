@@ -10,6 +10,8 @@ import { callersOf } from './stamp-event.ts';
 export interface CallRules {
   /** The names of the swarm's agents. */
   readonly agents: readonly string[];
+  /** Returns the names of the agents that an agent may call. */
+  readonly askableBy: (agentName: string) => readonly string[];
   readonly limits: Readonly<typeof defaultCallLimits>;
   /** Returns the default time limits of requests to an agent: until its turn begins, and until the turn ends. */
   readonly timesOf: (agentName: string) => { readonly queueTimeoutMs: number; readonly turnTimeoutMs: number };
@@ -17,14 +19,14 @@ export interface CallRules {
 
 /** Returns the reason why the call is rejected, or `undefined` if it is allowed. */
 export function checkCall(
-  { agents, limits }: Omit<CallRules, 'timesOf'>,
+  { agents, askableBy, limits }: Omit<CallRules, 'timesOf'>,
   caller: AgentAddress,
   during: AgentEvent,
   frame: CallFrame,
 ): FrameError | undefined {
   const { kind, to, timeoutMs } = frame;
-  const unknown = findAgentProblem(to.agentName, agents);
-  if (unknown !== undefined) return unknown;
+  const forbidden = findTargetProblem(caller.agentName, to.agentName, agents, askableBy(caller.agentName));
+  if (forbidden !== undefined) return forbidden;
   const problem = findKeyProblem(to.instanceKey);
   if (problem !== undefined) return wrong(`its instanceKey ${problem}`);
   if (kind === 'send') return undefined;
@@ -40,6 +42,19 @@ export function checkCall(
     code: 'E_AGENT_DEPTH',
     message: `Requests may be nested ${limits.depth} deep, this one is deeper: ${shown()}.`,
   };
+}
+
+/** Errors show the caller only the agents that it may call. */
+function findTargetProblem(
+  caller: string,
+  target: string,
+  agents: readonly string[],
+  askable: readonly string[],
+): FrameError | undefined {
+  const unknown = findAgentProblem(target, askable);
+  if (unknown === undefined || !agents.includes(target)) return unknown;
+  const allowed = askable.length === 0 ? 'It may ask no agent' : `It may ask: ${askable.join(', ')}`;
+  return { code: 'E_AGENT_NOT_ALLOWED', message: `Agent "${caller}" may not ask agent "${target}". ${allowed}.` };
 }
 
 function wrong(problem: string): FrameError {

@@ -11,7 +11,6 @@ import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
-import { defined } from '../../json/defined.ts';
 import { maskSecrets } from '../../log/mask-secrets.ts';
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import type { ChildOutput, Spawn } from '../../ipc/spawn.ts';
@@ -21,7 +20,7 @@ import { keepGuardian } from '../guardian/keep-guardian.ts';
 import { newTag, RUN_VARIABLE } from '../guardian/process-tag.ts';
 import { agentRunner } from '../../ports/runner-path.ts';
 import { childSpawner } from '../child/spawn-child.ts';
-import { connectionsByAgent } from '../plan/current-plan.ts';
+import { cardsFor, connectionsByAgent } from '../plan/current-plan.ts';
 import { swarmSettings } from '../plan/swarm-settings.ts';
 import { awaitAnswer } from '../supervision/await-answer.ts';
 import type { RunningProcess } from '../supervision/supervise-process.ts';
@@ -80,7 +79,7 @@ export async function runLoneAgent<Value>(
       {
         address: { agentName, instanceKey: 'default' },
         agent,
-        agents: plan.agents.map(({ agentName: other, description }) => defined({ name: other, description })),
+        agents: cardsFor(plan, agent),
         connections: connectionsByAgent(plan).get(agentName) ?? [],
         store: { stateRoot, workspaceId: 'alone' },
         cwd,

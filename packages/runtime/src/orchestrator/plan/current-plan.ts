@@ -5,6 +5,7 @@
 import type { AgentCard, ConnectionCard } from '@goondan/types';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import { partsDigest } from '../../config/parts-digest.ts';
+import { defined } from '../../json/defined.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { TurnPolicy } from '../../config/turn-policy.ts';
 import { type Mask, maskSecrets } from '../../log/mask-secrets.ts';
@@ -20,8 +21,6 @@ export interface Plan {
   readonly names: readonly string[];
   /** The declared agents by name, in the form that their processes get. */
   readonly agents: ReadonlyMap<string, DeclaredAgent>;
-  /** The cards of all agents, which every agent can list. */
-  readonly cards: readonly AgentCard[];
   /** The cards of the connections whose events can reach an agent, by the agent's name. */
   readonly connections: ReadonlyMap<string, readonly ConnectionCard[]>;
   /** Functions that mask secrets, by agent name. */
@@ -62,9 +61,29 @@ export class CurrentPlan {
 export function callRulesOf({ names, settings, agents }: Plan): CallRules {
   return {
     agents: names,
+    askableBy: (agentName) => askable(agents.get(agentName), names),
     limits: settings.calls,
     timesOf: (agentName) => calleeTimes(agents.get(agentName)?.policy),
   };
+}
+
+/** Returns the cards of the agents that an agent may call. */
+export function cardsFor({ agents }: Pick<SwarmPlan, 'agents'>, asker: DeclaredAgent): AgentCard[] {
+  const names = new Set(
+    askable(
+      asker,
+      agents.map(({ agentName }) => agentName),
+    ),
+  );
+  return agents
+    .filter(({ agentName }) => names.has(agentName))
+    .map(({ agentName: name, description }) => defined({ name, description }));
+}
+
+/** Decides which agents an agent may call. */
+function askable(asker: DeclaredAgent | undefined, names: readonly string[]): readonly string[] {
+  const { mayAsk } = asker ?? {};
+  return mayAsk === undefined ? names : names.filter((name) => mayAsk.includes(name));
 }
 
 function readPlan(plan: SwarmPlan, override: Partial<TurnPolicy>): Plan {
@@ -76,10 +95,6 @@ function readPlan(plan: SwarmPlan, override: Partial<TurnPolicy>): Plan {
     entryAgent: entryAgentOf(plan),
     names: agents.map(({ agentName }) => agentName),
     agents: new Map(agents.map((agent) => [agent.agentName, withSwarmPolicy(agent, settings, override)])),
-    cards: agents.map(({ agentName: name, description }) => ({
-      name,
-      ...(description === undefined ? {} : { description }),
-    })),
     connections: connectionsByAgent(plan),
     masks: new Map(agents.map(({ agentName, secrets = [] }) => [agentName, maskSecrets(secrets)])),
     mask: maskSecrets(secretsOf(plan)),

@@ -206,6 +206,18 @@ describe('a new plan', () => {
     expect(changed).toEqual([{ type: 'agents.changed', agents, connections: [] }]);
   });
 
+  test('F-18 a running process is told at once about another mayAsk, and then replaced', async () => {
+    const opened = await open();
+    await opened.send('a', 'hello');
+    const told: unknown[] = [];
+    startsOf(opened, 'a')[0]?.child.channel.onMessage((message) => void told.push(message));
+    const agents = opened.plan.agents.map((agent) => (agent.agentName === 'a' ? { ...agent, mayAsk: ['b'] } : agent));
+    expect((await applyPlan(opened.parts, { ...opened.plan, agents })).changed).toEqual(['Agent/a']);
+    await opened.send('a', 'again');
+    expect(told).toContainEqual({ type: 'agents.changed', agents: [{ name: 'b' }], connections: [] });
+    expect(startsOf(opened, 'a')).toHaveLength(2);
+  });
+
   test('D-25 every process gets the connections that lead to its agent when they have changed', async () => {
     const opened = await open();
     const told: unknown[] = [];

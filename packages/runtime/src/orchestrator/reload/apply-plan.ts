@@ -34,8 +34,7 @@ export async function applyPlan(deps: ReloadDeps, wanted: SwarmPlan): Promise<Pl
   swarm.instances.redeclare();
   const { connections: plans = [] } = wanted;
   connections.replace(plans, namesOf('Connection', changes.changed), after.settings.graceMs);
-  const areKnown = isDeepStrictEqual([before.cards, before.connections], [after.cards, after.connections]);
-  if (!areKnown) swarm.tellAgents();
+  if (!isDeepStrictEqual(toldAbout(before), toldAbout(after))) swarm.tellAgents();
   for (const instance of [...swarm.instances.all()]) {
     const { agentName } = instance.address;
     if (removed.has(agentName)) void retire(instance, before, swarm);
@@ -43,6 +42,12 @@ export async function applyPlan(deps: ReloadDeps, wanted: SwarmPlan): Promise<Pl
   }
   await swarm.wake(namesOf('Agent', changes.added));
   return changes;
+}
+
+/** Returns the parts of a plan that all running processes are told about. */
+function toldAbout({ plan, connections }: Plan) {
+  const agents = plan.agents.map(({ agentName, description, mayAsk }) => ({ agentName, description, mayAsk }));
+  return { agents, connections };
 }
 
 /** Lists the changes from one plan to the other. */

@@ -35,7 +35,7 @@ import {
 import { AgentCalls } from '../router/agent-calls.ts';
 import { Mailboxes } from '../router/mailboxes.ts';
 import type { SwarmTelemetry } from '../../config/telemetry-settings.ts';
-import { callRulesOf, type CurrentPlan } from '../plan/current-plan.ts';
+import { callRulesOf, cardsFor, type CurrentPlan } from '../plan/current-plan.ts';
 import { readPendingInputs } from '../router/read-pending-inputs.ts';
 import type { Grace } from '../supervision/drain-process.ts';
 import { type ProcessListener, type RunningProcess, superviseProcess } from '../supervision/supervise-process.ts';
@@ -249,7 +249,7 @@ export class SwarmAgents {
   #spawn(address: AgentAddress, process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent> {
     const { journal, clock, store, currentPlan, telemetry } = this.deps;
     const { agentName, instanceKey } = address;
-    const { agents, cards, connections, settings } = currentPlan.value;
+    const { plan, agents, connections, settings } = currentPlan.value;
     const agent = agents.get(agentName);
     if (agent === undefined) throw new Error(`"${agentName}" is no agent of this swarm`);
     const cwd = journal.scratchFolder(address);
@@ -262,7 +262,7 @@ export class SwarmAgents {
     const start: AgentStart = {
       address,
       agent,
-      agents: cards,
+      agents: cardsFor(plan, agent),
       connections: connections.get(agentName) ?? [],
       store,
       cwd,
@@ -285,7 +285,10 @@ export class SwarmAgents {
   #heard(at: AgentAddress, frame: AgentFrame): void {
     switch (frame.type) {
       case 'agents.list': {
-        const instances = this.list().slice(0, MOST_LISTED);
+        const askable = new Set(callRulesOf(this.deps.currentPlan.value).askableBy(at.agentName));
+        const instances = this.list()
+          .filter(({ agentName }) => askable.has(agentName))
+          .slice(0, MOST_LISTED);
         return this.instances.find(at)?.say({ type: 'agents.listed', callId: frame.callId, instances });
       }
       case 'delta':
@@ -337,10 +340,15 @@ export class SwarmAgents {
 
   /** Sends the current lists of agents and connections to every process. */
   tellAgents(): void {
-    const { cards: agents, connections } = this.deps.currentPlan.value;
+    const { plan, agents, connections } = this.deps.currentPlan.value;
     for (const instance of this.instances.all()) {
       const { agentName } = instance.address;
-      instance.say({ type: 'agents.changed', agents, connections: connections.get(agentName) ?? [] });
+      const agent = agents.get(agentName);
+      instance.say({
+        type: 'agents.changed',
+        agents: agent === undefined ? [] : cardsFor(plan, agent),
+        connections: connections.get(agentName) ?? [],
+      });
     }
   }
 

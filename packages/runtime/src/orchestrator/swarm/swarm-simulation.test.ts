@@ -102,7 +102,8 @@ class Swarm {
 
   #newBroker(): CallBroker {
     const timesOf = () => ({ queueTimeoutMs: 30_000, turnTimeoutMs: 15_000 });
-    return new CallBroker(() => ({ agents: this.#names(), limits: { ...defaultCallLimits, depth: 5 }, timesOf }));
+    const limits = { ...defaultCallLimits, depth: 5 };
+    return new CallBroker(() => ({ agents: this.#names(), askableBy: () => this.#names(), limits, timesOf }));
   }
 
   run(): void {

@@ -7,16 +7,19 @@ import { meansAgentTools } from '../agent-tools.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { errorIn, type Finding } from '../bundle-problem.ts';
 import { isFolder } from '../files/find-package.ts';
-import { resourcesOf } from '../find-resource.ts';
+import { agentsOf, findResource, resourcesOf } from '../find-resource.ts';
 import { configOf, listedAs, type ListItem, newNameOf, parseReference, referenceOf } from '../references.ts';
+import { closestName, suggestName } from '../../closest-name.ts';
 import { foldCase, resourceNamePattern } from '../../resource-name.ts';
 import { findVariableProblem } from '../../variable-name.ts';
 
 export function* checkAgents(scope: Scope): Generator<Finding> {
   for (const loaded of resourcesOf(scope, 'Agent')) {
-    const { tools, extensions, environment, workdir } = loaded.resource.spec;
+    const { tools, extensions, mayAsk, environment, workdir } = loaded.resource.spec;
     yield* checkListedOnce(loaded, 'tools', tools);
     yield* checkListedOnce(loaded, 'extensions', extensions);
+    yield* checkListedOnce(loaded, 'mayAsk', mayAsk);
+    yield* checkMayAsk(scope, loaded);
     yield* checkAgentTools(scope, loaded);
     yield* checkNewNames(loaded, extensions);
     yield* checkModelNames(loaded);
@@ -71,6 +74,24 @@ function* checkAgentTools(scope: Scope, loaded: LoadedResourceOf<'Agent'>): Gene
     if (!meansAgentTools(scope, referenceOf(item)) || Object.keys(configOf(item)).length === 0) continue;
     const path = ['spec', 'tools', index, 'config'];
     yield errorIn(loaded, path, 'E_TOOL_CONFIG', 'Tool/agents has no config.', 'Leave `config` out.', 'key');
+  }
+}
+
+/** Rejects an agent in `mayAsk` that is in no swarm together with this agent, because it could never be called. */
+function* checkMayAsk(scope: Scope, loaded: LoadedResourceOf<'Agent'>): Generator<Finding> {
+  const swarms = resourcesOf(scope, 'Swarm')
+    .map((swarm) => agentsOf(scope, swarm))
+    .filter((agents) => agents.includes(loaded));
+  // An agent outside of all swarms never runs, or runs in a swarm of another bundle.
+  if (swarms.length === 0) return;
+  const together = new Set(swarms.flat());
+  for (const [index, written] of (loaded.resource.spec.mayAsk ?? []).entries()) {
+    const asked = findResource(scope, 'Agent', written)?.loaded;
+    if (asked === undefined || together.has(asked)) continue;
+    const known = [...together].map(({ identity }) => identity);
+    const message = `spec.mayAsk: ${asked.identity} is in no swarm together with ${loaded.identity}.`;
+    const suggestion = suggestName(closestName(asked.identity, known), known);
+    yield errorIn(loaded, ['spec', 'mayAsk', index], 'E_REF_MISSING', message, suggestion);
   }
 }
 

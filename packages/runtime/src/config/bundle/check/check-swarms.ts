@@ -5,7 +5,7 @@
 import { foldCase } from '../../resource-name.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { errorIn, type Finding } from '../bundle-problem.ts';
-import { findResource, resourcesOf } from '../find-resource.ts';
+import { agentsOf, findResource, resourcesOf } from '../find-resource.ts';
 import { listedAs, referenceOf } from '../references.ts';
 import { checkListedOnce, checkNewNames } from './check-agents.ts';
 
@@ -21,11 +21,8 @@ export function* checkSwarms(scope: Scope): Generator<Finding> {
 }
 
 function* checkEntryAgent(scope: Scope, loaded: LoadedResourceOf<'Swarm'>): Generator<Finding> {
-  const { entryAgent, agents } = loaded.resource.spec;
-  const entry = findResource(scope, 'Agent', entryAgent);
-  if (entry === undefined) return;
-  const listed = agents.map((item) => findResource(scope, 'Agent', referenceOf(item))?.loaded);
-  if (listed.includes(entry.loaded)) return;
+  const entry = findResource(scope, 'Agent', loaded.resource.spec.entryAgent);
+  if (entry === undefined || agentsOf(scope, loaded).includes(entry.loaded)) return;
   const message = `The entry agent ${entry.loaded.identity} is not in spec.agents.`;
   const suggestion = 'Add it to spec.agents, or name an agent of that list.';
   yield errorIn(loaded, ['spec', 'entryAgent'], 'E_REF_MISSING', message, suggestion);

@@ -51,6 +51,11 @@ export const agent = resource(
       z.array(listItem('Tool', { config: config.optional() })),
       'Tools for the model. `Tool/agents` is built in and lets the model call the other agents.',
     ),
+    mayAsk: optional(
+      z.array(reference('Agent')),
+      'The agents that this agent may call, by its tools or its layers; when absent, every agent of the swarm. With `[]` ' +
+        'it calls none. Answers to requests are always allowed.',
+    ),
     extensions: optional(z.array(extensionItem), 'The extensions in order: the first is the outermost layer.'),
     policy: turnPolicy.optional(),
     environment: environment.optional(),

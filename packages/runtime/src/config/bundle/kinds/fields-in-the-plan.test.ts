@@ -60,6 +60,7 @@ const samples: Readonly<Record<string, JsonValue>> = {
   'Agent.prompt.systemRef': './prompt.md',
   'Agent.tools.0.ref': 'Tool/other',
   'Agent.extensions.0.ref': 'Extension/other',
+  'Agent.mayAsk.0': 'Agent/other',
   'Agent.workdir': '.',
   'Swarm.entryAgent': 'Agent/other',
   'Swarm.agents.0.ref': 'Agent/third',

@@ -6,7 +6,8 @@ import type { DeclaredExtension, Tier } from '../../declared-extension.ts';
 import type { DeclaredTool } from '../../declared-tool.ts';
 import { meansAgentTools } from '../agent-tools.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
-import { findResource, type FoundResource } from '../find-resource.ts';
+import { agentsOf, findResource, type FoundResource } from '../find-resource.ts';
+import type { WrittenReference } from '../kinds/fields.ts';
 import { configOf, type ListItem, newNameOf, referenceOf } from '../references.ts';
 import { resolveModels } from './resolve-models.ts';
 import type { ValueReader } from './value-reader.ts';
@@ -36,12 +37,26 @@ export function resolveAgent(
     params: spec.modelConfig.params && defined(spec.modelConfig.params),
     tools: (spec.tools ?? []).flatMap((item) => resolveTool(scope, item, values)),
     agentTools: (spec.tools ?? []).some((item) => meansAgentTools(scope, referenceOf(item))) || undefined,
+    mayAsk: resolveMayAsk(scope, spec.mayAsk, swarm),
     extensions: extensions.filter((extension) => extension !== undefined),
     policy: spec.policy && defined(spec.policy),
     bundleFolder: loaded.folder,
     workdir: spec.workdir === undefined ? workdir : resolve(loaded.folder, spec.workdir),
     environment,
     secrets: [...values.secrets],
+  });
+}
+
+/** Returns the names of the agents. An agent may be in several swarms; only agents of the same swarm count. */
+function resolveMayAsk(
+  scope: Scope,
+  mayAsk: readonly WrittenReference[] | undefined,
+  swarm: FoundResource<'Swarm'>,
+): string[] | undefined {
+  const agents = agentsOf(swarm.scope, swarm.loaded);
+  return mayAsk?.flatMap((written) => {
+    const asked = findResource(scope, 'Agent', written)?.loaded;
+    return asked !== undefined && agents.includes(asked) ? [asked.name] : [];
   });
 }
 

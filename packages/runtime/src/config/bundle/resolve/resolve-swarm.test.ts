@@ -23,6 +23,24 @@ async function refusal(files: Record<string, string>, options: Partial<ResolveOp
 }
 
 describe('a swarm from a bundle', () => {
+  test('F-18 names the agents that an agent may ask, each of the same swarm', async () => {
+    const spec = (more: string) => `{ modelConfig: { modelRef: Model/m }${more} }`;
+    const yaml = documents(
+      `${head('Model', 'm')}${script}`,
+      agent(spec(', mayAsk: [Agent/b, { kind: Agent, name: c }]')),
+      `${head('Agent', 'b')}spec: ${spec(', mayAsk: []')}\n`,
+      `${head('Agent', 'c')}spec: ${spec('')}\n`,
+      `${head('Swarm', 'both')}spec: { entryAgent: Agent/a, agents: [Agent/a, Agent/b, Agent/c] }\n`,
+      `${head('Swarm', 'less')}spec: { entryAgent: Agent/a, agents: [Agent/a, Agent/b] }\n`,
+    );
+    const mayAsk = async (name: string) => {
+      const { plan } = await resolve({ 'goondan.yaml': yaml }, { swarm: name });
+      return plan.agents.map((each) => each.mayAsk);
+    };
+    expect(await mayAsk('both')).toEqual([['b', 'c'], [], undefined]);
+    expect(await mayAsk('less')).toEqual([['b'], []]);
+  });
+
   test('R-04 has its agents and connections, with nothing left to look up', async () => {
     using bundle = temporaryBundle(completeBundle);
     const environment = completeEnvironment;
