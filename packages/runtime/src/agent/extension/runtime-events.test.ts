@@ -168,13 +168,13 @@ describe('the runtime events', () => {
       tool: name,
       args: { city: 'Atlantis' },
     }));
-    const thrower = extension('thrower', ({ pipeline }) => {
+    const breaking = extension('breaking', ({ pipeline }) => {
       pipeline.register('toolCall', (ctx) => {
         if (ctx.toolCallId === 'call_3') throw new Error('toolCall broke');
         return ctx.next();
       });
     });
-    const told = await tell({ script: [{ when: 'weather', calls }, { say: 'done' }], extensions: [thrower] });
+    const told = await tell({ script: [{ when: 'weather', calls }, { say: 'done' }], extensions: [breaking] });
     const ends = told.filter(({ name }) => name === 'tool.completed' || name === 'tool.failed');
     expect(ends.map(({ name, args }) => [name, Reflect.get(Object(args[0]), 'toolCallId')])).toEqual([
       ['tool.completed', 'call_1'],
