@@ -59,3 +59,28 @@ test.each(['legacy', 'auto'] as const)(
     expect(statuses.at(-1)).toEqual({ state: 'connected', target: command });
   },
 );
+
+test('B-06 closing a connection over HTTP ends its session at the server', async () => {
+  const ended: (string | null)[] = [];
+  const session = { 'mcp-session-id': 'session-1' };
+  using server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      if (request.method === 'DELETE') ended.push(request.headers.get('mcp-session-id'));
+      if (request.method !== 'POST') return new Response(null, { status: request.method === 'DELETE' ? 200 : 405 });
+      const { id, params } = await request.json();
+      if (id === undefined) return new Response(null, { status: 202 });
+      const { protocolVersion } = params;
+      const result = { protocolVersion, capabilities: {}, serverInfo: { name: 'web', version: '1' } };
+      return Response.json({ jsonrpc: '2.0', id, result }, { headers: session });
+    },
+  });
+  const quiet = () => undefined;
+  const client = await openClient({ onToolsChanged: quiet, onClosed: quiet, onTrouble: quiet }, quiet);
+  const url = `http://127.0.0.1:${server.port}/mcp`;
+  await client.connect({ type: 'http', url, headers: {}, protocol: 'legacy' }, { timeoutMs: 10_000 });
+  expect(ended).toEqual([]);
+  await client.close();
+  expect(ended).toEqual(['session-1']);
+});
