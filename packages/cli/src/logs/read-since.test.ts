@@ -3,7 +3,7 @@ import { readSince } from './read-since.ts';
 
 const now = new Date(2026, 0, 31, 12, 0, 0);
 
-describe('F-21 logs --since', () => {
+describe('logs --since', () => {
   test.each([
     ['30s', new Date(2026, 0, 31, 11, 59, 30)],
     ['10m', new Date(2026, 0, 31, 11, 50)],
@@ -15,7 +15,7 @@ describe('F-21 logs --since', () => {
     ['2026-01-02 03:04', new Date(2026, 0, 2, 3, 4)],
     ['2026-01-02T03:04:05.678Z', new Date('2026-01-02T03:04:05.678Z')],
     ['2026-01-02T03:04+09:00', new Date('2026-01-01T18:04:00.000Z')],
-  ])('%s is a duration, or a local time unless it names a zone', (text, since) => {
+  ])('F-21 %s is a duration, or a local time unless it names a zone', (text, since) => {
     expect(readSince(text, now)).toEqual(since);
   });
 

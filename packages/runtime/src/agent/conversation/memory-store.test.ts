@@ -181,7 +181,7 @@ describe('the fence', () => {
   });
 });
 
-describe('D-03 a commit of states alone', () => {
+describe('a commit of states alone', () => {
   const refusal = (store: ConversationStore) =>
     store.commitStates(address, 0, { x: 1 }).catch((error: unknown) => error);
 

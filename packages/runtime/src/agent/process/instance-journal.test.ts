@@ -17,7 +17,7 @@ function openInstanceJournal(openDisk: ProcessHost['openJournal']) {
 
 const openSimulated = () => openJournal(simulatedMachine(SimulatedDisk.empty(), 1), simulatedLocation);
 
-test('D-03 a new conversation is empty without reading the journal, which is read once something was written', async () => {
+test('a new conversation is empty without reading the journal, which is read once something was written', async () => {
   let opened = 0;
   const journal = openInstanceJournal(() => {
     opened += 1;
