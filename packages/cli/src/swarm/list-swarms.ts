@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { type ListedWorkspace, listWorkspaces, readSwarmRecord, workspaceFolder } from '@goondan/runtime/internal';
 import { withJournal } from '../instance/with-journal.ts';
+import { mapAtMost } from '../map-at-most.ts';
 import type { SwarmPlace } from './attach-swarm.ts';
 import { readState } from './read-status.ts';
 
@@ -28,13 +29,20 @@ export interface ListedSwarm {
   readonly updatedAt: string | null;
 }
 
+/** The number of workspaces that are read at a time; each opens several files. */
+const AT_ONCE = 16;
+
 /** Lists the running swarms first, then the others; the last used one is the first. */
-export async function listSwarms(stateRoot: string): Promise<ListedSwarm[]> {
-  const listed = await Promise.all(listWorkspaces(stateRoot).map((each) => describe(stateRoot, each)));
+export async function listSwarms(stateRoot: string, readAgents = agentsOnDisk): Promise<ListedSwarm[]> {
+  const listed = await mapAtMost(AT_ONCE, listWorkspaces(stateRoot), (each) => describe(stateRoot, each, readAgents));
   return listed.toSorted(byUse);
 }
 
-async function describe(stateRoot: string, { workspaceId, swarm, instances, updatedAt }: ListedWorkspace) {
+async function describe(
+  stateRoot: string,
+  { workspaceId, swarm, instances, updatedAt }: ListedWorkspace,
+  readAgents: typeof agentsOnDisk,
+) {
   const place = { stateRoot, workspaceId };
   const state = await readState(place);
   const status = state === 'silent' ? undefined : state;
@@ -44,7 +52,7 @@ async function describe(stateRoot: string, { workspaceId, swarm, instances, upda
     running: state !== undefined,
     ...(state === 'silent' && { answers: false as const }),
     ...(status && { pid: status.pid, startedAt: status.startedAt }),
-    agents: status?.agents ?? (await agentsOnDisk(place)),
+    agents: status?.agents ?? (await readAgents(place)),
     folder,
     folderExists: folder !== null && existsSync(folder),
     workspaceId,

@@ -1,0 +1,22 @@
+import { afterEach, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { listSwarms } from './list-swarms.ts';
+
+const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-swarms-'));
+afterEach(() => rmSync(stateRoot, { recursive: true, force: true }));
+
+test('reads at most 16 workspaces at a time', async () => {
+  for (let index = 0; index < 50; index++) mkdirSync(join(stateRoot, 'workspaces', `w-${index}`), { recursive: true });
+  let [running, most] = [0, 0];
+  const listed = await listSwarms(stateRoot, async ({ workspaceId }) => {
+    most = Math.max(most, ++running);
+    await Bun.sleep(1);
+    running -= 1;
+    return [workspaceId];
+  });
+  expect(most).toBe(16);
+  expect(listed).toHaveLength(50);
+  for (const { workspaceId, agents } of listed) expect(agents).toEqual([workspaceId]);
+});
