@@ -69,9 +69,10 @@ test('B-06 closing a connection over HTTP ends its session at the server', async
     async fetch(request) {
       if (request.method === 'DELETE') ended.push(request.headers.get('mcp-session-id'));
       if (request.method !== 'POST') return new Response(null, { status: request.method === 'DELETE' ? 200 : 405 });
-      const { id, params } = await request.json();
+      // Safe: the client of the SDK sends only such messages.
+      const { id, params } = (await request.json()) as { id?: number; params?: { protocolVersion?: string } };
       if (id === undefined) return new Response(null, { status: 202 });
-      const { protocolVersion } = params;
+      const protocolVersion = params?.protocolVersion;
       const result = { protocolVersion, capabilities: {}, serverInfo: { name: 'web', version: '1' } };
       return Response.json({ jsonrpc: '2.0', id, result }, { headers: session });
     },
