@@ -1,4 +1,7 @@
 import { expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { sha256 } from '../../../json/sha256.ts';
 import type { Path, SourceDocument } from '../place.ts';
 import { findKnownDocuments, loadKnownYaml } from './known-yaml.ts';
@@ -35,4 +38,20 @@ test('a text that differs in one character is not known', () => {
 test('the list comes from the build', () => {
   const values = Object.values(loadKnownYaml()).flat();
   expect(values).toContainEqual(expect.objectContaining({ kind: 'Tool', metadata: { name: 'bash' } }));
+});
+
+test('a damaged list is ignored, so the files are parsed', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'goondan-known-'));
+  try {
+    const list = join(folder, 'known-yaml.json');
+    expect(loadKnownYaml(list)).toEqual({});
+    for (const damaged of ['', 'null', '[]', '"x"', '3', `{"${sha256(text)}":{}}`, `{"${sha256(text)}":null}`]) {
+      await Bun.write(list, damaged);
+      expect(findKnownDocuments(loadKnownYaml(list), text, 'a.yaml')).toBeUndefined();
+    }
+    await Bun.write(list, JSON.stringify(known));
+    expect(findKnownDocuments(loadKnownYaml(list), text, 'a.yaml')).toHaveLength(2);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });

@@ -9,6 +9,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { JsonValue } from '@goondan/types';
+import { isPlainObject } from '../../../json/copy-json.ts';
 import { sha256 } from '../../../json/sha256.ts';
 import type { SourceDocument } from '../place.ts';
 import { readYaml } from './read-yaml.ts';
@@ -18,13 +19,18 @@ export type KnownYaml = Readonly<Record<string, readonly JsonValue[]>>;
 
 const builtList = new URL('../../../../dist/known-yaml.json', import.meta.url);
 
-/** Returns the known files; an empty object before the first build. */
-export function loadKnownYaml(): KnownYaml {
+/** Returns the known files; an empty object before the first build, or if the list is damaged. */
+export function loadKnownYaml(list = fileURLToPath(builtList)): KnownYaml {
   try {
-    return JSON.parse(readFileSync(fileURLToPath(builtList), 'utf8'));
+    const known: unknown = JSON.parse(readFileSync(list, 'utf8'));
+    return isKnownYaml(known) ? known : {};
   } catch {
     return {};
   }
+}
+
+function isKnownYaml(known: unknown): known is KnownYaml {
+  return isPlainObject(known) && Object.values(known).every(Array.isArray);
 }
 
 /** Returns the documents of a known file; `undefined` if the text is not known. */
