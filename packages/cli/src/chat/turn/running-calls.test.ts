@@ -16,3 +16,25 @@ test('F-03 the line of a tool call that failed names the place', () => {
     '  ✗ dice__roll failed, 12 ms: E_TOOL_FAILED: sidez is not defined (tools/dice.ts:3:21)',
   );
 });
+
+test('calls beyond the first 1,000 are counted, and have a line when they end', () => {
+  const calls = new RunningCalls('host');
+  const hear = (name: string, spanId: string, agent = 'host') =>
+    calls.hear(
+      {
+        ...{ type: 'runtime.event', at: { agent, instanceKey: 'default' }, name },
+        payload: { spanId, toolName: 'dice__roll', args: '{"sides":6}', duration: 12 },
+      },
+      0,
+    );
+  const textOf = (line: ReturnType<typeof hear>) => line?.map(({ text }) => text).join('');
+  for (let index = 0; index < 1_002; index++) hear('tool.called', `s-${index}`);
+  hear('turn.started', 's-other', 'clerk');
+  expect(textOf(calls.live(0).at(-1))).toBe('  … 997 more');
+  expect(textOf(hear('tool.completed', 's-0'))).toBe('  ✓ dice__roll {"sides":6} ok, 12 ms');
+  expect(textOf(hear('tool.completed', 's-1001'))).toBe('  ✓ dice__roll ok, 12 ms');
+  expect(textOf(hear('turn.completed', 's-other', 'clerk'))).toBe('  ✓ clerk ok, 12 ms');
+  for (let index = 1; index < 1_001; index++) hear('tool.completed', `s-${index}`);
+  expect(calls.live(0)).toEqual([]);
+  expect(hear('tool.completed', 'unknown')).toBeUndefined();
+});

@@ -18,17 +18,17 @@ interface Running {
   readonly since: number;
 }
 
-/**
- * The maximum number of running calls that are shown; a line says how many more there are. Calls beyond `MOST_KEPT` are
- * not shown at all.
- */
+/** The maximum number of running calls that are shown; a line says how many more there are. */
 const MOST_SHOWN = 6;
+/** The maximum number of running calls whose arguments are kept. The others are only counted. */
 const MOST_KEPT = 1_000;
 const LONGEST_ARGUMENTS = 80;
 const LONGEST_REASON = 200;
 
 export class RunningCalls {
   readonly #running = new Map<string, Running>();
+  /** The number of running calls that are not in `#running`. */
+  #counted = 0;
 
   /** `agent` is the agent of the turn; other agents are shown by name. */
   constructor(private readonly agent: string) {}
@@ -37,15 +37,14 @@ export class RunningCalls {
   hear({ name, at, payload }: RuntimeNotice, now: number): Line | undefined {
     const id = textIn(payload, 'spanId');
     const isOther = at.agent !== this.agent;
+    const tool = textIn(payload, 'toolName');
+    const what = name.startsWith('turn.') ? at.agent : isOther ? `${at.agent} · ${tool}` : tool;
     if (name === 'tool.called') {
-      const tool = textIn(payload, 'toolName');
-      const what = isOther ? `${at.agent} · ${tool}` : tool;
       this.#begin(id, { what, args: shorten(textIn(payload, 'args'), LONGEST_ARGUMENTS), since: now });
     }
-    if (name === 'turn.started' && isOther) this.#begin(id, { what: at.agent, args: '', since: now });
+    if (name === 'turn.started' && isOther) this.#begin(id, { what, args: '', since: now });
     if (!isEnd(name) || (name.startsWith('turn.') && !isOther)) return undefined;
-    const ended = this.#running.get(id);
-    this.#running.delete(id);
+    const ended = this.#end(id, what);
     return ended === undefined ? undefined : describeEnd(ended, payload, hasFailed(name, payload));
   }
 
@@ -59,12 +58,21 @@ export class RunningCalls {
         ...argumentsOf(args),
         time(formatElapsed(now - since)),
       ]);
-    const hidden = all.length - shown.length;
+    const hidden = all.length + this.#counted - shown.length;
     return hidden === 0 ? shown : [...shown, [span(`  … ${hidden} more`, 'dim')]];
   }
 
   #begin(id: string, running: Running): void {
     if (this.#running.size < MOST_KEPT) this.#running.set(id, running);
+    else this.#counted += 1;
+  }
+
+  #end(id: string, what: string): Pick<Running, 'what' | 'args'> | undefined {
+    const ended = this.#running.get(id);
+    this.#running.delete(id);
+    if (ended !== undefined || this.#counted === 0) return ended;
+    this.#counted -= 1;
+    return { what, args: '' };
   }
 }
 
@@ -76,7 +84,7 @@ function hasFailed(name: string, payload: Payload): boolean {
   return name.endsWith('.failed') || payload['status'] === 'error';
 }
 
-function describeEnd({ what, args }: Running, payload: Payload, failed: boolean): Line {
+function describeEnd({ what, args }: Pick<Running, 'what' | 'args'>, payload: Payload, failed: boolean): Line {
   const duration = typeof payload['duration'] === 'number' ? formatDuration(payload['duration']) : '';
   if (failed && isCancellation(payload['error'])) {
     return [span('  ✗ ', 'dim'), span(what, 'cyan'), ...argumentsOf(args), span(` cancelled, ${duration}`, 'dim')];
