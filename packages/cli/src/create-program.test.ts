@@ -55,7 +55,7 @@ describe('the commands', () => {
     [['help'], 'Usage: gdn [options] [command]\n'],
     [['help', 'run'], 'Usage: gdn run [options] [folder]\n'],
     [['help', 'instance'], 'Usage: gdn instance [options] [command]\n'],
-    [['help', 'instance', 'show'], 'Usage: gdn instance show [options] <agent> <instance>\n'],
+    [['help', 'instance', 'show'], 'Usage: gdn instance show [options] [agent] [instance]\n'],
     [['instance', '--help'], 'Usage: gdn instance [options] [command]\n'],
     [['run', '--input', 'x', '--help'], 'Usage: gdn run [options] [folder]\n'],
   ])('%p prints the requested help', async (args, beginning) => {

@@ -36,6 +36,8 @@ describe('describeMessages', () => {
   test('shows the last messages, starting with a question, and how to see the others', () => {
     const messages = [1, 2, 3].flatMap((turn) => [createUserMessage(`q${turn}`), createAssistantMessage(`a${turn}`)]);
     expect(texts(messages, { ...all, messages: 3 })).toEqual(['(4 earlier messages: /history 6)', '', '> q3', 'a3']);
+    const [hidden] = texts([createAssistantMessage('Hi.'), ...messages.slice(-2)], { ...all, messages: 2 });
+    expect(hidden).toBe('(1 earlier message: /history 3)');
   });
 
   test('a long message is cut', () => {

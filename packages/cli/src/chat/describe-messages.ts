@@ -18,7 +18,8 @@ export function describeMessages(
   const told = messages.filter(isTold);
   const shown = fromQuestion(told.slice(-bounds.messages));
   const hidden = told.length - shown.length;
-  const above = hidden === 0 ? [] : [line(`(${hidden} earlier messages: /history ${told.length})`, 'dim'), emptyLine];
+  const earlier = `${hidden} earlier ${hidden === 1 ? 'message' : 'messages'}`;
+  const above = hidden === 0 ? [] : [line(`(${earlier}: /history ${told.length})`, 'dim'), emptyLine];
   const described = shown.flatMap((message, index) => {
     const isNext = message.data.role === 'user' && index > 0;
     return [...(isNext ? [emptyLine] : []), ...cut(describe(message), bounds.lines)];

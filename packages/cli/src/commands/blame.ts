@@ -5,8 +5,8 @@ import type { Terminal } from '../terminal.ts';
 export function addBlameCommand(program: GdnCommand): void {
   program
     .command('blame')
-    .argument('<agent>', 'the agent of the conversation')
-    .argument('<instance>', 'the key of the conversation, as `gdn instance list` shows it')
+    .argument('[agent]', 'the agent of the conversation (default: that of the only conversation)')
+    .argument('[instance]', 'the key of the conversation, as `gdn instance list` shows it (default: the only one)')
     .summary('show where each message of a conversation comes from')
     .description(
       'Shows where each message of a conversation comes from: a person, another agent, a model, a tool or an ' +
@@ -25,26 +25,28 @@ export function addBlameCommand(program: GdnCommand): void {
 async function showBlame(
   options: BundleOptions & { readonly at?: string; readonly showReplaced?: boolean },
   terminal: Terminal,
-  agent: string,
-  instanceKey: string,
+  agentName?: string,
+  instanceKey?: string,
 ): Promise<Result> {
-  const [{ placeOfSwarm }, { withInstance }, { blame }, { readMoment }, { renderBlame }] = await Promise.all([
-    import('../swarm/reach-swarm.ts'),
-    import('../instance/read-instances.ts'),
-    import('@goondan/runtime/history'),
-    import('../history/read-moment.ts'),
-    import('../history/render-blame.ts'),
-  ]);
+  const [{ placeOfSwarm }, { chooseInstance }, { withInstance }, { blame }, { readMoment }, { renderBlame }] =
+    await Promise.all([
+      import('../swarm/reach-swarm.ts'),
+      import('../instance/choose-instance.ts'),
+      import('../instance/read-instances.ts'),
+      import('@goondan/runtime/history'),
+      import('../history/read-moment.ts'),
+      import('../history/render-blame.ts'),
+    ]);
   const { at, showReplaced = false } = options;
   const question = {
     ...(at === undefined ? {} : { at: readMoment(at) }),
     ...(showReplaced ? { replaced: MOST_REPLACED } : {}),
   };
   const place = await placeOfSwarm(options);
-  const address = { agentName: agent, instanceKey };
+  const address = await chooseInstance(place, { agentName, instanceKey });
   const blamed = await withInstance(place, address, (journal) => blame(journal, address, question));
   const shown = renderBlame(blamed, terminal) || 'There are no messages.\n';
-  return { json: { agent, instanceKey, ...blamed }, text: shown };
+  return { json: { agent: address.agentName, instanceKey: address.instanceKey, ...blamed }, text: shown };
 }
 
 /**

@@ -125,6 +125,29 @@ describe('gdn history', () => {
   });
 });
 
+test('history, blame and instance show need no names while there is one conversation', async () => {
+  await place.write('bundle', { 'goondan.yaml': sampleBundle({ agents: ['helper'] }) });
+  const none = await gdn('history');
+  expect([none.exitCode, none.stderr]).toEqual([3, expect.stringMatching(/^E_INSTANCE_UNKNOWN: There are no conv/)]);
+  await ask('one');
+  for (const command of ['history', 'blame', 'instance show']) {
+    const named = await gdn(`${command} host default`);
+    expect(named.stdout).toContain('one');
+    expect(await gdn(command)).toEqual(named);
+    expect(await gdn(`${command} host`)).toEqual(named);
+    expect(await json(`${command} --json`)).toMatchObject({ agent: 'host', instanceKey: 'default' });
+  }
+  await gdn('fork host default --as other');
+  expect(await gdn('blame host')).toEqual({
+    stdout: '',
+    stderr:
+      'E_USAGE: There are 2 conversations, and the command does not say which one.\n' +
+      'Add the agent and the key of one of them: `host default`, `host other`.\n',
+    exitCode: 2,
+  });
+  expect((await gdn('history helper')).stderr).toStartWith('E_INSTANCE_UNKNOWN: Agent "helper" has no conversations.');
+});
+
 describe('gdn blame', () => {
   test('names the calling agent, the model, the tool and its call', async () => {
     const script =

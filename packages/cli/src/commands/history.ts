@@ -10,8 +10,8 @@ type HistoryOptions = BundleOptions & { readonly at?: string; readonly limit?: n
 export function addHistoryCommand(program: GdnCommand): void {
   const command = program
     .command('history')
-    .argument('<agent>', 'the agent of the conversation')
-    .argument('<instance>', 'the key of the conversation, as `gdn instance list` shows it')
+    .argument('[agent]', 'the agent of the conversation (default: that of the only conversation)')
+    .argument('[instance]', 'the key of the conversation, as `gdn instance list` shows it (default: the only one)')
     .summary('list the events of a conversation, or show it at a moment')
     .description(
       'Lists the turns of a conversation and every event that changed it: its number, time, author and change. ' +
@@ -24,12 +24,17 @@ export function addHistoryCommand(program: GdnCommand): void {
     .option('--limit <number>', 'the number of events (default: 50)', numberUpTo(1000))
     .option('--before <number>', 'only events before this one', numberUpTo(Number.MAX_SAFE_INTEGER))
     .bundleOptions()
-    .examples('gdn history assistant default --at 2 --bundle my-swarm')
-    .runs((options: HistoryOptions, terminal, agentName: string, instanceKey: string) => {
+    .examples('gdn history --bundle my-swarm', 'gdn history assistant default --at 2 --bundle my-swarm')
+    .runs(async (options: HistoryOptions, terminal, agentName?: string, instanceKey?: string) => {
       const pages = options.limit !== undefined || options.before !== undefined;
       if (options.at !== undefined && pages) command.error("option '--at' cannot be used with '--limit' or '--before'");
       const show = options.at === undefined ? showPage : showMoment;
-      return show({ agentName, instanceKey }, options, terminal);
+      const [{ placeOfSwarm }, { chooseInstance }] = await Promise.all([
+        import('../swarm/reach-swarm.ts'),
+        import('../instance/choose-instance.ts'),
+      ]);
+      const at = await chooseInstance(await placeOfSwarm(options), { agentName, instanceKey });
+      return show(at, options, terminal);
     });
 }
 

@@ -1,5 +1,6 @@
 import type { BundleOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
+import { describeInputs } from '../instance/describe-inputs.ts';
 import { printMessages } from '../instance/print-messages.ts';
 import { printJson } from '../print-json.ts';
 import { showTime } from '../show-time.ts';
@@ -24,8 +25,8 @@ export function addInstanceCommand(program: GdnCommand): void {
 
   group
     .command('show')
-    .argument('<agent>', 'the agent of the conversation')
-    .argument('<instance>', 'the key of the conversation, as `gdn instance list` shows it')
+    .argument('[agent]', 'the agent of the conversation (default: that of the only conversation)')
+    .argument('[instance]', 'the key of the conversation, as `gdn instance list` shows it (default: the only one)')
     .summary('print a conversation')
     .description('Prints the messages of one conversation; with --json also the states of its extensions.')
     .bundleOptions()
@@ -40,7 +41,7 @@ async function showList(options: BundleOptions, terminal: Terminal): Promise<Res
   const [{ placeOfSwarm }, { listInstances }] = await imports();
   const instances = await listInstances(await placeOfSwarm(options));
   const shown = instances.map(({ agent, instanceKey, status, messages, updatedAt, inputs = 0, problem }) => {
-    const waiting = inputs === 0 ? [] : [`${inputs} ${inputs === 1 ? 'input' : 'inputs'} not handled yet`];
+    const waiting = inputs === 0 ? [] : [describeInputs(inputs)];
     const contents =
       messages === null
         ? []
@@ -55,10 +56,15 @@ async function showList(options: BundleOptions, terminal: Terminal): Promise<Res
   return { json: instances, text: shown.join('') || 'There are no conversations yet.\n' };
 }
 
-async function showInstance(options: BundleOptions, terminal: Terminal, agent: string, instanceKey: string) {
-  const [{ placeOfSwarm }, { readInstance }] = await imports();
-  const at = { agentName: agent, instanceKey };
-  const { messages, extensionState: extensions } = await readInstance(await placeOfSwarm(options), at);
+async function showInstance(options: BundleOptions, terminal: Terminal, agentName?: string, key?: string) {
+  const [[{ placeOfSwarm }, { readInstance }], { chooseInstance }] = await Promise.all([
+    imports(),
+    import('../instance/choose-instance.ts'),
+  ]);
+  const place = await placeOfSwarm(options);
+  const at = await chooseInstance(place, { agentName, instanceKey: key });
+  const { agentName: agent, instanceKey } = at;
+  const { messages, extensionState: extensions } = await readInstance(place, at);
   if (options.json === true) return printJson({ agent, instanceKey, messages, extensions }, terminal);
   printMessages(messages, terminal);
 }

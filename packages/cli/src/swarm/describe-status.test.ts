@@ -37,3 +37,10 @@ test('F-22 at a terminal, times are local, as in the log', () => {
     'Swarm "shop" runs in process 7 since 2026-01-02 03:04:05.\n',
   );
 });
+
+test('the inputs of an instance are described as in `gdn instance list`', () => {
+  const instance = { agent: 'host', instanceKey: 'k', status: 'working', pid: 8, queued: 1, crashes: 0 };
+  const status = { swarm: 'shop', pid: 7, startedAt: '', instances: [instance], connections: [] };
+  const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false });
+  expect(shown).toContain('\n  host (k): working, process 8, 1 input not handled yet\n');
+});

@@ -2,6 +2,7 @@ import type { SwarmStatus } from '@goondan/runtime';
 import { describeExtensionStatus } from '@goondan/runtime/internal';
 import type { ExtensionStatusChanged } from '@goondan/types';
 import { harmlessText } from '../harmless-text.ts';
+import { describeInputs } from '../instance/describe-inputs.ts';
 import { showTime } from '../show-time.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -17,7 +18,7 @@ export function describeStatus(
         `${agent} (${instanceKey})`,
         approvals === undefined ? status : `waiting for approval (${approvals}, see \`gdn approve\`)`,
         own,
-        queued === 0 ? undefined : `${queued} queued`,
+        queued === 0 ? undefined : describeInputs(queued),
         problem,
       ),
       ...extensions.flatMap((part) => describePart(part, terminal)),

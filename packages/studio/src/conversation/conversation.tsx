@@ -5,6 +5,7 @@ import { ApprovalCard } from '../approvals/approval-card.tsx';
 import { liveKey, type LiveTurn } from '../live/live-turns.ts';
 import { DeadLetters } from '../problems/dead-letters.tsx';
 import { Problem } from '../problems/problem.tsx';
+import { counted } from '../text/counted.ts';
 import { Timeline } from '../timeline/timeline.tsx';
 import { Announcement } from './announcement.tsx';
 import { Composer } from './composer.tsx';
@@ -53,7 +54,7 @@ export function Conversation({ view, shown, at, openTurn, live, version, refetch
         <div ref={content}>
           {earlier > 0 && (
             <p className="quiet earlier">
-              {earlier} earlier messages{' '}
+              {counted(earlier, 'earlier message')}{' '}
               {last < MOST_MESSAGES && (
                 <button type="button" className="link" onClick={() => setLast(MOST_MESSAGES)}>
                   show more
