@@ -32,8 +32,8 @@ import { readVersion } from './read-version.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * A command passes its exit code to `finish`. `parseAsync` throws the command's errors, and a `CommanderError` for
- * every early exit.
+ * A command prints its errors, and passes its exit code to `finish`. `parseAsync` throws the errors of the command line,
+ * and a `CommanderError` for every early exit.
  */
 export function createProgram(terminal: Terminal, finish: (code: ExitCode) => void): Command {
   const program = new GdnCommand('gdn', terminal, finish)

@@ -1,8 +1,11 @@
 /** A command of `gdn`: its help marks required options, and its errors suggest what to type. */
 import { Command, type ErrorOptions, Help, type Option } from 'commander';
 import { GoondanError } from '@goondan/types';
+import type { BundleOptions } from './common-options.ts';
+import { completeCommands } from './complete-commands.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { printJson } from './print-json.ts';
+import { reportError } from './report-error.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The result of a command: a value for `--json`, and a text for people. */
@@ -74,9 +77,28 @@ export class GdnCommand extends Command {
       // Commander passes the arguments, then the options and the command. The casts are safe if the types of `work`
       // match the declared arguments and options.
       const [args, [options]] = [given.slice(0, -2) as never[], given.slice(-2) as [never]];
-      const done = await work(options, this.#terminal, ...args);
-      this.#finish(typeof done === 'object' ? this.#print(done) : (done ?? exitCodes.ok));
+      const terminal = this.#suggestingTerminal(options, args);
+      try {
+        const done = await work(options, terminal, ...args);
+        this.#finish(typeof done === 'object' ? this.#print(done) : (done ?? exitCodes.ok));
+      } catch (error) {
+        this.#finish(reportError(error, terminal));
+      }
     });
+  }
+
+  /** Returns the terminal of this command, whose suggestions select the same swarm as the command does. */
+  #suggestingTerminal(options: BundleOptions, [argument]: readonly unknown[]): Terminal {
+    const folder = this.#takesFolder() && typeof argument === 'string' ? { bundle: argument } : {};
+    const suggest = (text: string) =>
+      this.#terminal.suggest(completeCommands(text, this.#program(), { ...options, ...folder }));
+    return { ...this.#terminal, suggest };
+  }
+
+  #program(): Command {
+    let program: Command = this;
+    while (program.parent !== null) program = program.parent;
+    return program;
   }
 
   #print({ json, text, code = exitCodes.ok }: Result): ExitCode {

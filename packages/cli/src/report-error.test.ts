@@ -58,6 +58,13 @@ describe('reportError', () => {
     expect(report(error).printed).toBe('E_MODEL_FAILED: It says:\n␛[31mred\nWait.␇\n');
   });
 
+  test('commands in the suggestion are typed as the person types them', () => {
+    const error = new GoondanError('E_TRACE_UNKNOWN', 'None.', { suggestion: 'Type `gdn trace`, or `npx gdn ls`.' });
+    const env = { npm_command: 'exec', npm_lifecycle_event: 'npx' };
+    expect(report(error, { env }).printed).toBe('E_TRACE_UNKNOWN: None.\nType `npx gdn trace`, or `npx gdn ls`.\n');
+    expect(report(error).printed).toBe('E_TRACE_UNKNOWN: None.\nType `gdn trace`, or `npx gdn ls`.\n');
+  });
+
   test('for programs: one line of JSON', () => {
     const { printed } = report(new GoondanError('E_CANCELLED', 'Two\nlines.', { suggestion: 'None.' }), { json: true });
     expect(printed).toBe('{"error":{"code":"E_CANCELLED","message":"Two\\nlines.","suggestion":"None."}}\n');

@@ -36,7 +36,8 @@ export function reportTurnError(error: TurnError, terminal: Terminal): ExitCode 
 }
 
 function printFailure(error: TurnError, terminal: Terminal): void {
-  const { code, message, suggestion, extension, place } = error;
+  const { code, message, extension, place } = error;
+  const suggestion = error.suggestion === undefined ? undefined : terminal.suggest(error.suggestion);
   const { red, dim } = terminal.errorColors;
   if (terminal.errorsAsJson) {
     terminal.printError(`${JSON.stringify({ error: { code, message, suggestion, extension, place } })}\n`);

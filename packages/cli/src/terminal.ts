@@ -5,6 +5,7 @@
  */
 import pc from 'picocolors';
 import { harmlessOutput } from './harmless-text.ts';
+import { typedGdn } from './typed-gdn.ts';
 
 export interface Terminal {
   /** Writes the result to standard output. */
@@ -30,6 +31,8 @@ export interface Terminal {
   readonly showsStack: boolean;
   /** True when a person types at standard input and sees standard error, so that questions can be asked. */
   readonly canAsk: boolean;
+  /** Completes the commands in a text, so that a person can copy them. */
+  readonly suggest: (text: string) => string;
   /** Colours for standard output. */
   readonly colors: Colors;
   /** Colours for standard error. */
@@ -78,6 +81,7 @@ export function openTerminal({ stdin, stdout, stderr, env, json = false }: Termi
     errorsAsJson: json,
     showsStack: Boolean(env.GOONDAN_DEBUG),
     canAsk: stdin?.isTTY === true && stderr.isTTY === true,
+    suggest: (text) => text.replaceAll('`gdn ', `\`${typedGdn(env)} `),
     colors: pc.createColors(mayColor && stdout.isTTY === true),
     errorColors: pc.createColors(mayColor && stderr.isTTY === true),
   };

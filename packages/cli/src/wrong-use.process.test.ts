@@ -171,7 +171,7 @@ describe('one command', () => {
 
   test.each([
     ['stop', 'There is nothing to stop.'],
-    ['cancel', 'No turn is running. `gdn status` lists the inputs that wait for the next start.'],
+    ['cancel', /^No turn is running\. `gdn status --bundle \S+good --state-root '.+'` lists the inputs that wait/],
   ])('gdn %s: the swarm does not run, and need not', async (command, suggestion) => {
     await expectRefusal([command, '--bundle', at('good'), '--state-root', at('a state root')], 3, {
       ...notRunning,

@@ -123,7 +123,7 @@ describe('in a running swarm', () => {
         '    {"what":"a book"}',
         '    No rule matches this call, and its effects are external, or not declared.',
         `    turn ${shortIdOfEvent(call.eventId)}, asked ${toSecond(call.askedAt)}, expires ${toSecond(call.expiresAt)}`,
-        'Answer with `gdn approve ID` or `gdn deny ID --reason TEXT`.',
+        'Answer with `gdn approve ID --bundle bundle` or `gdn deny ID --reason TEXT --bundle bundle`.',
         '',
       ].join('\n'),
     );

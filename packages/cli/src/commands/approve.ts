@@ -54,7 +54,7 @@ async function act(
     : { json: { denied: true }, text: 'Denied.\n' };
 }
 
-async function list(options: BundleOptions, { colors, isWatched }: Terminal): Promise<Result> {
+async function list(options: BundleOptions, { colors, isWatched, suggest }: Terminal): Promise<Result> {
   const [{ reachSwarm }, { describeApproval }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../approval/describe-approval.ts'),
@@ -62,5 +62,8 @@ async function list(options: BundleOptions, { colors, isWatched }: Terminal): Pr
   const approvals = await (await reachSwarm(options)).approvals();
   const shown = approvals.map((approval) => describeApproval(approval, colors, isWatched)).join('');
   if (shown === '') return { json: approvals, text: 'No tool call is waiting for approval.\n' };
-  return { json: approvals, text: `${shown}Answer with \`gdn approve ID\` or \`gdn deny ID --reason TEXT\`.\n` };
+  return {
+    json: approvals,
+    text: `${shown}${suggest('Answer with `gdn approve ID` or `gdn deny ID --reason TEXT`.')}\n`,
+  };
 }

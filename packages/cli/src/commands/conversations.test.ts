@@ -26,7 +26,7 @@ describe('gdn instance', () => {
     );
     expect(early.stderr).toBe(
       'E_INSTANCE_UNKNOWN: There are no conversations yet.\n' +
-        'Begin one with `gdn run --input TEXT`, or type `gdn run` to chat.\n',
+        'Begin one with `gdn run bundle --input TEXT`, or type `gdn run bundle` to chat.\n',
     );
     expect({ stdout: early.stdout, exitCode: early.exitCode }).toEqual({ stdout: '', exitCode: 3 });
     expect(existsSync(place.stateRoot)).toBe(false);
@@ -72,11 +72,11 @@ describe('gdn instance', () => {
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
     expect((await gdn('instance show host defualt')).stderr).toBe(
       'E_INSTANCE_UNKNOWN: Agent "host" has no conversation "defualt".\n' +
-        'Did you mean `default`? `gdn instance list` lists the conversations.\n',
+        'Did you mean `default`? `gdn instance list --bundle bundle` lists the conversations.\n',
     );
     expect((await gdn('instance show hots default')).stderr).toBe(
       'E_INSTANCE_UNKNOWN: Agent "hots" has no conversations. Agents with conversations: helper, host.\n' +
-        'Did you mean `host`? `gdn instance list` lists the conversations.\n',
+        'Did you mean `host`? `gdn instance list --bundle bundle` lists the conversations.\n',
     );
     const mistyped = await gdn('instance export host defualt');
     expect(mistyped.stderr).toContain('\nDid you mean `default`?');
@@ -331,7 +331,7 @@ describe('gdn deadletter', () => {
       expect.stringMatching(/^helper default bad-3 {2}20\S+Z$/),
       `    ${all[2]?.reason}`,
       `    ${JSON.stringify(long.slice(0, 200))}`,
-      expect.stringContaining('`gdn deadletter retry AGENT INSTANCE ID`'),
+      expect.stringContaining('`gdn deadletter retry AGENT INSTANCE ID --bundle bundle`'),
       '',
     ]);
     expect(all[2]?.reason).toContain('crashed its agent');

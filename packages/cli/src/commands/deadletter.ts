@@ -69,9 +69,8 @@ async function showLetters(options: InstanceOptions, terminal: Terminal): Promis
     return `${agent} ${instanceKey} ${shortIdOfEvent(eventId)}  ${showTime(deadAt, terminal)}\n    ${reason}\n${start}`;
   });
   if (shown.length === 0) return { json: letters, text: 'There are no dead letters.\n' };
-  const how =
-    'Handle one again with `gdn deadletter retry AGENT INSTANCE ID`, or drop it with `gdn deadletter drop`.\n';
-  return { json: letters, text: `${shown.join('')}${how}` };
+  const how = 'Handle one again with `gdn deadletter retry AGENT INSTANCE ID`, or drop it with `gdn deadletter drop`.';
+  return { json: letters, text: `${shown.join('')}${terminal.suggest(how)}\n` };
 }
 
 const MOST_SHOWN = 200;

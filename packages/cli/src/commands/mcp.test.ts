@@ -299,7 +299,7 @@ describe('gdn mcp test', () => {
     await declare(alive());
     const mistyped = await run('notes', '--trust', '--call', 'lookk');
     expect(mistyped.stderr).toStartWith(
-      'E_MCP_UNKNOWN: MCP server "notes" has no tool "lookk". Did you mean "look"?\n`gdn mcp test notes` lists its tools.\n',
+      'E_MCP_UNKNOWN: MCP server "notes" has no tool "lookk". Did you mean "look"?\n`gdn mcp test notes --bundle ',
     );
 
     const advice = 'Check its command, arguments and environment (over HTTP its url and headers) in `.mcp.json`.';

@@ -293,7 +293,7 @@ describe('gdn replay', () => {
     });
     const elsewhere = await gdn('replay', turnId, '--without', 'Extension/tool-guard');
     expect(elsewhere.stderr).toContain(
-      'Replay a turn of agent "forecaster": `gdn trace --agent forecaster` lists them.',
+      'Replay a turn of agent "forecaster": `gdn trace --agent forecaster --bundle bundle` lists them.',
     );
   });
 });
