@@ -1,6 +1,7 @@
 /** The functions of JMESPath. Each takes checked arguments and pays for the work that depends on their size. */
 import type { JsonArray, JsonObject, JsonValue } from '@goondan/types';
 import type { Budget } from './budget.ts';
+import { hasText } from './find-text.ts';
 import { isEqual, type JsonType, keysOf, typeOf, writeJson } from './json-values.ts';
 import { queryError } from './query-error.ts';
 
@@ -134,8 +135,9 @@ function add(list: readonly number[]): number {
 
 function contains([inside, wanted]: [JsonArray | string, JsonValue], budget: Budget): boolean {
   if (Array.isArray(inside)) return inside.some((item) => isEqual(item, wanted, budget));
-  budget.spend(inside.length >> 4);
-  return typeof wanted === 'string' && inside.includes(wanted);
+  if (typeof wanted !== 'string') return false;
+  budget.spend((inside.length + wanted.length) >> 2);
+  return hasText(inside, wanted);
 }
 
 function join([glue, list]: [string, string[]], budget: Budget): string {
