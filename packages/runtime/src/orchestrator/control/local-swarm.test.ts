@@ -158,6 +158,16 @@ function abortOf(signal: AbortSignal): Promise<string> {
 }
 
 describe('a cancel', () => {
+  test('F-23 by the id of an event never ends the turn of another event', async () => {
+    const { control, swarm } = await open(({ signal }) => abortOf(signal));
+    const asked = ['mail', 'turn-mail'].map((id) => control.ask({ id }));
+    await until(() => swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.state.queue.length === 2);
+    expect(await control.cancel({ eventId: 'turn-mail', reason: 'this one' })).toBe(true);
+    expect(await control.cancel({ eventId: 'mail', reason: 'the other' })).toBe(true);
+    const ends = await Promise.all(asked);
+    expect(ends.map(({ result }) => textOf(result.responseMessage))).toEqual(['the other', 'this one']);
+  });
+
   test('ends the running turn or a turn by its id, and is false without a turn', async () => {
     const { control, swarm } = await open(({ signal }) => abortOf(signal));
     expect(await control.cancel({})).toBe(false);

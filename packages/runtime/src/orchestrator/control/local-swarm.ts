@@ -280,6 +280,8 @@ function findEventId(
   typed: string,
   entries: readonly { readonly event: Pick<AgentEvent, 'id'> }[] = [],
 ): string | undefined {
+  // A sender may choose an id that looks like the id of another event's turn.
+  if (entries.some(({ event }) => event.id === typed)) return typed;
   const turnIds = entries.map(({ event }) => turnIdOf(event.id));
   const turnId = findTurnId(typed, turnIds, { isChange: true });
   return turnId === undefined ? undefined : eventIdOf(turnId);
