@@ -38,5 +38,5 @@ export function checkMeaning(lines: readonly LogLine[], typed: string): void {
   const turnIds = [...meanings].filter((id) => !id.startsWith('trace '));
   if (meanings.size < 2 || traces.includes(`trace ${typed}`)) return;
   if (traces.length === 0) return void findTurnId(typed, turnIds);
-  throw ambiguousId(typed, [...traces, ...turnIds.map((turnId) => shortTurnId(turnId, turnIds))]);
+  throw ambiguousId(typed, [...traces, ...turnIds], (id) => (id.startsWith('trace ') ? id : shortTurnId(id, turnIds)));
 }

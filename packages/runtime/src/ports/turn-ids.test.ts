@@ -60,6 +60,16 @@ describe('F-23 a typed id', () => {
     );
   });
 
+  test('that begins like thousands of ids is rejected at once', () => {
+    const many = Array.from({ length: 4_000 }, (_, index) => {
+      const start = Bun.hash.crc32(`${index}`).toString(16).padStart(8, '0');
+      return `turn-event-${start}-0000-4000-8000-000000000000`;
+    });
+    const start = performance.now();
+    expect(() => findTurnId('t', many)).toThrow(', and 3995 more.');
+    expect(performance.now() - start).toBeLessThan(1_000);
+  });
+
   test('of a turn that is to be changed is whole, or the short form of a random id', () => {
     const change = (typed: string, turnIds: readonly string[]) => findTurnId(typed, turnIds, { isChange: true });
     expect(change('1f3a9c2b', [turnId])).toBe(turnId);

@@ -29,7 +29,8 @@ const SHORTEST = 8;
 export function shortTurnId(turnId: string, among: Iterable<string> = []): string {
   const own = randomPart(turnId);
   if (own === undefined) return chosenPart(turnId);
-  const others = Array.from(among, randomPart).filter((other) => other !== undefined && other !== own);
+  const isAlike = (other: string) => other !== turnId && other.includes(own.slice(0, SHORTEST));
+  const others = Array.from(among).filter(isAlike).map(randomPart);
   const isOpen = (short: string) => /^\d+-?$/.test(short) || others.some((other) => other?.startsWith(short));
   let length = SHORTEST;
   while (length < own.length && isOpen(own.slice(0, length))) length++;
@@ -79,11 +80,7 @@ export function findTurnId(
   const begins = [...known].filter(
     (turnId) => typedIds.some((id) => turnId.startsWith(id)) && (!isChange || isLongEnough(typed, turnId)),
   );
-  if (begins.length > 1)
-    throw ambiguousId(
-      typed,
-      begins.map((turnId) => shortTurnId(turnId, begins)),
-    );
+  if (begins.length > 1) throw ambiguousId(typed, begins, (turnId) => shortTurnId(turnId, begins));
   return begins[0];
 }
 
@@ -95,11 +92,16 @@ function isLongEnough(typed: string, turnId: string): boolean {
 /** The number of candidates in an error message. */
 const MOST_NAMED = 5;
 
-/** Makes the error for an id that begins like several others. `candidates`: texts that name them. */
-export function ambiguousId(typed: string, candidates: readonly string[]): GoondanError {
+/**
+ * Makes the error for an id that begins like several others. `name` returns the text for a candidate; it is called only
+ * for the candidates in the message.
+ */
+export function ambiguousId<Candidate>(
+  typed: string,
+  candidates: readonly Candidate[],
+  name: (candidate: Candidate) => string,
+): GoondanError {
+  const named = candidates.slice(0, MOST_NAMED).map(name);
   const more = candidates.length > MOST_NAMED ? `, and ${candidates.length - MOST_NAMED} more` : '';
-  return new GoondanError(
-    'E_TRACE_AMBIGUOUS',
-    `"${typed}" may be ${candidates.slice(0, MOST_NAMED).join(', ')}${more}.`,
-  );
+  return new GoondanError('E_TRACE_AMBIGUOUS', `"${typed}" may be ${named.join(', ')}${more}.`);
 }

@@ -91,8 +91,10 @@ function ambiguous(id: string, traces: readonly string[], turns: readonly TurnSu
     const isShared = turnIds.filter((other) => other === turnId).length > 1;
     return isShared || spanId.startsWith(id) ? spanId : shortTurnId(turnId, turnIds);
   };
-  return ambiguousId(id, [
-    ...traces.map((trace) => `trace ${trace}`),
-    ...turns.map((turn) => `${idOf(turn)} (${turn.agentName} ${turn.instanceKey}, ${turn.startedAt})`),
-  ]);
+  const candidates = [...traces, ...turns];
+  return ambiguousId(id, candidates, (candidate) =>
+    typeof candidate === 'string'
+      ? `trace ${candidate}`
+      : `${idOf(candidate)} (${candidate.agentName} ${candidate.instanceKey}, ${candidate.startedAt})`,
+  );
 }
