@@ -75,12 +75,17 @@ describe('the changes from one plan to another', () => {
     expect(planReconcile(plan([agent('a')]), plan([changed])).changed).toEqual(['Agent/a']);
   });
 
-  test('L-01 an agent is changed by the code of its extensions, and by their order', () => {
-    const of = (...extensions: ReturnType<typeof extension>[]) => plan([agent('a', { extensions })]);
-    const [one, two] = [extension('one', '1'), extension('two', '2')];
-    expect(planReconcile(of(one, two), of(one, two)).changed).toEqual([]);
-    expect(planReconcile(of(one, two), of(one, { ...two, digest: '3' })).changed).toEqual(['Agent/a']);
-    expect(planReconcile(of(one, two), of(two, one)).changed).toEqual(['Agent/a']);
+  const withExtensions = (...extensions: ReturnType<typeof extension>[]) => plan([agent('a', { extensions })]);
+  const [one, two] = [extension('one', '1'), extension('two', '2')];
+
+  test('L-01 an agent is changed by the code of its extensions', () => {
+    const running = withExtensions(one, two);
+    expect(planReconcile(running, withExtensions(one, two)).changed).toEqual([]);
+    expect(planReconcile(running, withExtensions(one, { ...two, digest: '3' })).changed).toEqual(['Agent/a']);
+  });
+
+  test('an agent is changed by the order of its extensions', () => {
+    expect(planReconcile(withExtensions(one, two), withExtensions(two, one)).changed).toEqual(['Agent/a']);
   });
 
   test('L-01 an agent is changed by the config of its tools', () => {

@@ -121,7 +121,7 @@ describe('a hook that calls a tool', () => {
     await around.close();
   });
 
-  test('L-03 a failing tool is logged, and the turn continues', async () => {
+  test('a failing tool is logged, and the turn continues', async () => {
     const tested = await open([{ id: 'doomed', point: 'turn.pre', action: { toolCall: { tool: 'shop__fail' } } }]);
     expect((await tested.say('hello')).text).toBe('You said: hello');
     expect(tested.logs.map(({ message }) => message)).toContain('Hook "doomed": shop__fail failed: no');
@@ -130,7 +130,7 @@ describe('a hook that calls a tool', () => {
 });
 
 describe('a hook that runs a command', () => {
-  test('L-03 passes JSON on standard input, in the format of other agents', async () => {
+  test('passes JSON on standard input, in the format of other agents', async () => {
     const hook = script('look.sh', 'cat > "$PWD/input.json"');
     const tested = await open([{ point: 'toolCall.pre', tool: 'shop__*', action: { command: [hook] } }]);
     expect((await tested.say('look')).text).toBe('saw ');
@@ -146,7 +146,7 @@ describe('a hook that runs a command', () => {
     await tested.close();
   });
 
-  test('L-03 exit 2 blocks a tool call: the model gets the reason, and the tool does not run', async () => {
+  test('exit 2 blocks a tool call: the model gets the reason, and the tool does not run', async () => {
     const seen: string[] = [];
     const hook = script('no.sh', 'echo "not on Sundays" >&2; exit 2');
     const tested = await open([{ id: 'sunday', point: 'toolCall.pre', action: { command: [hook] } }], seen);
@@ -157,14 +157,14 @@ describe('a hook that runs a command', () => {
     await tested.close();
   });
 
-  test('L-03 after a call, exit 2 replaces its result', async () => {
+  test('after a call, exit 2 replaces its result', async () => {
     const hook = script('after.sh', 'grep -q "\\"output\\":\\"seen\\"" && exit 2');
     const tested = await open([{ point: 'toolCall.post', action: { command: [hook] } }]);
     expect((await tested.say('look')).text).toBe('saw E_HOOK_BLOCKED');
     await tested.close();
   });
 
-  test('L-03 exit 2 at a turn or a step ends the turn', async () => {
+  test('exit 2 at a turn or a step ends the turn', async () => {
     const hook = script('no.sh', 'exit 2');
     for (const point of ['turn.pre', 'step.pre', 'turn.post'] as const) {
       const tested = await open([{ point, action: { command: [hook] } }]);
@@ -176,7 +176,7 @@ describe('a hook that runs a command', () => {
     }
   });
 
-  test('L-03 any other exit code is a warning', async () => {
+  test('any other exit code is a warning', async () => {
     const hook = script('odd.sh', 'echo "disk is slow" >&2; exit 7');
     const tested = await open([{ point: 'toolCall.pre', action: { command: [hook] } }]);
     expect((await tested.say('look')).text).toBe('saw ');
@@ -188,7 +188,7 @@ describe('a hook that runs a command', () => {
     ['that is missing', () => ['./none.sh'], 'cannot be started'],
     ['that takes too long', () => [script('slow.sh', 'sleep 60')], 'did not answer within 300 ms'],
     ['that is killed', () => [script('dead.sh', 'kill -9 $$')], 'was ended by SIGKILL'],
-  ])('L-03 one %s blocks, unless configured otherwise', async (_, command, problem) => {
+  ])('one %s blocks, unless configured otherwise', async (_, command, problem) => {
     const action = { command: command(), timeoutMs: 300 };
     const strict = await open([{ point: 'toolCall.pre', action }]);
     expect((await strict.say('look')).text).toBe('saw E_HOOK_BLOCKED');
@@ -199,7 +199,7 @@ describe('a hook that runs a command', () => {
     await lenient.close();
   });
 
-  test('L-03 no process it started is left, even one that ignores SIGTERM', async () => {
+  test('no process it started is left, even one that ignores SIGTERM', async () => {
     const mark = join(folder, 'still-there');
     const hook = script('stubborn.sh', `trap '' TERM\n(sleep 1; touch ${mark}) &\nsleep 60`);
     const tested = await open([{ point: 'toolCall.pre', action: { command: [hook], timeoutMs: 100 } }]);
@@ -296,7 +296,7 @@ describe('in a bundle', () => {
     ['{ point: turn.pre, action: {} }', 'no action'],
     ["{ point: turn.pre, action: { command: ['true'], toolCall: { tool: x } } }", 'two actions'],
     ['{ point: turn.pre, action: { command: [] } }', 'an empty command'],
-  ])('L-03 %s is rejected: %s', async (hook) => {
+  ])('%s is rejected: %s', async (hook) => {
     writeFileSync(join(folder, 'goondan.yaml'), bundle(hook));
     const { errors } = await loadBundle(folder, { environment: {} });
     expect(errors.map(({ code }) => code)).toContain('E_EXT_CONFIG');

@@ -316,7 +316,7 @@ describe('the connection', () => {
     expect(isAlive(first)).toBe(false);
   });
 
-  test('L-02 stateless: connects when a turn needs it, and closes at the end', async () => {
+  test('stateless: connects when a turn needs it, and closes at the end', async () => {
     await start({ attach: { mode: 'stateless' } });
     const first = await look();
     await until(() => !isAlive(first));
@@ -328,14 +328,14 @@ describe('the connection', () => {
     await until(() => !isAlive(second));
   });
 
-  test('L-02 stateless: a tool that changed between two turns is not called', async () => {
+  test('stateless: a tool that changed between two turns is not called', async () => {
     await start({ attach: { mode: 'stateless' } });
     await agent.say('call look');
     place.setTools(toolOf('look', 'Something else.'));
     expect(await call('look')).toStartWith('E_MCP_TOOL_CHANGED');
   });
 
-  test('L-02 scope: agent is rejected with a code', async () => {
+  test('scope: agent is rejected with a code', async () => {
     const refused = await start({ attach: { scope: 'agent' } }).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'E_EXT_INIT', message: expect.stringContaining('(E_MCP_SCOPE)') });
   });

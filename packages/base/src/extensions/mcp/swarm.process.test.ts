@@ -73,7 +73,7 @@ async function agentProcess(): Promise<number> {
 
 describe('the server of an agent in its own process', () => {
   // One swarm for the whole life of a server, because its processes are what this test costs.
-  test('B-06 L-02 ends with the agent: killed, restarted, stopped; a reload without changes keeps it, and gdn mcp approve allows a changed tool', async () => {
+  test('B-06 ends with the agent: killed, restarted, stopped; a reload without changes keeps it, and gdn mcp approve allows a changed tool', async () => {
     const yaml = bundle(JSON.stringify({ transport: server.transport }));
     await place.write('bundle', { 'goondan.yaml': yaml });
     const { stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--detach');

@@ -215,7 +215,7 @@ describe('a failed step', () => {
   });
 });
 
-describe('L-06 a step layer decides about a failed model call', () => {
+describe('a step layer decides about a failed model call', () => {
   /** Creates an extension that catches the model's error and throws it again with these fields. */
   const judging = (judge: { retryable: boolean; retryAfterMs?: number }) =>
     extension('judge', ({ pipeline }) => {

@@ -391,17 +391,20 @@ describe('a changed list of connections for a running swarm', () => {
   const graceMs = 1_000;
 
   test('L-01 unchanged connections keep their process', async () => {
-    const { connections, child, children, say } = open({ plans: [planOf('one'), planOf('two')] });
+    const { connections, child, children, clock, say } = open({ plans: [planOf('one'), planOf('two')] });
     connections.start();
     await say({ type: 'ready' }, 'one');
+    await say({ type: 'ready' }, 'two');
     const { pid } = child('one');
     connections.replace([planOf('two'), planOf('one')], new Set(), graceMs);
+    // A process that was asked to end is killed after the grace.
+    await clock.advance(2 * graceMs);
     expect(children).toHaveLength(2);
     expect(connections.status().map(({ connection }) => connection)).toEqual(['two', 'one']);
     expect(child('one').pid).toBe(pid);
   });
 
-  test('L-01 the replacement of a changed connection starts when the old process is gone', async () => {
+  test('the replacement of a changed connection starts when the old process is gone', async () => {
     const { connections, child, children, clock, say } = open();
     connections.start();
     await say({ type: 'ready' });

@@ -78,7 +78,7 @@ describe('a new plan', () => {
     expect(opened.replaced).toEqual([[], ['entry']]);
   });
 
-  test('L-01 a running turn is finished by its process, waiting input goes to the next', async () => {
+  test('a running turn is finished by its process, waiting input goes to the next', async () => {
     const gate = Promise.withResolvers<void>();
     const opened = await open(async ({ event, child }) => {
       if (event.input === 'slow') await gate.promise;
@@ -96,7 +96,7 @@ describe('a new plan', () => {
     expect(textOf(await next)).not.toBe(first);
   });
 
-  test('L-01 three reloads during one turn keep the place of the waiting input', async () => {
+  test('three reloads during one turn keep the place of the waiting input', async () => {
     const gates = { slow: Promise.withResolvers<void>(), other: Promise.withResolvers<void>() };
     const opened = await open(async ({ event }) => {
       if (event.input === 'slow' || event.input === 'other') await gates[event.input].promise;
@@ -250,7 +250,7 @@ describe('a reload', () => {
     expect(opened.lines.at(-1)?.message).toContain('E_SWARM_PLAN: The swarm cannot be started: it has no agent');
   });
 
-  test('D-06 with parts that do not start changes nothing, and resolves after they were tried', async () => {
+  test('D-06 L-05 with parts that do not start changes nothing, and resolves after they were tried', async () => {
     const opened = await open();
     await opened.send('b', 'hello');
     const before = opened.currentPlan.value;
