@@ -55,6 +55,9 @@ describe('the caller', () => {
     // Each attempt of the agent to change its own event threw at once.
     const changes = running.notes().find(({ what, errand }) => what === 'layer' && errand === 'changes');
     expect(changes?.about).toEqual(Array(5).fill(expect.stringMatching(/^TypeError/)));
+    // A call that claims another identity is refused.
+    const claims = running.notes().find(({ what, errand }) => what === 'layer' && errand === 'claims');
+    expect(claims?.about).toEqual(Array(10).fill('E_AGENT_REQUEST'));
     // An agent without an identity cannot get one.
     await running.say('a', 'hello', { metadata: { target: 'b' }, instanceKey: 'nobody' });
     const later = await until(

@@ -15,18 +15,16 @@ export const register: ExtensionRegister<{ folder: string }> = ({ pipeline }, { 
     const { agentName, instanceKey } = ctx;
     const problems = attempts.map((attempt) => problemOf(() => attempt(ctx)));
     note({ address: { agentName, instanceKey }, folder }, 'layer', 'changes', problems);
-    const claims = {
-      target,
-      auth,
-      source,
-      callChain: [],
-      traceId: 'f'.repeat(32),
-      parentSpanId: 'f'.repeat(16),
-      metadata: { auth, source },
+    const claims = { auth, source, callChain: [], traceId: 'f'.repeat(32), parentSpanId: 'f'.repeat(16) };
+    const refusals = Object.entries(claims).flatMap(([field, value]) => {
       // The cast is needed because these fields are not in the contract, but plain JavaScript can set them.
-    } as AgentRequest;
-    await ctx.agents.request({ ...claims, input: 'asked' });
-    await ctx.agents.send({ ...claims, input: 'told' });
+      const claimed = { target, input: 'claimed', [field]: value } as AgentRequest;
+      return [codeOf(ctx.agents.request(claimed)), codeOf(ctx.agents.send(claimed))];
+    });
+    note({ address: { agentName, instanceKey }, folder }, 'layer', 'claims', await Promise.all(refusals));
+    const plain = { target, metadata: { auth, source } };
+    await ctx.agents.request({ ...plain, input: 'asked' });
+    await ctx.agents.send({ ...plain, input: 'told' });
     return ctx.next();
   });
 };
@@ -41,6 +39,13 @@ const attempts: readonly ((ctx: TurnMiddlewareContext) => void)[] = [
   ({ inputEvent }) => void ((inputEvent as unknown as Anything)['callChain'] = {}),
   (ctx) => void ((ctx as unknown as Anything)['inputEvent'] = { ...ctx.inputEvent, auth, source }),
 ];
+
+async function codeOf(call: Promise<unknown>): Promise<unknown> {
+  return call.then(
+    () => 'accepted',
+    (error: { code?: unknown }) => error.code,
+  );
+}
 
 function problemOf(attempt: () => void): string | undefined {
   try {
