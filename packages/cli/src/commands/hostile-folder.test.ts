@@ -90,7 +90,7 @@ describe('gdn validate', () => {
         ...problems.map((problem) => `${prefix}${problem}`),
         ...warnings.map((warning) => `${prefix}${warning.replace(' ', ' warning ')}`),
       ]);
-      expect(lines.filter((line) => line.startsWith('    '))).toHaveLength(places.length);
+      expect(lines.filter((line) => /^ {4}\S/.test(line))).toHaveLength(places.length);
       expect(lines.at(-1)).toBe(`${folder}: 5 resources, 6 errors and 4 warnings.`);
       expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 4 });
     }
