@@ -208,7 +208,7 @@ describe('wrong arguments of a program in JavaScript', () => {
     ['toolFile without a file', () => toolFile<never>('file:///a.ts', undefined as never), 'E_BUNDLE_INVALID'],
     ['an onLog that is a text', () => startSwarm({ bundleFolder: '.', onLog: 'x' as never }), 'E_SWARM_PLAN'],
     ['a stateRoot that is a number', () => startSwarm({ bundleFolder: '.', stateRoot: 5 as never }), 'E_SWARM_PLAN'],
-  ])('F-06 %s: an error with a code', async (_, action, expected) => {
+  ])('%s: an error with a code', async (_, action, expected) => {
     expect(await code(action)).toBe(expected);
   });
 });

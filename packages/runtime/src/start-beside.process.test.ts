@@ -48,14 +48,14 @@ describe('a swarm in a Bun process beside the program', () => {
     expect(lines.at(-1)).toBe('swarm.stopped');
   });
 
-  test('F-06 is stopped although its control socket was deleted', async () => {
+  test('is stopped although its control socket was deleted', async () => {
     const { swarm, pid, socket } = await start();
     rmSync(socket);
     await swarm.stop();
     expect(() => process.kill(pid, 0)).toThrow();
   });
 
-  test('F-06 is stopped by force when its process does not react', async () => {
+  test('is stopped by force when its process does not react', async () => {
     const { swarm, pid, socket } = await start();
     process.kill(pid, 'SIGSTOP');
     rmSync(socket);
@@ -63,14 +63,14 @@ describe('a swarm in a Bun process beside the program', () => {
     expect(() => process.kill(pid, 0)).toThrow();
   });
 
-  test('F-06 has a failure when its process is killed', async () => {
+  test('has a failure when its process is killed', async () => {
     const { swarm, pid } = await start();
     process.kill(pid, 'SIGKILL');
     await swarm.stopped;
     expect(swarm.failure).toMatchObject({ code: 'E_PROCESS_START', message: expect.stringContaining('SIGKILL') });
   });
 
-  test('F-06 tells why it ended by itself', async () => {
+  test('tells why it ended by itself', async () => {
     const { swarm, socket } = await start();
     await swarm.ask({ input: 'hello' });
     const folder = dirname(socket);
@@ -83,7 +83,7 @@ describe('a swarm in a Bun process beside the program', () => {
     expect(swarm.failure).toMatchObject({ code: 'E_FENCED' });
   });
 
-  test('F-06 runs on when a listener of the program throws, which is an uncaught exception there', async () => {
+  test('runs on when a listener of the program throws, which is an uncaught exception there', async () => {
     const state = temporaryBundle({});
     made.push(state);
     const scripted = { provider: 'scripted', model: 'm', options: { script: [{ say: 'Hi' }] } };

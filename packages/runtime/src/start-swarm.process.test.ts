@@ -104,7 +104,7 @@ describe('a running swarm', () => {
     expect(await client.status()).toMatchObject({ swarm: 'shop' });
   });
 
-  test('T-02 is found by its state root, also through a link, however deep it is', async () => {
+  test('is found by its state root, also through a link, however deep it is', async () => {
     const root = newStateRoot();
     const deep = join(root, 'deep/'.repeat(20));
     mkdirSync(deep, { recursive: true, mode: 0o700 });
@@ -250,7 +250,7 @@ describe('a swarm that cannot start', () => {
     ['a plan whose agents are names', { name: 'shop', agents: ['clerk'] }, 'E_SWARM_PLAN', ''],
     ['a folder that is not there', { bundleFolder: '/nowhere' }, 'E_BUNDLE_MISSING', ''],
     ['a plan for a folder that is not there', { ...clerk, bundleFolder: '/nowhere' }, 'E_BUNDLE_MISSING', ''],
-  ])('F-06 because of %s reports a code', async (_, given, code, suggestion) => {
+  ])('because of %s reports a code', async (_, given, code, suggestion) => {
     // The cast is needed because a program in JavaScript may pass anything.
     expect(await failure(startSwarm(given as unknown as StartSwarmOptions))).toMatchObject({
       code,

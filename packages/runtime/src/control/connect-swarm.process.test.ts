@@ -243,7 +243,7 @@ describe('the errors of a client', () => {
     ['stateRoot is undefined', { workspaceId: 'shop' }],
     ['stateRoot is undefined', undefined],
     ['path is empty', { path: '' }],
-  ])('F-06 report that %s', async (problem, place) => {
+  ])('report that %s', async (problem, place) => {
     // The cast is needed because a program in JavaScript may pass anything.
     const refused = await connectSwarm(place as unknown as ControlPlace).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'E_CONTROL_REQUEST', message: expect.stringContaining(problem) });

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { startBunBeside } from './bun-beside.ts';
 
-test('F-06 a call fails when the Bun process has ended, before the call or during it', async () => {
+test('a call fails when the Bun process has ended, before the call or during it', async () => {
   const beside = await startBunBeside();
   const during = beside.call('startSwarm', { bundleFolder: '/nowhere' });
   await beside.end();

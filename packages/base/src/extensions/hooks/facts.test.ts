@@ -28,7 +28,7 @@ const call = {
 } as unknown as ToolCallMiddlewareContext;
 const toolResult = { toolCallId: 'c', toolName: 'x', status: 'ok' } as const;
 
-test('D-26 docs/base/hooks.md lists the points, and the facts of each', () => {
+test('docs/base/hooks.md lists the points, and the facts of each', () => {
   const common = namesIn(cellOf('all'));
   expect(common).toEqual(Object.keys(where));
   expect(namesIn(cellOf('`point`'))).toEqual([...points]);
@@ -51,7 +51,7 @@ test('D-26 docs/base/hooks.md lists the points, and the facts of each', () => {
   expect(added(toolCallFacts(call, toolResult))).toEqual(['stepIndex', 'tool', 'result']);
 });
 
-test('D-26 docs/base/hooks.md lists the fields that a command reads', () => {
+test('docs/base/hooks.md lists the fields that a command reads', () => {
   const inputs = [
     ...points.filter((point) => point.startsWith('turn')).map((point) => commandInput(point, turnFacts(turn))),
     ...points.filter((point) => point.startsWith('step')).map((point) => commandInput(point, stepFacts(step))),

@@ -87,7 +87,7 @@ test.each<[how: string, change: (messages: Message[]) => unknown]>([
   });
 });
 
-test('D-14 keeps the suggestion of a TypeError that has one, and adds none to other errors', () => {
+test('an error keeps the suggestion of a TypeError that has one, and adds none to other errors', () => {
   const readonly = new TypeError('Attempted to assign to readonly property.');
   expect(toTurnError(readonly).suggestion).toBeUndefined();
   const mine = Object.assign(new TypeError(readonly.message), { suggestion: 'Mine.' });

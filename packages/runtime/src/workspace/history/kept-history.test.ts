@@ -145,7 +145,7 @@ test('T-03 every reader reports an archive that lost any of its last lines or it
   }
 });
 
-test('T-03 reading the archive while its owner commits turns is not an error', async () => {
+test('reading the archive while its owner commits turns is not an error', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await openJournal(simulatedMachine(disk, 1), simulatedLocation);
   let turn = 0;
