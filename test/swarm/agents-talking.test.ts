@@ -62,7 +62,7 @@ describe('the tools of the model', () => {
     ).toEqual(['mine', 'mine', 'other', 'other']);
   });
 
-  test('A-05 agents__catalog and agents__list show the other agents', async () => {
+  test('agents__catalog and agents__list show the other agents', async () => {
     await using running = await startTestSwarm({
       agents: [{ name: 'host', description: 'Welcomes.' }, 'guest', 'nobody'],
     });

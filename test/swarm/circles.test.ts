@@ -66,7 +66,7 @@ describe('a request that returns to its caller', () => {
     });
   });
 
-  test('A-04 more than 16 deep is refused, although no agent is in it twice', async () => {
+  test('more than 16 deep is refused, although no agent is in it twice', async () => {
     await using running = await startTestSwarm({ agents: ['a'], policy });
     const deep = (depth: number): Errand => ({
       name: 'deep',

@@ -103,7 +103,7 @@ describe('a forged call', () => {
     await expectUnharmed(running, ['forger', 'victim']);
   });
 
-  test('A-04 A-09 cannot shorten the chain: the forger cannot ask an agent that waits for it', async () => {
+  test('A-04 cannot shorten the chain: the forger cannot ask an agent that waits for it', async () => {
     const running = shared();
     const metadata = { forged: [forgeCall(addressOf('victim'), { kind: 'request' })] };
     expect(await running.run('victim', [{ ask: { target: 'forger', input: 'hello', metadata } }])).toMatchObject([
@@ -113,7 +113,7 @@ describe('a forged call', () => {
     expect(heardBy(running, 'victim').map(({ input }) => input)).not.toContain('forged');
   });
 
-  test('A-06 to an impossible agent or instance is refused, and creates nothing', async () => {
+  test('to an impossible agent or instance is refused, and creates nothing', async () => {
     await using running = await startTestSwarm({ agents: [forger, victim] });
     const forged = [
       forgeCall(addressOf('nobody')),

@@ -83,7 +83,7 @@ describe('a request that is not answered in time', () => {
     expect(ends.map(({ result }) => result.error?.code)).toEqual(Array(4).fill('E_CANCELLED'));
   });
 
-  test('A-03 a cancelled callee gives up its own requests, and so on down the chain', async () => {
+  test('a cancelled callee gives up its own requests, and so on down the chain', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b', 'c'] });
     const inner = { name: 'inner', steps: [{ sleep: LONG_MS }] };
     const outer = { name: 'outer', steps: [{ ask: { target: 'c', errand: inner, timeoutMs: LONG_MS } }] };
