@@ -71,6 +71,8 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     expect(await details.textContent()).toContain('toolCatalog.weather__save removed');
     expect(await details.locator('.is-removed').textContent()).toContain('"name": "weather__save"');
     expect(await details.textContent()).toMatch(/own [\d.]+ m?s/);
+    // The page shows the same id as the commands.
+    expect(await page.locator('.inspector-says').textContent()).toMatch(/^turn [0-9a-f]{8}[0-9a-f-]* · /);
 
     // Each band of the trace is nested in the bands around it.
     const path = await layer.evaluate((element) => {
