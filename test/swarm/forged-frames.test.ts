@@ -103,7 +103,7 @@ describe('a forged call', () => {
     await expectUnharmed(running, ['forger', 'victim']);
   });
 
-  test('A-04 cannot shorten the chain: the forger cannot ask an agent that waits for it', async () => {
+  test('cannot shorten the chain: the forger cannot ask an agent that waits for it', async () => {
     const running = shared();
     const metadata = { forged: [forgeCall(addressOf('victim'), { kind: 'request' })] };
     expect(await running.run('victim', [{ ask: { target: 'forger', input: 'hello', metadata } }])).toMatchObject([
