@@ -10,6 +10,6 @@ test('R-08 a request has the trace and the span of its header', () => {
   expect(of({ traceparent: `00-${traceId}-b7ad6b7169203331-00` })).toEqual({ ...event, isSampled: false });
 });
 
-test('a request without it, or with a malformed one, has none', () => {
+test('a request without the header, or with a malformed one, has no trace', () => {
   expect([of({}), of({ traceparent: traceId })]).toEqual([{}, {}]);
 });

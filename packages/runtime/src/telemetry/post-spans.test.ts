@@ -67,7 +67,7 @@ test.each([
   [new Date(Date.now() + 3_600_000).toUTCString(), expect.any(Number)],
   ['soon', undefined],
   ['-5', undefined],
-])('a post with Retry-After of %p', async (header, retryAfterMs) => {
+])('an answer with Retry-After of %p', async (header, retryAfterMs) => {
   const url = serve(() => new Response('', { status: 503, headers: { 'retry-after': header } }));
   const outcome = await post(url);
   expect('retryAfterMs' in outcome ? outcome.retryAfterMs : undefined).toEqual(retryAfterMs);

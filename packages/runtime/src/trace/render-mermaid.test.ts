@@ -19,7 +19,7 @@ const turn = (agentName: string, more: Partial<TurnTrace> = {}): TurnTrace => ({
   ...more,
 });
 
-test('draws the calls between agents, tool calls, layers with an effect, and the outcome', () => {
+test('the diagram has the calls between agents, tool calls, layers with an effect, and the outcome', () => {
   const passing = madeLayer('quiet');
   const busy = { ...passing, extension: 'guard', emitted: ['truncate'], outcome: 'skipped' } as const;
   const call = chain('toolCall', 'agents__request', { called: [turn('guest', { error: 'E_X: no' })] });

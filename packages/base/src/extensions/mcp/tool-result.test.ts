@@ -50,6 +50,6 @@ test('a long answer is cut, with the number of missing characters', () => {
   });
 });
 
-test('the text of an error', () => {
+test('an error reply is shown as its text', () => {
   expect(textOf({ content: [text('no'), png, text('way')] })).toBe('no\nway');
 });
