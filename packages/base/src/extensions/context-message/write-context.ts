@@ -48,6 +48,7 @@ function short(text: string): string {
   return cleanText(text.replaceAll(/\s+/g, ' ').trim(), LONGEST);
 }
 
+/** Quotes a text, with its own quotes escaped, so that the text cannot end before its closing quote. */
 function quote(text: string): string {
-  return `"${short(text)}"`;
+  return JSON.stringify(short(text));
 }
