@@ -53,6 +53,11 @@ describe('logs', () => {
     expect(printed[0]).toEndWith(' info host 1f3a9c2b: Hi\n');
   });
 
+  test('the key of a conversation and the id of a turn cannot add a line to the log', () => {
+    const forged = { ...lines[0], instance: 'a\nwarn host: b', turnId: 'turn-c\nd' } as LogLine;
+    expect(renderLogLine(forged, false).split('\n')).toEqual([expect.stringContaining('Message 0'), '']);
+  });
+
   test('F-21 times are local at a terminal, and UTC in a pipe', () => {
     const line: LogLine = { time: new Date(2026, 0, 2, 3, 4, 5, 67).toISOString(), level: 'info', message: 'Hi' };
     expect(renderLogLine(line, true)).toBe('2026-01-02 03:04:05.067 info Hi\n');

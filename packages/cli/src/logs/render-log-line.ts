@@ -1,5 +1,6 @@
 import type { LogLine } from '@goondan/runtime';
 import { shortTurnId } from '@goondan/runtime/internal';
+import { harmlessText } from '../harmless-text.ts';
 import { logText, stackIn } from '../log-text.ts';
 import { showTime } from '../show-time.ts';
 
@@ -12,7 +13,7 @@ export function renderLogLine(line: LogLine, isWatched: boolean): string {
 export function textOfLine(line: LogLine): string {
   const { level, agent, instance, connection, extension, turnId } = line;
   const turn = turnId === undefined ? undefined : shortTurnId(turnId);
-  const who = [agent ?? connection, instance, turn, extension].filter(Boolean).join(' ');
+  const who = harmlessText([agent ?? connection, instance, turn, extension].filter(Boolean).join(' '));
   const stack = stackIn(line).map((frame) => `  ${frame}\n`);
   return `${level} ${who === '' ? '' : `${who}: `}${logText(line)}\n${stack.join('')}`;
 }

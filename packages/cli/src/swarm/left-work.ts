@@ -2,6 +2,7 @@
 import type { InstanceAddress } from '@goondan/runtime';
 import { toInstanceAddress } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
+import { harmlessText } from '../harmless-text.ts';
 import { withJournal } from '../instance/with-journal.ts';
 import type { SwarmPlace } from './attach-swarm.ts';
 
@@ -36,7 +37,7 @@ export function describeLeftWork(left: readonly LeftWork[]): string {
         ...(inputs === 0 ? [] : [`${inputs} ${inputs === 1 ? 'input waits' : 'inputs wait'} for the next start`]),
         ...(deadLetters === 0 ? [] : [`${deadLetters} ${deadLetters === 1 ? 'dead letter' : 'dead letters'}`]),
       ];
-      return `  ${agent} (${instanceKey}): ${parts.join(', ')}\n`;
+      return `  ${harmlessText(`${agent} (${instanceKey})`)}: ${parts.join(', ')}\n`;
     })
     .join('');
 }
