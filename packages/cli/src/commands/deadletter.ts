@@ -1,6 +1,7 @@
 import { GoondanError } from '@goondan/types';
 import { addressIn, type BundleOptions, type InstanceOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
+import { harmlessText } from '../harmless-text.ts';
 import { showTime } from '../show-time.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -63,10 +64,12 @@ async function showLetters(options: InstanceOptions, terminal: Terminal): Promis
     import('../swarm/read-dead-letters.ts'),
     import('@goondan/runtime/internal'),
   ]);
-  const letters = await readDeadLetters(await placeOfSwarm(options), addressIn(options));
+  const warn = (problem: string) => terminal.printError(`warn: ${harmlessText(problem)}\n`);
+  const letters = await readDeadLetters(await placeOfSwarm(options), addressIn(options), warn);
   const shown = letters.map(({ agent, instanceKey, eventId, reason, deadAt, input }) => {
     const start = input === undefined ? '' : `    ${JSON.stringify(input.slice(0, MOST_SHOWN))}\n`;
-    return `${agent} ${instanceKey} ${shortIdOfEvent(eventId)}  ${showTime(deadAt, terminal)}\n    ${reason}\n${start}`;
+    const head = `${agent} ${instanceKey} ${shortIdOfEvent(eventId)}  ${showTime(deadAt, terminal)}`;
+    return `${harmlessText(head)}\n    ${harmlessText(reason)}\n${start}`;
   });
   if (shown.length === 0) return { json: letters, text: 'There are no dead letters.\n' };
   const how = 'Handle one again with `gdn deadletter retry AGENT INSTANCE ID`, or drop it with `gdn deadletter drop`.';

@@ -1,13 +1,18 @@
 /** Reads dead letters from a running swarm, or from disk if the swarm does not run. */
 import type { DeadLetterSummary, InstanceChoice } from '@goondan/runtime/control';
 import { summariseDeadLetter } from '@goondan/runtime/internal';
+import { type AgentAddress, GoondanError } from '@goondan/types';
 import { withJournal } from '../instance/with-journal.ts';
 import { attachSwarm, type SwarmPlace } from './attach-swarm.ts';
 
-/** **Errors** — those of the store and of the control socket. */
+/**
+ * Reads the chosen dead letters. Instances that cannot be read are reported to `warn`, unless one was chosen by its key.
+ * **Errors** — those of the store and of the control socket.
+ */
 export async function readDeadLetters(
   place: SwarmPlace,
   choice: InstanceChoice,
+  warn: (problem: string) => void,
 ): Promise<readonly DeadLetterSummary[]> {
   const swarm = await attachSwarm(place);
   if (swarm !== undefined) return swarm.deadLetters(choice);
@@ -17,8 +22,18 @@ export async function readDeadLetters(
       .filter((at) => agent === undefined || at.agentName === agent)
       .filter((at) => instanceKey === undefined || at.instanceKey === instanceKey);
     const letters = await Promise.all(
-      chosen.map(async (at) => (await journal.deadLetters.list(at)).map((letter) => summariseDeadLetter(at, letter))),
+      chosen.map(async (at) => (await lettersOf(at)).map((letter) => summariseDeadLetter(at, letter))),
     );
     return letters.flat();
+
+    async function lettersOf(at: AgentAddress) {
+      try {
+        return await journal.deadLetters.list(at);
+      } catch (error) {
+        if (instanceKey !== undefined || !GoondanError.is(error)) throw error;
+        warn(`The dead letters of ${at.agentName} (${at.instanceKey}) cannot be read: ${error.code}: ${error.message}`);
+        return [];
+      }
+    }
   });
 }

@@ -1,0 +1,31 @@
+import { afterEach, expect, test } from 'bun:test';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { durableStore } from '@goondan/runtime/history';
+import { rejectionOf } from '../../../runtime/src/workspace/simulation/rejection-of.ts';
+import { readDeadLetters } from './read-dead-letters.ts';
+
+const stateRoot = mkdtempSync(join(tmpdir(), 'gdn-letters-'));
+const place = { stateRoot, workspaceId: 'w' };
+afterEach(() => rmSync(stateRoot, { recursive: true, force: true }));
+
+test('dead letters that cannot be read do not hide the dead letters of other conversations', async () => {
+  const journal = await durableStore(place);
+  const event = { id: 'e', type: 't', instanceKey: 'k', source: { kind: 'cli', name: 'gdn' }, traceId: 't' } as const;
+  for (const instanceKey of ['damaged', 'whole']) {
+    await journal.accept({ agentName: 'host', instanceKey }, { ...event, instanceKey, createdAt: new Date() });
+  }
+  await journal.close();
+  const [inbox = ''] = readdirSync(stateRoot, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    /damaged.*inbox/.test(path),
+  );
+  writeFileSync(join(stateRoot, dirname(inbox), 'deadletter.jsonl'), 'not a letter\n{}\n');
+  const warnings: string[] = [];
+  const read = (choice: object) => readDeadLetters(place, choice, (problem) => void warnings.push(problem));
+  expect(await read({})).toEqual([]);
+  expect(warnings).toEqual([
+    expect.stringMatching(/^The dead letters of host \(damaged\) cannot be read: E_STORE_CORRUPT: /),
+  ]);
+  expect(await rejectionOf(read({ instanceKey: 'damaged' }))).toMatchObject({ code: 'E_STORE_CORRUPT' });
+});
