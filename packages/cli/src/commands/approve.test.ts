@@ -240,7 +240,7 @@ describe('gdn run --input', () => {
     expect(shelf()).toEqual(['a book']);
   });
 
-  test('after a kill, the next run first asks about the open call', async () => {
+  test('after a kill, the next run names the earlier input, and first asks about the open call', async () => {
     const killed = place.start('run', 'bundle', '--trust', '--input', 'put a book');
     const { id } = await waiting();
     for (const pid of place.processes().map((each) => Number(each.split(' ')[0]))) process.kill(pid, 'SIGKILL');
@@ -250,6 +250,9 @@ describe('gdn run --input', () => {
       [{ whenSeen: question, keys: 'y\r' }],
     );
     expect(next.screen).toContain(id);
+    expect(next.screen).toMatch(
+      /^1 earlier input of this conversation is handled first\. `gdn instance show host default --bundle bundle` /,
+    );
     expect(next.screen).toContain('You said: hello');
     expect([next.exitCode, shelf()]).toEqual([0, ['a book']]);
   });

@@ -4,6 +4,7 @@ import { eventIdOf, randomIds, sleep, systemClock } from '@goondan/runtime/inter
 import { type DeskPlace, withDesk } from '../approval/with-desk.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
+import { quoteForShell } from '../quote-for-shell.ts';
 import { betweenSwarms } from '../swarm/between-swarms.ts';
 import { isAboutSilence, isAboutTurn, type IsReported } from '../print-log-line.ts';
 import type { Terminal } from '../terminal.ts';
@@ -47,6 +48,7 @@ async function runAlone(
   const { signal } = question;
   const { control, graceMs } = await startRun(run, terminal, signal, isAsked(question));
   try {
+    await tellEarlier(control, question, terminal);
     return await withDesk({ ...desk, swarm: control, isAlone: true }, terminal, async (opened, onAccepted) => {
       const code = await askOnce(control, { ...question, onAccepted }, terminal);
       const isAsking = () => terminal.canAsk && opened.isAsking;
@@ -57,6 +59,18 @@ async function runAlone(
   } finally {
     await control.stop(signal.aborted ? { graceMs: 0 } : {});
   }
+}
+
+/** Tells the person about inputs that an earlier run has left in the conversation, because they are handled first. */
+async function tellEarlier(control: Swarm, { delivery }: Pick<Question, 'delivery'>, terminal: Terminal) {
+  const { entryAgent, instances } = await control.status();
+  const { agent = entryAgent, instanceKey = 'default' } = delivery;
+  const { queued = 0 } = instances.find((each) => each.agent === agent && each.instanceKey === instanceKey) ?? {};
+  if (queued === 0) return;
+  const what = queued === 1 ? '1 earlier input' : `${queued} earlier inputs`;
+  const where = ['gdn instance show', quoteForShell(agent), quoteForShell(instanceKey)].join(' ');
+  terminal.printError(`${what} of this conversation ${queued === 1 ? 'is' : 'are'} handled first. `);
+  terminal.printError(terminal.suggest(`\`${where}\` then prints every answer.\n`));
 }
 
 /**
