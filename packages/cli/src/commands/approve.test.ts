@@ -256,6 +256,22 @@ describe('gdn run --input', () => {
     expect(next.screen).toContain('You said: hello');
     expect([next.exitCode, shelf()]).toEqual([0, ['a book']]);
   });
+
+  test('Ctrl-C also ends a run whose input waits behind the open call of an earlier run', async () => {
+    const killed = place.start('run', 'bundle', '--trust', '--input', 'put a book');
+    await waiting();
+    for (const pid of place.processes().map((each) => Number(each.split(' ')[0]))) process.kill(pid, 'SIGKILL');
+    await killed.exited;
+    const next = await place.runOnTerminal(
+      ['run', 'bundle', '--trust', '--input', 'hello'],
+      [
+        { whenSeen: question, keys: '\x03' },
+        { whenSeen: 'stays unanswered.', keys: '\x03' },
+      ],
+    );
+    expect(next.screen).toContain('E_CANCELLED: The input was cancelled before its turn began.\n');
+    expect([next.exitCode, shelf()]).toEqual([130, []]);
+  });
 });
 
 function toSecond(time: string): string {

@@ -28,11 +28,21 @@ export async function askForReport(
     accepted = acceptance;
     options.onAccepted?.(acceptance);
   };
+  let hasBegun = false;
+  const onNotice: AskOptions['onNotice'] = (notice) => {
+    hasBegun = true;
+    options.onNotice?.(notice);
+  };
   const safe = Promise.withResolvers<void>();
   holdQuit?.(safe.promise);
   try {
-    const end = await swarm.ask({ client: 'gdn', ...delivery }, { ...options, onAccepted, onCancelled: safe.resolve });
-    return reportOf(withOwnCancel(end, options.signal));
+    const asked = { ...options, onAccepted, onNotice, onCancelled: safe.resolve };
+    const end = swarm.ask({ client: 'gdn', ...delivery }, asked);
+    const ended = await Promise.race([end, safe.promise.then(() => (hasBegun ? end : undefined))]);
+    if (ended !== undefined) return reportOf(withOwnCancel(ended, options.signal));
+    // The turn never begins, but its end is known only after the turns before it, and one of them may wait for a person.
+    end.catch(() => undefined);
+    throw new GoondanError('E_CANCELLED', 'The input was cancelled before its turn began.');
   } catch (error) {
     if (accepted === undefined || !GoondanError.is(error)) throw error;
     if (asksAgain && goneCodes.includes(error.code)) throw error;
