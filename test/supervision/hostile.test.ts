@@ -330,7 +330,7 @@ describe('an extension that misbehaves at its start', () => {
 
 describe('an extension that misbehaves in its cleanup', () => {
   test(
-    'X-17 has the grace period and no more, and the conversation is kept',
+    'has the grace period and no more, and the conversation is kept',
     async () => {
       await using folder = await temporaryFolder();
       const deeds = ['block-forever', 'wait-forever', 'exit-1', 'throw-trap', 'kill-itself'];

@@ -129,7 +129,7 @@ describe('a forged call', () => {
 });
 
 describe('a forged end of a turn', () => {
-  test('A-03 for another agent, or for an event that does not run, is ignored, and the caller gets the real one', async () => {
+  test('for another agent, or for an event that does not run, is ignored, and the caller gets the real one', async () => {
     await using running = await startTestSwarm({ agents: ['a', forger, victim] });
     const held = { name: 'held', steps: [{ hold: 'gate' }] };
     const asked = running.run('a', [{ ask: { target: 'victim', errand: held } }], { id: 'asked-by-a-client' });
