@@ -43,7 +43,7 @@ const attempts: readonly ((ctx: TurnMiddlewareContext) => void)[] = [
 async function codeOf(call: Promise<unknown>): Promise<unknown> {
   return call.then(
     () => 'accepted',
-    (error: { code?: unknown }) => error.code,
+    (error: unknown) => (error as { readonly code?: unknown }).code,
   );
 }
 
