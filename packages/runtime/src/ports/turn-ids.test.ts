@@ -16,6 +16,7 @@ describe('F-23 the short form of a turn id', () => {
     ['turn-17', 'turn-17'],
     ['turn-last', 'turn-last'],
     ['turn--x', 'turn--x'],
+    ['turn-', 'turn-'],
     ['turn-event-12345678-9000-4000-8000-000000000000', '12345678-9'],
     [`turn-call-${'1234567890'.repeat(3)}ab`, `${'1234567890'.repeat(3)}a`],
     // An event that is tried again has the id of the first one, and more.
@@ -58,6 +59,7 @@ describe('F-23 a typed id', () => {
     expect(() => findTurnId('x', many)).toThrow(
       expect.objectContaining({ code: 'E_TRACE_AMBIGUOUS', message: '"x" may be xa, xb, xc, xd, xe, and 2 more.' }),
     );
+    expect(() => findTurnId('x', many.slice(0, 5))).toThrow('"x" may be xa, xb, xc, xd, xe.');
   });
 
   test('that begins like thousands of ids is rejected at once', () => {
@@ -76,10 +78,10 @@ describe('F-23 a typed id', () => {
     expect(change('turn-event-1f3a9c2b', [turnId])).toBe(turnId);
     expect(change(`event-${uuid}`, [turnId])).toBe(turnId);
     // Too short for a change.
-    expect(change('1f3a9', [turnId])).toBeUndefined();
+    expect(change('1f3a9c2', [turnId])).toBeUndefined();
     expect(change('event-1', [turnId])).toBeUndefined();
-    // `mail-1` has ended, and `mail-17` has not.
-    expect(change('mail-1', ['turn-mail-17'])).toBeUndefined();
-    expect(change('mail-17', ['turn-mail-17'])).toBe('turn-mail-17');
+    // `invoice-1` has ended, and `invoice-17` has not. The typed id is longer than a short form.
+    expect(change('invoice-1', ['turn-invoice-17'])).toBeUndefined();
+    expect(change('invoice-17', ['turn-invoice-17'])).toBe('turn-invoice-17');
   });
 });

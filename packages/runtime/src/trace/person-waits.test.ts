@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { ApprovalOutcome, ToolCallMiddleware } from '@goondan/types';
-import { extension, fakeApprover, manualClock, scriptedAgent } from '../testing/index.ts';
+import { extension, fakeApprover, inProcessEngine, manualClock, scriptedAgent } from '../testing/index.ts';
 import { renderTrace } from './render-trace.ts';
 
 const script = [{ when: 'go', call: { tool: 'echo__say', args: { text: 'hi' } } }, { say: 'done' }];
@@ -10,16 +10,26 @@ const echo = {
   handlers: { say: () => 'said' },
 };
 
-/** Runs a tool call with one layer, and returns the layer's record and the trace as text. */
-async function traceOf(make: (clock: ReturnType<typeof manualClock>) => ToolCallMiddleware, answers: ApprovalOutcome) {
+/**
+ * Runs a tool call with one layer, and returns the layer's record and the trace as text. `inside`: the work of another
+ * layer, inside the first.
+ */
+async function traceOf(
+  make: (clock: ReturnType<typeof manualClock>) => ToolCallMiddleware,
+  answers: ApprovalOutcome | ((reason: string) => Promise<ApprovalOutcome>),
+  inside?: (clock: ReturnType<typeof manualClock>) => Promise<unknown>,
+) {
   const clock = manualClock();
-  const approver = fakeApprover(async () => {
+  const approver = fakeApprover(async ({ reason }) => {
+    if (typeof answers === 'function') return answers(reason);
     await clock.advance(12_000);
     return answers;
   });
-  const asking = extension('asking', ({ pipeline }) =>
-    pipeline.register('toolCall', make(clock), { mayShortCircuit: true }),
-  );
+  const asking = extension('asking', ({ pipeline }) => {
+    pipeline.register('toolCall', make(clock), { mayShortCircuit: true });
+    if (inside === undefined) return;
+    pipeline.register('toolCall', async (ctx) => (await inside(clock), ctx.next()), { name: 'inside' });
+  });
   const agent = await scriptedAgent({ script, tools: [echo], extensions: [asking], approver, clock });
   const { trace } = await agent.say('go');
   const call = trace?.inside[0]?.inside.find(({ kind }) => kind === 'toolCall');
@@ -56,4 +66,85 @@ test('F-22 two questions at once are one wait; a layer that asks nobody has none
   const silent = await traceOf(() => (ctx) => ctx.next(), { decision: 'approved', by: 'ann' });
   expect(silent.layer).not.toHaveProperty('waitedMs');
   expect(silent.text).not.toContain('waited');
+});
+
+/** Questions that the test answers one by one. */
+function openQuestions() {
+  const open = new Map<string, PromiseWithResolvers<ApprovalOutcome>>();
+  const find = (reason: string) => open.getOrInsertComputed(reason, () => Promise.withResolvers<ApprovalOutcome>());
+  return {
+    answers: (reason: string) => find(reason).promise,
+    answer: (reason: string) => find(reason).resolve({ decision: 'approved', by: 'ann' }),
+  };
+}
+
+test('F-22 overlapping questions are one wait, from the first question to the last answer; waits are added', async () => {
+  const { answers, answer } = openQuestions();
+  const { layer } = await traceOf(
+    (clock) => async (ctx) => {
+      const first = ctx.approval.ask({ reason: 'One.' });
+      await clock.advance(100);
+      const second = ctx.approval.ask({ reason: 'Two.' });
+      await clock.advance(10);
+      answer('One.');
+      await first;
+      await clock.advance(1);
+      answer('Two.');
+      await second;
+      await clock.advance(3);
+      const third = ctx.approval.ask({ reason: 'Three.' });
+      await clock.advance(1_000);
+      answer('Three.');
+      await third;
+      return ctx.next();
+    },
+    answers,
+  );
+  expect(layer).toMatchObject({ ownMs: 3, waitedMs: 1_111, totalMs: 1_114 });
+});
+
+test('F-22 a question that is open when the layer calls next() may be answered inside, or after it', async () => {
+  const { answers, answer } = openQuestions();
+  const asking = (reason: string, waitMs: number) => (clock: ReturnType<typeof manualClock>) => {
+    const layer: ToolCallMiddleware = async (ctx) => {
+      await clock.advance(3);
+      const question = ctx.approval.ask({ reason });
+      await clock.advance(0);
+      const result = await ctx.next();
+      await clock.advance(waitMs);
+      answer(reason);
+      await question;
+      await clock.advance(5);
+      return result;
+    };
+    return layer;
+  };
+  const inside = await traceOf(asking('One.', 0), answers, async (clock) => {
+    await clock.advance(100);
+    answer('One.');
+    await clock.advance(7);
+  });
+  expect(inside.layer).toMatchObject({ ownMs: 8, waitedMs: 100, totalMs: 115 });
+  const after = await traceOf(asking('Two.', 40), answers, (clock) => clock.advance(60));
+  expect(after.layer).toMatchObject({ ownMs: 8, waitedMs: 100, totalMs: 108 });
+});
+
+test('F-22 the time that a layer waits for another agent is its own time', async () => {
+  const clock = manualClock();
+  const engine = inProcessEngine(clock);
+  engine.add('cook', async () => {
+    await clock.advance(40);
+    return { turnId: 'turn-1', finishReason: 'text_response' };
+  });
+  const asking = extension('asking', ({ pipeline }) =>
+    pipeline.register('step', async (ctx) => {
+      await ctx.agents.request({ target: 'cook', input: 'Soup?' });
+      return ctx.next();
+    }),
+  );
+  const agent = await scriptedAgent({ extensions: [asking], engine, clock });
+  const { trace } = await agent.say('go');
+  const layer = trace?.inside[0]?.layers[0];
+  expect(layer).toMatchObject({ extension: 'asking', ownMs: 40 });
+  expect(layer).not.toHaveProperty('waitedMs');
 });
