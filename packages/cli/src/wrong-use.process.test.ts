@@ -206,7 +206,8 @@ describe('one command', () => {
     await expectRefusal(['init', at('file')], 3, {
       code: 'E_INIT_FOLDER',
       message: `"${at('file')}" is a file, not a folder.`,
-      suggestion: 'Name a folder that is new or empty, as in `gdn init my-swarm`.',
+      suggestion:
+        'Name a folder that is new or empty, as in `gdn init my-swarm`. Only files of npm, git and tsconfig.json may be in it.',
     });
     await expectRefusal(['init', at('good')], 3, { code: 'E_INIT_FOLDER', message: /is not empty/, suggestion: /new/ });
   });

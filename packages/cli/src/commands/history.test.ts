@@ -106,7 +106,7 @@ describe('gdn history', () => {
     await ask('one');
     const beyond = await gdn('history host default --at 99');
     expect(beyond.stderr).toBe(
-      'E_HISTORY_RANGE: There is no event 99: the newest one is 2.\nList the events and turns with `gdn history`.\n',
+      'E_HISTORY_RANGE: There is no event 99: the newest one is 2.\nList the events and turns with `gdn history --bundle bundle`.\n',
     );
     expect(beyond.exitCode).toBe(3);
     expect((await gdn('blame host default --at turn-x')).stderr).toContain('No turn "turn-x" is in the history');
