@@ -36,7 +36,7 @@ export interface ChatDeps {
  */
 export type ChatEnd = 'left' | 'interrupted' | 'quit' | 'stopped' | 'gone';
 
-/** An input of this conversation that was accepted before the chat opened it, and has no answer yet. */
+/** An input that `gdn` sent to this conversation before the chat opened it, and that has no answer yet. */
 export interface EarlierInput {
   readonly id: string;
   readonly traceId: string;

@@ -6,7 +6,6 @@ import { systemClock } from '@goondan/runtime/internal';
 import { GoondanError, type Message } from '@goondan/types';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { readInstance } from '../instance/read-instances.ts';
-import { withJournal } from '../instance/with-journal.ts';
 import { followBundle } from '../run/follow-bundle.ts';
 import type { IsReported } from '../print-log-line.ts';
 import type { PreparedRun } from '../run/prepare-run.ts';
@@ -15,11 +14,12 @@ import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 import type { ApprovalDesk } from '../approval/approval-desk.ts';
 import { askInChat } from './ask-in-chat.ts';
-import { Chat, type ChatEnd, type EarlierInput } from './chat.ts';
+import { Chat, type ChatEnd } from './chat.ts';
 import { leaveSwarm } from './leave-swarm.ts';
 import { listenToSignals } from './listen-to-signals.ts';
 import { type ChatSwarm, openChatSwarm } from './open-chat-swarm.ts';
 import { openScreen } from './open-screen.ts';
+import { readEarlier } from './read-earlier.ts';
 import { type CommandDeps, openConversation, runCommand } from './run-command.ts';
 
 /**
@@ -126,9 +126,4 @@ async function readMessages(run: PreparedRun, at: InstanceAddress): Promise<read
     if (GoondanError.is(error) && error.code === 'E_INSTANCE_UNKNOWN') return [];
     throw error;
   }
-}
-
-async function readEarlier(run: PreparedRun, at: InstanceAddress): Promise<readonly EarlierInput[]> {
-  const entries = await withJournal(run, [], (journal) => journal.pending(toAgentAddress(at)));
-  return entries.map(({ id, traceId, input = '' }) => ({ id, traceId, input }));
 }

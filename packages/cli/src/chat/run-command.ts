@@ -14,7 +14,7 @@ export interface CommandDeps {
   readonly clock: Clock;
   /** Returns no messages for a conversation that does not exist yet. */
   readonly readMessages: (at: InstanceAddress) => Promise<readonly Message[]>;
-  /** Returns the accepted inputs of a conversation that have no answer yet, oldest first. */
+  /** Returns the inputs of a conversation that `gdn` sent and that have no answer yet, oldest first. */
   readonly readEarlier: (at: InstanceAddress) => Promise<readonly EarlierInput[]>;
   /** Returns `provider/model`, if known. */
   readonly modelOf: (agent: string) => string | undefined;
