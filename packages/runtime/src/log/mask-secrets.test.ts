@@ -43,12 +43,26 @@ describe('the mask', () => {
     for (const text of [key, lines.join('\r\n'), JSON.stringify({ key }), inspect({ key })]) {
       expect(mask(text)).not.toMatch(/MIIE|hkiG/);
     }
+    const fromWindows = maskSecrets([lines.join('\r\n')]);
+    for (const text of [key, ...lines]) expect(fromWindows(text)).not.toMatch(/MIIE|hkiG/);
   });
 
   test('a secret that contains another one is removed as a whole', () => {
     const mask = maskSecrets(['password', 'password-of-mina']);
     expect(mask('password-of-mina')).toBe('***');
     expect(mask('password of mina')).toBe('*** of mina');
+  });
+
+  test('a secret is removed where a longer one around it breaks off', () => {
+    const mask = maskSecrets(['password', 'my-password-of-mina']);
+    expect(mask('my-password-of-mina')).toBe('***');
+    expect(mask('my-password-of-nobody')).toBe('my-***-of-nobody');
+  });
+
+  test('a secret that ends with an incomplete escape is removed, also at the end of the text', () => {
+    const mask = maskSecrets(['password-u12']);
+    expect(mask('my password-\\u12')).toBe('my ***');
+    expect(mask('my password-\\u12.')).toBe('my ***.');
   });
 
   test('nothing is left of overlapping secrets', () => {

@@ -26,8 +26,9 @@ const letters = fc.constantFrom('a', 'a', 'b', '"', '\\', '\n', '%', 'é', '\ud8
 const secretText = fc.string({ unit: letters, minLength: 8, maxLength: 14 });
 const secretTexts = fc.oneof(
   fc.array(secretText, { minLength: 1, maxLength: 4 }),
-  // Some secrets begin with another secret, end with it, or overlap it.
+  // Some secrets begin with another secret, end with it, overlap it, or have it inside.
   secretText.map((secret) => [secret, `${secret}ab`, secret.slice(0, 8), `${secret.slice(4)}${secret.slice(0, 6)}`]),
+  secretText.map((secret) => [secret, `ab${secret}ab`]),
 );
 const sizes = fc.array(fc.nat({ max: 6 }), { maxLength: 60 });
 
@@ -113,6 +114,19 @@ describe('the mask of a text in pieces', () => {
       }),
       { numRuns: samples(500) },
     );
+  });
+
+  test('does not hold back a long run of backslashes', () => {
+    const stream = new MaskedStream(maskSecrets(['sk-live-12345']));
+    expect(stream.push(`s${'\\'.repeat(10_000)}`).length).toBeGreaterThan(9_990);
+  });
+
+  test('gives the masked whole text, character by character, when an escaped beginning is long and goes on sliding', () => {
+    const mask = maskSecrets([`${'a'.repeat(1_500)}b`]);
+    const text = `${'a\\'.repeat(3_200)}b`;
+    const shown = pass(mask, text.split('')).join('');
+    expect(shown).toBe(mask(text));
+    expect(shown).toEndWith('\\***');
   });
 
   test('starts again after the end', () => {
