@@ -300,6 +300,44 @@ test('F-22 message events show the first words of their messages, and ids only o
   ]);
 });
 
+test('F-22 a content without words is shown as it is recorded, and a blank one by the id of its message', () => {
+  const image = '[{"type":"text","text":"Look"},{"type":"image"}]';
+  const cut = '[{"type":"text","text":"Lo…';
+  const notes = layer('notes', {
+    emitted: ['append user a', 'append user b', 'append user c'],
+    messages: [
+      { path: 'a', after: image },
+      { path: 'b', after: cut },
+      { path: 'c', after: ' \n' },
+    ],
+  });
+  expect(
+    renderTrace(chain('turn', 'host', { layers: [notes] }))
+      .split('\n')
+      .slice(2),
+  ).toEqual([`│ │ + append user: ${image}`, `│ │ + append user: ${cut}`, '│ │ + append user c']);
+});
+
+test('F-22 a called turn shows the words of its own messages', () => {
+  const say = (words: string) =>
+    layer('notes', { emitted: ['append system a'], messages: [{ path: 'a', after: words }] });
+  const tidy = (inside: readonly ChainRecord[] = []) =>
+    chain('step', '0', { layers: [layer('tidy', { emitted: ['remove a'] })], inside: [...inside] });
+  const guest = traced('guest', {
+    chain: inTurn(chain('turn', 'guest', { layers: [say('Be quick.')], inside: [tidy()] })),
+  });
+  const own = chain('turn', 'host', { layers: [say('Be kind.')], inside: [tidy()] });
+  const host = traced('host', { chain: inTurn(own, [guest]) });
+  const removed = renderTrace(host)
+    .split('\n')
+    .filter((each) => each.includes('remove'));
+  expect(removed.map((each) => each.replace(/^[│ ]+/, ''))).toEqual(['+ remove: Be kind.', '+ remove: Be quick.']);
+});
+
+test('F-22 a turn shows its duration with the runs before a crash, as the list of turns does', () => {
+  expect(renderTrace(traced('host', { durationMs: 9_000 }))).toBe('turn host 9.0 s');
+});
+
 test('F-22 the arguments of a tool call are cut to the line', () => {
   const call = chain('toolCall', 'echo__say', { input: '{"text":"one two three"}', outcome: 'ok' });
   const step = chain('step', '0', { inside: [call] });

@@ -163,6 +163,8 @@ describe('a reference without a package', () => {
     expect(uses.map(({ resource: user, line }) => `${user}:${line}`)).toEqual(['Agent/a:3', 'Agent/a:3', 'Agent/a:3']);
     using other = bundleWith({ extensions: ['Extension/logging'] }, ownLogging);
     expect(findPackageUses(await load(other.folder), '@goondan/base')).toEqual([]);
+    using unknown = bundleWith({ extensions: ['Extension/nowhere'] });
+    expect(findPackageUses(await load(unknown.folder), '@goondan/base')).toEqual([]);
   });
 
   test('F-27 works in defineSwarm', async () => {

@@ -451,6 +451,7 @@ const agents: Mistake[] = [
       agent('critic'),
       agent('critics'),
       swarm('Agent/a, Agent/critic'),
+      `${head('Swarm', 'other')}spec: { entryAgent: Agent/critics, agents: [Agent/critics] }\n`,
     ),
     code: 'E_REF_MISSING',
     message: 'spec.mayAsk: Agent/critics is in no swarm together with Agent/a.',
