@@ -62,6 +62,12 @@ describe('F-23 a typed id', () => {
     expect(() => findTurnId('x', many.slice(0, 5))).toThrow('"x" may be xa, xb, xc, xd, xe.');
   });
 
+  test('that a retried dead letter made ambiguous is rejected with ids that are not', () => {
+    const retried = [turnId, `${turnId}~retry`];
+    expect(() => findTurnId('1f3a9c2b', retried)).toThrow(`"1f3a9c2b" may be ${uuid}, event-${uuid}~retry.`);
+    expect([uuid, `event-${uuid}~retry`].map((typed) => findTurnId(typed, retried))).toEqual(retried);
+  });
+
   test('that begins like thousands of ids is rejected at once', () => {
     const many = Array.from({ length: 4_000 }, (_, index) => {
       const start = Bun.hash.crc32(`${index}`).toString(16).padStart(8, '0');

@@ -30,8 +30,11 @@ export function shortTurnId(turnId: string, among: Iterable<string> = []): strin
   const own = randomPart(turnId);
   if (own === undefined) return chosenPart(turnId);
   const isAlike = (other: string) => other !== turnId && other.includes(own.slice(0, SHORTEST));
-  const others = Array.from(among).filter(isAlike).map(randomPart);
-  const isOpen = (short: string) => /^\d+-?$/.test(short) || others.some((other) => other?.startsWith(short));
+  // A sender's id may begin like a random one: the second try of a dead letter has its id and `~retry`.
+  const others = Array.from(among)
+    .filter(isAlike)
+    .map((other) => other.replace(PREFIX, ''));
+  const isOpen = (short: string) => /^\d+-?$/.test(short) || others.some((other) => other.startsWith(short));
   let length = SHORTEST;
   while (length < own.length && isOpen(own.slice(0, length))) length++;
   return own.slice(0, length);
