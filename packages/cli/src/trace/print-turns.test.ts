@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { TurnSummary } from '@goondan/runtime/history';
+import { findTurnId } from '@goondan/runtime/internal';
 import { openTerminal } from '../terminal.ts';
 import { printTurns } from './print-turns.ts';
 
@@ -43,4 +44,16 @@ test('F-22 the table has local times, and is as wide as the terminal, also with 
     expect(Bun.stringWidth(row)).toBeLessThanOrEqual(90);
   }
   expect(rows.map((row) => row.endsWith('…'))).toEqual([true, true, false]);
+});
+
+test('F-23 every listed id finds its turn, also if a sender chose a long id', () => {
+  let screen = '';
+  const stdout = { write: (text: string) => (screen += text) };
+  const uuid = '1f3a9c2b-0000-4000-8000-000000000000';
+  const ids = ['a-long-id-of-a-mail-17@example.com', `event-${uuid}`, `event-${uuid}~retry`].map((id) => `turn-${id}`);
+  const turns = ids.map((turnId) => ({ ...turn('default', 'Hi'), turnId }));
+  printTurns(turns, openTerminal({ stdout, stderr: stdout, env: {} }));
+  const shown = screen.split('\n').flatMap((row) => / default +(\S+)/.exec(row)?.slice(1) ?? []);
+  expect(shown[0]).toBe('a-long-id-of-a-mail-17@e');
+  expect(shown.map((id) => findTurnId(id, ids))).toEqual(ids);
 });

@@ -14,7 +14,7 @@ export function printTurns(turns: readonly TurnSummary[], terminal: Terminal): v
     showTime(turn.startedAt, terminal),
     harmlessText(turn.agentName),
     cutToWidth(harmlessText(turn.instanceKey), 20),
-    cutToWidth(harmlessText(shortTurnId(turn.turnId, turnIds)), WIDEST_ID),
+    harmlessText(showId(turn.turnId, turnIds)),
     turn.durationMs === undefined ? '' : describeDuration(turn.durationMs),
     outcomeOf(turn),
     harmlessText((turn.input ?? '').replaceAll(/\s+/g, ' ')),
@@ -31,8 +31,16 @@ export function printTurns(turns: readonly TurnSummary[], terminal: Terminal): v
   print(`${colors.dim(lineOf(heads))}\n${rows.map((row) => `${lineOf(row)}\n`).join('')}`);
 }
 
-/** The width of an id that a sender chose. Its beginning finds the turn, too. */
-const WIDEST_ID = 24;
+/** The length of an id that a sender chose, if its beginning finds the turn, too. */
+const LONGEST_ID = 24;
+
+/** Returns an id that `gdn trace` takes: the short id of the turn, or its beginning if no other listed id begins like it. */
+function showId(turnId: string, turnIds: readonly string[]): string {
+  const id = shortTurnId(turnId, turnIds);
+  const start = id.slice(0, LONGEST_ID);
+  const isShared = turnIds.some((other) => other !== turnId && other.includes(start));
+  return isShared || !start.isWellFormed() ? id : start;
+}
 
 function outcomeOf({ ending, truncated, error, resumes }: TurnSummary): string {
   const after = `${truncated === true ? ', truncated' : ''}${resumes === 0 ? '' : ', resumed'}`;
