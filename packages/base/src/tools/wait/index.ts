@@ -13,7 +13,7 @@ const seconds: ToolHandler = async (ctx, input) => {
   await setTimeout(Math.min(wanted, maxSeconds) * 1_000, undefined, { signal: ctx.signal });
   const waitedMs = Math.round(performance.now() - start);
   if (wanted <= maxSeconds) return { waitedMs };
-  return { waitedMs, notice: `One call waits at most ${maxSeconds} seconds, and ${wanted} were asked for.` };
+  return { waitedMs, notice: `One call waits at most ${maxSeconds} s, but ${wanted} s were asked for.` };
 };
 
 export const handlers = { seconds };

@@ -36,7 +36,7 @@ describe('D-25 wait', () => {
   test('waits no longer than the config allows, and says so', async () => {
     const agent = await waiting(3_600, { config: { maxSeconds: 0.05 } });
     const { value, ms } = await timed(() => agent.say('go'));
-    expect(value.text).toEndWith(' One call waits at most 0.05 seconds, and 3600 were asked for.');
+    expect(value.text).toEndWith(' One call waits at most 0.05 s, but 3600 s were asked for.');
     expect(ms).toBeWithin(45, 5_000);
   });
 
