@@ -20,6 +20,7 @@ export const controlStatusByCode: StatusByCode = {
   E_INSTANCE_EXISTS: 409,
   E_INSTANCE_PENDING: 409,
   E_LOCKED: 409,
+  E_TRACE_AMBIGUOUS: 409,
   E_CONTROL_FULL: 429,
   E_CONTROL_CLOSED: 503,
 };
