@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { type JsonObject, type Message, textOf } from '@goondan/types';
-import { extensionFile, scriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
+import { extension, extensionFile, scriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
 
 const requiring = (config: JsonObject, name = 'required-tools') =>
   extensionFile(name, join(import.meta.dir, '..', '..', '..'), './src/extensions/required-tools/register.ts', config);
@@ -92,7 +92,47 @@ describe('required-tools', () => {
     const asked = tested.requests.flatMap(({ messages }) => messages.map(({ content }) => content));
     expect(text).toBe(missing === undefined ? 'Done.' : 'Done and paid.');
     expect(asked.includes(`${reminder} ${missing}`)).toBe(missing !== undefined);
+    // Calls before the removed answer stay in the history.
+    const roles = (await tested.messages()).map(({ data }) => data.role).join(' ');
+    const call = 'assistant tool';
+    expect(roles).toBe(missing === undefined ? `user ${call} assistant` : `user ${call} ${call} assistant`);
     await tested.close();
+  });
+
+  test('D-25 with require: any, a tool that the agent does not have matters only if it has none of them', async () => {
+    const tools = ['shop__sell', 'shop__look'];
+    const tested = await start({ tools, require: 'any' }, { script: forgetful });
+    expect(await tested.say('What is there?')).toMatchObject({ text: 'Three apples.', stepCount: 3 });
+    await tested.close();
+    const lost = await start({ tools: ['shop__sell', 'shop__rent'], require: 'any' }, { script: forgetful });
+    const { result } = await lost.say('What is there?');
+    expect(result.error?.message).toBe('The agent has no tool "shop__sell", "shop__rent", which the turn requires.');
+    await lost.close();
+  });
+
+  test('D-25 a tool that is hidden in this step, or was registered in this turn, is a tool of the agent', async () => {
+    const hiding = extension('hiding', ({ pipeline }) =>
+      pipeline.register('step', (ctx) => {
+        if (ctx.stepIndex === 0) ctx.toolCatalog = ctx.toolCatalog.filter(({ name }) => name !== 'shop__look');
+        return ctx.next();
+      }),
+    );
+    const required = requiring({ tools: ['shop__look', 'shop__look'] });
+    const hidden = await scriptedAgent({ tools: [shop], extensions: [hiding, required], script: forgetful });
+    expect(await hidden.say('What is there?')).toMatchObject({ text: 'Three apples.', stepCount: 3 });
+    expect(hidden.requests[1]?.messages.at(-1)?.content).toBe(`${reminder} shop__look`);
+    await hidden.close();
+    const adding = extension('adding', ({ pipeline, tools }) =>
+      pipeline.register('turn', (ctx) => {
+        // The view is made when it is read first, so it does not have the tool.
+        expect(ctx.runtime.tools).toEqual([]);
+        tools.register({ name: 'shop__look', description: 'Can look.' }, () => 'three apples');
+        return ctx.next();
+      }),
+    );
+    const added = await scriptedAgent({ extensions: [adding, required], script: forgetful });
+    expect(await added.say('What is there?')).toMatchObject({ text: 'Three apples.', stepCount: 3 });
+    await added.close();
   });
 
   test('D-25 uses errorMessage for the reminder, and adds the names', async () => {
@@ -139,6 +179,17 @@ describe('required-tools', () => {
       suggestion: expect.stringContaining('Correct `tools` in the config of Extension/required-tools'),
     });
     expect(tested.requests).toHaveLength(1);
+    await tested.close();
+  });
+
+  test('D-25 a step that a layer inside reports as failed keeps its answer', async () => {
+    const failing = extension('failing', ({ pipeline }) =>
+      pipeline.register('step', async (ctx) => ({ ...(await ctx.next()), status: 'failed' })),
+    );
+    const extensions = [requiring({ tools: ['shop__look'] }), failing];
+    const tested = await scriptedAgent({ tools: [shop], extensions, script: forgetful });
+    await tested.say('What is there?');
+    expect(texts(await tested.messages())).toEqual(['What is there?', 'Some apples, I guess.']);
     await tested.close();
   });
 
