@@ -14,7 +14,8 @@ import { GoondanError } from '@goondan/types';
 import { turnIdOf } from './ids.ts';
 
 const kinds = ['event', 'heard', 'call'] as const;
-const RANDOM = new RegExp(`^turn-(?:${kinds.join('|')})-([0-9a-f]{8}-?[0-9a-f][0-9a-f-]*)$`);
+/** Only the exact shapes: a sender may choose `event-20261116-1`, which is not the beginning of `event-20261116-17`. */
+const RANDOM = /^turn-(?:event-([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})|(?:heard|call)-([\da-f]{32}))$/;
 const PREFIX = new RegExp(`^(?:turn-)?(?:(?:${kinds.join('|')})-)?`);
 /** The length of a short form. It is longer if another turn's id begins with the same characters. */
 const SHORTEST = 8;
@@ -46,7 +47,8 @@ export function shortIdOfEvent(eventId: string): string {
 }
 
 function randomPart(turnId: string): string | undefined {
-  return RANDOM.exec(turnId)?.[1];
+  const [, uuid, digits] = RANDOM.exec(turnId) ?? [];
+  return uuid ?? digits;
 }
 
 function chosenPart(turnId: string): string {
