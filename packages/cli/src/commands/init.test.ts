@@ -175,7 +175,13 @@ describe('gdn init', () => {
 describe('gdn init never overwrites files', () => {
   test('F-16 keeps package.json and tsconfig.json, and says so', async () => {
     const mine = { 'package.json': '{ "name": "mine" }\n', 'tsconfig.json': '{}\n' };
-    await place.write('my-swarm', { ...mine, 'package-lock.json': '{}\n', 'node_modules/x/index.js': '' });
+    const locks = {
+      'package-lock.json': '{}\n',
+      'bun.lock': '',
+      'pnpm-lock.yaml': 'lockfileVersion: 9\n',
+      'yarn.lock': '',
+    };
+    await place.write('my-swarm', { ...mine, ...locks, 'node_modules/x/index.js': '' });
     const { stdout, stderr, exitCode } = await gdn('init', 'my-swarm');
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
     expect(stdout).toContain(

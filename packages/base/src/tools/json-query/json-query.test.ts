@@ -71,6 +71,7 @@ describe('D-25 json-query', () => {
       message: 'data has 12 bytes; at most 11 can be queried.',
     });
     expect(await call({ query: '@', data: '[1, 2, 3, 4]' }, { inputLimit: 12 })).toEqual({ result: [1, 2, 3, 4] });
+    expect(await call({ query: '@', data: '"éé"' }, { inputLimit: 5 })).toMatchObject({ code: 'E_QUERY_LIMIT' });
   });
 
   test('bounds the result, and describes a result that is too long', async () => {

@@ -10,6 +10,13 @@ describe('D-25 the search for a text in json-query', () => {
     expect(performance.now() - start).toBeLessThan(500);
   });
 
+  test('finds a text after its own beginning, however long that is', () => {
+    const wanted = `${'aba'.repeat(100)}babb`;
+    for (let length = 0; length < wanted.length; length++) {
+      expect(hasText(`${wanted.slice(0, length)}${wanted}`, wanted)).toBe(true);
+    }
+  });
+
   test('finds what includes finds', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 3 });
     fc.assert(
