@@ -129,6 +129,7 @@ function hasEnded(chat: Chat): Promise<boolean> {
 }
 
 const answer = (text: string) => ({ responseMessage: createAssistantMessage(text) });
+const earlier = (input: string) => ({ id: `event-${input}`, traceId: `trace-${input}`, input });
 const cancelled: Partial<TurnResult> = {
   finishReason: 'error',
   error: { code: 'E_CANCELLED', message: 'The turn was cancelled.' },
@@ -195,8 +196,7 @@ describe('a message', () => {
 
   test('waits for the turns of earlier inputs, which are shown under their own ids', async () => {
     const { chat, screen, hooks, turn, asked } = open();
-    const [one, two] = ['one', 'two'].map((input) => ({ id: `event-${input}`, traceId: `trace-${input}`, input }));
-    chat.resume([one, two].filter((each) => each !== undefined));
+    chat.resume(['one', 'two'].map(earlier));
     hooks.sent('three');
     expect(turn(0).delivery).toMatchObject({ input: 'one', id: 'event-one', traceId: 'trace-one' });
     expect(screen.live.slice(-2)).toEqual(['waiting: two', 'waiting: three']);
@@ -209,6 +209,37 @@ describe('a message', () => {
     expect(asked).toHaveLength(2);
   });
 
+  test('is sent after the last of the earlier inputs', async () => {
+    const { chat, hooks, turn, asked } = open();
+    chat.resume(['one', 'two'].map(earlier));
+    hooks.sent('three');
+    await turn(0).end(answer('1'));
+    await turn(1).end(answer('2'));
+    expect(asked.map(({ delivery }) => delivery.input)).toEqual(['one', 'two', 'three']);
+  });
+
+  test('that is being answered ends before the turns of earlier inputs begin', async () => {
+    const { chat, hooks, turn, asked } = open();
+    hooks.sent('Hello');
+    chat.resume([earlier('one')]);
+    expect(asked).toHaveLength(1);
+    await turn(0).end(answer('Hi.'));
+    expect(turn(1).delivery).toMatchObject({ id: 'event-one' });
+  });
+
+  test('of earlier does not come back into the line: the swarm has it', async () => {
+    const { chat, screen, turn } = open();
+    chat.resume([earlier('one')]);
+    await turn(0).fail(new GoondanError('E_SWARM_STOPPED', 'It is gone.'));
+    expect(screen.draft).toBe('');
+  });
+
+  test('of earlier is shown only if it is one of the first 100', () => {
+    const { chat, screen } = open();
+    chat.resume(Array.from({ length: 150 }, (_, index) => earlier(`message ${index}`)));
+    expect(screen.live.at(-1)).toBe('waiting: message 99');
+  });
+
   test('whose turn continues at the next start is not an error when the person has left', async () => {
     const { screen, hooks, turn } = open();
     hooks.sent('Hello');
@@ -216,6 +247,18 @@ describe('a message', () => {
     hooks.leave();
     await turn(0).fail(new GoondanError('E_SWARM_STOPPED', 'It is gone.'));
     expect(screen.printed).toEqual(['> Hello', 'The turn is not over: it continues when you run the swarm again.']);
+  });
+
+  test.each([
+    ['the swarm was stopped elsewhere', 'stopped', new GoondanError('E_SWARM_STOPPED', 'It is gone.')],
+    ['the turn fails for another reason', 'left', new GoondanError('E_INBOX_FULL', 'Too much.')],
+  ] as const)('is an error after the end of the chat when %s', async (_title, how, error) => {
+    const { chat, screen, hooks, turn } = open();
+    hooks.sent('Hello');
+    turn(0).accept();
+    chat.leave(how);
+    await turn(0).fail(error);
+    expect(screen.printed.slice(0, 2)).toEqual(['> Hello', `${error.code}: ${error.message}`]);
   });
 
   test('is not sent when it is blank', () => {
