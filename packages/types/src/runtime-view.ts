@@ -14,7 +14,7 @@ export interface RuntimeView {
   readonly model: RuntimeModel;
   /** The tools of the agent, in the order of the catalog, before step layers change the catalog. */
   readonly tools: readonly RuntimeTool[];
-  /** The other agents of the swarm, which this agent can call. */
+  /** The other agents that this agent may call: all agents of the swarm, or those in its `mayAsk`. */
   readonly agents: readonly AgentCard[];
   /** The connections of the swarm whose events can reach this agent. */
   readonly connections: readonly ConnectionCard[];

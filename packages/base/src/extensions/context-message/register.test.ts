@@ -55,7 +55,7 @@ describe('context-message', () => {
         role: 'system',
         content: [
           'You are the agent "clerk", instance "default". Sells apples.',
-          'The other agents of the swarm:\n- cook',
+          'The other agents that you may ask:\n- cook',
           'This turn handles the event "user.message" of connector "front-door", sent at 2026-01-02T03:04:05.000Z.',
         ].join('\n\n'),
       },
@@ -67,7 +67,7 @@ describe('context-message', () => {
     [['agent'], 'You are the agent "clerk", instance "default". Sells apples.'],
     [['model'], 'Your model is Model/scripted.'],
     [['tools'], 'Your tools:\n- shelf__read: Reads the shelf.'],
-    [['agents'], 'The other agents of the swarm:\n- cook'],
+    [['agents'], 'The other agents that you may ask:\n- cook'],
     [['connections'], 'Connections that send you events:\n- front-door (connector web)'],
     [
       ['inboundEvent'],
@@ -118,7 +118,7 @@ describe('context-message', () => {
       [
         [
           'Your tools: none.',
-          'The other agents of the swarm: none.',
+          'The other agents that you may ask: none.',
           'Connections that send you events: none.',
           'This turn handles the event "user.message" of agent "boss", sent at 2026-01-02T03:04:05.000Z. The sender waits for your answer.',
         ].join('\n\n'),

@@ -10,7 +10,7 @@ const writers: { readonly [Name in Section]: (view: RuntimeView) => string } = {
   model: ({ model: { ref, provider, name } }) =>
     name === undefined ? `Your model is ${ref}.` : `Your model is ${quote(name)} of ${provider} (${ref}).`,
   tools: ({ tools }) => writeList('Your tools', tools.map(describe)),
-  agents: ({ agents }) => writeList('The other agents of the swarm', agents.map(describe)),
+  agents: ({ agents }) => writeList('The other agents that you may ask', agents.map(describe)),
   connections: ({ connections }) =>
     writeList(
       'Connections that send you events',
