@@ -50,11 +50,12 @@ function createMessage(
   options: MessageOptions,
 ): NewMessage {
   return {
+    // An unknown option gets into the message, so that the conversation refuses the message and names the option.
+    ...options,
     id: options.id ?? `msg-${crypto.randomUUID()}`,
     data,
     metadata,
     createdAt: options.createdAt ?? new Date(),
     source: options.source ?? source,
-    ...(options.lifetime === undefined ? {} : { lifetime: options.lifetime }),
   };
 }

@@ -123,6 +123,15 @@ describe('a stored message', () => {
     );
   });
 
+  test('D-24 an unknown option of a created message is an error', () => {
+    const mistyped = { lifetme: 'turn' };
+    for (const create of [createSystemMessage, createUserMessage, createAssistantMessage]) {
+      expect(() => checkMessage(create('hi', {}, mistyped as object))).toThrow(
+        '"lifetme" is not a field of a message; the nearest field is "lifetime"',
+      );
+    }
+  });
+
   test('the four kinds of event keep exactly the fields they need', () => {
     expect(checkMessageEvent({ type: 'remove', targetId: 'a' })).toEqual({ type: 'remove', targetId: 'a' });
     expect(checkMessageEvent({ type: 'truncate' })).toEqual({ type: 'truncate' });

@@ -25,8 +25,8 @@ test('F-10 an extension emits a status, and every listener gets it with the exte
   const { heard, tell, tools, all } = await start();
   tell({ state: 'connecting' });
   tools()?.register({ name: 'files__look', description: 'A tool.' }, () => null);
-  // An extension cannot report under another extension's name, or list tools that do not exist.
-  tell({ state: 'connected', tools: ['files__look', 'files__nowhere'], extension: 'somebody-else' });
+  // An extension cannot list tools that do not exist.
+  tell({ state: 'connected', tools: ['files__look', 'files__nowhere'] });
   tell({ state: 'connected', tools: [] });
   expect(heard).toMatchObject([
     { extension: 'files', agentName: 'tested', instanceKey: 'default', state: 'connecting' },
@@ -69,6 +69,26 @@ test.each([
   tell(status);
   expect({ heard, all: all() }).toEqual({ heard: [], all: [] });
   expect(agent.logs).toMatchObject([{ level: 'warn', extension: 'files', event: 'status.refused' }]);
+});
+
+test.each([
+  [
+    'it names the nearest field',
+    { state: 'failed', problm: 'gone' },
+    '"problm" is not a field of a status; the nearest field is "problem"',
+  ],
+  [
+    'does not let an extension report under another name',
+    { state: 'failed', extension: 'somebody-else' },
+    '"extension" is not a field of a status; its fields are state, target, problem, lines, lost, tools, withheld',
+  ],
+])('D-24 a status with an unknown field is refused: %s', async (_title, status, problem) => {
+  const { agent, heard, tell } = await start();
+  tell(status);
+  expect(heard).toEqual([]);
+  expect(agent.logs).toMatchObject([
+    { level: 'warn', extension: 'files', message: `A status of this extension was ignored: ${problem}.` },
+  ]);
 });
 
 test('F-10 a status emitted during a turn has the ids of that turn', async () => {

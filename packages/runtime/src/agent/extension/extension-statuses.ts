@@ -4,6 +4,7 @@
  * bounded.
  */
 import type { AgentAddress, ExtensionStatus, ExtensionStatusChanged } from '@goondan/types';
+import { findUnknownField, knownFields } from '../../config/find-unknown-field.ts';
 import { extensionStatus } from '../../ipc/check/extension-status.ts';
 import { ShapeError } from '../../ipc/check/shape.ts';
 import { shortenMasked } from '../../log/shorten-masked.ts';
@@ -11,6 +12,12 @@ import type { SecretMask } from '../../log/mask-secrets.ts';
 
 /** The event with which an extension emits a status. */
 export const STATUS_EVENT = 'extension.status';
+
+const statusFields = knownFields<ExtensionStatus>(
+  'a status',
+  { state: true, target: true, problem: true, lines: true, lost: true, tools: true, withheld: true },
+  { status: 'state', error: 'problem', message: 'problem', reason: 'problem' },
+);
 
 const LONGEST_TEXT = 2_000;
 const LONGEST_LINE = 500;
@@ -63,7 +70,9 @@ export class ExtensionStatuses {
 
   #read(value: unknown): ExtensionStatus | string {
     try {
-      return this.#bound(extensionStatus(value));
+      const status = extensionStatus(value);
+      // Safe: only an object is a status.
+      return findUnknownField(value as object, statusFields) ?? this.#bound(status);
     } catch (error) {
       return error instanceof ShapeError ? error.message : 'its properties cannot be read';
     }

@@ -2,7 +2,9 @@
  * `ctx.model.generate`: a layer's own model call. It runs through the same code as a step's call, but never streams to
  * the user.
  */
-import { type GenerateRequest, GoondanError, type ModelReply } from '@goondan/types';
+import { type GenerateRequest, GoondanError, type ModelParams, type ModelReply } from '@goondan/types';
+import { findUnknownField, knownFields } from '../../config/find-unknown-field.ts';
+import { isPlainObject } from '../../json/copy-json.ts';
 import { ToolCatalog } from '../tool/tool-catalog.ts';
 import { addUsage, type LayerAsk } from '../turn-state/running-turn.ts';
 import { callModel } from './call-model.ts';
@@ -10,9 +12,8 @@ import { callModel } from './call-model.ts';
 export async function generateForLayer(ask: LayerAsk, request: GenerateRequest): Promise<ModelReply> {
   const { turn, step, scope, layer } = ask;
   const { extension } = layer.layer;
-  if (!Array.isArray(request?.messages)) {
-    throw new GoondanError('E_MODEL_REQUEST', `Extension "${extension}": generate needs an array of messages.`);
-  }
+  const problem = problemWithRequest(request);
+  if (problem !== undefined) throw new GoondanError('E_MODEL_REQUEST', `Extension "${extension}": ${problem}.`);
   const reply = await callModel(turn, {
     key: turn.effects.nextKey(scope, 'model'),
     step,
@@ -26,3 +27,29 @@ export async function generateForLayer(ask: LayerAsk, request: GenerateRequest):
   addUsage(turn, reply.usage);
   return reply;
 }
+
+function problemWithRequest(request: GenerateRequest): string | undefined {
+  if (!Array.isArray(request?.messages)) return 'generate needs an array of messages';
+  const { params = {} } = request;
+  if (!isPlainObject(params)) return '`params` of generate is not an object';
+  return findUnknownField(request, requestFields) ?? findUnknownField(params, paramFields);
+}
+
+const requestFields = knownFields<GenerateRequest>(
+  'the request of generate',
+  { modelRef: true, messages: true, tools: true, params: true },
+  { model: 'modelRef', prompt: 'messages', system: 'messages' },
+);
+const paramFields = knownFields<ModelParams>(
+  '`params` of generate',
+  {
+    temperature: true,
+    maxTokens: true,
+    topP: true,
+    topK: true,
+    stopSequences: true,
+    seed: true,
+    providerOptions: true,
+  },
+  { maxOutputTokens: 'maxTokens', max_tokens: 'maxTokens', stop: 'stopSequences' },
+);

@@ -1,7 +1,7 @@
-/** Tests how model calls of a layer are recorded and replayed. */
+/** Tests how model calls of a layer are checked, recorded and replayed. */
 import { expect, test } from 'bun:test';
-import type { ExtensionRegister } from '@goondan/types';
-import { extension } from '../../testing/index.ts';
+import type { ExtensionRegister, GenerateRequest } from '@goondan/types';
+import { extension, scriptedAgent } from '../../testing/index.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import { replayTurn } from '../replay/replay-turn.ts';
 
@@ -68,4 +68,41 @@ test('a call that another layer answers now is a divergence of that layer alone'
   });
   const { start } = await recordInMemory(planOf(false), ['go']);
   expect(await replayTurn(planOf(true), start)).toMatchObject({ others: 0, first: { extension: 'cache' } });
+});
+
+/** Lets a layer call the model with a request of plain JavaScript. Returns the error of the turn. */
+async function errorOf(request: unknown) {
+  const agent = await scriptedAgent({
+    script: [{ say: 'yes' }],
+    extensions: [
+      extension('adviser', ({ pipeline }) => {
+        pipeline.register('step', async (ctx) => {
+          // Safe: the call checks the request.
+          await ctx.model.generate(request as GenerateRequest);
+          return ctx.next();
+        });
+      }),
+    ],
+  });
+  return (await agent.say('go')).result.error;
+}
+
+const messages = [{ role: 'user', content: 'Any advice?' }];
+
+test.each<[string, unknown, string]>([
+  [
+    'the request',
+    { messages, modelref: 'Model/x' },
+    '"modelref" is not a field of the request of generate; the nearest field is "modelRef"',
+  ],
+  [
+    'the params',
+    { messages, params: { temprature: 0 } },
+    '"temprature" is not a field of `params` of generate; the nearest field is "temperature"',
+  ],
+])('D-24 generate refuses an unknown field of %s', async (_title, request, problem) => {
+  expect(await errorOf(request)).toMatchObject({
+    code: 'E_MODEL_REQUEST',
+    message: `Extension "adviser": ${problem}.`,
+  });
 });
