@@ -43,7 +43,7 @@ export { inspectAgent } from './orchestrator/lone/inspect-agent.ts';
 export { gracePeriodMs } from './orchestrator/plan/swarm-settings.ts';
 export { deleteStoppedInstance, forkStoppedInstance } from './orchestrator/stopped-swarm.ts';
 export { type Clock, sleep, systemClock } from './ports/clock.ts';
-export { eventIdOf, randomIds } from './ports/ids.ts';
+export { eventIdOf, randomIds, retryIdOf } from './ports/ids.ts';
 export { ambiguousId, findTurnId, shortIdOfEvent, shortTurnId } from './ports/turn-ids.ts';
 export { probeCollector } from './telemetry/probe-collector.ts';
 export { readPlanAgain } from './read-folder-plan.ts';

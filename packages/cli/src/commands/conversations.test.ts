@@ -339,7 +339,7 @@ describe('gdn deadletter', () => {
 
   test('retry: its turn runs like that of a new input', async () => {
     await expectUnknown('retry');
-    expect((await gdn('deadletter retry host retried-1 retry-1')).stdout).toBe('Accepted again.\n');
+    expect((await gdn('deadletter retry host retried-1 retry-1')).stdout).toBe('Accepted again: turn retry-1~retry\n');
     expect(await json('deadletter retry host retried-2 retry-2 --json')).toEqual({ retried: true });
     for (const key of ['retried-1', 'retried-2']) {
       expect(await json(`deadletter list --instance ${key} --json`)).toEqual([]);

@@ -25,15 +25,15 @@ export function addDeadletterCommand(program: GdnCommand): void {
     .examples('gdn deadletter list --bundle my-swarm --agent assistant')
     .runs(showLetters);
 
-  addOrder('retry', 'try an input again', 'Delivers the input again, as a new event.', 'Accepted again.');
+  addOrder('retry', 'try an input again', 'Delivers the input again, as a new event.', retriedText);
   addOrder(
     'drop',
     'drop an input',
     'Deletes the dead letter. Its failed turn stays in the conversation.',
-    'Forgotten.',
+    () => 'Forgotten.\n',
   );
 
-  function addOrder(name: keyof typeof orders, summary: string, description: string, done: string): void {
+  function addOrder(name: keyof typeof orders, summary: string, description: string, textOf: TextOf): void {
     group
       .command(name)
       .argument('<agent>', 'the agent of the input')
@@ -48,9 +48,17 @@ export function addDeadletterCommand(program: GdnCommand): void {
         const { method, field } = orders[name];
         const swarm = await reachSwarm(options);
         if (!(await swarm[method]({ agent, instanceKey, eventId: id }))) throw unknownLetter(agent, instanceKey, id);
-        return { json: { [field]: true }, text: `${done}\n` };
+        return { json: { [field]: true }, text: await textOf(id) };
       });
   }
+}
+
+/** Returns the text for a person, after the order for the letter with this id. */
+type TextOf = (id: string) => string | Promise<string>;
+
+async function retriedText(id: string): Promise<string> {
+  const { eventIdOf, retryIdOf, shortIdOfEvent } = await import('@goondan/runtime/internal');
+  return `Accepted again: turn ${shortIdOfEvent(retryIdOf(eventIdOf(id)))}\n`;
 }
 
 const orders = {

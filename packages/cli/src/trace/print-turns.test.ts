@@ -50,10 +50,16 @@ test('F-23 every listed id finds its turn, also if a sender chose a long id', ()
   let screen = '';
   const stdout = { write: (text: string) => (screen += text) };
   const uuid = '1f3a9c2b-0000-4000-8000-000000000000';
-  const ids = ['a-long-id-of-a-mail-17@example.com', `event-${uuid}`, `event-${uuid}~retry`].map((id) => `turn-${id}`);
+  const ids = [
+    'a-long-id-of-a-mail-17@example.com',
+    'another-long-id-of-a-mail-18@example.com~retry',
+    `event-${uuid}`,
+    `event-${uuid}~retry`,
+  ].map((id) => `turn-${id}`);
   const turns = ids.map((turnId) => ({ ...turn('default', 'Hi'), turnId }));
   printTurns(turns, openTerminal({ stdout, stderr: stdout, env: {} }));
   const shown = screen.split('\n').flatMap((row) => / default +(\S+)/.exec(row)?.slice(1) ?? []);
   expect(shown[0]).toBe('a-long-id-of-a-mail-17@e');
+  expect(shown.slice(2)).toEqual(['1f3a9c2b', '1f3a9c2b~retry']);
   expect(shown.map((id) => findTurnId(id, ids))).toEqual(ids);
 });

@@ -1,6 +1,6 @@
 /** Prints the latest turns as a table. Its ids can be passed to `gdn trace`. */
 import type { TurnSummary } from '@goondan/runtime/history';
-import { describeDuration, shortTurnId } from '@goondan/runtime/internal';
+import { describeDuration, findTurnId, shortTurnId } from '@goondan/runtime/internal';
 import { harmlessText } from '../harmless-text.ts';
 import { widthOf } from '../graphemes.ts';
 import { cutToWidth, padToWidth, PIPED } from '../fit-width.ts';
@@ -39,7 +39,8 @@ function showId(turnId: string, turnIds: readonly string[]): string {
   const id = shortTurnId(turnId, turnIds);
   const start = id.slice(0, LONGEST_ID);
   const isShared = turnIds.some((other) => other !== turnId && other.includes(start));
-  return isShared || !start.isWellFormed() ? id : start;
+  const isEnough = findTurnId(start, [turnId]) === turnId;
+  return isShared || !isEnough || !start.isWellFormed() ? id : start;
 }
 
 function outcomeOf({ ending, truncated, error, resumes }: TurnSummary): string {

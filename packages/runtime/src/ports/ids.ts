@@ -17,6 +17,11 @@ export function turnIdOf(eventId: string): string {
   return `turn-${eventId}`;
 }
 
+/** Returns the id of the event that tries a dead letter again. */
+export function retryIdOf(eventId: string): string {
+  return `${eventId}~retry`;
+}
+
 export function eventIdOf(turnId: string): string {
   return turnId.replace(/^turn-/, '');
 }

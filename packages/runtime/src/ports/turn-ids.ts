@@ -3,12 +3,14 @@
  * id means.
  *
  * The id of a turn is `turn-` and the id of its event. A client's event is `event-<uuid>`, that of a connector
- * `heard-<digits>`, that of another agent `call-<digits>`; any other id was chosen by the sender.
+ * `heard-<digits>`, that of another agent `call-<digits>`; any other id was chosen by the sender. The second try of a
+ * dead letter has the id of the first one and `~retry`.
  *
  * Invariants:
  * 1. `findTurnId` accepts every short form.
  * 2. A short form is never a number, because a number is an event of a conversation (`gdn history --at 5`), and never
  *    `last`.
+ * 3. A typed id never means another try of the turn: `1f3a9c2b` is the first one, and `1f3a9c2b~retry` the second.
  */
 import { GoondanError } from '@goondan/types';
 import { turnIdOf } from './ids.ts';
@@ -17,6 +19,7 @@ const kinds = ['event', 'heard', 'call'] as const;
 /** Only the exact shapes: a sender may choose `event-20261116-1`, which is not the beginning of `event-20261116-17`. */
 const RANDOM = /^turn-(?:event-([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})|(?:heard|call)-([\da-f]{32}))$/;
 const PREFIX = new RegExp(`^(?:turn-)?(?:(?:${kinds.join('|')})-)?`);
+const RETRIES = /(?:~retry)+$/;
 /** The length of a short form. It is longer if another turn's id begins with the same characters. */
 const SHORTEST = 8;
 
@@ -28,22 +31,31 @@ const SHORTEST = 8;
  * @example shortTurnId('turn-mail-17') // 'mail-17'
  */
 export function shortTurnId(turnId: string, among: Iterable<string> = []): string {
-  const own = randomPart(turnId);
+  const [first, retries] = splitRetries(turnId);
+  const own = randomPart(first);
   if (own === undefined) return chosenPart(turnId);
   const isAlike = (other: string) => other !== turnId && other.includes(own.slice(0, SHORTEST));
-  // A sender's id may begin like a random one: the second try of a dead letter has its id and `~retry`.
+  // A sender's id may begin like a random one.
   const others = Array.from(among)
     .filter(isAlike)
-    .map((other) => other.replace(PREFIX, ''));
+    .map(splitRetries)
+    .filter(([, otherRetries]) => otherRetries === retries)
+    .map(([other]) => other.replace(PREFIX, ''));
   const isOpen = (short: string) => /^\d+-?$/.test(short) || others.some((other) => other.startsWith(short));
   let length = SHORTEST;
   while (length < own.length && isOpen(own.slice(0, length))) length++;
-  return own.slice(0, length);
+  return `${own.slice(0, length)}${retries}`;
 }
 
 /** Returns the short form of the turn of an event. */
 export function shortIdOfEvent(eventId: string): string {
   return shortTurnId(turnIdOf(eventId));
+}
+
+/** Splits an id into the id of the first try, and one `~retry` for each further try. */
+export function splitRetries(id: string): [first: string, retries: string] {
+  const first = id.replace(RETRIES, '');
+  return [first, id.slice(first.length)];
 }
 
 function randomPart(turnId: string): string | undefined {
@@ -59,6 +71,16 @@ function chosenPart(turnId: string): string {
 /** Returns every turn id that a typed id may stand for: whole, without `turn-`, or the random part only. */
 export function typedTurnIds(typed: string): string[] {
   return [typed, turnIdOf(typed), ...kinds.map((kind) => turnIdOf(`${kind}-${typed}`))];
+}
+
+/** Returns the function that tells whether a typed id may mean a turn, because the turn's id begins like it. */
+export function matchTyped(typed: string): (turnId: string) => boolean {
+  const [start, retries] = splitRetries(typed);
+  const starts = typedTurnIds(start);
+  return (turnId) => {
+    const [first, ownRetries] = splitRetries(turnId);
+    return ownRetries === retries && starts.some((id) => first.startsWith(id));
+  };
 }
 
 export interface FindTurnOptions {
@@ -79,19 +101,18 @@ export function findTurnId(
   { isChange = false }: FindTurnOptions = {},
 ): string | undefined {
   const known = new Set(turnIds);
-  const typedIds = typedTurnIds(typed);
-  const exact = typedIds.find((id) => known.has(id));
+  const exact = typedTurnIds(typed).find((id) => known.has(id));
   if (exact !== undefined) return exact;
-  const begins = [...known].filter(
-    (turnId) => typedIds.some((id) => turnId.startsWith(id)) && (!isChange || isLongEnough(typed, turnId)),
-  );
+  const mayMean = matchTyped(typed);
+  const begins = [...known].filter((turnId) => mayMean(turnId) && (!isChange || isLongEnough(typed, turnId)));
   if (begins.length > 1) throw ambiguousId(typed, begins, (turnId) => shortTurnId(turnId, begins));
   return begins[0];
 }
 
 /** Returns true if a typed beginning has as much of the random part of the id as a short form. */
 function isLongEnough(typed: string, turnId: string): boolean {
-  return randomPart(turnId) !== undefined && typed.replace(PREFIX, '').length >= SHORTEST;
+  const [start] = splitRetries(typed);
+  return randomPart(splitRetries(turnId)[0]) !== undefined && start.replace(PREFIX, '').length >= SHORTEST;
 }
 
 /** The number of candidates in an error message. */

@@ -1,6 +1,6 @@
 /** Reads a conversation as it was at one moment. */
 import { type AgentAddress, GoondanError } from '@goondan/types';
-import { findTurnId, typedTurnIds } from '../../ports/turn-ids.ts';
+import { findTurnId, matchTyped } from '../../ports/turn-ids.ts';
 import type { UncheckedListener } from '../archive/read-committed-turns.ts';
 import { isCorrupt } from '../lines/corrupt-store.ts';
 import { HistoryFold } from './history-fold.ts';
@@ -62,11 +62,11 @@ async function resolveTurn(
   typed: string,
   onUnchecked: UncheckedListener | undefined,
 ): Promise<string> {
-  const typedIds = typedTurnIds(typed);
+  const mayMean = matchTyped(typed);
   const turnIds = new Set<string>();
   for await (const { turnId } of (await source.history(instance, onUnchecked)).turns) {
     if (turnId === typed) return turnId;
-    if (typedIds.some((id) => turnId.startsWith(id))) turnIds.add(turnId);
+    if (mayMean(turnId)) turnIds.add(turnId);
   }
   const found = findTurnId(typed, turnIds);
   if (found === undefined) throw unknownTurn(typed);

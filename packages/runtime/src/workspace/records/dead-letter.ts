@@ -2,6 +2,7 @@
 import type { AgentEvent, JsonValue } from '@goondan/types';
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
 import type { Stored } from '../../messages/message-text.ts';
+import { retryIdOf } from '../../ports/ids.ts';
 import type { QueueEntry } from '../lines/durable-queue.ts';
 
 export interface DeadLetter {
@@ -18,7 +19,7 @@ export function countCrashes(log: readonly TurnRecord[]): number {
 
 /** Makes the event for a retry. It gets a new id, because the old id counts as handled. */
 export function retryOf({ event }: DeadLetter): AgentEvent {
-  return { ...event, id: `${event.id}~retry` };
+  return { ...event, id: retryIdOf(event.id) };
 }
 
 export function encodeLetter(letter: DeadLetter): JsonValue {

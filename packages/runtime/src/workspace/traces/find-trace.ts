@@ -4,7 +4,7 @@
  */
 import { GoondanError } from '@goondan/types';
 import type { Fs } from '../../ports/fs.ts';
-import { ambiguousId, shortTurnId, typedTurnIds } from '../../ports/turn-ids.ts';
+import { ambiguousId, matchTyped, shortTurnId, splitRetries, typedTurnIds } from '../../ports/turn-ids.ts';
 import type { TurnSummary } from '../../trace/turn-trace.ts';
 import { pathSegment } from '../layout/path-segment.ts';
 import type { TraceFile } from './trace-names.ts';
@@ -58,11 +58,14 @@ export function isOfAgent({ source, parentSpanId }: TurnSummary): boolean {
 }
 
 async function beginningWith(fs: Fs, files: readonly TraceFile[], id: string): Promise<TurnSummary[]> {
-  const begins = (text: string) => typedTurnIds(id).some((beginning) => text.startsWith(beginning));
-  const named = files.filter(({ turn }) => begins(turn));
-  if (named.length > 0) return summaries(fs, named.slice(0, MOST_OPENED));
+  const mayMean = matchTyped(id);
+  // The name of a file does not end with `~retry`.
+  const mayBeNamed = matchTyped(splitRetries(id)[0]);
+  const named = await summaries(fs, files.filter(({ turn }) => mayBeNamed(turn)).slice(0, MOST_OPENED));
+  const meant = named.filter(({ turnId }) => mayMean(turnId));
+  if (meant.length > 0) return meant;
   const opened = await summaries(fs, files.slice(0, MOST_OPENED));
-  return opened.filter(({ turnId, spanId }) => begins(turnId) || spanId.startsWith(id));
+  return opened.filter(({ turnId, spanId }) => mayMean(turnId) || spanId.startsWith(id));
 }
 
 async function summaries(fs: Fs, files: readonly TraceFile[]): Promise<TurnSummary[]> {

@@ -86,6 +86,7 @@ describe('readTurnTrace', () => {
     { turnId: `turn-event-${uuid}`, spanId: '1111111111111111', second: 1 },
     { turnId: `turn-event-${other}`, spanId: '2222222222222222', traceId: 'b'.repeat(32), second: 2 },
     { turnId: 'turn-mine: no. 7', spanId: '3333333333333333', traceId: 'my own trace', second: 3 },
+    { turnId: `turn-event-${uuid}~retry`, spanId: '6666666666666666', second: 3 },
     { turnId: 'turn-same', spanId: '4444444444444444', traceId: 'c'.repeat(32), second: 4 },
     { turnId: 'turn-same', agentName: 'guest', spanId: '5555555555555555', traceId: 'c'.repeat(32), second: 4 },
   );
@@ -95,6 +96,10 @@ describe('readTurnTrace', () => {
     [`event-${uuid}`, ['1111111111111111']],
     [uuid, ['1111111111111111']],
     ['turn-event-1f', ['1111111111111111']],
+    ['1f3a9c2b', ['1111111111111111']],
+    ['1f3a9c2b~retry', ['6666666666666666']],
+    [`${uuid}~retry`, ['6666666666666666']],
+    [`${uuid.slice(0, -1)}~retry`, ['6666666666666666']],
     ['2e4b', ['2222222222222222']],
     ['b'.repeat(32), ['2222222222222222']],
     ['bbb', ['2222222222222222']],
