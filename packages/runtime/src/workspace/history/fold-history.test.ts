@@ -7,7 +7,9 @@ import { emptyStart } from './history-start.ts';
 import type { HistorySource } from './read-history.ts';
 
 const instance = { agentName: 'host', instanceKey: 'default' };
-const ids = ['turn-event-1f3a9c2b-1', 'turn-event-1f3b0000-2', 'turn-event-1f3b', 'turn-mine', 'fork-1'];
+const uuid = '1f3a9c2b-0000-4000-8000-000000000000';
+const another = '1f3b0000-0000-4000-8000-000000000000';
+const ids = [`turn-event-${uuid}`, `turn-event-${another}`, 'turn-event-1f3b', 'turn-mine', 'fork-1'];
 
 /** A history with one message in each turn. */
 const source: HistorySource = {
@@ -30,8 +32,8 @@ const source: HistorySource = {
 };
 
 test.each([
-  ['turn-event-1f3a9c2b-1', 1],
-  ['event-1f3a9c2b-1', 1],
+  [`turn-event-${uuid}`, 1],
+  [`event-${uuid}`, 1],
   ['1f3a', 1],
   ['1f3b0', 2],
   // If one id is exactly this text and another begins with it, the exact id wins.
