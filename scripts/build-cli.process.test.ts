@@ -60,15 +60,22 @@ test('has the licence of every bundled package', () => {
 
 test('`gdn status` loads no YAML, no zod and nothing that runs a swarm; `gdn validate` loads what it needs', async () => {
   await Bun.write(join(temporary, 'bundle/goondan.yaml'), sampleBundle());
-  // A swarm that has run before is found without reading its bundle.
-  expect(await gdn([], 'run', 'bundle', '--trust', '--input', 'hello')).toBe(0);
-  const status = await loadedBy('status', '--bundle', 'bundle');
-  expect(status).toContain('packages/cli/src/swarm/describe-status.ts');
-  // The main entry point of the runtime is loaded, but only the modules that `connectSwarm` needs.
   const forbidden = /node_modules\/(yaml|zod|ajv)\/|runtime\/src\/(agent|orchestrator|start-swarm|define-swarm)/;
-  expect(status.filter((path) => forbidden.test(path))).toEqual([]);
-  // There were 134 sources when this test was written.
-  expect(status.length).toBeLessThan(160);
+  expect(await gdn([], 'run', 'bundle', '--trust', '--detach')).toBe(0);
+  try {
+    const running = await loadedBy('status', '--bundle', 'bundle');
+    expect(running).toContain('packages/cli/src/swarm/describe-status.ts');
+    // The main entry point of the runtime is loaded, but only the modules that `connectSwarm` needs.
+    expect(running.filter((path) => forbidden.test(path))).toEqual([]);
+    // There were 134 sources when this test was written.
+    expect(running.length).toBeLessThan(160);
+  } finally {
+    expect(await gdn([], 'stop', '--bundle', 'bundle')).toBe(0);
+  }
+  // A swarm that has run before is found without reading its bundle. The store is read for the inputs that wait.
+  const stopped = await loadedBy('status', '--bundle', 'bundle');
+  expect(stopped).toContain('packages/cli/src/swarm/left-work.ts');
+  expect(stopped.filter((path) => forbidden.test(path))).toEqual([]);
   const validate = await loadedBy('validate', 'bundle');
   expect(validate.filter((path) => /node_modules\/(yaml|zod)\//.test(path))).not.toEqual([]);
 });

@@ -70,7 +70,7 @@ async function showLetters(options: InstanceOptions, terminal: Terminal): Promis
   const [{ placeOfSwarm }, { readDeadLetters }, { shortIdOfEvent }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../swarm/read-dead-letters.ts'),
-    import('@goondan/runtime/internal'),
+    import('../short-turn-id.ts'),
   ]);
   const warn = (problem: string) => terminal.printError(`warn: ${harmlessText(problem)}\n`);
   const letters = await readDeadLetters(await placeOfSwarm(options), addressIn(options), warn);

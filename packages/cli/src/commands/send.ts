@@ -58,7 +58,7 @@ async function send(
   }
   const acceptance = await swarm.deliver({ client: 'gdn', ...delivery });
   const { accepted, eventId, duplicate, agent: to, instanceKey, turnId, traceId } = acceptance;
-  const { shortTurnId } = await import('@goondan/runtime/internal');
+  const { shortTurnId } = await import('../short-turn-id.ts');
   const text = `${duplicate ? 'Already accepted' : 'Accepted'} by ${to} (${instanceKey}): turn ${shortTurnId(turnId)}\n`;
   return { json: { accepted, eventId, agent: to, instanceKey, duplicate, turnId, traceId }, text };
 }

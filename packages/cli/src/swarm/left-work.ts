@@ -4,6 +4,7 @@ import { toInstanceAddress } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
 import { harmlessText } from '../harmless-text.ts';
 import { withJournal } from '../instance/with-journal.ts';
+import { mapAtMost } from '../map-at-most.ts';
 import type { SwarmPlace } from './attach-swarm.ts';
 
 /** An item of `left` in `gdn status --json`. Fields may be added, but are never renamed. */
@@ -16,18 +17,18 @@ export interface LeftWork extends InstanceAddress {
 /** Lists the instances that have work. Leaves out instances that cannot be read: `gdn instance list` shows them. */
 export async function readLeftWork(place: SwarmPlace): Promise<LeftWork[]> {
   const found = await withJournal({ ...place, warn: () => undefined }, [], async (journal) => {
-    const instances = await journal.instances();
-    return Promise.all(
-      instances.map(async (at) => {
-        const summary = await journal.summary(at).catch((error: unknown) => {
-          if (!GoondanError.is(error)) throw error;
-        });
-        return { ...toInstanceAddress(at), inputs: summary?.pending ?? 0, deadLetters: summary?.deadLetters ?? 0 };
-      }),
-    );
+    return mapAtMost(AT_ONCE, await journal.instances(), async (at) => {
+      const summary = await journal.summary(at).catch((error: unknown) => {
+        if (!GoondanError.is(error)) throw error;
+      });
+      return { ...toInstanceAddress(at), inputs: summary?.pending ?? 0, deadLetters: summary?.deadLetters ?? 0 };
+    });
   });
   return found.filter(({ inputs, deadLetters }) => inputs + deadLetters > 0).toSorted(byName);
 }
+
+/** The number of instances that are read at the same time. */
+const AT_ONCE = 16;
 
 /** Describes the work, one line per instance. */
 export function describeLeftWork(left: readonly LeftWork[]): string {
