@@ -40,6 +40,11 @@ describe('D-25 wait', () => {
     expect(ms).toBeWithin(45, 5_000);
   });
 
+  test('says nothing more when it waited for the longest time of the config', async () => {
+    const agent = await waiting(0.05, { config: { maxSeconds: 0.05 } });
+    expect((await agent.say('go')).text).toMatch(/^\d+ $/);
+  });
+
   test('waits no longer than a tool call may take', async () => {
     const agent = await waiting(60, { policy: { toolTimeoutMs: 50 } });
     const { value, ms } = await timed(() => agent.say('go'));
