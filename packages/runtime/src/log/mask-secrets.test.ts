@@ -75,6 +75,7 @@ describe('the mask', () => {
   test('values of fewer than 8 characters are not secrets', () => {
     expect(maskSecrets(['1234567', ''])('1234567 and nothing')).toBe('1234567 and nothing');
     expect(maskSecrets(['12345678'])('12345678')).toBe('***');
+    expect(maskSecrets(['1234567', 'sk-live-12345', ''])('1234567 and sk-live-12345')).toBe('1234567 and ***');
   });
 
   test('a secret may contain anything, even half a character', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { extension, manualClock, scriptedAgent } from '../../testing/index.ts';
+import { extension, fakeApprover, manualClock, scriptedAgent } from '../../testing/index.ts';
 import { decodeTraceLines } from '../../trace/decode-trace-lines.ts';
 import { watchTurn } from '../../trace/watch-turn.ts';
 import type { TurnLine } from '../../workspace/traces/trace-files.ts';
@@ -45,4 +45,38 @@ test('after a failed write a request refers to no lost line', async () => {
   expect(request?.references.after).toBeUndefined();
   expect(request?.references.more).toHaveLength(4);
   expect(Object.values(request?.parts ?? {})).toMatchObject([{ content: 'Be brief.' }, { name: 'echo__say' }]);
+});
+
+test('F-22 the written trace has the time that a layer waited for a person', async () => {
+  const clock = manualClock();
+  const written: string[] = [];
+  const append = async (lines: readonly TurnLine[]) => void written.push(...lines.flatMap((line) => line.text() ?? []));
+  const traces = openTurnTraces({
+    open: async () => ({ append, close: async () => undefined }),
+    clock,
+    extensions: [],
+    report: (problem) => written.push(problem),
+  });
+  const asking = extension('asking', ({ pipeline }) =>
+    pipeline.register('toolCall', async (ctx) => {
+      await ctx.approval.ask({ reason: 'It talks.' });
+      return ctx.next();
+    }),
+  );
+  const agent = await scriptedAgent({
+    script: [{ when: 'go', call: { tool: 'echo__say' } }, { say: 'done' }],
+    tools: [{ name: 'echo', exports: [{ name: 'say', description: 'Says it.' }], handlers: { say: () => 'ok' } }],
+    extensions: [asking],
+    approver: fakeApprover(async () => {
+      await clock.advance(12_000);
+      return { decision: 'approved', by: 'ann' };
+    }),
+    clock,
+  });
+  await agent.say('go', { observer: watchTurn(clock, [traces.listen()]) });
+  await traces.close();
+  const layers = decodeTraceLines(written.join('\n')).flatMap((line) =>
+    line.type === 'chain' ? line.chain.layers : [],
+  );
+  expect(layers.at(-1)).toMatchObject({ extension: 'asking', ownMs: 0, waitedMs: 12_000 });
 });

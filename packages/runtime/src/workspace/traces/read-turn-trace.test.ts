@@ -121,6 +121,14 @@ describe('readTurnTrace', () => {
     const events = await rejectionOf(readTurnTrace(place, 'turn-event-'));
     expect(events).toMatchObject({ code: 'E_TRACE_AMBIGUOUS' });
     expect(String(events)).toContain(`2e4b9c2b (host default, 1970-01-01T00:00:02.000Z), 1f3a9c2b (`);
+    // A typed span id gets span ids as an answer.
+    const alike = write(
+      { turnId: 'turn-one', spanId: 'ab11111111111111', second: 1 },
+      { turnId: 'turn-two', spanId: 'ab22222222222222', second: 2 },
+    );
+    const spans = String(await rejectionOf(readTurnTrace(alike, 'ab')));
+    expect(spans).toContain('ab11111111111111 (');
+    expect(spans).toContain('ab22222222222222 (');
   });
 
   test.each(['turn-nothing', 'x'.repeat(10_000), '../../etc', '\0', '~'])('%p is unknown', async (id) => {
