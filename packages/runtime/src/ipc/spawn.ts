@@ -24,7 +24,8 @@ export interface SpawnRequest {
 }
 
 export type ChildOutput =
-  | { readonly kind: 'line'; readonly stream: 'stdout' | 'stderr'; readonly text: string }
+  /** `cutOff`: the number of characters after `text` that were left out, because the line was too long. */
+  | { readonly kind: 'line'; readonly stream: 'stdout' | 'stderr'; readonly text: string; readonly cutOff?: number }
   /** The number of lines that were dropped at this point, because too many came at once. */
   | { readonly kind: 'dropped'; readonly stream: 'stdout' | 'stderr'; readonly lines: number };
 

@@ -107,7 +107,7 @@ function report(before: unknown, after: unknown, path: string, walk: Walk): void
   if (before instanceof Date && after instanceof Date && before.getTime() === after.getTime()) return;
   if (changes.length >= limits.changes) return void (walk.isCut = true);
   changes.push({
-    path: path.length > LONGEST_PATH ? `${path.slice(0, LONGEST_PATH).toWellFormed()}…` : path,
+    path: path.length > LONGEST_PATH ? shorten(path, LONGEST_PATH) : path,
     ...(before === undefined ? {} : { before: shorten(before, limits.characters) }),
     ...(after === undefined ? {} : { after: shorten(after, limits.characters) }),
   });

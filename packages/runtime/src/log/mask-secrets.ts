@@ -33,6 +33,11 @@ export function maskSecrets(secrets: readonly string[]): SecretMask {
   return Object.assign(mask, { search, beginning: (text: string) => new MaskedStream({ search }).push(text) });
 }
 
+/** Masks a text that was cut: its end may be the beginning of a secret, and is then left out. */
+export function maskBeginning(text: string, mask: Mask): string {
+  return (mask.beginning ?? mask)(text);
+}
+
 /** Masks every text inside a JSON value, including keys. A value without secrets is returned itself, not copied. */
 export function maskJson(value: JsonValue, mask: Mask): JsonValue {
   if (mask === noSecrets) return value;

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { defaultDiffLimits, diffJson } from '../json/diff-json.ts';
 import { maskSecrets } from './mask-secrets.ts';
 import { shortenMasked } from './shorten-masked.ts';
 
@@ -54,4 +55,11 @@ test('T-14 a preview reads little more than it shows, however long the secrets a
   expect(shorten({ key, after: 'y'.repeat(100_000) }, 200)).toStartWith('{"key":"***","after":"yyy');
   expect(read.slice(1)).toEqual([264, 4_296]);
   expect(shorten(key.repeat(9), 200)).toBe('***… (32400 characters)');
+});
+
+test('T-14 a path of a change that is cut does not end with a part of a secret', () => {
+  const key = 'sk-live-12345';
+  const shorten = shortenMasked(maskSecrets([key]));
+  const { changes } = diffJson({}, { ['x'.repeat(292) + key + 'y'.repeat(20)]: 1 }, defaultDiffLimits, shorten);
+  expect(changes).toEqual([{ path: `${'x'.repeat(292)}***yyyyy… (325 characters)`, after: '1' }]);
 });

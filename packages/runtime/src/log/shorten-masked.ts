@@ -4,7 +4,7 @@
  */
 import { markCut, type Shorten } from '../json/diff-json.ts';
 import { previewJson } from '../json/preview-json.ts';
-import type { Mask } from './mask-secrets.ts';
+import { type Mask, maskBeginning } from './mask-secrets.ts';
 
 /** How many characters more than the wanted ones are read. */
 const MORE = 64;
@@ -12,11 +12,9 @@ const MORE = 64;
 const MORE_FOR_SECRETS = 4_096;
 
 export function shortenMasked(mask: Mask): Shorten {
-  // A cut preview may end in the middle of a secret.
-  const { beginning = mask } = mask;
   const read = (value: unknown, length: number) => {
     const { text, isCut } = previewJson(value, length);
-    return { isCut, shown: isCut ? beginning(text) : mask(text) };
+    return { isCut, shown: isCut ? maskBeginning(text, mask) : mask(text) };
   };
   return (value, longest) => {
     let { isCut, shown } = read(value, longest + MORE);

@@ -3,7 +3,7 @@
  * description is made when the record is read or written, never while the chain runs.
  */
 import type { JsonObject, MessageEvent, ModelReply, ToolCallResult, TurnResult } from '@goondan/types';
-import { cutJson, defaultDiffLimits, type Diff, diffJson, type Shorten } from '../json/diff-json.ts';
+import { defaultDiffLimits, type Diff, diffJson, type Shorten } from '../json/diff-json.ts';
 import { defined } from '../json/defined.ts';
 import { readField } from '../json/read-field.ts';
 import { shortenMasked } from '../log/shorten-masked.ts';
@@ -153,7 +153,7 @@ class ChangeWriter {
   }
 
   error(thrown: unknown): string {
-    return this.#shorten(errorText(thrown), LONGEST_ERROR);
+    return this.#shorten(shownError(thrown), LONGEST_ERROR);
   }
 
   /**
@@ -202,9 +202,10 @@ function describeEvent(event: MessageEvent): string {
   }
 }
 
-function errorText(thrown: unknown): string {
-  if (typeof thrown !== 'object' || thrown === null) return typeof thrown === 'string' ? thrown : cutJson(thrown, 100);
+/** Returns the text of an error. Any other value is returned itself. */
+function shownError(thrown: unknown): unknown {
+  if (typeof thrown !== 'object' || thrown === null) return thrown;
   const { code, message } = thrown as Partial<Record<'code' | 'message', unknown>>;
-  if (typeof message !== 'string') return cutJson(thrown, LONGEST_ERROR);
+  if (typeof message !== 'string') return thrown;
   return typeof code === 'string' ? `${code}: ${message}` : message;
 }

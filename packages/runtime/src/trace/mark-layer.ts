@@ -6,7 +6,7 @@ import type { JsonValue, MessageEvent } from '@goondan/types';
 import { diffJson } from '../json/diff-json.ts';
 import { digestJson } from '../json/digest-json.ts';
 import { previewJson } from '../json/preview-json.ts';
-import type { Mask } from '../log/mask-secrets.ts';
+import { type Mask, maskBeginning } from '../log/mask-secrets.ts';
 import type { LayerRecord } from './turn-trace.ts';
 import type { Difference, RecordedLayer } from './recorded-layer.ts';
 
@@ -28,15 +28,20 @@ export function markLayer(layer: RecordedLayer, mask: Mask): LayerRecord['marks'
 }
 
 export function markFields(fields: object, mask: Mask): string {
-  return digestJson(mask(previewJson(fields, everything.characters).text)).slice(0, DIGITS);
+  return digestJson(readMasked(fields, everything.characters, mask)).slice(0, DIGITS);
 }
 
 function markOf(difference: Difference | undefined, events: readonly MessageEvent[], mask: Mask): string {
-  const shorten = (value: unknown, longest: number) => mask(previewJson(value, longest).text);
+  const shorten = (value: unknown, longest: number) => readMasked(value, longest, mask);
   const { changes } = difference ? diffJson(difference.before, difference.after, everything, shorten) : { changes: [] };
   const emitted = events.map((event) => mask(JSON.stringify(withoutTime(event))));
   // Safe: the values in changes are texts.
   return digestJson([changes as unknown as JsonValue, emitted]).slice(0, DIGITS);
+}
+
+function readMasked(value: unknown, longest: number, mask: Mask): string {
+  const { text, isCut } = previewJson(value, longest);
+  return isCut ? maskBeginning(text, mask) : mask(text);
 }
 
 function withoutTime(event: MessageEvent): object {

@@ -63,9 +63,20 @@ describe('the recorded outcome', () => {
     expect(record('x'.repeat(1_000_001))).not.toHaveProperty('outcome');
   });
 
+  test('T-14 as a long error does not end with a part of a secret', () => {
+    const secret = 'a-secret-key';
+    const message = 'x'.repeat(9_990) + secret;
+    const watched = { key: 'k', kind: 'tool' as const, asked: {} };
+    for (const thrown of [new Error(message), message]) {
+      const outcome = { ok: false as const, thrown };
+      const record = new EffectRecorder().record({ ...watched, outcome }, maskSecrets([secret]))();
+      expect(record.outcome).toMatchObject({ error: { message: 'x'.repeat(9_990) } });
+    }
+  });
+
   test('as an error is thrown again in the form that layers know', () => {
     const coded = new GoondanError('E_MODEL_FAILED', 'busy', { retryable: true, retryAfterMs: 7, suggestion: 'Wait.' });
-    const again = throwable(recordThrown(coded));
+    const again = throwable(recordThrown(coded, noSecrets));
     expect(again).toBeInstanceOf(GoondanError);
     expect(again).toMatchObject({
       code: 'E_MODEL_FAILED',
@@ -75,13 +86,13 @@ describe('the recorded outcome', () => {
       suggestion: 'Wait.',
     });
     const own = Object.assign(new RangeError('too far'), { code: 'OUT', retryable: false });
-    expect(throwable(recordThrown(own))).toMatchObject({
+    expect(throwable(recordThrown(own, noSecrets))).toMatchObject({
       name: 'RangeError',
       message: 'too far',
       code: 'OUT',
       retryable: false,
     });
-    expect(throwable(recordThrown('oops')).message).toBe('oops');
-    expect(throwable(recordThrown({})).message).toBe('something was thrown');
+    expect(throwable(recordThrown('oops', noSecrets)).message).toBe('oops');
+    expect(throwable(recordThrown({}, noSecrets)).message).toBe('something was thrown');
   });
 });

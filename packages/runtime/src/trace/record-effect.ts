@@ -23,7 +23,7 @@ export class EffectRecorder {
     // The error is copied now, because it may get further fields while it propagates.
     const ended: RecordedOutcome = outcome.ok
       ? { ok: true, value: outcome.value as JsonValue }
-      : { ok: false, error: recordThrown(outcome.thrown) };
+      : { ok: false, error: recordThrown(outcome.thrown, mask) };
     const scope = currentScope();
     const by =
       scope instanceof RunningSpan ? (scope.asker ?? (kind === 'model' ? scope.starter : undefined)) : undefined;

@@ -1,20 +1,24 @@
 /** Converts an error to a record, and a record to an error. */
 import { GoondanError, isErrorCode } from '@goondan/types';
 import { defined } from '../json/defined.ts';
+import { type Mask, maskBeginning } from '../log/mask-secrets.ts';
 import type { ThrownRecord } from './effect-record.ts';
 import { readField } from '../json/read-field.ts';
 
 const LONGEST = 10_000;
 
-export function recordThrown(thrown: unknown): ThrownRecord {
+/** Copies the fields of an error. A text that is too long is masked and cut; the caller masks the others. */
+export function recordThrown(thrown: unknown, mask: Mask): ThrownRecord {
+  const cut = (text: string) =>
+    text.length > LONGEST ? maskBeginning(text.slice(0, LONGEST), mask).toWellFormed() : text.toWellFormed();
   const text = (name: string) => {
     const value = readField(thrown, name);
-    return typeof value === 'string' ? value.slice(0, LONGEST).toWellFormed() : undefined;
+    return typeof value === 'string' ? cut(value) : undefined;
   };
   const retryable = readField(thrown, 'retryable');
   const retryAfterMs = readField(thrown, 'retryAfterMs');
   return {
-    message: text('message') ?? (typeof thrown === 'string' ? thrown.slice(0, LONGEST) : 'something was thrown'),
+    message: text('message') ?? (typeof thrown === 'string' ? cut(thrown) : 'something was thrown'),
     ...defined({
       name: text('name'),
       code: text('code'),

@@ -166,7 +166,7 @@ class WrittenRun implements TurnListener {
     for (const chain of this.#open) this.changed(chain);
     this.#addMasked({
       type: 'halt',
-      ...(reason === undefined ? {} : { error: recordThrown(reason) }),
+      ...(reason === undefined ? {} : { error: recordThrown(reason, this.#mask) }),
       begun: this.#begun,
       open: [...this.#open].map(({ number, layers }) => ({
         n: number,

@@ -5,7 +5,7 @@
  */
 import { type Clock, sleep } from '../../ports/clock.ts';
 import type { ChildOutput } from '../../ipc/spawn.ts';
-import { LineCutter } from './line-cutter.ts';
+import { type CutLine, LineCutter } from './line-cutter.ts';
 
 export const outputLimits = {
   longestLine: 8_192,
@@ -31,11 +31,11 @@ export async function captureOutput(
     const lines = second.takeDropped();
     if (lines > 0) listener({ kind: 'dropped', stream, lines });
   };
-  const tell = (text: string) => {
+  const tell = (line: CutLine) => {
     if (!second.hasLines()) return second.drop(1);
     second.countLine();
     tellDropped();
-    listener({ kind: 'line', stream, text });
+    listener({ kind: 'line', stream, ...line });
   };
   const reader = chunks.getReader();
   over.addEventListener('abort', () => void reader.cancel().catch(() => undefined), { once: true });

@@ -1,9 +1,13 @@
 import type { LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput } from '../../ipc/spawn.ts';
+import { type Mask, maskBeginning } from '../../log/mask-secrets.ts';
 
-/** Masks the secrets in the output of a child. */
-export function maskOutput(output: ChildOutput, mask: (text: string) => string): ChildOutput {
-  return output.kind === 'line' ? { ...output, text: mask(output.text) } : output;
+/** Masks the secrets in the output of a child. A line that was cut then ends with the number of missing characters. */
+export function maskOutput(output: ChildOutput, mask: Mask): ChildOutput {
+  if (output.kind !== 'line') return output;
+  const { kind, stream, text, cutOff } = output;
+  if (cutOff === undefined) return { kind, stream, text: mask(text) };
+  return { kind, stream, text: `${maskBeginning(text, mask)}… (${cutOff} more characters)` };
 }
 
 /** Makes a line of the swarm's log from the output of a child. */

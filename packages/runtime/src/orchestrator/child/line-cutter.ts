@@ -1,4 +1,10 @@
-/** Splits bytes into lines of bounded length. A longer line keeps its beginning and says how long it was. */
+/** Splits bytes into lines of bounded length. A longer line keeps its beginning and the number of further characters. */
+
+export interface CutLine {
+  readonly text: string;
+  /** The number of characters after `text` that were left out. */
+  readonly cutOff?: number;
+}
 
 const NEWLINE = 10;
 
@@ -9,7 +15,7 @@ export class LineCutter {
 
   constructor(private readonly longest: number) {}
 
-  push(chunk: Uint8Array): string[] {
+  push(chunk: Uint8Array): CutLine[] {
     const [first = '', ...rest] = this.decoder.decode(chunk, { stream: true }).split('\n');
     this.append(first);
     return rest.map((text) => {
@@ -34,7 +40,7 @@ export class LineCutter {
   }
 
   /** Returns the text after the last line break, if any. */
-  end(): string[] {
+  end(): CutLine[] {
     this.append(this.decoder.decode());
     return this.line === '' ? [] : [this.take()];
   }
@@ -45,9 +51,9 @@ export class LineCutter {
     this.cutOff += Math.max(0, text.length - room);
   }
 
-  private take(): string {
-    const whole = this.cutOff === 0;
-    const line = whole ? this.line.replace(/\r$/, '') : `${this.line}… (${this.cutOff} more characters)`;
+  private take(): CutLine {
+    const { line: text, cutOff } = this;
+    const line = cutOff === 0 ? { text: text.replace(/\r$/, '') } : { text, cutOff };
     this.line = '';
     this.cutOff = 0;
     return line;

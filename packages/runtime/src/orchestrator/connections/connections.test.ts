@@ -256,9 +256,11 @@ describe('the connections of a swarm', () => {
     connections.start();
     const print = child().request.onOutput;
     print?.({ kind: 'line', stream: 'stdout', text: 'token: sk-live-12345' });
+    print?.({ kind: 'line', stream: 'stdout', text: 'token: sk-live-1234', cutOff: 1 });
     print?.({ kind: 'dropped', stream: 'stderr', lines: 3 });
     expect(output).toEqual([
       ['one', { kind: 'line', stream: 'stdout', text: 'token: ***' }],
+      ['one', { kind: 'line', stream: 'stdout', text: 'token: … (1 more characters)' }],
       ['one', { kind: 'dropped', stream: 'stderr', lines: 3 }],
     ]);
   });
