@@ -127,8 +127,17 @@ describe('a running swarm', () => {
     expect(await cancelled('queued')).toEqual({ cancelled: true });
     // The cancelled input ends only when its turn would begin. Until then the other turn continues.
     expect(await statuses('by-id')).toMatchObject([{ status: 'working' }]);
-    expect(await cancelled('running')).toEqual({ cancelled: true });
+    // Without an agent and a key, the id is searched in all conversations.
+    expect(await gdn('cancel', '--id', 'running')).toEqual({ stdout: 'Cancelled.\n', ...quiet });
     expect(await queued).toMatchObject({ stderr: expect.stringMatching(/^E_CANCELLED: /), exitCode: 130 });
+  });
+
+  test.each([
+    [['--id', '1b9eb30'], 'No turn "1b9eb30" is running or waiting. A short id has at least 8 characters.\n'],
+    [['--id', '1b9eb307'], 'No turn "1b9eb307" is running or waiting.\n'],
+    [['--instance', 'nope'], 'No such turn is running or waiting. There is no conversation "nope".\n'],
+  ])('cancel %p says why nothing is cancelled', async (args, stdout) => {
+    expect(await gdn('cancel', ...args)).toEqual({ stdout, ...quiet });
   });
 
   test('Ctrl-C in the waiting command cancels the turn', async () => {

@@ -216,9 +216,10 @@ export interface Swarm {
   watch(filter: WatchFilter, listener: (notice: SwarmNotice) => void): Promise<SwarmWatch>;
   /**
    * Cancels the running or pending turn of an event; without an event id, the running turn. `eventId` may also be the
-   * id of the turn, whole or in its short form. Resolves with false when
-   * there is no such turn, and otherwise when the cancel is durable: the turn then ends as cancelled, even if the swarm
-   * dies first.
+   * id of the turn, whole or in its short form. The turn is first searched in the conversation `default` of the entry
+   * agent, or in the given one; if `agent` or `instanceKey` is absent, then in all that the other one allows. Resolves
+   * with false when there is no such turn, and otherwise when the cancel is durable: the turn then ends as cancelled,
+   * even if the swarm dies first. **Errors** — `E_TRACE_AMBIGUOUS`.
    */
   cancel(turn: InstanceChoice & { readonly eventId?: string; readonly reason?: string }): Promise<boolean>;
   status(): Promise<SwarmStatus>;

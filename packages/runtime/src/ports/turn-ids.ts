@@ -126,8 +126,13 @@ export function ambiguousId<Candidate>(
   typed: string,
   candidates: readonly Candidate[],
   name: (candidate: Candidate) => string,
+  suggestion?: string,
 ): GoondanError {
   const named = candidates.slice(0, MOST_NAMED).map(name);
   const more = candidates.length > MOST_NAMED ? `, and ${candidates.length - MOST_NAMED} more` : '';
-  return new GoondanError('E_TRACE_AMBIGUOUS', `"${typed}" may be ${named.join(', ')}${more}.`);
+  return new GoondanError(
+    'E_TRACE_AMBIGUOUS',
+    `"${typed}" may be ${named.join(', ')}${more}.`,
+    suggestion === undefined ? {} : { suggestion },
+  );
 }

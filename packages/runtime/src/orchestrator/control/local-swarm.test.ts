@@ -194,6 +194,26 @@ describe('a cancel', () => {
     expect(await rejectionOf(control.cancel({ agent: 'z' }))).toMatchObject({ code: 'E_AGENT_UNKNOWN' });
   });
 
+  test('by an id finds the turn in any conversation, and never chooses between two', async () => {
+    const { control } = await open(() => new Promise(() => undefined));
+    const { eventId } = await control.deliver({ agent: 'b', instanceKey: 'k' });
+    const short = eventId.slice('event-'.length, 'event-'.length + 8);
+    expect(await control.cancel({ agent: 'a', eventId: short })).toBe(false);
+    expect(await control.cancel({ instanceKey: 'default', eventId: short })).toBe(false);
+    expect(await control.cancel({ eventId: short })).toBe(true);
+    for (const instanceKey of ['k', 'l']) await control.deliver({ agent: 'b', instanceKey, id: 'mail' });
+    expect(await rejectionOf(control.cancel({ eventId: 'mail' }))).toMatchObject({
+      code: 'E_TRACE_AMBIGUOUS',
+      message: '"mail" may be mail of b (k), mail of b (l).',
+      suggestion: 'Name the agent and the conversation too.',
+    });
+    expect(await control.cancel({ instanceKey: 'l', eventId: 'mail' })).toBe(true);
+    // The default conversation is searched first.
+    await control.deliver({ id: 'mail' });
+    expect(await control.cancel({ eventId: 'mail' })).toBe(true);
+    expect(await control.cancel({ agent: 'b', instanceKey: 'k', eventId: 'mail' })).toBe(true);
+  });
+
   test('is on disk before it is confirmed, without secrets and within its length limit', async () => {
     const { control, journal } = await open(() => new Promise(() => undefined), {}, ['a-secret-value']);
     await control.deliver({ id: 'e1', input: 'hello' });

@@ -4,7 +4,7 @@ import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import { defined } from '../../json/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { eventIdOf, type Ids, turnIdOf } from '../../ports/ids.ts';
-import { findTurnId, shortIdOfEvent } from '../../ports/turn-ids.ts';
+import { ambiguousId, findTurnId, shortIdOfEvent } from '../../ports/turn-ids.ts';
 import { type DeadLetter, retryOf } from '../../workspace/records/dead-letter.ts';
 import type { PlanReconcile } from '../../config/plan-reconcile.ts';
 import { pendingInputs, takenKey } from '../../workspace/journal/instance-refusals.ts';
@@ -85,11 +85,16 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
       return { end, ended: over.promise };
     },
 
-    async cancel({ agent = deps.entryAgent(), instanceKey = 'default', eventId, reason = BY_A_CLIENT }) {
+    async cancel({ eventId, reason = BY_A_CLIENT, ...choice }) {
+      const { agent = deps.entryAgent(), instanceKey = 'default' } = choice;
       const address = checkAddress({ agent, instanceKey });
       const instance = swarm.instances.find(address);
-      const id = eventId === undefined ? instance?.running?.id : findEventId(eventId, instance?.state.queue);
-      return id !== undefined && swarm.cancel(address, id, reason);
+      if (eventId === undefined) {
+        return instance?.running !== undefined && swarm.cancel(address, instance.running.id, reason);
+      }
+      const id = findEventId(eventId, instance?.state.queue);
+      const turn = id === undefined ? findElsewhere(eventId, choice) : { address, id };
+      return turn !== undefined && swarm.cancel(turn.address, turn.id, reason);
     },
 
     status: async () => ({
@@ -209,6 +214,22 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
     return { ...describeInstance(instance), ...(waiting === 0 ? {} : { approvals: waiting }) };
   }
 
+  /** Finds the event that a client means in any chosen instance. **Errors** — `E_TRACE_AMBIGUOUS`. */
+  function findElsewhere(typed: string, choice: InstanceChoice): { address: AgentAddress; id: string } | undefined {
+    const found: { address: AgentAddress; id: string }[] = [];
+    for (const { address, state } of swarm.instances.all()) {
+      const id = isChosen(address, choice) ? findEventId(typed, state.queue) : undefined;
+      if (id !== undefined) found.push({ address, id });
+    }
+    if (found.length < 2) return found[0];
+    throw ambiguousId(
+      typed,
+      found,
+      ({ address, id }) => `${shortIdOfEvent(id)} of ${address.agentName} (${address.instanceKey})`,
+      'Name the agent and the conversation too.',
+    );
+  }
+
   /** Reads the dead letters of one instance. An error here does not hide the letters of other instances. */
   async function lettersOf(at: AgentAddress, { instanceKey }: InstanceChoice): Promise<readonly DeadLetter[]> {
     try {
@@ -246,12 +267,9 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
     return true;
   }
 
-  function chosen({ agent, instanceKey }: InstanceChoice): readonly AgentAddress[] {
-    if (agent !== undefined) checkAddress({ agent, instanceKey: '' });
-    return swarm
-      .list()
-      .filter((each) => agent === undefined || each.agentName === agent)
-      .filter((each) => instanceKey === undefined || each.instanceKey === instanceKey);
+  function chosen(choice: InstanceChoice): readonly AgentAddress[] {
+    if (choice.agent !== undefined) checkAddress({ agent: choice.agent, instanceKey: '' });
+    return swarm.list().filter((each) => isChosen(each, choice));
   }
 
   function checkAddress(instance: InstanceAddress): AgentAddress {
@@ -263,6 +281,10 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
 
 const LONGEST_NOTE = 4_000;
 const BY_A_CLIENT = 'cancelled by a client';
+
+function isChosen({ agentName, instanceKey }: AgentAddress, choice: InstanceChoice): boolean {
+  return (choice.agent ?? agentName) === agentName && (choice.instanceKey ?? instanceKey) === instanceKey;
+}
 
 function describeInstance({ address, status, pid, state, extensionStatuses }: Instance): InstanceStatus {
   const { queue, restarts, startError } = state;
