@@ -192,7 +192,8 @@ export const agentErrors = {
   },
   E_MODEL_REQUEST: {
     meaning: '`ctx.model.generate` was called without a valid request.',
-    suggestion: 'Pass `{ messages: [...] }`.',
+    suggestion:
+      'Pass `{ messages: [{ role, content }, …] }`. `ctx.conversationState.toLlmMessages()` returns the conversation in this form.',
   },
   E_MODEL_SCRIPT: {
     meaning: 'The script of a scripted model is malformed.',

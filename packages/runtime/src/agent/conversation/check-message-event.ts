@@ -12,6 +12,7 @@ import {
 } from '@goondan/types';
 import { findUnknownField, type KnownFields, knownFields } from '../../config/find-unknown-field.ts';
 import { copyJsonObject, isPlainObject, type NotJson } from '../../json/copy-json.ts';
+import { problemWithModelMessage, quote } from './model-message-problem.ts';
 
 /**
  * Returns the event with a frozen copy of its message. Throws `E_MESSAGE_INVALID`; the text of the error names the
@@ -91,36 +92,10 @@ function checkLifetime(lifetime: unknown): MessageLifetime {
 }
 
 function checkModelMessage(data: unknown): ModelMessage {
-  if (!isPlainObject(data)) throw invalid('message.data is not an object');
-  const { role, content } = data;
-  if (role !== 'system' && role !== 'user' && role !== 'assistant' && role !== 'tool') {
-    throw invalid(`message.data.role ${quote(role)} is not one of system, user, assistant, tool`);
-  }
-  if (role === 'system' && typeof content !== 'string') throw invalid('the content of a system message is not a text');
-  if (role === 'tool' && !Array.isArray(content)) throw invalid('the content of a tool message is not an array');
-  if (typeof content !== 'string') checkParts(content, role);
+  const problem = problemWithModelMessage(data, 'message.data');
+  if (problem !== undefined) throw invalid(problem);
   // Safe: role, content and parts were checked above, and the copy is JSON.
   return frozenCopy(data, 'message.data') as unknown as ModelMessage;
-}
-
-function checkParts(content: unknown, role: string): void {
-  if (!Array.isArray(content)) throw invalid(`the content of the ${role} message is neither a text nor an array`);
-  const called = new Set<unknown>();
-  for (const part of content as unknown[]) {
-    if (!isPlainObject(part) || typeof part.type !== 'string')
-      throw invalid(`a part of the ${role} message has no type`);
-    if (part.type === 'text' && typeof part.text !== 'string') throw invalid('a text part has no text');
-    if (part.type === 'tool-call' || part.type === 'tool-result') {
-      if (role === 'user') throw invalid(`a user message cannot have ${part.type} parts`);
-      checkText(part.toolCallId, `the toolCallId of a ${part.type} part`);
-      checkText(part.toolName, `the toolName of a ${part.type} part`);
-    }
-    if (part.type === 'tool-result' && !isPlainObject(part.output)) throw invalid('a tool-result part has no output');
-    if (role === 'tool' && part.type !== 'tool-result') throw invalid('a tool message can have only tool-result parts');
-    if (part.type !== 'tool-call') continue;
-    if (called.has(part.toolCallId)) throw invalid(`two tool calls have the id ${quote(part.toolCallId)}`);
-    called.add(part.toolCallId);
-  }
 }
 
 const neededBySource: Record<string, readonly string[]> = {
@@ -148,11 +123,6 @@ function checkSource(source: unknown): MessageSource {
 function checkText(value: unknown, what: string): string {
   if (typeof value !== 'string' || value === '') throw invalid(`${what} is not a text`);
   return value;
-}
-
-/** Quotes a text. For any other value, returns only its type, because some values cannot be converted to a text. */
-function quote(value: unknown): string {
-  return typeof value === 'string' ? `"${value}"` : `(${typeof value})`;
 }
 
 function frozenCopy(value: unknown, what: string): ReturnType<typeof copyJsonObject> {

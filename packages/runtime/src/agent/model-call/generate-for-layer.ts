@@ -5,6 +5,7 @@
 import { type GenerateRequest, GoondanError, type ModelParams, type ModelReply } from '@goondan/types';
 import { findUnknownField, knownFields } from '../../config/find-unknown-field.ts';
 import { isPlainObject } from '../../json/copy-json.ts';
+import { problemWithModelMessage } from '../conversation/model-message-problem.ts';
 import { ToolCatalog } from '../tool/tool-catalog.ts';
 import { addUsage, type LayerAsk } from '../turn-state/running-turn.ts';
 import { callModel } from './call-model.ts';
@@ -32,7 +33,23 @@ function problemWithRequest(request: GenerateRequest): string | undefined {
   if (!Array.isArray(request?.messages)) return 'generate needs an array of messages';
   const { params = {} } = request;
   if (!isPlainObject(params)) return '`params` of generate is not an object';
-  return findUnknownField(request, requestFields) ?? findUnknownField(params, paramFields);
+  return (
+    findUnknownField(request, requestFields) ??
+    findUnknownField(params, paramFields) ??
+    problemWithMessages(request.messages)
+  );
+}
+
+function problemWithMessages(messages: readonly unknown[]): string | undefined {
+  for (const [index, message] of messages.entries()) {
+    const what = `messages[${index}]`;
+    if (isPlainObject(message) && message.role === undefined && isPlainObject(message.data)) {
+      return `${what} is a message of the conversation; pass its \`data\`, which is \`{ role, content }\``;
+    }
+    const problem = problemWithModelMessage(message, what);
+    if (problem !== undefined) return problem.startsWith(what) ? problem : `${what}: ${problem}`;
+  }
+  return undefined;
 }
 
 const requestFields = knownFields<GenerateRequest>(

@@ -1,6 +1,6 @@
 /** Tests how model calls of a layer are checked, recorded and replayed. */
 import { expect, test } from 'bun:test';
-import type { ExtensionRegister, GenerateRequest } from '@goondan/types';
+import { createUserMessage, type ExtensionRegister, type GenerateRequest } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import { replayTurn } from '../replay/replay-turn.ts';
@@ -102,6 +102,31 @@ test.each<[string, unknown, string]>([
   ],
 ])('D-24 generate refuses an unknown field of %s', async (_title, request, problem) => {
   expect(await errorOf(request)).toMatchObject({
+    code: 'E_MODEL_REQUEST',
+    message: `Extension "adviser": ${problem}.`,
+  });
+});
+
+test.each<[string, readonly unknown[], string]>([
+  [
+    'a message of the conversation',
+    [...messages, createUserMessage('hi')],
+    'messages[1] is a message of the conversation; pass its `data`, which is `{ role, content }`',
+  ],
+  ['a text', ['hi'], 'messages[0] is not an object'],
+  [
+    'an unknown role',
+    [{ role: 'human', content: 'hi' }],
+    'messages[0].role "human" is not one of system, user, assistant, tool',
+  ],
+  [
+    'no content',
+    [{ role: 'user', text: 'hi' }],
+    'messages[0]: the content of the user message is neither a text nor an array',
+  ],
+  ['a part without a text', [{ role: 'user', content: [{ type: 'text' }] }], 'messages[0]: a text part has no text'],
+])('generate names the message that is wrong: %s', async (_title, given, problem) => {
+  expect(await errorOf({ messages: given })).toMatchObject({
     code: 'E_MODEL_REQUEST',
     message: `Extension "adviser": ${problem}.`,
   });
