@@ -6,7 +6,7 @@ import { inspect } from 'node:util';
 import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { anyText } from '../../../../test/any-text.ts';
-import { maskJson, maskSecrets } from './mask-secrets.ts';
+import { maskJson, maskSecrets, maskTexts } from './mask-secrets.ts';
 import { FormSearch } from './form-search.ts';
 import { MaskedStream } from './masked-stream.ts';
 import { formsOfSecrets, SHORTEST_SECRET } from './secret-forms.ts';
@@ -141,6 +141,7 @@ describe('T-14 docs/bundles.md', () => {
     ],
     'printed object': [inspect({ secret }).slice('{ secret: '.length + 1, -3)],
     'URL encoding': [encodeURIComponent(secret), new URLSearchParams([['', secret]]).toString().slice(1)],
+    'JSON number': [],
     hexadecimal: [hex(secret), hex(secret).toUpperCase(), hex(secret.normalize('NFD'))],
     'base64, base64url': [base64(secret), base64(secret, 'base64url')],
   };
@@ -267,6 +268,27 @@ describe('the mask of a JSON value', () => {
     const mask = maskSecrets(['secret-1234']);
     const value = { list: ['a secret-1234', { 'secret-1234': 'x' }], count: 3, none: null, yes: true };
     expect(maskJson(value, mask)).toEqual({ list: ['a ***', { '***': 'x' }], count: 3, none: null, yes: true });
+  });
+
+  test('T-14 reaches numbers that show a secret, and leaves other numbers', () => {
+    const mask = maskSecrets(['12345678', '0045678901', '87654321.50\n', '00000001', 'password']);
+    const value = {
+      pin: 12345678,
+      list: [-12345678, 12345678.5, 45678901, 87654321.5],
+      others: [1234567, 1, 87654321],
+    };
+    expect(maskJson(value, mask)).toEqual({
+      pin: '***',
+      list: ['-***', '***.5', '***', '***'],
+      others: [1234567, 1, 87654321],
+    });
+    expect(mask(JSON.stringify(value))).not.toMatch(/12345678|45678901|87654321\.5/);
+    expect(maskSecrets(['password', '00000001']).hasNumbers).toBe(false);
+  });
+
+  test('T-14 leaves the numbers of the runtime’s own records', () => {
+    const mask = maskSecrets(['12345678']);
+    expect(maskTexts({ startMs: 12345678, path: '12345678' }, mask)).toEqual({ startMs: 12345678, path: '***' });
   });
 
   test('a value without secrets is returned by reference', () => {

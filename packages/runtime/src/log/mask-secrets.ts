@@ -6,12 +6,14 @@ import type { JsonValue } from '@goondan/types';
 import { isPlainObject } from '../json/copy-json.ts';
 import { FormSearch } from './form-search.ts';
 import { MaskedStream } from './masked-stream.ts';
-import { formsOfSecrets, SHORTEST_SECRET } from './secret-forms.ts';
+import { formsOfSecrets, haveNumbers, SHORTEST_SECRET } from './secret-forms.ts';
 
 export interface Mask {
   (text: string): string;
   /** Masks the beginning of a longer text, and leaves out its end if that may be the beginning of a secret. */
   readonly beginning?: (text: string) => string;
+  /** True if a secret may appear as a JSON number. Otherwise numbers are not looked at. */
+  readonly hasNumbers?: boolean;
 }
 
 export interface SecretMask extends Mask {
@@ -30,7 +32,8 @@ export function maskSecrets(secrets: readonly string[]): SecretMask {
     const stream = new MaskedStream({ search });
     return stream.push(text) + stream.end();
   };
-  return Object.assign(mask, { search, beginning: (text: string) => new MaskedStream({ search }).push(text) });
+  const beginning = (text: string) => new MaskedStream({ search }).push(text);
+  return Object.assign(mask, { search, beginning, hasNumbers: haveNumbers(secrets) });
 }
 
 /** Masks a text that was cut: its end may be the beginning of a secret, and is then left out. */
@@ -38,20 +41,39 @@ export function maskBeginning(text: string, mask: Mask): string {
   return (mask.beginning ?? mask)(text);
 }
 
-/** Masks every text inside a JSON value, including keys. A value without secrets is returned itself, not copied. */
+/**
+ * Masks every text and every number inside a JSON value, including keys. A number that shows a secret becomes a text. A
+ * value without secrets is returned itself, not copied.
+ */
 export function maskJson(value: JsonValue, mask: Mask): JsonValue {
+  return maskValue(value, mask, mask.hasNumbers === true);
+}
+
+/** Masks like `maskJson`, but leaves numbers: for records whose numbers are counts and times of the runtime. */
+export function maskTexts(value: JsonValue, mask: Mask): JsonValue {
+  return maskValue(value, mask, false);
+}
+
+function maskValue(value: JsonValue, mask: Mask, hasNumbers: boolean): JsonValue {
   if (mask === noSecrets) return value;
   if (typeof value === 'string') return mask(value);
+  if (hasNumbers && typeof value === 'number') return maskNumber(value, mask);
   if (Array.isArray(value)) {
-    const masked = value.map((item) => maskJson(item, mask));
+    const masked = value.map((item) => maskValue(item, mask, hasNumbers));
     return masked.some((item, index) => item !== value[index]) ? masked : value;
   }
   if (!isPlainObject(value)) return value;
   let isChanged = false;
   const entries = Object.entries(value).map(([key, item]) => {
-    const entry = [mask(key), maskJson(item, mask)] as const;
+    const entry = [mask(key), maskValue(item, mask, hasNumbers)] as const;
     isChanged ||= entry[0] !== key || entry[1] !== item;
     return entry;
   });
   return isChanged ? Object.fromEntries(entries) : value;
+}
+
+function maskNumber(value: number, mask: Mask): JsonValue {
+  const text = String(value);
+  const masked = mask(text);
+  return masked === text ? value : masked;
 }

@@ -32,6 +32,17 @@ function linesOf(secret: string): string[] {
   return [secret, ...secret.split(/\r?\n/)].filter(({ length }) => length >= SHORTEST_SECRET);
 }
 
+/** Returns the text of the number that is written in a text; undefined if there is none. */
+function numberIn(text: string): string | undefined {
+  const number = Number(text);
+  return text.trim() === '' || !Number.isFinite(number) ? undefined : String(number);
+}
+
+/** Returns true if a JSON number may show one of the secrets. */
+export function haveNumbers(secrets: readonly string[]): boolean {
+  return secrets.flatMap(linesOf).some((line) => (numberIn(line)?.length ?? 0) >= SHORTEST_SECRET);
+}
+
 function usualForms(part: string): string[] {
   // Half of a surrogate pair cannot be encoded; it becomes the replacement character.
   const encodable = part.toWellFormed();
@@ -40,6 +51,7 @@ function usualForms(part: string): string[] {
     ...escape(part).flatMap(escape),
     encodeURIComponent(encodable),
     new URLSearchParams([['', encodable]]).toString().slice(1),
+    numberIn(part) ?? part,
   ];
 }
 

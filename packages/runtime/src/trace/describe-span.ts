@@ -8,7 +8,7 @@ import { defined } from '../json/defined.ts';
 import { readField } from '../json/read-field.ts';
 import { shortenMasked } from '../log/shorten-masked.ts';
 import type { LocateThrown, ThrownOrigin } from '../log/locate-thrown.ts';
-import { type Mask, maskJson } from '../log/mask-secrets.ts';
+import { type Mask, maskTexts } from '../log/mask-secrets.ts';
 import type { ChainRecord, LayerRecord } from './turn-trace.ts';
 import { byName, markFields, markLayer } from './mark-layer.ts';
 import type { RunningSpan } from './running-span.ts';
@@ -47,13 +47,13 @@ export function describeSpan(recorded: RunningSpan, turnStartedAt: number, locat
     ...describeOutcome(recorded, writer),
   };
   // Masks names and paths, too. Safe: the record is JSON and keeps its shape.
-  return maskJson(described as unknown as JsonObject, mask) as unknown as typeof described;
+  return maskTexts(described as unknown as JsonObject, mask) as unknown as typeof described;
 }
 
 /** Describes a single layer, up to its current stage. */
 export function describeOneLayer(recorded: RecordedLayer, mask: Mask): LayerRecord {
   const described = describeLayer(recorded, new ChangeWriter(mask), 0);
-  return maskJson(described as unknown as JsonObject, mask) as unknown as LayerRecord;
+  return maskTexts(described as unknown as JsonObject, mask) as unknown as LayerRecord;
 }
 
 function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStartedAt: number): LayerRecord {

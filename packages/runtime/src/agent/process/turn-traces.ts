@@ -6,7 +6,7 @@
 import type { ExtensionStatusChanged, JsonObject } from '@goondan/types';
 import { shortenMasked } from '../../log/shorten-masked.ts';
 import type { LocateThrown } from '../../log/locate-thrown.ts';
-import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
+import { type Mask, maskTexts, noSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { describeSpan } from '../../trace/describe-span.ts';
 import { encodeTraceLine } from '../../trace/encode-trace-line.ts';
@@ -235,13 +235,13 @@ class WrittenRun implements TurnListener {
     const line = { type: 'resume', ...(point === undefined ? {} : { point }) } as const;
     if (JSON.stringify(line).length > LONGEST_RESUME_POINT) return { type: 'resume' };
     // Safe: masking a line does not change its shape.
-    return maskJson(line as unknown as JsonObject, this.#mask) as unknown as TraceLine;
+    return maskTexts(line as unknown as JsonObject, this.#mask) as unknown as TraceLine;
   }
 
   /** Adds a line that must not be lost, such as the start or the end of the turn. */
   #addMasked(line: TraceLine): void {
     // Safe: masking a line does not change its shape.
-    const masked = () => maskJson(line as unknown as JsonObject, this.#mask) as unknown as TraceLine;
+    const masked = () => maskTexts(line as unknown as JsonObject, this.#mask) as unknown as TraceLine;
     if (this.#turn !== undefined) this.deps.add(this.#turn, true, masked);
   }
 
