@@ -34,7 +34,10 @@ describe('an extension that cannot be loaded', () => {
   test('F-12 is reported once by `gdn run --input`, by `gdn run`, and in the log; a changed file is tried again', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle(withPart), 'part.ts': broken });
     const once = await place.run('run', 'bundle', '--trust', '--input', 'one');
-    expect(once.stderr).toMatch(/^E_EXT_INIT: .*I am broken \(part\.ts:1:\d+\)\n.* The input is kept: .*\n$/);
+    expect(once.stderr).toMatch(
+      /^E_EXT_INIT: .*I am broken \(part\.ts:1:\d+\)\n.* The input is kept, so do not send it again: .*\n$/,
+    );
+    expect(once.stderr).not.toMatch(/(?<!do not )send (?:it|the input) again/i);
     expect([once.stdout, once.exitCode]).toEqual(['', 1]);
     expect(timesSaid((await gdn('logs')).stdout)).toBe(1);
 
@@ -129,6 +132,7 @@ describe('damage to one file of an idle conversation', () => {
     const refused = await place.run('run', 'bundle', '--trust', '--input', 'two');
     expect(refused.stderr).toMatch(/^E_STORE_CORRUPT: .*\n.*backup.*`gdn fork`.*`gdn instance export`.*\n$/);
     expect(refused.stderr).not.toContain('delete');
+    expect(refused.stderr).not.toMatch(/(?<!do not )send (?:it|the input) again/i);
     expect([refused.stdout, refused.exitCode]).toEqual(['', 1]);
     for (const { file, bytes } of copies) writeFileSync(file, bytes);
     expect((await place.run('run', 'bundle', '--trust', '--input', 'three')).stdout).toBe('You said: three\n');

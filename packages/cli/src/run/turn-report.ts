@@ -71,8 +71,10 @@ export function reportWithoutEnd(
  * answer twice.
  */
 function withFate(code: ErrorCode, suggestion: string): string {
-  return SAY_THE_FATE.has(code) ? suggestion : `${suggestion} The input is kept: it is handled when the agent starts.`;
+  return SAY_THE_FATE.has(code) ? suggestion : `${suggestion} ${FATE}`;
 }
+
+const FATE = 'The input is kept, so do not send it again: it is handled when the agent starts.';
 
 /** Errors whose messages already say what happens to the accepted input. */
 const SAY_THE_FATE: ReadonlySet<ErrorCode> = new Set([

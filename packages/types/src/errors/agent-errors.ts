@@ -76,7 +76,7 @@ export const agentErrors = {
   E_EXT_INIT: {
     meaning: "The extension's `register` threw.",
     suggestion:
-      'Correct `register` at the place that the message names. If the swarm is running, run `gdn reload`. Then send the input again.',
+      'Correct `register` at the place that the message names. If the swarm is running, run `gdn reload`; if not, start it with `gdn run`.',
   },
   E_EXT_LOAD: {
     meaning:

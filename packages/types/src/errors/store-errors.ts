@@ -55,7 +55,7 @@ export const storeErrors = {
   E_STORE_CORRUPT: {
     meaning: 'A file of an agent instance is damaged, and a crash cannot be the cause. Nothing was changed.',
     suggestion:
-      'Restore the file from a backup, then send the input again. A copy of the damaged file is beside it. Without a backup, `gdn fork` ' +
+      'Restore the file from a backup. If the swarm is running, then run `gdn restart`. A copy of the damaged file is beside it. Without a backup, `gdn fork` ' +
       'continues with the intact messages in a new conversation, and `gdn instance export` writes the readable part to a file. ' +
       'Both commands list everything that is missing.',
   },
@@ -65,7 +65,8 @@ export const storeErrors = {
   },
   E_STORE_INSTANCE: {
     meaning: 'The folder of an agent instance holds the state of another instance.',
-    suggestion: 'The folder was renamed or copied. Give it back its original name, then send the input again.',
+    suggestion:
+      'The folder was renamed or copied. Give it back its original name. If the swarm is running, then run `gdn restart`.',
   },
   E_STORE_ORDER: {
     meaning: 'A turn, or a record of a turn, reached the store out of order.',
