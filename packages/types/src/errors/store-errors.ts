@@ -82,6 +82,7 @@ export const storeErrors = {
       'Read the cause: usually permissions or a failing disk. All inputs that were accepted earlier are kept.',
   },
   E_TRACE_AMBIGUOUS: {
+    forPrograms: true,
     meaning: 'More than one turn or trace has an id that begins like this.',
     suggestion: 'Type one of the ids in the message. `gdn trace` lists the latest turns.',
   },
