@@ -84,6 +84,8 @@ describe('copyJson', () => {
   test('256 levels are copied, 257 are rejected, a million do not overflow the stack', () => {
     expect(complaint(() => copyJson(nested(257)))).toEndWith('is nested deeper than 256 levels');
     expect(complaint(() => copyJson(nested(1_000_000)))).toEndWith('is nested deeper than 256 levels');
+    const path = `${'[0]'.repeat(8)}…${'[0]'.repeat(8)}`;
+    expect(complaint(() => copyJson(nested(257)))).toBe(`${path} is nested deeper than 256 levels`);
     expect(JSON.stringify(copyJson(nested(256)))).toBe(`${'['.repeat(256)}${']'.repeat(256)}`);
   });
 });

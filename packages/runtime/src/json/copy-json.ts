@@ -25,6 +25,8 @@ export class NotJson extends Error {
 }
 
 const DEEPEST = 256;
+/** The maximum number of keys in the path of an error: the first ones and the last ones. */
+const MOST_KEYS = 16;
 
 /** Returns a deep copy of `value`. Throws a {@link NotJson} error that names the first place that is not JSON. */
 export function copyJson(value: unknown, options: CopyJsonOptions = {}): JsonValue {
@@ -101,8 +103,14 @@ function copyObject(value: object, walk: Walk): JsonObject {
 }
 
 function notJson({ keys, options }: Walk, problem: string): Error {
-  const path = keys.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
+  const isLong = keys.length > MOST_KEYS;
+  // Whole keys are left out, because half a secret in a key would not be masked.
+  const path = isLong ? `${pathOf(keys.slice(0, MOST_KEYS / 2))}…${pathOf(keys.slice(-MOST_KEYS / 2))}` : pathOf(keys);
   return refusal(options, path.replace(/^\./, ''), problem);
+}
+
+function pathOf(keys: Walk['keys']): string {
+  return keys.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('');
 }
 
 function refusal({ refuse }: CopyJsonOptions, path: string, problem: string): Error {
