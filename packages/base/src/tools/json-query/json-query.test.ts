@@ -72,6 +72,14 @@ describe('D-25 json-query', () => {
     });
     expect(await call({ query: '@', data: '[1, 2, 3, 4]' }, { inputLimit: 12 })).toEqual({ result: [1, 2, 3, 4] });
     expect(await call({ query: '@', data: '"éé"' }, { inputLimit: 5 })).toMatchObject({ code: 'E_QUERY_LIMIT' });
+    for (const data of [{ a: 'éé' }, ['éé', 1]]) {
+      const bytes = Buffer.byteLength(JSON.stringify(data));
+      expect(await call({ query: '@', data }, { inputLimit: bytes })).toEqual({ result: data });
+      expect(await call({ query: '@', data }, { inputLimit: bytes - 1 })).toEqual({
+        code: 'E_QUERY_LIMIT',
+        message: `data has ${bytes} bytes; at most ${bytes - 1} can be queried.`,
+      });
+    }
   });
 
   test('bounds the result, and describes a result that is too long', async () => {

@@ -17,9 +17,8 @@ export function readJson({ data, file }: JsonSource, config: QueryConfig): JsonV
     using walked = walk(config.root, file);
     return parse(readWhole(walked, file, config.inputLimit), JSON.stringify(walked.path));
   }
-  if (typeof data !== 'string') return data ?? null;
-  const bytes = Buffer.byteLength(data);
-  if (bytes <= config.inputLimit) return parse(data, 'data');
+  const bytes = Buffer.byteLength(typeof data === 'string' ? data : JSON.stringify(data ?? null));
+  if (bytes <= config.inputLimit) return typeof data === 'string' ? parse(data, 'data') : (data ?? null);
   throw new GoondanError('E_QUERY_LIMIT', `data has ${bytes} bytes; at most ${config.inputLimit} can be queried.`);
 }
 

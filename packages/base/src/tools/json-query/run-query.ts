@@ -21,8 +21,8 @@ const MOST_STEPS = 10_000_000;
 
 export function runQuery({ query, data, file }: QueryAsk, config: QueryConfig): JsonObject {
   const expression = parseQuery(query);
-  const value = readJson({ data, file }, config);
   try {
+    const value = readJson({ data, file }, config);
     const result = evaluate(expression, value, new Budget(MOST_STEPS));
     checkSize(result, config.outputLimit);
     return { result };
