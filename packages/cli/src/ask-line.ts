@@ -1,11 +1,13 @@
 import { createInterface } from 'node:readline/promises';
+import { discardTypedAhead } from './discard-typed-ahead.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * Asks a question and reads one line; the terminal must have `canAsk`. Returns `undefined` when `signal` aborts or the
- * input ends.
+ * Asks a question and reads one line; the terminal must have `canAsk`. Keys typed before the question is on the screen
+ * do not count. Returns `undefined` when `signal` aborts or the input ends.
  */
 export async function askLine(question: string, terminal: Terminal, signal?: AbortSignal): Promise<string | undefined> {
+  discardTypedAhead();
   terminal.printError(question);
   // Without the option `output`, readline does not change the mode of the terminal, so Ctrl-C works as usual.
   const lines = createInterface({ input: process.stdin });

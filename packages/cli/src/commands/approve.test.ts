@@ -197,6 +197,22 @@ describe('in a running swarm', () => {
     expect([no.exitCode, yes.exitCode, reason.exitCode]).toEqual([0, 0, 0]);
     expect(['a vase', 'a clock', 'a bowl'].map((what) => shelf().includes(what))).toEqual([false, true, false]);
   });
+
+  test.each(['run', 'send'])('gdn %s: only keys typed after the question answer it', async (command) => {
+    const target = command === 'run' ? ['bundle', '--trust'] : ['--bundle', 'bundle', '--wait'];
+    const put = (what: string, typedAhead: string, keys: string) =>
+      place.runOnTerminal(
+        [command, ...target, '--instance', 'early', '--input', `put ${what}`],
+        [{ whenSeen: question, keys }],
+        { typedAhead },
+      );
+    // The last `y` has no Enter, so it would become part of the answer.
+    const no = await put(`a lamp for ${command}`, 'y\ry', '\r');
+    expect(no.screen).toContain('Put: A person denied this call of "shelf__put".');
+    const yes = await put(`a mirror for ${command}`, 'no\rno', 'y\r');
+    expect(yes.screen).toContain(`Put: a mirror for ${command}`);
+    expect(shelf().filter((what) => what.endsWith(command))).toEqual([`a mirror for ${command}`]);
+  });
 });
 
 describe('gdn run --input', () => {

@@ -143,8 +143,10 @@ describe('gdn instance delete', () => {
       expect(screen).toContain('E_CANCELLED: Nothing was deleted.\nType the command again to retry.\n');
       expect(exitCode).toBe(130);
     }
+    const early = await place.runOnTerminal(asked, [{ whenSeen, keys: '\r' }], { typedAhead: 'y\ry' });
+    expect(early.screen).toContain('E_CANCELLED: Nothing was deleted.\n');
     expect(await json('instance list --json')).toHaveLength(1);
-    const { screen, exitCode } = await place.runOnTerminal(asked, [{ whenSeen, keys: 'y\r' }]);
+    const { screen, exitCode } = await place.runOnTerminal(asked, [{ whenSeen, keys: 'y\r' }], { typedAhead: 'n\rn' });
     expect(screen).toContain('Deleted conversation "default" of host.\n');
     expect(exitCode).toBe(0);
     expect(await json('instance list --json')).toEqual([]);

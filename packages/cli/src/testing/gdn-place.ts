@@ -87,12 +87,12 @@ export class GdnPlace {
 
   /**
    * Runs `gdn` on a terminal, types `keys` when `whenSeen` appears, and returns the screen. `onSeen` gets a function
-   * with which it can type later.
+   * with which it can type later. `typedAhead` is typed at once, before `gdn` can print anything.
    */
   async runOnTerminal(
     args: readonly string[],
     typing: { whenSeen: string; keys?: string; onSeen?: (type: (keys: string) => void) => void }[] = [],
-    { env = {}, cwd = this.folder }: Omit<StartOptions, 'stdin'> = {},
+    { env = {}, cwd = this.folder, typedAhead = '' }: Omit<StartOptions, 'stdin'> & { typedAhead?: string } = {},
   ) {
     let screen = '';
     const pieces: string[] = [];
@@ -114,6 +114,7 @@ export class GdnPlace {
         },
       },
     });
+    if (typedAhead !== '') child.terminal?.write(typedAhead);
     return { exitCode: await child.exited, screen: screen.replaceAll('\r\n', '\n'), pieces };
   }
 

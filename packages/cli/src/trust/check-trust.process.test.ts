@@ -109,6 +109,21 @@ describe('trust', () => {
     expect(takeMark(mark)).toBe(false);
   });
 
+  test('only keys typed after the question answer it', async () => {
+    const mark = await plant('bundle');
+    const run = (typedAhead: string, keys: string) =>
+      place.runOnTerminal(['explain', 'bundle', '--load'], [{ whenSeen: '[y/N] ', keys }], { typedAhead });
+    const no = await run('y\ry', '\r');
+    expect(no.screen).toContain('E_UNTRUSTED: Nothing of ');
+    expect([takeMark(mark), await isTrusted(folderOf('bundle'))]).toEqual([false, false]);
+    const yes = await run('n\rn', 'y\r');
+    expect({ screen: yes.screen, exitCode: yes.exitCode }).toEqual({
+      screen: expect.stringContaining('tell-tale'),
+      exitCode: 0,
+    });
+    expect(takeMark(mark)).toBe(true);
+  });
+
   test('two answers at the same time are both remembered', async () => {
     const marks = [await plant('one'), await plant('other')];
     const answers: (() => void)[] = [];
