@@ -205,6 +205,23 @@ describe('T-14 docs/bundles.md', () => {
     }
   });
 
+  test('T-14 a short secret that ends in white space is masked in base64 and hexadecimal', () => {
+    for (const short of ['1234567\n', '1234567 ', '\t12345 \n', '12345678\n']) {
+      const mask = maskSecrets([short]);
+      const texts = [hex(short), hex(short).toUpperCase(), base64(short), base64(short, 'base64url')];
+      for (const text of texts) expect(mask(text)).toMatch(/^\*\*\*(?:0a|0A|g?K)?=*$/);
+      expect(mask(base64(`user:${short}:x`))).toContain('***');
+    }
+  });
+
+  test('T-14 is right about control characters that are written in two ways', () => {
+    const mask = maskSecrets(['tabs\there\tand', 'line\nhere\nand']);
+    for (const text of ['tabs\\there\\tand', 'tabs\\u0009here\\u0009and', 'line\\nhere\\nand']) {
+      expect(mask(text)).toBe('***');
+    }
+    for (const text of ['tabs\\there\\u0009and', 'line\\u000ahere\\nand']) expect(mask(text)).toBe(text);
+  });
+
   test('T-14 a secret of several lines is masked as a whole in base64 and hexadecimal, and line by line otherwise', () => {
     const lines = ['-----BEGIN KEY-----', 'MIIE'.repeat(16), 'hkiG'.repeat(16), '-----END KEY-----'];
     const key = `${lines.join('\n')}\n`;

@@ -60,7 +60,7 @@ function rareForms(secret: string): string[] {
   return [
     ...normal.flatMap(linesOf).flatMap(usualForms),
     ...[secret, ...normal].flatMap(linesOf).flatMap(escape).map(dropEscapes),
-    ...[secret, ...normal].flatMap((text) => binaryForms(text.trim())),
+    ...[secret, ...normal].flatMap((text) => binaryForms(withoutEnds(text))),
   ];
 }
 
@@ -68,6 +68,12 @@ function rareForms(secret: string): string[] {
 function escape(text: string): string[] {
   if (/^[ !#-&(-[\]-~]*$/.test(text)) return [text];
   return [text, JSON.stringify(text).slice(1, -1), process.getBuiltinModule('node:util').inspect(text).slice(1, -1)];
+}
+
+/** Removes white space at the ends, unless the rest is too short for a secret. */
+function withoutEnds(text: string): string {
+  const trimmed = text.trim();
+  return trimmed === '' || trimmed.length >= SHORTEST_SECRET ? trimmed : text;
 }
 
 function binaryForms(secret: string): string[] {
