@@ -67,7 +67,7 @@ function open(disk = new FakeDisk(), clock = manualClock()): Opened {
     say: ({ instanceKey }, message) => void said.push({ key: instanceKey, message }),
     tell: (notice) => void told.push(notice()),
     maskFor: () => maskSecrets(['hunter2-hunter2']),
-    report: (level, name, message) => void reports.push(`${level} ${name}: ${message}`),
+    report: (level, name, message, about) => void reports.push(`${level} ${name} ${about?.turnId}: ${message}`),
     events: { waitsChanged: () => undefined },
   });
   return {
@@ -136,8 +136,8 @@ describe('an approval request', () => {
     ]);
     expect(approvals.pending()).toEqual([]);
     expect(reports).toEqual([
-      `info approval.asked: bash__exec waits for approval ${summary?.id}: Why not?`,
-      `info approval.decided: bash__exec, approval ${summary?.id}: approved by ann.`,
+      `info approval.asked turn-e1: bash__exec waits for approval ${summary?.id}: Why not?`,
+      `info approval.decided turn-e1: bash__exec, approval ${summary?.id}: approved by ann.`,
     ]);
   });
 

@@ -29,7 +29,14 @@ import type { ApprovalRecord } from '../../workspace/approvals/approval-record.t
 import { shortHash } from '../../workspace/layout/path-segment.ts';
 import { isSameAddress } from '../address/address-key.ts';
 import { describeProblem } from '../supervision/describe-problem.ts';
-import type { AgentFrame, FinishedTurn, Report, SwarmListener } from '../instances/swarm-listener.ts';
+import {
+  type AgentFrame,
+  type FinishedTurn,
+  type Report,
+  type ReportSubject,
+  type SwarmListener,
+  turnOf,
+} from '../instances/swarm-listener.ts';
 import { NamedTimers } from '../supervision/named-timers.ts';
 import { type AskFrame, isSameQuestion, newRecord, summaryOf } from './approval-question.ts';
 
@@ -204,7 +211,7 @@ export class Approvals implements SwarmListener {
     } catch (error) {
       this.#entries.delete(record.id);
       const failure = toFrameError(error, 'E_STORE_WRITE');
-      this.deps.report('error', 'approval.not_written', describeProblem(failure), at);
+      this.deps.report('error', 'approval.not_written', describeProblem(failure), subjectOf(record));
       // The tool call fails with this error, and the model gets its message.
       for (const callId of entry.frames) this.#refuse(at, callId, withoutPlace(failure));
       return;
@@ -213,7 +220,7 @@ export class Approvals implements SwarmListener {
     entry.stage = 'open';
     this.#watchExpiry(entry);
     const { id, toolName, reason } = record;
-    this.deps.report('info', 'approval.asked', `${toolName} waits for approval ${id}: ${reason}`, at);
+    this.deps.report('info', 'approval.asked', `${toolName} waits for approval ${id}: ${reason}`, subjectOf(record));
     this.#tell(entry, 'asked');
     this.deps.events.waitsChanged();
   }
@@ -239,7 +246,7 @@ export class Approvals implements SwarmListener {
     this.#timers.clear(id);
     const by = outcome.by === undefined ? '' : ` by ${outcome.by}`;
     const message = `${toolName}, approval ${id}: ${outcome.decision}${by}.`;
-    this.deps.report('info', 'approval.decided', message, toAgentAddress(entry.record));
+    this.deps.report('info', 'approval.decided', message, subjectOf(entry.record));
     this.#answer(entry, outcome);
     this.#tell(entry, 'decided', outcome);
     this.deps.events.waitsChanged();
@@ -275,7 +282,7 @@ export class Approvals implements SwarmListener {
   #removeFromDisk({ record }: Entry): void {
     this.deps.file.remove(record.id).catch((error: unknown) => {
       const message = `Approval ${record.id} has ended, but stays on disk until the next start: ${messageOf(error)}`;
-      this.deps.report('warn', 'approval.kept', message, toAgentAddress(record));
+      this.deps.report('warn', 'approval.kept', message, subjectOf(record));
     });
   }
 
@@ -332,4 +339,8 @@ export class Approvals implements SwarmListener {
 function noticeOf(approval: ApprovalSummary): ApprovalNotice {
   const { agent, instanceKey } = approval;
   return { type: 'approval', state: 'asked', at: { agent, instanceKey }, approval };
+}
+
+function subjectOf(record: ApprovalRecord): ReportSubject {
+  return turnOf(toAgentAddress(record), record.eventId, record.traceId);
 }

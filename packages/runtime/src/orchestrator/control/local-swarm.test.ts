@@ -244,7 +244,10 @@ describe('a cancel', () => {
     journal.cancel = () => Promise.reject(new Error('the disk is full'));
     expect(await control.cancel({ eventId: 'e1', reason: 'enough' })).toBe(true);
     expect(textOf((await first).result.responseMessage)).toBe('enough');
-    expect(lines.find(({ event }) => event === 'cancel.not_written')?.message).toContain('the disk is full');
+    expect(lines.find(({ event }) => event === 'cancel.not_written')).toMatchObject({
+      message: expect.stringContaining('the disk is full'),
+      turnId: 'turn-e1',
+    });
   });
 });
 

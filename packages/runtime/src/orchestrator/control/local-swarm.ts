@@ -12,6 +12,7 @@ import type { Journal } from '../../workspace/journal/journal.ts';
 import { acceptanceOf, askAgent } from '../swarm/ask-agent.ts';
 import { findAgentProblem, refuseKey } from '../address/find-address-problem.ts';
 import type { Instance } from '../instances/instance.ts';
+import { turnOf } from '../instances/swarm-listener.ts';
 import type { SwarmAgents } from '../swarm/swarm-agents.ts';
 import { makeEvent } from './make-event.ts';
 import { toAgentAddress, toInstanceAddress } from '../../control/instance-address.ts';
@@ -160,8 +161,9 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
       const letter = await findLetter(at, eventId);
       if (letter === undefined) return false;
       await takeLetter(at, letter);
-      const turn = shortIdOfEvent(letter.event.id);
-      swarm.report('info', 'event.dropped', `The dead letter of turn ${turn} was dropped.`, at);
+      const { id, traceId } = letter.event;
+      const message = `The dead letter of turn ${shortIdOfEvent(id)} was dropped.`;
+      swarm.report('info', 'event.dropped', message, turnOf(at, id, traceId));
       return true;
     },
 

@@ -14,7 +14,7 @@ import { hasTurn } from '../supervision/instance-step.ts';
 import type { ProcessListener, RunningProcess } from '../supervision/supervise-process.ts';
 import { type OwnAction, SupervisedProcess } from '../supervision/supervised-process.ts';
 import type { SupervisionPolicy } from '../supervision/supervision-policy.ts';
-import type { AgentFrame, Report, SwarmListener } from './swarm-listener.ts';
+import { type AgentFrame, type Report, type SwarmListener, turnOf } from './swarm-listener.ts';
 
 /** The parts of the swarm that an instance needs. */
 export interface InstanceDeps {
@@ -100,10 +100,11 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
       case 'turn.finished':
         return this.#finish(action.event, action.outcome);
       case 'event.deadLettered':
-        return this.report(
+        return this.deps.report(
           'error',
           'event.dead_lettered',
           `Turn ${shortIdOfEvent(action.event.id)} ended its process ${action.crashes} times, and its event becomes a dead letter.`,
+          turnOf(this.address, action.event.id, action.event.traceId),
         );
       case 'requests.fail':
         return events.requestsFailed(this.address, action.error);

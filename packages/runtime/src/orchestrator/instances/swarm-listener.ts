@@ -3,6 +3,7 @@ import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import type { AgentDescription, FromAgent } from '../../ipc/from-agent.ts';
+import { turnIdOf } from '../../ports/ids.ts';
 import type { LogLevel } from '../../ports/log-line.ts';
 
 /** Frames that are not about the process itself. */
@@ -37,7 +38,18 @@ export interface SwarmListener {
 }
 
 /** Writes a line to the log of the swarm. */
-export type Report = (level: LogLevel, event: string, message: string, at?: AgentAddress) => void;
+export type Report = (level: LogLevel, event: string, message: string, at?: ReportSubject) => void;
+
+/** The instance that a line of the log is about, and its turn if the line is about one. */
+export interface ReportSubject extends AgentAddress {
+  readonly turnId?: string;
+  readonly traceId?: string;
+}
+
+/** Returns the subject of a line about the turn of an event. */
+export function turnOf({ agentName, instanceKey }: AgentAddress, eventId: string, traceId?: string): ReportSubject {
+  return { agentName, instanceKey, turnId: turnIdOf(eventId), ...(traceId === undefined ? {} : { traceId }) };
+}
 
 /** Calls each listener, in order. `listeners` is called at every event. */
 export function tellListeners(listeners: () => readonly SwarmListener[]): Required<SwarmListener> {

@@ -22,7 +22,7 @@ import { addressKey } from '../address/address-key.ts';
 import type { CurrentPlan } from '../plan/current-plan.ts';
 import { findAgentProblem, refuseKey } from '../address/find-address-problem.ts';
 import type { Instances } from '../instances/instances.ts';
-import type { Report } from '../instances/swarm-listener.ts';
+import { type Report, turnOf } from '../instances/swarm-listener.ts';
 import type { Accepted } from '../../workspace/inbox/inbox.ts';
 import type { InboxEntry } from '../../workspace/inbox/inbox-lines.ts';
 import { refuseWhenLineFull } from '../supervision/process-slots.ts';
@@ -105,7 +105,7 @@ export class Mailboxes {
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
       const message = `The cancellation of turn ${shortIdOfEvent(eventId)} cannot be written to disk, and is lost after a restart: ${problem}`;
-      this.#deps.report('warn', 'cancel.not_written', message, at);
+      this.#deps.report('warn', 'cancel.not_written', message, turnOf(at, eventId));
     }
     return true;
   }

@@ -191,7 +191,12 @@ describe('a process that dies', () => {
       return undefined;
     });
     expect(textOf(await send('a', 'fatal'))).toBe('failed: put aside');
-    expect(lines.find(({ event }) => event === 'event.dead_lettered')).toMatchObject({ agent: 'a', level: 'error' });
+    expect(lines.find(({ event }) => event === 'event.dead_lettered')).toMatchObject({
+      agent: 'a',
+      level: 'error',
+      turnId: expect.stringMatching(/^turn-./),
+      traceId: expect.stringMatching(/./),
+    });
   });
 
   test('R-03 is started again only after the backoff, however many events arrive meanwhile', async () => {

@@ -9,6 +9,7 @@ import { type FrameError, fromFrameError } from '../../ipc/check/frame-error.ts'
 import type { AgentDescription, FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { Mask } from '../../log/mask-secrets.ts';
+import { defined } from '../../json/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { LogLevel, LogLine } from '../../ports/log-line.ts';
@@ -29,6 +30,7 @@ import {
   type AgentFrame,
   type FinishedTurn,
   type Report,
+  type ReportSubject,
   type SwarmListener,
   tellListeners,
 } from '../instances/swarm-listener.ts';
@@ -224,12 +226,14 @@ export class SwarmAgents {
     this.approvals.close();
   }
 
-  report(level: LogLevel, event: string, message: string, address?: AgentAddress, data?: JsonValue): void {
+  report(level: LogLevel, event: string, message: string, at?: ReportSubject, data?: JsonValue): void {
     this.log({
       time: this.deps.clock.now().toISOString(),
       level,
       message,
-      ...(address === undefined ? {} : { agent: address.agentName, instance: address.instanceKey }),
+      ...(at === undefined
+        ? {}
+        : defined({ agent: at.agentName, instance: at.instanceKey, turnId: at.turnId, traceId: at.traceId })),
       event,
       ...(data === undefined ? {} : { data }),
     });
