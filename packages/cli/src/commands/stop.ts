@@ -1,6 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 import type { BundleOptions } from '../common-options.ts';
 import type { GdnCommand } from '../gdn-command.ts';
+import { optionsAgain } from '../swarm/options-again.ts';
+import { typedGdn } from '../typed-gdn.ts';
 
 export function addStopCommand(program: GdnCommand): void {
   program
@@ -17,10 +19,15 @@ export function addStopCommand(program: GdnCommand): void {
     )
     .bundleOptions()
     .examples('gdn stop --bundle my-swarm --grace 5')
-    .runs(async (options: BundleOptions & { readonly grace?: number }) => {
-      const { reachSwarm } = await import('../swarm/reach-swarm.ts');
+    .runs(async (options: BundleOptions & { readonly grace?: number }, terminal) => {
+      const [{ reachSwarm }, { stopSwarm }] = await Promise.all([
+        import('../swarm/reach-swarm.ts'),
+        import('../swarm/stop-swarm.ts'),
+      ]);
       const swarm = await reachSwarm(options, 'There is nothing to stop.');
-      await swarm.stop(options.grace === undefined ? {} : { graceMs: options.grace * 1_000 });
+      const graceMs = options.grace === undefined ? undefined : options.grace * 1_000;
+      const stopNow = [`${typedGdn()} stop`, ...optionsAgain(options), '--grace 0'].join(' ');
+      await stopSwarm({ swarm, graceMs, stopNow }, terminal);
       return { json: { stopped: true }, text: 'Stopped.\n' };
     });
 }
