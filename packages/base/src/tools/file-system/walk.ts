@@ -14,6 +14,7 @@
 import { closeSync, constants, existsSync, fstatSync, lstatSync, mkdirSync, openSync, readlinkSync } from 'node:fs';
 import { realpathSync, type Stats } from 'node:fs';
 import { isAbsolute } from 'node:path';
+import { GoondanError } from '@goondan/types';
 import { codeOf, fileError, fromSystem, outside } from './file-error.ts';
 
 export interface Walked extends Disposable {
@@ -52,7 +53,7 @@ export function walk(
   path: string,
   { makeFolders = false, withoutProc = false }: { readonly makeFolders?: boolean; readonly withoutProc?: boolean } = {},
 ): Walked {
-  const real = realpathSync(root);
+  const real = realFolder(root);
   const roots = [real, root];
   const names = namesOf(roots, path);
   const trail = new Trail(real, withoutProc || !existsSync('/proc/self/fd'));
@@ -61,6 +62,19 @@ export function walk(
   } catch (error) {
     trail.close();
     throw fromSystem(path, error);
+  }
+}
+
+/** Returns the real path of the folder that `root` of the config names. */
+function realFolder(root: string): string {
+  try {
+    return realpathSync(root);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw fromSystem(root, error);
+    throw new GoondanError('E_FILE_MISSING', `The folder in config \`root\` does not exist: ${root}.`, {
+      suggestion: 'Ask the user to correct `root`, which is relative to the working folder of the agent.',
+      cause: error,
+    });
   }
 }
 

@@ -32,6 +32,13 @@ describe('D-25 json-query', () => {
     expect(await call({ query: '@', data: null })).toEqual({ result: null });
   });
 
+  test('names the config `root` when its folder does not exist', async () => {
+    expect(await call({ query: 'a', file: 'a.json' }, { root: 'gone' })).toEqual({
+      code: 'E_FILE_MISSING',
+      message: `The folder in config \`root\` does not exist: ${join(workdir, 'gone')}.`,
+    });
+  });
+
   test('needs either data or a file', async () => {
     const refused = { code: 'E_QUERY_DATA', message: 'A query is about either data or a file: give one of them.' };
     expect(await call({ query: 'a' })).toEqual(refused);
