@@ -35,6 +35,19 @@ describe('a .env file', () => {
     },
   );
 
+  test('the warning about a value of several lines names the quotes, and not the value', () => {
+    const { values, findings } = parseEnvironmentFile('KEY="-----BEGIN\nOK=1\n');
+    expect(values).toEqual({ OK: '1' });
+    expect(findings).toMatchObject([
+      {
+        problem: {
+          message: 'In line 1 of .env, the quoted value does not end with the line; the line was ignored.',
+          suggestion: 'Write the value on one line, and \\n for each line break: "a\\nb".',
+        },
+      },
+    ]);
+  });
+
   test.each([
     'PATH',
     'LD_PRELOAD',

@@ -3,6 +3,7 @@
  * `valueFrom`. It never overrides the environment, and cannot set variables that decide how programs run or where
  * requests go.
  */
+import type { CodePlace } from '@goondan/types';
 import { variableNamePattern } from '../../variable-name.ts';
 import { type Finding, warningAt } from '../bundle-problem.ts';
 import { readTextFileIn, refusalText } from './text-file.ts';
@@ -34,12 +35,21 @@ export function parseEnvironmentFile(text: string) {
     const [, name = '', written = ''] = /^\s*(?:export\s+)?([^\s=]+)\s*=\s*(.*)$/.exec(line) ?? [];
     const value = readValue(written);
     if (!variableNamePattern.test(name) || value === undefined) {
-      findings.push(warningAt(place, 'E_ENV_FILE', `Line ${place.line} of ${FILE} is not NAME=value; it was ignored.`));
+      findings.push(name !== '' && value === undefined ? quoteProblem(place) : lineProblem(place));
     } else if (refused.test(name)) {
       findings.push(warningAt(place, 'E_ENV_REFUSED', `${FILE} must not set ${name}; it was left out.`));
     } else values[name] = value;
   }
   return { values, findings };
+}
+
+function lineProblem(place: CodePlace): Finding {
+  return warningAt(place, 'E_ENV_FILE', `Line ${place.line} of ${FILE} is not NAME=value; it was ignored.`);
+}
+
+function quoteProblem(place: CodePlace): Finding {
+  const message = `In line ${place.line} of ${FILE}, the quoted value does not end with the line; the line was ignored.`;
+  return warningAt(place, 'E_ENV_FILE', message, 'Write the value on one line, and \\n for each line break: "a\\nb".');
 }
 
 /** Returns `undefined` when a quote is not closed, or when text follows the closing quote. */
