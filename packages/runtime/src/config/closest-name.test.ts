@@ -20,6 +20,11 @@ describe('closestName', () => {
     expect(closestName(name, known)).toBeUndefined();
   });
 
+  test('finds nothing near a single letter', () => {
+    expect(closestName('b', ['a', 'c'])).toBeUndefined();
+    expect(closestName('A', ['a'])).toBe('a');
+  });
+
   test('does not compare a very long name letter by letter', () => {
     expect(closestName('a'.repeat(10_000_000), known)).toBeUndefined();
   });

@@ -8,7 +8,8 @@ export function closestName(name: string, known: readonly string[]): string | un
     // Skips a name whose length differs too much, to save the comparison.
     if (Math.abs(candidate.length - name.length) >= leastSlips) continue;
     const slips = countSlips(name.toLowerCase(), candidate.toLowerCase());
-    if (slips >= leastSlips) continue;
+    // Words without a common letter are not a typing mistake of each other.
+    if (slips >= Math.min(leastSlips, Math.max(name.length, candidate.length))) continue;
     closest = candidate;
     leastSlips = slips;
   }

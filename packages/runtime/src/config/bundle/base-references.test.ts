@@ -101,6 +101,13 @@ describe('a reference without a package', () => {
     expect(errors[0]?.suggestion).toContain('Extension/mcp');
   });
 
+  test('F-27 Tool/agent: the nearest name may be the built-in Tool/agents', async () => {
+    using bundle = bundleWith({ tools: ['Tool/agent'] });
+    const [error] = (await load(bundle.folder)).errors;
+    expect(error?.suggestion).toStartWith('Did you mean `Tool/agents` of @goondan/base? ');
+    expect(error?.suggestion).toContain('@goondan/base has Tool/agents, Tool/');
+  });
+
   test('F-27 of a package means a resource of that package, and else one of the base library', async () => {
     const theirs = resource('Agent', 'a', {
       modelConfig: { modelRef: 'Model/m' },

@@ -313,7 +313,7 @@ const agents: Mistake[] = [
     yaml: agentSpec('modelConfig: { modelRef: ‸Model/n }'),
     code: 'E_REF_MISSING',
     message: 'There is no Model/n.',
-    suggestion: 'Did you mean `Model/m`?',
+    suggestion: 'Use one of: Model/m.',
   },
   {
     title: 'a name instead of a reference',

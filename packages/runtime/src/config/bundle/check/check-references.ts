@@ -77,7 +77,7 @@ function findMissing(
 /** Reports a resource that neither the scope nor the base library has, with the names that both have. */
 function missingInBoth(scope: Scope, base: Scope, kind: string, name: string): ReturnType<typeof findProblem> {
   const here = scope.package === undefined ? 'This bundle' : `The package "${scope.package}"`;
-  const [own, ready] = [namesIn(scope, kind), namesIn(base, kind)];
+  const [own, ready] = [namesIn(scope, kind), readyNames(base, kind)];
   const meant = closestName(name, [...own, ...ready]);
   const origin = meant === undefined || own.includes(meant) ? '' : ` of ${BASE_LIBRARY}`;
   const question = meant === undefined ? '' : `Did you mean \`${kind}/${meant}\`${origin}? `;
@@ -88,6 +88,12 @@ function missingInBoth(scope: Scope, base: Scope, kind: string, name: string): R
     message: `There is no ${kind}/${name}, neither in ${lowerFirst(here)} nor in ${BASE_LIBRARY}.`,
     suggestion: `${question}${here} has ${ownNames}. ${BASE_LIBRARY} has ${withKind(ready)}.`,
   };
+}
+
+/** Returns the names of the base library, with the tools of the runtime, which belong to the library for authors. */
+function readyNames(base: Scope, kind: string): string[] {
+  const names = namesIn(base, kind);
+  return meansAgentTools(base, `${kind}/agents`) ? ['agents', ...names] : names;
 }
 
 function suggestIn(home: Scope, kind: string, name: string): string | undefined {
