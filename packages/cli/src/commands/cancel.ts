@@ -11,7 +11,7 @@ export function addCancelCommand(program: GdnCommand): void {
     .summary('cancel a turn of a running swarm')
     .description(
       'Cancels the running turn of a conversation, or, with --id, the turn with this id in any conversation, even if ' +
-        'it has not begun. If there is no such turn, it says so and exits 0.',
+        'it has not begun. If there is no such turn, it says so and exits 0; if the swarm does not run, it exits 3.',
     )
     .option('--agent <name>', 'the agent (default: the entry agent; with --id, any agent)')
     .option('--instance <key>', 'the conversation of that agent (default: "default"; with --id, any conversation)')

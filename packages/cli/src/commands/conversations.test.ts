@@ -354,7 +354,7 @@ describe('gdn deadletter', () => {
 
   test('drop: it is removed, and never handled', async () => {
     await expectUnknown('drop');
-    expect((await gdn('deadletter drop host dropped-1 drop-1')).stdout).toBe('Forgotten.\n');
+    expect((await gdn('deadletter drop host dropped-1 drop-1')).stdout).toBe('Dropped.\n');
     expect(await json('deadletter drop host dropped-2 drop-2 --json')).toEqual({ dropped: true });
     for (const key of ['dropped-1', 'dropped-2']) {
       expect(await json(`deadletter list --instance ${key} --json`)).toEqual([]);

@@ -30,7 +30,7 @@ export function addDeadletterCommand(program: GdnCommand): void {
     'drop',
     'drop an input',
     'Deletes the dead letter. Its failed turn stays in the conversation.',
-    () => 'Forgotten.\n',
+    () => 'Dropped.\n',
   );
 
   function addOrder(name: keyof typeof orders, summary: string, description: string, textOf: TextOf): void {

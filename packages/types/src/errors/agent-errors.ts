@@ -134,7 +134,7 @@ export const agentErrors = {
   },
   E_MCP_UNKNOWN: {
     meaning: 'The bundle has no MCP server with that name, or the server has no such tool.',
-    suggestion: 'See the servers and their tools with `gdn mcp list`.',
+    suggestion: '`gdn mcp list` lists the servers, and `gdn mcp test NAME` lists the tools of a server.',
   },
   E_MCP_VARIABLE: {
     meaning: 'The description of an MCP server names a variable that is not set.',
