@@ -72,7 +72,7 @@ class LayerRun<Result> implements AskingLayer {
   private inner: Promise<Result> | undefined;
   private innerState: 'none' | 'running' | 'resolved' | 'rejected' = 'none';
   private innerValue: unknown;
-  private calledTwice = false;
+  private calledTwice: GoondanError | undefined;
   private didNotWait = false;
   private ended = false;
   private deadline: OwnTimeTimer | undefined;
@@ -152,8 +152,8 @@ class LayerRun<Result> implements AskingLayer {
   private next(): Promise<Result> {
     if (this.ended) return refuse(this.late());
     if (this.innerState !== 'none') {
-      this.calledTwice = true;
-      return refuse(this.mistake('E_NEXT_TWICE', 'called next() more than once'));
+      this.calledTwice = this.mistake('E_NEXT_TWICE', 'called next() more than once');
+      return refuse(this.calledTwice);
     }
     this.innerState = 'running';
     this.deadline?.pause();
@@ -168,10 +168,13 @@ class LayerRun<Result> implements AskingLayer {
   }
 
   private mistakeIn(returned: unknown): GoondanError | undefined {
-    if (this.calledTwice) return this.mistake('E_NEXT_TWICE', 'called next() more than once');
+    if (this.calledTwice !== undefined) return this.calledTwice;
     const problem = this.chain.problemWith(returned);
     if (problem === undefined) return undefined;
-    return this.mistake('E_MIDDLEWARE_RESULT', `returned no ${this.chain.kind} result: ${problem}`);
+    const mistake = this.mistake('E_MIDDLEWARE_RESULT', `returned no ${this.chain.kind} result: ${problem}`);
+    // The layer has returned, so the stack has only lines of the outer layers that wait. None of them is the place.
+    mistake.stack = `${mistake.name}: ${mistake.message}`;
+    return mistake;
   }
 
   private shortCircuit(): void {

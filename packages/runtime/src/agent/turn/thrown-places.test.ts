@@ -150,6 +150,35 @@ describe('F-03 a layer that throws', () => {
     expect(agent.logs).toMatchObject([{ extension: 'acme', place, data: { stack } }]);
   });
 
+  test('is the only layer named when it returns an unknown field: an outer layer is not its place', async () => {
+    const outer = await extensionOf(
+      `  api.pipeline.register('turn', async (ctx) => {`,
+      `    const result = await ctx.next();`,
+      `    return result;`,
+      `  });`,
+    );
+    const inner = await extensionOf(
+      `  api.pipeline.register('step', async (ctx) => ({ ...(await ctx.next()), odd: 1 }));`,
+    );
+    const extensions = [outer.declaration, extensionFile('inner', root, `./${inner.entry}`)];
+    const { agent, turn } = await talk({ extensions }, 'hello');
+    expect(turn.result.error).toMatchObject({ code: 'E_MIDDLEWARE_RESULT', extension: 'inner' });
+    expect(turn.result.error).not.toHaveProperty('place');
+    expect(JSON.stringify([agent.logs, turn.trace])).not.toContain(outer.entry);
+  });
+
+  test('has its place when it called next() twice and ignored the error', async () => {
+    const { entry, declaration } = await extensionOf(
+      `  api.pipeline.register('step', async (ctx) => {`,
+      `    const result = await ctx.next();`,
+      `    void ctx.next();`,
+      `    return result;`,
+      `  });`,
+    );
+    const { turn } = await talk({ extensions: [declaration] }, 'hello');
+    expect(turn.result.error).toMatchObject({ code: 'E_NEXT_TWICE', place: { file: entry, line: 5 } });
+  });
+
   test('masks secrets in its message and stack', async () => {
     const { declaration } = await extensionOf(
       `  api.pipeline.register('turn', async function openSesame1() { throw new Error('key openSesame1'); });`,
