@@ -87,6 +87,34 @@ test.each<[how: string, change: (messages: Message[]) => unknown]>([
   });
 });
 
+test('a layer that assigns a readonly field gets an error that names the field, and no advice about messages', async () => {
+  const written = extension('renaming', ({ pipeline }) =>
+    pipeline.register('step', (ctx) => {
+      Object.assign(ctx, { turnId: 'mine' });
+      return ctx.next();
+    }),
+  );
+  const agent = await scriptedAgent({ extensions: [written] });
+  const { result } = await agent.say('hi');
+  expect(result.error).toEqual({
+    code: 'E_EXT_MIDDLEWARE',
+    message: 'ctx.turnId is readonly: a layer cannot assign it.',
+    extension: 'renaming',
+  });
+});
+
+test('a layer that writes to ctx.runtime gets advice that begins with ctx.runtime', async () => {
+  const written = extension('renaming', ({ pipeline }) =>
+    pipeline.register('turn', (ctx) => {
+      Object.assign(ctx.runtime.agent, { name: 'mine' });
+      return ctx.next();
+    }),
+  );
+  const agent = await scriptedAgent({ extensions: [written] });
+  const { result } = await agent.say('hi');
+  expect(result.error?.suggestion).toStartWith('`ctx.runtime` and the messages of the conversation are frozen.');
+});
+
 test('an error keeps the suggestion of a TypeError that has one, and adds none to other errors', () => {
   const readonly = new TypeError('Attempted to assign to readonly property.');
   expect(toTurnError(readonly).suggestion).toBeUndefined();

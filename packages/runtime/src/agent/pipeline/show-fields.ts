@@ -16,6 +16,11 @@ const shown: ProxyHandler<LayerContext> = {
     if (own !== undefined || typeof key !== 'string' || !listGetters(context).includes(key)) return own;
     return { get: () => Reflect.get(context, key), enumerable: true, configurable: true };
   },
+  // Without this trap, the TypeError does not say which field was assigned.
+  set: (context, key, value) => {
+    if (Reflect.set(context, key, value)) return true;
+    throw new TypeError(`ctx.${String(key)} is readonly: a layer cannot assign it.`);
+  },
   // A frozen object cannot list fields that it does not have, so a context cannot be frozen: `Object.freeze` throws.
   preventExtensions: () => false,
 };

@@ -84,10 +84,10 @@ const readonlyMessages: readonly string[] = [
   'Array length is not writable',
 ];
 
-/** Returns the suggestion for a layer that tried to change a message in place. */
+/** Returns the suggestion for a layer that tried to change a message or `ctx.runtime` in place. */
 function adviseOn(thrown: unknown): string | undefined {
   if (!(thrown instanceof TypeError) || !readonlyMessages.includes(messageOf(thrown))) return undefined;
-  return 'Messages and their metadata are frozen: emit a `replace` event with a changed copy of the message. A readonly field of ctx cannot be assigned.';
+  return '`ctx.runtime` and the messages of the conversation are frozen. To change a message, emit a `replace` event with a changed copy of it.';
 }
 
 function messageOf(thrown: unknown): string {
