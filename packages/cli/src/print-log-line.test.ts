@@ -41,11 +41,33 @@ describe('a log line about thrown code', () => {
   test('is not printed when it is about a turn that the command reports itself', () => {
     expect(printed(failed)).toBe('');
   });
+});
 
-  test('is unchanged when no place is known', () => {
-    const { place: _, ...line } = failed;
-    expect(printed({ ...line, event: 'tool.failed', message: 'Tool failed' })).toBe('error: host: Tool failed\n');
+describe('a log line about an extension without a place', () => {
+  const { place: _, data: __, ...line } = failed;
+
+  test('names the extension of a line that the runtime wrote', () => {
+    expect(printed({ ...line, event: 'status.refused', message: 'A status was ignored' })).toBe(
+      'error: host rules: A status was ignored\n',
+    );
   });
+
+  test('names the extension once, even when the message has it', () => {
+    const message = 'The step layer "a" of extension "rules" never called next()';
+    expect(printed({ ...line, event: 'middleware.short_circuit', message })).toBe(`error: host: ${message}\n`);
+  });
+
+  test('is unchanged when the extension logged it', () => {
+    const { event: ___, ...logged } = line;
+    expect(printed({ ...logged, message: 'The thermometer is old.' })).toBe('error: host: The thermometer is old.\n');
+  });
+});
+
+test('a log line names the instance, unless it is the default', () => {
+  const line = { time: failed.time, level: 'error' as const, event: 'start.failed', message: 'The agent cannot start' };
+  expect(printed({ ...line, agent: 'host', instance: 'other' })).toBe('error: host (other): The agent cannot start\n');
+  expect(printed({ ...line, agent: 'host', instance: 'default' })).toBe('error: host: The agent cannot start\n');
+  expect(printed({ ...line, connection: 'web' })).toBe('error: web: The agent cannot start\n');
 });
 
 describe('F-03 an error in one line', () => {

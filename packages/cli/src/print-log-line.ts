@@ -1,6 +1,7 @@
 import type { LogLine } from '@goondan/runtime';
 import type { InstanceChoice } from '@goondan/runtime/control';
-import { harmlessLines } from './harmless-text.ts';
+import { namesExtension } from './error-line.ts';
+import { harmlessLines, harmlessText } from './harmless-text.ts';
 import { logText } from './log-text.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -12,11 +13,24 @@ export type IsReported = (line: LogLine, entryAgent?: string) => boolean;
 
 /** Prints a warning or an error from the log. */
 export function printLogLine(line: LogLine, terminal: Terminal, isReported: IsReported = isAboutTurn): void {
-  const { level, agent, connection, extension } = line;
+  const { level } = line;
   if ((level !== 'warn' && level !== 'error') || isReported(line)) return;
-  // Names the extension only for errors thrown by the bundle's code; lines that an extension logs stay unchanged.
-  const who = [agent ?? connection, line.place === undefined ? undefined : extension].filter(Boolean).join(' ');
+  const who = harmlessText([instanceIn(line), extensionIn(line)].filter(Boolean).join(' '));
   terminal.printError(`${level}: ${who === '' ? '' : `${who}: `}${harmlessLines(logText(line))}\n`);
+}
+
+function instanceIn({ agent, instance, connection }: LogLine): string | undefined {
+  const isDefault = instance === undefined || instance === 'default';
+  return agent === undefined || isDefault ? (agent ?? connection) : `${agent} (${instance})`;
+}
+
+/**
+ * Returns the extension to name: its code threw, or the runtime reports something about it and the message does not
+ * name it. Lines that an extension logs itself have no `event` and stay unchanged.
+ */
+function extensionIn({ place, event, extension, message }: LogLine): string | undefined {
+  if (extension === undefined || place !== undefined) return extension;
+  return event === undefined || namesExtension(message, extension) ? undefined : extension;
 }
 
 /**
