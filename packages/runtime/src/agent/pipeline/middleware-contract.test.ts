@@ -157,6 +157,11 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
     },
     predict: failingAfter('E_MIDDLEWARE_RESULT'),
   },
+  'returns an object that inherits the result': {
+    // Safe: the result of `next()` is an object.
+    run: async (ctx) => Object.create((await ctx.next()) as object) as unknown,
+    predict: failingAfter('E_MIDDLEWARE_RESULT'),
+  },
 };
 
 const names = Object.keys(behaviours);

@@ -29,6 +29,13 @@ test.each(Object.entries(checks))('%s describes a value that is not a result', (
   expect(problemWith(() => undefined)).toBe('it is a function');
 });
 
+test.each(Object.entries(checks))('%s refuses fields that a result inherits', (_, problemWith) => {
+  const result = { turnId: 'turn-1', finishReason: 'text_response' };
+  expect(problemWith(Object.create(result))).toContain('not a plain object');
+  expect(problemWith(new (class Result {})())).toContain('not a plain object');
+  expect(problemWith([])).toBe('it is an array');
+});
+
 describe('a turn result', () => {
   const good = { turnId: 'turn-1', finishReason: 'text_response' };
 
@@ -53,6 +60,7 @@ describe('a turn result', () => {
     ['finishReason', { turnId: 'turn-1' }],
     ['responseMessage', { ...good, responseMessage: 'hello' }],
     ['responseMessage', { ...good, responseMessage: {} }],
+    ['responseMessage', { ...good, responseMessage: Object.create(createAssistantMessage('hello')) as object }],
     ['responseMessage', { ...good, responseMessage: { role: 'assistant', content: 'bare' } }],
     ['responseMessage', { ...good, responseMessage: { id: 'a', data: { role: 'assistant' } } }],
     ['truncated', { ...good, truncated: 'yes' }],

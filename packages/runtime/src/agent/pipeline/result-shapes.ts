@@ -42,7 +42,7 @@ const errorFields = knownFields<TurnError & GoondanError>('an error', {
 });
 
 export function problemWithTurnResult(value: unknown): string | undefined {
-  if (!isObject(value)) return notAnObject(value);
+  if (!isPlainObject(value)) return notPlain(value);
   const { turnId, finishReason, responseMessage, truncated, error } = value as Partial<TurnResult>;
   if (typeof turnId !== 'string') return 'turnId is not a string';
   if (finishReason !== 'text_response' && finishReason !== 'max_steps' && finishReason !== 'error') {
@@ -55,19 +55,19 @@ export function problemWithTurnResult(value: unknown): string | undefined {
 }
 
 export function problemWithStepResult(value: unknown): string | undefined {
-  if (!isObject(value)) return notAnObject(value);
+  if (!isPlainObject(value)) return notPlain(value);
   const { status, hasToolCalls, toolCalls, toolResults, metadata } = value as Partial<StepResult>;
   if (status !== 'completed' && status !== 'failed') return 'status is neither completed nor failed';
   if (typeof hasToolCalls !== 'boolean') return 'hasToolCalls is not a boolean';
   if (!Array.isArray(toolCalls)) return 'toolCalls is not an array';
   if (!Array.isArray(toolResults)) return 'toolResults is not an array';
-  if (!isObject(metadata)) return 'metadata is not an object';
+  if (!isPlainObject(metadata)) return 'metadata is not an object';
   return findUnknownField(value, stepFields) ?? problemWithJson({ metadata });
 }
 
 /** Checks that the result has the id and the tool name of the call. */
 export function problemWithToolCallResult(value: unknown, toolCallId: string, toolName: string): string | undefined {
-  if (!isObject(value)) return notAnObject(value);
+  if (!isPlainObject(value)) return notPlain(value);
   const { status, error } = value as Partial<ToolCallResult>;
   if (value.toolCallId !== toolCallId) return `toolCallId is not "${toolCallId}"`;
   if (value.toolName !== toolName) return `toolName is not "${toolName}"`;
@@ -78,7 +78,7 @@ export function problemWithToolCallResult(value: unknown, toolCallId: string, to
 }
 
 export function problemWithModelReply(value: unknown): string | undefined {
-  if (!isObject(value)) return notAnObject(value);
+  if (!isPlainObject(value)) return notPlain(value);
   if (!Array.isArray(value.content)) return 'content is not an array of parts';
   const called = new Set<string>();
   for (const part of value.content as unknown[]) {
@@ -93,7 +93,7 @@ export function problemWithModelReply(value: unknown): string | undefined {
     called.add(part.toolCallId);
   }
   if (typeof value.finishReason !== 'string') return 'finishReason is not a string';
-  if (!isObject(value.usage)) return 'usage is missing';
+  if (!isPlainObject(value.usage)) return 'usage is missing';
   for (const field of ['inputTokens', 'outputTokens', 'totalTokens']) {
     if (!Number.isFinite(value.usage[field])) return `usage.${field} is not a number`;
   }
@@ -106,7 +106,7 @@ function problemWithErrorFields(error: object | undefined): string | undefined {
 }
 
 function looksLikeMessage(value: unknown): boolean {
-  if (!isObject(value) || !isObject(value.data)) return false;
+  if (!isPlainObject(value) || !isPlainObject(value.data)) return false;
   const { role, content } = value.data;
   return typeof role === 'string' && (typeof content === 'string' || Array.isArray(content));
 }
@@ -126,7 +126,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-function notAnObject(value: unknown): string {
+/** Inherited fields are rejected too: copies of a result would not have them. */
+function notPlain(value: unknown): string {
   if (value === undefined) return 'it returned nothing';
-  return value === null ? 'it is null' : `it is a ${typeof value}`;
+  if (value === null) return 'it is null';
+  if (typeof value !== 'object') return `it is a ${typeof value}`;
+  return Array.isArray(value) ? 'it is an array' : 'it is not a plain object; return `{ ...result }` with your changes';
 }
