@@ -123,7 +123,7 @@ describe('gdn replay of a turn that another process continued', () => {
     await swarm('send', '--input', 'put');
     const id = await waiting();
     await swarm('stop');
-    expect((await gdn('replay')).stderr).toMatch(/^E_REPLAY_UNFINISHED/);
+    expect((await gdn('replay')).stderr).toMatch(/^E_REPLAY_UNFINISHED: .* it waits for approval/);
     await place.serve('bundle');
     await swarm('approve', id);
     await isMarked();

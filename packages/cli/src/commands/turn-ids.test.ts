@@ -48,12 +48,14 @@ test('F-23 every command shows the same short id of a turn, and accepts it', asy
   expect(new Set(logged.map((line) => line.turnId))).toEqual(new Set([turnId]));
 });
 
-test('F-23 cancel takes the short id', async () => {
+test('F-23 cancel takes the short id; history says that the turn has not ended', async () => {
   const whom = '--instance cancelled';
   const { turnId, eventId } = await json(`send --input slow ${whom}`);
   expect(turnId).toBe(`turn-${eventId}`);
   expect(await json(`cancel ${whom} --id 1f3a9c2b`)).toEqual({ cancelled: false });
   const short = eventId.slice('event-'.length).slice(0, 10);
+  const { stderr } = await place.run('history', 'host', 'cancelled', '--at', short, '--bundle', 'bundle');
+  expect(stderr).toContain(' has not ended yet, so it is not in the history.');
   expect(await json(`cancel ${whom} --id ${short}`)).toEqual({ cancelled: true });
 });
 

@@ -58,7 +58,10 @@ function assembleRun(
 ): Recording | Exclude<ReturnType<typeof assembleRecording>, TurnRuns> {
   const { finishReason, error } = summarise(written) ?? {};
   if (isLast && finishReason === undefined) {
-    return { problem: 'its end is not recorded: it is running, or a crash interrupted it', isUnfinished: true };
+    return {
+      problem: 'its end is not recorded: it is running, it waits for approval, or it was interrupted',
+      isUnfinished: true,
+    };
   }
   const run = haltRun(written, finishReason === undefined ? undefined : (error ?? ''));
   if ('problem' in run) return run;

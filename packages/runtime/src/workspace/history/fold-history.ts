@@ -1,6 +1,7 @@
 /** Reads a conversation as it was at one moment. */
 import { type AgentAddress, GoondanError } from '@goondan/types';
-import { findTurnId, matchTyped } from '../../ports/turn-ids.ts';
+import { turnIdOf } from '../../ports/ids.ts';
+import { findTurnId, matchTyped, shortTurnId } from '../../ports/turn-ids.ts';
 import type { UncheckedListener } from '../archive/read-committed-turns.ts';
 import { isCorrupt } from '../lines/corrupt-store.ts';
 import { HistoryFold } from './history-fold.ts';
@@ -69,8 +70,14 @@ async function resolveTurn(
     if (mayMean(turnId)) turnIds.add(turnId);
   }
   const found = findTurnId(typed, turnIds);
-  if (found === undefined) throw unknownTurn(typed);
-  return found;
+  if (found !== undefined) return found;
+  const pending = (await source.pending?.(instance)) ?? [];
+  const unfinished = findTurnId(
+    typed,
+    pending.map(({ id }) => turnIdOf(id)),
+  );
+  if (unfinished === undefined) throw unknownTurn(typed);
+  throw range(`Turn ${shortTurnId(unfinished)} has not ended yet, so it is not in the history.`);
 }
 
 function tooLate(moment: number, last: number): string {

@@ -3,7 +3,7 @@
  * gaps over the whole life of the conversation, and the number of an event never changes. Undone events, such as those
  * of a dropped step, have no number.
  */
-import type { AgentAddress } from '@goondan/types';
+import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { ArchivedEvent, ArchivedTurn } from '../archive/read-archive.ts';
 import type { UncheckedListener } from '../archive/read-committed-turns.ts';
 import type { HistoryEntry } from './history-entry.ts';
@@ -13,6 +13,8 @@ import type { KeptHistory } from './kept-history.ts';
 /** Provides the history of an instance; a journal implements it. */
 export interface HistorySource {
   history(instance: AgentAddress, onUnchecked?: UncheckedListener): Promise<KeptHistory>;
+  /** Lists the events whose turns have not ended; none when absent. Used only to explain an error. */
+  pending?(instance: AgentAddress): Promise<readonly Pick<AgentEvent, 'id'>[]>;
 }
 
 export interface HistoryQuestion {
