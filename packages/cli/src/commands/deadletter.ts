@@ -57,7 +57,7 @@ export function addDeadletterCommand(program: GdnCommand): void {
 type TextOf = (id: string) => string | Promise<string>;
 
 async function retriedText(id: string): Promise<string> {
-  const { eventIdOf, retryIdOf, shortIdOfEvent } = await import('@goondan/runtime/internal');
+  const { eventIdOf, retryIdOf, shortIdOfEvent } = await import('../short-turn-id.ts');
   return `Accepted again: turn ${shortIdOfEvent(retryIdOf(eventIdOf(id)))}\n`;
 }
 
