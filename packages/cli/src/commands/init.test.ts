@@ -225,6 +225,26 @@ describe('gdn init never overwrites files', () => {
     expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
   });
 
+  test.each([
+    ['below a file', 'file/sub/my-swarm', /^E_INIT_FOLDER: "\S+\/file" is a file, not a folder\.$/],
+    [
+      'with too long a name',
+      'x'.repeat(300),
+      /^E_INIT_FOLDER: No bundle can be written into "\S+": the path is too long\.$/,
+    ],
+    [
+      'with too long a path',
+      'ab/'.repeat(2000),
+      /^E_INIT_FOLDER: No bundle can be written into "\S{1,300}": the path is too/,
+    ],
+  ])('a folder %s: exit 3, no stack', async (_name, folder, problem) => {
+    await place.write('.', { file: 'mine\n' });
+    const { stdout, stderr, exitCode } = await gdn('init', folder);
+    expect(stderr.split('\n')).toEqual([expect.stringMatching(problem), expect.stringMatching(/^Name /), '']);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 3 });
+    expect(read('file')).toBe('mine\n');
+  });
+
   test('an unknown template: the known ones, exit 2', async () => {
     const { stderr, exitCode } = await gdn('init', 'my-swarm', '--template', 'big');
     expect(stderr).toContain('Allowed choices are default, multi-agent, extension, minimal, demo.');

@@ -9,6 +9,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GoondanError } from '@goondan/types';
+import { shorten } from '../shorten.ts';
 import type { Provider } from './choose-provider.ts';
 import { findSchema, installedSchema } from './find-schema.ts';
 import type { Template } from './templates.ts';
@@ -69,7 +70,8 @@ async function makeRoom(folder: string): Promise<string[]> {
     await mkdir(folder, { recursive: true });
     found = await readdir(folder);
   } catch (error) {
-    if (isFile(folder)) throw refuse(`"${folder}" is a file, not a folder.`);
+    const file = findFile(folder);
+    if (file !== undefined) throw refuse(`"${file}" is a file, not a folder.`);
     throw cannotWrite(folder, error);
   }
   const [first, ...others] = found.filter((name) => !allowed.includes(name)).toSorted();
@@ -85,14 +87,30 @@ function refuse(message: string): GoondanError {
   });
 }
 
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === false;
+/** Returns the part of the path that is a file, so that no folder can be there or below it. */
+function findFile(folder: string): string | undefined {
+  for (let path = folder; path !== dirname(path); path = dirname(path)) {
+    try {
+      const found = statSync(path, { throwIfNoEntry: false });
+      if (found !== undefined) return found.isDirectory() ? undefined : path;
+    } catch {
+      // The path is below a file or too long, or it cannot be read: the folder above it may tell.
+    }
+  }
+  return undefined;
 }
 
 function cannotWrite(folder: string, cause: unknown): GoondanError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  return new GoondanError('E_INIT_FOLDER', `No bundle can be written into "${folder}": ${reason}.`, {
-    suggestion: 'Name a folder that you may write to, or make room for it.',
-    cause,
-  });
+  const isTooLong = cause instanceof Error && 'code' in cause && cause.code === 'ENAMETOOLONG';
+  const message = isTooLong
+    ? `No bundle can be written into "${shorten(folder, MOST_SHOWN)}": the path is too long.`
+    : `No bundle can be written into "${folder}": ${reason}.`;
+  const suggestion = isTooLong
+    ? 'Name a folder with a shorter path, as in `gdn init my-swarm`.'
+    : 'Name a folder that you may write to, or make room for it.';
+  return new GoondanError('E_INIT_FOLDER', message, { suggestion, cause });
 }
+
+/** The number of columns of a path that is too long. */
+const MOST_SHOWN = 200;
