@@ -145,6 +145,14 @@ test('history, blame and instance show need no names while there is one conversa
       'Add the agent and the key of one of them: `host default`, `host other`.\n',
     exitCode: 2,
   });
+  const { turns } = await json('history host default --json');
+  for (const command of ['history', 'blame']) {
+    // The turn is in both conversations, and ran in the first one.
+    const moment = `--at ${turns[0].turnId}`;
+    expect(await gdn(`${command} ${moment}`)).toEqual(await gdn(`${command} host default ${moment}`));
+    expect((await gdn(`${command} --at nothing`)).stderr).toStartWith('E_USAGE: There are 2 conversations, ');
+    expect((await gdn(`${command} --at 1`)).stderr).toStartWith('E_USAGE: There are 2 conversations, ');
+  }
   expect((await gdn('history helper')).stderr).toStartWith('E_INSTANCE_UNKNOWN: Agent "helper" has no conversations.');
 });
 

@@ -29,11 +29,13 @@ export function addHistoryCommand(program: GdnCommand): void {
       const pages = options.limit !== undefined || options.before !== undefined;
       if (options.at !== undefined && pages) command.error("option '--at' cannot be used with '--limit' or '--before'");
       const show = options.at === undefined ? showPage : showMoment;
-      const [{ placeOfSwarm }, { chooseInstance }] = await Promise.all([
+      const [{ placeOfSwarm }, { chooseInstance }, { readMoment }] = await Promise.all([
         import('../swarm/reach-swarm.ts'),
         import('../instance/choose-instance.ts'),
+        import('../history/read-moment.ts'),
       ]);
-      const at = await chooseInstance(await placeOfSwarm(options), { agentName, instanceKey });
+      const moment = options.at === undefined ? undefined : readMoment(options.at);
+      const at = await chooseInstance(await placeOfSwarm(options), { agentName, instanceKey }, moment);
       return show(at, options, terminal);
     });
 }
