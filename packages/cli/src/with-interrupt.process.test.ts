@@ -64,6 +64,39 @@ describe('withInterrupt', () => {
     expect(await child.end()).toEqual({ exitCode: 130, signalCode: null });
   });
 
+  test('a handler that was given back gets nothing, and the newest one stays', async () => {
+    const child = start(`
+      await withInterrupt((signal, holdQuit, takeInterrupt) => {
+        signal.addEventListener('abort', () => console.log('asked'));
+        const giveBackFirst = takeInterrupt(() => console.log('first'));
+        takeInterrupt(() => { console.log('taken'); takeInterrupt(() => console.log('late'))(); });
+        giveBackFirst();
+        console.log('working');
+        return new Promise(() => {});
+      });`);
+    expect(await child.read()).toBe('working\n');
+    child.interrupt();
+    expect(await child.read()).toBe('taken\n');
+    child.interrupt();
+    expect(await child.read()).toBe('asked\n');
+    child.interrupt();
+    expect(await child.end()).toEqual({ exitCode: 130, signalCode: null });
+  });
+
+  test('a handler does not take SIGTERM', async () => {
+    const child = start(`
+      await withInterrupt((signal, holdQuit, takeInterrupt) => {
+        signal.addEventListener('abort', () => { console.log('asked'); process.exit(0); });
+        takeInterrupt(() => console.log('taken'));
+        console.log('working');
+        return new Promise(() => {});
+      }, ['SIGINT', 'SIGTERM']);`);
+    expect(await child.read()).toBe('working\n');
+    child.terminate();
+    expect(await child.read()).toBe('asked\n');
+    expect(await child.end()).toEqual({ exitCode: 0, signalCode: null });
+  });
+
   test('after the work, Ctrl-C ends the process as usual', async () => {
     const child = start(`console.log(await withInterrupt(async () => 'done'));`);
     expect(await child.read()).toBe('done\n');
@@ -79,6 +112,7 @@ function start(source: string) {
   return {
     read: async () => new TextDecoder().decode((await reader.read()).value),
     interrupt: () => child.kill('SIGINT'),
+    terminate: () => child.kill('SIGTERM'),
     end: async () => {
       await child.exited;
       const { exitCode, signalCode } = child;

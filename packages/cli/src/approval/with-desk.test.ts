@@ -62,3 +62,28 @@ test('a desk that is alone with the swarm asks about every call at once', async 
   const all = pending.map(({ id }) => id);
   expect(await printed(true)).toEqual({ before: all, after: all });
 });
+
+test('a desk takes Ctrl-C only while a question is open', async () => {
+  const taken: string[] = [];
+  const terminal = openTerminal({
+    stdout: { write: () => undefined },
+    stderr: { write: () => undefined },
+    env: { NO_COLOR: '1' },
+  });
+  // The cast is safe: a desk whose question is left uses only these members of the swarm.
+  const swarm = {
+    approvals: async () => [call('open', {})],
+    watch: async () => ({ end: () => undefined, ended: Promise.resolve() }),
+  } as unknown as Swarm;
+  const takeInterrupt = (handler: () => void) => {
+    taken.push('taken');
+    // The person presses Ctrl-C at once.
+    setImmediate(handler);
+    return () => void taken.push('given back');
+  };
+  const place = { swarm, options: [], isAlone: true, takeInterrupt };
+  await withDesk(place, { ...terminal, canAsk: true }, async () => {
+    while (!taken.includes('given back')) await settle();
+  });
+  expect(taken).toEqual(['taken', 'given back']);
+});
