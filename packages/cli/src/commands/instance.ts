@@ -1,5 +1,6 @@
 import type { BundleOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
+import { harmlessText } from '../harmless-text.ts';
 import { describeInputs } from '../instance/describe-inputs.ts';
 import { printMessages } from '../instance/print-messages.ts';
 import { printJson } from '../print-json.ts';
@@ -51,7 +52,7 @@ async function showList(options: BundleOptions, terminal: Terminal): Promise<Res
             ...waiting,
           ];
     const parts = [status, ...contents, ...(problem === undefined ? [] : [problem])];
-    return `${agent} ${instanceKey}: ${parts.join(', ')}\n`;
+    return `${harmlessText(`${agent} ${instanceKey}: ${parts.join(', ')}`)}\n`;
   });
   return { json: instances, text: shown.join('') || 'There are no conversations yet.\n' };
 }

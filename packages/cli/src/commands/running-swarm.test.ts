@@ -75,6 +75,16 @@ describe('a running swarm', () => {
     expect(text).toMatch(/\n {2}host \(shown\): idle, process \d+\n/);
   });
 
+  test('status and instance list: the key of a conversation cannot start a new line', async () => {
+    const key = 'k\n  forged (k): idle\nforged k: idle, 9 messages';
+    expect((await gdn('send', ...host(key), '--input', 'Hi', '--wait')).exitCode).toBe(0);
+    for (const words of [['status'], ['instance', 'list']]) {
+      const { stdout } = await place.run(...words, '--bundle', 'bundle');
+      expect(stdout).toContain('k␊  forged (k): idle␊forged k: idle, 9 messages');
+      expect(stdout).not.toMatch(/^ *forged/m);
+    }
+  });
+
   test('cancel: ends the running turn of one conversation, and the waiting command exits with 130', async () => {
     expect(await gdn('cancel')).toEqual({ stdout: 'No such turn is running or waiting.\n', ...quiet });
     const askSlowly = (...whom: string[]) => gdn('send', ...whom, '--input', 'slow', '--wait', '--json');

@@ -41,5 +41,5 @@ function describePart(status: ExtensionStatusChanged, terminal: Pick<Terminal, '
 
 function line(who: string, status: string, pid: number | undefined, ...more: (string | undefined)[]): string {
   const process = pid === undefined ? undefined : `process ${pid}`;
-  return `  ${[`${who}: ${status}`, process, ...more].filter((part) => part !== undefined).join(', ')}`;
+  return `  ${harmlessText([`${who}: ${status}`, process, ...more].filter((part) => part !== undefined).join(', '))}`;
 }
