@@ -35,6 +35,7 @@ describe('gdn init', () => {
     expect(stdout).toStartWith(
       `A new bundle is in ${place.folder}/my-swarm:\n  .gitignore\n  README.md\n  goondan.yaml\n`,
     );
+    expect(stdout).toContain('\nFor an editor or tsc, install Goondan in this folder or in a folder above.\nTry it:\n');
     expect(stdout).toEndWith('Try it:\n  gdn run my-swarm --trust --input "What time is it in Asia/Seoul?"\n');
     expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
     const answer = await gdn('run', 'my-swarm', '--trust', '--input', 'hello');
@@ -129,7 +130,7 @@ describe('gdn init', () => {
   test('the YAML files point editors at the installed schema', async () => {
     const schema = 'node_modules/@goondan/runtime/schema/goondan.schema.json';
     await place.write('.', { [schema]: '{}' });
-    await gdn('init', 'my-swarm', '--no-git');
+    expect((await gdn('init', 'my-swarm', '--no-git')).stdout).not.toContain('install Goondan');
     for (const file of ['goondan.yaml', 'model.yaml']) {
       expect(read(`my-swarm/${file}`)).toStartWith(`# yaml-language-server: $schema=../${schema}\n`);
     }

@@ -43,8 +43,9 @@ async function init(
   terminal: Terminal,
   argument?: string,
 ): Promise<Result> {
-  const [{ chooseProvider }, { writeTemplate }, { commitBundle }] = await Promise.all([
+  const [{ chooseProvider }, { isInstalledAt }, { writeTemplate }, { commitBundle }] = await Promise.all([
     import('../init/choose-provider.ts'),
+    import('../init/find-schema.ts'),
     import('../init/write-template.ts'),
     import('../init/commit-bundle.ts'),
   ]);
@@ -62,13 +63,17 @@ async function init(
   const question = `--input "${firstQuestions[template]}"`;
   const where = named === '.' ? '' : ` ${quoteForShell(named)}`;
   const command = `${typedGdn()} run${where} --trust ${question}`;
-  return { json, text: describe(folder, written, provider, terminal.colors.bold(`  ${command}`)) };
+  const note = isInstalledAt(folder)
+    ? []
+    : ['For an editor or tsc, install Goondan in this folder or in a folder above.'];
+  return { json, text: describe(folder, written, provider, note, terminal.colors.bold(`  ${command}`)) };
 }
 
 function describe(
   folder: string,
   { files, kept }: { readonly files: readonly string[]; readonly kept: readonly string[] },
   provider: Provider,
+  note: readonly string[],
   command: string,
 ): string {
   const answers =
@@ -80,6 +85,7 @@ function describe(
     ...files.map((file) => `  ${file}`),
     ...kept.map((file) => `${file} was already there and is unchanged.${keptAdvice[file] ?? ''}`),
     answers,
+    ...note,
     'Try it:',
     command,
     '',
