@@ -32,7 +32,13 @@ test.each(Object.entries(checks))('%s describes a value that is not a result', (
 test.each(Object.entries(checks))('%s refuses fields that a result inherits', (_, problemWith) => {
   const result = { turnId: 'turn-1', finishReason: 'text_response' };
   expect(problemWith(Object.create(result))).toContain('not a plain object');
-  expect(problemWith(new (class Result {})())).toContain('not a plain object');
+  expect(
+    problemWith(
+      new (class Result {
+        status = 'completed';
+      })(),
+    ),
+  ).toContain('not a plain object');
   expect(problemWith([])).toBe('it is an array');
 });
 
