@@ -8,9 +8,11 @@ const exportPattern = /^(?!.*__)[a-z0-9_-]+$/;
 /** Returns the name, or throws `E_TOOL_NAME` when the name does not have the form of tool names. */
 export function checkToolName(name: unknown): string {
   if (typeof name === 'string' && isToolName(name)) return name;
+  const shown = String(name);
+  const problem = name === undefined ? 'A tool has no name: its name' : `"${shown}" is not a tool name: it`;
   throw new GoondanError(
     'E_TOOL_NAME',
-    `"${String(name)}" is not a tool name: it must be {resource}__{export}, with at most 64 of the characters A-Z a-z 0-9 _ - (and . in the resource).`,
+    `${problem} must be {resource}__{export}, with at most 64 of the characters A-Z a-z 0-9 _ - (and . in the resource).`,
   );
 }
 

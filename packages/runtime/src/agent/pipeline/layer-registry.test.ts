@@ -100,7 +100,6 @@ describe('registration options', () => {
     ['timeoutMs', { timeoutMs: '10' }],
     ['onError', { onError: 'ignore' }],
     ['buffers', { buffers: 1 }],
-    ['"prioritiy"', { prioritiy: 5 }],
     ['options', null],
     ['options', 'outer'],
   ])('a wrong %s is a coded error that names it and the extension', (named, options) => {
@@ -108,5 +107,16 @@ describe('registration options', () => {
     expect(error).toMatchObject({ code: 'E_PIPELINE_OPTIONS' });
     expect(String(error)).toContain(named);
     expect(String(error)).toContain('"guard"');
+  });
+
+  test.each([
+    [{ prioritiy: 5 }, 'the nearest field is "priority"'],
+    [{ before: 'x' }, 'its fields are priority, name, mayShortCircuit, timeoutMs, onError, buffers'],
+  ])('D-24 the error of an unknown option names the nearest option, or all: %j', (options, help) => {
+    const [option] = Object.keys(options);
+    expect(refusal('step', pass, options)).toMatchObject({
+      code: 'E_PIPELINE_OPTIONS',
+      message: `Extension "guard", step middleware: "${option}" is not a field of the options object; ${help}.`,
+    });
   });
 });

@@ -1,6 +1,7 @@
 /** Stores the layers that extensions register, and returns them in order. */
 import { GoondanError, type MiddlewareKind, type MiddlewareOptions } from '@goondan/types';
 import type { Tier } from '../../config/declared-extension.ts';
+import { findUnknownField, knownFields } from '../../config/find-unknown-field.ts';
 import { isMiddlewareKind, middlewareKinds } from '../../ports/middleware-kinds.ts';
 import { type Layer, sortLayers } from './layer.ts';
 
@@ -52,17 +53,20 @@ export class LayerRegistry {
 
 function problemWithOptions(options: unknown): string | undefined {
   if (typeof options !== 'object' || options === null) return 'the options are not an object';
-  const { priority, name, mayShortCircuit, timeoutMs, onError, buffers, ...unknown } = options as Record<
-    string,
-    unknown
-  >;
+  const unknown = findUnknownField(options, optionFields);
+  if (unknown !== undefined) return unknown;
+  const { priority, name, mayShortCircuit, timeoutMs, onError, buffers } = options as Record<string, unknown>;
   if (priority !== undefined && !Number.isFinite(priority)) return 'priority is not a number';
   if (name !== undefined && (typeof name !== 'string' || name === '')) return 'name is not a text';
   if (mayShortCircuit !== undefined && typeof mayShortCircuit !== 'boolean') return 'mayShortCircuit is not a boolean';
   if (timeoutMs !== undefined && !(typeof timeoutMs === 'number' && timeoutMs > 0)) return 'timeoutMs is not above 0';
   if (onError !== undefined && onError !== 'fail' && onError !== 'skip') return 'onError is neither fail nor skip';
   if (buffers !== undefined && typeof buffers !== 'boolean') return 'buffers is not a boolean';
-  const [stranger] = Object.keys(unknown);
-  if (stranger !== undefined) return `there is no option "${stranger}"`;
   return undefined;
 }
+
+const optionFields = knownFields<MiddlewareOptions>(
+  'the options object',
+  { priority: true, name: true, mayShortCircuit: true, timeoutMs: true, onError: true, buffers: true },
+  { order: 'priority', timeout: 'timeoutMs' },
+);

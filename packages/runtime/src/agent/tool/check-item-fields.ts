@@ -8,9 +8,10 @@ const itemFields = knownFields<ToolCatalogItem>(
 );
 
 /** Returns the error for a tool with an unknown field, such as a schema under another name: `E_TOOL_SCHEMA`. */
-export function problemWithItemFields(item: object, toolName: string): GoondanError | undefined {
+export function problemWithItemFields(item: object, toolName: unknown): GoondanError | undefined {
   const unknown = findUnknownField(item, itemFields);
   if (unknown === undefined) return undefined;
   const suggestion = 'Rename or remove the field.';
-  return new GoondanError('E_TOOL_SCHEMA', `Tool "${toolName}": ${unknown}.`, { suggestion });
+  const which = typeof toolName === 'string' ? `Tool "${toolName}"` : 'A tool without a name';
+  return new GoondanError('E_TOOL_SCHEMA', `${which}: ${unknown}.`, { suggestion });
 }

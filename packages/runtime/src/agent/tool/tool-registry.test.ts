@@ -42,6 +42,17 @@ describe('the tools of an agent', () => {
     expect(registry.items()).toEqual([]);
   });
 
+  test('D-24 a tool whose name is mistyped or missing is refused with the field', () => {
+    const registry = new ToolRegistry();
+    const { name: _, ...nameless } = item('notes__add');
+    expect(() => registry.register('notes', { nam: 'notes__add', ...nameless }, handler)).toThrow(
+      'A tool without a name: "nam" is not a field of a tool; the nearest field is "name".',
+    );
+    expect(() => registry.register('notes', nameless, handler)).toThrow(
+      'A tool has no name: its name must be {resource}__{export}',
+    );
+  });
+
   test('X-09 registering a name again replaces the tool and keeps its place', () => {
     const registry = new ToolRegistry();
     const newer: ToolHandler = () => 'newer';

@@ -129,12 +129,12 @@ function checkItem(item: unknown): ToolCatalogItem {
   const refuse = ({ message }: Error) =>
     new GoondanError('E_TOOL_NAME', `A tool must be an object of JSON values, but ${message}.`);
   const copied = copyJsonObject(item, { freeze: true, omitUndefined: true, refuse });
+  const problem = problemWithItemFields(copied, copied.name);
+  if (problem !== undefined) throw problem;
   const name = checkToolName(copied.name);
   if (typeof copied.description !== 'string') {
     throw new GoondanError('E_TOOL_NAME', `Tool "${name}" has no description.`);
   }
-  const problem = problemWithItemFields(copied, name);
-  if (problem !== undefined) throw problem;
   const { parameters } = copied;
   if (
     parameters !== undefined &&
