@@ -49,13 +49,14 @@ function createMessage(
   metadata: Metadata,
   options: MessageOptions,
 ): NewMessage {
+  const { id, createdAt, source: given, ...others } = options;
   return {
-    // An unknown option gets into the message, so that the conversation refuses the message and names the option.
-    ...options,
-    id: options.id ?? `msg-${crypto.randomUUID()}`,
+    id: id ?? `msg-${crypto.randomUUID()}`,
     data,
     metadata,
-    createdAt: options.createdAt ?? new Date(),
-    source: options.source ?? source,
+    createdAt: createdAt ?? new Date(),
+    source: given ?? source,
+    // An unknown option stays in the message, so that it is refused when the message is emitted.
+    ...others,
   };
 }
