@@ -179,6 +179,17 @@ test('F-30 cancelled parts are grey, failed parts are red', () => {
   ]);
 });
 
+test('F-22 a turn that ended before its first layer has its duration, and is not unfinished', () => {
+  const ended = {
+    error: 'E_DEAD_LETTER: given up',
+    durationMs: 5,
+    chain: inTurn(chain('turn', 'host', { isUnfinished: true })),
+  };
+  expect(renderTrace(traced('host', ended)).split('\n')).toEqual(['turn host 5.00 ms', '│ ✗ E_DEAD_LETTER: given up']);
+  const { durationMs: _ended, ...running } = traced('host', { chain: ended.chain });
+  expect(renderTrace(running)).toBe('turn host unfinished');
+});
+
 test('missing records are named: the end, runs before a crash, records over a limit', () => {
   const turn = traced('host', {
     resumes: 2,
@@ -194,7 +205,7 @@ test('missing records are named: the end, runs before a crash, records over a li
   });
   expect(renderTrace(turn).split('\n').slice(1)).toEqual([
     '│ ✗ E_CANCELLED: no more',
-    '│ … went on after 2 crashes: records that were not written before are missing',
+    '│ … was interrupted 2 times, and went on: records that were not written before are missing',
     '│ … its file reached the size limit: later records are missing',
     '│ … 4 records are missing or damaged',
     '│ … 3 more chains, not recorded',

@@ -52,9 +52,12 @@ class Renderer {
 
   turn(turn: TurnTrace): Line[] {
     const notes = this.turnNotes(turn);
-    // The duration also has the runs before a crash, and the list of turns shows it, too.
-    const chain = { ...turn.chain, totalMs: turn.durationMs ?? turn.chain.totalMs };
-    return this.chain(chain, Date.parse(turn.startedAt), turn.instanceKey, notes);
+    const { durationMs, startedAt, instanceKey } = turn;
+    const { isUnfinished: _chain, ...chain } = turn.chain;
+    // The duration also has the runs before a crash, and the list of turns shows it, too. A turn that ended before its
+    // first layer, such as a dead letter, has a duration but no finished chain.
+    const shown = durationMs === undefined ? turn.chain : { ...chain, totalMs: durationMs };
+    return this.chain(shown, Date.parse(startedAt), instanceKey, notes);
   }
 
   /** Renders a turn that this turn called. It has messages of its own. */
@@ -168,9 +171,11 @@ class Renderer {
 
   private turnNotes(turn: TurnTrace): string[] {
     const { resumes, missing, chain, error, truncated, ending, extensions = [] } = turn;
-    const times = resumes === 1 ? 'a crash' : `${resumes} crashes`;
+    const times = resumes === 1 ? 'once' : `${resumes} times`;
     const notes = [
-      ...(resumes === 0 ? [] : [`went on after ${times}: records that were not written before are missing`]),
+      ...(resumes === 0
+        ? []
+        : [`was interrupted ${times}, and went on: records that were not written before are missing`]),
       ...(missing.isCut ? ['its file reached the size limit: later records are missing'] : []),
       ...(missing.lines === 0
         ? []
