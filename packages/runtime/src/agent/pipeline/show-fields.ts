@@ -16,9 +16,9 @@ const shown: ProxyHandler<LayerContext> = {
     if (own !== undefined || typeof key !== 'string' || !listGetters(context).includes(key)) return own;
     return { get: () => Reflect.get(context, key), enumerable: true, configurable: true };
   },
-  // Without this trap, the TypeError does not say which field was assigned.
+  // Without this trap, the TypeError does not say which field was assigned. `next` is an own field, and fixed as well.
   set: (context, key, value) => {
-    if (Reflect.set(context, key, value)) return true;
+    if (key !== 'next' && Reflect.set(context, key, value)) return true;
     throw new TypeError(`ctx.${String(key)} is readonly: a layer cannot assign it.`);
   },
   // A frozen object cannot list fields that it does not have, so a context cannot be frozen: `Object.freeze` throws.

@@ -205,7 +205,7 @@ describe('the contexts', () => {
     expect('agents' in (await firstContextOf(kind))).toBe(true);
   });
 
-  test.each(kinds.flatMap((kind) => readonlyFields[kind].map((field) => [kind, field] as const)))(
+  test.each(kinds.flatMap((kind) => ['next', ...readonlyFields[kind]].map((field) => [kind, field] as const)))(
     'C-05 %s: assigning to ctx.%s throws a TypeError and changes nothing',
     async (kind, field) => {
       const outcomes: { error: unknown; before: unknown; after: unknown }[] = [];
