@@ -23,5 +23,5 @@ const wrong = { ...clerk, spec: { ...clerk.spec, tools: ['Tool/prcies'] } };
 const others = resources.filter((resource) => resource !== clerk);
 await assert.rejects(defineSwarm({ folder: import.meta.dirname, resources: [...others, wrong] }), {
   code: 'E_BUNDLE_INVALID',
-  message: /Agent\/clerk: There is no Tool\/prcies\./,
+  message: /Agent\/clerk: There is no Tool\/prcies, neither in this bundle nor in @goondan\/base\./,
 });
