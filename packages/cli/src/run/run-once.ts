@@ -28,9 +28,10 @@ export async function runOnce(
   const named = { id: randomIds.next('event'), ...delivery };
   const question = { delivery: named, json: run.json === true, signal, holdQuit };
   const desk = { options: optionsElsewhere(run), takeInterrupt };
-  return betweenSwarms(async () => {
+  return betweenSwarms(async (isAgain) => {
     const running = await attachSwarm(run);
-    if (running === undefined) return runAlone(run, question, desk, terminal);
+    // After a repetition, the only input that waits may be this one: the swarm that stopped had accepted it.
+    if (running === undefined) return runAlone(run, { ...question, tellsEarlier: !isAgain }, desk, terminal);
     // This swarm belongs to another process, which may be about to stop it. Accepted inputs then wait for its next
     // start.
     return withDesk({ ...desk, swarm: running, isAlone: false }, terminal, (_desk, onAccepted) =>
@@ -41,14 +42,14 @@ export async function runOnce(
 
 async function runAlone(
   run: PreparedRun,
-  question: Omit<Question, 'onAccepted'>,
+  { tellsEarlier, ...question }: Omit<Question, 'onAccepted'> & { readonly tellsEarlier: boolean },
   desk: Pick<DeskPlace, 'options' | 'takeInterrupt'>,
   terminal: Terminal,
 ) {
   const { signal } = question;
   const { control, graceMs } = await startRun(run, terminal, signal, isAsked(question));
   try {
-    await tellEarlier(control, question, terminal);
+    if (tellsEarlier) await tellEarlier(control, question, terminal);
     return await withDesk({ ...desk, swarm: control, isAlone: true }, terminal, async (opened, onAccepted) => {
       const code = await askOnce(control, { ...question, onAccepted }, terminal);
       const isAsking = () => terminal.canAsk && opened.isAsking;
