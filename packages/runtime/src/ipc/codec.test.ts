@@ -99,6 +99,9 @@ const toAgent: Samples<ToAgent> = {
     },
     { type: 'agents.changed', agents: [], connections: [] },
   ],
+  'change.prepare': [{ type: 'change.prepare', change: 1, plan: { agentName: 'coder', models: {} } }],
+  'change.swap': [{ type: 'change.swap', change: 1 }],
+  'change.drop': [{ type: 'change.drop', change: 1 }],
   ping: [{ type: 'ping', n: 0 }],
   drain: [
     { type: 'drain', graceMs: 30_000 },
@@ -183,6 +186,9 @@ const fromAgent: Samples<FromAgent> = {
   ],
   'approval.withdrawn': [{ type: 'approval.withdrawn', callId: 'call-1' }],
   'approval.taken': [{ type: 'approval.taken', id: 'a1' }],
+  'change.ready': [{ type: 'change.ready', change: 1 }],
+  'change.failed': [{ type: 'change.failed', change: 1, error }],
+  'change.swapped': [{ type: 'change.swapped', change: 1 }],
   pong: [{ type: 'pong', n: 7 }],
   drained: [{ type: 'drained' }, { type: 'drained', leavesTurn: true }],
   replayed: [

@@ -148,6 +148,12 @@ export const checkFromAgent = oneByField('type', {
   'approval.withdrawn': () => ({ callId: name }),
   /** The answer to an approval request is on disk with the turn. */
   'approval.taken': () => ({ id: name }),
+  /** The parts of a change are loaded and registered, and wait for `change.swap` or `change.drop`. */
+  'change.ready': () => ({ change: count }),
+  /** The change cannot be made. The process has dropped its new parts and runs as before. */
+  'change.failed': () => ({ change: count, error: frameError }),
+  /** The change is in place. A `described` message follows. */
+  'change.swapped': () => ({ change: count }),
   pong: () => ({ n: count }),
   /**
    * The last message. Everything is cleaned up, and no turn is unfinished; if `leavesTurn` is true, a turn that waits

@@ -70,6 +70,15 @@ export const checkToAgent = oneByField('type', {
   'approval.ended': () => ({ callId: name, outcome: approvalEnd }),
   /** The agents of the swarm, and the connections whose events can reach this agent, from now on. */
   'agents.changed': () => ({ agents: listOf(agentCard), connections: listOf(connectionCard) }),
+  /**
+   * Asks the process to load and register the new and changed parts of a wanted plan, without putting them in place.
+   * `plan` is the wanted `DeclaredAgent`. Answered by `change.ready` or `change.failed` with the same `change`.
+   */
+  'change.prepare': () => ({ change: count, plan: jsonObject }),
+  /** Asks the process to put the prepared change in place at its next step boundary. Answered by `change.swapped`. */
+  'change.swap': () => ({ change: count }),
+  /** Asks the process to clean up the prepared parts of this change. Nothing else changes. */
+  'change.drop': () => ({ change: count }),
   ping: () => ({ n: count }),
   /**
    * Asks the process to finish the running turn, clean up and send `drained`, all within `graceMs`. The cleanup may

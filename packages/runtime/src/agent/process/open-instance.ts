@@ -109,7 +109,17 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
       case 'reply.taken':
         replies.taken(message.eventId);
         return void replies.acknowledge();
+      case 'change.prepare':
+      case 'change.swap':
+      case 'change.drop':
+        return answerChange(message);
     }
+  }
+
+  function answerChange({ type, change }: Extract<InstanceMessage, { readonly change: number }>): void {
+    if (type !== 'change.prepare') return;
+    const error = { code: 'E_RELOAD_FAILED', message: 'This process cannot be changed in place.' } as const;
+    channel.send({ type: 'change.failed', change, error }).catch(() => undefined);
   }
 
   function reportLate(wasAwaited: boolean, callId: string): void {
