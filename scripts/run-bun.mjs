@@ -5,10 +5,17 @@
  *
  * 1. All output of Bun is passed on unchanged.
  * 2. The exit code is Bun's. But a run without tests, or without a summary, counts as failed.
+ * 3. The errors of the failed tests are printed again just before the summary, so that the end of a CI log shows them.
  */
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { findBun } from '../packages/runtime/bin/find-bun.mjs';
+import { collectLooseErrors, describeFailures, readFailures } from './failed-tests.mjs';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
@@ -38,7 +45,9 @@ function runTests(command, ...extra) {
   // The child does not get a developer's certificates. No test needs them, and each Node process would take 50 ms to
   // read them.
   const { NODE_EXTRA_CA_CERTS: _certificates, ...env } = process.env;
-  const child = spawn(bun, ['test', ...flags, notOurs, ...extra], {
+  const report = join(tmpdir(), `gdn-junit-${randomUUID()}.xml`);
+  const reporter = ['--reporter=junit', `--reporter-outfile=${report}`];
+  const child = spawn(bun, ['test', ...flags, notOurs, ...reporter, ...extra], {
     cwd: repository,
     env,
     stdio: ['inherit', 'pipe', 'pipe'],
@@ -50,8 +59,25 @@ function runTests(command, ...extra) {
   child.stderr.on('data', (piece) => {
     ending = (ending + piece).slice(-4000);
   });
+  const looseErrors = [];
+  createInterface({ input: child.stderr }).on('line', collectLooseErrors(looseErrors));
   child.on('error', (error) => fail(`Bun cannot be started: ${error.message}`, 3));
-  child.on('close', (code) => close(readSummary(ending), code ?? 1));
+  child.on('close', (code) => {
+    process.stdout.write(describeFailures([...looseErrors, ...takeReport(report)]));
+    close(readSummary(ending), code ?? 1);
+  });
+}
+
+/** Removes the report and returns its failures; none when Bun ended before it wrote the report. */
+function takeReport(report) {
+  try {
+    const failures = readFailures(readFileSync(report, 'utf8'));
+    rmSync(report);
+    return failures;
+  } catch (error) {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  }
 }
 
 /** Returns Bun's counts; undefined when Bun printed no summary. */

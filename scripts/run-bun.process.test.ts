@@ -1,6 +1,6 @@
 // Tests real runs: a copy of the script in a temporary repository that has its own tests.
 import { afterAll, describe, expect, test } from 'bun:test';
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -63,6 +63,66 @@ describe('npm test', () => {
     expect(stdout).toEndWith('\n1 passed, 0 failed, 1 skipped\n');
   });
 
+  test('ends with the error of each failed test, under its title, just before the counts', async () => {
+    const many = `import { expect, test, describe } from 'bun:test';
+      describe('outer', () => describe('inner <1>', () => {
+        test('differs', () => expect({ left: 'one & "two"' }).toEqual({ left: 3 }));
+        test('passes', () => {});
+        test('is late', () => new Promise(() => {}), 10);
+      }));`;
+    const before = `import { beforeAll, test } from 'bun:test';
+      beforeAll(() => { throw new Error('nothing is ready'); });
+      test('never runs', () => {});`;
+    const { stdout, stderr } = await runSuite({
+      'a.test.ts': failing,
+      'b.test.ts': many,
+      'c.test.ts': before,
+      'd.test.ts': `throw new Error('early');`,
+    });
+    const [, described = ''] = stdout.split('\nFailures: 5\n');
+    const parts = described.split('\n(fail) ').slice(1);
+    expect(parts.toSorted()).toEqual([
+      expect.stringMatching(/^An error outside all tests\n[^]*error: early\n[^]*d\.test\.ts:1:/),
+      expect.stringMatching(/^a\.test\.ts:1 fails\nAssertionError: [^]*Expected: 2\nReceived: 1\n/),
+      expect.stringMatching(/^b\.test\.ts:3 outer > inner <1> > differs\n[^]*\+ {3}"left": "one & "two""/),
+      expect.stringMatching(/^b\.test\.ts:5 outer > inner <1> > is late\ntest timed out\n/),
+      expect.stringMatching(/^c\.test\.ts \(unnamed\)\nError: nothing is ready\n/),
+    ]);
+    expect(described).toEndWith('\n\n1 passed, 5 failed\n');
+    expect(stderr).toContain('(fail) outer > inner <1> > differs');
+  });
+
+  test('shows at most 20 failed tests and 80 lines of each, with the start and the end', async () => {
+    const long = Array.from({ length: 100 }, (_, index) => `line ${index}`).join('\\n');
+    const { stdout } = await runSuite({
+      'a.test.ts': `import { test } from 'bun:test';
+        test('is long', () => { throw new Error('${long}\\n' + 'x'.repeat(10_000)); });
+        for (let each = 0; each < 21; each += 1) test('fails ' + each, () => { throw new Error('short'); });`,
+    });
+    const [, described = ''] = stdout.split('\nFailures: 22\n');
+    const parts = described.split('\n(fail) ').slice(1);
+    expect(parts).toHaveLength(20);
+    const [, ...lines] =
+      parts
+        .find((part) => part.includes(' is long\n'))
+        ?.trimEnd()
+        .split('\n') ?? [];
+    expect(lines).toHaveLength(80);
+    expect(lines[0]).toBe('Error: line 0');
+    expect(lines).toContain('… 23 lines left out …');
+    expect(lines.at(-1)).toContain(' at a.test.ts:2:');
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(2_100);
+    expect(described).toEndWith('\n… and 2 more failures\n\n0 passed, 22 failed\n');
+  });
+
+  test('prints nothing about failures, and leaves no report, if there are none', async () => {
+    const scratch = mkdtempSync(join(temporary, 'scratch-'));
+    const { stdout } = await runSuite({ 'a.test.ts': passing }, [], { TMPDIR: scratch });
+    expect(stdout).not.toContain('Failures');
+    await runSuite({ 'a.test.ts': failing }, [], { TMPDIR: scratch });
+    expect(readdirSync(scratch)).toEqual([]);
+  });
+
   test('passes further arguments on to Bun', async () => {
     const { stdout } = await runSuite({ 'a.test.ts': passing, 'b.test.ts': failing }, ['a.test']);
     expect(stdout).toEndWith('\n1 passed, 0 failed\n');
@@ -102,7 +162,7 @@ describe('npm test', () => {
 
 async function runSuite(files: Record<string, string>, args: string[] = [], env: Record<string, string> = {}) {
   const place = mkdtempSync(join(temporary, 'repository-'));
-  for (const path of ['scripts/run-bun.mjs', 'packages/runtime/bin/find-bun.mjs']) {
+  for (const path of ['scripts/run-bun.mjs', 'scripts/failed-tests.mjs', 'packages/runtime/bin/find-bun.mjs']) {
     cpSync(join(repository, path), join(place, path));
   }
   await Bun.write(join(place, 'node_modules/bun/package.json'), '{ "name": "bun" }');

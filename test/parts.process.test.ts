@@ -74,7 +74,13 @@ function runCi(files: Record<string, string>) {
 
 async function run(files: Record<string, string>, command: string[]) {
   const place = mkdtempSync(join(temporary, 'repository-'));
-  for (const path of ['.ci/run', 'scripts/run-bun.mjs', 'packages/runtime/bin/find-bun.mjs', 'test/parts.ts']) {
+  for (const path of [
+    '.ci/run',
+    'scripts/run-bun.mjs',
+    'scripts/failed-tests.mjs',
+    'packages/runtime/bin/find-bun.mjs',
+    'test/parts.ts',
+  ]) {
     cpSync(join(repository, path), join(place, path));
   }
   mkdirSync(join(place, 'node_modules/bun/bin'), { recursive: true });
