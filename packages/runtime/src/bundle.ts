@@ -9,6 +9,7 @@ export type { DeclaredExtension, Tier } from './config/declared-extension.ts';
 export type { DeclaredTool, ToolExport } from './config/declared-tool.ts';
 export type { ModelSpec } from './config/model-spec.ts';
 export { describeChanges, type PlanReconcile, planReconcile } from './config/plan-reconcile.ts';
+export { type AgentReconcile, type PartChange, reconcileAgent } from './config/reconcile-agent.ts';
 export type { ConnectionPlan } from './config/swarm-plan.ts';
 export type { SwarmPolicy } from './config/swarm-policy.ts';
 export type { TurnPolicy } from './config/turn-policy.ts';

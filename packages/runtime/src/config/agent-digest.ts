@@ -1,11 +1,13 @@
-import type { JsonObject } from '@goondan/types';
-import { type Mask, maskJson } from '../log/mask-secrets.ts';
+import type { JsonObject, JsonValue } from '@goondan/types';
+import { isPlainObject } from '../json/copy-json.ts';
 import { digestJson } from '../json/digest-json.ts';
+import { type Mask, maskJson } from '../log/mask-secrets.ts';
 
 /**
- * Returns a hash of all parts of an agent, which does not depend on the agent's folder. The hash may be stored, because
- * API keys are left out and other secrets are masked. Functions passed by a program are not included. Returns
- * `undefined` when a program passes something that is not JSON, such as an object that refers to itself.
+ * Returns a hash of all parts of an agent, which does not depend on the agent's folder. Lock files do not count, because
+ * they contain the name of the folder. The hash may be stored, because API keys are left out and other secrets are
+ * masked. Functions passed by a program are not included. Returns `undefined` when a program passes something that is
+ * not JSON, such as an object that refers to itself.
  */
 export function agentDigest(agent: object, mask: Mask): string | undefined {
   try {
@@ -15,10 +17,23 @@ export function agentDigest(agent: object, mask: Mask): string | undefined {
       instanceKey: _key,
       bundleFolder: _bundle,
       workdir: _work,
+      packages: _packages,
+      extensions = [],
+      tools = [],
       ...plan
     } = JSON.parse(text) as JsonObject;
-    return digestJson(maskJson(plan, mask));
+    return digestJson(maskJson({ ...plan, extensions: withoutPlaces(extensions), tools: withoutPlaces(tools) }, mask));
   } catch {
     return undefined;
   }
+}
+
+/** Leaves out the folders of parts, and their files, which count in `digest`. */
+function withoutPlaces(parts: JsonValue): JsonValue {
+  if (!Array.isArray(parts)) return parts;
+  return parts.map((part) => {
+    if (!isPlainObject(part)) return part;
+    const { root: _, files: _files, ...rest } = part;
+    return rest;
+  });
 }

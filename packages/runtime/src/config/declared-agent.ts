@@ -33,6 +33,8 @@ export interface DeclaredAgent {
   readonly workdir?: string;
   /** Environment variables for the agent's process, in addition to those of every process. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** A hash of the lock files that apply to the bundle. If it changes, installed packages may have changed. */
+  readonly packages?: string;
   /** Resolved values that must never be written down. */
   readonly secrets?: readonly string[];
 }

@@ -28,4 +28,13 @@ export interface DeclaredTool {
   readonly entry: string;
   /** A hash of the tool's module and its imports. A different hash means that the tool has changed. */
   readonly digest?: string;
+  /**
+   * The files of the bundle that the module consists of, relative to `root` and sorted: the entry and its imports.
+   * Absent for a module of a package.
+   */
+  readonly files?: readonly string[];
+  /** The npm package that the resource comes from; absent for a resource of the bundle. */
+  readonly package?: string;
+  /** True if the module cannot be loaded twice in a process. A change of it then replaces the process between turns. */
+  readonly exclusive?: true;
 }

@@ -1,6 +1,7 @@
 /**
  * Compares two plans and lists the changes. Parts are compared by identity and content, never by their position in a
- * list: moving an agent changes nothing. The order of an agent's extensions does count.
+ * list: moving an agent changes nothing. An agent is compared as a whole, with the order of its extensions, which is the
+ * order of their layers; `reconcileAgent` compares its parts.
  */
 import type { JsonObject } from '@goondan/types';
 import { digestJson } from '../json/digest-json.ts';

@@ -20,6 +20,8 @@ export interface Bundle {
    * used.
    */
   readonly environmentFile: Readonly<Record<string, string>>;
+  /** A hash of the lock files that apply to the bundle; absent if there are none. */
+  readonly packages?: string;
 }
 
 /** One folder with resources, of the bundle or of an npm package. Names are looked up inside it. */
@@ -80,4 +82,6 @@ export interface LoadedResourceOf<Kind extends ResourceKind> {
   readonly prompt?: string;
   /** A hash of the module that `entry` names, and of everything that the module imports from the same folder. */
   readonly digest?: string;
+  /** The files that `digest` covers, relative to `folder` and sorted. */
+  readonly files?: readonly string[];
 }

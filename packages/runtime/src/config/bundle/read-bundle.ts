@@ -3,9 +3,11 @@
  * files.
  */
 import type { ErrorCode } from '@goondan/types';
+import { defined } from '../../json/defined.ts';
 import type { Bundle } from './bundle.ts';
 import { errorAt, type BundleProblem, type Finding } from './bundle-problem.ts';
 import { checkScopes, MOST_PROBLEMS } from './check/check-scopes.ts';
+import { hashLockFiles } from './files/hash-lock-files.ts';
 import { findPreload } from './files/find-preload.ts';
 import { readEnvironmentFile } from './files/read-environment-file.ts';
 import type { readFolder } from './files/read-folder.ts';
@@ -34,7 +36,7 @@ export async function readBundle(
   const [scope] = opened.scopes;
   if (scope === undefined) throw new Error('A bundle has at least its own folder.');
   const errors = listProblems(findings, 'error');
-  return {
+  return defined({
     folder,
     resources: opened.scopes.flatMap(({ resources }) => resources),
     errors,
@@ -42,7 +44,8 @@ export async function readBundle(
     valid: errors.length === 0,
     scope,
     environmentFile: values,
-  };
+    packages: hashLockFiles(folder),
+  });
 }
 
 /**

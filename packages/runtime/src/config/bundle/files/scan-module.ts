@@ -13,6 +13,8 @@ import { unlessThrows } from '../../../ports/unless-throws.ts';
 export interface ModuleScan {
   /** A hash of the module and of everything it imports from its folder. */
   readonly digest: string;
+  /** The files that the digest covers, relative to the root and sorted. */
+  readonly files: readonly string[];
   readonly problems: readonly ImportProblem[];
 }
 
@@ -78,8 +80,9 @@ export class ModuleScanner {
       problems.push(...scanned.problems);
       waiting.push(...scanned.imports);
     }
-    const hashed = [...hashes].map(([path, hash]) => `${relative(root, path)} ${hash}`).toSorted();
-    return { digest: sha256(hashed.join('\n')), problems };
+    const files = [...hashes].map(([path, hash]) => ({ file: relative(root, path), hash }));
+    const hashed = files.map(({ file: path, hash }) => `${path} ${hash}`).toSorted();
+    return { digest: sha256(hashed.join('\n')), files: files.map(({ file: path }) => path).toSorted(), problems };
   }
 
   /** Reads a file once for each root, however many modules import it. */

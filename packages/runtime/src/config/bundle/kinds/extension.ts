@@ -1,6 +1,6 @@
 /** `kind: Extension` — a module that exports `register`. */
 import { z } from 'zod';
-import { config, entry, jsonSchema, optional, resource } from './fields.ts';
+import { config, entry, exclusive, jsonSchema, optional, resource } from './fields.ts';
 
 export const extension = resource(
   'Extension',
@@ -13,5 +13,6 @@ export const extension = resource(
       'JSON Schema for the config that results when the config of the agent or swarm is merged over the config here. Patterns and `$ref` are checked ' +
         'when the agent starts, everything else at once.',
     ),
+    exclusive,
   }),
 );

@@ -109,4 +109,11 @@ export const environment = z
   .record(z.string(), valueSource)
   .describe('Environment variables for the process, in addition to the few that every process gets.');
 
+export const exclusive = optional(
+  z.boolean(),
+  'If true, the module cannot be loaded twice in one process, because it holds a port or a lock, for example. A change of ' +
+    'it replaces the process of the agent between turns, instead of being made in the running process.',
+  false,
+);
+
 export const entry = text.describe('The module, relative to the folder of the bundle and inside it.');

@@ -1,6 +1,6 @@
 /** `kind: Tool` — functions that a model may call. */
 import { z } from 'zod';
-import { config, count, entry, jsonSchema, optional, resource, text } from './fields.ts';
+import { config, count, entry, exclusive, jsonSchema, optional, resource, text } from './fields.ts';
 
 const toolExport = z.strictObject({
   name: text.describe(
@@ -33,5 +33,6 @@ export const tool = resource(
       'The maximum number of characters of its errors that the model gets; `policy.errorMessageLimit` of the agent when ' +
         'absent.',
     ),
+    exclusive,
   }),
 );

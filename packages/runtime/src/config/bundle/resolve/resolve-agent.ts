@@ -12,12 +12,15 @@ import { configOf, type ListItem, newNameOf, referenceOf } from '../references.t
 import { resolveModels } from './resolve-models.ts';
 import type { ValueReader } from './value-reader.ts';
 
-/** Resolves an agent of a swarm. `workdir`: the working folder of an agent that does not name one. */
+/**
+ * Resolves an agent of a swarm. `workdir`: the working folder of an agent that does not name one. `packages`: the hash
+ * of the bundle's lock files.
+ */
 export function resolveAgent(
   { scope, loaded }: FoundResource<'Agent'>,
   swarm: FoundResource<'Swarm'>,
   values: ValueReader,
-  workdir: string,
+  { workdir, packages }: { readonly workdir: string; readonly packages: string | undefined },
 ): DeclaredAgent {
   const { spec } = loaded.resource;
   const own = spec.extensions ?? [];
@@ -43,6 +46,7 @@ export function resolveAgent(
     bundleFolder: loaded.folder,
     workdir: spec.workdir === undefined ? workdir : resolve(loaded.folder, spec.workdir),
     environment,
+    packages,
     secrets: [...values.secrets],
   });
 }
@@ -80,6 +84,7 @@ function resolveExtension(
     root: found.folder,
     tier: metadata.annotations?.[TIER] === 'hook' ? 'hook' : tier,
     digest: found.digest,
+    ...originOf(found),
   });
 }
 
@@ -88,6 +93,15 @@ function resolveExtension(
  * extensions, regardless of the order of the list.
  */
 const TIER = 'goondan.ai/tier';
+
+/** Returns the origin of a part's module. Only modules of the bundle itself are loaded again when their files change. */
+function originOf({ package: from, files, resource }: LoadedResourceOf<'Extension' | 'Tool'>) {
+  const { exclusive = false } = resource.spec;
+  return {
+    ...(from === undefined ? { files } : { package: from }),
+    exclusive: exclusive ? (true as const) : undefined,
+  };
+}
 
 function resolveTool(scope: Scope, item: ListItem, values: ValueReader): DeclaredTool[] {
   const found: LoadedResourceOf<'Tool'> | undefined = findResource(scope, 'Tool', referenceOf(item))?.loaded;
@@ -104,6 +118,7 @@ function resolveTool(scope: Scope, item: ListItem, values: ValueReader): Declare
       root: folder,
       entry,
       digest,
+      ...originOf(found),
     }),
   ];
 }

@@ -41,6 +41,35 @@ describe('a swarm from a bundle', () => {
     expect(await mayAsk('less')).toEqual([['b'], []]);
   });
 
+  test('L-01 names the files of a module, its package, and whether it is exclusive', async () => {
+    const yaml = documents(
+      `${head('Model', 'm')}${script}`,
+      `${head('Extension', 'own')}spec: { entry: ./src/own.ts, exclusive: true }\n`,
+      `${head('Tool', 'plain')}spec: { entry: ./plain.ts, exclusive: false }\n`,
+      agent(
+        '{ modelConfig: { modelRef: Model/m }, extensions: [Extension/own, Extension/logging], tools: [Tool/plain] }',
+      ),
+      swarm(),
+    );
+    const { plan } = await resolve({
+      'goondan.yaml': yaml,
+      'package-lock.json': '{}',
+      'plain.ts': '',
+      'helper.ts': `import { z } from './src/z.json';\nexport const helper = z;`,
+      'src/z.json': '{}',
+      'src/own.ts': `import { helper } from '../helper.ts';\nexport const register = helper;`,
+    });
+    const { extensions = [], tools = [], packages } = plan.agents[0] ?? {};
+    const [own, logging] = extensions;
+    expect(own).toMatchObject({ files: ['helper.ts', 'src/own.ts', 'src/z.json'], exclusive: true });
+    expect(own).not.toHaveProperty('package');
+    expect(logging).toMatchObject({ package: '@goondan/base' });
+    expect(logging).not.toHaveProperty('files');
+    expect(tools).toMatchObject([{ files: ['plain.ts'] }]);
+    expect(tools[0]).not.toHaveProperty('exclusive');
+    expect(packages).toBeString();
+  });
+
   test('R-04 has its agents and connections, with nothing left to look up', async () => {
     using bundle = temporaryBundle(completeBundle);
     const environment = completeEnvironment;

@@ -52,6 +52,7 @@ export function resolveSwarm(bundle: Bundle, options: ResolveOptions): ResolvedS
   const { entryAgent, agents, policy, workspace } = loaded.resource.spec;
   const values = new ValueReader(environment, bundle.environmentFile);
   const secrets = new Set<string>();
+  const folders = { workdir: workdir ?? bundle.folder, packages: bundle.packages };
 
   const plan = defined({
     name: loaded.name,
@@ -60,7 +61,7 @@ export function resolveSwarm(bundle: Bundle, options: ResolveOptions): ResolvedS
       const found = findResource(scope, 'Agent', referenceOf(item));
       if (found === undefined) return [];
       const own = values.another();
-      return [keepSecrets(resolveAgent(found, { scope, loaded }, own, workdir ?? bundle.folder), own)];
+      return [keepSecrets(resolveAgent(found, { scope, loaded }, own, folders), own)];
     }),
     connections: resourcesOf(scope, 'Connection')
       .filter((connection) => connections && swarmOf(scope, connection)?.loaded === loaded)
