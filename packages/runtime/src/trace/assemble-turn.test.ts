@@ -102,3 +102,16 @@ test('F-10 a turn has the last state of each server', () => {
   ]);
   expect(assembleTurn([start(1), end(2)])).not.toHaveProperty('extensions');
 });
+
+test('L-01 a turn that went on with another plan names both, even if the crash lost the chain of the first run', () => {
+  const resume = (plan: string): TraceLine => ({
+    type: 'resume',
+    point: { events: 0, effects: {}, intents: [], steps: [], nextStep: 1, plan },
+  });
+  const turns = [
+    [start(1), chain(1, 0, 'step'), start(2, true), resume('a'), chain(0, undefined, 'turn', { plan: 'b' }), end(3)],
+    [start(1), start(2, true), resume('a'), chain(0, undefined, 'turn', { plan: 'a' }), end(3)],
+    [start(1), chain(0, undefined, 'turn', { plan: 'a' }), end(3)],
+  ];
+  expect(turns.map((lines) => assembleTurn(lines)?.turnPlans)).toEqual([['a', 'b'], undefined, undefined]);
+});

@@ -16,11 +16,13 @@ export function assembleTurn(lines: readonly TraceLine[]): TurnTrace | undefined
     lines: sum(lines.map((line) => (line.type === 'dropped' ? line.count : 0))),
     isCut: lines.some(({ type }) => type === 'cut'),
   };
+  const turnPlans = turnPlansOf(runs);
   const extensions = newestStatuses(lines);
   const effects = new Map(lines.flatMap((line) => (line.type === 'effect' ? [[line.key, line] as const] : [])));
   return {
     ...summary,
     chain: joinRuns(runs, summary, effects),
+    ...(turnPlans.length > 1 && { turnPlans }),
     ...(extensions.length > 0 && { extensions }),
     missing,
   };
@@ -66,19 +68,35 @@ function summariseEnd(first: LineOf<'start'>, end: LineOf<'end'>) {
   };
 }
 
-/** Splits the lines into runs. `chains`: for each chain number, the line that was written last. */
-function splitRuns(lines: readonly TraceLine[]) {
-  const runs: { readonly start: LineOf<'start'>; readonly chains: Map<number, LineOf<'chain'>> }[] = [];
+interface Run {
+  readonly start: LineOf<'start'>;
+  /** For each chain number, the line that was written last. */
+  readonly chains: Map<number, LineOf<'chain'>>;
+  /** The plan with which the turn began, if another process resumed it. */
+  firstPlan?: string | undefined;
+}
+
+function splitRuns(lines: readonly TraceLine[]): Run[] {
+  const runs: Run[] = [];
   for (const line of lines) {
     if (line.type === 'start') runs.push({ start: line, chains: new Map() });
-    if (line.type === 'chain') runs.at(-1)?.chains.set(line.n, line);
+    const run = runs.at(-1);
+    if (line.type === 'chain') run?.chains.set(line.n, line);
+    if (line.type === 'resume' && run !== undefined) run.firstPlan = line.point?.plan;
   }
   return runs;
 }
 
+/** Lists the plans of the turn chains, each once in a row. A crash may have lost the chain of the first run. */
+function turnPlansOf(runs: readonly Run[]): string[] {
+  const [second] = runs.slice(1);
+  const plans = [second?.firstPlan, ...runs.map(({ chains }) => chains.get(ROOT)?.chain.plan)];
+  return plans.filter((plan) => plan !== undefined).filter((plan, index, all) => plan !== all[index - 1]);
+}
+
 /** Joins the runs into one chain for the turn: the chain of the last run, containing the chains of all runs. */
 function joinRuns(
-  runs: ReturnType<typeof splitRuns>,
+  runs: readonly Run[],
   { turnId, agentName, spanId, startedAt }: TurnSummary,
   effects: ReadonlyMap<string, EffectRecord>,
 ): ChainRecord {

@@ -42,7 +42,7 @@ export function describeSpan(recorded: RunningSpan, turnStartedAt: number, locat
     layers: recorded.layers.map((layer) => describeLayer(layer, writer, turnStartedAt)),
     inside: [],
     called: [],
-    ...defined({ layersMore, plan: chain.plan?.(), effect: chain.effect, input: chain.input?.(), retryMs }),
+    ...defined({ layersMore, plan: chain.plan, effect: chain.effect, input: chain.input?.(), retryMs }),
     ...(recorded.asked === undefined ? {} : { asked: markFields(recorded.asked, mask) }),
     ...describeOutcome(recorded, writer),
   };

@@ -28,8 +28,8 @@ export interface SpanStart {
   readonly spanIds: SpanIds;
   /** The key of the effect, for a model call or a tool call. */
   readonly effect?: string;
-  /** Returns a digest of the plan of a step; undefined when the plan is not JSON. */
-  plan?(): string | undefined;
+  /** The digest of the plan of a turn or step; undefined when the plan is not JSON. */
+  readonly plan?: string | undefined;
   /**
    * True for a call that completed before a crash: its outcome comes from the record, and only its layers run again.
    */

@@ -4,6 +4,7 @@
  */
 import { type ExtensionStatusChanged, placeText } from '@goondan/types';
 import type { Change } from '../json/diff-json.ts';
+import { shortDigest } from '../json/short-digest.ts';
 import { describeDuration } from './describe-duration.ts';
 import { describeExtensionStatus } from './describe-extension-status.ts';
 import { type Line, indent, joinLines } from './render-lines.ts';
@@ -30,7 +31,7 @@ export interface RenderOptions {
 export function renderTrace(turn: TurnTrace | ChainRecord, options: RenderOptions = {}): string {
   const { paint = (_style, text) => text, fit = (_start, text) => text, time = (iso) => iso, isFull = false } = options;
   const chain = isTurn(turn) ? turn.chain : turn;
-  const renderer = new Renderer({ paint, time, isFull }, knownMessages(chain));
+  const renderer = new Renderer({ paint, time, isFull }, knownMessages(chain), hasSeveralPlans(turn));
   const lines = isTurn(turn) ? renderer.turn(turn) : renderer.chain(turn, 0);
   return joinLines(lines, fit);
 }
@@ -40,6 +41,8 @@ class Renderer {
     private readonly options: Required<Omit<RenderOptions, 'fit'>>,
     /** The texts of the messages of this turn, by id. */
     private readonly texts: ReadonlyMap<string, string>,
+    /** If true, the turn and its steps show their plans. */
+    private readonly showsPlans: boolean,
   ) {}
 
   private get isFull(): boolean {
@@ -62,7 +65,7 @@ class Renderer {
 
   /** Renders a turn that this turn called. It has messages of its own. */
   private called(turn: TurnTrace): Line[] {
-    return new Renderer(this.options, knownMessages(turn.chain)).turn(turn);
+    return new Renderer(this.options, knownMessages(turn.chain), hasSeveralPlans(turn)).turn(turn);
   }
 
   /** Renders a chain. `turnStart`: the start of its turn in milliseconds, to place called turns. */
@@ -162,20 +165,26 @@ class Renderer {
     return wholeText(' ', stack).map((frame) => this.paint('error', frame));
   }
 
-  private details({ tokens, input, outcome }: ChainRecord): string {
-    const used = tokens === undefined ? [] : [`${tokens.input} → ${tokens.output} tokens`];
+  private details({ tokens, input, outcome, plan }: ChainRecord): string {
+    const planned = this.showsPlans && plan !== undefined ? [`plan ${shortLine(shortDigest(plan))}`] : [];
+    const used = [...planned, ...(tokens === undefined ? [] : [`${tokens.input} → ${tokens.output} tokens`])];
     if (!this.isFull) return used.map((text) => this.paint('time', `, ${text}`)).join('');
     const said = [...(input === undefined ? [] : [input]), ...(outcome === undefined ? [] : [outcome]), ...used];
     return said.map((text) => ` ${this.paint('time', shortLine(text))}`).join('');
   }
 
   private turnNotes(turn: TurnTrace): string[] {
-    const { resumes, missing, chain, error, truncated, ending, extensions = [] } = turn;
+    const { resumes, missing, chain, error, truncated, ending, extensions = [], turnPlans = [] } = turn;
     const times = resumes === 1 ? 'once' : `${resumes} times`;
     const notes = [
       ...(resumes === 0
         ? []
         : [`was interrupted ${times}, and went on: records that were not written before are missing`]),
+      ...(turnPlans.length === 0
+        ? []
+        : [
+            `its turn layers ran with the plans ${turnPlans.map((plan) => shortLine(shortDigest(plan))).join(', then ')}`,
+          ]),
       ...(missing.isCut ? ['its file reached the size limit: later records are missing'] : []),
       ...(missing.lines === 0
         ? []
@@ -206,6 +215,13 @@ class Renderer {
     ];
     return [this.paint('change', `${sign} ${name}`), ...values.map((line) => this.paint('change', `    ${line}`))];
   }
+}
+
+/** Returns true if the turn layers and the steps of a turn ran with more than one plan. */
+function hasSeveralPlans(turn: TurnTrace | ChainRecord): boolean {
+  const [chain, earlier] = isTurn(turn) ? [turn.chain, turn.turnPlans ?? []] : [turn, []];
+  const plans = [chain, ...chain.inside].flatMap(({ plan }) => plan ?? []);
+  return new Set([...plans, ...earlier]).size > 1;
 }
 
 /** Returns the style of a failure. A cancel is not shown as an error. */

@@ -17,6 +17,8 @@ export interface ResumePoint {
   /** Keys of effects that had begun. */
   readonly intents: readonly string[];
   readonly steps: readonly ResumedStep[];
+  /** A digest of the plan whose turn layers ran first. Absent when it is not known. */
+  readonly plan?: string;
   /** The index of the first step to run. */
   readonly nextStep: number;
   /**
@@ -48,4 +50,8 @@ export interface ResumedStep {
   readonly usage?: TokenUsage;
   /** The results of the step's tool calls; also those of a kept step. */
   readonly toolResults: readonly ToolCallResult[];
+  /** A digest of the plan that the step ran with. Absent in records of an older version. */
+  readonly plan?: string;
+  /** A digest of the plan whose turn layers ran around the step; absent when it is the plan of the step. */
+  readonly turnPlan?: string;
 }

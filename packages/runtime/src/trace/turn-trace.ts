@@ -52,6 +52,11 @@ export interface TurnSummary extends AgentAddress {
 }
 
 export interface TurnTrace extends TurnSummary {
+  /**
+   * The digests of the plans whose turn layers ran, in order. Present when a process resumed the turn with another plan
+   * than before.
+   */
+  readonly turnPlans?: readonly string[];
   readonly chain: ChainRecord;
   /** The last known status of each thing that the extensions need, such as MCP servers. */
   readonly extensions?: readonly ExtensionStatusChanged[];
@@ -141,7 +146,7 @@ export interface ChainRecord {
   readonly inside: readonly ChainRecord[];
   /** Turns of other agents that the chain requested, in the order they started. */
   readonly called: readonly TurnTrace[];
-  /** A digest of the plan that a step ran with. */
+  /** A digest of the plan that a step ran with, or whose layers ran around a turn. */
   readonly plan?: string;
   /**
    * The key of the effect, for a model or tool call. The record of the effect has the request that reached the model or

@@ -84,7 +84,7 @@ function LayerDetails({
 
 function SpanDetails({ band }: { readonly band: SpanBand }) {
   const { chain, turn, kind, title, totalMs } = band;
-  const { input, outcome, tokens, error, place, stack, retryMs, layers, isCancelled } = chain;
+  const { input, outcome, tokens, error, place, stack, retryMs, layers, isCancelled, plan } = chain;
   const about = { turn: 'turn of', step: '', model: 'model call', toolCall: 'tool call' }[kind];
   return (
     <>
@@ -97,6 +97,7 @@ function SpanDetails({ band }: { readonly band: SpanBand }) {
           counted(layers.length, 'layer'),
           ...(tokens === undefined ? [] : [`${tokens.input} → ${tokens.output} tokens`]),
           ...(outcome === undefined ? [] : [outcome]),
+          ...(plan === undefined ? [] : [`plan ${plan.slice(0, 8)}`]),
           ...(turn === undefined ? [] : [turn.instanceKey]),
         ].join(' · ')}
       </p>

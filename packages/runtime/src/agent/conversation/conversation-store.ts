@@ -39,6 +39,8 @@ export type TurnRecord =
       readonly type: 'entered';
       readonly metadata: Record<string, JsonValue>;
       readonly extensionState: Record<string, JsonValue>;
+      /** A digest of the plan whose turn layers ran. Absent in records of an older version. */
+      readonly plan?: string;
     }
   /** An effect is about to happen. */
   | { readonly type: 'intent'; readonly key: string; readonly kind: EffectKind }

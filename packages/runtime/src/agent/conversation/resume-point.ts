@@ -6,7 +6,7 @@ import type { MessageEvent } from '@goondan/types';
 import type { ResumePoint, ResumedStep } from '../../trace/resume-point.ts';
 import type { TurnLog } from './turn-log.ts';
 
-export function toResumePoint({ events, inputId, effects, intents, steps, restorePoint }: TurnLog): ResumePoint {
+export function toResumePoint({ events, inputId, effects, intents, steps, restorePoint, plan }: TurnLog): ResumePoint {
   const nextStep = (steps.at(-1)?.stepIndex ?? -1) + 1;
   // The key of an effect begins with the index of its step, or with the name of a part of the turn chain.
   const isOver = (key: string) => Number.parseInt(key, 10) < nextStep;
@@ -16,6 +16,7 @@ export function toResumePoint({ events, inputId, effects, intents, steps, restor
     effects: Object.fromEntries([...effects].filter(([key]) => !isOver(key))),
     intents: [...intents].filter((key) => !isOver(key)),
     nextStep,
+    ...(plan === undefined ? {} : { plan }),
     steps: steps.map(
       ({ type: _type, survivors: _survivors, metadata: _metadata, extensionState: _state, ...step }): ResumedStep =>
         step,
@@ -28,7 +29,7 @@ export function toResumePoint({ events, inputId, effects, intents, steps, restor
 
 /** Builds the log from a resume point. `events`: the message events that count. */
 export function fromResumePoint(
-  { inputId, effects, intents, steps, restored }: ResumePoint,
+  { inputId, effects, intents, steps, restored, plan }: ResumePoint,
   events: readonly MessageEvent[],
 ): TurnLog {
   return {
@@ -41,5 +42,6 @@ export function fromResumePoint(
     restorePoint: restored && { metadata: { ...restored.metadata }, extensionState: { ...restored.extensionState } },
     // This count only decides whether a turn may run again. The recorded turn did run, so 0 is right.
     resumes: 0,
+    ...(plan === undefined ? {} : { plan }),
   };
 }

@@ -24,6 +24,8 @@ export interface TurnLog {
    * person, do not count.
    */
   readonly resumes: number;
+  /** The digest of the plan whose turn layers ran first; absent when the turn never reached its steps. */
+  readonly plan?: string;
 }
 
 export function readTurnLog(records: readonly TurnRecord[]): TurnLog {
@@ -32,6 +34,7 @@ export function readTurnLog(records: readonly TurnRecord[]): TurnLog {
   let inputId: string | undefined;
   let restorePoint: TurnLog['restorePoint'];
   let resumes = 0;
+  let plan: string | undefined;
   let isAsking = false;
   const effects = new Map<string, EffectOutcome>();
   const intents = new Set<string>();
@@ -51,6 +54,7 @@ export function readTurnLog(records: readonly TurnRecord[]): TurnLog {
       case 'entered':
         seal();
         restorePoint = record;
+        plan ??= record.plan;
         break;
       case 'step':
         if (record.outcome === 'dropped') waiting = survivorsOf(record, waiting);
@@ -71,7 +75,7 @@ export function readTurnLog(records: readonly TurnRecord[]): TurnLog {
     }
     isAsking = record.type === 'intent' && record.kind === 'approval';
   }
-  return { events, inputId, effects, intents, steps, restorePoint, resumes };
+  return { events, inputId, effects, intents, steps, restorePoint, resumes, ...(plan === undefined ? {} : { plan }) };
 }
 
 function survivorsOf({ survivors = [] }: StepRecord, events: readonly MessageEvent[]): MessageEvent[] {

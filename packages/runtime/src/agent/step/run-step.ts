@@ -17,11 +17,14 @@ export function stepIdOf(turnId: string, stepIndex: number): string {
 export function startStep(turn: RunningTurn, stepIndex: number): RunningStep {
   const stepId = stepIdOf(turn.turnId, stepIndex);
   const spanIds = turn.spanIds.inside(stepId);
-  const { mask, planDigest: plan } = turn.agent;
+  const { mask } = turn.agent;
+  // A change of the plan takes effect between steps, and the span is described later.
+  const plan = turn.agent.planDigest();
   const inspect = () => ({ toolCatalog: step.catalog.items });
   const step: RunningStep = {
     stepId,
     stepIndex,
+    plan,
     span: turn.observer?.chain(
       { kind: 'step', label: String(stepIndex), id: stepId, mask, spanIds, inspect, plan },
       turn.span,

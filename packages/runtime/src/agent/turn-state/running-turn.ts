@@ -34,6 +34,8 @@ export interface RunningTurn {
   /** The records of an earlier, interrupted run of this turn. */
   readonly before: TurnLog;
   readonly resumed: boolean;
+  /** The digest of the plan whose turn layers run; undefined when the plan is not JSON. Its steps may have other plans. */
+  readonly plan: string | undefined;
   readonly observer: TurnObserver | undefined;
   /** Present in a replay, where nothing may reach the outside. */
   readonly replay: TurnReplay | undefined;
@@ -69,6 +71,8 @@ export interface RunningTurn {
 
 /** One step while it runs. */
 export interface RunningStep extends StepIdentity {
+  /** The digest of the step's plan; undefined when the plan is not JSON. */
+  readonly plan: string | undefined;
   readonly span: ChainSpan | undefined;
   readonly spanIds: SpanIds;
   /** The tools registered when the step began; layers may change this catalog. */

@@ -55,6 +55,7 @@ export async function openTurn(
     }),
     before,
     resumed,
+    plan: agent.planDigest(),
     observer,
     replay,
     log,

@@ -1,5 +1,6 @@
 /** The core of a turn: runs steps until a text answer, the step limit, or a failure. */
 import { GoondanError, type Message, type StepResult, type TokenUsage, type TurnResult } from '@goondan/types';
+import { defined } from '../../json/defined.ts';
 import { aboutThrown } from '../../log/about-thrown.ts';
 import { sleep } from '../../ports/clock.ts';
 import type { StepRecord } from '../conversation/conversation-store.ts';
@@ -140,7 +141,7 @@ async function tryStep(
 function seal(
   turn: RunningTurn,
   step: RunningStep,
-  ending: Omit<StepRecord, 'type' | 'stepId' | 'stepIndex' | 'metadata' | 'extensionState'>,
+  ending: Omit<StepRecord, 'type' | 'stepId' | 'stepIndex' | 'metadata' | 'extensionState' | 'plan' | 'turnPlan'>,
 ): void {
   turn.log.write({
     type: 'step',
@@ -148,6 +149,7 @@ function seal(
     stepIndex: step.stepIndex,
     ...ending,
     ...(ending.result && { result: maskStepResult(ending.result, turn.agent.mask) }),
+    ...defined({ plan: step.plan, turnPlan: turn.plan === step.plan ? undefined : turn.plan }),
     metadata: recordedMetadata(turn.metadata, turn.agent.mask),
     extensionState: turn.agent.states.snapshot(),
   });

@@ -8,6 +8,8 @@ import {
   type TurnDelta,
   type TurnResult,
 } from '@goondan/types';
+import { shortDigest } from '../../json/short-digest.ts';
+import { defined } from '../../json/defined.ts';
 import { aboutThrown } from '../../log/about-thrown.ts';
 import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import type { Mask } from '../../log/mask-secrets.ts';
@@ -87,10 +89,11 @@ async function answer(turn: RunningTurn, { deadLetter = false, isExcused = false
   agent.bus.tell('turn.started', () => named(turn));
   await appendInput(turn);
   refuseDeadLetter(turn, deadLetter, isExcused);
+  tellOtherPlan(turn);
   // A turn that was cancelled while it was queued does not start its layers.
   refuseWhenOver(turn);
   const { spanIds, turnId } = turn;
-  const about = { label: agent.address.agentName, id: turnId, mask: agent.mask, spanIds };
+  const about = { label: agent.address.agentName, id: turnId, mask: agent.mask, spanIds, plan: turn.plan };
   const span = turn.observer?.chain({ kind: 'turn', ...about }, undefined);
   turn.span = span;
   const result = await runChain<TurnResult>(turn, {
@@ -124,6 +127,16 @@ function originOf({ source: { kind, name }, callChain }: AgentEvent): InputOrigi
   return { kind, name, ...(caller === undefined ? {} : { instanceKey: caller.instanceKey }) };
 }
 
+/** Logs that the layers of a resumed turn are repeated with other code than at the start of the turn. */
+function tellOtherPlan({ agent, before, plan }: RunningTurn): void {
+  if (before.plan === undefined || plan === undefined || before.plan === plan) return;
+  const [first, now] = [before.plan, plan].map(shortDigest);
+  agent.log('warn', `The turn began with plan ${first} and goes on with plan ${now}: its turn layers run again.`, {
+    event: 'turn.plan_changed',
+    data: { before: before.plan, after: plan },
+  });
+}
+
 /**
  * Throws for a dead letter. Its input was already added to the conversation, so the input is not lost, but no turn runs
  * for it again.
@@ -152,7 +165,8 @@ async function enterSteps(turn: RunningTurn): Promise<TurnResult> {
   refuseWhenOver(turn);
   if (before.restorePoint === undefined) {
     const extensionState = agent.states.snapshot();
-    turn.log.write({ type: 'entered', metadata: recordedMetadata(turn.metadata, agent.mask), extensionState });
+    const metadata = recordedMetadata(turn.metadata, agent.mask);
+    turn.log.write({ type: 'entered', metadata, extensionState, ...defined({ plan: turn.plan }) });
   } else {
     restoreMetadata(turn, before.restorePoint.metadata);
     agent.states.restore(before.restorePoint.extensionState);

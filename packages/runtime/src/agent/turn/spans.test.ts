@@ -145,10 +145,12 @@ describe('the spans of a turn', () => {
   });
 
   test('ids are computed only when an event is observed', async () => {
+    const model = { provider: 'scripted', model: 'demo', options: { script: [calls, { say: 'done' }] } };
+    const agent = await startAgent({ agentName: 'quiet', models: { 'Model/demo': model }, tools: [echo] });
+    // The record of a step names the digest of the plan, which is computed once for all turns.
+    expect(agent.parts.planDigest()).toBeString();
     const hash = spyOn(Bun.CryptoHasher, 'hash');
     try {
-      const model = { provider: 'scripted', model: 'demo', options: { script: [calls, { say: 'done' }] } };
-      const agent = await startAgent({ agentName: 'quiet', models: { 'Model/demo': model }, tools: [echo] });
       const { result, stepCount } = await agent.handle(quietEvent);
       expect([result.finishReason, stepCount]).toEqual(['text_response', 2]);
       expect(hash).toHaveBeenCalledTimes(0);
