@@ -28,16 +28,19 @@ interface LayerPlaces {
   readonly bundleFolder: string;
 }
 
+/** Lets the layer call a tool. Such calls pass the `toolCall` chain and are effects. */
+interface LayerTools {
+  readonly tools: { call(name: string, args?: JsonObject): Promise<ToolCallResult> };
+}
+
 /** The actions that turn and step layers can take. */
-interface LayerPowers {
+interface LayerPowers extends LayerTools {
   readonly conversationState: ConversationState;
   /** A frozen view of the agent, its model, its tools, the other agents, the connections and the event. */
   readonly runtime: RuntimeView;
   readonly agents: MiddlewareAgentsApi;
   /** Lets the layer call a model. Such calls pass the `model` chain, are effects, and never stream to the user. */
   readonly model: { generate(request: GenerateRequest): Promise<ModelReply> };
-  /** Lets the layer call a tool. Such calls pass the `toolCall` chain and are effects. */
-  readonly tools: { call(name: string, args?: JsonObject): Promise<ToolCallResult> };
   /** Aborts when the turn is cancelled or exceeds its deadline. */
   readonly signal: AbortSignal;
   /** True when this turn was interrupted by a crash and now continues from its log. */
@@ -89,13 +92,23 @@ export interface StepMiddlewareContext extends ExecutionContext, LayerPlaces, La
   next(): Promise<StepResult>;
 }
 
+/** A layer that called a tool. */
+export interface ToolCaller {
+  /** The name of the layer's extension. */
+  readonly extension: string;
+  /** The place of the extension: swarm-wide, of the agent, or a declarative hook. */
+  readonly tier: 'swarm' | 'agent' | 'hook';
+}
+
 /**
  * The context of a layer around one tool call.
  *
  * **When it fires** — for every tool call: requested by the model or by an extension, or repeated by a resumed turn.
  * **Rules** — `args` that you assign before `next()` are checked against the tool's schema and given to the handler. To
- * refuse, return an error result without calling `next()`, and register with `mayShortCircuit: true`.
- * **Errors** — a throw becomes this call's error result; the turn continues.
+ * refuse, return an error result without calling `next()`, and register with `mayShortCircuit: true`. A layer that
+ * calls tools itself also runs for those calls: `callers` shows which extensions made a call.
+ * **Errors** — a throw becomes this call's error result; the turn continues. Calls of layers that are nested more than
+ * 8 deep get the error result `E_TOOL_DEPTH`.
  *
  * @example
  * api.pipeline.register('toolCall', (ctx) => {
@@ -103,11 +116,13 @@ export interface StepMiddlewareContext extends ExecutionContext, LayerPlaces, La
  *   return ctx.next();
  * });
  */
-export interface ToolCallMiddlewareContext extends ExecutionContext, LayerPlaces {
+export interface ToolCallMiddlewareContext extends ExecutionContext, LayerPlaces, LayerTools {
   readonly stepIndex: number;
   /** `{resource}__{export}`. */
   readonly toolName: string;
   readonly toolCallId: string;
+  /** The layers whose `tools.call` led to this call, outermost first; empty for a call of the model. */
+  readonly callers: readonly ToolCaller[];
   /**
    * The effect that the tool declares. It is `external` when the tool declares none, and for every tool that an
    * extension registers, because the runtime does not trust the annotations of such a tool.

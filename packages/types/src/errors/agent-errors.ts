@@ -298,6 +298,11 @@ export const agentErrors = {
     meaning: "The tool's config does not fit its schema.",
     suggestion: 'Correct the value that the message names.',
   },
+  E_TOOL_DEPTH: {
+    forPrograms: true,
+    meaning: 'A layer called a tool inside a call of a layer, more than 8 deep, so the tool was not run.',
+    suggestion: 'Call no tool from a `toolCall` layer while `ctx.callers` names its own extension.',
+  },
   E_TOOL_FAILED: {
     forPrograms: true,
     meaning: 'The tool threw an error that has no code of its own.',

@@ -72,7 +72,13 @@ export const toolErrors = {
   },
   E_HOOK_BLOCKED: {
     meaning: 'A hook blocked this turn, step or tool call: its command ended with exit code 2, or did not answer.',
-    suggestion: 'Read the reason in the message. The hooks of an agent are in the config of its extension `hooks`.',
+    suggestion:
+      'Read the reason in the message. The hooks of an agent are in its `spec.hooks` and in the config of its extension `hooks`.',
+  },
+  E_HOOK_FAILED: {
+    meaning: 'The tool call of a hook with `required: true` failed, so this turn, step or tool call failed, too.',
+    suggestion:
+      'Read the reason in the message. Correct the tool or the arguments of the hook, or leave out `required: true`.',
   },
   E_QUERY_DATA: {
     meaning: 'The tool `json-query` got no JSON: `data` or the file is not JSON, or both or neither were given.',

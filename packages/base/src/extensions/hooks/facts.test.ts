@@ -1,8 +1,13 @@
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { StepMiddlewareContext, ToolCallMiddlewareContext, TurnMiddlewareContext } from '@goondan/types';
-import { commandInput, stepFacts, toolCallFacts, turnFacts } from './facts.ts';
+import type {
+  ModelMiddlewareContext,
+  StepMiddlewareContext,
+  ToolCallMiddlewareContext,
+  TurnMiddlewareContext,
+} from '@goondan/types';
+import { commandInput, errorFacts, modelFacts, stepFacts, toolCallFacts, turnFacts } from './facts.ts';
 import { points } from './hook.ts';
 
 const page = readFileSync(join(import.meta.dir, '../../../../../docs/base/hooks.md'), 'utf8');
@@ -26,6 +31,13 @@ const call = {
   toolCallId: 'c',
   args: {},
 } as unknown as ToolCallMiddlewareContext;
+const model = {
+  ...where,
+  stepIndex: 0,
+  tools: [],
+  modelRef: 'Model/m',
+  messages: [],
+} as unknown as ModelMiddlewareContext;
 const toolResult = { toolCallId: 'c', toolName: 'x', status: 'ok' } as const;
 
 test('docs/base/hooks.md lists the points, and the facts of each', () => {
@@ -36,7 +48,17 @@ test('docs/base/hooks.md lists the points, and the facts of each', () => {
 
   expect(namesIn(cellOf('a turn'))).toEqual(['event', ...Object.keys(inputEvent), 'turn.post', 'result', 'text']);
   expect(added(turnFacts(turn, { turnId: 't', finishReason: 'text_response' }))).toEqual(['event', 'result']);
-  expect(namesIn(cellOf('a step'))).toEqual(['stepIndex', 'tools', 'step.post', 'result']);
+  expect(namesIn(cellOf('a step'))).toEqual([
+    'stepIndex',
+    'tools',
+    ...['step.llmCall', 'model', 'messages'],
+    ...['step.llmError', 'error', 'code', 'message', 'retryable', 'retryAfterMs'],
+    ...['step.post', 'result'],
+  ]);
+  expect(added(modelFacts(model))).toEqual(['stepIndex', 'tools', 'model', 'messages']);
+  const failure = errorFacts(step, { code: 'E_X', retryable: true, retryAfterMs: 5 });
+  expect(added(failure)).toEqual(['stepIndex', 'tools', 'error']);
+  expect(Object.keys(failure['error'] ?? {})).toEqual(['code', 'message', 'retryable', 'retryAfterMs']);
   expect(
     added(stepFacts(step, { status: 'completed', hasToolCalls: false, toolCalls: [], toolResults: [], metadata: {} })),
   ).toEqual(['stepIndex', 'tools', 'result']);

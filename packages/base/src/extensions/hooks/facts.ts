@@ -2,6 +2,7 @@
 import {
   type JsonObject,
   type JsonValue,
+  type ModelMiddlewareContext,
   type StepMiddlewareContext,
   type StepResult,
   textOf,
@@ -13,8 +14,8 @@ import {
 import { isObject } from '../../json/is-object.ts';
 import type { HookPoint } from './hook.ts';
 
-/** The context of the turn, step or tool call at which a hook runs. */
-export type Ctx = TurnMiddlewareContext | StepMiddlewareContext | ToolCallMiddlewareContext;
+/** The context of the turn, step, model call or tool call at which a hook runs. */
+export type Ctx = TurnMiddlewareContext | StepMiddlewareContext | ModelMiddlewareContext | ToolCallMiddlewareContext;
 
 export function turnFacts(ctx: TurnMiddlewareContext, result?: TurnResult): JsonObject {
   const { id, type, input, metadata } = ctx.inputEvent;
@@ -32,6 +33,24 @@ export function stepFacts(ctx: StepMiddlewareContext, result?: StepResult): Json
     tools: ctx.toolCatalog.map(({ name }) => name),
     ...(result === undefined ? {} : { result: toJson(result) }),
   };
+}
+
+/** Collects the facts before a model call: exactly what the model gets. */
+export function modelFacts(ctx: ModelMiddlewareContext): JsonObject {
+  return {
+    ...whereOf(ctx),
+    stepIndex: ctx.stepIndex,
+    tools: ctx.tools.map(({ name }) => name),
+    model: ctx.modelRef,
+    messages: toJson(ctx.messages),
+  };
+}
+
+/** Collects the facts after a failed model call. */
+export function errorFacts(ctx: StepMiddlewareContext, thrown: unknown): JsonObject {
+  const { code, retryable, retryAfterMs } = isObject(thrown) ? thrown : {};
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return { ...stepFacts(ctx), error: toJson({ code, message, retryable: retryable === true, retryAfterMs }) };
 }
 
 export function toolCallFacts(ctx: ToolCallMiddlewareContext, result?: ToolCallResult): JsonObject {
@@ -62,8 +81,14 @@ const eventNames: Record<HookPoint, string> = {
   'turn.pre': 'UserPromptSubmit',
   'turn.post': 'Stop',
   'step.pre': 'PreStep',
+  'step.config': 'StepConfig',
+  'step.tools': 'StepTools',
+  'step.blocks': 'StepBlocks',
+  'step.llmCall': 'PreModelCall',
+  'step.llmError': 'ModelCallFailed',
   'step.post': 'PostStep',
   'toolCall.pre': 'PreToolUse',
+  'toolCall.exec': 'ToolUse',
   'toolCall.post': 'PostToolUse',
 };
 

@@ -1,7 +1,20 @@
-/** A hook, as declared in the config. */
+/** A hook, as declared in `Agent.spec.hooks` or in the config. */
 import type { JsonObject } from '@goondan/types';
 
-export const points = ['turn.pre', 'turn.post', 'step.pre', 'step.post', 'toolCall.pre', 'toolCall.post'] as const;
+export const points = [
+  'turn.pre',
+  'turn.post',
+  'step.pre',
+  'step.config',
+  'step.tools',
+  'step.blocks',
+  'step.llmCall',
+  'step.llmError',
+  'step.post',
+  'toolCall.pre',
+  'toolCall.exec',
+  'toolCall.post',
+] as const;
 
 export type HookPoint = (typeof points)[number];
 
@@ -12,6 +25,8 @@ export interface Hook {
   readonly priority?: number;
   /** The tools to which the hook applies, at the points of a tool call; `*` matches any text. */
   readonly tool?: string;
+  /** If true, a failed tool call of the hook fails its turn, step or tool call. Otherwise it is only logged. */
+  readonly required?: boolean;
   readonly action: CommandHook | { readonly toolCall: { readonly tool: string; readonly args?: JsonObject } };
 }
 

@@ -6,7 +6,7 @@ import type { JsonObject } from '@goondan/types';
 import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
 import { extension, extensionFile, scriptedAgent } from '@goondan/runtime/testing';
 import { fillArguments, lookUp } from './fill-arguments.ts';
-import type { Hook } from './hook.ts';
+import { type Hook, points } from './hook.ts';
 
 let folder = '';
 beforeEach(() => void (folder = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-hooks-')))));
@@ -25,13 +25,19 @@ const sentinel = (seen: string[]) =>
     pipeline.register('toolCall', (ctx) => (seen.push(`${ctx.toolName} ${JSON.stringify(ctx.args)}`), ctx.next()));
   });
 
-async function open(hooks: readonly Hook[], seen: string[] = []) {
+/** The sentinel is inside the hooks, unless the hooks have the tier that they have in a bundle. */
+async function open(
+  hooks: readonly Hook[],
+  seen: string[] = [],
+  { maxStepRetries = 0, tier = 'agent' }: { maxStepRetries?: number; tier?: 'agent' | 'hook' } = {},
+) {
   const config = JSON.parse(JSON.stringify({ hooks })) as JsonObject;
   return scriptedAgent({
     workdir: folder,
     bundleFolder: folder,
-    policy: { maxStepRetries: 0 },
+    policy: { retryBaseMs: 0, maxStepRetries },
     script: [
+      { when: 'busy', fail: { message: 'busy', retryable: true, times: 1 } },
       { when: 'look', call: { tool: 'shop__look', args: { what: 'tea' } } },
       { afterTool: 'shop__look', say: 'saw {{result.error.code}}' },
       { say: 'You said: {{input}}' },
@@ -54,7 +60,15 @@ async function open(hooks: readonly Hook[], seen: string[] = []) {
       },
     ],
     extensions: [
-      extensionFile('hooks', join(import.meta.dir, '..', '..', '..'), './src/extensions/hooks/register.ts', config),
+      {
+        ...extensionFile(
+          'hooks',
+          join(import.meta.dir, '..', '..', '..'),
+          './src/extensions/hooks/register.ts',
+          config,
+        ),
+        tier,
+      },
       sentinel(seen),
     ],
   });
@@ -130,7 +144,7 @@ describe('a hook that calls a tool', () => {
 });
 
 describe('a hook that runs a command', () => {
-  test('passes JSON on standard input, in the format of other agents', async () => {
+  test('L-03 passes JSON on standard input, in the format of other agents', async () => {
     const hook = script('look.sh', 'cat > "$PWD/input.json"');
     const tested = await open([{ point: 'toolCall.pre', tool: 'shop__*', action: { command: [hook] } }]);
     expect((await tested.say('look')).text).toBe('saw ');
@@ -164,9 +178,11 @@ describe('a hook that runs a command', () => {
     await tested.close();
   });
 
-  test('exit 2 at a turn or a step ends the turn', async () => {
+  test('L-03 exit 2 at a turn or a step ends the turn', async () => {
     const hook = script('no.sh', 'exit 2');
-    for (const point of ['turn.pre', 'step.pre', 'turn.post'] as const) {
+    const blocking = points.filter((point) => !point.startsWith('toolCall.') && point !== 'step.llmError');
+    expect(blocking).toHaveLength(8);
+    for (const point of blocking) {
       const tested = await open([{ point, action: { command: [hook] } }]);
       expect((await tested.say('hello')).result).toMatchObject({
         finishReason: 'error',
@@ -174,6 +190,69 @@ describe('a hook that runs a command', () => {
       });
       await tested.close();
     }
+  });
+
+  test('L-03 exit 2 after a failed model call prevents the retry', async () => {
+    const hook = script('no.sh', 'cat > "$PWD/input.json"; exit 2');
+    const tested = await open([{ point: 'step.llmError', action: { command: [hook] } }], [], { maxStepRetries: 3 });
+    expect((await tested.say('busy')).result.error?.code).toBe('E_HOOK_BLOCKED');
+    expect(tested.requests).toHaveLength(1);
+    expect(JSON.parse(readFileSync(join(folder, 'input.json'), 'utf8'))).toMatchObject({
+      hook_event_name: 'ModelCallFailed',
+      goondan: { error: { message: 'busy', retryable: true } },
+    });
+    await tested.close();
+    const patient = await open([{ point: 'step.llmError', action: { command: ['true'] } }], [], { maxStepRetries: 3 });
+    expect((await patient.say('busy')).text).toBe('You said: busy');
+    await patient.close();
+  });
+
+  test('L-03 a command before a model call reads what the model gets', async () => {
+    const hook = script('read.sh', 'cat > "$PWD/input.json"');
+    const tested = await open([{ point: 'step.llmCall', action: { command: [hook] } }]);
+    await tested.say('hello');
+    expect(JSON.parse(readFileSync(join(folder, 'input.json'), 'utf8'))).toMatchObject({
+      hook_event_name: 'PreModelCall',
+      goondan: {
+        stepIndex: 0,
+        model: 'Model/scripted',
+        tools: ['shop__look', 'shop__note', 'shop__fail'],
+        messages: [{ role: 'user', content: 'hello' }],
+      },
+    });
+    await tested.close();
+  });
+
+  test('L-03 D-11 a hook that calls the tool it is at makes one call, which every layer and every command sees', async () => {
+    const seen: string[] = [];
+    const guard = (point: Hook['point']): Hook => ({
+      point,
+      action: { command: [script(`${point}.sh`, `echo ${point} >> "$PWD/guards"`)] },
+    });
+    const again: Hook = {
+      point: 'toolCall.pre',
+      action: { toolCall: { tool: 'shop__look', args: { what: 'again' } } },
+    };
+    const guards = [guard('toolCall.pre'), guard('toolCall.exec'), guard('toolCall.post')];
+    const tested = await open([again, ...guards], seen, { tier: 'hook' });
+    expect((await tested.say('look')).text).toBe('saw ');
+    expect(seen).toEqual(['shop__look {"what":"tea"}', 'shop__look {"what":"again"}']);
+    const once = ['toolCall.pre', 'toolCall.exec', 'toolCall.post'];
+    expect(readFileSync(join(folder, 'guards'), 'utf8').trim().split('\n')).toEqual([...once, ...once]);
+    await tested.close();
+  });
+
+  test('L-03 a command blocks the call of a hook, too', async () => {
+    const seen: string[] = [];
+    const no = script('no.sh', 'echo "no notes" >&2; exit 2');
+    const tested = await open(
+      [note('turn.pre', {}), { point: 'toolCall.exec', tool: 'shop__note', action: { command: [no] } }],
+      seen,
+    );
+    expect((await tested.say('hello')).text).toBe('You said: hello');
+    expect(seen).toEqual([]);
+    expect(tested.logs.map(({ message }) => message).join()).toContain('has blocked this: no notes');
+    await tested.close();
   });
 
   test('any other exit code is a warning', async () => {
@@ -289,9 +368,18 @@ describe('in a bundle', () => {
     ]);
   });
 
+  test.each(points)('D-11 a hook at %s may call a tool', async (point) => {
+    writeFileSync(
+      join(folder, 'goondan.yaml'),
+      bundle(`{ point: ${point}, required: true, action: { toolCall: { tool: x__y } } }`),
+    );
+    expect((await loadBundle(folder, { environment: {} })).errors).toEqual([]);
+  });
+
   test.each([
-    ['{ point: toolCall.pre, action: { toolCall: { tool: x__y } } }', 'a tool call at a tool call'],
+    ["{ point: turn.pre, required: true, action: { command: ['true'] } }", 'a required command'],
     ["{ point: turn.pre, tool: x, action: { command: ['true'] } }", 'a tool at a turn'],
+    ["{ point: step.llmCall, tool: x, action: { command: ['true'] } }", 'a tool at a model call'],
     ["{ point: turn.mid, action: { command: ['true'] } }", 'an unknown point'],
     ['{ point: turn.pre, action: {} }', 'no action'],
     ["{ point: turn.pre, action: { command: ['true'], toolCall: { tool: x } } }", 'two actions'],

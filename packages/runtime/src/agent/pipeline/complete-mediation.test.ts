@@ -250,6 +250,45 @@ describe('every tool call passes the sentinels', () => {
   });
 });
 
+describe('every tool call inside a tool call passes the sentinels', () => {
+  test.each(['swarm', 'agent', 'hook'] as const)(
+    'P-19 from ctx.tools.call in toolCall layers, before and after next(), from the %s tier',
+    async (tier) => {
+      const watched = watch();
+      const calling = (name: string) =>
+        extension(
+          name,
+          ({ pipeline }) =>
+            pipeline.register('toolCall', async (ctx) => {
+              if (ctx.callers.length > 0) return ctx.next();
+              await ctx.tools.call('inner__run');
+              const result = await ctx.next();
+              await ctx.tools.call('nowhere__run');
+              await ctx.tools.call('inner__run');
+              return result;
+            }),
+          { tier },
+        );
+      const agent = await scriptedAgent({
+        model: watched.model([{ when: 'go', call: { tool: 'declared__run' } }, { say: 'done' }]),
+        tools: [watched.tool('declared'), watched.tool('inner')],
+        extensions: [calling('calling'), ...watched.sentinels, calling('calling-too')],
+      });
+      expect((await agent.say('go')).text).toBe('done');
+      const inner = Array<string>(4).fill('inner__run');
+      expect(of('toolCall', watched.seen).toSorted()).toEqual([
+        'declared__run',
+        ...inner,
+        'nowhere__run',
+        'nowhere__run',
+      ]);
+      expect(new Set(watched.handlerRuns).size).toBe(5);
+      expect(watched.handlerRuns).toHaveLength(5);
+      expect(watched.escaped).toEqual([]);
+    },
+  );
+});
+
 describe('every agent call passes the sentinels', () => {
   test('P-19 from turn layers, step layers and tools, it passes the called agent’s chains', async () => {
     const caller = watch();

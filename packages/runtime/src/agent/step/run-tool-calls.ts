@@ -19,7 +19,7 @@ export async function runToolCalls(
   const asks = parts.map((part): ToolCallAsk => {
     const { toolCallId, toolName, input } = part;
     const key = `${step.stepIndex}/call/${toolCallId}`;
-    return { toolCallId, toolName, input, isCut: part === cutPart, step, key, message };
+    return { toolCallId, toolName, input, isCut: part === cutPart, step, key, message, callers: [], outer: undefined };
   });
   const results = new Map<ToolCallAsk, ToolCallResult>();
   const isParallel = (ask: ToolCallAsk) => turn.agent.tools.get(ask.toolName)?.parallel === true;

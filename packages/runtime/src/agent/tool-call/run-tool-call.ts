@@ -19,12 +19,13 @@ import { ToolCallContext } from './tool-call-context.ts';
 export async function runToolCall(turn: RunningTurn, ask: ToolCallAsk): Promise<ToolCallResult> {
   const { agent } = turn;
   const { toolCallId, toolName, key, step } = ask;
+  const refusal = findRefusal(ask);
   const startedAt = agent.clock.elapsed();
   const call = startCall(turn, ask);
   const named = () => previewCall(turn, call);
   agent.bus.tell('tool.called', named);
-  const observer = ask.isCut === true ? undefined : turn.observer;
-  const span = observer?.chain(
+  const observer = refusal === undefined ? turn.observer : undefined;
+  call.span = observer?.chain(
     {
       kind: 'toolCall',
       label: toolName,
@@ -37,14 +38,13 @@ export async function runToolCall(turn: RunningTurn, ask: ToolCallAsk): Promise<
       input: () => call.preview(),
       thrown: () => call.thrown,
     },
-    (step ?? turn).span,
+    around(turn, ask).span,
   );
   try {
-    // Layers do not see an incomplete call, because a layer might ask a person about it or act on it.
-    if (ask.isCut === true) throw cutOff(toolName);
+    if (refusal !== undefined) throw refusal;
     const given = await runChain<ToolCallResult>(turn, {
       kind: 'toolCall',
-      span,
+      span: call.span,
       contextFor: (asking, next) => new ToolCallContext(turn, call, asking, next),
       core: () => invokeTool(turn, call),
       problemWith: (value) => problemWithToolCallResult(value, toolCallId, toolName),
@@ -82,9 +82,11 @@ function startCall(turn: RunningTurn, ask: ToolCallAsk): RunningToolCall {
   const call: RunningToolCall = {
     ...ask,
     stepIndex: step?.stepIndex ?? turn.stepCount,
-    spanIds: (step ?? turn).spanIds.inside(key),
+    spanIds: around(turn, ask).spanIds.inside(key),
+    span: undefined,
     approvals: new CallApprovals(toolName),
     args: copyArguments(input) ?? placeholder,
+    runInside: (inner) => runToolCall(turn, inner),
     preview: () => (preview ??= previewArguments(input, turn.agent.mask)),
     // Arguments that were not an object are rejected in their original form, unless a layer replaced them.
     finalArguments: () => (isUntouched(call.args, placeholder) ? input : call.args),
@@ -92,9 +94,27 @@ function startCall(turn: RunningTurn, ask: ToolCallAsk): RunningToolCall {
   return call;
 }
 
-function cutOff(toolName: string): GoondanError {
-  const message = `"${toolName}" was not run: the reply ended at its limit of tokens, and the call may be incomplete.`;
-  return new GoondanError('E_REPLY_TRUNCATED', message);
+/** Returns the part of the turn in which the call happens: the call of whose layer it is, or the step, or the turn. */
+function around(turn: RunningTurn, { outer, step }: ToolCallAsk): Pick<RunningTurn, 'span' | 'spanIds'> {
+  return outer ?? step ?? turn;
+}
+
+/** The maximum number of layers' calls inside each other. */
+const MOST_NESTED = 8;
+
+/**
+ * Returns the reason why a call does not even reach the layers. Layers do not see an incomplete call, because a layer
+ * might ask a person about it or act on it. Layers do not see a call that is nested too deep, because one of them would
+ * make the next call.
+ */
+function findRefusal({ toolName, isCut, callers }: ToolCallAsk): GoondanError | undefined {
+  if (isCut === true) {
+    const message = `"${toolName}" was not run: the reply ended at its limit of tokens, and the call may be incomplete.`;
+    return new GoondanError('E_REPLY_TRUNCATED', message);
+  }
+  if (callers.length <= MOST_NESTED) return undefined;
+  const message = `"${toolName}" was not run: extension "${callers.at(-1)?.extension}" called it inside ${MOST_NESTED} calls of layers.`;
+  return new GoondanError('E_TOOL_DEPTH', message);
 }
 
 /** Copies the arguments for layers to read and change. Returns `undefined` when they are not a JSON object. */

@@ -1,5 +1,6 @@
 /** One tool call: the request, and its state on the way through the toolCall chain. */
-import type { JsonObject, JsonValue, Message } from '@goondan/types';
+import type { JsonObject, JsonValue, Message, ToolCaller, ToolCallResult } from '@goondan/types';
+import type { ChainSpan } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import type { RunningStep } from '../turn-state/running-turn.ts';
 import type { CallApprovals } from './call-approvals.ts';
@@ -20,6 +21,10 @@ export interface ToolCallAsk {
   readonly key: string;
   /** The message with the call; undefined for a call by a layer. */
   readonly message: Message | undefined;
+  /** The layers that made this call, outermost first; empty for a call by the model. */
+  readonly callers: readonly ToolCaller[];
+  /** The call whose layer made this call. Undefined for a call by the model, or by a layer of a turn or a step. */
+  readonly outer: RunningToolCall | undefined;
 }
 
 /** The state of a call in the chain. Layers may change only `args`. */
@@ -27,10 +32,14 @@ export interface RunningToolCall extends ToolCallAsk {
   readonly stepIndex: number;
   /** The span ids of this call. */
   readonly spanIds: SpanIds;
+  /** The span of the call's chain, once it has started; only if the turn is traced or recorded. */
+  span: ChainSpan | undefined;
   readonly approvals: CallApprovals;
   args: JsonObject;
   /** The error that the handler threw. */
   thrown?: unknown;
+  /** Runs a call that a layer of this call makes. */
+  runInside(ask: ToolCallAsk): Promise<ToolCallResult>;
   /** Returns a short form of the input for watchers, with secrets masked. */
   preview(): string;
   /** Returns the unchecked arguments that the handler would get now. */

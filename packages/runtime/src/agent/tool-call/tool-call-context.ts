@@ -2,6 +2,8 @@ import type { ApprovalApi, JsonObject } from '@goondan/types';
 import { isPlainObject } from '../../json/copy-json.ts';
 import { copyArguments } from './check-tool-call.ts';
 import { askForApproval } from './ask-for-approval.ts';
+import { askForLayer } from './ask-for-layer.ts';
+import { askingLayer } from '../pipeline/layer-context.ts';
 import { subjectOf, TurnLayerContext, turnOf } from '../turn-state/execution-context.ts';
 import type { RunningToolCall } from './running-tool-call.ts';
 
@@ -15,6 +17,16 @@ export class ToolCallContext extends TurnLayerContext<RunningToolCall> {
   }
   get toolCallId() {
     return this[subjectOf].toolCallId;
+  }
+  get callers() {
+    return this[subjectOf].callers;
+  }
+  get tools() {
+    const turn = this[turnOf];
+    const call = this[subjectOf];
+    const layer = this[askingLayer];
+    const ask = { turn, step: call.step, layer, scope: `${call.key}/${layer.layer.extension}` };
+    return { call: (name: string, args: JsonObject = {}) => call.runInside(askForLayer(ask, name, args, call)) };
   }
   get effects() {
     const tool = this[turnOf].agent.tools.get(this.toolName);

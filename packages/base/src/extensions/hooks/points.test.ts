@@ -1,0 +1,366 @@
+// The twelve points of 003 §3.2 in the order of 003 §7 and §11.2, on the layers of the onion.
+import { describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import type { ExtensionRegister, JsonObject } from '@goondan/types';
+import { extension, extensionFile, scriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
+import { type Hook, type HookPoint, points } from './hook.ts';
+
+const base = join(import.meta.dir, '..', '..', '..');
+const textIn = (value: unknown) => (typeof value === 'string' ? value : '');
+
+/** The extension `hooks` with these hooks. */
+function hooksExtension(hooks: readonly Hook[], tier: 'hook' | 'swarm' = 'hook') {
+  // Safe: hooks are JSON.
+  const config = { hooks } as unknown as JsonObject;
+  return { ...extensionFile('hooks', base, './src/extensions/hooks/register.ts', config), tier };
+}
+
+/** A hook that notes its id with a tool. */
+const noting = (point: HookPoint, id: string, more: Partial<Hook> = {}): Hook => ({
+  point,
+  action: { toolCall: { tool: 'log__note', args: { id } } },
+  ...more,
+});
+
+/** Starts an agent whose first model call fails, whose second calls `shop__look`, and whose third answers. */
+async function open(
+  happened: string[],
+  extensions: NonNullable<ScriptedAgentOptions['extensions']>,
+  more: ScriptedAgentOptions = {},
+) {
+  return scriptedAgent({
+    policy: { retryBaseMs: 0 },
+    script: [
+      { when: 'look', fail: { message: 'busy', retryable: true, times: 1 } },
+      { when: 'look', call: { tool: 'shop__look' } },
+      { afterTool: 'shop__look', say: 'saw {{result.error.code}}' },
+      { say: 'You said: {{input}}' },
+    ],
+    tools: [
+      {
+        name: 'shop',
+        exports: [{ name: 'look', description: 'Looks.' }],
+        handlers: { look: () => void happened.push('tool') },
+      },
+      {
+        name: 'log',
+        exports: [
+          { name: 'note', description: 'Notes.' },
+          { name: 'fail', description: 'Fails.' },
+        ],
+        handlers: {
+          note: (_ctx, { id }) => void happened.push(textIn(id)),
+          fail: () => {
+            throw new Error('full');
+          },
+        },
+      },
+    ],
+    extensions,
+    ...more,
+  });
+}
+
+/** A code extension with a layer of each kind, which notes where it enters and leaves. Hooks' own calls are left out. */
+function codeExtension(name: string, happened: string[]): ExtensionRegister<{ readonly priority: number }> {
+  return ({ pipeline }, { priority }) => {
+    const around = async <Result>(
+      before: string,
+      after: string,
+      next: () => Promise<Result>,
+      failed = after,
+    ): Promise<Result> => {
+      happened.push(`${name} ${before}`);
+      try {
+        const result = await next();
+        happened.push(`${name} ${after}`);
+        return result;
+      } catch (error) {
+        happened.push(`${name} ${failed}`);
+        throw error;
+      }
+    };
+    const options = { priority };
+    pipeline.register('turn', (ctx) => around('turn.pre', 'turn.post', () => ctx.next()), options);
+    pipeline.register('step', (ctx) => around('step.pre', 'step.post', () => ctx.next(), 'step.llmError'), options);
+    pipeline.register('model', (ctx) => around('step.llmCall', 'step.llmCall end', () => ctx.next()), options);
+    pipeline.register(
+      'toolCall',
+      (ctx) => (ctx.callers.length > 0 ? ctx.next() : around('toolCall.pre', 'toolCall.post', () => ctx.next())),
+      options,
+    );
+  };
+}
+
+interface Declared {
+  readonly name: string;
+  readonly priority: number;
+}
+
+/**
+ * The model: 003 §11.2 as a list, without any code of the runtime. `codes` and `hooks` are in the order of the bundle.
+ * §7.1 and §7.2: lower priority first, equal ones in order. §7.3: all extensions, then all hooks. A code extension has
+ * no code at the points that it does not name. On the onion, code after `next()` runs from the inside to the outside.
+ */
+function modelOf(codes: readonly Declared[], hooks: readonly (Declared & { readonly point: HookPoint })[]): string[] {
+  const inOrder = <Item extends Declared>(items: readonly Item[]): Item[] => {
+    const levels = [...new Set(items.map(({ priority }) => priority))].toSorted((one, other) => one - other);
+    return levels.flatMap((level) => items.filter(({ priority }) => priority === level));
+  };
+  const happened: string[] = [];
+  const hooksAt = (point: HookPoint) => {
+    for (const { name } of inOrder(hooks.filter((hook) => hook.point === point))) happened.push(name);
+  };
+  const enter = (point: string) => inOrder(codes).forEach(({ name }) => happened.push(`${name} ${point}`));
+  const leave = (point: string) =>
+    inOrder(codes)
+      .toReversed()
+      .forEach(({ name }) => happened.push(`${name} ${point}`));
+  const pre = (point: HookPoint) => (enter(point), hooksAt(point));
+  const post = (point: HookPoint) => (hooksAt(point), leave(point));
+
+  pre('turn.pre');
+  for (const outcome of ['fails', 'calls', 'answers']) {
+    pre('step.pre');
+    hooksAt('step.config');
+    hooksAt('step.tools');
+    hooksAt('step.blocks');
+    pre('step.llmCall');
+    leave('step.llmCall end');
+    if (outcome === 'fails') {
+      post('step.llmError');
+      continue;
+    }
+    if (outcome === 'calls') {
+      pre('toolCall.pre');
+      hooksAt('toolCall.exec');
+      happened.push('tool');
+      post('toolCall.post');
+    }
+    post('step.post');
+  }
+  post('turn.post');
+  return happened;
+}
+
+describe('L-03 D-11 twelve points, two extensions and all orders of priorities', () => {
+  const levels = [-1, 0, 7];
+  const hookLevels = levels.flatMap((one) => levels.flatMap((two) => levels.map((three) => [one, two, three])));
+  const codeLevels = [
+    [0, 0],
+    [5, 0],
+    [0, 5],
+  ];
+
+  test.each(codeLevels)('L-03 D-11 happen in the order of 003 §7: extensions %d and %d', async (first, second) => {
+    for (const priorities of hookLevels) {
+      const happened: string[] = [];
+      const codes = [
+        { name: 'a', priority: first ?? 0 },
+        { name: 'b', priority: second ?? 0 },
+      ];
+      // The points come in turns, so that the list is in no point's order.
+      const declared = priorities.flatMap((priority, index) =>
+        points.toReversed().map((point) => ({ point, priority, name: `${point} #${index}` })),
+      );
+      const hooks = declared.map(({ point, priority, name }) =>
+        noting(point, name, priority === 0 ? {} : { priority }),
+      );
+      const agent = await open(happened, [
+        hooksExtension(hooks),
+        ...codes.map(({ name, priority }) => extension(name, codeExtension(name, happened), { config: { priority } })),
+      ]);
+      expect((await agent.say('look')).text).toBe('saw ');
+      expect(happened, `priorities ${priorities.join()}`).toEqual(modelOf(codes, declared));
+      await agent.close();
+    }
+  });
+});
+
+describe('a tool call of a hook', () => {
+  test('P-19 L-03 passes the sentinels, from every point', async () => {
+    const seen: string[] = [];
+    const escaped: string[] = [];
+    const inside = { outer: 0, inner: 0 };
+    const sentinel = (place: 'outer' | 'inner', tier: 'swarm' | 'hook') =>
+      extension(
+        `sentinel-${place}`,
+        ({ pipeline }) =>
+          pipeline.register('toolCall', async (ctx) => {
+            if (ctx.toolName !== 'log__note') return ctx.next();
+            if (place === 'outer') seen.push(textIn(ctx.args['id']));
+            inside[place]++;
+            try {
+              return await ctx.next();
+            } finally {
+              inside[place]--;
+            }
+          }),
+        { tier },
+      );
+    const happened: string[] = [];
+    const note = happened.push.bind(happened);
+    happened.push = (...ids) => {
+      if (ids[0] !== 'tool' && (inside.outer !== 1 || inside.inner !== 1)) escaped.push(...ids);
+      return note(...ids);
+    };
+    const agent = await open(happened, [
+      sentinel('outer', 'swarm'),
+      hooksExtension(points.map((point) => noting(point, point))),
+      sentinel('inner', 'hook'),
+    ]);
+    await agent.say('look');
+    expect(new Set(seen)).toEqual(new Set(points));
+    expect(seen).toEqual(happened.filter((id) => id !== 'tool'));
+    expect(escaped).toEqual([]);
+    await agent.close();
+  });
+
+  test('D-11 does not start tool calls of hooks, also of another hooks extension or deeper inside', async () => {
+    const happened: string[] = [];
+    const nested: string[] = [];
+    const second = hooksExtension([noting('toolCall.pre', 'second'), noting('turn.pre', 'second turn')]);
+    const agent = await open(happened, [
+      hooksExtension([noting('toolCall.pre', 'first')]),
+      { ...second, resource: { ...second.resource, metadata: { name: 'more-hooks' } } },
+      // A code layer that calls a tool inside the calls of hooks.
+      extension('deeper', ({ pipeline }) =>
+        pipeline.register('toolCall', async (ctx) => {
+          if (ctx.callers.length === 1) await ctx.tools.call('log__note', { id: 'deeper' });
+          nested.push(ctx.callers.map(({ extension: by }) => by).join('>'));
+          return ctx.next();
+        }),
+      ),
+    ]);
+    await agent.say('look');
+    expect(happened).toEqual(['deeper', 'second turn', 'deeper', 'first', 'deeper', 'second', 'tool']);
+    expect(nested).toContain('hooks>deeper');
+    await agent.close();
+  });
+
+  test('D-11 runs for a tool call of a code layer', async () => {
+    const happened: string[] = [];
+    const agent = await open(happened, [
+      hooksExtension([noting('toolCall.pre', 'hook', { tool: 'shop__*' })]),
+      extension('calling', ({ pipeline }) =>
+        pipeline.register('turn', async (ctx) => {
+          await ctx.tools.call('shop__look');
+          return ctx.next();
+        }),
+      ),
+    ]);
+    await agent.say('hello');
+    expect(happened).toEqual(['hook', 'tool']);
+    await agent.close();
+  });
+
+  const failing = (point: HookPoint, required?: boolean): Hook => ({
+    id: 'doomed',
+    point,
+    ...(required === undefined ? {} : { required }),
+    action: { toolCall: { tool: 'log__fail' } },
+  });
+
+  test.each(points)('L-03 is only a warning when it fails at %s', async (point) => {
+    const agent = await open([], [hooksExtension([failing(point)])]);
+    expect((await agent.say('look')).text).toBe('saw ');
+    expect(agent.logs.map(({ level, message }) => `${level} ${message}`)).toContain(
+      'warn Hook "doomed": log__fail failed: full',
+    );
+    await agent.close();
+  });
+
+  test.each(points)('L-03 is E_HOOK_FAILED when it fails at %s and is required', async (point) => {
+    const agent = await open([], [hooksExtension([failing(point, true)])], {
+      policy: { retryBaseMs: 0, maxStepRetries: 3 },
+    });
+    const { text, result, stepCount } = await agent.say('look');
+    if (point.startsWith('toolCall.')) {
+      expect(text).toBe('saw E_HOOK_FAILED');
+    } else {
+      const message = 'Hook "doomed" is required, but log__fail failed: full';
+      expect(result).toMatchObject({ finishReason: 'error', error: { code: 'E_HOOK_FAILED', message } });
+      // The failure at `step.llmError` replaces the retryable one, so that the step is not retried.
+      expect(stepCount).toBe(point === 'turn.post' ? 2 : 0);
+    }
+    await agent.close();
+  });
+});
+
+describe('step.llmError', () => {
+  test('L-03 knows the failure, and leaves the decision to retry to the runtime', async () => {
+    const happened: string[] = [];
+    const args = { id: { expr: 'error.message' } };
+    const agent = await open(happened, [
+      hooksExtension([{ point: 'step.llmError', action: { toolCall: { tool: 'log__note', args } } }]),
+      extension('watching', ({ pipeline }) =>
+        pipeline.register('step', async (ctx) => {
+          try {
+            return await ctx.next();
+          } catch (error) {
+            happened.push('caught outside');
+            throw error;
+          }
+        }),
+      ),
+    ]);
+    expect((await agent.say('look')).text).toBe('saw ');
+    expect(happened).toEqual(['busy', 'caught outside', 'tool']);
+    await agent.close();
+  });
+
+  test('D-11 does not happen when another hook fails, or a code layer answers for the model', async () => {
+    const happened: string[] = [];
+    const required = { required: true, action: { toolCall: { tool: 'log__fail' } } } as const;
+    const failed = await open(happened, [
+      hooksExtension([noting('step.llmError', 'error'), { point: 'step.llmCall', ...required }]),
+    ]);
+    expect((await failed.say('hello')).result.error?.code).toBe('E_HOOK_FAILED');
+    await failed.close();
+    const recovered = await open(happened, [
+      hooksExtension([noting('step.llmError', 'error')]),
+      extension('recovering', ({ pipeline }) =>
+        pipeline.register('model', (ctx) =>
+          ctx.next().catch(() => ({
+            content: [{ type: 'text' as const, text: 'instead' }],
+            finishReason: 'stop' as const,
+            usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+          })),
+        ),
+      ),
+    ]);
+    expect((await recovered.say('look')).text).toBe('instead');
+    expect(happened).toEqual([]);
+    await recovered.close();
+  });
+
+  test('D-11 happens when a code layer fails the model call', async () => {
+    const happened: string[] = [];
+    const agent = await open(happened, [
+      hooksExtension([noting('step.llmError', 'error'), noting('step.llmCall', 'call')]),
+      extension('refusing', ({ pipeline }) =>
+        pipeline.register('model', () => Promise.reject(new Error('too expensive'))),
+      ),
+    ]);
+    expect((await agent.say('hello')).result.error?.message).toBe('too expensive');
+    expect(happened).toEqual(['error']);
+    await agent.close();
+  });
+});
+
+test('D-11 step.llmCall does not happen for a model call of an extension', async () => {
+  const happened: string[] = [];
+  const agent = await open(happened, [
+    hooksExtension([noting('step.llmCall', 'call')]),
+    extension('asking', ({ pipeline }) =>
+      pipeline.register('turn', async (ctx) => {
+        await ctx.model.generate({ messages: [{ role: 'user', content: 'hello' }] });
+        return ctx.next();
+      }),
+    ),
+  ]);
+  await agent.say('hello');
+  expect(agent.requests).toHaveLength(2);
+  expect(happened).toEqual(['call']);
+  await agent.close();
+});

@@ -1,0 +1,22 @@
+import type { JsonObject } from '@goondan/types';
+import type { LayerAsk } from '../turn-state/running-turn.ts';
+import type { RunningToolCall, ToolCallAsk } from './running-tool-call.ts';
+
+/**
+ * Makes a layer's own tool call, which is not part of the conversation. `outer`: the call whose layer calls the tool;
+ * undefined for a layer of a turn or a step.
+ */
+export function askForLayer(
+  { turn, step, scope, layer }: LayerAsk,
+  toolName: string,
+  input: JsonObject,
+  outer: RunningToolCall | undefined,
+): ToolCallAsk {
+  const key = turn.effects.nextKey(scope, 'tool');
+  // A resumed turn must make the same id again, as for every tool call.
+  const toolCallId = `${turn.turnId}:${key}`;
+  const { extension, tier } = layer.layer;
+  // Frozen, because the layers of this call and of all calls inside it share the list.
+  const callers = Object.freeze([...(outer?.callers ?? []), Object.freeze({ extension, tier })]);
+  return { toolCallId, toolName, input, step, key, message: undefined, callers, outer };
+}
