@@ -71,7 +71,7 @@ export async function durableAgent(journal: Journal, steps: number, { layers = 0
   const traces = openTurnTraces({
     open: () => journal.openTraces(agent.parts.address),
     clock: systemClock,
-    extensions: [],
+    extensions: () => [],
     report: (problem) => console.error(problem),
   });
   let count = 0;

@@ -46,6 +46,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'model-call',
     'step',
     'turn',
+    'change',
     'start',
     'replay',
     'process',

@@ -29,6 +29,7 @@ export interface AgentReconcile {
 }
 
 type Part = DeclaredExtension | DeclaredTool;
+type DeclaredParts = Pick<DeclaredAgent, 'extensions' | 'tools'>;
 
 export function reconcileAgent(running: DeclaredAgent, wanted: DeclaredAgent): AgentReconcile {
   const parts = compare(new Map(digestsOf(running)), new Map(digestsOf(wanted)));
@@ -62,7 +63,7 @@ export function declarationDigest(part: Part): string {
  * Lists the files of the bundle to import anew: those of added and updated parts, without the files that a retained
  * part has, too. These are unchanged, because the digest of the retained part covers them.
  */
-export function filesToRefresh(running: DeclaredAgent, wanted: DeclaredAgent): readonly string[] {
+export function filesToRefresh(running: DeclaredParts, wanted: DeclaredParts): readonly string[] {
   const before = byIdentity(running);
   const isRetained = (part: Part) => {
     const old = before.get(identityOf(part));
@@ -74,11 +75,11 @@ export function filesToRefresh(running: DeclaredAgent, wanted: DeclaredAgent): r
   return [...changed].filter((path) => !retained.has(path)).toSorted();
 }
 
-function partsOf({ extensions = [], tools = [] }: DeclaredAgent): readonly Part[] {
+function partsOf({ extensions = [], tools = [] }: DeclaredParts): readonly Part[] {
   return [...extensions, ...tools];
 }
 
-function byIdentity(agent: DeclaredAgent): Map<string, Part> {
+function byIdentity(agent: DeclaredParts): Map<string, Part> {
   return new Map(partsOf(agent).map((part) => [identityOf(part), part]));
 }
 

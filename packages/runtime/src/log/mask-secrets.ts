@@ -14,6 +14,8 @@ export interface Mask {
   readonly beginning?: (text: string) => string;
   /** True if a secret may appear as a JSON number. Otherwise numbers are not looked at. */
   readonly hasNumbers?: boolean;
+  /** True if there is no secret, so that values need not be looked at. */
+  readonly isEmpty?: boolean;
 }
 
 export interface SecretMask extends Mask {
@@ -22,7 +24,10 @@ export interface SecretMask extends Mask {
 }
 
 /** A mask that replaces nothing. */
-export const noSecrets: SecretMask = Object.assign((text: string) => text, { search: () => new FormSearch([]) });
+export const noSecrets: SecretMask = Object.assign((text: string) => text, {
+  search: () => new FormSearch([]),
+  isEmpty: true,
+});
 
 export function maskSecrets(secrets: readonly string[]): SecretMask {
   if (secrets.every(({ length }) => length < SHORTEST_SECRET)) return noSecrets;
@@ -34,6 +39,31 @@ export function maskSecrets(secrets: readonly string[]): SecretMask {
   };
   const beginning = (text: string) => new MaskedStream({ search }).push(text);
   return Object.assign(mask, { search, beginning, hasNumbers: haveNumbers(secrets) });
+}
+
+/** A mask that gets more secrets while it is in use. A secret stays masked forever. */
+export interface GrowingMask extends SecretMask {
+  add(secrets: readonly string[]): void;
+}
+
+export function growingMask(secrets: readonly string[]): GrowingMask {
+  const known = new Set(secrets);
+  let current = maskSecrets(secrets);
+  const mask = (text: string) => current(text);
+  return Object.defineProperties(mask, {
+    search: { value: () => current.search() },
+    beginning: { value: (text: string) => maskBeginning(text, current) },
+    hasNumbers: { get: () => current.hasNumbers },
+    isEmpty: { get: () => current.isEmpty },
+    add: {
+      value(more: readonly string[]) {
+        if (more.every((secret) => known.has(secret))) return;
+        for (const secret of more) known.add(secret);
+        current = maskSecrets([...known]);
+      },
+    },
+    // Safe: the properties above are those of a growing mask.
+  }) as unknown as GrowingMask;
 }
 
 /** Masks a text that was cut: its end may be the beginning of a secret, and is then left out. */
@@ -55,7 +85,7 @@ export function maskTexts(value: JsonValue, mask: Mask): JsonValue {
 }
 
 function maskValue(value: JsonValue, mask: Mask, hasNumbers: boolean): JsonValue {
-  if (mask === noSecrets) return value;
+  if (mask.isEmpty === true) return value;
   if (typeof value === 'string') return mask(value);
   if (hasNumbers && typeof value === 'number') return maskNumber(value, mask);
   if (Array.isArray(value)) {

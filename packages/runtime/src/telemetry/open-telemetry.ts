@@ -13,14 +13,15 @@ import { TurnSpans } from './turn-spans.ts';
 const send = globalThis.fetch;
 const { pid } = process;
 
-/** Opens the telemetry. `agent.modelRef`: the agent's own model; the first of `agent.models` when absent. */
+/** `modelRef`: the agent's own model; the first of `models` when absent. */
+export type SpannedAgent = Pick<TurnPlace, 'models'> & { readonly modelRef?: string };
+
+/** Opens the telemetry. */
 export function openTelemetry(
   settings: TelemetrySettings,
-  agent: Pick<TurnPlace, 'models'> & { readonly modelRef?: string },
   { clock, report }: Pick<SpanExporterDeps, 'clock' | 'report'>,
 ) {
   const { endpoint, hasContent, resource } = settings;
-  const { models, modelRef = Object.keys(models)[0] ?? '' } = agent;
   const swarm = resource['goondan.swarm'] ?? '';
   const ofProcess = {
     ...resource,
@@ -38,8 +39,8 @@ export function openTelemetry(
     report: (level, message) => report(level, `${showEndpoint(endpoint)}: ${message}`),
   });
   return {
-    /** Creates the listener for one turn. */
-    listen: (): TurnListener =>
+    /** Creates the listener for one turn of the agent. */
+    listen: ({ models, modelRef = Object.keys(models)[0] ?? '' }: SpannedAgent): TurnListener =>
       new TurnSpans({ swarm, modelRef, models, hasContent }, (source) => exporter.add(source)),
     /** Sends the remaining spans, within `withinMs`. Never rejects. */
     finish: (withinMs: number) => exporter.finish(withinMs),

@@ -48,7 +48,12 @@ export async function recordInMemory(
     const lines: string[] = [];
     const append = async (given: readonly TurnLine[]) => void lines.push(...given.flatMap((line) => line.text() ?? []));
     const writer = { append, close: async () => undefined };
-    const traces = openTurnTraces({ open: async () => writer, clock: systemClock, extensions, report: fail });
+    const traces = openTurnTraces({
+      open: async () => writer,
+      clock: systemClock,
+      extensions: () => extensions,
+      report: fail,
+    });
     const event = {
       id: `event-${number}`,
       type: 'test',

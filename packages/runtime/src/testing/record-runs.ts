@@ -78,7 +78,12 @@ export async function recordRuns(input: string, runs: readonly RunOfTurn[]): Pro
     const append = async (given: readonly TurnLine[]) =>
       void written.push(...given.flatMap((line) => line.text() ?? []));
     const writer = { append, close: async () => undefined };
-    const traces = openTurnTraces({ open: async () => writer, clock: systemClock, extensions, report: fail });
+    const traces = openTurnTraces({
+      open: async () => writer,
+      clock: systemClock,
+      extensions: () => extensions,
+      report: fail,
+    });
     const observer = watchTurn(systemClock, [traces.listen()]);
     const turn = agent.handle(asked, { observer, ...(signal && { signal }) });
     // The turn of an exited process may fail, but nothing awaits it.

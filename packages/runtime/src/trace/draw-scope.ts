@@ -27,16 +27,19 @@ export interface DrawScope {
 }
 
 /** Created when the first turn is watched, so that a starting process need not load `node:async_hooks`. */
-let scopes: AsyncLocalStorage<DrawScope | undefined> | undefined;
+let scopes: AsyncLocalStorage<DrawScope> | undefined;
 
 export function inScope<Value>(scope: DrawScope, run: () => Value): Value {
   scopes ??= new (process.getBuiltinModule('node:async_hooks').AsyncLocalStorage)();
   return scopes.run(scope, run);
 }
 
+/** The scope of code that belongs to no layer and to no extension that is being loaded: its draws are its own. */
+const noScope: DrawScope = {};
+
 /**
- * The extension that is being loaded. Extensions are loaded one at a time, before the first turn, so a variable is
- * enough.
+ * The extension that is being loaded. Extensions are loaded one at a time. A variable is needed, because a module that is
+ * imported does not run in the scope of its importer.
  */
 let loading: DrawScope | undefined;
 
@@ -51,7 +54,7 @@ export async function whileLoading<Value>(scope: DrawScope, load: () => Promise<
 
 /** Runs runtime code outside of any layer, so that its draws are not attributed to a layer. */
 export function outsideLayers<Value>(run: () => Value): Value {
-  return scopes === undefined ? run() : scopes.run(undefined, run);
+  return scopes === undefined ? run() : scopes.run(noScope, run);
 }
 
 export function currentScope(): DrawScope | undefined {

@@ -50,7 +50,7 @@ async function request(turn: RunningTurn, asker: Asker, params: AgentRequest): P
   const key = turn.effects.nextKey(asker.scope, 'agent');
   const recorded = turn.effects.recorded(key);
   if (recorded !== undefined) return toResponse(params.target, recorded);
-  const timeout = timeoutOf(params, asker, agent.policy);
+  const timeout = timeoutOf(params, asker, agent.plan.policy);
   turn.effects.intend(key, 'agent');
   try {
     const event = eventOf(turn, asker, key, params);

@@ -48,7 +48,7 @@ export class Conversation {
   constructor(
     /** The conversation as the model sees it: the view that the previous turn left in memory, or a new view. */
     private view: LlmView,
-    private readonly systemPrompt: string | undefined,
+    private systemPrompt: string | undefined,
     private readonly deps: {
       /** Called with every event that was applied. */
       record(event: MessageEvent, author: EventAuthor, stepId: string | undefined): void;
@@ -89,6 +89,13 @@ export class Conversation {
     this.firstInputId = inputId;
     this.inputId = inputId;
     for (const event of events) this.apply(event);
+  }
+
+  /** Changes the system prompt, which is not part of the conversation. Models get it from the next call on. */
+  changeSystemPrompt(systemPrompt: string | undefined): void {
+    if (systemPrompt === this.systemPrompt) return;
+    this.systemPrompt = systemPrompt;
+    this.view.changeSystemPrompt(systemPrompt);
   }
 
   /** Returns a mark for `rollback`: the number of events so far. */

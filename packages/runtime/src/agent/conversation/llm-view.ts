@@ -20,15 +20,20 @@ export class LlmView {
    * The start of the conversation, and checkpoints after it. `place`: the index of the first message after the
    * checkpoint. `shown`: the number of shown messages before it.
    */
-  private readonly checkpoints: { readonly place: number; readonly shown: number }[];
+  private checkpoints: { readonly place: number; readonly shown: number }[];
   private readonly ids = new WeakMap<ModelMessage, string>();
 
   constructor(
     readonly list: MessageList,
     systemPrompt: string | undefined,
   ) {
-    // Frozen like every message, because each call receives this same object.
-    this.shown = systemPrompt === undefined ? [] : [Object.freeze({ role: 'system', content: systemPrompt })];
+    this.shown = startOf(systemPrompt);
+    this.checkpoints = [{ place: 0, shown: this.shown.length }];
+  }
+
+  /** Changes the system prompt. The next reader gets a view that is built anew. */
+  changeSystemPrompt(systemPrompt: string | undefined): void {
+    this.shown = startOf(systemPrompt);
     this.checkpoints = [{ place: 0, shown: this.shown.length }];
   }
 
@@ -116,4 +121,9 @@ export class LlmView {
     });
     for (const message of pairToolCalls(data)) this.shown.push(message);
   }
+}
+
+function startOf(systemPrompt: string | undefined): ModelMessage[] {
+  // Frozen like every message, because each call receives this same object.
+  return systemPrompt === undefined ? [] : [Object.freeze({ role: 'system', content: systemPrompt })];
 }

@@ -8,12 +8,13 @@ const MOST_DRAWN = 100;
 const LONGEST_DRAWN = 2_048;
 
 export class RegisterDraws {
-  readonly #drawn = new Map<string, Draw[]>();
+  readonly #drawn = new WeakMap<DrawScope, Draw[]>();
+  /** The newest scope of each extension. */
+  readonly #newest = new Map<string, DrawScope>();
 
   scopeFor(extension: string): DrawScope {
     const drawn: Draw[] = [];
-    this.#drawn.set(extension, drawn);
-    return {
+    const scope: DrawScope = {
       draw<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind] {
         const value = make();
         const isLong = typeof value === 'string' && value.length > LONGEST_DRAWN;
@@ -22,10 +23,17 @@ export class RegisterDraws {
         return value;
       },
     };
+    this.#drawn.set(scope, drawn);
+    this.#newest.set(extension, scope);
+    return scope;
   }
 
-  /** Returns the draws so far. Timers that the extension set while it was loaded may add more later. */
-  of(extension: string): readonly Draw[] {
-    return [...(this.#drawn.get(extension) ?? [])];
+  /**
+   * Returns the draws so far of a scope, or of the newest scope of an extension. Timers that the extension set while it
+   * was loaded may add more later.
+   */
+  of(extension: string | DrawScope): readonly Draw[] {
+    const scope = typeof extension === 'string' ? this.#newest.get(extension) : extension;
+    return [...((scope && this.#drawn.get(scope)) ?? [])];
   }
 }

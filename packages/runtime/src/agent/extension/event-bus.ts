@@ -2,7 +2,7 @@
 import type { ExtensionEventsApi, RuntimeEventName, RuntimeEvents } from '@goondan/types';
 import { STATUS_EVENT } from './extension-statuses.ts';
 
-type Handler = (...args: unknown[]) => unknown;
+export type Handler = (...args: unknown[]) => unknown;
 
 export class EventBus {
   private readonly handlers = new Map<string, Set<Handler>>();
@@ -57,7 +57,7 @@ export class EventBus {
  * of the extension.
  */
 export function eventsApi(
-  bus: EventBus,
+  bus: Pick<EventBus, 'on' | 'emit'>,
   extension: string | undefined,
   tellStatus: (status: unknown) => void,
 ): ExtensionEventsApi {

@@ -44,21 +44,38 @@ export class ExtensionStates {
     this.states = new Map(Object.entries(states));
   }
 
+  /** Returns the state of an extension; a frozen value that may be shared. */
+  get(extension: string): JsonValue | undefined {
+    return this.states.get(extension);
+  }
+
+  /** Sets a state that `check` has returned. */
+  put(extension: string, checked: JsonValue): void {
+    this.states.set(extension, checked);
+    this.onSet?.();
+  }
+
+  /** Returns a frozen copy of a state without secrets. **Errors** — `E_STATE_NOT_JSON`. */
+  check(extension: string, value: unknown): JsonValue {
+    const refuse = ({ message }: Error) =>
+      new GoondanError('E_STATE_NOT_JSON', `State of extension "${extension}": ${message}.`);
+    const copy = copyJson(value, { freeze: true, refuse });
+    const masked = maskJson(copy, this.mask);
+    return masked === copy ? copy : copyJson(masked, { freeze: true });
+  }
+
   api(extension: string): ExtensionStateApi {
-    return Object.freeze({
-      get: async () => copyJson(this.states.get(extension) ?? null),
-      set: async (value: JsonValue) => {
-        this.states.set(extension, checkState(extension, value, this.mask));
-        this.onSet?.();
-      },
-    });
+    return stateApi(
+      () => this.get(extension),
+      (value) => this.put(extension, this.check(extension, value)),
+    );
   }
 }
 
-function checkState(extension: string, value: unknown, mask: Mask): JsonValue {
-  const refuse = ({ message }: Error) =>
-    new GoondanError('E_STATE_NOT_JSON', `State of extension "${extension}": ${message}.`);
-  const copy = copyJson(value, { freeze: true, refuse });
-  const masked = maskJson(copy, mask);
-  return masked === copy ? copy : copyJson(masked, { freeze: true });
+/** Makes the state of an extension as the extension sees it. */
+export function stateApi(get: () => JsonValue | undefined, set: (value: JsonValue) => void): ExtensionStateApi {
+  return Object.freeze({
+    get: async () => copyJson(get() ?? null),
+    set: async (value: JsonValue) => set(value),
+  });
 }

@@ -54,6 +54,11 @@ export class ExtensionStatuses {
     return this.#newest.get(extension);
   }
 
+  /** Forgets the status of an extension that is not in place any more. */
+  forget(extension: string): void {
+    this.#newest.delete(extension);
+  }
+
   /** Checks, stores and publishes a status. Never throws. */
   told(extension: string, value: unknown): void {
     const { address, now, currentTurn, tell, refuse } = this.deps;

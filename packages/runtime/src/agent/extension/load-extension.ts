@@ -3,16 +3,16 @@
  * reason.
  */
 import { type Cleanup, type ExtensionModule, type ExtensionResource, GoondanError } from '@goondan/types';
-import { checkExtensionResource } from '../../config/check-extension-resource.ts';
 import type { DeclaredExtension } from '../../config/declared-extension.ts';
 import { loadProblem } from '../../config/load-problem.ts';
 import { resolveEntry } from '../../config/resolve-entry.ts';
 import { watchNodeCrypto } from '../draws/watch-node-crypto.ts';
-import { whileLoading } from '../../trace/draw-scope.ts';
+import { inScope, whileLoading } from '../../trace/draw-scope.ts';
 import { partConfig } from '../part-config.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import { collectExitListeners } from './exit-listeners.ts';
-import { type ExtensionDeps, openExtensionApi } from './extension-api.ts';
+import { openExtensionApi } from './extension-api.ts';
+import type { ExtensionPart } from './extension-part.ts';
 
 /** An extension as an agent's plan declares it. */
 export interface ExtensionDeclaration extends DeclaredExtension {
@@ -20,22 +20,20 @@ export interface ExtensionDeclaration extends DeclaredExtension {
   readonly module?: ExtensionModule;
 }
 
-/** Loads the extension. Returns its name and its cleanup function. */
-export async function loadExtension(declaration: ExtensionDeclaration, deps: ExtensionDeps) {
-  const resource = checkExtensionResource(declaration.resource);
-  const scope = deps.drawScopeFor?.(resource.metadata.name);
-  const load = () => loadChecked(resource, declaration, deps);
-  return scope === undefined ? load() : whileLoading(scope, load);
+/** Loads the extension. Its part gets everything that it registers, and its cleanup functions. */
+export async function loadExtension(declaration: ExtensionDeclaration, part: ExtensionPart): Promise<void> {
+  const load = () => loadChecked(declaration, part);
+  // A held extension is loaded while turns may run, so only its own code may be in its scope.
+  return part.scope === undefined || part.isHeld ? load() : whileLoading(part.scope, load);
 }
 
-async function loadChecked(resource: ExtensionResource, declaration: ExtensionDeclaration, deps: ExtensionDeps) {
-  const { name } = resource.metadata;
+async function loadChecked(declaration: ExtensionDeclaration, part: ExtensionPart): Promise<void> {
   // Collected from here on, because a module may add listeners when it is imported.
   const listeners = collectExitListeners();
   try {
-    const own = await registerExtension(resource, declaration, deps);
+    const own = await registerExtension(declaration, part);
     const exitListeners = listeners.collected();
-    return { name, cleanup: () => runEach([...own, ...exitListeners.takeOff()]) };
+    part.registered([() => runEach([...own, ...exitListeners.takeOff()])]);
   } catch (error) {
     listeners.collected().takeOff();
     throw error;
@@ -43,19 +41,18 @@ async function loadChecked(resource: ExtensionResource, declaration: ExtensionDe
 }
 
 /** Imports the module, checks the config and calls `register`. Returns the cleanup function, if there is one. */
-async function registerExtension(
-  resource: ExtensionResource,
-  declaration: ExtensionDeclaration,
-  deps: ExtensionDeps,
-): Promise<readonly Cleanup[]> {
-  const { name } = resource.metadata;
-  const module = checkModule(resource, declaration.module ?? (await importEntry(declaration.root, resource, deps)));
+async function registerExtension(declaration: ExtensionDeclaration, part: ExtensionPart): Promise<readonly Cleanup[]> {
+  const { resource, name, scope } = part;
+  const load = async () => declaration.module ?? (await importEntry(declaration.root, resource, scope !== undefined));
+  const isBeside = scope !== undefined && part.isHeld;
+  const module = checkModule(resource, await (isBeside ? whileLoading(scope, load) : load()));
   const { config: under = {}, configSchema } = resource.spec;
   const schemas = [configSchema, module.configSchema];
   const config = await partConfig(`Extension/${name}`, 'E_EXT_CONFIG', under, declaration.config ?? {}, schemas);
-  const opened = openExtensionApi(deps, name, declaration.tier ?? 'agent');
+  const opened = openExtensionApi(part, declaration.tier ?? 'agent');
+  const register = async (): Promise<unknown> => module.register(opened.api, config, Object.freeze({ name }));
   try {
-    const returned: unknown = await module.register(opened.api, config, Object.freeze({ name }));
+    const returned = await (isBeside ? inScope(scope, register) : register());
     return typeof returned === 'function' ? [returned as Cleanup] : [];
   } catch (error) {
     throw initError(resource, error);
@@ -64,7 +61,7 @@ async function registerExtension(
   }
 }
 
-async function importEntry(root: string, resource: ExtensionResource, deps: ExtensionDeps): Promise<unknown> {
+async function importEntry(root: string, resource: ExtensionResource, isRecorded: boolean): Promise<unknown> {
   const { name } = resource.metadata;
   const { entry } = resource.spec;
   const file = await resolveEntry(root, entry, `Extension/${name}: entry`);
@@ -74,7 +71,7 @@ async function importEntry(root: string, resource: ExtensionResource, deps: Exte
     });
   }
   try {
-    if (deps.drawScopeFor !== undefined) watchNodeCrypto(await Bun.file(file).text());
+    if (isRecorded) watchNodeCrypto(await Bun.file(file).text());
     return await import(Bun.pathToFileURL(file).href);
   } catch (error) {
     const problem = loadProblem(error, root);

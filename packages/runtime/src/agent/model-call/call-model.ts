@@ -95,8 +95,8 @@ async function askModel(
   { modelRef, ...request }: ReturnType<typeof requestOf> & Pick<ModelRequest, 'onSent'>,
 ): Promise<ModelReply> {
   const { agent, turnId } = turn;
-  const model = await agent.openModel(modelRef);
-  const timeoutMs = agent.policy.modelTimeoutMs;
+  const model = await agent.plan.openModel(modelRef);
+  const timeoutMs = agent.plan.policy.modelTimeoutMs;
   const whenLate = () =>
     new GoondanError('E_MODEL_TIMEOUT', `${modelRef} did not finish within ${timeoutMs} ms.`, { retryable: true });
   const reply: unknown = await withDeadline(turn, timeoutMs, whenLate, (inner) =>

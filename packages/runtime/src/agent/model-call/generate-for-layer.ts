@@ -20,8 +20,8 @@ export async function generateForLayer(ask: LayerAsk, request: GenerateRequest):
     step,
     messages: request.messages,
     tools: new ToolCatalog(request.tools ?? [], extension),
-    params: { ...turn.agent.params, ...request.params },
-    modelRef: request.modelRef ?? turn.agent.modelRef,
+    params: { ...turn.agent.plan.params, ...request.params },
+    modelRef: request.modelRef ?? turn.agent.plan.modelRef,
     stepIndex: step?.stepIndex ?? turn.stepCount,
     extension,
   });

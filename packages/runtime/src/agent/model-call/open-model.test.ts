@@ -60,6 +60,6 @@ describe('the models of an agent', () => {
     const agent = await scriptedAgent({ models: { 'Model/second': second }, modelRef: 'Model/second' });
     expect((await agent.say('hello')).text).toBe('from the second');
     const plan = { agentName: 'coder', models: { 'Model/first': scripted, 'Model/second': second } };
-    expect((await startAgent(plan)).parts.modelRef).toBe('Model/first');
+    expect((await startAgent(plan)).parts.plan.modelRef).toBe('Model/first');
   });
 });

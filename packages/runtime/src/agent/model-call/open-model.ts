@@ -3,7 +3,7 @@
  * the runtime knows the kinds. The code of a kind is imported when the first model of that kind is opened.
  */
 import { GoondanError } from '@goondan/types';
-import type { Model, ModelDeps } from '../model/model-port.ts';
+import type { Model, ModelDeps, ModelSource } from '../model/model-port.ts';
 import type { ModelSpec } from '../../config/model-spec.ts';
 import type { ProviderName } from '../model/providers/provider-table.ts';
 
@@ -42,12 +42,13 @@ function provider(name: ProviderName) {
   };
 }
 
-/** Returns a function that finds a model of an agent by its reference. Each model is opened when it is first used. */
+/** `before`: the source of the plan before this one. Models that it has opened and that are unchanged stay open. */
 export function modelSource(
-  entries: Readonly<Record<string, Model | ModelSpec>>,
+  entries: ModelSource['entries'],
   deps: Omit<ModelDeps, 'openUpstream'>,
-): (modelRef: string) => Promise<Model> {
-  const opened = new Map<string, Promise<Model>>();
+  before?: ModelSource,
+): ModelSource {
+  const opened = new Map<string, Promise<Model>>(before === undefined ? [] : unchangedModels(before, entries));
   const open = (modelRef: string) => {
     const known = opened.get(modelRef);
     if (known !== undefined) return known;
@@ -58,7 +59,20 @@ export function modelSource(
     return model;
   };
   const withUpstream: ModelDeps = { ...deps, openUpstream: open };
-  return open;
+  return Object.assign(open, { entries, opened });
+}
+
+function unchangedModels({ entries: old, opened }: ModelSource, entries: ModelSource['entries']) {
+  const isSame = (modelRef: string) => isSameModel(old[modelRef], entries[modelRef]);
+  const areAllSame = Object.keys({ ...old, ...entries }).every(isSame);
+  // A cassette may call any other model.
+  const isCassette = (modelRef: string) => Reflect.get(Object(entries[modelRef]), 'provider') === 'cassette';
+  return [...opened].filter(([modelRef]) => isSame(modelRef) && (areAllSame || !isCassette(modelRef)));
+}
+
+function isSameModel(one: Model | ModelSpec | undefined, other: Model | ModelSpec | undefined): boolean {
+  if (one === undefined || other === undefined || 'generate' in one || 'generate' in other) return one === other;
+  return Bun.deepEquals(one, other, true);
 }
 
 function unknownModel(modelRef: string, refs: readonly string[]): GoondanError {

@@ -1,6 +1,7 @@
 /** The interface of every model: the models of providers, the scripted model, and cassettes. */
 import type { ModelDelta, ModelMessage, ModelParams, ModelReply, ToolCatalogItem } from '@goondan/types';
 import type { Clock } from '../../ports/clock.ts';
+import type { ModelSpec } from '../../config/model-spec.ts';
 import type { SentRequest } from '../../trace/model-request.ts';
 
 export interface ModelRequest {
@@ -40,4 +41,11 @@ export interface ModelDeps {
   readonly warn?: (message: string) => void;
   /** Opens another model of the bundle by its reference (`Model/name`), for a model that calls another one. */
   openUpstream?(modelRef: string): Promise<Model>;
+}
+
+/** Finds a model of an agent by its reference. Each model is opened when it is first used. */
+export interface ModelSource {
+  (modelRef: string): Promise<Model>;
+  readonly entries: Readonly<Record<string, Model | ModelSpec>>;
+  readonly opened: ReadonlyMap<string, Promise<Model>>;
 }

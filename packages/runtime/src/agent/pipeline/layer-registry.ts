@@ -1,4 +1,7 @@
-/** Stores the layers that extensions register, and returns them in order. */
+/**
+ * Stores the layers that extensions register, and returns them in order. Each part of an agent has a registry of its
+ * own. The registry of the agent shows those of the parts in place.
+ */
 import { GoondanError, type MiddlewareKind, type MiddlewareOptions } from '@goondan/types';
 import type { Tier } from '../../config/declared-extension.ts';
 import { findUnknownField, knownFields } from '../../config/find-unknown-field.ts';
@@ -8,7 +11,7 @@ import { type Layer, sortLayers } from './layer.ts';
 const noLayers: readonly Layer[] = [];
 
 export class LayerRegistry {
-  private readonly registered: Layer[] = [];
+  private registered: Layer[] = [];
   private sorted: Partial<Record<MiddlewareKind, readonly Layer[]>> | undefined;
 
   add(extension: string, tier: Tier, kind: unknown, run: unknown, options: MiddlewareOptions = {}): void {
@@ -41,6 +44,12 @@ export class LayerRegistry {
       onError: options.onError ?? 'fail',
       buffers: options.buffers ?? false,
     });
+    this.sorted = undefined;
+  }
+
+  /** Shows the layers of these parts, in this order, and no others. */
+  show(parts: readonly LayerRegistry[]): void {
+    this.registered = parts.flatMap(({ registered }) => registered);
     this.sorted = undefined;
   }
 

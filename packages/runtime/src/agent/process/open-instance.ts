@@ -4,6 +4,8 @@
  */
 import type { ExtensionStatusChanged, JsonObject } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
+import { codeFolders } from '../../config/code-folders.ts';
+import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { type Clock, waitAtMost } from '../../ports/clock.ts';
 import type { TurnObserver } from '../../trace/layer-span.ts';
@@ -16,6 +18,8 @@ import { maskJson } from '../../log/mask-secrets.ts';
 import { STATUS_EVENT } from '../extension/extension-statuses.ts';
 import { type RunningAgent, startAgent } from '../start/start-agent.ts';
 import { TurnRunner } from './turn-runner.ts';
+import { describeAgent } from './describe-agent.ts';
+import { InstanceChanges } from './instance-changes.ts';
 import { InstanceJournal } from './instance-journal.ts';
 import { IpcApprover } from './ipc-approver.ts';
 import { IpcEngine } from './ipc-engine.ts';
@@ -39,8 +43,9 @@ export type InstanceMessage = Exclude<ToAgent, { readonly type: 'start' | 'ping'
 export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
   const { channel, host, log } = deps;
   host.moveTo(start.cwd);
-  if (hasBundleCode(start)) host.answerOwnPackages();
-  const draws = watchDraws(start, host);
+  const prepareFor = bundleCodeWatch(host);
+  const draws = start.agent.policy?.trace === 'off' ? undefined : new RegisterDraws();
+  prepareFor(start.agent, draws);
   const journal = new InstanceJournal(host, start, ({ path, message }) =>
     log.write('warn', 'store.repaired', `${path}: ${message}`),
   );
@@ -69,14 +74,30 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
     },
   );
   const events = recordEvents(agent, journal, deps);
-  const traces = recordTraces(agent, journal, deps, describeExtensions(start, agent, draws));
+  /** The agent as it was declared, for each plan that is or was in force. */
+  const declared = new WeakMap([[agent.parts.plan, start.agent]]);
+  const traces = recordTraces(agent, journal, deps, recordedExtensions(agent, draws));
   const turns = new TurnRunner({
     agent,
     channel,
-    observe: () => observeTurn(host.clock, [traces?.listen(), telemetry?.listen()]),
+    observe: () =>
+      observeTurn(host.clock, [traces?.listen(), telemetry?.listen(declared.get(agent.parts.plan) ?? start.agent)]),
     written: async () => traces?.flush(),
     onIdle: () => void replies.acknowledge(),
     onLost: deps.onLost,
+  });
+
+  const changes = new InstanceChanges({
+    agent,
+    log,
+    send: (message) => void channel.send(message).catch(() => undefined),
+    onWanted(wanted) {
+      log.prepare(wanted.secrets ?? [], codeFolders(wanted));
+      prepareFor(wanted, draws);
+    },
+    onReady: ({ plan }, wanted) => void declared.set(plan, wanted),
+    onSwapped: () =>
+      void channel.send({ type: 'described', ...describeAgent(agent, host.clock.now()) }).catch(() => undefined),
   });
 
   /** Once true, no message reaches the turn: the turn must not continue while the instance is cleaned up and closed. */
@@ -112,14 +133,8 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
       case 'change.prepare':
       case 'change.swap':
       case 'change.drop':
-        return answerChange(message);
+        return changes.hear(message);
     }
-  }
-
-  function answerChange({ type, change }: Extract<InstanceMessage, { readonly change: number }>): void {
-    if (type !== 'change.prepare') return;
-    const error = { code: 'E_RELOAD_FAILED', message: 'This process cannot be changed in place.' } as const;
-    channel.send({ type: 'change.failed', change, error }).catch(() => undefined);
   }
 
   function reportLate(wasAwaited: boolean, callId: string): void {
@@ -157,11 +172,11 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
 const LAST_SPANS_MS = 2_000;
 
 /** Starts the export of spans. Without a collector it loads nothing and returns undefined. */
-async function startTelemetry({ telemetry, agent }: AgentStart, { host: { clock }, log }: OpenInstanceDeps) {
+async function startTelemetry({ telemetry }: AgentStart, { host: { clock }, log }: OpenInstanceDeps) {
   if (telemetry === undefined) return undefined;
   const { openTelemetry } = await import('../../telemetry/open-telemetry.ts');
   const report = (level: 'info' | 'warn', message: string) => log.write(level, 'telemetry', message);
-  return openTelemetry(telemetry, agent, { clock, report });
+  return openTelemetry(telemetry, { clock, report });
 }
 
 /** Makes the observer that calls the given listeners; `undefined` without listeners. */
@@ -170,32 +185,43 @@ function observeTurn(clock: Clock, listeners: readonly (TurnListener | undefined
   return wanted.length === 0 ? undefined : watchTurn(clock, wanted);
 }
 
-function hasBundleCode({ agent: { tools = [], extensions = [] } }: AgentStart): boolean {
-  return tools.length > 0 || extensions.length > 0;
+/**
+ * Returns a function that prepares the process for the code of a wanted agent, before the code is loaded. `draws`: given
+ * when draws are recorded.
+ */
+function bundleCodeWatch(host: ProcessHost) {
+  let [isAnswering, isWatching] = [false, false];
+  return ({ tools = [], extensions = [] }: DeclaredAgent, draws: RegisterDraws | undefined): void => {
+    if (!isAnswering && tools.length + extensions.length > 0) {
+      isAnswering = true;
+      host.answerOwnPackages();
+    }
+    if (isWatching || draws === undefined || extensions.length === 0) return;
+    isWatching = true;
+    host.watchDraws();
+  };
 }
 
-/**
- * Starts to record the draws of extensions while they register. Returns `undefined` when nothing is recorded or the
- * agent has no extensions.
- */
-function watchDraws({ agent: { extensions = [], policy } }: AgentStart, host: ProcessHost): RegisterDraws | undefined {
-  if (policy?.trace === 'off' || extensions.length === 0) return undefined;
-  host.watchDraws();
-  return new RegisterDraws();
+/** Returns a function that describes the extensions in place. They are described once for each plan in force. */
+function recordedExtensions(agent: RunningAgent, draws: RegisterDraws | undefined): () => readonly RecordedExtension[] {
+  const described = () => ({ plan: agent.parts.plan, extensions: describeExtensions(agent, draws) });
+  let newest = described();
+  return () => {
+    if (newest.plan !== agent.parts.plan) newest = described();
+    return newest.extensions;
+  };
 }
 
 function describeExtensions(
-  { agent: { extensions = [] } }: AgentStart,
-  { parts: { mask, tools: registry } }: RunningAgent,
+  { extensionParts, parts: { mask, tools: registry } }: RunningAgent,
   draws: RegisterDraws | undefined,
 ): RecordedExtension[] {
-  return extensions.map((declared) => {
-    const { name } = declared.resource.metadata;
-    const drew = draws?.of(name) ?? [];
+  return extensionParts.map(({ name, declaration, scope }) => {
+    const drew = scope === undefined ? [] : (draws?.of(scope) ?? []);
     const tools = registry.ofExtension(name);
     return {
       name,
-      digest: extensionDigest(declared, mask),
+      digest: extensionDigest(declaration, mask),
       ...(tools.length === 0 ? {} : { tools }),
       ...(drew.length === 0 ? {} : { drew }),
     };
@@ -225,12 +251,12 @@ function recordEvents(
 
 /** Records the chains of every turn, unless the policy disables traces. */
 function recordTraces(
-  { parts: { policy, statuses, bus } }: RunningAgent,
+  { parts: { plan, statuses, bus } }: RunningAgent,
   journal: InstanceJournal,
   { host: { clock }, log }: OpenInstanceDeps,
-  extensions: readonly RecordedExtension[],
+  extensions: () => readonly RecordedExtension[],
 ) {
-  if (policy.trace === 'off') return undefined;
+  if (plan.policy.trace === 'off') return undefined;
   const traces = openTurnTraces({
     open: async () => (await journal.open()).openTraces(journal.address),
     clock,

@@ -1,5 +1,6 @@
 /** The log of an agent process: lines for people. They are sent to the orchestrator, which writes them to the file. */
-import type { CodePlace, JsonObject } from '@goondan/types';
+import type { CodePlace, ErrorCode, JsonObject } from '@goondan/types';
+import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { readField } from '../../json/read-field.ts';
 import { locateIn, type LocateThrown } from '../../log/locate-thrown.ts';
@@ -11,6 +12,8 @@ import type { AgentChannel } from './process-host.ts';
 
 export class ProcessLog {
   #mask: Mask = (text) => text;
+  readonly #secrets = new Set<string>();
+  readonly #folders = new Set<string>();
   /** Finds the place in the bundle's code where an error was thrown. */
   locate: LocateThrown = () => ({});
 
@@ -19,10 +22,12 @@ export class ProcessLog {
     private readonly clock: Clock,
   ) {}
 
-  /** Masks these secrets in every line. `folders`: the folders of the bundle's code. */
+  /** Masks these secrets in every line, besides earlier ones. `folders`: the folders of the bundle's code. */
   prepare(secrets: readonly string[], folders: readonly string[]): void {
-    this.#mask = maskSecrets(secrets);
-    this.locate = locateIn(folders, this.#mask);
+    for (const secret of secrets) this.#secrets.add(secret);
+    for (const folder of folders) this.#folders.add(folder);
+    this.#mask = maskSecrets([...this.#secrets]);
+    this.locate = locateIn([...this.#folders], this.#mask);
   }
 
   mask(text: string): string {
@@ -39,6 +44,18 @@ export class ProcessLog {
       ...(place === undefined ? {} : { place }),
       ...(data === undefined ? {} : { data: maskJson(data, (text) => this.mask(text)) }),
     });
+  }
+
+  /** Converts a thrown value for a message to the orchestrator, with secrets masked. */
+  frameError(thrown: unknown, fallback: ErrorCode): FrameError {
+    const { message, suggestion, ...rest } = toFrameError(thrown, fallback);
+    const { place } = this.locate(thrown);
+    return {
+      ...rest,
+      message: this.mask(message),
+      ...(suggestion === undefined ? {} : { suggestion: this.mask(suggestion) }),
+      ...(place === undefined ? {} : { place }),
+    };
   }
 
   /** Writes a line about a thrown value. */

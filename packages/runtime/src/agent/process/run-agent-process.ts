@@ -7,10 +7,9 @@
  *    `LAST_WORDS_MS`.
  * 4. If the orchestrator exits, the process ends at once. No input is lost, because every accepted input is on disk.
  */
-import { type ErrorCode, GoondanError, type JsonObject } from '@goondan/types';
+import { GoondanError, type JsonObject } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
 import { codeFolders } from '../../config/code-folders.ts';
-import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { ReplaySource } from '../../trace/replay.ts';
 import { waitAtMost } from '../../ports/clock.ts';
@@ -152,7 +151,7 @@ class AgentProcess {
 
   async #failStart(thrown: unknown): Promise<void> {
     this.#log.writeThrown('error', 'start.failed', 'The agent cannot start', thrown);
-    const error = this.#maskedError(thrown, 'E_AGENT_START');
+    const error = this.#log.frameError(thrown, 'E_AGENT_START');
     this.channel.send({ type: 'start.failed', error }).catch(() => undefined);
     await this.#end(1);
   }
@@ -163,21 +162,10 @@ class AgentProcess {
    */
   #loseTurn(eventId: string, thrown: unknown): void {
     if (this.#hasEnded()) return;
-    const error = this.#maskedError(thrown, 'E_UNEXPECTED');
+    const error = this.#log.frameError(thrown, 'E_UNEXPECTED');
     this.#log.writeThrown('error', 'turn.lost', `Turn ${shortIdOfEvent(eventId)} ended without a result`, thrown);
     this.channel.send({ type: 'turn.lost', eventId, error }).catch(() => undefined);
     void this.#end(1);
-  }
-
-  #maskedError(thrown: unknown, fallback: ErrorCode): FrameError {
-    const { message, suggestion, ...rest } = toFrameError(thrown, fallback);
-    const { place } = this.#log.locate(thrown);
-    return {
-      ...rest,
-      message: this.#log.mask(message),
-      ...(suggestion === undefined ? {} : { suggestion: this.#log.mask(suggestion) }),
-      ...(place === undefined ? {} : { place }),
-    };
   }
 
   /** Finishes the running turn, cleans up, reports the end and exits. A second call does nothing. */

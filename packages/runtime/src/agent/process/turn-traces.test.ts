@@ -19,7 +19,7 @@ test('after a failed write a request refers to no lost line', async () => {
   const traces = openTurnTraces({
     open: async () => ({ append, close: async () => undefined }),
     clock,
-    extensions: [],
+    extensions: () => [],
     report: (problem) => reported.push(problem),
   });
   const flusher = extension('flusher', ({ pipeline }) => {
@@ -54,7 +54,7 @@ test('F-22 the written trace has the time that a layer waited for a person', asy
   const traces = openTurnTraces({
     open: async () => ({ append, close: async () => undefined }),
     clock,
-    extensions: [],
+    extensions: () => [],
     report: (problem) => written.push(problem),
   });
   const asking = extension('asking', ({ pipeline }) =>

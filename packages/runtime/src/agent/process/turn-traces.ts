@@ -25,8 +25,8 @@ import type { TurnLine } from '../../workspace/traces/trace-files.ts';
 export interface TurnTracesDeps {
   readonly open: () => Promise<LineWriter<TurnLine>>;
   readonly clock: Clock;
-  /** The agent's extensions, which a replay needs. */
-  readonly extensions: readonly RecordedExtension[];
+  /** Returns the agent's extensions at the start of a turn, which a replay needs. */
+  readonly extensions: () => readonly RecordedExtension[];
   /** Returns the current statuses of the things that the extensions need. When absent, turns start without statuses. */
   readonly statuses?: () => readonly ExtensionStatusChanged[];
   /** Called once whenever writing starts to fail. */
@@ -137,7 +137,7 @@ class WrittenRun implements TurnListener {
     });
     const { createdAt, ...rest } = event;
     const stored = { ...rest, createdAt: createdAt.toISOString() };
-    this.#addMasked({ type: 'beginning', event: stored, extensions: this.deps.extensions });
+    this.#addMasked({ type: 'beginning', event: stored, extensions: this.deps.extensions() });
     if (turn.resumePoint !== undefined) this.deps.add(this.#turn, false, () => this.#resume(turn.resumePoint?.()));
     for (const status of this.deps.statuses?.() ?? []) this.statusChanged(status);
     this.deps.onRunning(this);

@@ -3,7 +3,7 @@
  * one of them. A value without a secret is returned as the same object.
  */
 import type { AssistantPart, JsonValue, Message, MessageEvent, ModelMessage, UserPart } from '@goondan/types';
-import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
+import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 
 export function maskMessageEvent(event: MessageEvent, mask: Mask): MessageEvent {
   if (!('message' in event)) return event;
@@ -12,7 +12,7 @@ export function maskMessageEvent(event: MessageEvent, mask: Mask): MessageEvent 
 }
 
 export function maskMessage(message: Message, mask: Mask): Message {
-  if (mask === noSecrets) return message;
+  if (mask.isEmpty === true) return message;
   const data = maskModelMessage(message.data, mask);
   // Safe: masking an object returns an object.
   const metadata = maskJson(message.metadata, mask) as Message['metadata'];
@@ -20,7 +20,7 @@ export function maskMessage(message: Message, mask: Mask): Message {
 }
 
 export function maskModelMessage(message: ModelMessage, mask: Mask): ModelMessage {
-  if (mask === noSecrets) return message;
+  if (mask.isEmpty === true) return message;
   const { content } = message;
   const masked = typeof content === 'string' ? mask(content) : maskParts<Part>(content, mask);
   // Safe: masking does not change the type of a part, so the parts still fit the role.

@@ -1,16 +1,21 @@
 /** Masks secrets in the requests and replies of a model. */
 import type { ModelMessage, ModelReply, ToolCatalogItem } from '@goondan/types';
-import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
+import { type Mask, maskJson, type SecretMask } from '../../log/mask-secrets.ts';
 import { maskModelMessage, maskParts } from './mask-message.ts';
 
 /** Masks each message once and caches the result, because messages are frozen and sent again in every step. */
 export class CleanMessages {
-  readonly #known = new WeakMap<ModelMessage, ModelMessage>();
+  #known = new WeakMap<ModelMessage, ModelMessage>();
+  /** The search with which the cached messages were masked. The mask has another one when it got more secrets. */
+  #search: unknown;
 
-  constructor(private readonly mask: Mask) {}
+  constructor(private readonly mask: SecretMask) {}
 
   of(messages: readonly ModelMessage[]): readonly ModelMessage[] {
-    if (this.mask === noSecrets) return messages;
+    if (this.mask.isEmpty === true) return messages;
+    const search = this.mask.search();
+    if (search !== this.#search) this.#known = new WeakMap();
+    this.#search = search;
     return messages.map((message) => this.#clean(message));
   }
 
@@ -25,7 +30,7 @@ export class CleanMessages {
 }
 
 export function maskTools(tools: readonly ToolCatalogItem[], mask: Mask): readonly ToolCatalogItem[] {
-  if (mask === noSecrets) return tools;
+  if (mask.isEmpty === true) return tools;
   return tools.map((tool) => {
     const { description, parameters } = tool;
     const masked = { description: mask(description), ...(parameters && { parameters: maskJson(parameters, mask) }) };

@@ -1,9 +1,9 @@
 /** Masks secrets in the results of tools and steps: in their content, but not in ids and codes. */
 import type { JsonObject, JsonValue, StepResult, ToolCallResult } from '@goondan/types';
-import { type Mask, maskJson, noSecrets } from '../../log/mask-secrets.ts';
+import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 
 export function maskToolResult(result: ToolCallResult, mask: Mask): ToolCallResult {
-  if (mask === noSecrets) return result;
+  if (mask.isEmpty === true) return result;
   const { output, error } = result;
   // Safe: the fields are the same as before.
   return {
@@ -15,7 +15,7 @@ export function maskToolResult(result: ToolCallResult, mask: Mask): ToolCallResu
 }
 
 export function maskStepResult(result: StepResult, mask: Mask): StepResult {
-  if (mask === noSecrets) return result;
+  if (mask.isEmpty === true) return result;
   return {
     ...result,
     toolCalls: result.toolCalls.map((call) => ({ ...call, args: masked(call.args, mask) })),

@@ -46,7 +46,7 @@ describe('an agent', () => {
     const { result } = await agent.handle(event('e1'));
     expect(result.finishReason).toBe('text_response');
     expect(agent.parts.address).toEqual({ agentName: 'coder', instanceKey: 'default' });
-    expect(agent.parts.policy).toEqual(defaultPolicy);
+    expect(agent.parts.plan.policy).toEqual(defaultPolicy);
     expect(agent.parts.workdir).toBe(process.cwd());
     await agent.close();
   });

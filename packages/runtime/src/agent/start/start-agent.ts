@@ -6,15 +6,16 @@ import { type AgentEvent, type ConnectionCard, GoondanError, type MiddlewareKind
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import { Activity } from '../turn-state/activity.ts';
 import type { AgentParts } from '../turn-state/agent-parts.ts';
+import type { WantedParts } from '../change/agent-part.ts';
+import { AgentChanges, type PreparedChange } from '../change/agent-changes.ts';
 import type { AgentPlan } from './agent-plan.ts';
-import { describeSelf } from './describe-self.ts';
-import { agentDigest } from '../../config/agent-digest.ts';
 import { codeFolders } from '../../config/code-folders.ts';
 import { type Engine, noEngine } from '../seams/engine.ts';
 import { type Approver, noApprover } from '../seams/approver.ts';
 import { checkAgentEvent } from './check-agent-event.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { EventBus } from '../extension/event-bus.ts';
+import type { ExtensionPart } from '../extension/extension-part.ts';
 import { collectExitListeners } from '../extension/exit-listeners.ts';
 import { type ReportCleanup, runCleanups } from '../extension/run-cleanups.ts';
 import type { DrawScope } from '../../trace/draw-scope.ts';
@@ -24,15 +25,14 @@ import { createLogger } from '../../log/create-logger.ts';
 import { ExtensionStates } from '../extension/extension-states.ts';
 import { ExtensionStatuses, STATUS_EVENT } from '../extension/extension-statuses.ts';
 import { SaveStates } from '../extension/save-states.ts';
-import { locateIn } from '../../log/locate-thrown.ts';
+import { type LocateThrown, locateIn } from '../../log/locate-thrown.ts';
 import { cutMessage, type Log, stderrSink } from '../../log/log-sink.ts';
-import { maskJson, maskSecrets } from '../../log/mask-secrets.ts';
-import { modelSource } from '../model-call/open-model.ts';
+import { growingMask, maskJson } from '../../log/mask-secrets.ts';
+import { openPlan } from './open-plan.ts';
 import type { Fetch } from '../model/model-port.ts';
 import type { Layer } from '../pipeline/layer.ts';
 import { LayerRegistry } from '../pipeline/layer-registry.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
-import { defaultPolicy } from '../../config/turn-policy.ts';
 import { CleanMessages } from '../secrets/mask-model-call.ts';
 import { ToolRegistry } from '../tool/tool-registry.ts';
 import type { TurnOptions } from '../turn/run-turn.ts';
@@ -68,10 +68,20 @@ export interface AgentDeps {
 
 export interface RunningAgent {
   readonly parts: AgentParts;
-  /** Extension names in the order they were loaded. */
+  /** Names of the extensions in place, in the order of the plan. */
   readonly extensions: readonly string[];
+  /** The extensions in place. */
+  readonly extensionParts: readonly ExtensionPart[];
   /** Runs a turn for this event, after the turns of earlier events. */
   handle(event: AgentEvent, options?: TurnOptions): Promise<TurnOutcome>;
+  /**
+   * Prepares a change to another plan of this agent: loads its new and changed parts and holds them. Parts with the same
+   * identity and declaration are retained, with everything they have in memory. If this fails, or if `signal` is
+   * aborted, nothing has changed. One change is prepared at a time.
+   *
+   * **Errors** — those of a start with the plan; `E_RELOAD_FAILED` if only a new process can take the change.
+   */
+  prepare(plan: AgentPlan, signal?: AbortSignal): Promise<PreparedChange>;
   /** Returns the layers of a chain, outermost first. */
   layers(kind: MiddlewareKind): readonly Layer[];
   /**
@@ -88,13 +98,12 @@ const MOST_WAITING = 1_000;
 export async function startAgent(plan: AgentPlan, deps: AgentDeps = {}): Promise<RunningAgent> {
   const clock = deps.clock ?? systemClock;
   const current: { event: AgentEvent | undefined } = { event: undefined };
-  const parts = await assemble(plan, deps, clock, () => current.event);
+  const { parts, changes, prepare, report } = await assemble(plan, deps, clock, () => current.event);
   const exitListeners = deps.ownsProcess === true ? collectExitListeners() : undefined;
-  await loadTools(plan, parts);
-  const report = reportCleanup(parts);
-  const extensions = await loadAllExtensions(plan, parts, report, deps.drawScopeFor);
+  await changes.start(await wantedParts(plan));
   const queue = new TurnQueue(MOST_WAITING);
   let closing: Promise<void> | undefined;
+  const agentClosed = () => new GoondanError('E_AGENT_CLOSED', `Agent "${plan.agentName}" is shut down.`);
   const shutDown = async (graceMs: number, cleanUpMs: number, onLeft?: () => void) => {
     const startedAt = clock.elapsed();
     const graceOver = Promise.withResolvers<void>();
@@ -106,7 +115,7 @@ export async function startAgent(plan: AgentPlan, deps: AgentDeps = {}): Promise
     const rest = () => Math.max(0, graceMs - (clock.elapsed() - startedAt));
     const budgetMs = Math.min(rest(), cleanUpMs);
     const cleanUpStart = clock.elapsed();
-    await extensions.cleanUp(budgetMs);
+    await changes.close(budgetMs);
     // Collected now, because layers, tools, timers and cleanups may add listeners too.
     const late =
       exitListeners
@@ -118,47 +127,40 @@ export async function startAgent(plan: AgentPlan, deps: AgentDeps = {}): Promise
   };
   return {
     parts,
-    extensions: extensions.names,
+    get extensions() {
+      return changes.extensions.map(({ name }) => name);
+    },
+    get extensionParts() {
+      return changes.extensions;
+    },
+    async prepare(wanted, signal) {
+      if (closing !== undefined) throw agentClosed();
+      return prepare(wanted, signal);
+    },
     layers: (kind) => parts.layers.of(kind),
     async handle(event, options) {
-      if (closing !== undefined) throw new GoondanError('E_AGENT_CLOSED', `Agent "${plan.agentName}" is shut down.`);
+      if (closing !== undefined) throw agentClosed();
       const checked = checkAgentEvent(event, parts.address.instanceKey);
       return queue.run(async () => {
         current.event = checked;
         const { runTurn } = await import('../turn/run-turn.ts');
-        return runTurn(parts, checked, options).finally(() => void (current.event = undefined));
+        changes.turnStarts();
+        return runTurn(parts, checked, options).finally(() => {
+          current.event = undefined;
+          changes.turnEnds();
+        });
       });
     },
     close: (graceMs = 30_000, cleanUpMs = graceMs, onLeft) => (closing ??= shutDown(graceMs, cleanUpMs, onLeft)),
   };
 }
 
-async function loadTools(plan: AgentPlan, parts: AgentParts): Promise<void> {
-  const declared = [...(plan.tools ?? [])];
-  if (plan.agentTools === true) declared.push((await import('../agents-api/agents-tool.ts')).agentsTool);
-  if (declared.length === 0) return;
-  const { loadTool } = await import('../tool/load-tool.ts');
-  for (const tool of declared) await loadTool(tool, parts.tools);
+async function wantedParts({ tools = [], extensions = [], agentTools }: AgentPlan): Promise<WantedParts> {
+  if (agentTools !== true) return { tools, extensions };
+  return { tools: [...tools, (await import('../agents-api/agents-tool.ts')).agentsTool], extensions };
 }
 
-async function loadAllExtensions(
-  { extensions = [] }: AgentPlan,
-  { layers, tools, states, bus, statuses, clock, log }: AgentParts,
-  report: ReportCleanup,
-  drawScopeFor: AgentDeps['drawScopeFor'],
-) {
-  if (extensions.length === 0) return { names: [], cleanUp: () => Promise.resolve() };
-  const { loadExtensions } = await import('../extension/load-extensions.ts');
-  const loggerFor = (extension: string) =>
-    createLogger(
-      (level, message) => log(level, message, { extension }),
-      () => clock.elapsed(),
-    );
-  const given = { layers, tools, states, bus, statuses, loggerFor, drawScopeFor };
-  return loadExtensions(extensions, given, clock, report);
-}
-
-function reportCleanup({ log, locate }: AgentParts): ReportCleanup {
+function reportCleanup(log: Log, locate: LocateThrown): ReportCleanup {
   return (problem, extension, thrown) =>
     log('error', problem, {
       ...(extension !== undefined && { extension }),
@@ -167,37 +169,25 @@ function reportCleanup({ log, locate }: AgentParts): ReportCleanup {
     });
 }
 
-async function assemble(
-  plan: AgentPlan,
-  deps: AgentDeps,
-  clock: Clock,
-  currentEvent: () => AgentEvent | undefined,
-): Promise<AgentParts> {
+async function assemble(plan: AgentPlan, deps: AgentDeps, clock: Clock, currentEvent: () => AgentEvent | undefined) {
   const address = { agentName: plan.agentName, instanceKey: plan.instanceKey ?? 'default' };
   const bundleFolder = plan.bundleFolder ?? process.cwd();
   const store = deps.store ?? (await import('../conversation/memory-store.ts')).memoryStore();
-  const mask = maskSecrets(plan.secrets ?? []);
-  const locate = locateIn(codeFolders(plan), mask);
+  const mask = growingMask(plan.secrets ?? []);
+  let folders = codeFolders(plan);
+  let locateNow = locateIn(folders, mask);
+  const locate: LocateThrown = (thrown) => locateNow(thrown);
   const log = logFor(address, deps.logSink ?? stderrSink, mask, clock, currentEvent);
-  const openModel = modelSource(plan.models, {
+  const modelDeps = {
     clock,
     environment: deps.environment ?? process.env,
     folder: bundleFolder,
-    warn: (message) => log('warn', message, { event: 'model.warning' }),
+    warn: (message: string) => log('warn', message, { event: 'model.warning' }),
     ...(deps.fetch !== undefined && { fetch: deps.fetch }),
-  });
-  const modelRef = plan.modelRef ?? Object.keys(plan.models)[0];
-  if (modelRef === undefined) throw new GoondanError('E_MODEL_UNKNOWN', `Agent "${plan.agentName}" has no model.`);
-  // Opened now, so that a bad script or a missing key fails the start, not the first turn.
-  await openModel(modelRef);
+  };
+  const first = await openPlan(plan, address, modelDeps);
   const committed = await store.read(address);
-  const tools = new ToolRegistry(({ code, message }, extension) =>
-    log('warn', `${message} The tool is not offered. (${code})`, {
-      ...(extension !== undefined && { extension }),
-      event: 'tool.refused',
-      data: { code },
-    }),
-  );
+  const tools = new ToolRegistry();
   const states = new ExtensionStates(committed.extensionState, mask, committed.stateVersion);
   const saveStates = new SaveStates(states, clock, store, address, (level, message) =>
     log(level, message, { event: 'states.not_written' }),
@@ -209,33 +199,34 @@ async function assemble(
       ...aboutThrown(locate(error)),
     }),
   );
-  let planDigest: string | undefined;
-  return {
+  const layers = new LayerRegistry();
+  const statuses = new ExtensionStatuses({
     address,
-    described: describeSelf(plan, address, modelRef),
-    planDigest: () => (planDigest ??= agentDigest(plan, mask)),
-    systemPrompt: plan.systemPrompt,
-    modelRef,
-    params: plan.params ?? {},
-    policy: { ...defaultPolicy, ...plan.policy },
+    mask,
+    now: () => clock.now(),
+    isTool: (name) => tools.get(name) !== undefined,
+    currentTurn: () => turnOf(currentEvent()),
+    tell: (changed) => bus.tell(STATUS_EVENT, () => changed),
+    refuse: (problem, extension) =>
+      log('warn', `A status of this extension was ignored: ${problem}.`, { extension, event: 'status.refused' }),
+  });
+  const loggerFor = (extension?: string) =>
+    createLogger(
+      (level, message) => log(level, message, defined({ extension })),
+      () => clock.elapsed(),
+    );
+  const parts: AgentParts = {
+    address,
+    plan: first,
+    changeBetweenSteps: () => changes.betweenSteps(),
     workdir: plan.workdir ?? process.cwd(),
     bundleFolder,
-    layers: new LayerRegistry(),
+    layers,
     tools,
-    openModel,
     states,
     saveStates,
     bus,
-    statuses: new ExtensionStatuses({
-      address,
-      mask,
-      now: () => clock.now(),
-      isTool: (name) => tools.get(name) !== undefined,
-      currentTurn: () => turnOf(currentEvent()),
-      tell: (changed) => bus.tell(STATUS_EVENT, () => changed),
-      refuse: (problem, extension) =>
-        log('warn', `A status of this extension was ignored: ${problem}.`, { extension, event: 'status.refused' }),
-    }),
+    statuses,
     store,
     engine: deps.engine ?? noEngine,
     connections: deps.connections ?? (() => []),
@@ -246,12 +237,43 @@ async function assemble(
     locate,
     cleanMessages: new CleanMessages(mask),
     log,
-    toolLogger: createLogger(
-      (level, message) => log(level, message),
-      () => clock.elapsed(),
-    ),
+    toolLogger: loggerFor(),
     warm: undefined,
   };
+  const report = reportCleanup(log, locate);
+  const changes: AgentChanges = new AgentChanges({
+    layers,
+    tools,
+    states,
+    bus,
+    statuses,
+    loggerFor,
+    log,
+    clock,
+    report,
+    onRefusedTool: ({ code, message }, extension) =>
+      log('warn', `${message} The tool is not offered. (${code})`, {
+        ...defined({ extension }),
+        event: 'tool.refused',
+        data: { code },
+      }),
+    drawScopeFor: deps.drawScopeFor,
+    planNow: () => parts.plan,
+    exchange(wanted) {
+      const isSamePrompt = parts.plan.systemPrompt === wanted.systemPrompt;
+      parts.plan = wanted;
+      if (!isSamePrompt) parts.warm?.view.changeSystemPrompt(wanted.systemPrompt);
+    },
+  });
+  /** Prepares a change. Its secrets are masked from now on, and the place of an error in its code is found. */
+  const prepare: RunningAgent['prepare'] = async (wanted, signal) => {
+    mask.add(wanted.secrets ?? []);
+    folders = [...new Set([...folders, ...codeFolders(wanted)])];
+    locateNow = locateIn(folders, mask);
+    const opened = await openPlan(wanted, address, modelDeps, changes.newestPlan);
+    return changes.prepare(await wantedParts(wanted), opened, signal);
+  };
+  return { parts, changes, prepare, report };
 }
 
 function turnOf(event: AgentEvent | undefined): { readonly turnId: string; readonly traceId: string } | undefined {

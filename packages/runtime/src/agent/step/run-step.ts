@@ -17,9 +17,9 @@ export function stepIdOf(turnId: string, stepIndex: number): string {
 export function startStep(turn: RunningTurn, stepIndex: number): RunningStep {
   const stepId = stepIdOf(turn.turnId, stepIndex);
   const spanIds = turn.spanIds.inside(stepId);
-  const { mask } = turn.agent;
+  const { mask, plan: inForce } = turn.agent;
   // A change of the plan takes effect between steps, and the span is described later.
-  const plan = turn.agent.planDigest();
+  const plan = inForce.digest();
   const inspect = () => ({ toolCatalog: step.catalog.items });
   const step: RunningStep = {
     stepId,
@@ -31,7 +31,7 @@ export function startStep(turn: RunningTurn, stepIndex: number): RunningStep {
     ),
     spanIds,
     catalog: new ToolCatalog(turn.agent.tools.items()),
-    modelRef: turn.agent.modelRef,
+    modelRef: inForce.modelRef,
     repliedBy: undefined,
     answeredBy: new Map(),
     finishReason: undefined,
@@ -97,7 +97,7 @@ async function askForReply(
   messages: readonly ModelMessage[],
 ): Promise<ModelReply> {
   const { stepIndex } = step;
-  const { params, modelRef } = turn.agent;
+  const { params, modelRef } = turn.agent.plan;
   const tools = new ToolCatalog(step.catalog.items);
   const key = `${stepIndex}/model`;
   const call = { key, step, messages, tools, params: { ...params }, modelRef, stepIndex, extension: undefined };

@@ -9,12 +9,12 @@ import type { ToolCallAsk } from './running-tool-call.ts';
 
 /** Makes the error result of a call for the model: with a code, with secrets masked, and cut to the tool's limit. */
 export function errorResult(
-  { tools, policy, mask }: AgentParts,
+  { tools, plan, mask }: AgentParts,
   { toolCallId, toolName }: ToolCallAsk,
   thrown: unknown,
   fallbackCode: string,
 ): ToolCallResult {
-  const limit = tools.get(toolName)?.errorMessageLimit ?? policy.errorMessageLimit;
+  const limit = tools.get(toolName)?.errorMessageLimit ?? plan.policy.errorMessageLimit;
   const { message, code, suggestion, helpUrl } = toTurnError(thrown, fallbackCode, mask);
   const name = thrown instanceof Error ? { name: thrown.name } : {};
   const error = { ...name, message: cut(message, limit), ...defined({ code, suggestion, helpUrl }) };

@@ -68,7 +68,7 @@ async function callHandler(
 ): Promise<ToolCallResult> {
   const { agent } = turn;
   const { toolCallId, toolName } = call;
-  const timeoutMs = agent.policy.toolTimeoutMs;
+  const timeoutMs = agent.plan.policy.toolTimeoutMs;
   const whenLate = () => new GoondanError('E_TOOL_TIMEOUT', `"${toolName}" ran longer than ${timeoutMs} ms.`);
   try {
     const output = await withDeadline(turn, timeoutMs, whenLate, (inner, deadline) =>

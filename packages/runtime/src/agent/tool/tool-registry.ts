@@ -1,4 +1,7 @@
-/** The tools of an agent: those declared in its plan and those registered by its extensions. */
+/**
+ * The tools of an agent: those declared in its plan and those registered by its extensions. Each part of an agent has a
+ * registry of its own. The registry of the agent shows those of the parts in place.
+ */
 import {
   GoondanError,
   type JsonObject,
@@ -29,22 +32,47 @@ export interface RegisteredTool {
   readonly extension: string | undefined;
 }
 
+/** Called for a tool whose schema is too large. */
+export type ReportRefusedTool = (problem: GoondanError, extension?: string) => void;
+
 export class ToolRegistry {
-  private readonly tools = new Map<string, RegisteredTool>();
+  private readonly own = new Map<string, RegisteredTool>();
+  private parts: readonly ToolRegistry[] = [];
+  /** All tools: the own ones and those of the parts. */
+  private merged: ReadonlyMap<string, RegisteredTool> | undefined;
   private listed: readonly ToolCatalogItem[] | undefined;
   private described: { readonly items: readonly ToolCatalogItem[]; readonly cards: readonly RuntimeTool[] } | undefined;
+  /** The registry that shows this one. */
+  private shownBy: ToolRegistry | undefined;
 
-  /** `onRefused` is called for a tool whose schema is too large. The tool is not offered; all others are. */
-  constructor(private readonly onRefused: (problem: GoondanError, extension?: string) => void = () => undefined) {}
+  /**
+   * `onRefused` is called for a tool whose schema is too large. The tool is not offered; all others are. `isDeclared`
+   * returns true for the name of a tool that another part declares.
+   */
+  constructor(
+    private readonly onRefused: ReportRefusedTool = () => undefined,
+    private readonly isDeclared: (name: string) => boolean = () => false,
+  ) {}
+
+  /**
+   * Shows the tools of these parts, in this order, and no others. Of two tools with the same name, the declared one is
+   * shown, or else the one of the later part. The tool keeps the position of the first.
+   */
+  show(parts: readonly ToolRegistry[]): void {
+    for (const part of this.parts) part.shownBy = undefined;
+    this.parts = parts;
+    for (const part of parts) part.shownBy = this;
+    this.changed();
+  }
 
   declare(tool: Omit<RegisteredTool, 'extension'>): void {
     const item = checkItem(tool.item);
     if (this.isTooLarge(item)) return;
-    if (this.tools.has(item.name)) {
+    if (this.own.has(item.name) || this.isDeclared(item.name)) {
       throw new GoondanError('E_TOOL_TAKEN', `Two declared tools are called "${item.name}".`);
     }
-    this.tools.set(item.name, { ...tool, item, extension: undefined });
-    this.listed = undefined;
+    this.own.set(item.name, { ...tool, item, extension: undefined });
+    this.changed();
   }
 
   /**
@@ -58,16 +86,13 @@ export class ToolRegistry {
         `Extension "${extension}": tool "${checked.name}" has no handler function.`,
       );
     }
-    const known = this.tools.get(checked.name);
-    if (known !== undefined && known.extension === undefined) {
-      throw new GoondanError(
-        'E_TOOL_TAKEN',
-        `Extension "${extension}" cannot register "${checked.name}": a declared tool has that name.`,
-      );
+    const known = this.own.get(checked.name);
+    if ((known !== undefined && known.extension === undefined) || this.isDeclared(checked.name)) {
+      throw takenByDeclared(extension, checked.name);
     }
-    this.listed = undefined;
+    this.changed();
     if (this.isTooLarge(checked, extension)) {
-      this.tools.delete(checked.name);
+      this.own.delete(checked.name);
       return;
     }
     const {
@@ -75,7 +100,7 @@ export class ToolRegistry {
       idempotent = false,
       effects = readOnly ? 'none' : 'external',
     } = checked.annotations ?? {};
-    this.tools.set(checked.name, {
+    this.own.set(checked.name, {
       item: checked,
       // Safe: the type was just checked, and the return value is checked after every call.
       handler: handler as ToolHandler,
@@ -92,11 +117,17 @@ export class ToolRegistry {
 
   /** Returns the names of the tools that an extension has registered. */
   ofExtension(extension: string): string[] {
-    return [...this.tools].flatMap(([name, tool]) => (tool.extension === extension ? [name] : []));
+    return [...this.all()].flatMap(([name, tool]) => (tool.extension === extension ? [name] : []));
+  }
+
+  /** Returns true for the name of a tool that the agent's plan declares. */
+  isDeclaredTool(name: string): boolean {
+    const tool = this.get(name);
+    return tool !== undefined && tool.extension === undefined;
   }
 
   get(name: string): RegisteredTool | undefined {
-    return this.tools.get(name);
+    return this.all().get(name);
   }
 
   /**
@@ -104,7 +135,7 @@ export class ToolRegistry {
    * frozen.
    */
   items(): readonly ToolCatalogItem[] {
-    this.listed ??= Object.freeze(Array.from(this.tools.values(), ({ item }) => item));
+    this.listed ??= Object.freeze(Array.from(this.all().values(), ({ item }) => item));
     return this.listed;
   }
 
@@ -118,11 +149,38 @@ export class ToolRegistry {
     return this.described.cards;
   }
 
+  private all(): ReadonlyMap<string, RegisteredTool> {
+    this.merged ??= this.parts.length === 0 ? this.own : merge([this, ...this.parts].map(({ own }) => own));
+    return this.merged;
+  }
+
+  private changed(): void {
+    this.merged = undefined;
+    this.listed = undefined;
+    this.shownBy?.changed();
+  }
+
   private isTooLarge({ name, parameters }: ToolCatalogItem, extension?: string): boolean {
     const problem = parameters && findSizeProblem(parameters, `tool "${name}"`);
     if (problem !== undefined) this.onRefused(problem, extension);
     return problem !== undefined;
   }
+}
+
+function merge(parts: readonly ReadonlyMap<string, RegisteredTool>[]): ReadonlyMap<string, RegisteredTool> {
+  const all = new Map<string, RegisteredTool>();
+  for (const [name, tool] of parts.flatMap((tools) => [...tools])) {
+    const known = all.get(name);
+    if (known === undefined || known.extension !== undefined) all.set(name, tool);
+  }
+  return all;
+}
+
+export function takenByDeclared(extension: string, name: string): GoondanError {
+  return new GoondanError(
+    'E_TOOL_TAKEN',
+    `Extension "${extension}" cannot register "${name}": a declared tool has that name.`,
+  );
 }
 
 function checkItem(item: unknown): ToolCatalogItem {

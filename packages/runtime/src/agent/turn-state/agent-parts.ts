@@ -1,4 +1,7 @@
-/** The parts of an agent that turns need, assembled once when the agent starts. */
+/**
+ * The parts of an agent that turns need, assembled once when the agent starts. A change of the plan exchanges `plan`, and
+ * the contents of `layers` and `tools`, in one move between two steps; everything else stays.
+ */
 import type { AgentAddress, ConnectionCard, ModelParams, RuntimeView } from '@goondan/types';
 import type { Clock } from '../../ports/clock.ts';
 import type { Activity } from './activity.ts';
@@ -13,28 +16,38 @@ import type { SaveStates } from '../extension/save-states.ts';
 import type { LocateThrown } from '../../log/locate-thrown.ts';
 import type { Log } from '../../log/log-sink.ts';
 import type { SecretMask } from '../../log/mask-secrets.ts';
-import type { Model } from '../model/model-port.ts';
+import type { ModelSource } from '../model/model-port.ts';
 import type { CleanMessages } from '../secrets/mask-model-call.ts';
 import type { LayerRegistry } from '../pipeline/layer-registry.ts';
 import type { TurnPolicy } from '../../config/turn-policy.ts';
 import type { ToolRegistry } from '../tool/tool-registry.ts';
 
-export interface AgentParts {
-  readonly address: AgentAddress;
-  /** The parts of `ctx.runtime` that never change; frozen. */
+/** The fields of an agent that a change of its plan exchanges. A running step sees one plan from start to end. */
+export interface PlanInForce {
+  /** The parts of `ctx.runtime` that only a change of the plan exchanges; frozen. */
   readonly described: Pick<RuntimeView, 'agent' | 'model'>;
   /** The digest of the agent's plan without secrets, computed on first use. */
-  readonly planDigest: () => string | undefined;
+  readonly digest: () => string | undefined;
   readonly systemPrompt: string | undefined;
   readonly modelRef: string;
   readonly params: ModelParams;
   readonly policy: TurnPolicy;
+  /** Opens a model by its reference when it is first used. */
+  readonly openModel: ModelSource;
+}
+
+export interface AgentParts {
+  readonly address: AgentAddress;
+  plan: PlanInForce;
+  /**
+   * Puts a change in place that waits for the end of a step, and returns true if there was one. Called between two
+   * steps. Never throws.
+   */
+  readonly changeBetweenSteps: () => boolean;
   readonly workdir: string;
   readonly bundleFolder: string;
   readonly layers: LayerRegistry;
   readonly tools: ToolRegistry;
-  /** Opens a model by its reference when it is first used. */
-  readonly openModel: (modelRef: string) => Promise<Model>;
   readonly states: ExtensionStates;
   readonly saveStates: SaveStates;
   readonly bus: EventBus;

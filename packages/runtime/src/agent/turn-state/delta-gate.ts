@@ -8,7 +8,7 @@
  */
 import type { Message, MiddlewareKind, ModelDelta, ModelReply, TurnDelta } from '@goondan/types';
 import { MaskedStream } from '../../log/masked-stream.ts';
-import { noSecrets, type SecretMask } from '../../log/mask-secrets.ts';
+import type { SecretMask } from '../../log/mask-secrets.ts';
 import type { Layer } from '../pipeline/layer.ts';
 
 export interface StepIdentity {
@@ -18,7 +18,7 @@ export interface StepIdentity {
 
 export class DeltaGate {
   /** The chain that must finish before text is sent. */
-  private readonly hold: 'nothing' | 'model' | 'step' | 'turn';
+  private hold: 'nothing' | 'model' | 'step' | 'turn';
   private stream: MaskedStream | undefined;
   /** The step and the type of the text that is being streamed. */
   private open: { readonly step: StepIdentity; readonly type: ModelDelta['type'] } | undefined;
@@ -27,15 +27,22 @@ export class DeltaGate {
     private readonly turnId: string,
     private readonly listener: ((delta: TurnDelta) => void) | undefined,
     private readonly mask: SecretMask,
-    layersOf: (kind: MiddlewareKind) => readonly Layer[],
+    private readonly layersOf: (kind: MiddlewareKind) => readonly Layer[],
   ) {
     this.hold = widestHold(layersOf);
+  }
+
+  /** Called between two steps when the layers or the secrets of the agent have changed. */
+  changed(): void {
+    this.hold = widestHold(this.layersOf);
+    this.endStream('end');
+    this.stream = undefined;
   }
 
   /** Handles a delta while the model writes. */
   streaming(step: StepIdentity, delta: ModelDelta): void {
     if (this.hold !== 'nothing' || this.listener === undefined) return;
-    if (this.mask === noSecrets) return this.send(step, delta);
+    if (this.mask.isEmpty === true) return this.send(step, delta);
     if (this.open?.type !== delta.type || this.open.step.stepId !== step.stepId) this.endStream('end');
     this.stream ??= new MaskedStream(this.mask);
     this.open = { step, type: delta.type };

@@ -5,10 +5,10 @@ import type { RunningTurn } from './running-turn.ts';
 
 /** Makes the value of `ctx.runtime`. Parts that do not change from turn to turn are shared by all turns. */
 export function runtimeView({ agent, event }: RunningTurn): RuntimeView {
-  const { address, described, tools, engine, connections } = agent;
+  const { address, plan, tools, engine, connections } = agent;
   const others = engine.catalog().filter(({ name }) => name !== address.agentName);
   return Object.freeze({
-    ...described,
+    ...plan.described,
     tools: tools.cards(),
     agents: frozen(others),
     connections: frozen(connections()),

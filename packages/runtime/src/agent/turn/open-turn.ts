@@ -39,6 +39,7 @@ export async function openTurn(
   const conversation = await openConversation(agent, opened, before, log);
   const inputEvent = Object.freeze({ ...event });
   const toolResults: RunningTurn['toolResults'] = [];
+  const turnLayers = agent.layers.of('turn');
   const turn: RunningTurn = {
     agent,
     event: inputEvent,
@@ -55,13 +56,16 @@ export async function openTurn(
     }),
     before,
     resumed,
-    plan: agent.planDigest(),
+    plan: agent.plan.digest(),
     observer,
     replay,
     log,
     effects: new Effects(before, log, observer, replay),
     conversation,
-    deltas: new DeltaGate(turnId, options.onDelta, agent.mask, (kind) => agent.layers.of(kind)),
+    // The turn layers stay those of the turn's start, also when a change of the plan has others.
+    deltas: new DeltaGate(turnId, options.onDelta, agent.mask, (kind) =>
+      kind === 'turn' ? turnLayers : agent.layers.of(kind),
+    ),
     toolResults,
     metadata: {},
     runtime: undefined,
@@ -83,8 +87,8 @@ async function openConversation(
   log: TurnLogWriter,
 ): Promise<Conversation> {
   const view =
-    takeWarm(agent, opened.version) ?? new LlmView(MessageList.of(await opened.loadBase()), agent.systemPrompt);
-  const conversation = new Conversation(view, agent.systemPrompt, {
+    takeWarm(agent, opened.version) ?? new LlmView(MessageList.of(await opened.loadBase()), agent.plan.systemPrompt);
+  const conversation = new Conversation(view, agent.plan.systemPrompt, {
     record: (event, author, stepId) =>
       log.write({ type: 'message', event, author, ...(stepId === undefined ? {} : { stepId }) }),
     mask: agent.mask,

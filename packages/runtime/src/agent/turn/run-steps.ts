@@ -12,12 +12,12 @@ import { planRetry } from './plan-retry.ts';
 import { addUsage, refuseWhenOver, type RunningTurn, type RunningStep } from '../turn-state/running-turn.ts';
 
 export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
-  const { policy } = turn.agent;
   const progress = progressOf(turn);
   while (progress.needsStep) {
+    takeChange(turn);
     refuseWhenOver(turn);
     refuseTooManyTokens(turn);
-    if (turn.stepCount >= policy.maxStepsPerTurn) return finish(turn, 'max_steps', progress);
+    if (turn.stepCount >= turn.agent.plan.policy.maxStepsPerTurn) return finish(turn, 'max_steps', progress);
     const outcome = await tryStep(turn, progress);
     progress.nextIndex++;
     if ('delayMs' in outcome) {
@@ -33,6 +33,15 @@ export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
   }
   refuseWhenOver(turn);
   return finish(turn, 'text_response', progress);
+}
+
+/** Lets a waiting change of the plan take place. The next step runs with the new plan; the turn layers stay. */
+function takeChange(turn: RunningTurn): void {
+  const { agent } = turn;
+  if (!agent.changeBetweenSteps()) return;
+  turn.conversation.changeSystemPrompt(agent.plan.systemPrompt);
+  turn.deltas.changed();
+  turn.runtime = undefined;
 }
 
 interface Progress {
@@ -106,7 +115,7 @@ async function tryStep(
     agent.bus.tell('step.completed', () => ({ ...named(), toolCallCount: result.toolCalls.length, duration }));
     return { result, reply };
   } catch (error) {
-    const retry = turn.signal.aborted ? undefined : planRetry(error, progress.failures + 1, agent.policy);
+    const retry = turn.signal.aborted ? undefined : planRetry(error, progress.failures + 1, agent.plan.policy);
     if (retry === undefined) turn.deltas.brokenOff();
     // Marks the span as failed, also when the step failed after its chain had ended.
     step.span?.fail(error, retry?.delayMs);
@@ -195,7 +204,7 @@ function finish(
 }
 
 function refuseTooManyTokens({ agent, usage }: RunningTurn): void {
-  const limit = agent.policy.maxTokensPerTurn;
+  const limit = agent.plan.policy.maxTokensPerTurn;
   if (limit === undefined || usage.totalTokens < limit) return;
   throw new GoondanError('E_TURN_TOKENS', `The turn has used ${usage.totalTokens} tokens; the limit is ${limit}.`);
 }

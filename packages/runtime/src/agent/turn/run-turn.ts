@@ -55,7 +55,7 @@ export interface TurnOptions {
 
 export async function runTurn(agent: AgentParts, event: AgentEvent, options: TurnOptions = {}): Promise<TurnOutcome> {
   const clock = options.clock ?? new TurnClock(agent.clock);
-  const deadline = new TurnDeadline({ turn: clock, world: agent.clock }, agent.policy, options.signal);
+  const deadline = new TurnDeadline({ turn: clock, world: agent.clock }, agent.plan.policy, options.signal);
   try {
     await agent.saveStates.beginTurn();
     const opened = await openTurn(agent, event, options, { clock, signal: deadline.signal });
@@ -149,7 +149,7 @@ function refuseDeadLetter(
   // A replayed turn did run, so its event was not a dead letter.
   if (replay !== undefined) return;
   const crashes = before.resumes + (resumed && !isExcused ? 1 : 0);
-  if (crashes < agent.policy.crashesBeforeDeadLetter && !isDeadLetter) return;
+  if (crashes < agent.plan.policy.crashesBeforeDeadLetter && !isDeadLetter) return;
   // The orchestrator counts crashes too, including those that left nothing in the log.
   const times = isDeadLetter ? 'too often' : `${crashes} times`;
   throw new GoondanError('E_DEAD_LETTER', `This event crashed its agent ${times} and became a dead letter.`);

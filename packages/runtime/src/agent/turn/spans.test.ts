@@ -148,7 +148,7 @@ describe('the spans of a turn', () => {
     const model = { provider: 'scripted', model: 'demo', options: { script: [calls, { say: 'done' }] } };
     const agent = await startAgent({ agentName: 'quiet', models: { 'Model/demo': model }, tools: [echo] });
     // The record of a step names the digest of the plan, which is computed once for all turns.
-    expect(agent.parts.planDigest()).toBeString();
+    expect(agent.parts.plan.digest()).toBeString();
     const hash = spyOn(Bun.CryptoHasher, 'hash');
     try {
       const { result, stepCount } = await agent.handle(quietEvent);

@@ -42,11 +42,11 @@ function plansIn(records: readonly TurnRecord[]) {
   );
 }
 
-const digestOf = ({ agent }: ScriptedAgent) => agent.parts.planDigest() ?? '';
+const digestOf = ({ agent }: ScriptedAgent) => agent.parts.plan.digest() ?? '';
 
 /** Stands in for a change of the plan inside the process. */
 function changePlan({ agent }: ScriptedAgent, digest: string): void {
-  Object.assign(agent.parts, { planDigest: () => digest });
+  Object.assign(agent.parts, { plan: { ...agent.parts.plan, digest: () => digest } });
 }
 
 describe('the plan of a step', () => {

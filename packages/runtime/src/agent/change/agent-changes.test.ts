@@ -1,0 +1,574 @@
+// Changes of a running agent: what a held part shows, when a change takes place, and who is cleaned up when.
+import { describe, expect, test } from 'bun:test';
+import { type Cleanup, GoondanError, type ExtensionApi, type ExtensionRegister, type JsonObject } from '@goondan/types';
+import {
+  extension,
+  manualClock,
+  type ScriptedAgent,
+  scriptedAgent,
+  type ScriptedAgentOptions,
+} from '../../testing/index.ts';
+import type { Model } from '../model/model-port.ts';
+import type { AgentPlan } from '../start/agent-plan.ts';
+
+/** Starts an agent, and returns a function that makes wanted plans for it. */
+async function started(options: ScriptedAgentOptions = {}) {
+  const agent = await scriptedAgent(options);
+  const { models } = { models: agent.agent.parts.plan.openModel.entries };
+  const {
+    script: _,
+    model: _model,
+    store: _store,
+    clock: _clock,
+    approver: _approver,
+    engine: _engine,
+    ...plan
+  } = options;
+  const wanted = (changed: Partial<AgentPlan>): AgentPlan => ({
+    agentName: 'tested',
+    modelRef: 'Model/scripted',
+    models,
+    policy: agent.agent.parts.plan.policy,
+    ...(plan as Partial<AgentPlan>),
+    ...changed,
+  });
+  const prepare = (changed: Partial<AgentPlan>) => agent.agent.prepare(wanted(changed));
+  const change = async (changed: Partial<AgentPlan>) => (await prepare(changed)).swap();
+  return { agent, wanted, prepare, change };
+}
+
+/** A model that calls the tool `work__run` in each of the first steps, and then answers. */
+const steps = (count: number): Model => ({
+  async generate(request) {
+    const { messages } = request;
+    const since = messages.slice(messages.findLastIndex(({ role }) => role === 'user'));
+    const done = since.filter(({ role }) => role === 'tool').length;
+    const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+    if (done < count) {
+      const call = {
+        type: 'tool-call',
+        toolCallId: `call-${messages.length}`,
+        toolName: 'work__run',
+        input: {},
+      } as const;
+      return { content: [call], finishReason: 'tool-calls', usage };
+    }
+    for (const text of ['Do', 'ne.']) request.onDelta?.({ type: 'text', text });
+    return { content: [{ type: 'text', text: 'Done.' }], finishReason: 'stop', usage };
+  },
+});
+
+/** A tool that waits in the step with this number until it is released. */
+function gatedWork(step: number) {
+  const reached = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  let calls = 0;
+  const tool = {
+    name: 'work',
+    exports: [{ name: 'run', description: 'Works.' }],
+    handlers: {
+      async run() {
+        if (calls++ !== step) return 'done';
+        reached.resolve();
+        await released.promise;
+        return 'done';
+      },
+    },
+  };
+  return { tool, reached: reached.promise, release: () => released.resolve() };
+}
+
+const idle = () => new Promise((resolve) => setImmediate(resolve));
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await idle();
+}
+
+/** An extension that notes its steps, its turns and its cleanup as `version …`. */
+function noted(name: string, version: string, said: string[], more?: ExtensionRegister) {
+  const register: ExtensionRegister = async (api, config, self) => {
+    said.push(`${version} registers`);
+    api.pipeline.register('turn', async (ctx) => {
+      said.push(`${version} turn begins`);
+      const result = await ctx.next();
+      said.push(`${version} turn ends`);
+      return result;
+    });
+    api.pipeline.register('step', (ctx) => {
+      said.push(`${version} step ${ctx.stepIndex}`);
+      return ctx.next();
+    });
+    await more?.(api, config, self);
+    return () => void said.push(`${version} leaves`);
+  };
+  return extension(name, register);
+}
+
+describe('a change in the middle of a turn', () => {
+  test('L-02 the next step has the new layers; the turn layer stays until the turn ends, and leaves only then', async () => {
+    const said: string[] = [];
+    const { tool, reached, release } = gatedWork(0);
+    const { agent, prepare } = await started({
+      model: steps(2),
+      tools: [tool],
+      extensions: [noted('a', 'old', said)],
+    });
+    const turn = agent.say('go');
+    await reached;
+    const change = await prepare({ extensions: [noted('a', 'new', said)] });
+    const swapped = change.swap();
+    await idle();
+    expect(agent.layers('step')).toEqual(['a/step']);
+    expect(said).toEqual(['old registers', 'old turn begins', 'old step 0', 'new registers']);
+    release();
+    await swapped;
+    await turn;
+    await until(() => said.includes('old leaves'));
+    expect(said.slice(4)).toEqual(['new step 1', 'new step 2', 'old turn ends', 'old leaves']);
+    await agent.say('again');
+    expect(said.slice(8)).toEqual(['new turn begins', 'new step 0', 'new step 1', 'new step 2', 'new turn ends']);
+    await agent.close();
+  });
+
+  test('a part without a turn layer leaves while the turn goes on', async () => {
+    const said: string[] = [];
+    const { tool, reached, release } = gatedWork(0);
+    const gone = gatedWork(1);
+    const step = extension('a', (api) => {
+      api.pipeline.register('step', (ctx) => ctx.next());
+      return () => void said.push('left');
+    });
+    const tools = [{ ...tool, handlers: { run: async () => (await tool.handlers.run(), gone.tool.handlers.run()) } }];
+    const { agent, prepare } = await started({ model: steps(2), tools, extensions: [step] });
+    const turn = agent.say('go');
+    await reached;
+    const swapped = (await prepare({ extensions: [] })).swap();
+    release();
+    await swapped;
+    await gone.reached;
+    await until(() => said.length > 0);
+    expect(said).toEqual(['left']);
+    gone.release();
+    expect((await turn).text).toBe('Done.');
+  });
+
+  test('prompt, model, params, policy and the config of a tool count from the next step', async () => {
+    const { tool, reached, release } = gatedWork(0);
+    const seen: unknown[] = [];
+    const handlers = {
+      async run(ctx: { config: JsonObject }) {
+        seen.push(ctx.config);
+        return tool.handlers.run();
+      },
+    };
+    const tools = (config: JsonObject) => [{ ...tool, handlers: handlers, config }];
+    const { agent, prepare } = await started({ model: steps(3), tools: tools({ n: 1 }), systemPrompt: 'Old.' });
+    const models = agent.agent.parts.plan.openModel.entries;
+    const turn = agent.say('go');
+    await reached;
+    const change = await prepare({
+      tools: tools({ n: 2 }),
+      systemPrompt: 'New.',
+      params: { temperature: 0.5 },
+      models: { ...models, ...(models['Model/scripted'] && { 'Model/other': models['Model/scripted'] }) },
+      modelRef: 'Model/other',
+      policy: { maxStepsPerTurn: 3 },
+    });
+    void change.swap();
+    release();
+    const { result } = await turn;
+    expect(agent.requests.map(({ messages, params }) => [messages[0]?.content, params])).toEqual([
+      ['Old.', {}],
+      ['New.', { temperature: 0.5 }],
+      ['New.', { temperature: 0.5 }],
+    ]);
+    expect(seen).toEqual([{ n: 1 }, { n: 2 }, { n: 2 }]);
+    expect(result.finishReason).toBe('max_steps');
+    expect(agent.agent.parts.plan.modelRef).toBe('Model/other');
+  });
+
+  test('the turn sees the new ctx.runtime and the new tools, and keeps its conversation', async () => {
+    const { tool, reached, release } = gatedWork(0);
+    const views: unknown[] = [];
+    const watch = extension('watch', (api) =>
+      api.pipeline.register('step', (ctx) => {
+        views.push([ctx.runtime.agent.description, ctx.runtime.tools.map(({ name }) => name)]);
+        return ctx.next();
+      }),
+    );
+    const { agent, prepare } = await started({
+      model: steps(1),
+      tools: [tool],
+      extensions: [watch],
+      description: 'Old.',
+    });
+    const turn = agent.say('go');
+    await reached;
+    const more = { name: 'more', exports: [{ name: 'run', description: 'More.' }], handlers: { run: () => 1 } };
+    void (await prepare({ description: 'New.', tools: [tool, more] })).swap();
+    release();
+    await turn;
+    expect(views).toEqual([
+      ['Old.', ['work__run']],
+      ['New.', ['work__run', 'more__run']],
+    ]);
+    expect(agent.requests[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+  });
+
+  test('a buffering turn layer keeps its text back until the turn ends, also when a change removes it', async () => {
+    const { tool, reached, release } = gatedWork(0);
+    const buffers = extension('redact', (api) => {
+      api.pipeline.register('turn', (ctx) => ctx.next(), { buffers: true });
+    });
+    const { agent, prepare } = await started({ model: steps(1), tools: [tool], extensions: [buffers] });
+    const deltas: string[] = [];
+    let isOver = false;
+    const turn = agent.say('go', { onDelta: ({ type }) => void deltas.push(`${type} ${isOver ? 'after' : 'in'}`) });
+    agent.agent.parts.bus.on(
+      'step.completed',
+      () => void (isOver = agent.told.filter(({ name }) => name === 'step.completed').length === 2),
+    );
+    await reached;
+    void (await prepare({ extensions: [] })).swap();
+    release();
+    await turn;
+    expect(deltas).toEqual(['text after']);
+  });
+
+  test('a new step layer that buffers holds the text of the next step back', async () => {
+    const { tool, reached, release } = gatedWork(0);
+    const { agent, prepare } = await started({ model: steps(1), tools: [tool] });
+    const shout = extension('shout', (api) => {
+      api.pipeline.register('step', (ctx) => ctx.next(), { buffers: true });
+    });
+    const deltas: string[] = [];
+    const turn = agent.say('go', { onDelta: (delta) => void deltas.push('text' in delta ? delta.text : delta.type) });
+    await reached;
+    void (await prepare({ extensions: [shout] })).swap();
+    release();
+    await turn;
+    // Streamed text arrives in pieces; buffered text arrives in one.
+    expect(deltas).toEqual(['Done.']);
+  });
+});
+
+describe('a held part', () => {
+  test('is invisible: no layer, tool, handler, state, status or event', async () => {
+    const heard: unknown[] = [];
+    const listener = extension('listener', (api) => {
+      api.events.on('hello', (value: unknown) => heard.push(value));
+    });
+    const handled: unknown[] = [];
+    const added = extension('added', async (api) => {
+      api.pipeline.register('step', (ctx) => ctx.next());
+      api.tools.register({ name: 'added__run', description: 'New.' }, () => 1);
+      api.events.on('ping', (value: unknown) => handled.push(value));
+      expect(await api.state.get()).toEqual({ count: 1 });
+      await api.state.set({ count: 2 });
+      expect(await api.state.get()).toEqual({ count: 2 });
+      api.events.emit('hello', 'from the held part');
+      api.events.emit('extension.status', { state: 'connected', tools: ['added__run'] });
+    });
+    const { agent, prepare } = await started({ extensions: [listener] });
+    const { parts } = agent.agent;
+    parts.states.put('added', parts.states.check('added', { count: 1 }));
+    const change = await prepare({ extensions: [listener, added] });
+    parts.bus.emit('ping', 'before');
+    expect(agent.layers('step')).toEqual([]);
+    expect(parts.tools.items()).toEqual([]);
+    expect([heard, handled, parts.statuses.all()]).toEqual([[], [], []]);
+    expect(parts.states.snapshot()).toEqual({ added: { count: 1 } });
+    expect(agent.agent.extensions).toEqual(['listener']);
+    await change.swap();
+    parts.bus.emit('ping', 'after');
+    expect(agent.layers('step')).toEqual(['added/step']);
+    expect(parts.tools.items().map(({ name }) => name)).toEqual(['added__run']);
+    expect([heard, handled]).toEqual([['from the held part'], ['after']]);
+    expect(parts.statuses.of('added')).toMatchObject({ state: 'connected', tools: ['added__run'] });
+    expect(parts.states.snapshot()).toEqual({ added: { count: 2 } });
+    await agent.close();
+    expect(await agent.stateOf('added')).toEqual({ count: 2 });
+  });
+
+  test('that is dropped leaves nothing, and is cleaned up once', async () => {
+    let cleanups = 0;
+    const heard: unknown[] = [];
+    const kept = extension('kept', (api) => {
+      api.events.on('hello', (value: unknown) => heard.push(value));
+      api.events.emit('extension.status', { state: 'connected' });
+    });
+    const held = extension('held', async (api) => {
+      api.tools.register({ name: 'held__run', description: 'Held.' }, () => 1);
+      await api.state.set('mine');
+      api.events.emit('hello', 1);
+      return () => {
+        cleanups += 1;
+        api.events.emit('hello', 2);
+      };
+    });
+    const { agent, prepare } = await started({ extensions: [kept] });
+    const { parts } = agent.agent;
+    const changed = await prepare({ extensions: [kept, held], systemPrompt: 'New.' });
+    await changed.drop();
+    await changed.drop();
+    expect(await changed.swap().catch((error: unknown) => error)).toMatchObject({ code: 'E_RELOAD_FAILED' });
+    expect([cleanups, heard, parts.states.snapshot(), parts.tools.items()]).toEqual([1, [], {}, []]);
+    expect(parts.statuses.of('kept')).toMatchObject({ state: 'connected' });
+    expect(parts.plan.systemPrompt).toBeUndefined();
+    await agent.close();
+    expect(cleanups).toBe(1);
+  });
+
+  test('whose change fails has changed nothing: all nonces, states and layers are those of before', async () => {
+    const nonces: object[] = [];
+    const handlers = new Map<string, () => number>();
+    const cleaned: string[] = [];
+    const nonce = (name: string) =>
+      extension(name, async (api) => {
+        const own = {};
+        nonces.push(own);
+        handlers.set(name, () => nonces.indexOf(own));
+        api.tools.register({ name: `${name}__nonce`, description: 'Its nonce.' }, handlers.get(name) ?? (() => -1));
+        await api.state.set(name);
+        return () => void cleaned.push(name);
+      });
+    const [a, b] = [nonce('a'), nonce('b')];
+    const { agent, prepare } = await started({ extensions: [a, b] });
+    const { tools, states } = agent.agent.parts;
+    const before = [tools.items(), states.snapshot(), agent.agent.parts.plan] as const;
+    const broken = extension('c', () => {
+      throw new Error('No.');
+    });
+    const failed = prepare({ extensions: [b, nonce('d'), broken, a], systemPrompt: 'New.' });
+    expect(await failed.catch((error: unknown) => error)).toMatchObject({ code: 'E_EXT_INIT' });
+    expect([tools.items(), states.snapshot(), agent.agent.parts.plan]).toEqual([...before]);
+    expect(tools.get('a__nonce')?.handler).toBe(handlers.get('a'));
+    expect(tools.get('b__nonce')?.handler).toBe(handlers.get('b'));
+    expect(nonces).toHaveLength(3);
+    expect(cleaned).toEqual(['d']);
+    // The next change is not affected.
+    await (await prepare({ extensions: [b] })).swap();
+    await until(() => cleaned.length === 2);
+    expect(cleaned).toEqual(['d', 'a']);
+  });
+
+  test.each<[title: string, changed: Partial<AgentPlan>, code: string]>([
+    [
+      'a model that cannot be opened',
+      { models: { m: { provider: 'nowhere', model: 'x' } }, modelRef: 'm' },
+      'E_MODEL_UNKNOWN',
+    ],
+    [
+      'a declared tool whose name a retained extension has registered',
+      { tools: [{ name: 'own', exports: [{ name: 'run', description: 'x' }], handlers: { run: () => 1 } }] },
+      'E_TOOL_TAKEN',
+    ],
+  ])('fails before the exchange for %s', async (_title, changed, code) => {
+    const own = extension('own', (api) => api.tools.register({ name: 'own__run', description: 'Own.' }, () => 1));
+    const { agent, prepare } = await started({ extensions: [own] });
+    expect(await prepare(changed).catch((error: unknown) => error)).toMatchObject({ code });
+    expect((await agent.say('hello')).text).toBe('You said: hello');
+  });
+
+  test('that never finishes to register is given up when its change is aborted, and cleaned up when it does', async () => {
+    const gate = Promise.withResolvers<void>();
+    const said: string[] = [];
+    const slow = extension('slow', async (api) => {
+      await gate.promise;
+      await api.state.set('late');
+      return () => void said.push('cleaned up');
+    });
+    const { agent, prepare, wanted } = await started();
+    const abort = new AbortController();
+    const preparing = agent.agent.prepare(wanted({ extensions: [slow] }), abort.signal);
+    await idle();
+    abort.abort(new GoondanError('E_RELOAD_FAILED', 'Too slow.'));
+    expect(await preparing.catch((error: unknown) => error)).toMatchObject({ message: 'Too slow.' });
+    await (await prepare({ systemPrompt: 'New.' })).swap();
+    gate.resolve();
+    await until(() => said.length > 0);
+    expect(said).toEqual(['cleaned up']);
+    expect(agent.agent.parts.states.snapshot()).toEqual({});
+  });
+});
+
+describe('a change between turns', () => {
+  test('is in place at once', async () => {
+    const said: string[] = [];
+    const { agent, prepare } = await started({ extensions: [noted('a', 'old', said)], systemPrompt: 'Old.' });
+    await agent.say('one');
+    const change = await prepare({ extensions: [noted('a', 'new', said)], systemPrompt: 'New.' });
+    void change.swap();
+    expect(agent.agent.parts.plan.systemPrompt).toBe('New.');
+    await agent.say('two');
+    expect(said.filter((each) => each.includes('step'))).toEqual(['old step 0', 'new step 0']);
+    expect(agent.requests.map(({ messages }) => messages.map(({ content }) => content))).toEqual([
+      ['Old.', 'one'],
+      ['New.', 'one', [{ type: 'text', text: 'You said: one' }], 'two'],
+    ]);
+  });
+
+  test('waits for the end of a turn that has no further step', async () => {
+    const { tool, reached, release } = gatedWork(0);
+    const { agent, prepare } = await started({ model: steps(1), tools: [tool], policy: { maxStepsPerTurn: 1 } });
+    const turn = agent.say('go');
+    await reached;
+    const change = await prepare({ systemPrompt: 'New.', policy: { maxStepsPerTurn: 1 } });
+    const swapped = change.swap();
+    await idle();
+    expect(agent.agent.parts.plan.systemPrompt).toBeUndefined();
+    release();
+    await Promise.all([turn, swapped]);
+    expect(agent.agent.parts.plan.systemPrompt).toBe('New.');
+    expect(agent.requests).toHaveLength(1);
+  });
+
+  test('two changes before the end of a step: the newest is in place, and the parts between them are cleaned up', async () => {
+    const said: string[] = [];
+    const { tool, reached, release } = gatedWork(0);
+    const kept = noted('kept', 'kept', said);
+    const { agent, prepare } = await started({ model: steps(1), tools: [tool], extensions: [noted('a', 'a1', said)] });
+    const turn = agent.say('go');
+    await reached;
+    const first = (await prepare({ extensions: [noted('a', 'a2', said), kept] })).swap();
+    const second = (await prepare({ extensions: [kept, noted('a', 'a3', said)] })).swap();
+    await until(() => said.includes('a2 leaves'));
+    expect(agent.agent.extensions).toEqual(['a']);
+    release();
+    await Promise.all([turn, first, second]);
+    await until(() => said.includes('a1 leaves'));
+    expect(said.filter((each) => /registers|leaves|step 1/.test(each))).toEqual([
+      'a1 registers',
+      'a2 registers',
+      'kept registers',
+      'a3 registers',
+      'a2 leaves',
+      'kept step 1',
+      'a3 step 1',
+      'a1 leaves',
+    ]);
+    expect(agent.agent.extensions).toEqual(['kept', 'a']);
+  });
+
+  test('one change is prepared at a time', async () => {
+    const { prepare } = await started();
+    const change = await prepare({ systemPrompt: 'New.' });
+    expect(await prepare({}).catch((error: unknown) => error)).toMatchObject({ code: 'E_RELOAD_FAILED' });
+    await change.drop();
+    await (await prepare({})).swap();
+  });
+
+  test('a model that is unchanged stays open, with its memory', async () => {
+    const model = {
+      provider: 'scripted',
+      model: 's',
+      options: { script: [{ say: 'First.' }] },
+    };
+    const { agent, prepare } = await started({ models: { 'Model/s': model }, modelRef: 'Model/s' });
+    const open = agent.agent.parts.plan.openModel('Model/s');
+    await (
+      await prepare({ models: { 'Model/s': structuredClone(model) }, modelRef: 'Model/s', systemPrompt: 'x' })
+    ).swap();
+    expect(await agent.agent.parts.plan.openModel('Model/s')).toBe(await open);
+    const other = { ...model, options: { script: [{ say: 'Other.' }] } };
+    await (await prepare({ models: { 'Model/s': other }, modelRef: 'Model/s' })).swap();
+    expect((await agent.say('x')).text).toBe('Other.');
+  });
+});
+
+describe('a part that leaves', () => {
+  test('hears and changes nothing after its cleanup: late calls are ignored, with one warning', async () => {
+    let api: ExtensionApi | undefined;
+    const heard: unknown[] = [];
+    const old = extension('a', (given) => {
+      api = given;
+      given.events.on('ping', (value: unknown) => heard.push(value));
+      given.events.emit('extension.status', { state: 'connected' });
+    });
+    const { agent, prepare } = await started({ extensions: [old] });
+    const { parts } = agent.agent;
+    await (await prepare({ extensions: [] })).swap();
+    await idle();
+    await api?.state.set('late');
+    api?.tools.register({ name: 'late__run', description: 'Late.' }, () => 1);
+    api?.events.on('ping', (value: unknown) => heard.push(value));
+    api?.events.emit('extension.status', { state: 'failed' });
+    parts.bus.emit('ping', 1);
+    expect([heard, parts.states.snapshot(), parts.tools.items(), parts.statuses.all()]).toEqual([[], {}, [], []]);
+    expect(agent.logs).toMatchObject([{ level: 'warn', event: 'extension.call_ignored', extension: 'a' }]);
+  });
+
+  test('its status does not replace the status of its successor', async () => {
+    const status = (version: string) =>
+      extension('a', (api) => {
+        api.events.emit('extension.status', { state: 'connected', target: version });
+        return () => api.events.emit('extension.status', { state: 'failed', target: version });
+      });
+    const { agent, prepare } = await started({ extensions: [status('old')] });
+    await (await prepare({ extensions: [status('new')] })).swap();
+    await idle();
+    expect(agent.agent.parts.statuses.all()).toMatchObject([{ state: 'connected', target: 'new' }]);
+  });
+
+  test('a cleanup that fails or hangs is reported, stops nobody, and never reaches the turn', async () => {
+    const clock = manualClock();
+    const said: string[] = [];
+    const cleanup = (name: string, run: Cleanup) => extension(name, () => run);
+    const { agent, prepare } = await started({
+      clock,
+      extensions: [
+        cleanup('hangs', () => new Promise(() => undefined)),
+        cleanup('fine', () => void said.push('fine')),
+        cleanup('throws', () => {
+          throw new Error('No.');
+        }),
+      ],
+    });
+    await (await prepare({ extensions: [] })).swap();
+    await until(() => said.length > 0);
+    expect((await agent.say('hello')).text).toBe('You said: hello');
+    await clock.advance(5_000);
+    await until(() => agent.logs.length === 2);
+    expect(agent.logs.map(({ extension: name, event }) => [name, event])).toEqual([
+      ['throws', 'extension.cleanup_failed'],
+      ['hangs', 'extension.cleanup_failed'],
+    ]);
+  });
+
+  test('parts are cleaned up in reverse order, and never twice', async () => {
+    const said: string[] = [];
+    const names = ['a', 'b', 'c', 'd'];
+    const all = names.map((name) => extension(name, () => () => void said.push(name)));
+    const { agent, prepare } = await started({ extensions: all });
+    await (await prepare({ extensions: all.slice(0, 1) })).swap();
+    await until(() => said.length === 3);
+    await agent.close();
+    expect(said).toEqual(['d', 'c', 'b', 'a']);
+  });
+
+  test('close cleans up held parts too, and gives up a change that is being prepared', async () => {
+    const said: string[] = [];
+    const { agent, prepare } = await started();
+    await prepare({ extensions: [noted('held', 'held', said)] });
+    await agent.close();
+    expect(said).toEqual(['held registers', 'held leaves']);
+    expect(await prepare({}).catch((error: unknown) => error)).toMatchObject({ code: 'E_AGENT_CLOSED' });
+  });
+});
+
+test('secrets of the old and of the new plan stay masked', async () => {
+  const [old, fresh] = ['old-secret-0123456789', 'new-secret-0123456789'];
+  const { agent, prepare } = await started({ secrets: [old], script: [{ say: `${old} {{input}} ${fresh}` }] });
+  await agent.say(fresh);
+  await (await prepare({ secrets: [fresh] })).swap();
+  const { text, deltas } = await agent.say('x');
+  expect(text).toBe('*** x ***');
+  expect(JSON.stringify(deltas)).not.toContain('secret');
+  // The message that was stored before the change is masked when a model gets it.
+  expect(JSON.stringify(agent.requests.at(-1)?.messages)).not.toContain('secret');
+});
+
+test('a ScriptedAgent shows the extensions in place', async () => {
+  const agent: ScriptedAgent = await scriptedAgent({ extensions: [extension('a', () => undefined)] });
+  expect(agent.agent.extensionParts.map(({ name, isHeld }) => [name, isHeld])).toEqual([['a', false]]);
+});

@@ -1,0 +1,176 @@
+/**
+ * One extension of an agent in this process, with everything that it registered. Its stage decides how far its calls
+ * reach:
+ *
+ * 1. `held`: loaded for a change of the plan. Nothing that it registers, sets or emits is visible yet.
+ * 2. `in place`: one of the agent's extensions.
+ * 3. `leaving`: not one of them any more. Its turn layer may still run, and it still has to clean up.
+ * 4. `gone`: cleaned up. Its calls are ignored.
+ */
+import type { Cleanup, ExtensionResource, ExtensionStateApi, JsonValue } from '@goondan/types';
+import { checkExtensionResource } from '../../config/check-extension-resource.ts';
+import type { DeclaredExtension } from '../../config/declared-extension.ts';
+import type { Log } from '../../log/log-sink.ts';
+import type { DrawScope } from '../../trace/draw-scope.ts';
+import { LayerRegistry } from '../pipeline/layer-registry.ts';
+import { type ReportRefusedTool, ToolRegistry } from '../tool/tool-registry.ts';
+import type { EventBus, Handler } from './event-bus.ts';
+import { type ExtensionStates, stateApi } from './extension-states.ts';
+import type { ExtensionStatuses } from './extension-statuses.ts';
+
+export interface ExtensionDeps {
+  readonly states: ExtensionStates;
+  readonly bus: EventBus;
+  readonly statuses: ExtensionStatuses;
+  readonly loggerFor: (extension: string) => Console;
+  readonly log: Log;
+  readonly onRefusedTool: ReportRefusedTool;
+  /** Called when an extension has registered although it is gone, because its change was dropped meanwhile. */
+  readonly onLate: (part: ExtensionPart) => void;
+  /** Returns the scope for an extension's draws while it is loaded; absent when draws are not recorded. */
+  readonly drawScopeFor?: ((extension: string) => DrawScope) | undefined;
+}
+
+/** The maximum number of events that a held extension may emit. */
+const MOST_HELD = 1_000;
+
+export class ExtensionPart {
+  readonly resource: ExtensionResource;
+  readonly layers = new LayerRegistry();
+  readonly tools: ToolRegistry;
+  readonly state: ExtensionStateApi;
+  /** The scope of its draws while it is loaded. */
+  readonly scope: DrawScope | undefined;
+  readonly #subscriptions = new Set<() => void>();
+  /** The state that it set while it was held. */
+  #ownState: { readonly value: JsonValue } | undefined;
+  /** Its emits while it was held, in order. */
+  #heldEmits: (() => void)[] = [];
+  #cleanups: readonly Cleanup[] = [];
+  #hasWarned = false;
+
+  /** `isDeclared` returns true for the name of a tool that the agent's plan declares. */
+  constructor(
+    readonly declaration: DeclaredExtension,
+    readonly deps: ExtensionDeps,
+    private stage: 'held' | 'in place' | 'leaving' | 'gone',
+    isDeclared: (name: string) => boolean,
+  ) {
+    this.resource = checkExtensionResource(declaration.resource);
+    this.scope = deps.drawScopeFor?.(this.name);
+    this.tools = new ToolRegistry(deps.onRefusedTool, isDeclared);
+    this.state = stateApi(
+      () => (this.#ownState === undefined ? deps.states.get(this.name) : this.#ownState.value),
+      (value) => this.#setState(value),
+    );
+  }
+
+  get name(): string {
+    return this.resource.metadata.name;
+  }
+
+  get isHeld(): boolean {
+    return this.stage === 'held';
+  }
+
+  /** Called when `register` has settled. */
+  registered(cleanups: readonly Cleanup[]): void {
+    this.#cleanups = cleanups;
+    if (this.stage === 'gone') this.deps.onLate(this);
+  }
+
+  registerTool(item: unknown, handler: unknown): void {
+    if (this.#isOver('tools.register')) return;
+    this.tools.register(this.name, item, handler);
+  }
+
+  on(event: string, handler: Handler): () => void {
+    if (this.#isOver('events.on')) return () => undefined;
+    const off = this.deps.bus.on(
+      event,
+      (...args) => (this.stage === 'in place' ? handler(...args) : undefined),
+      this.name,
+    );
+    this.#subscriptions.add(off);
+    return () => {
+      this.#subscriptions.delete(off);
+      off();
+    };
+  }
+
+  emit(event: string, ...args: unknown[]): void {
+    if (this.#isOver('events.emit')) return;
+    this.#whenPlaced(() => this.deps.bus.emit(event, ...args));
+  }
+
+  tellStatus(status: unknown): void {
+    if (this.#isOver('events.emit')) return;
+    // The status of a leaving extension would replace the status of its successor, which has the same name.
+    if (this.stage !== 'leaving') this.#whenPlaced(() => this.deps.statuses.told(this.name, status));
+  }
+
+  /** Puts the held extension in place. `announce` follows when all parts of the change are in place. */
+  enter(): void {
+    if (this.stage !== 'held') return;
+    this.stage = 'in place';
+    if (this.#ownState !== undefined) this.deps.states.put(this.name, this.#ownState.value);
+    this.#ownState = undefined;
+  }
+
+  /** Sends the emits and statuses of the time before `enter`. */
+  announce(): void {
+    for (const emit of this.#heldEmits.splice(0)) emit();
+  }
+
+  /** Takes the extension out of its place. From now on no event reaches it. */
+  leave(): void {
+    this.stage = 'leaving';
+    this.deps.statuses.forget(this.name);
+    this.#unsubscribe();
+  }
+
+  /** Returns the cleanup functions. A second call returns none, so that nothing is cleaned up twice. */
+  takeCleanups(): readonly Cleanup[] {
+    const cleanups = this.#cleanups;
+    this.#cleanups = [];
+    return cleanups;
+  }
+
+  /** Called after the cleanup: the extension can change nothing any more. */
+  end(): void {
+    this.stage = 'gone';
+    this.#ownState = undefined;
+    this.#heldEmits = [];
+    this.#unsubscribe();
+  }
+
+  #setState(value: JsonValue): void {
+    if (this.#isOver('state.set')) return;
+    const checked = this.deps.states.check(this.name, value);
+    if (this.stage === 'held') this.#ownState = { value: checked };
+    else this.deps.states.put(this.name, checked);
+  }
+
+  #whenPlaced(emit: () => void): void {
+    if (this.stage !== 'held') return emit();
+    if (this.#heldEmits.length < MOST_HELD) this.#heldEmits.push(emit);
+    else this.#warnOnce(`It emitted more than ${MOST_HELD} events before it was in place; the others were ignored.`);
+  }
+
+  #isOver(call: string): boolean {
+    if (this.stage !== 'gone') return false;
+    this.#warnOnce(`The extension was removed or changed, but its old code called api.${call}. The call was ignored.`);
+    return true;
+  }
+
+  #warnOnce(message: string): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    this.deps.log('warn', message, { extension: this.name, event: 'extension.call_ignored' });
+  }
+
+  #unsubscribe(): void {
+    for (const off of this.#subscriptions) off();
+    this.#subscriptions.clear();
+  }
+}
