@@ -1,6 +1,6 @@
 /** The tools with which a model calls other agents. They are part of the runtime, so a bundle does not declare them. */
 import type { Scope } from './bundle.ts';
-import { BASE_LIBRARY } from './find-resource.ts';
+import { BASE_LIBRARY } from './base-library.ts';
 import type { WrittenReference } from './kinds/fields.ts';
 import { parseReference } from './references.ts';
 

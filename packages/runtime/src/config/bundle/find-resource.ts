@@ -1,10 +1,9 @@
+import { BASE_LIBRARY } from './base-library.ts';
 import type { LoadedResource, LoadedResourceOf, Scope } from './bundle.ts';
 import type { WrittenReference } from './kinds/fields.ts';
 import type { ResourceKind } from './kinds/resource-schemas.ts';
 import { parseReference, referenceOf } from './references.ts';
 
-/** The package whose resources every bundle can refer to without naming the package. */
-export const BASE_LIBRARY = '@goondan/base';
 /** The kinds of the resources in the base library. */
 const BASE_KINDS: readonly string[] = ['Tool', 'Extension', 'Connector'];
 

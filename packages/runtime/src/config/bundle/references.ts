@@ -1,6 +1,7 @@
 /** References between resources: how they are written, and which fields of each kind contain them. */
 import type { JsonObject } from '@goondan/types';
 import { providerVariables } from '../provider-variables.ts';
+import { HOOKS_EXTENSION } from './base-library.ts';
 import type { WrittenReference } from './kinds/fields.ts';
 import type { ResourceKind } from './kinds/resource-schemas.ts';
 import { isPlainObject } from '../../json/copy-json.ts';
@@ -71,9 +72,12 @@ export function listReferences({ kind, resource }: LoadedResource): ReferenceUse
  * reference is skipped.
  */
 export function findReferences(kind: ResourceKind, spec: unknown): ReferenceUse[] {
-  return referencePlaces[kind].flatMap(({ expects, steps, provider }) => {
+  return referencePlaces[kind].flatMap(({ expects, steps, provider, means }) => {
     if (provider !== undefined && (!isPlainObject(spec) || spec.provider !== provider)) return [];
     return findPlaces(spec, steps, ['spec']).flatMap(({ value, path }) => {
+      if (means !== undefined) {
+        return Array.isArray(value) && value.length > 0 ? [{ kind: expects, written: means, path }] : [];
+      }
       if (!isWrittenReference(value) || (expects === 'Model' && parseModelName(value) !== undefined)) return [];
       return [{ kind: expects, written: value, path }];
     });
@@ -86,6 +90,8 @@ interface ReferencePlace {
   readonly steps: readonly (string | typeof EACH | typeof ITEM)[];
   /** If set, the field is a reference only for this provider. */
   readonly provider?: string;
+  /** If set, the field is a list, and a list that is not empty needs this resource. */
+  readonly means?: WrittenReference;
 }
 
 const EACH = Symbol('each of a list');
@@ -98,6 +104,7 @@ const referencePlaces: Readonly<Record<ResourceKind, readonly ReferencePlace[]>>
     { expects: 'Model', steps: ['modelConfig', 'models', EACH] },
     { expects: 'Tool', steps: ['tools', EACH, ITEM] },
     { expects: 'Extension', steps: ['extensions', EACH, ITEM] },
+    { expects: 'Extension', steps: ['hooks'], means: HOOKS_EXTENSION },
     { expects: 'Agent', steps: ['mayAsk', EACH] },
   ],
   Swarm: [

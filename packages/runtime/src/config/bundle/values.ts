@@ -83,7 +83,7 @@ export function fillConfig(config: JsonObject, get: (variable: string, path: Pat
   }
 }
 
-function configsOf({ kind, resource }: LoadedResource): { path: Path; config: JsonObject }[] {
+function configsOf({ kind, resource }: LoadedResource): { path: Path; config: JsonValue }[] {
   if (kind === 'Extension' || kind === 'Tool' || kind === 'Connection') {
     return resource.spec.config === undefined ? [] : [{ path: ['spec', 'config'], config: resource.spec.config }];
   }
@@ -91,7 +91,10 @@ function configsOf({ kind, resource }: LoadedResource): { path: Path; config: Js
     items.map((item, index) => ({ path: ['spec', field, index, 'config'], config: configOf(item) }));
   if (kind === 'Swarm') return ofItems('extensions', resource.spec.extensions);
   if (kind !== 'Agent') return [];
-  return [...ofItems('extensions', resource.spec.extensions), ...ofItems('tools', resource.spec.tools)];
+  const { extensions, tools, hooks = [] } = resource.spec;
+  // Safe: a document is JSON.
+  const ofHooks = { path: ['spec', 'hooks'], config: hooks as unknown as JsonValue };
+  return [...ofItems('extensions', extensions), ...ofItems('tools', tools), ofHooks];
 }
 
 /**

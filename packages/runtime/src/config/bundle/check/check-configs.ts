@@ -6,10 +6,11 @@ import type { CodePlace, JsonObject } from '@goondan/types';
 import type { SchemaCheck } from '../../../json/json-schema.ts';
 import { describeConfigProblem } from '../../describe-config-problem.ts';
 import { mergeConfig } from '../../merge-config.ts';
+import { listExtensions } from '../agent-hooks.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { errorAt, type Finding } from '../bundle-problem.ts';
 import { findResource, resourcesOf } from '../find-resource.ts';
-import { type Path, valueAt } from '../place.ts';
+import { type Path, pathText, valueAt } from '../place.ts';
 import { configOf, type ListItem, referenceOf } from '../references.ts';
 import { configErrors, findConfigProblems, readConfigSchema, toPath } from './config-schema.ts';
 
@@ -34,14 +35,18 @@ export async function checkConfigs(scopes: readonly Scope[]): Promise<Finding[]>
  */
 interface Use {
   readonly user: LoadedResourceOf<'Agent' | 'Swarm' | 'Connection'>;
-  readonly path: Path;
+  /** Returns the path in the user's document of a value of the config. */
+  readonly pathOf: (inConfig: Path) => Path;
   readonly config: JsonObject;
   readonly used: LoadedResourceOf<keyof typeof configErrors>;
 }
 
 function* listUses(scope: Scope): Generator<Use> {
   for (const agent of resourcesOf(scope, 'Agent')) {
-    yield* usesOf(scope, agent, 'extensions', agent.resource.spec.extensions);
+    for (const { item, pathOf } of listExtensions(scope, agent)) {
+      const used = findResource(scope, 'Extension', referenceOf(item))?.loaded;
+      if (used !== undefined) yield { user: agent, pathOf, config: configOf(item), used };
+    }
     yield* usesOf(scope, agent, 'tools', agent.resource.spec.tools);
   }
   for (const swarm of resourcesOf(scope, 'Swarm')) {
@@ -50,7 +55,7 @@ function* listUses(scope: Scope): Generator<Use> {
   for (const connection of resourcesOf(scope, 'Connection')) {
     const { connectorRef, config = {} } = connection.resource.spec;
     const used = findResource(scope, 'Connector', connectorRef)?.loaded;
-    if (used !== undefined) yield { user: connection, path: ['spec', 'config'], config, used };
+    if (used !== undefined) yield { user: connection, pathOf: (path) => ['spec', 'config', ...path], config, used };
   }
 }
 
@@ -62,7 +67,8 @@ function* usesOf(
 ): Generator<Use> {
   for (const [index, item] of items.entries()) {
     const used = findResource(scope, field === 'tools' ? 'Tool' : 'Extension', referenceOf(item))?.loaded;
-    if (used !== undefined) yield { user, path: ['spec', field, index, 'config'], config: configOf(item), used };
+    const pathOf = (path: Path) => ['spec', field, index, 'config', ...path];
+    if (used !== undefined) yield { user, pathOf, config: configOf(item), used };
   }
 }
 
@@ -71,12 +77,22 @@ function checkUse(check: SchemaCheck, use: Use): Finding[] {
   const merged = mergeConfig(ownConfig(use), config);
   return findConfigProblems(check, merged).map((problem) => {
     const message = describeConfigProblem(problem, merged, used.resource.spec.configSchema);
-    const text =
-      used.kind === 'Connector'
-        ? `The config does not fit ${used.identity}: ${message}.`
-        : `The config of ${used.identity} does not fit: ${message}.`;
-    return errorAt(placeOf(use, problem.path), configErrors[used.kind], text, undefined, user.identity);
+    return errorAt(
+      placeOf(use, problem.path),
+      configErrors[used.kind],
+      describeProblem(use, problem.path, message),
+      undefined,
+      user.identity,
+    );
   });
+}
+
+function describeProblem({ used, config, pathOf }: Use, keys: readonly string[], message: string): string {
+  if (used.kind === 'Connector') return `The config does not fit ${used.identity}: ${message}.`;
+  const path = pathOf(toPath(config, keys));
+  // A hook is not written in a config, so the message names its field instead.
+  if (path[1] === 'hooks') return `${message.replace(keys.join('.'), pathText(path))}.`;
+  return `The config of ${used.identity} does not fit: ${message}.`;
 }
 
 /** Returns the place where the effective value is written: in the resource `user`, or in the resource `used`. */
@@ -85,7 +101,7 @@ function placeOf(use: Use, keys: readonly string[]): CodePlace {
   if (valueAt(use.config, keys) === undefined && keys.length > 0 && valueAt(own, keys) !== undefined) {
     return use.used.document.placeOf(['spec', 'config', ...toPath(own, keys)]);
   }
-  return use.user.document.placeOf([...use.path, ...toPath(use.config, keys)]);
+  return use.user.document.placeOf(use.pathOf(toPath(use.config, keys)));
 }
 
 function ownConfig({ used: { resource } }: Use): JsonObject {

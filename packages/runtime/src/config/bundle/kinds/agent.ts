@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { resourceNamePattern } from '../../resource-name.ts';
 import { config, environment, listItem, optional, reference, resource, text } from './fields.ts';
+import { hook } from './hook.ts';
 import { modelParams } from './model.ts';
 import { turnPolicy } from './policy.ts';
 
@@ -57,6 +58,10 @@ export const agent = resource(
         'it calls none. Answers to requests are always allowed.',
     ),
     extensions: optional(z.array(extensionItem), 'The extensions in order: the first is the outermost layer.'),
+    hooks: optional(
+      z.array(hook),
+      'Tool calls and commands at points of a turn, inside all extensions. The extension `hooks` of @goondan/base runs them.',
+    ),
     policy: turnPolicy.optional(),
     environment: environment.optional(),
     workdir: optional(

@@ -31,7 +31,9 @@ test('the defaults of a swarm shown in editors are the real ones', () => {
 });
 
 test('an agent has no default limits: the limits of its swarm apply', () => {
-  expect(shownDefaults('Agent')).toEqual({});
+  const names = Object.keys(shownDefaults('Agent'));
+  // The defaults of hooks are those of the extension `hooks`, which another test compares.
+  expect(names.filter((name) => !name.startsWith('hooks[].'))).toEqual([]);
 });
 
 test('the defaults of models shown in editors are the real ones', () => {

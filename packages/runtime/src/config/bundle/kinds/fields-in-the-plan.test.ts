@@ -112,8 +112,14 @@ const specs: Readonly<Record<string, JsonObject>> = {
   'Extension last': { entry: './entry.ts' },
   'Connector other': { entry: './other.ts' },
 };
+const agentWithHook = (hook: JsonObject): JsonObject => ({
+  modelConfig: { modelRef: 'Model/scripted' },
+  hooks: [{ point: 'toolCall.pre', action: { toolCall: { tool: 'tool__run' } }, ...hook }],
+});
+const hookFields = ['id', 'point', 'priority', 'tool', 'required', 'action.toolCall.tool', 'action.toolCall.args'];
 /** The specs for fields that need another field next to them. */
 const specsWithNeighbour: Readonly<Record<string, JsonObject>> = {
+  ...Object.fromEntries(hookFields.map((field) => [`Agent.hooks.0.${field}`, agentWithHook({})])),
   'Connection.ingress.rules.0.route.instanceKeyPrefix': {
     connectorRef: 'Connector/connector',
     ingress: { rules: [{ route: { instanceKeyProperty: 'room' } }] },

@@ -4,6 +4,7 @@ import { defined } from '../../../json/defined.ts';
 import type { DeclaredAgent } from '../../declared-agent.ts';
 import type { DeclaredExtension, Tier } from '../../declared-extension.ts';
 import type { DeclaredTool } from '../../declared-tool.ts';
+import { listExtensions } from '../agent-hooks.ts';
 import { meansAgentTools } from '../agent-tools.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { agentsOf, findResource, type FoundResource } from '../find-resource.ts';
@@ -23,11 +24,10 @@ export function resolveAgent(
   { workdir, packages }: { readonly workdir: string; readonly packages: string | undefined },
 ): DeclaredAgent {
   const { spec } = loaded.resource;
-  const own = spec.extensions ?? [];
   const ofSwarm = swarm.loaded.resource.spec.extensions ?? [];
   const extensions = [
     ...ofSwarm.map((item) => resolveExtension(swarm.scope, item, 'swarm', values)),
-    ...own.map((item) => resolveExtension(scope, item, 'agent', values)),
+    ...listExtensions(scope, loaded, ofSwarm).map(({ item }) => resolveExtension(scope, item, 'agent', values)),
   ];
   const { models, modelRef } = resolveModels(scope, loaded, values);
   const environment = spec.environment && values.readEach(spec.environment, loaded.identity);

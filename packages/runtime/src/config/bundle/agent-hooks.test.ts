@@ -1,0 +1,175 @@
+// `Agent.spec.hooks` becomes a part of the config of the extension `hooks` of the base library.
+import { describe, expect, test } from 'bun:test';
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { temporaryBundle } from '../../testing/temporary-bundle.ts';
+import { findPackageUses } from './find-package-uses.ts';
+import { hook as hookSchema } from './kinds/hook.ts';
+import { loadBundle } from './load-bundle.ts';
+import { resolveSwarm } from './resolve/resolve-swarm.ts';
+
+const base = realpathSync(join(import.meta.dir, '../../../../base'));
+
+const head = (kind: string, name: string) => `apiVersion: goondan.ai/v1\nkind: ${kind}\nmetadata: { name: ${name} }\n`;
+
+/** A bundle whose agent has these lines in its spec, and whose swarm has these extensions. */
+const bundleWith = (spec: string, { ofSwarm = '[]', more = '' } = {}) =>
+  temporaryBundle({
+    'own.ts': 'export function register() {}\n',
+    'goondan.yaml': `${head('Agent', 'a')}spec:
+  modelConfig: { modelRef: Model/m }
+${spec}
+---
+${head('Model', 'm')}spec: { provider: scripted, model: m, options: { script: [{ say: hi }] } }
+---
+${head('Swarm', 'default')}spec: { entryAgent: Agent/a, agents: [Agent/a], extensions: ${ofSwarm} }
+${more}`,
+  });
+
+async function planOf(folder: string, environment: Record<string, string> = {}) {
+  const bundle = await loadBundle(folder, { environment });
+  expect(bundle.errors).toEqual([]);
+  const [agent] = resolveSwarm(bundle, { environment }).plan.agents;
+  return (agent?.extensions ?? []).map(({ resource: { metadata, spec }, root, tier }) => ({
+    name: metadata.name,
+    tier,
+    isBase: root === base,
+    config: spec.config,
+  }));
+}
+
+const note = `{ point: turn.pre, action: { toolCall: { tool: x__y, args: { text: { expr: event.input } } } } }`;
+const noted = { point: 'turn.pre', action: { toolCall: { tool: 'x__y', args: { text: { expr: 'event.input' } } } } };
+const check = `{ id: check, point: toolCall.pre, tool: 'x__*', priority: 5, action: { command: ['true'] } }`;
+const checked = { id: 'check', point: 'toolCall.pre', tool: 'x__*', priority: 5, action: { command: ['true'] } };
+
+describe('Agent.spec.hooks', () => {
+  test('L-03 D-11 is the config of the extension `hooks`, inside all extensions', async () => {
+    using bundle = bundleWith(`  hooks: [${note}, ${check}]\n  extensions: [Extension/logging]`);
+    expect(await planOf(bundle.folder)).toEqual([
+      { name: 'logging', tier: 'agent', isBase: true, config: {} },
+      { name: 'hooks', tier: 'hook', isBase: true, config: { hooks: [noted, checked] } },
+    ]);
+  });
+
+  test('L-03 comes after the hooks of a listed extension `hooks`, and shares its env', async () => {
+    using bundle = bundleWith(
+      `  extensions: [{ ref: Extension/hooks, as: mine, config: { env: { A: b }, hooks: [${note}] } }, Extension/logging]\n  hooks: [${check}]`,
+    );
+    expect(await planOf(bundle.folder)).toEqual([
+      { name: 'mine', tier: 'hook', isBase: true, config: { env: { A: 'b' }, hooks: [noted, checked] } },
+      { name: 'logging', tier: 'agent', isBase: true, config: {} },
+    ]);
+    using alone = bundleWith(
+      `  extensions: [{ ref: Extension/hooks, config: { env: { A: b } } }]\n  hooks: [${check}]`,
+    );
+    expect(await planOf(alone.folder)).toMatchObject([
+      { name: 'hooks', config: { env: { A: 'b' }, hooks: [checked] } },
+    ]);
+  });
+
+  test('the hooks of the swarm stay an extension of their own', async () => {
+    using bundle = bundleWith(`  hooks: [${check}]`, {
+      ofSwarm: `[{ ref: Extension/hooks, config: { hooks: [${note}] } }]`,
+    });
+    expect(await planOf(bundle.folder)).toEqual([
+      { name: 'hooks', tier: 'hook', isBase: true, config: { hooks: [noted] } },
+      { name: 'agent-hooks', tier: 'hook', isBase: true, config: { hooks: [checked] } },
+    ]);
+  });
+
+  test('an extension `hooks` of the bundle is another one', async () => {
+    using bundle = bundleWith(`  hooks: [${check}]\n  extensions: [Extension/hooks]`, {
+      more: `---\n${head('Extension', 'hooks')}spec: { entry: ./own.ts }\n`,
+    });
+    expect(await planOf(bundle.folder)).toMatchObject([
+      { name: 'hooks', tier: 'agent', isBase: false },
+      { name: 'agent-hooks', tier: 'hook', isBase: true, config: { hooks: [checked] } },
+    ]);
+  });
+
+  test('an empty list adds nothing', async () => {
+    using bundle = bundleWith('  hooks: []');
+    expect(await planOf(bundle.folder)).toEqual([]);
+    const loaded = await loadBundle(bundle.folder, { environment: {} });
+    expect(loaded.scope.packages.size).toBe(0);
+    expect(findPackageUses(loaded, '@goondan/base')).toEqual([]);
+  });
+
+  test('values from the environment are filled in, and a missing variable has its place', async () => {
+    const secret =
+      '  hooks:\n    - point: turn.pre\n      action: { toolCall: { tool: x, args: { key: { valueFrom: { env: KEY } } } } }';
+    using bundle = bundleWith(secret);
+    expect(await planOf(bundle.folder, { KEY: 'sk-1' })).toMatchObject([
+      { config: { hooks: [{ action: { toolCall: { args: { key: 'sk-1' } } } }] } },
+    ]);
+    const { warnings } = await loadBundle(bundle.folder, { environment: {} });
+    expect(warnings).toMatchObject([{ code: 'E_ENV_MISSING', line: 8, resource: 'Agent/a' }]);
+  });
+
+  test('the package of the extension is used by the agent', async () => {
+    using bundle = bundleWith(`  hooks: [${check}]`);
+    const uses = findPackageUses(await loadBundle(bundle.folder, { environment: {} }), '@goondan/base');
+    expect(uses).toMatchObject([{ resource: 'Agent/a', line: 6 }]);
+  });
+
+  const two = `  extensions: [{ ref: Extension/hooks, config: { hooks: [${note}, ${note}] } }]\n`;
+  test.each([
+    ['an unknown point', '{ point: turn.mid, action: { command: [x] } }', 'E_RESOURCE_INVALID', 'spec.hooks[1].point'],
+    ['an unknown field', '{ point: turn.pre, actions: 1, action: { command: [x] } }', 'E_RESOURCE_KEY', '"actions"'],
+    ['no action', '{ point: turn.pre }', 'E_RESOURCE_INVALID', 'spec.hooks[1].action'],
+    ['an empty command', '{ point: turn.pre, action: { command: [] } }', 'E_RESOURCE_INVALID', 'action.command'],
+    ['a tool without a name', '{ point: turn.pre, action: { toolCall: { args: {} } } }', 'E_RESOURCE_INVALID', 'tool'],
+    ['two actions', '{ point: turn.pre, action: { command: [x], toolCall: { tool: x } } }', 'E_RESOURCE_KEY', 'action'],
+    [
+      'a tool at a turn',
+      '{ point: turn.pre, tool: x, action: { command: [x] } }',
+      'E_EXT_CONFIG',
+      'spec.hooks[1].tool is',
+    ],
+    [
+      'a required command',
+      '{ point: turn.pre, required: true, action: { command: [x] } }',
+      'E_EXT_CONFIG',
+      'spec.hooks[1].required is',
+    ],
+  ])('L-03 %s is an error at its place', async (_, hook, code, words) => {
+    for (const [line, before] of [
+      [8, '  hooks:\n'],
+      [9, `${two}  hooks:\n`],
+    ] as const) {
+      using bundle = bundleWith(`${before}    - ${check}\n    - ${hook}`);
+      const { errors } = await loadBundle(bundle.folder, { environment: {} });
+      expect(errors).toMatchObject([{ code, line, file: 'goondan.yaml', resource: 'Agent/a' }]);
+      expect(errors[0]?.message).toContain(words);
+    }
+  });
+
+  test('a mistake in the hooks of the extension keeps its place', async () => {
+    using bundle = bundleWith(
+      `  extensions:\n    - ref: Extension/hooks\n      config: { hooks: [{ point: turn.pre, tool: x, action: { command: [x] } }] }\n  hooks: [${check}]`,
+    );
+    const { errors } = await loadBundle(bundle.folder, { environment: {} });
+    expect(errors).toMatchObject([{ code: 'E_EXT_CONFIG', line: 8 }]);
+  });
+});
+
+test('D-11 the schema of Agent.spec.hooks has the points and fields of the extension', async () => {
+  const documents = (await Bun.file(join(base, 'extensions.yaml')).text()).split('\n---\n');
+  const [extension] = documents.filter((text) => /^ {2}name: hooks$/m.test(text));
+  const { spec } = parse(extension ?? '');
+  const { properties } = spec.configSchema.properties.hooks.items;
+  expect(Object.keys(hookSchema.shape).toSorted()).toEqual(Object.keys(properties).toSorted());
+  expect(hookSchema.shape.point.options).toEqual(properties.point.enum);
+  const { timeoutMs, onFailure } = properties.action.oneOf[1].properties;
+  const shown = [hookSchema.shape.priority, hookSchema.shape.required];
+  const ofCommand = hookSchema.shape.action.options[1].shape;
+  expect([...shown, ofCommand.timeoutMs, ofCommand.onFailure].map((field) => field.meta()?.['default'])).toEqual(
+    [properties.priority, properties.required, timeoutMs, onFailure].map((field) => field.default),
+  );
+  const forms = (options: readonly object[]) => options.map((form) => Object.keys(form).toSorted());
+  expect(forms(hookSchema.shape.action.options.map(({ shape }) => shape))).toEqual(
+    forms(properties.action.oneOf.map((form: { properties: object }) => form.properties)),
+  );
+});
