@@ -7,8 +7,8 @@ import type { AgentAddress, ExtensionStatus, ExtensionStatusChanged } from '@goo
 import { findUnknownField, knownFields } from '../../config/find-unknown-field.ts';
 import { extensionStatus } from '../../ipc/check/extension-status.ts';
 import { ShapeError } from '../../ipc/check/shape.ts';
-import { shortenMasked } from '../../log/shorten-masked.ts';
 import type { SecretMask } from '../../log/mask-secrets.ts';
+import { boundExtensionStatus } from '../../trace/bound-extension-status.ts';
 
 /** The event with which an extension emits a status. */
 export const STATUS_EVENT = 'extension.status';
@@ -18,12 +18,6 @@ const statusFields = knownFields<ExtensionStatus>(
   { state: true, target: true, problem: true, lines: true, lost: true, tools: true, withheld: true },
   { status: 'state', error: 'problem', message: 'problem', reason: 'problem' },
 );
-
-const LONGEST_TEXT = 2_000;
-const LONGEST_LINE = 500;
-const MOST_LINES = 10;
-const MOST_WITHHELD = 50;
-const MOST_TOOLS = 1_024;
 
 export interface StatusesDeps {
   readonly address: AgentAddress;
@@ -83,20 +77,8 @@ export class ExtensionStatuses {
     }
   }
 
-  #bound({ state, target, problem, lines, lost, tools, withheld }: ExtensionStatus): ExtensionStatus {
-    const shorten = shortenMasked(this.deps.mask);
-    return {
-      state,
-      ...(target !== undefined && { target: shorten(target, LONGEST_TEXT) }),
-      ...(problem !== undefined && { problem: shorten(problem, LONGEST_TEXT) }),
-      ...(lines !== undefined && { lines: lines.slice(-MOST_LINES).map((line) => shorten(line, LONGEST_LINE)) }),
-      ...(lost !== undefined && { lost }),
-      ...(tools !== undefined && { tools: tools.slice(0, MOST_TOOLS).filter(this.deps.isTool) }),
-      ...(withheld !== undefined && {
-        withheld: withheld
-          .slice(0, MOST_WITHHELD)
-          .map((each) => ({ name: shorten(each.name, LONGEST_LINE), problem: shorten(each.problem, LONGEST_LINE) })),
-      }),
-    };
+  #bound(status: ExtensionStatus): ExtensionStatus {
+    const { tools, ...bounded } = boundExtensionStatus(status, this.deps.mask);
+    return { ...bounded, ...(tools !== undefined && { tools: tools.filter(this.deps.isTool) }) };
   }
 }

@@ -21,8 +21,8 @@ import type { ChildOutput, Spawn } from '../../ipc/spawn.ts';
 import { maskOutput } from '../child/child-output.ts';
 import { routedAgents } from '../ingress/route-event.ts';
 import type { InstanceInput, InstanceState } from '../supervision/instance-state.ts';
+import { KeptProcess } from '../supervision/kept-process.ts';
 import { type ProcessListener, type RunningProcess, superviseProcess } from '../supervision/supervise-process.ts';
-import { type OwnAction, SupervisedProcess } from '../supervision/supervised-process.ts';
 import type { SupervisionPolicy } from '../supervision/supervision-policy.ts';
 import { acceptHeard, askHeard, type Ingress } from './accept-heard.ts';
 import { connectionStatus, tellStep } from './describe-connection.ts';
@@ -45,14 +45,11 @@ export interface ConnectionDeps {
   readonly policy: () => SupervisionPolicy & { readonly heartbeat: HeartbeatPolicy };
 }
 
-export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector> {
+export class KeptConnection extends KeptProcess<ToConnector, FromConnector> {
   readonly #plan: ConnectionPlan;
   readonly #deps: ConnectionDeps;
   readonly #accept: EmitConnectorEvent;
   readonly #answer: AnswerAsk;
-  readonly #stopped = Promise.withResolvers<void>();
-  readonly #inputs: InstanceInput[] = [];
-  #isStepping = false;
   /** The error of the last process that failed. */
   #problem: FrameError | undefined;
   /** True when the process has already logged its own failure. */
@@ -68,16 +65,6 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
     this.#answer = this.#tellRefusals(askHeard(plan, deps.ingress));
   }
 
-  start(): void {
-    this.post({ type: 'keep' });
-  }
-
-  /** Ends the process, and prevents further starts. Resolves when the process has exited. */
-  drain(graceMs: number): Promise<void> {
-    this.post({ type: 'drain', graceMs: Math.ceil(graceMs), afterwards: 'stop' });
-    return this.#stopped.promise;
-  }
-
   status(): ConnectionStatus {
     const { clock, policy } = this.#deps;
     const { pid } = this;
@@ -86,19 +73,6 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
       ...connectionStatus(this.state, this.#problem, clock.elapsed(), policy()),
       ...(pid === undefined ? {} : { pid }),
     };
-  }
-
-  /** Inputs are queued and handled one after the other, because an action may cause the next input synchronously. */
-  protected override post(input: InstanceInput): void {
-    this.#inputs.push(input);
-    if (this.#isStepping) return;
-    this.#isStepping = true;
-    try {
-      for (let next = this.#inputs.shift(); next !== undefined; next = this.#inputs.shift()) this.step(next);
-    } finally {
-      this.#isStepping = false;
-    }
-    if (this.state.phase.name === 'stopped') this.#stopped.resolve();
   }
 
   protected override policy(): SupervisionPolicy {
@@ -136,11 +110,6 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
     this.report(isRepeated ? 'info' : level, event, message);
   }
 
-  protected override perform(action: OwnAction): void {
-    // Connections are few, so each gets a slot at once. The other actions of the machine apply only to agents.
-    if (action.type === 'slot.ask') this.post({ type: 'slot.granted' });
-  }
-
   protected override heard(process: number, message: FromConnector): void {
     switch (message.type) {
       case 'ready':
@@ -164,10 +133,6 @@ export class KeptConnection extends SupervisedProcess<ToConnector, FromConnector
       case 'pong':
       case 'drained':
     }
-  }
-
-  protected override lost(): void {
-    // There is nothing to do, because the next process has its own channel.
   }
 
   /**
