@@ -5,7 +5,12 @@ import { dirname, join } from 'node:path';
 import type { SourceDocument } from '../packages/runtime/src/config/bundle/place.ts';
 import { findKnownDocuments, type KnownYaml } from '../packages/runtime/src/config/bundle/yaml/known-yaml.ts';
 import { readYaml } from '../packages/runtime/src/config/bundle/yaml/read-yaml.ts';
-import { agentRunner, connectorRunner, guardianRunner } from '../packages/runtime/src/ports/runner-path.ts';
+import {
+  agentRunner,
+  connectorRunner,
+  guardianRunner,
+  keeperRunner,
+} from '../packages/runtime/src/ports/runner-path.ts';
 import { compiledName } from './compiled-name.ts';
 
 const repository = join(import.meta.dir, '..');
@@ -33,7 +38,7 @@ test('the programs of child processes match the sources', () => {
 });
 
 test('the orchestrator finds them', () => {
-  for (const runner of [agentRunner, connectorRunner, guardianRunner])
+  for (const runner of [agentRunner, connectorRunner, guardianRunner, keeperRunner])
     expect(readdirSync(fresh).map((name) => join(distFolder, name))).toContain(runner);
 });
 

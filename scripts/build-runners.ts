@@ -24,6 +24,7 @@ const baseLibrary = join(import.meta.dir, '..', 'packages', 'base');
 const runners: Readonly<Record<string, string>> = {
   'agent-runner': 'src/agent/main.ts',
   'connector-runner': 'src/connector/main.ts',
+  'keeper-runner': 'src/keeper/main.ts',
   'guardian-runner': 'src/orchestrator/guardian/main.ts',
 };
 

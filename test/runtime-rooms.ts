@@ -1,7 +1,7 @@
 // The rooms of packages/runtime/src, listed once for all tests.
 
 /** One process each: the border of a process is that of a folder and of imports. */
-export const processRooms: readonly string[] = ['orchestrator', 'agent', 'connector'];
+export const processRooms: readonly string[] = ['orchestrator', 'agent', 'connector', 'keeper'];
 
 /**
  * Rooms that these processes share, lowest floor first. A room may import the rooms listed before it, including types.
@@ -61,6 +61,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'calls',
     'plan',
     'instances',
+    'keepers',
     'approvals',
     'router',
     'watch',

@@ -5,6 +5,7 @@ export { toAgentAddress, toInstanceAddress } from './control/instance-address.ts
 export type {
   ApprovalNotice,
   ConnectionStatus,
+  KeptStatus,
   DeadLetterSummary,
   DeltaNotice,
   InstanceChoice,

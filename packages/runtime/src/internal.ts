@@ -36,7 +36,7 @@ export type { AgentDescription, LayerSummary } from './ipc/from-agent.ts';
 export type { Change } from './json/diff-json.ts';
 export { maskSecrets } from './log/mask-secrets.ts';
 export { childEnvironment } from './orchestrator/child/child-environment.ts';
-export { agentRunner, connectorRunner, guardianRunner } from './ports/runner-path.ts';
+export { agentRunner, connectorRunner, guardianRunner, keeperRunner } from './ports/runner-path.ts';
 export { controlStatusByCode } from './orchestrator/control/refuse.ts';
 export { isBelowSwarm } from './orchestrator/guardian/is-below-swarm.ts';
 export { canReadProcesses } from './orchestrator/guardian/read-processes.ts';

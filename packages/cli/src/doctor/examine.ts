@@ -6,6 +6,7 @@ import {
   canReadProcesses,
   connectorRunner,
   guardianRunner,
+  keeperRunner,
   providerVariables,
 } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
@@ -33,7 +34,7 @@ export async function examine(options: BundleOptions): Promise<readonly Check[]>
     checkBun(),
     npm,
     git,
-    checkRunners([agentRunner, connectorRunner, guardianRunner], join(dirname(agentRunner), '..', 'src')),
+    checkRunners([agentRunner, connectorRunner, guardianRunner, keeperRunner], join(dirname(agentRunner), '..', 'src')),
     checkStateRoot(stateRoot(stateRootChoice(options))),
     checkProcesses(canReadProcesses()),
     sandbox,

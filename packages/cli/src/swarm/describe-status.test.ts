@@ -44,3 +44,19 @@ test('the inputs of an instance are described as in `gdn instance list`', () => 
   const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false });
   expect(shown).toContain('\n  host (k): working, process 8, 1 input not handled yet\n');
 });
+
+test('L-02 kept connections are shown with their process, their conversation and their server', () => {
+  const server = { state: 'connected', since: '2026-01-02T03:04:05.678Z', tools: ['look'], lost: 1, problem: forged };
+  const each = { agent: 'host', extension: 'files', crashes: 0 };
+  const kept = [
+    { ...each, instanceKey: 'k', status: 'listening', pid: 9, server },
+    { ...each, status: 'waiting', problem: forged },
+  ];
+  const status = { swarm: 'shop', pid: 7, startedAt: '', instances: [], connections: [], kept };
+  const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false });
+  expect(shown).toContain(
+    '\n  files of host (k), kept: listening, process 9\n    files: connected since 2026-01-02T03:04:05Z, 1 tool, lost 1 time,',
+  );
+  expect(shown).toContain('\n  files of host (all conversations), kept: waiting, no');
+  expect(shown.match(/^ {2}other/gm)).toBeNull();
+});

@@ -1,14 +1,14 @@
 import type { SwarmStatus } from '@goondan/runtime';
+import type { KeptStatus } from '@goondan/runtime/control';
 import { describeExtensionStatus } from '@goondan/runtime/internal';
-import type { ExtensionStatusChanged } from '@goondan/types';
 import { harmlessText } from '../harmless-text.ts';
 import { describeInputs } from '../instance/describe-inputs.ts';
 import { showTime } from '../show-time.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** Describes the status for people: the swarm, then one line per instance and connection. */
+/** Describes the status for people: the swarm, then one line per instance, connection and kept connection. */
 export function describeStatus(
-  { swarm, pid, startedAt, instances, connections }: SwarmStatus,
+  { swarm, pid, startedAt, instances, connections, kept = [] }: SwarmStatus,
   terminal: Pick<Terminal, 'isWatched'>,
 ): string {
   const lines = [
@@ -26,12 +26,26 @@ export function describeStatus(
     ...connections.map(({ connection, status, pid: own, problem }) =>
       line(connection, status, own, undefined, problem),
     ),
+    ...kept.flatMap((each) => describeKept(each, terminal)),
   ];
   return `${lines.join('\n')}\n`;
 }
 
+/** Describes a kept connection, and its server below it. */
+function describeKept(
+  { agent, extension, instanceKey, status, pid, problem, server }: KeptStatus,
+  terminal: Pick<Terminal, 'isWatched'>,
+): string[] {
+  const whose = instanceKey === undefined ? 'all conversations' : instanceKey;
+  const first = line(`${extension} of ${agent} (${whose}), kept`, status, pid, undefined, problem);
+  return [first, ...(server === undefined ? [] : describePart({ ...server, extension }, terminal))];
+}
+
 /** Describes a service of an extension, such as a server, below its agent, with the last lines it printed. */
-function describePart(status: ExtensionStatusChanged, terminal: Pick<Terminal, 'isWatched'>): string[] {
+function describePart(
+  status: Parameters<typeof describeExtensionStatus>[0],
+  terminal: Pick<Terminal, 'isWatched'>,
+): string[] {
   const [first = '', ...more] = describeExtensionStatus(status, (time) => showTime(time, terminal)).map((text) =>
     harmlessText(text),
   );

@@ -34,3 +34,9 @@ test('every agent has a pid, which is null without a process', () => {
 test('a swarm that does not run has no agents', () => {
   expect(statusJson(undefined)).toEqual({ running: false, agents: [] });
 });
+
+test('L-02 kept connections are listed, if there are any', () => {
+  const kept = [{ agent: 'host', extension: 'files', status: 'listening', pid: 9, crashes: 0 } as const];
+  expect(statusJson({ ...swarm, instances: [], kept })).toMatchObject({ kept });
+  expect(statusJson({ ...swarm, instances: [] })).not.toHaveProperty('kept');
+});

@@ -48,6 +48,11 @@ test('the digest of an agent does not depend on the folder of its bundle, nor on
   expect(await digestOf(edited.folder)).not.toBe(digest);
 });
 
+test('L-02 the digest of an agent does not depend on the sockets of its keepers', () => {
+  const of = (keeper: object) => agentDigest({ agentName: 'a', extensions: [{ root: '/a', keeper }] }, noSecrets);
+  expect(of({ entry: './keep.ts', socket: '/run/k1.sock' })).toBe(of({ entry: './keep.ts' }));
+});
+
 test('the digest of an agent does not change with its secrets', () => {
   const of = (secret: string) => agentDigest({ agentName: 'a', systemPrompt: `x ${secret}` }, maskSecrets([secret]));
   expect(of('first-secret')).toBe(of('other-secret'));

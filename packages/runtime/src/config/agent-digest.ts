@@ -28,12 +28,12 @@ export function agentDigest(agent: object, mask: Mask): string | undefined {
   }
 }
 
-/** Leaves out the folders of parts, and their files, which count in `digest`. */
+/** Leaves out the folders of parts, the sockets of keepers, and the files of parts, which count in `digest`. */
 function withoutPlaces(parts: JsonValue): JsonValue {
   if (!Array.isArray(parts)) return parts;
   return parts.map((part) => {
     if (!isPlainObject(part)) return part;
-    const { root: _, files: _files, ...rest } = part;
+    const { root: _, files: _files, keeper: _keeper, ...rest } = part;
     return rest;
   });
 }

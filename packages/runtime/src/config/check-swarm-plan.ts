@@ -108,6 +108,7 @@ function* findRuleProblems(
 /** The lowest valid value of each numeric limit in a policy. */
 const leastNumbers = {
   maxProcesses: 1,
+  maxKept: 0,
   startTimeoutMs: 1,
   spares: 0,
   maxStepsPerTurn: 1,

@@ -14,6 +14,8 @@ export interface DeclaredExtension {
   /** The config to merge over the resource's own config. */
   readonly config?: JsonObject;
   readonly tier?: Tier;
+  /** Set if the extension can keep its connection in a keeper process. */
+  readonly keeper?: ExtensionKeeper;
   /** A hash of the extension's module and its imports. A different hash means that the extension has changed. */
   readonly digest?: string;
   /**
@@ -25,4 +27,13 @@ export interface DeclaredExtension {
   readonly package?: string;
   /** True if the extension cannot exist twice in a process. A change of it then replaces the process between turns. */
   readonly exclusive?: true;
+}
+
+export interface ExtensionKeeper {
+  /** The path of the keeper's module, relative to `root`. */
+  readonly entry: string;
+  /** The socket of the keeper. The orchestrator sets this field when it starts the agent's process. */
+  readonly socket?: string;
+  /** Why there is no keeper. The orchestrator sets this field. */
+  readonly refused?: string;
 }

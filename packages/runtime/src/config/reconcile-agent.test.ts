@@ -52,6 +52,13 @@ describe('the parts of an agent across a change', () => {
     ]);
   });
 
+  test('L-02 the place of a keeper is no part of the declaration', () => {
+    const one = extension('mcp', { keeper: { entry: './keep.ts' } });
+    const other = extension('mcp', { keeper: { entry: './keep.ts', socket: '/run/k1.sock' } });
+    expect(declarationDigest(one)).toBe(declarationDigest(other));
+    expect(declarationDigest(one)).not.toBe(declarationDigest(extension('mcp', { keeper: { entry: './other.ts' } })));
+  });
+
   test('L-01 the package counts in the identity', () => {
     const packaged = extension('log', { package: '@acme/log' });
     expect(identityOf(packaged)).toBe('Extension/log (@acme/log)');

@@ -55,8 +55,10 @@ export function identityOf(part: Part): string {
 export function declarationDigest(part: Part): string {
   // `digest` covers the names and the contents of the files.
   const { files: _, ...declaration } = part;
+  // The place of a keeper is not declared.
+  const keeper = 'keeper' in part && part.keeper !== undefined ? { keeper: part.keeper.entry } : {};
   // Safe: a plan is JSON.
-  return digestJson(declaration as unknown as JsonObject);
+  return digestJson({ ...declaration, ...keeper } as unknown as JsonObject);
 }
 
 /**

@@ -4,6 +4,8 @@ import type { TurnPolicy } from './turn-policy.ts';
 export interface SwarmPolicy extends Partial<TurnPolicy> {
   /** The maximum number of agent processes at a time; idle ones hibernate to make room. */
   readonly maxProcesses?: number;
+  /** The maximum number of kept connections at a time. */
+  readonly maxKept?: number;
   readonly restart?: Partial<RestartPolicy>;
   /** When idle processes hibernate. With `null`, an idle process ends only to make room. */
   readonly idle?: { readonly hibernateAfterSeconds?: number | null };

@@ -3,7 +3,7 @@
  * sent as text and are converted back to dates.
  */
 import { instanceState } from '../ipc/check/agent-event.ts';
-import { extensionStatusChanged } from '../ipc/check/extension-status.ts';
+import { extensionStatusChanged, extensionStatusFields } from '../ipc/check/extension-status.ts';
 import { type FrameError, frameError } from '../ipc/check/frame-error.ts';
 import {
   type Check,
@@ -37,6 +37,7 @@ import type {
   InstanceAddress,
   InstanceNotice,
   InstanceStatus,
+  KeptStatus,
   RuntimeEventNotice,
   SwarmNotice,
   SwarmStatus,
@@ -142,6 +143,17 @@ const connectionStatus: Check<ConnectionStatus> = object({
   problem: optional(text),
 } satisfies FieldsOf<ConnectionStatus>);
 
+const keptStatus: Check<KeptStatus> = object<ShapeOf<KeptStatus>>({
+  agent: name,
+  extension: name,
+  instanceKey: optional(name),
+  status: oneOf('starting', 'listening', 'waiting', 'stopped'),
+  pid: optional(number),
+  crashes: count,
+  problem: optional(text),
+  server: optional(object({ ...extensionStatusFields, since: name })),
+});
+
 export const statusShape: ShapeOf<SwarmStatus> = {
   swarm: name,
   workspaceId: name,
@@ -152,6 +164,7 @@ export const statusShape: ShapeOf<SwarmStatus> = {
   agents: listOf(name),
   instances: listOf(instanceStatus),
   connections: listOf(connectionStatus),
+  kept: optional(listOf(keptStatus)),
 };
 
 export const deadLetter: Check<DeadLetterSummary> = object({

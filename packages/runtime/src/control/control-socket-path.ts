@@ -22,14 +22,23 @@ const LONGEST_PATH = 100;
  * the workspace, in a folder of the user: inside the system's runtime folder, or else its temporary folder, or else
  * `/tmp`.
  */
-export function controlSocketPath(
-  workspaceFolder: string,
-  workspaceId: string,
+export function controlSocketPath(workspaceFolder: string, workspaceId: string, around: SocketEnvironment): string {
+  const name = `${workspaceId.slice(0, 8)}-${shortHash(resolve(workspaceFolder))}.sock`;
+  return shortPath(join(workspaceFolder, 'control.sock'), name, around);
+}
+
+/** Returns the path of a keeper's socket in the same way. `number` is unique in the run. */
+export function keeperSocketPath(runFolder: string, number: number, around: SocketEnvironment): string {
+  const name = `${shortHash(resolve(runFolder))}-k${number}.sock`;
+  return shortPath(join(runFolder, `k${number}.sock`), name, around);
+}
+
+function shortPath(
+  wanted: string,
+  name: string,
   { runtimeFolder = '', temporaryFolder, userId }: SocketEnvironment,
 ): string {
-  const inWorkspace = join(workspaceFolder, 'control.sock');
-  if (fits(inWorkspace)) return inWorkspace;
-  const name = `${workspaceId.slice(0, 8)}-${shortHash(resolve(workspaceFolder))}.sock`;
+  if (fits(wanted)) return wanted;
   const elsewhere = [runtimeFolder, temporaryFolder].filter(isAbsolute);
   const places = [...elsewhere, '/tmp'].map((folder) => join(folder, `goondan-${userId}`, name));
   return places.find(fits) ?? join('/tmp', `goondan-${userId}`, name);

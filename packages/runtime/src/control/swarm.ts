@@ -6,6 +6,7 @@
 import type {
   AgentInstance,
   ApprovalOutcome,
+  ExtensionStatus,
   ExtensionStatusChanged,
   GoondanError,
   JsonObject,
@@ -174,6 +175,23 @@ export interface ConnectionStatus {
   readonly problem?: string;
 }
 
+/** A kept connection: a process that holds the connection of an extension while processes of its agent come and go. */
+export interface KeptStatus {
+  readonly agent: string;
+  /** The name of the extension in the agent. */
+  readonly extension: string;
+  /** The conversation that the connection belongs to; absent when all conversations of the agent share it. */
+  readonly instanceKey?: string;
+  readonly status: ConnectionStatus['status'];
+  /** The process that holds the connection. */
+  readonly pid?: number;
+  /** The number of such processes that crashed since the last one was healthy. */
+  readonly crashes: number;
+  readonly problem?: string;
+  /** The state of the connection; absent until the process has reported it. */
+  readonly server?: ExtensionStatus & { readonly since: string };
+}
+
 export interface SwarmStatus {
   readonly swarm: string;
   readonly workspaceId: string;
@@ -185,6 +203,8 @@ export interface SwarmStatus {
   /** Instances that are running or have work; `instances()` also lists the sleeping ones. */
   readonly instances: readonly InstanceStatus[];
   readonly connections: readonly ConnectionStatus[];
+  /** The kept connections; absent when there is none. */
+  readonly kept?: readonly KeptStatus[];
 }
 
 export interface DeadLetterSummary extends InstanceAddress {

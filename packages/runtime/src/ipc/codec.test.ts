@@ -3,11 +3,13 @@ import { type AgentEvent, type ErrorCode, GoondanError, type TurnResult } from '
 import fc from 'fast-check';
 import { anyText } from '../../../../test/any-text.ts';
 import { fromFrameError, toFrameError } from './check/frame-error.ts';
-import { agentLanguage, type Codec, connectorLanguage } from './codec.ts';
+import { agentLanguage, type Codec, connectorLanguage, keeperLanguage } from './codec.ts';
 import type { FromAgent } from './from-agent.ts';
 import type { FromConnector } from './from-connector.ts';
+import type { FromKeeper } from './from-keeper.ts';
 import type { ToAgent } from './to-agent.ts';
 import type { ToConnector } from './to-connector.ts';
+import type { ToKeeper } from './to-keeper.ts';
 
 const createdAt = new Date('2026-03-04T05:06:07.089Z');
 const event: AgentEvent = {
@@ -274,6 +276,22 @@ const fromConnector: Samples<FromConnector> = {
   dropped: [{ type: 'dropped', counts }],
 };
 
+const toKeeper: Record<ToKeeper['type'], readonly ToKeeper[]> = {
+  start: [{ type: 'start', plan: { extension: 'files' } }],
+  ping: [{ type: 'ping', n: 1 }],
+  drain: [{ type: 'drain', graceMs: 5 }],
+};
+
+const fromKeeper: Record<FromKeeper['type'], readonly FromKeeper[]> = {
+  ready: [{ type: 'ready' }],
+  failed: [{ type: 'failed', error: { code: 'E_EXT_LOAD', message: 'none' } }],
+  status: [{ type: 'status', status: { state: 'connected', lost: 1, lines: ['x'], tools: ['look'] } }],
+  log: [{ type: 'log', line: { time: 't', level: 'warn', message: '', event: 'x' } }],
+  pong: [{ type: 'pong', n: 1 }],
+  drained: [{ type: 'drained' }],
+  dropped: [{ type: 'dropped', counts }],
+};
+
 describe('every message', () => {
   test.each(Object.values(toAgent).flat())('to an agent arrives unchanged: $type', (message) => {
     expect(agentLanguage.child.decode(agentLanguage.parent.encode(message))).toStrictEqual(message);
@@ -286,6 +304,13 @@ describe('every message', () => {
   });
   test.each(Object.values(fromConnector).flat())('from a connector arrives unchanged: $type', (message) => {
     expect(connectorLanguage.parent.decode(connectorLanguage.child.encode(message))).toStrictEqual(message);
+  });
+
+  test.each(Object.values(toKeeper).flat())('to a keeper arrives unchanged: $type', (message) => {
+    expect(keeperLanguage.child.decode(keeperLanguage.parent.encode(message))).toStrictEqual(message);
+  });
+  test.each(Object.values(fromKeeper).flat())('from a keeper arrives unchanged: $type', (message) => {
+    expect(keeperLanguage.parent.decode(keeperLanguage.child.encode(message))).toStrictEqual(message);
   });
 
   test('is a single line, whatever it contains', () => {
@@ -346,6 +371,7 @@ describe('lossy messages', () => {
   test.each([
     ['an agent', agentLanguage.child as Codec<never, unknown>, fromAgent, ['delta', 'runtime.event', 'log']],
     ['a connector', connectorLanguage.child as Codec<never, unknown>, fromConnector, ['log']],
+    ['a keeper', keeperLanguage.child as Codec<never, unknown>, fromKeeper, ['log']],
     ['the orchestrator, to an agent', agentLanguage.parent as Codec<never, unknown>, toAgent, []],
     ['the orchestrator, to a connector', connectorLanguage.parent as Codec<never, unknown>, toConnector, ['ask.delta']],
   ] as const)('of %s', (_, codec, samples, lossy) => {

@@ -10,8 +10,10 @@ import { GoondanError } from '@goondan/types';
 import { type Check, ShapeError } from './check/shape.ts';
 import { checkFromAgent, type droppedCounts, type FromAgent } from './from-agent.ts';
 import { checkFromConnector, type FromConnector } from './from-connector.ts';
+import { checkFromKeeper, type FromKeeper } from './from-keeper.ts';
 import { checkToAgent, type ToAgent } from './to-agent.ts';
 import { checkToConnector, type ToConnector } from './to-connector.ts';
+import { checkToKeeper, type ToKeeper } from './to-keeper.ts';
 
 /**
  * The kinds of messages that only people read. Such messages may be dropped when the other side is too slow, and are
@@ -54,6 +56,15 @@ export const connectorLanguage: Language<ToConnector, FromConnector> = {
   },
   child: {
     ...codecOf(checkFromConnector, checkToConnector),
+    lossyKindOf,
+    dropped: (counts) => ({ type: 'dropped', counts }),
+  },
+};
+
+export const keeperLanguage: Language<ToKeeper, FromKeeper> = {
+  parent: { ...codecOf(checkToKeeper, checkFromKeeper), ...nothingLossy },
+  child: {
+    ...codecOf(checkFromKeeper, checkToKeeper),
     lossyKindOf,
     dropped: (counts) => ({ type: 'dropped', counts }),
   },

@@ -10,7 +10,6 @@
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { GoondanError } from '@goondan/types';
 import { checkSwarmPlan } from '../config/check-swarm-plan.ts';
 import type { SwarmPlan } from '../config/swarm-plan.ts';
 import { VERSION } from '../config/version.ts';
@@ -39,6 +38,9 @@ import { askAgent } from './swarm/ask-agent.ts';
 import { Connections } from './connections/connections.ts';
 import { localSwarm } from './control/local-swarm.ts';
 import { serveControl } from './control/serve-control.ts';
+import { drainSwarm } from './drain-swarm.ts';
+import type { Keepers } from './keepers/keepers.ts';
+import { openKeepers } from './open-keepers.ts';
 import { keepGuardian } from './guardian/keep-guardian.ts';
 import { endLeftovers } from './guardian/kill-tagged.ts';
 import { newTag, type ProcessTag, RUN_VARIABLE } from './guardian/process-tag.ts';
@@ -125,7 +127,8 @@ async function start(starting: Starting): Promise<Swarm> {
   const children = openChildren(starting, spawn, runFolder);
   const approvals = await openApprovals(starting, log);
   const telemetry = await readTelemetry(starting, log);
-  const swarm = openSwarm(starting, { ownership, journal, children, approvals, telemetry, log });
+  const keepers = openKeepers(runFolder, { spawn, clock, currentPlan, log: (line) => log.tell(line) });
+  const swarm = openSwarm(starting, { ownership, journal, children, approvals, telemetry, keepers, log });
   const connections = openConnections(starting, swarm, spawn, runFolder);
 
   const trials = processTrials({ spawn, clock, folder: runFolder, swarm });
@@ -133,7 +136,8 @@ async function start(starting: Starting): Promise<Swarm> {
 
   const stopping = new Stopping(async (graceMs, hurry) => {
     await reloader.close();
-    await drainAll(starting, swarm, connections, graceMs, hurry);
+    await drainSwarm({ clock, swarm, connections, keepers }, graceMs, hurry);
+    swarm.report('info', 'swarm.stopped', `Swarm "${name}" is stopped.`);
     await endings.disposeAsync().catch(() => undefined);
     // Closed last: a client that stopped the swarm over the socket gets its answer when the workspace is free.
     await server.close();
@@ -146,7 +150,7 @@ async function start(starting: Starting): Promise<Swarm> {
     ids,
     entryAgent: () => currentPlan.value.entryAgent,
     graceMs: () => currentPlan.value.settings.graceMs,
-    describe: () => ({ ...about, connections: connections.status() }),
+    describe: () => ({ ...about, connections: connections.status(), ...keepers.describe() }),
     reload: () => reloader.reload(),
     stopped: stopping.stopped,
     failure: () => stopping.failure,
@@ -185,7 +189,10 @@ async function takeWorkspace(
 
 /** Writes log lines to the files and to the starting program, and, once the swarm exists, to its watchers. */
 interface StartLog {
+  /** Writes a line to the files and to the starting program only. */
   write(line: LogLine): void;
+  /** Writes a line, and passes it to the watchers of the swarm. */
+  tell(line: LogLine): void;
   report(level: LogLevel, event: string, message: string): void;
   /** From now on, passes lines to the swarm, which writes them here itself. */
   handOver(swarm: SwarmAgents): void;
@@ -207,6 +214,7 @@ function openLog({ stateRoot, workspaceId, clock, endings, onLog = () => undefin
   let tell = write;
   return {
     write,
+    tell: (line) => tell(line),
     report: (level, event, message) => tell({ time: clock.now().toISOString(), level, message, event }),
     handOver: (swarm) => {
       tell = (line) => swarm.log(line);
@@ -296,12 +304,13 @@ interface SwarmPlaces {
   readonly children: ReturnType<typeof agentChildren>;
   readonly approvals: ApprovalFile;
   readonly telemetry: SwarmTelemetry | undefined;
+  readonly keepers: Keepers;
   readonly log: StartLog;
 }
 
 function openSwarm(
   { currentPlan, clock, ids, stateRoot, workspaceId, endings }: Starting,
-  { ownership, journal, children, approvals, telemetry, log }: SwarmPlaces,
+  { ownership, journal, children, approvals, telemetry, keepers, log }: SwarmPlaces,
 ): SwarmAgents {
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'layers.not_written', `${path}: ${message}`);
   const descriptions = recordDescriptions({ stateRoot, workspaceId, clock, warn });
@@ -313,6 +322,7 @@ function openSwarm(
     clock,
     ids,
     store: { stateRoot, workspaceId },
+    keepers,
     ...(telemetry === undefined ? {} : { telemetry }),
     startChild: (agent, request) => {
       // A process would create the conversation again, in a folder that was removed or belongs to another orchestrator.
@@ -349,30 +359,6 @@ function openConnections(starting: Starting, swarm: SwarmAgents, spawn: Spawn, r
       return { ...supervision, heartbeat };
     },
   });
-}
-
-/**
- * The part of the grace that connections may use. A connection may wait for a turn that takes long, so the rest of the
- * grace is kept for the cleanup.
- */
-const CONNECTIONS_SHARE = 0.75;
-
-/** Drains connections first, so that no new input arrives while the remaining work is finished. */
-async function drainAll(
-  { clock, currentPlan }: Starting,
-  swarm: SwarmAgents,
-  connections: Connections,
-  graceMs: number,
-  hurry: AbortSignal,
-) {
-  const deadline = clock.elapsed() + graceMs;
-  hurry.addEventListener('abort', () => void connections.drain(0), { once: true });
-  await connections.drain(graceMs * CONNECTIONS_SHARE);
-  await swarm.drain(Math.max(0, deadline - clock.elapsed()), hurry);
-  swarm.waiters.failAll(
-    new GoondanError('E_SWARM_STOPPED', 'The swarm was stopped; the turn continues when it is started again.'),
-  );
-  swarm.report('info', 'swarm.stopped', `Swarm "${currentPlan.value.plan.name}" is stopped.`);
 }
 
 function makeFolder(path: string): string {

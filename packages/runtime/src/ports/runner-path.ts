@@ -7,4 +7,6 @@ export const agentRunner: string = join(dist, 'agent-runner.js');
 
 export const connectorRunner: string = join(dist, 'connector-runner.js');
 
+export const keeperRunner: string = join(dist, 'keeper-runner.js');
+
 export const guardianRunner: string = join(dist, 'guardian-runner.js');

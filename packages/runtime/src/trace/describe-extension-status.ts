@@ -1,4 +1,4 @@
-import type { ExtensionStatusChanged } from '@goondan/types';
+import type { ExtensionStatus, ExtensionStatusChanged } from '@goondan/types';
 
 /**
  * Describes a status for people. Returns one line, followed by the last lines that the server printed, unless the first
@@ -8,7 +8,7 @@ import type { ExtensionStatusChanged } from '@goondan/types';
  * ['files: failed since 2026-01-02T03:04:05.678Z: MCP server "files" cannot be reached. (E_MCP_CONNECT)', 'bad token']
  */
 export function describeExtensionStatus(
-  status: ExtensionStatusChanged,
+  status: ExtensionStatus & Pick<ExtensionStatusChanged, 'extension' | 'since'>,
   time: (iso: string) => string = (iso) => iso,
 ): readonly string[] {
   const { extension, state, since, tools, withheld = [], lost = 0, problem, lines = [] } = status;

@@ -112,9 +112,10 @@ export const agentErrors = {
     meaning: 'A `.mcp.json` or `.mcp.lock.json` is missing, malformed, or does not list the server.',
     suggestion: 'Correct the field that the message names; `gdn mcp add` and `gdn mcp approve` write these files.',
   },
-  E_MCP_SCOPE: {
-    meaning: 'The config of an MCP server asks for a connection that all instances of an agent share.',
-    suggestion: 'Use `attach: { scope: instance }`, which gives each instance its own connection.',
+  E_MCP_KEPT: {
+    meaning: 'The swarm already keeps as many MCP connections as `policy.maxKept` allows.',
+    suggestion:
+      'Raise `policy.maxKept` of the swarm, share a connection with `attach: { scope: agent }`, or delete conversations that are no longer needed. Then restart the conversation with `gdn restart`.',
   },
   E_MCP_TIMEOUT: {
     meaning: 'An MCP server did not answer in time.',

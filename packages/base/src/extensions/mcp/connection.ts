@@ -24,6 +24,8 @@ export interface ConnectionDeps {
   readonly logger: Pick<Console, 'info' | 'warn' | 'debug'>;
   readonly open: (events: ClientEvents) => Promise<McpClient>;
   readonly health: ServerHealth;
+  /** True if a keeper runs the server, and this connection only joins it. */
+  readonly isKept?: boolean;
   /** Called with the server's current tools. If it throws, the attempt to connect fails. */
   readonly onListed: (tools: readonly ListedTool[], abilities: ServerAbilities) => Promise<void>;
 }
@@ -153,7 +155,7 @@ export class Connection {
   }
 
   async #tryOnce(): Promise<void> {
-    const { clock, logger, health, open, onListed } = this.deps;
+    const { clock, logger, health, open, onListed, isKept = false } = this.deps;
     const { timeouts } = this.settings;
     try {
       const target = this.#target;
@@ -161,7 +163,7 @@ export class Connection {
       health.connecting();
       this.#client ??= await open(this.#events());
       if (this.#isClosed()) throw new McpFailure('unreached', 'it is closed.');
-      logger.info(`mcp.started: ${describeTarget(target)}`);
+      logger.info(`mcp.${isKept ? 'attached' : 'started'}: ${describeTarget(target)}`);
       this.#abilities = await this.#client.connect(target, { timeoutMs: timeouts.connectMs });
       this.#hasChangedAgain = false;
       await onListed(await this.#list(this.#client), this.#abilities);

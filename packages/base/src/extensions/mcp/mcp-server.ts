@@ -55,6 +55,7 @@ export class McpServer {
       clock: deps.clock,
       logger,
       health: this.#health,
+      isKept: settings.keeper !== undefined,
       open: deps.openClient,
       onListed: (listed, abilities) => this.#takeList(listed, abilities),
     });

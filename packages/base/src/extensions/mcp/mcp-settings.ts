@@ -15,6 +15,14 @@ export interface McpConfig {
   readonly required?: boolean;
   readonly timeouts?: Partial<Timeouts>;
   readonly maxResultCharacters?: number;
+  /** Set by the orchestrator if the connection is kept; no bundle can set it. */
+  readonly keeper?: KeeperPlace;
+}
+
+/** Where the keeper of a kept connection listens, or why there is none. */
+export interface KeeperPlace {
+  readonly socket?: string;
+  readonly refused?: string;
 }
 
 /**
@@ -54,16 +62,21 @@ export interface McpSettings {
   readonly required: boolean;
   readonly timeouts: Timeouts;
   readonly maxResultCharacters: number;
+  /** `undefined` when this process connects to the server itself. */
+  readonly keeper: KeeperPlace | undefined;
 }
 
 /** The maximum length of an extension's name; it leaves room for the name of a tool. */
 const LONGEST_NAME = 40;
 
-/** Reads the config. **Errors** — `E_EXT_CONFIG`, `E_MCP_SCOPE`. */
+/** Reads the config. **Errors** — `E_EXT_CONFIG`. */
 export function readSettings(config: McpConfig, name: string): McpSettings {
   const { transport, fromFile, attach = {}, expose = {}, timeouts = {} } = config;
-  if (attach.scope === 'agent') {
-    throw new GoondanError('E_MCP_SCOPE', `Extension/${name}: attach.scope "agent" is not supported.`);
+  if (attach.scope === 'agent' && attach.mode !== 'stateful') {
+    const message = `Extension/${name}: attach.scope "agent" needs attach.mode "stateful".`;
+    throw new GoondanError('E_EXT_CONFIG', message, {
+      suggestion: 'Only a kept connection can be shared: set the mode.',
+    });
   }
   if (transport !== undefined && fromFile !== undefined) {
     throw new GoondanError('E_EXT_CONFIG', `Extension/${name} has both transport and fromFile.`, {
@@ -86,5 +99,6 @@ export function readSettings(config: McpConfig, name: string): McpSettings {
     required: config.required ?? false,
     timeouts: { connectMs: 30_000, listMs: 15_000, callMs: 60_000, ...timeouts },
     maxResultCharacters: config.maxResultCharacters ?? 100_000,
+    keeper: config.keeper,
   };
 }

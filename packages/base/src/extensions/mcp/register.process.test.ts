@@ -335,8 +335,15 @@ describe('the connection', () => {
     expect(await call('look')).toStartWith('E_MCP_TOOL_CHANGED');
   });
 
-  test('scope: agent is rejected with a code', async () => {
+  test('D-08 L-02 scope: agent works for a stateful connection, and is rejected for any other', async () => {
+    await start({ attach: { mode: 'stateful', scope: 'agent' } });
+    // Without a swarm there is no keeper, so the agent is connected itself.
+    expect(await look()).toBe(await look());
+    await agent.close();
     const refused = await start({ attach: { scope: 'agent' } }).catch((error: unknown) => error);
-    expect(refused).toMatchObject({ code: 'E_EXT_INIT', message: expect.stringContaining('(E_MCP_SCOPE)') });
+    expect(refused).toMatchObject({
+      code: 'E_EXT_CONFIG',
+      message: 'Extension/files: attach.scope "agent" needs attach.mode "stateful".',
+    });
   });
 });

@@ -8,7 +8,7 @@ import { findUnknownField, knownFields } from '../../config/find-unknown-field.t
 import { extensionStatus } from '../../ipc/check/extension-status.ts';
 import { ShapeError } from '../../ipc/check/shape.ts';
 import type { SecretMask } from '../../log/mask-secrets.ts';
-import { boundExtensionStatus } from '../../trace/bound-extension-status.ts';
+import { boundExtensionStatus } from '../../log/bound-extension-status.ts';
 
 /** The event with which an extension emits a status. */
 export const STATUS_EVENT = 'extension.status';

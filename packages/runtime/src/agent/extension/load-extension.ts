@@ -2,10 +2,17 @@
  * Loads one extension: its resource, its module, its config, its `register`. Every error names the extension and the
  * reason.
  */
-import { type Cleanup, type ExtensionModule, type ExtensionResource, GoondanError } from '@goondan/types';
+import {
+  type Cleanup,
+  type ExtensionModule,
+  type ExtensionResource,
+  GoondanError,
+  type JsonObject,
+} from '@goondan/types';
 import type { DeclaredExtension } from '../../config/declared-extension.ts';
 import { loadProblem } from '../../config/load-problem.ts';
 import { resolveEntry } from '../../config/resolve-entry.ts';
+import { defined } from '../../json/defined.ts';
 import { watchNodeCrypto } from '../draws/watch-node-crypto.ts';
 import { inScope, whileLoading } from '../../trace/draw-scope.ts';
 import { partConfig } from '../part-config.ts';
@@ -48,7 +55,8 @@ async function registerExtension(declaration: ExtensionDeclaration, part: Extens
   const module = checkModule(resource, await (isBeside ? whileLoading(scope, load) : load()));
   const { config: under = {}, configSchema } = resource.spec;
   const schemas = [configSchema, module.configSchema];
-  const config = await partConfig(`Extension/${name}`, 'E_EXT_CONFIG', under, declaration.config ?? {}, schemas);
+  const checked = await partConfig(`Extension/${name}`, 'E_EXT_CONFIG', under, declaration.config ?? {}, schemas);
+  const config = withKeeper(checked, declaration.keeper);
   const opened = openExtensionApi(part, declaration.tier ?? 'agent');
   const register = async (): Promise<unknown> => module.register(opened.api, config, Object.freeze({ name }));
   try {
@@ -59,6 +67,13 @@ async function registerExtension(declaration: ExtensionDeclaration, part: Extens
   } finally {
     opened.close();
   }
+}
+
+/** Adds the place of the keeper. It is added after the check, because no bundle may set it. */
+function withKeeper(config: JsonObject, keeper: DeclaredExtension['keeper']): JsonObject {
+  if (keeper === undefined) return config;
+  const { socket, refused } = keeper;
+  return socket === undefined && refused === undefined ? config : { ...config, keeper: defined({ socket, refused }) };
 }
 
 async function importEntry(root: string, resource: ExtensionResource, isRecorded: boolean): Promise<unknown> {

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { anyText } from '../../../../../test/any-text.ts';
 import { samples } from '../../../../../test/samples.ts';
 import { usedMs } from '../../../../../test/used-ms.ts';
-import { agentLanguage, type Codec, connectorLanguage } from '../codec.ts';
+import { agentLanguage, type Codec, connectorLanguage, keeperLanguage } from '../codec.ts';
 import { Channel } from './channel.ts';
 import { memoryFrameFiles } from '../../testing/memory-frame-files.ts';
 import type { WireEvents } from './wire.ts';
@@ -16,6 +16,8 @@ const receivers = [
   ['an agent', (bytes, cuts) => receive(agentLanguage.child, bytes, cuts)],
   ['the orchestrator, from a connector', (bytes, cuts) => receive(connectorLanguage.parent, bytes, cuts)],
   ['a connector', (bytes, cuts) => receive(connectorLanguage.child, bytes, cuts)],
+  ['the orchestrator, from a keeper', (bytes, cuts) => receive(keeperLanguage.parent, bytes, cuts)],
+  ['a keeper', (bytes, cuts) => receive(keeperLanguage.child, bytes, cuts)],
 ] satisfies [string, (bytes: Uint8Array, cuts: readonly number[]) => Seen][];
 
 const soundFrames = [

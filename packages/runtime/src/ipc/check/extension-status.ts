@@ -1,7 +1,7 @@
 import type { ExtensionStatus, ExtensionStatusChanged } from '@goondan/types';
 import { type Check, count, type FieldsOf, listOf, name, object, oneOf, optional, text } from './shape.ts';
 
-const statusFields = {
+export const extensionStatusFields = {
   state: oneOf('idle', 'connecting', 'connected', 'reconnecting', 'failed'),
   target: optional(text),
   problem: optional(text),
@@ -12,11 +12,11 @@ const statusFields = {
 } satisfies FieldsOf<ExtensionStatus>;
 
 /** A status in the form that an extension reports. */
-export const extensionStatus: Check<ExtensionStatus> = object(statusFields);
+export const extensionStatus: Check<ExtensionStatus> = object(extensionStatusFields);
 
 /** A status in the form that the runtime reports. */
 export const extensionStatusChanged: Check<ExtensionStatusChanged> = object({
-  ...statusFields,
+  ...extensionStatusFields,
   extension: name,
   agentName: name,
   instanceKey: name,

@@ -42,7 +42,8 @@ export function listenPrivately<Server>(
   }
 }
 
-function closeFolder(folder: string): void {
+/** Creates a folder, or closes an existing one to others. Throws `E_CONTROL_PATH`. */
+export function closeFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
   const own = lstatSync(folder);
   if (own.isDirectory() && own.uid === currentUserId()) chmodSync(folder, FOLDER_MODE);

@@ -6,10 +6,11 @@ import { defaultHeartbeatPolicy } from '../supervision/heartbeat.ts';
 import { defaultSupervisionPolicy } from '../supervision/supervision-policy.ts';
 
 const DEFAULT_PROCESSES = 64;
+const DEFAULT_KEPT = 64;
 const DEFAULT_GRACE_SECONDS = 30;
 
 export function swarmSettings({ policy = {} }: Pick<SwarmPlan, 'policy'>) {
-  const { maxProcesses, restart, idle, heartbeat, shutdown: _, startTimeoutMs, spares, ...turn } = policy;
+  const { maxProcesses, maxKept, restart, idle, heartbeat, shutdown: _, startTimeoutMs, spares, ...turn } = policy;
   const { crashesBeforeDeadLetter = defaultPolicy.crashesBeforeDeadLetter } = turn;
   return {
     supervision: {
@@ -25,6 +26,7 @@ export function swarmSettings({ policy = {} }: Pick<SwarmPlan, 'policy'>) {
     heartbeat: { ...defaultHeartbeatPolicy, ...heartbeat },
     calls: defaultCallLimits,
     maxProcesses: maxProcesses ?? DEFAULT_PROCESSES,
+    maxKept: maxKept ?? DEFAULT_KEPT,
     graceMs: gracePeriodMs({ policy }),
     spares: spares ?? 1,
     /** The swarm's settings for turns; an agent's own policy wins over them. */

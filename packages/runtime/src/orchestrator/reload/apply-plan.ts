@@ -34,6 +34,7 @@ export async function applyPlan(deps: ReloadDeps, wanted: SwarmPlan): Promise<Pl
   swarm.instances.redeclare();
   const { connections: plans = [] } = wanted;
   connections.replace(plans, namesOf('Connection', changes.changed), after.settings.graceMs);
+  swarm.keepers?.retain();
   if (!isDeepStrictEqual(toldAbout(before), toldAbout(after))) swarm.tellAgents();
   for (const instance of [...swarm.instances.all()]) {
     const { agentName } = instance.address;

@@ -1,10 +1,11 @@
 /**
- * Supervises one process of an agent or a connector, from its first frame to its last: passes on its messages, and
+ * Supervises one process of an agent, a connector or a keeper, from its first frame to its last: passes on its messages, and
  * checks whether it still answers. `SupervisedProcess` decides how to react.
  */
 import type { JsonObject } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
 import type { ConnectorStart } from '../../config/connector-start.ts';
+import type { KeeperStart } from '../../config/keeper-start.ts';
 import type { HeartbeatPolicy } from '../../config/swarm-policy.ts';
 import { messageOf } from '../../ipc/check/frame-error.ts';
 import { copyJsonObject } from '../../json/copy-json.ts';
@@ -57,7 +58,7 @@ export interface RunningProcess<Down> {
  */
 export function superviseProcess<Down extends { readonly type: string }, Up extends { readonly type: string }>(
   child: ChildProcess<Down | Upkeep, Up | Pong>,
-  start: AgentStart | ConnectorStart,
+  start: AgentStart | ConnectorStart | KeeperStart,
   { heartbeat: askPolicy, clock }: { readonly heartbeat: () => HeartbeatPolicy; readonly clock: Clock },
   listener: ProcessListener<Up>,
 ): RunningProcess<Down> {

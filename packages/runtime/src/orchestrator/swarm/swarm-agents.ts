@@ -24,6 +24,7 @@ import { Approvals } from '../approvals/approvals.ts';
 import { CallBroker } from '../calls/call-broker.ts';
 import { HeldInstances } from '../calls/held-instances.ts';
 import { lineOfOutput, maskOutput } from '../child/child-output.ts';
+import type { Keepers } from '../keepers/keepers.ts';
 import { drainInstances } from '../instances/drain-instances.ts';
 import { Instances } from '../instances/instances.ts';
 import {
@@ -54,6 +55,8 @@ export interface SwarmDeps {
   readonly clock: Clock;
   readonly store: AgentStart['store'];
   readonly telemetry?: SwarmTelemetry;
+  /** The kept connections; none when absent. */
+  readonly keepers?: Keepers;
   readonly startChild: ReturnType<typeof agentChildren>['start'];
   /** Receives log lines, with secrets already masked. Must not throw. */
   log(line: LogLine): void;
@@ -122,7 +125,13 @@ export class SwarmAgents {
       events,
       report,
     });
-    this.#listeners = [this.#calls, this.approvals, this.#held, this.#backlog, instances, this.#ownListener()];
+    const kept = deps.keepers === undefined ? [] : [deps.keepers];
+    const own = this.#ownListener();
+    this.#listeners = [this.#calls, this.approvals, this.#held, this.#backlog, instances, ...kept, own];
+  }
+
+  get keepers(): Keepers | undefined {
+    return this.deps.keepers;
   }
 
   get agents(): readonly string[] {
@@ -146,6 +155,7 @@ export class SwarmAgents {
   async discard<Value>(address: AgentAddress, grace: Grace, remove: () => Promise<Value>): Promise<Value> {
     const takeOff = async () => {
       const removed = await remove();
+      await this.keepers?.endConversation(address);
       this.approvals.drop(address);
       const message = `Conversation ${JSON.stringify(address.instanceKey)} of agent "${address.agentName}" was deleted.`;
       this.instances.post(address, { type: 'discard', error: { code: 'E_INSTANCE_DELETED', message } });
@@ -175,6 +185,7 @@ export class SwarmAgents {
   async resetInstance(address: AgentAddress, grace: Grace, reset: () => Promise<void>): Promise<void> {
     await this.instances.whileAsleep(address, grace, async () => {
       await reset();
+      await this.keepers?.endConversation(address);
       // The turn starts again and makes its approval requests again.
       this.approvals.drop(address);
       this.#tellChange(address, 'reset');
@@ -251,7 +262,7 @@ export class SwarmAgents {
   }
 
   #spawn(address: AgentAddress, process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent> {
-    const { journal, clock, store, currentPlan, telemetry } = this.deps;
+    const { journal, clock, store, currentPlan, telemetry, keepers } = this.deps;
     const { agentName, instanceKey } = address;
     const { plan, agents, connections, settings } = currentPlan.value;
     const agent = agents.get(agentName);
@@ -265,7 +276,7 @@ export class SwarmAgents {
     });
     const start: AgentStart = {
       address,
-      agent,
+      agent: keepers?.attach(address, agent, cwd) ?? agent,
       agents: cardsFor(plan, agent),
       connections: connections.get(agentName) ?? [],
       store,

@@ -11,7 +11,7 @@ import { bundleJsonSchema } from './bundle-json-schema.ts';
 const { definitions = {} } = bundleJsonSchema() as SchemaNode;
 
 test('the defaults of a swarm shown in editors are the real ones', () => {
-  const { supervision, heartbeat, maxProcesses, graceMs, spares } = swarmSettings({});
+  const { supervision, heartbeat, maxProcesses, maxKept, graceMs, spares } = swarmSettings({});
   const { maxTokensPerTurn: _, requestTimeoutMs: __, queueTimeoutMs: ___, ...turn } = defaultPolicy;
   const { quickCrashes, baseMs, maxMs, healthyMs } = supervision.restart;
   expect(shownDefaults('Swarm')).toEqual(
@@ -19,6 +19,7 @@ test('the defaults of a swarm shown in editors are the real ones', () => {
       policy: {
         ...turn,
         maxProcesses,
+        maxKept,
         startTimeoutMs: supervision.startTimeoutMs,
         spares,
         restart: { quickCrashes, baseMs, maxMs, healthyMs },

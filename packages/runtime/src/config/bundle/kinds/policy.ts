@@ -37,6 +37,11 @@ export const swarmPolicy = z
   .strictObject({
     ...turnLimits(defaultPolicy),
     maxProcesses: limit(1, 'The maximum number of agent processes at a time.', 64),
+    maxKept: limit(
+      0,
+      'The maximum number of MCP connections with `attach.mode: stateful`, which outlive the processes of agents.',
+      64,
+    ),
     startTimeoutMs: limit(1, 'The time that a process may take from its start until it is ready.', 60_000),
     spares: optional(count(0).max(1), 'The number of processes that are started in advance.', 1),
     restart: z

@@ -74,6 +74,7 @@ function resolveExtension(
   if (found === undefined) return undefined;
   const { apiVersion, kind, spec, metadata } = found.resource;
   const config = values.config(spec.config ?? {}, configOf(item), found.identity);
+  const keeper = metadata.annotations?.[KEEPER];
   return defined({
     resource: {
       apiVersion,
@@ -83,6 +84,7 @@ function resolveExtension(
     },
     root: found.folder,
     tier: metadata.annotations?.[TIER] === 'hook' ? 'hook' : tier,
+    keeper: keeper === undefined ? undefined : { entry: keeper },
     digest: found.digest,
     ...originOf(found),
   });
@@ -93,6 +95,9 @@ function resolveExtension(
  * extensions, regardless of the order of the list.
  */
 const TIER = 'goondan.ai/tier';
+
+/** The name of an annotation. Its value is the path of the module that keeps the connection of the Extension. */
+const KEEPER = 'goondan.ai/keeper';
 
 /** Returns the origin of a part's module. Only modules of the bundle itself are loaded again when their files change. */
 function originOf({ package: from, files, resource }: LoadedResourceOf<'Extension' | 'Tool'>) {

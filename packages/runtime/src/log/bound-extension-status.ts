@@ -1,6 +1,6 @@
 import type { ExtensionStatus } from '@goondan/types';
-import type { Mask } from '../log/mask-secrets.ts';
-import { shortenMasked } from '../log/shorten-masked.ts';
+import type { Mask } from './mask-secrets.ts';
+import { shortenMasked } from './shorten-masked.ts';
 
 const LONGEST_TEXT = 2_000;
 const LONGEST_LINE = 500;

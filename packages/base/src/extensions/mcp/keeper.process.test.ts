@@ -1,0 +1,186 @@
+// Tests a keeper at its socket, with a real server and many callers.
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Cleanup, ExtensionStatus, JsonObject } from '@goondan/types';
+import { MOST_OPEN } from './caller.ts';
+import { systemClock } from './clock.ts';
+import { keep } from './keeper.ts';
+import { KeptClient } from './kept-client.ts';
+import { LONGEST_FRAME } from './kept-frames.ts';
+import { McpFailure } from './mcp-failure.ts';
+import { isAlive, ServerPlace, until } from './testing/server-place.ts';
+
+setDefaultTimeout(60_000);
+
+const program = join(import.meta.dir, 'testing', 'counting-server.ts');
+const unused = { type: 'http', url: 'unused', headers: {}, protocol: 'auto' } as const;
+const options = { timeoutMs: 30_000 };
+
+let place: ServerPlace;
+let socket: string;
+let end: Cleanup | undefined;
+let clients: KeptClient[];
+let statuses: ExtensionStatus[];
+let lines: string[];
+beforeEach(() => {
+  place = new ServerPlace();
+  socket = join(place.folder, 'k.sock');
+  clients = [];
+  statuses = [];
+  lines = [];
+});
+afterEach(async () => {
+  for (const client of clients) await client.close();
+  await end?.();
+  end = undefined;
+  place[Symbol.dispose]();
+});
+
+const transport = (...args: string[]) => ({ type: 'stdio', command: [process.execPath, program], args });
+
+async function start(config: JsonObject = { transport: transport() }): Promise<void> {
+  const say = (line: string) => void lines.push(line);
+  const logger = { info: say, warn: say, debug: say } as unknown as Console;
+  const report = (status: ExtensionStatus) => void statuses.push(status);
+  const { folder } = place;
+  end = await keep({ name: 'files', config, socket, bundleFolder: folder, workdir: folder, logger, report });
+}
+
+/** A caller that is connected to the keeper. */
+async function caller() {
+  const closed = Promise.withResolvers<void>();
+  const client = new KeptClient(socket, systemClock, {
+    onToolsChanged: () => undefined,
+    onClosed: () => closed.resolve(),
+    onTrouble: () => undefined,
+  });
+  clients.push(client);
+  await client.connect(unused, options);
+  return { client, closed: closed.promise };
+}
+
+const textOf = (reply: { content: readonly { [field: string]: unknown }[] }) => String(reply.content[0]?.['text']);
+const call = async (client: KeptClient, tool: string, args: JsonObject = {}) =>
+  textOf(await client.callTool(tool, args, options));
+const held = async (client: KeptClient) =>
+  JSON.parse(await call(client, 'held')) as { waiting: string[]; cancelled: string[] };
+
+describe('a keeper', () => {
+  test('D-08 L-02 20 callers share one server: one cancels, one is killed, and the other 18 get their own answers and progress', async () => {
+    await start();
+    const callers = await Promise.all(Array.from({ length: 19 }, () => caller()));
+    const pids = await Promise.all(callers.map(async ({ client }) => (await call(client, 'count')).split(' ')));
+    expect(new Set(pids.map(([, pid]) => pid)).size).toBe(1);
+    expect(pids.map(([count]) => Number(count)).toSorted((a, b) => a - b)).toEqual(pids.map((_, index) => index + 1));
+
+    const killed = Bun.spawn([process.execPath, join(import.meta.dir, 'testing/holding-caller.ts'), socket, 'killed']);
+    const cancel = new AbortController();
+    const progress: string[][] = callers.map(() => []);
+    const answers = callers.map(({ client }, index) =>
+      client
+        .callTool(
+          'hold',
+          { label: `call-${index}` },
+          {
+            ...options,
+            ...(index === 0 ? { signal: cancel.signal } : {}),
+            onProgress: (said) => void progress[index]?.push(said),
+          },
+        )
+        .then(textOf, (error: unknown) => error),
+    );
+    const { client: observer } = await caller();
+    await until(async () => (await held(observer)).waiting.length === 20);
+    cancel.abort(new Error('changed my mind'));
+    killed.kill('SIGKILL');
+    // The server is told of both.
+    await until(async () => (await held(observer)).cancelled.length === 2);
+    expect((await held(observer)).cancelled.toSorted()).toEqual(['call-0', 'killed']);
+    await call(observer, 'release');
+    const [first, ...others] = await Promise.all(answers);
+    expect(first).toMatchObject({ message: 'changed my mind' });
+    expect(others).toEqual(others.map((_, index) => `answer to call-${index + 1}`));
+    expect(progress).toEqual(progress.map((_, index) => [`progress of call-${index}`]));
+  });
+
+  test('L-02 a server that dies is started again by itself; its open call is broken, and every caller is told', async () => {
+    await start();
+    const [one, other] = await Promise.all([caller(), caller()]);
+    const [, pid] = (await call(one.client, 'count')).split(' ');
+    const open = one.client.callTool('hold', { label: 'open' }, options).catch((error: unknown) => error);
+    await until(async () => (await held(other.client)).waiting.length === 1);
+    process.kill(Number(pid), 'SIGKILL');
+    expect(await open).toBeInstanceOf(McpFailure);
+    expect(await open).toMatchObject({ kind: 'broken', endsConnection: true, leftNothing: false });
+    await Promise.all([one.closed, other.closed]);
+    await until(() => statuses.at(-1)?.state === 'connected');
+    expect(statuses.at(-1)).toMatchObject({ state: 'connected', lost: 1 });
+    const again = await caller();
+    expect(await call(again.client, 'count')).toStartWith('1 ');
+  });
+
+  test('L-02 another address is another server: of fromFile, read again with the next connect; the same address keeps it', async () => {
+    const entry = (args: string[]) => ({
+      mcpServers: { files: { command: process.execPath, args: [program, ...args] } },
+    });
+    place.write('.mcp.json', entry([]));
+    await start({ fromFile: {} });
+    const first = await call((await caller()).client, 'count');
+    expect(await call((await caller()).client, 'count')).toBe(first.replace('1 ', '2 '));
+    place.write('.mcp.json', entry(['--other']));
+    const moved = await call((await caller()).client, 'count');
+    expect(moved).toStartWith('1 ');
+    await until(() => !isAlive(Number(first.split(' ')[1])));
+  });
+
+  test('a caller that floods, sends rubbish or no end is cut off, and the others do not notice', async () => {
+    await start();
+    const { client } = await caller();
+    const request = (id: number) => ({
+      id,
+      method: 'callTool',
+      name: 'hold',
+      args: { label: String(id) },
+      timeoutMs: 1,
+    });
+    const flood = Array.from({ length: MOST_OPEN + 2 }, (_, id) =>
+      JSON.stringify({ ...request(id), timeoutMs: 60_000 }),
+    );
+    for (const [sent, problem] of [
+      ['rubbish\n', 'not JSON'],
+      ['{"id":1,"method":"steal","timeoutMs":1}\n', 'no request'],
+      ['[]\n', 'no request'],
+      [`${JSON.stringify(request(1))}\n${JSON.stringify(request(1))}\n`, 'twice'],
+      [`${flood.join('\n')}\n`, 'open requests'],
+      ['x'.repeat(LONGEST_FRAME + 2), 'characters'],
+    ] as const) {
+      const gone = Promise.withResolvers<void>();
+      const bad = await Bun.connect({ unix: socket, socket: { data: () => undefined, close: () => gone.resolve() } });
+      let rest = Buffer.from(sent);
+      const push = () => void (rest = rest.subarray(Math.max(0, bad.write(rest))));
+      bad.reload({ socket: { data: () => undefined, drain: push, close: () => gone.resolve() } });
+      push();
+      await gone.promise;
+      expect(lines.at(-1)).toContain('mcp.cut_off');
+      expect(lines.at(-1)).toContain(problem);
+    }
+    // All calls of the flood were cancelled at the server.
+    await until(async () => (await held(client)).waiting.length === 0);
+    expect(await call(client, 'count')).toStartWith('1 ');
+  });
+
+  test('its socket is private; a caller waits for a keeper that starts, and closing the keeper ends the server', async () => {
+    const early = caller();
+    await Bun.sleep(1);
+    await start();
+    const { client, closed } = await early;
+    const pid = Number((await call(client, 'count')).split(' ')[1]);
+    expect(statSync(socket).mode & 0o777).toBe(0o600);
+    await end?.();
+    await closed;
+    expect(isAlive(pid)).toBe(false);
+    const late = await client.callTool('count', {}, options).catch((error: unknown) => error);
+    expect(late).toMatchObject({ kind: 'unreached' });
+  });
+});

@@ -1,0 +1,62 @@
+/**
+ * The messages between an agent process and a keeper, as lines of JSON. Both sides check what they receive: the other
+ * side may be another version, or foreign code that found the socket.
+ */
+import type { JsonObject, JsonValue } from '@goondan/types';
+import { isObject } from '../../json/is-object.ts';
+
+/** The maximum length of one message in characters. It is more than a server may send in one message. */
+export const LONGEST_FRAME = 16 * 1_024 * 1_024;
+
+/** The requests that a keeper passes on to its server. `connect` makes sure that the server is connected. */
+export const methods = [
+  'connect',
+  'listTools',
+  'callTool',
+  'listResources',
+  'readResource',
+  'listPrompts',
+  'getPrompt',
+] as const;
+
+export type KeptMethod = (typeof methods)[number];
+
+export interface KeptRequest {
+  readonly id: number;
+  readonly method: KeptMethod;
+  readonly timeoutMs: number;
+  /** The name of a tool or prompt, or the URI of a resource. */
+  readonly name: string;
+  readonly args: JsonObject;
+  readonly traceparent?: string;
+  readonly wantsProgress: boolean;
+}
+
+export type FromCaller = KeptRequest | { readonly cancel: number };
+
+/** Checks a message of a caller. Returns `undefined` if it is none. */
+export function readFromCaller(value: JsonValue): FromCaller | undefined {
+  if (!isObject(value)) return undefined;
+  const { cancel, id, method, timeoutMs, name = '', args = {}, traceparent, wantsProgress = false } = value;
+  if (isCount(cancel)) return { cancel };
+  const known = methods.find((each) => each === method);
+  if (known === undefined || !isCount(id) || !isCount(timeoutMs) || typeof name !== 'string') return undefined;
+  if (!isObject(args) || typeof wantsProgress !== 'boolean') return undefined;
+  if (traceparent !== undefined && typeof traceparent !== 'string') return undefined;
+  const trace = traceparent === undefined ? {} : { traceparent };
+  return { id, method: known, timeoutMs, name, args, wantsProgress, ...trace };
+}
+
+/** Parses one line. Returns `undefined` if it is not JSON. */
+export function parseFrame(line: string): JsonValue | undefined {
+  try {
+    const value: JsonValue = JSON.parse(line);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+function isCount(value: JsonValue | undefined): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}

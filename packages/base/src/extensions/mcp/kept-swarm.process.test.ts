@@ -1,0 +1,285 @@
+// Tests kept connections in real swarms: a server that counts its calls and tells its process shows when it is another.
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { join } from 'node:path';
+import type { JsonObject } from '@goondan/types';
+import { sampleStep } from '../../../../../test/samples.ts';
+import { GdnPlace } from '../../../../cli/src/testing/gdn-place.ts';
+import { isAlive, until } from './testing/server-place.ts';
+
+setDefaultTimeout(300_000);
+
+const program = join(import.meta.dir, 'testing', 'counting-server.ts');
+const isProof = sampleStep === 1;
+
+let place: GdnPlace;
+beforeEach(() => {
+  place = new GdnPlace();
+});
+afterEach(async () => {
+  await place.run('stop', '--bundle', 'bundle');
+  expect(await place.remove()).toEqual([]);
+});
+
+interface Choices {
+  readonly prompt?: string;
+  readonly mcp?: JsonObject;
+  /** The argument of the server, which is part of its transport. */
+  readonly argument?: string;
+  /** The items of `extensions`, of which `files` is one; the others are neighbours. */
+  readonly extensions?: readonly ('files' | JsonObject)[];
+  readonly tools?: readonly string[];
+  readonly policy?: JsonObject;
+}
+
+const logging = { ref: { kind: 'Extension', name: 'logging', package: '@goondan/base' } };
+const stateful = { attach: { mode: 'stateful' } };
+
+/** Writes the bundle: the agent `host` with the server, and the agent `other` without it. */
+async function write({ prompt = 'Count.', mcp = stateful, policy = {}, tools = [], ...rest }: Choices): Promise<void> {
+  const { argument = 'one', extensions = ['files', logging] } = rest;
+  // The folder is an argument, so that the place finds the process of the server.
+  const transport = { type: 'stdio', command: [process.execPath, program], args: [place.folder, argument] };
+  const files = {
+    ref: { kind: 'Extension', name: 'mcp', package: '@goondan/base' },
+    as: 'files',
+    config: { transport, ...mcp },
+  };
+  const modelConfig = { modelRef: 'Model/main' };
+  const script = [
+    { afterTool: 'files__count', say: '{{result}}' },
+    { when: 'count', call: { tool: 'files__count', args: {} } },
+    { say: 'nothing' },
+  ];
+  const resources = [
+    {
+      kind: 'Model',
+      metadata: { name: 'main' },
+      spec: { provider: 'scripted', model: 'scripted', options: { script } },
+    },
+    {
+      kind: 'Agent',
+      metadata: { name: 'host' },
+      spec: {
+        modelConfig,
+        prompt: { system: prompt },
+        tools: tools.map((tool) => `Tool/${tool}`),
+        extensions: extensions.map((each) => (each === 'files' ? files : each)),
+      },
+    },
+    { kind: 'Agent', metadata: { name: 'other' }, spec: { modelConfig } },
+    {
+      kind: 'Tool',
+      metadata: { name: 'new' },
+      spec: { entry: './new.ts', exports: [{ name: 'go', description: 'Goes.', parameters: { type: 'object' } }] },
+    },
+    {
+      kind: 'Swarm',
+      metadata: { name: 'default' },
+      spec: { entryAgent: 'Agent/host', agents: ['Agent/host', 'Agent/other'], policy },
+    },
+  ];
+  const documents = resources.map((each) => JSON.stringify({ apiVersion: 'goondan.ai/v1', ...each }));
+  await place.write('bundle', {
+    'goondan.yaml': documents.join('\n---\n'),
+    'new.ts': 'export const handlers = { go: () => "gone" };',
+  });
+}
+
+async function reload(choices: Choices): Promise<void> {
+  await write(choices);
+  const { stderr, exitCode } = await place.run('reload', '--bundle', 'bundle');
+  expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+}
+
+async function send(agent: string, input: string, instance = 'default'): Promise<string> {
+  const args = ['--bundle', 'bundle', '--agent', agent, '--instance', instance, '--input', input, '--wait', '--json'];
+  const { stdout, stderr } = await place.run('send', ...args);
+  expect(stderr).toBe('');
+  return (JSON.parse(stdout) as { response: string }).response;
+}
+
+/** Calls the server. Returns its count, and its process. */
+async function count(instance?: string): Promise<{ readonly calls: number; readonly pid: number }> {
+  const [calls, pid] = (await send('host', 'count', instance)).split(' ').map(Number);
+  return { calls: calls ?? 0, pid: pid ?? 0 };
+}
+
+interface Status {
+  readonly agents: readonly { agent: string; instanceKey: string; pid: number | null; extensions?: JsonObject[] }[];
+  readonly kept?: readonly {
+    agent: string;
+    extension: string;
+    instanceKey?: string;
+    pid: number;
+    server?: { state: string; lost?: number };
+  }[];
+}
+
+const status = async () => JSON.parse((await place.run('status', '--bundle', 'bundle', '--json')).stdout) as Status;
+const keptPids = async () => ((await status()).kept ?? []).map(({ pid }) => pid);
+const events = async (name: string) => {
+  const { stdout } = await place.run('logs', '--bundle', 'bundle', '--json');
+  return stdout.split('\n').filter((line) => line.includes(`"event":"${name}"`)).length;
+};
+const processesWith = (text: string) => place.processes().filter((line) => line.includes(text));
+
+test('D-08 gdn validate accepts scope agent for a stateful connection only, and no bundle names a socket', async () => {
+  const validate = async (mcp: JsonObject) => {
+    await write({ mcp });
+    const { stdout, stderr, exitCode } = await place.run('validate', 'bundle');
+    return { said: stdout + stderr, isValid: exitCode === 0 };
+  };
+  expect(await validate({ attach: { mode: 'stateful', scope: 'agent' } })).toMatchObject({ isValid: true });
+  const alone = await validate({ attach: { scope: 'agent' } });
+  expect(alone).toMatchObject({
+    isValid: false,
+    said: expect.stringContaining("attach must have required property 'mode'"),
+  });
+  expect(await validate({ attach: { mode: 'stateless', scope: 'agent' } })).toMatchObject({ isValid: false });
+  const forged = await validate({ ...stateful, keeper: { socket: '/tmp/mine.sock' } });
+  expect(forged).toMatchObject({ isValid: false, said: expect.stringContaining('keeper') });
+});
+
+describe('a kept connection', () => {
+  // One swarm for all of it, because its processes are what these tests cost.
+  test('L-02 D-09 survives everything but a change of its own transport, attach or expose', async () => {
+    // With one process at a time, the other agent hibernates this one.
+    const policy = { maxProcesses: 1 };
+    await write({ policy });
+    await place.serve('bundle');
+    const first = await count();
+    expect(first.calls).toBe(1);
+    let calls = 1;
+    const goesOn = async (change: string) => {
+      calls += 1;
+      expect({ change, ...(await count()) }).toEqual({ change, calls, pid: first.pid });
+    };
+
+    await reload({ policy, extensions: [logging, 'files'] });
+    await goesOn('reordering of extensions');
+    const loud = { ...logging, config: { level: 'debug' } };
+    await reload({ policy, extensions: [loud, 'files'] });
+    await goesOn('a new config of a neighbour');
+    await reload({ policy, extensions: [loud, 'files'], prompt: 'Count again.' });
+    await goesOn('a new prompt');
+    await reload({ policy, extensions: [loud, 'files'], prompt: 'Count again.', tools: ['new'] });
+    await goesOn('a new tool');
+    const relaxed = { ...stateful, timeouts: { callMs: 50_000 }, trust: 'any', maxResultCharacters: 5_000 };
+    await reload({ policy, mcp: relaxed });
+    await goesOn('its own other settings');
+    expect(await send('other', 'hi')).toBe('nothing');
+    expect((await status()).agents.map(({ agent }) => agent)).toEqual(['other']);
+    await goesOn('hibernation');
+    expect((await place.run('restart', '--bundle', 'bundle')).exitCode).toBe(0);
+    await goesOn('gdn restart');
+    process.kill((await status()).agents[0]?.pid ?? 0, 'SIGKILL');
+    await goesOn('kill -9 of the agent');
+
+    const { kept = [] } = await status();
+    expect(kept).toMatchObject([
+      {
+        agent: 'host',
+        extension: 'files',
+        instanceKey: 'default',
+        status: 'listening',
+        server: { state: 'connected' },
+      },
+    ]);
+    const shown = (await place.run('status', '--bundle', 'bundle')).stdout;
+    expect(shown).toMatch(/^ {2}files of host \(default\), kept: listening, process \d+\n {4}files: connected since /m);
+
+    // From here on it is another server each time, and the one before has ended.
+    let before = first.pid;
+    const begins = async (change: string, instance?: string) => {
+      const begun = await count(instance);
+      expect({ change, calls: begun.calls, isOther: begun.pid !== before }).toEqual({
+        change,
+        calls: 1,
+        isOther: true,
+      });
+      await until(() => !isAlive(before));
+      before = begun.pid;
+    };
+    await reload({ policy, argument: 'two' });
+    await begins('another transport');
+    await reload({ policy, argument: 'two', mcp: { ...stateful, expose: { tools: { deny: ['die'] } } } });
+    await begins('another expose');
+    await place.run('restart', '--bundle', 'bundle', '--fresh');
+    await until(() => !isAlive(before));
+    expect((await status()).kept).toBeUndefined();
+    await begins('a reset of the conversation');
+    await reload({ policy, argument: 'two', mcp: { attach: { mode: 'stateful', scope: 'agent' } } });
+    await begins('another attach');
+
+    // All conversations share it, and none ends it.
+    expect(await count('a')).toEqual({ calls: 2, pid: before });
+    expect(await count('b')).toEqual({ calls: 3, pid: before });
+    expect((await place.run('instance', 'delete', 'host', 'a', '--bundle', 'bundle', '--yes')).exitCode).toBe(0);
+    expect(await count()).toEqual({ calls: 4, pid: before });
+    expect(await keptPids()).toHaveLength(1);
+
+    // A server that dies, and a keeper that dies, are started again.
+    expect(await events('keeper.server_restarted')).toBe(0);
+    process.kill(before, 'SIGKILL');
+    await until(async () => (await events('keeper.server_restarted')) === 1);
+    await begins('the death of the server');
+    const [keeper = 0] = await keptPids();
+    process.kill(keeper, 'SIGKILL');
+    await until(async () => (await keptPids()).some((pid) => pid !== undefined && pid !== keeper));
+    expect(await events('keeper.exited')).toBe(1);
+    await begins('the death of the keeper');
+
+    // A removed extension, here of all conversations, ends it.
+    await reload({ policy, extensions: [logging] });
+    await until(() => !isAlive(before));
+    expect((await status()).kept).toBeUndefined();
+  });
+
+  test('D-08 L-02 one keeper for each conversation, at most maxKept; a deleted conversation frees its place', async () => {
+    await write({ policy: { maxKept: 1, maxProcesses: 2 } });
+    await place.serve('bundle');
+    const first = await count('a');
+    expect(await send('host', 'count', 'b')).toContain('E_TOOL_UNKNOWN');
+    const failed = (await status()).agents.find(({ instanceKey }) => instanceKey === 'b')?.extensions?.[0];
+    expect(failed).toMatchObject({ extension: 'files', state: 'failed' });
+    expect(failed?.['problem']).toMatch(/keeps 1 connections .*\(E_MCP_KEPT\)$/);
+    expect(await events('keeper.refused')).toBe(1);
+
+    expect((await place.run('instance', 'delete', 'host', 'a', '--bundle', 'bundle', '--yes')).exitCode).toBe(0);
+    expect(isAlive(first.pid)).toBe(false);
+    await place.run('restart', '--bundle', 'bundle');
+    expect((await count('b')).calls).toBe(1);
+    expect((await status()).kept).toMatchObject([{ instanceKey: 'b' }]);
+  });
+
+  test('L-02 without attach.mode there are as many servers as agent processes, and no keeper', async () => {
+    const conversations = isProof ? 200 : 6;
+    await write({ mcp: {}, policy: { maxProcesses: 3 } });
+    await place.serve('bundle');
+    const seen = new Set<number>();
+    for (let each = 0; each < conversations; each += 1) seen.add((await count(`c${each}`)).pid);
+    expect(seen.size).toBe(conversations);
+    const { agents, kept } = await status();
+    const living = agents.filter(({ pid }) => pid !== null).length;
+    await until(() => processesWith(program).length === living);
+    expect({ living, kept, keepers: processesWith('keeper-runner') }).toEqual({
+      living: 3,
+      kept: undefined,
+      keepers: [],
+    });
+  });
+
+  test('L-02 many reloads that each change the transport leave one keeper and one server, and kill -9 of the swarm none', async () => {
+    await write({});
+    expect((await place.run('run', 'bundle', '--trust', '--detach')).exitCode).toBe(0);
+    await count();
+    for (let each = 0; each < (isProof ? 100 : 3); each += 1) {
+      await reload({ argument: `argument-${each}` });
+      expect((await count()).calls).toBe(1);
+    }
+    await until(() => processesWith(program).length === 1 && processesWith('keeper-runner').length === 1);
+    const { pid } = JSON.parse((await place.run('status', '--bundle', 'bundle', '--json')).stdout) as { pid: number };
+    process.kill(pid, 'SIGKILL');
+    await until(() => place.processes().length === 0, 30_000);
+  });
+});

@@ -1,0 +1,160 @@
+import { expect, test } from 'bun:test';
+import type { AgentAddress, JsonObject } from '@goondan/types';
+import type { SwarmPlan } from '../../config/swarm-plan.ts';
+import type { FromKeeper } from '../../ipc/from-keeper.ts';
+import type { ToKeeper } from '../../ipc/to-keeper.ts';
+import type { LogLine } from '../../ports/log-line.ts';
+import { fakeSpawn } from '../../testing/fake-spawn.ts';
+import { manualClock } from '../../testing/manual-clock.ts';
+import { CurrentPlan } from '../plan/current-plan.ts';
+import { Keepers } from './keepers.ts';
+
+const at = (instanceKey: string): AgentAddress => ({ agentName: 'host', instanceKey });
+
+function plan(config: JsonObject = {}, policy: SwarmPlan['policy'] = {}): SwarmPlan {
+  const resource = {
+    apiVersion: 'goondan.ai/v1',
+    kind: 'Extension' as const,
+    metadata: { name: 'files' },
+    spec: { entry: './mcp.ts', config: { transport: { type: 'stdio' }, attach: { mode: 'stateful' }, ...config } },
+  };
+  const extensions = [{ resource, root: '/base', keeper: { entry: './keep.ts' } }];
+  const environment = { TOKEN: 'canary' };
+  const agents = [{ agentName: 'host', models: {}, extensions, environment, secrets: ['canary'] }];
+  return { name: 'test', agents, policy };
+}
+
+/** Opens keepers whose processes are fake: each is ready at once, and exits when it is drained. */
+function open(first: SwarmPlan = plan()) {
+  const clock = manualClock();
+  const fake = fakeSpawn<ToKeeper, FromKeeper>({ clock });
+  const currentPlan = new CurrentPlan(first);
+  const lines: LogLine[] = [];
+  let sockets = 0;
+  const keepers = new Keepers({
+    spawn: (language, request) => {
+      const child = fake.spawn(language, request);
+      const own = fake.children.at(-1);
+      own?.channel.onMessage((message) => {
+        if (message.type === 'start') void own.channel.send({ type: 'ready' });
+        if (message.type === 'drain') own.exit({ code: 0 });
+      });
+      return child;
+    },
+    clock,
+    runner: 'none',
+    newFrameFolder: () => '/frames',
+    newSocket: () => `/run/k${(sockets += 1)}.sock`,
+    makeSharedFolder: () => '/shared',
+    log: (line) => void lines.push(line),
+    currentPlan,
+  });
+  const attach = (instanceKey: string, wanted = currentPlan.value) => {
+    const agent = wanted.agents.get('host');
+    if (agent === undefined) throw new Error('no agent');
+    return keepers.attach(at(instanceKey), agent, '/cwd').extensions?.[0]?.keeper;
+  };
+  const kept = () => keepers.describe().kept ?? [];
+  return { keepers, currentPlan, fake, clock, lines, attach, kept };
+}
+
+const settled = () => Bun.sleep(2);
+
+test('L-02 one keeper for each conversation, with the environment of the agent; a second process gets the same socket', async () => {
+  const { attach, kept, fake, keepers } = open();
+  expect(attach('a')).toEqual({ entry: './keep.ts', socket: '/run/k1.sock' });
+  expect(attach('b')).toEqual({ entry: './keep.ts', socket: '/run/k2.sock' });
+  keepers.processGone(at('a'));
+  expect(attach('a')?.socket).toBe('/run/k1.sock');
+  expect(kept().map(({ instanceKey }) => instanceKey)).toEqual(['a', 'b']);
+  expect(fake.children.map(({ request }) => request.environment)).toEqual([{ TOKEN: 'canary' }, { TOKEN: 'canary' }]);
+  await keepers.drain(0);
+});
+
+test('L-02 scope agent: all conversations get the same socket, and a deleted one leaves it open', async () => {
+  const { attach, kept, keepers } = open(plan({ attach: { mode: 'stateful', scope: 'agent' } }));
+  expect(new Set(['a', 'b', 'c'].map((key) => attach(key)?.socket)).size).toBe(1);
+  await keepers.endConversation(at('a'));
+  expect(kept()).toMatchObject([{ agent: 'host', extension: 'files' }]);
+  expect(kept()[0]).not.toHaveProperty('instanceKey');
+  await keepers.drain(0);
+});
+
+test('L-02 a changed connection gets another keeper; the old one ends with the last process that uses it', async () => {
+  const { attach, kept, keepers, currentPlan } = open();
+  attach('a');
+  currentPlan.replace(plan({ timeouts: { callMs: 1 } }));
+  keepers.retain();
+  expect(attach('a')?.socket).toBe('/run/k1.sock');
+  currentPlan.replace(plan({ expose: { tools: false } }));
+  keepers.retain();
+  // The running turn still uses the old one.
+  expect(kept()).toHaveLength(1);
+  keepers.processGone(at('a'));
+  expect(kept()).toHaveLength(0);
+  expect(attach('a')?.socket).toBe('/run/k2.sock');
+  await keepers.drain(0);
+});
+
+test('L-02 during a change both keepers run; the one that the plan in force has not stays until the process has settled', async () => {
+  const { attach, kept, keepers, currentPlan } = open();
+  attach('a');
+  const changed = plan({ expose: { tools: false } });
+  expect(attach('a', currentPlan.preview(changed))?.socket).toBe('/run/k2.sock');
+  expect(kept()).toHaveLength(2);
+  // The change was dropped.
+  keepers.settle(at('a'));
+  expect(kept()).toHaveLength(1);
+  expect(attach('a')?.socket).toBe('/run/k1.sock');
+  // The change was made.
+  attach('a', currentPlan.preview(changed));
+  currentPlan.replace(changed);
+  keepers.retain();
+  expect(kept()).toHaveLength(2);
+  keepers.settle(at('a'));
+  expect(kept()).toHaveLength(1);
+  expect(attach('a')?.socket).toBe('/run/k3.sock');
+  await keepers.drain(0);
+});
+
+test('L-02 at most maxKept connections; a changed one takes the place of its predecessor', async () => {
+  const { attach, keepers, lines, currentPlan, kept } = open(plan({}, { maxKept: 1 }));
+  attach('a');
+  const refused = attach('b');
+  expect(refused).not.toHaveProperty('socket');
+  expect(refused?.refused).toContain('policy.maxKept');
+  expect(lines.at(-1)).toMatchObject({ event: 'keeper.refused', agent: 'host', instance: 'b', level: 'warn' });
+  expect(attach('a', currentPlan.preview(plan({ expose: { tools: false } }, { maxKept: 1 })))?.socket).toBeString();
+  keepers.settle(at('a'));
+  await keepers.endConversation(at('a'));
+  expect(kept()).toEqual([]);
+  expect(attach('b')?.socket).toBeString();
+  await keepers.drain(0);
+});
+
+test('L-02 a keeper that dies is started again, and a restart of its server is an event; after drain none starts', async () => {
+  const { attach, keepers, fake, lines, kept } = open();
+  attach('a');
+  await settled();
+  expect(kept()).toMatchObject([{ status: 'listening', pid: fake.children[0]?.pid }]);
+  const tell = (status: Extract<FromKeeper, { type: 'status' }>['status']) =>
+    fake.children.at(-1)?.channel.send({ type: 'status', status });
+  await tell({ state: 'connected' });
+  await tell({ state: 'reconnecting', lost: 1, problem: 'SIGKILL ended it.' });
+  await settled();
+  const restarts = () => lines.filter(({ event }) => event === 'keeper.server_restarted');
+  expect(restarts()).toEqual([]);
+  await tell({ state: 'connected', lost: 1, problem: 'SIGKILL ended it.' });
+  await settled();
+  expect(restarts()).toMatchObject([{ agent: 'host', instance: 'a', extension: 'files', level: 'warn' }]);
+  expect(kept()[0]?.server).toMatchObject({ state: 'connected', lost: 1 });
+
+  fake.children[0]?.exit({ signal: 'SIGKILL' });
+  await settled();
+  expect(lines.some(({ event }) => event === 'keeper.exited')).toBe(true);
+  expect(fake.children).toHaveLength(2);
+  expect(kept()[0]).not.toHaveProperty('server');
+  await keepers.drain(0);
+  expect(attach('b')).not.toHaveProperty('socket');
+  expect(fake.children).toHaveLength(2);
+});

@@ -1,0 +1,194 @@
+/**
+ * The keepers of a swarm: processes that hold connections of extensions, so that the connections outlive the processes
+ * of agents.
+ *
+ * Invariants:
+ * 1. There is one keeper for each agent, extension and, unless the instances share the connection, instance. While a
+ *    changed connection replaces another one, each has its own keeper.
+ * 2. A keeper starts with the first agent process that needs it. It ends when the plan no longer has its connection and
+ *    no process uses it any more, when its conversation is deleted or reset, and with the swarm.
+ * 3. At most `policy.maxKept` connections are kept. A process that needs another one gets the reason instead of a
+ *    socket.
+ */
+import { rmSync } from 'node:fs';
+import type { AgentAddress } from '@goondan/types';
+import type { DeclaredAgent } from '../../config/declared-agent.ts';
+import type { DeclaredExtension } from '../../config/declared-extension.ts';
+import { keptExtensions, type KeptExtension } from '../../config/kept-extension.ts';
+import type { SwarmStatus } from '../../control/swarm.ts';
+import { addressKey } from '../address/address-key.ts';
+import type { SwarmListener } from '../instances/swarm-listener.ts';
+import type { CurrentPlan } from '../plan/current-plan.ts';
+import { Keeper, type KeeperDeps } from './keeper.ts';
+
+export interface KeepersDeps extends Omit<KeeperDeps, 'policy'> {
+  readonly currentPlan: CurrentPlan;
+  /** Returns the path of a socket that no other keeper uses, in a folder that only the user can open. */
+  readonly newSocket: () => string;
+  /** Creates a working folder for a connection that the instances of an agent without a working folder share. */
+  readonly makeSharedFolder: (agentName: string) => string;
+}
+
+/** The time for a connection to close before its keeper is killed. */
+const GRACE_MS = 5_000;
+
+export class Keepers implements SwarmListener {
+  readonly #keepers = new Map<string, Keeper>();
+  /** Keepers whose processes have not exited yet. */
+  readonly #leaving = new Map<Keeper, Promise<void>>();
+  #isClosed = false;
+
+  constructor(private readonly deps: KeepersDeps) {}
+
+  /**
+   * Returns the agent in the form that its process gets: each extension with a kept connection has the socket of its
+   * keeper. Starts keepers that do not run. `cwd`: the working folder of the instance.
+   */
+  attach(address: AgentAddress, agent: DeclaredAgent, cwd: string): DeclaredAgent {
+    const kept = new Map(keptExtensions(agent).map((each) => [each.declaration, each]));
+    if (kept.size === 0) return agent;
+    const { extensions = [] } = agent;
+    return {
+      ...agent,
+      extensions: extensions.map((declaration): DeclaredExtension => {
+        const each = kept.get(declaration);
+        if (each === undefined) return declaration;
+        const { entry } = each;
+        const keeper = this.#keeperFor(address, agent, each, cwd);
+        if (keeper === undefined) return { ...declaration, keeper: { entry, refused: this.#refuse(address, each) } };
+        keeper.users.add(addressKey(address));
+        return { ...declaration, keeper: { entry, socket: keeper.plan.start.socket } };
+      }),
+    };
+  }
+
+  /** Ends the keepers that the plan in force no longer has. A keeper that a process still uses ends with its last use. */
+  retain(): void {
+    const wanted = this.#wanted();
+    for (const [key, keeper] of this.#keepers) {
+      if (keeper.users.size === 0 && !wanted.has(connectionOf(keeper))) void this.#end(key, keeper);
+    }
+  }
+
+  /** The process of this instance has exited, and uses no keeper any more. */
+  processGone(address: AgentAddress): void {
+    const user = addressKey(address);
+    const used = [...this.#keepers.values()].filter((keeper) => keeper.users.delete(user));
+    if (used.length > 0) this.retain();
+  }
+
+  /** The process of this instance runs the plan in force, and uses no keeper of another plan any more. */
+  settle(address: AgentAddress): void {
+    const wanted = this.#wanted();
+    for (const keeper of this.#keepers.values()) {
+      if (!wanted.has(connectionOf(keeper))) keeper.users.delete(addressKey(address));
+    }
+    this.retain();
+  }
+
+  /** Ends the keepers of one conversation. Resolves when their processes have exited. */
+  async endConversation({ agentName, instanceKey }: AgentAddress): Promise<void> {
+    const ended = [...this.#keepers].filter(
+      ([, { plan }]) => plan.start.agentName === agentName && plan.instanceKey === instanceKey,
+    );
+    await Promise.all(ended.map(([key, keeper]) => this.#end(key, keeper)));
+  }
+
+  /** Ends all keepers, and kills the remaining ones after `graceMs`. Resolves when all have exited. */
+  async drain(graceMs: number): Promise<void> {
+    this.#isClosed = true;
+    for (const [key, keeper] of this.#keepers) void this.#end(key, keeper, graceMs);
+    await Promise.all(this.#leaving.values());
+  }
+
+  /** Returns the statuses in the order of the starts. */
+  describe(): Pick<SwarmStatus, 'kept'> {
+    const kept = [...this.#keepers.values()].map((keeper) => keeper.status());
+    return kept.length === 0 ? {} : { kept };
+  }
+
+  #keeperFor(address: AgentAddress, agent: DeclaredAgent, kept: KeptExtension, cwd: string): Keeper | undefined {
+    const { agentName } = address;
+    const { name, scope, digest } = kept;
+    const shared = scope === 'agent';
+    const slot = JSON.stringify([agentName, name, shared ? null : address.instanceKey]);
+    const key = `${slot} ${digest}`;
+    const running = this.#keepers.get(key);
+    if (running !== undefined) return running;
+    if (this.#isClosed || !this.#hasRoom(slot)) return undefined;
+    const folder = agent.workdir ?? (shared ? this.deps.makeSharedFolder(agentName) : cwd);
+    const { environment, secrets = [], bundleFolder = folder } = agent;
+    const keeper = new Keeper(
+      {
+        start: {
+          agentName,
+          extension: name,
+          root: kept.declaration.root,
+          entry: kept.entry,
+          config: kept.config,
+          socket: this.deps.newSocket(),
+          bundleFolder,
+          workdir: folder,
+          secrets,
+        },
+        ...(shared ? {} : { instanceKey: address.instanceKey }),
+        ...(environment === undefined ? {} : { environment }),
+        digest,
+      },
+      { ...this.deps, policy: () => this.#policy() },
+    );
+    this.#keepers.set(key, keeper);
+    keeper.start();
+    return keeper;
+  }
+
+  /** A connection that replaces another one of the same name takes its place. */
+  #hasRoom(slot: string): boolean {
+    const slots = new Set([...this.#keepers.keys()].map((key) => key.slice(0, key.lastIndexOf(' '))));
+    return slots.has(slot) || slots.size < this.deps.currentPlan.value.settings.maxKept;
+  }
+
+  #refuse({ agentName, instanceKey }: AgentAddress, { name }: KeptExtension): string {
+    const { maxKept } = this.deps.currentPlan.value.settings;
+    const message = `Extension/${name} of agent "${agentName}" gets no kept connection: the swarm keeps ${maxKept} connections (policy.maxKept).`;
+    this.deps.log({
+      time: this.deps.clock.now().toISOString(),
+      level: 'warn',
+      message: `E_MCP_KEPT: ${message}`,
+      agent: agentName,
+      instance: instanceKey,
+      extension: name,
+      event: 'keeper.refused',
+    });
+    return message;
+  }
+
+  #policy() {
+    const { supervision, heartbeat } = this.deps.currentPlan.value.settings;
+    return { ...supervision, heartbeat };
+  }
+
+  /** Returns the connections of the plan in force. */
+  #wanted(): ReadonlySet<string> {
+    const { agents } = this.deps.currentPlan.value;
+    const wanted = [...agents.values()].flatMap((agent) =>
+      keptExtensions(agent).map(({ name, digest }) => JSON.stringify([agent.agentName, name, digest])),
+    );
+    return new Set(wanted);
+  }
+
+  #end(key: string, keeper: Keeper, graceMs = GRACE_MS): Promise<void> {
+    this.#keepers.delete(key);
+    const gone = keeper.drain(graceMs).then(() => {
+      this.#leaving.delete(keeper);
+      // A killed keeper leaves its socket behind.
+      rmSync(keeper.plan.start.socket, { force: true });
+    });
+    this.#leaving.set(keeper, gone);
+    return gone;
+  }
+}
+
+function connectionOf({ plan: { start, digest } }: Keeper): string {
+  return JSON.stringify([start.agentName, start.extension, digest]);
+}
