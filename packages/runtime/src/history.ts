@@ -19,6 +19,7 @@ export type {
 } from './orchestrator/lone/replay-recording.ts';
 export { replayRecording } from './replay-recording.ts';
 export type { EffectKind, EffectRecord } from './trace/effect-record.ts';
+export type { PlanUse } from './trace/plans-of.ts';
 export type { Recording } from './trace/recording.ts';
 export { recordTurn, type TurnRecorder } from './trace/record-turn.ts';
 export { renderMermaid } from './trace/render-mermaid.ts';

@@ -49,6 +49,7 @@ export { ambiguousId, findTurnId, shortIdOfEvent, shortTurnId } from './ports/tu
 export { probeCollector } from './telemetry/probe-collector.ts';
 export { readPlanAgain } from './read-folder-plan.ts';
 export { describeDuration } from './trace/describe-duration.ts';
+export { describePlans } from './trace/plans-of.ts';
 export { describeExtensionStatus } from './trace/describe-extension-status.ts';
 export { pendingInputs } from './workspace/journal/instance-refusals.ts';
 export { describeDamage, salvageConversation } from './workspace/journal/salvage-conversation.ts';

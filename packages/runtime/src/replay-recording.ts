@@ -7,8 +7,8 @@ import { isBun, requireBun } from './ports/is-bun.ts';
 /**
  * Replays a recorded turn in a separate process, with the current agent or with changed extensions.
  *
- * **Errors** — `E_SWARM_PLAN`, `E_AGENT_UNKNOWN`, `E_REPLAY_EXTENSION`, `E_REPLAY_SWAP`, `E_REPLAY_INCOMPLETE`,
- * `E_CANCELLED`, those of the agent's start; in Node also `E_BUN_MISSING`, and `E_NEEDS_BUN` for a `clock`.
+ * **Errors** — `E_SWARM_PLAN`, `E_AGENT_UNKNOWN`, `E_REPLAY_EXTENSION`, `E_REPLAY_SWAP`, `E_REPLAY_PLAN`,
+ * `E_REPLAY_INCOMPLETE`, `E_CANCELLED`, those of the agent's start; in Node also `E_BUN_MISSING`, and `E_NEEDS_BUN` for a `clock`.
  */
 export async function replayRecording(options: ReplayOptions): Promise<ReplayReport> {
   if (isBun) return (await import('./orchestrator/lone/replay-recording.ts')).replayRecording(options);

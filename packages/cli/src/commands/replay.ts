@@ -1,7 +1,7 @@
 import { bundleFolder } from '../common-options.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
-import { addSwap, addWithout } from '../replay/read-swaps.ts';
+import { addFolder, addSwap, addWithout } from '../replay/read-swaps.ts';
 import type { ReplayRequest } from '../replay/replay-turn.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
@@ -20,6 +20,11 @@ export function addReplayCommand(program: GdnCommand): void {
     .description(description)
     .option('--swap <extension=file>', 'use this file instead of an extension. You can repeat this option', addSwap)
     .option('--without <extension>', 'leave an extension out. You can repeat this option', addWithout)
+    .option(
+      '--also <folder>',
+      'another version of the bundle, for a turn that ran with more than one plan. You can repeat this option',
+      addFolder,
+    )
     .option('--trust', "run the bundle's extensions without asking, for this run only")
     .bundleOptions()
     .examples(
@@ -28,12 +33,12 @@ export function addReplayCommand(program: GdnCommand): void {
       'gdn replay last --bundle my-swarm --without Extension/guard',
     )
     .runs((options: Partial<ReplayRequest>, terminal, turn?: string) => {
-      const { swap = {}, without = [], trust = false } = options;
+      const { swap = {}, without = [], also = [], trust = false } = options;
       const both = without.find((name) => Object.hasOwn(swap, name));
       if (both !== undefined) command.error(`Extension/${both} cannot be replaced and left out at once`);
       const folder = bundleFolder(undefined, options);
       const meant = turn === undefined || turn === 'last' ? {} : { turn };
-      const request = { ...options, ...meant, swap, without, trust, folder, workdir: process.cwd() };
+      const request = { ...options, ...meant, swap, without, also, trust, folder, workdir: process.cwd() };
       return withInterrupt((signal) => replay(request, terminal, signal));
     });
 }

@@ -1,4 +1,4 @@
-/** Reads the values of `--swap` and `--without`. */
+/** Reads the values of `--swap`, `--without` and `--also`. */
 import { resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 
@@ -16,6 +16,10 @@ export function addWithout(text: string, before: readonly string[] = []): string
   const name = extensionName(text);
   if (name === '') throw new InvalidArgumentError('It names no extension.');
   return before.includes(name) ? [...before] : [...before, name];
+}
+
+export function addFolder(text: string, before: readonly string[] = []): string[] {
+  return [...before, resolve(text)];
 }
 
 function extensionName(text: string): string {

@@ -1,7 +1,7 @@
 /** Describes the result of a replay for a person. */
 import { relative } from 'node:path';
 import type { ExplainedDivergence, ReplayedRun, ReplayReport } from '@goondan/runtime/history';
-import { type Change, shortTurnId } from '@goondan/runtime/internal';
+import { type Change, describePlans, shortTurnId } from '@goondan/runtime/internal';
 import { showText } from '../approval/show-text.ts';
 import { showTime } from '../show-time.ts';
 import type { Terminal } from '../terminal.ts';
@@ -15,9 +15,10 @@ export function renderReplay(
   swap: Readonly<Record<string, string>>,
 ): string {
   const { colors } = terminal;
-  const { divergence, without, others, layers, stoppedAt, runs = [] } = report;
+  const { divergence, without, others, layers, stoppedAt, runs = [], plans = [] } = report;
   const described = runs.map((run, index) => colors.dim(describeRun(run, index, terminal)));
   const lines = [describeTurn(report, terminal), colors.dim(describeServed(report)), ...described];
+  if (plans.length > 0) lines.push(colors.dim(describePlans(plans)));
   if (without !== undefined) lines.push('', 'Even without the change:', ...describe(without, colors, swap));
   if (divergence !== undefined) {
     lines.push('', colors.bold('First divergence:'), ...describe(divergence, colors, swap));
@@ -125,13 +126,14 @@ function describeCancel({ place, layer, error = '' }: NonNullable<ReplayReport['
 
 /** Describes one of the runs of a turn that was continued in another process. */
 function describeRun(
-  { startedAt, fromStep, how, outcome, problem, divergence }: ReplayedRun,
+  { startedAt, fromStep, how, outcome, problem, divergence, plans = [] }: ReplayedRun,
   index: number,
   terminal: Watched,
 ): string {
   const run = `run ${index + 1}, ${showTime(startedAt, terminal)}, from step ${fromStep}${endings[how]}`;
   if (outcome === undefined) return `${run}: not replayed, ${problem ?? 'nothing is recorded of it'}`;
-  return `${run}: ${count(outcome.layers, 'layer')} compared${divergence === undefined ? '' : ', with a divergence'}`;
+  const compared = `${run}: ${count(outcome.layers, 'layer')} compared${divergence === undefined ? '' : ', with a divergence'}`;
+  return plans.length === 0 ? compared : `${compared}; ${describePlans(plans)}`;
 }
 
 const endings: Readonly<Record<ReplayedRun['how'], string>> = {

@@ -1,18 +1,22 @@
 /** Does the work of `gdn replay`: finds the turn, asks for trust, and replays it. */
 import { type ExtensionChanges, readRecording, replayRecording, type ReplayReport } from '@goondan/runtime/history';
+import type { SwarmPlan } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
 import { withJournal } from '../instance/with-journal.ts';
-import { resolveTrustedPlan, prepareRun, type RunRequest } from '../run/prepare-run.ts';
+import { openBundle } from '../bundle/open-bundle.ts';
+import { type PreparedRun, resolveTrustedPlan, prepareRun, type RunRequest } from '../run/prepare-run.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface ReplayRequest extends RunRequest, Required<ExtensionChanges> {
   /** The turn to replay; the latest turn when absent. */
   readonly turn?: string;
+  /** Folders with other versions of the bundle, for a turn that ran with more than one plan. */
+  readonly also: readonly string[];
 }
 
 /** **Errors** — those of `prepareRun`, `readRecording`, `resolveTrustedPlan` and `replayRecording`. */
 export async function replayTurn(
-  { turn, swap, without, ...request }: ReplayRequest,
+  { turn, swap, without, also, ...request }: ReplayRequest,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<ReplayReport> {
@@ -22,5 +26,13 @@ export async function replayTurn(
   // Checked last, so that nobody is asked to trust a bundle for a turn that cannot be replayed. Keys may be missing,
   // because no model is called.
   const { plan } = await resolveTrustedPlan(run, terminal, signal, true);
-  return replayRecording({ plan, kept, swap, without, signal });
+  const otherPlans: SwarmPlan[] = [];
+  for (const folder of also) otherPlans.push(await resolveOther(run, folder, terminal, signal));
+  return replayRecording({ plan, otherPlans, kept, swap, without, signal });
+}
+
+/** Resolves another version of the bundle. Its code runs, so it needs trust, too. */
+async function resolveOther(run: PreparedRun, folder: string, terminal: Terminal, signal: AbortSignal) {
+  const bundle = await openBundle(folder, terminal);
+  return (await resolveTrustedPlan({ ...run, bundle }, terminal, signal, true)).plan;
 }

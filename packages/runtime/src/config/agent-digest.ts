@@ -5,7 +5,7 @@ import { type Mask, maskJson } from '../log/mask-secrets.ts';
 
 /**
  * Returns a hash of all parts of an agent, which does not depend on the agent's folder. Lock files do not count, because
- * they contain the name of the folder. The hash may be stored, because API keys are left out and other secrets are
+ * they contain the name of the folder, and neither does `policy.trace`, which the operator may set. The hash may be stored, because API keys are left out and other secrets are
  * masked. Functions passed by a program are not included. Returns `undefined` when a program passes something that is
  * not JSON, such as an object that refers to itself.
  */
@@ -20,9 +20,12 @@ export function agentDigest(agent: object, mask: Mask): string | undefined {
       packages: _packages,
       extensions = [],
       tools = [],
+      policy = {},
       ...plan
     } = JSON.parse(text) as JsonObject;
-    return digestJson(maskJson({ ...plan, extensions: withoutPlaces(extensions), tools: withoutPlaces(tools) }, mask));
+    const { trace: _trace, ...limits } = isPlainObject(policy) ? policy : {};
+    const parts = { extensions: withoutPlaces(extensions), tools: withoutPlaces(tools), policy: limits };
+    return digestJson(maskJson({ ...plan, ...parts }, mask));
   } catch {
     return undefined;
   }

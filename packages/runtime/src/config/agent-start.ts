@@ -23,4 +23,13 @@ export interface AgentStart {
   readonly telemetry?: TelemetrySettings;
   /** If set, the process replays this recorded turn, reports the result and exits. It accepts no other input. */
   readonly replay?: ReplaySource;
+  /** The changes of the plan between the steps of the replayed turn, in order; none when absent. */
+  readonly changes?: readonly ReplayedChange[];
+}
+
+/** A change of the plan in a replayed turn. */
+export interface ReplayedChange {
+  /** The index of the first step with the other plan. */
+  readonly fromStep: number;
+  readonly agent: DeclaredAgent;
 }

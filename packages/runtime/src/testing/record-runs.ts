@@ -15,12 +15,14 @@ import { memoryStore } from '../agent/conversation/memory-store.ts';
 import { readTurnLog } from '../agent/conversation/turn-log.ts';
 import { RegisterDraws } from '../agent/draws/register-draws.ts';
 import { openTurnTraces } from '../agent/process/turn-traces.ts';
-import { type AgentDeps, startAgent } from '../agent/start/start-agent.ts';
+import { type AgentDeps, type RunningAgent, startAgent } from '../agent/start/start-agent.ts';
 
 export interface RunOfTurn {
   readonly plan: AgentPlan;
   readonly ports?: AgentDeps;
   readonly signal?: AbortSignal;
+  /** Called with the agent before its turn. */
+  readonly onStart?: (agent: RunningAgent) => void;
   /**
    * The moment at which the process of this run ends, before its turn has ended; absent for the last run. `left` means
    * that the process was drained while the turn waited for a person.
@@ -58,7 +60,7 @@ export async function recordRuns(input: string, runs: readonly RunOfTurn[]): Pro
   const asked = { ...event, createdAt: new Date(), input };
   let result: TurnResult = { turnId: '', finishReason: 'error' };
   const timesOf: Record<string, string>[] = [];
-  for (const { plan, ports, signal, interrupted } of runs) {
+  for (const { plan, ports, signal, onStart, interrupted } of runs) {
     const draws = new RegisterDraws();
     /** Lines that were written after `lastWritten`, and are lost in the crash. */
     const late: string[] = [];
@@ -70,6 +72,7 @@ export async function recordRuns(input: string, runs: readonly RunOfTurn[]): Pro
       store: untilGone(store, process),
       drawScopeFor: (extension) => draws.scopeFor(extension),
     });
+    onStart?.(agent);
     const extensions = (plan.extensions ?? []).map(({ resource: { metadata } }) => ({
       name: metadata.name,
       digest: metadata.name,

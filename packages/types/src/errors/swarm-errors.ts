@@ -269,6 +269,11 @@ export const swarmErrors = {
     meaning: 'A replay leaves out or swaps an extension that the agent does not have.',
     suggestion: 'Name one of the extensions that the message lists, as `Extension/name`.',
   },
+  E_REPLAY_PLAN: {
+    meaning: 'The turn to replay ran with more than one plan, and one of these plans cannot be loaded.',
+    suggestion:
+      'Put that version of the bundle into another folder, for example with `git worktree add`, and name the folder with `--also`. Variables that were set in that run must be set now.',
+  },
   E_REPLAY_SWAP: {
     meaning: 'The file that should replace an extension in a replay is missing or is not a file.',
     suggestion: 'Check the path after `=`. It is relative to the current folder.',

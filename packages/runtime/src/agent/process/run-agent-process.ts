@@ -129,13 +129,21 @@ class AgentProcess {
   /**
    * Replays a turn. The conversation, the answers of other agents and the answers of people come from the recording.
    */
-  async #replay({ agent, agents, connections = [], address, cwd }: AgentStart, replay: ReplaySource): Promise<void> {
+  async #replay(
+    { agent, agents, connections = [], address, cwd, changes = [] }: AgentStart,
+    replay: ReplaySource,
+  ): Promise<void> {
     const { replayTurn } = await import('../replay/replay-turn.ts');
     const { host } = this;
     host.moveTo(cwd);
     host.answerOwnPackages();
     host.watchDraws();
-    const outside = { clock: host.clock, engine: { catalog: () => agents }, connections: () => connections };
+    const outside = {
+      clock: host.clock,
+      engine: { catalog: () => agents },
+      connections: () => connections,
+      changes: changes.map(({ fromStep, agent: plan }) => ({ fromStep, plan: { ...plan, ...address } })),
+    };
     await this.channel.send({ type: 'replayed', outcome: await replayTurn({ ...agent, ...address }, replay, outside) });
     await this.#end(0);
   }

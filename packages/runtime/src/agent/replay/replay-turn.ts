@@ -12,6 +12,7 @@ import type { AgentPlan } from '../start/agent-plan.ts';
 import { type Engine, noEngine } from '../seams/engine.ts';
 import { fromResumePoint } from '../conversation/resume-point.ts';
 import { startAgent } from '../start/start-agent.ts';
+import { PlanChanges, type RecordedChange } from './plan-changes.ts';
 import { replayStore } from './replay-store.ts';
 import { ReplayWatch } from './replay-watch.ts';
 import type { TurnReplay } from '../turn-state/turn-replay.ts';
@@ -24,6 +25,8 @@ export interface ReplayDeps {
   readonly clock?: Clock;
   readonly engine?: Pick<Engine, 'catalog'>;
   readonly connections?: () => readonly ConnectionCard[];
+  /** The changes of the plan between the steps of the turn, in order. */
+  readonly changes?: readonly RecordedChange[];
 }
 
 /**
@@ -35,7 +38,7 @@ export interface ReplayDeps {
 export async function replayTurn(
   plan: AgentPlan,
   start: ReplaySource,
-  { clock = systemClock, engine, connections }: ReplayDeps = {},
+  { clock = systemClock, engine, connections, changes: recorded = [] }: ReplayDeps = {},
 ): Promise<ReplayOutcome> {
   const watch = new ReplayWatch(start.recording, start.ignored, clock);
   const store = replayStore(start);
@@ -48,17 +51,25 @@ export async function replayTurn(
     drawScopeFor: (extension) => watch.registerDraws(extension),
   });
   watch.agent = agent;
+  const changes = new PlanChanges(
+    agent,
+    recorded.map((change) => ({ ...change, plan: withoutTheOutside(change.plan) })),
+  );
+  watch.changes = changes;
+  changes.prepareNext();
+  await Promise.race([changes.ready, changes.failed]);
   const { promise: late, resolve: giveUp } = Promise.withResolvers<void>();
   const callOff = clock.after(LONGEST_MS, () => {
     watch.hang(LONGEST_MS);
     giveUp();
   });
-  const options = { observer: watch, replay: replayOf(start, watch), signal: watch.signal };
+  const options = { observer: watch, replay: replayOf(start, watch, changes), signal: watch.signal };
   const turn = agent.handle(revive(start.recording.event), options);
   await Promise.race([
     turn.then(() => compareStates(start.stateAfter, store.stateAfter, watch)),
     watch.stopped,
     late,
+    changes.failed,
   ]).finally(callOff);
   const outcome = watch.outcome();
   // A stopped turn never settles, so it is abandoned.
@@ -67,7 +78,7 @@ export async function replayTurn(
   return outcome;
 }
 
-function replayOf({ recording, times, events }: ReplaySource, watch: ReplayWatch): TurnReplay {
+function replayOf({ recording, times, events }: ReplaySource, watch: ReplayWatch, changes: PlanChanges): TurnReplay {
   const { resumePoint, startedAt } = recording;
   return {
     startedAt: new Date(startedAt),
@@ -75,6 +86,7 @@ function replayOf({ recording, times, events }: ReplaySource, watch: ReplayWatch
     timeOf: (messageId) => (times[messageId] === undefined ? undefined : new Date(times[messageId])),
     async serve(effect): Promise<JsonValue> {
       const served = watch.serve(effect);
+      await changes.ready;
       if (served === 'when cancelled') await aborted(watch.signal);
       const outcome = served === 'when cancelled' ? watch.outcomeOfPending(effect.key) : served;
       if (outcome.ok) return structuredClone(outcome.value);

@@ -21,6 +21,7 @@ import { throwable } from '../../trace/thrown-record.ts';
 import { TurnKeeper } from '../../trace/turn-keeper.ts';
 import type { RunningAgent } from '../start/start-agent.ts';
 import type { LayerDifference } from './compare-layer.ts';
+import type { PlanChanges } from './plan-changes.ts';
 import { Halting } from './halting.ts';
 import { type Doer, ReplayedSpan, whom } from './replayed-span.ts';
 import { ServedDraws } from './served-draws.ts';
@@ -52,6 +53,8 @@ export class ReplayWatch implements TurnObserver {
   mask: Mask = noSecrets;
   /** The running agent, set once it has started. */
   agent: Pick<RunningAgent, 'parts' | 'layers'> | undefined;
+  /** Changes the plan between steps; set once the agent has started. */
+  changes: Pick<PlanChanges, 'beforeStep'> | undefined;
   #first: Divergence | undefined;
   /** Layers that diverged, each with its position in the turn. */
   readonly #differing = new Set<string>();
@@ -95,6 +98,8 @@ export class ReplayWatch implements TurnObserver {
     if (then !== undefined) this.#compareAsked(opened, then);
     else if (!opened.isBeyondHalt) this.#tellUnasked(opened, by);
     if (then !== undefined) this.#halting?.began(then, opened);
+    if (chain.kind === 'turn') this.changes?.beforeStep(this.recording.resumePoint?.nextStep ?? 0);
+    if (chain.kind === 'step') this.changes?.beforeStep(Number(chain.label) + 1);
     this.look();
     return opened;
   }

@@ -44,9 +44,13 @@ function plansIn(records: readonly TurnRecord[]) {
 
 const digestOf = ({ agent }: ScriptedAgent) => agent.parts.plan.digest() ?? '';
 
-/** Stands in for a change of the plan inside the process. */
-function changePlan({ agent }: ScriptedAgent, digest: string): void {
-  Object.assign(agent.parts, { plan: { ...agent.parts.plan, digest: () => digest } });
+/** Changes the prompt of the agent while a step runs. */
+async function changePlan({ agent }: ScriptedAgent, tools: readonly ToolDeclaration[]): Promise<string> {
+  const { openModel, policy, modelRef } = agent.parts.plan;
+  const models = openModel.entries;
+  const change = await agent.prepare({ agentName: 'tested', modelRef, models, policy, tools, systemPrompt: 'New.' });
+  void change.swap();
+  return 'ok';
 }
 
 describe('the plan of a step', () => {
@@ -65,24 +69,23 @@ describe('the plan of a step', () => {
 
   test('L-01 a change during a step counts from the next step, and the turn keeps the plan of its layers', async () => {
     const { store, records } = noting(memoryStore());
-    const agent: ScriptedAgent = await scriptedAgent({
-      store,
-      script,
-      tools: [tool(() => (changePlan(agent, 'second'), 'ok'))],
-    });
+    const tools: readonly ToolDeclaration[] = [tool(() => changePlan(agent, tools))];
+    const agent: ScriptedAgent = await scriptedAgent({ store, script, tools });
     const first = digestOf(agent);
     const { trace } = await agent.say('go');
+    const second = digestOf(agent);
+    expect(second).not.toBe(first);
     expect(plansIn(records)).toEqual([
       { step: 0, plan: first },
-      { step: 1, plan: 'second', turnPlan: first },
+      { step: 1, plan: second, turnPlan: first },
     ]);
-    expect(trace).toMatchObject({ plan: first, inside: [{ plan: first }, { plan: 'second' }] });
+    expect(trace).toMatchObject({ plan: first, inside: [{ plan: first }, { plan: second }] });
     const shown = renderTrace(trace ?? expect.unreachable()).split('\n');
     const titles = shown.filter((line) => line.includes('plan')).map((line) => line.replace(/[\d.]+ m?s/, '#'));
     expect(titles).toEqual([
       `turn tested #, plan ${shortDigest(first)}`,
       `│ step 0 #, plan ${shortDigest(first)}`,
-      '│ step 1 #, plan second',
+      `│ step 1 #, plan ${shortDigest(second)}`,
     ]);
   });
 

@@ -29,7 +29,7 @@ export interface LoneAgentOptions {
   readonly plan: SwarmPlan;
   /** The agent; it need not be in the plan. */
   readonly agent: DeclaredAgent;
-  readonly start?: Pick<AgentStart, 'address' | 'replay'>;
+  readonly start?: Pick<AgentStart, 'address' | 'replay' | 'changes'>;
   /** Aborting it ends the process early, with `E_CANCELLED`. */
   readonly signal?: AbortSignal | undefined;
   readonly clock?: Clock | undefined;

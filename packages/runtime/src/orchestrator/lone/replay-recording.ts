@@ -10,17 +10,21 @@ import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { maskSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { shortTurnId } from '../../ports/turn-ids.ts';
+import { plansOf, type PlanUse } from '../../trace/plans-of.ts';
 import type { Divergence, ReplayOutcome, ReplaySource } from '../../trace/replay.ts';
 import type { RecordedRun } from '../../trace/assemble-recording.ts';
 import type { RecordedHalt, Recording } from '../../trace/recording.ts';
 import type { TurnSummary } from '../../trace/turn-trace.ts';
 import type { KeptRecording, KeptRun } from '../../workspace/traces/read-recording.ts';
 import { changeExtensions, type ExtensionChanges } from './change-extensions.ts';
+import { findMissingPlans, planOfRun, type PlanOfRun, planVersions } from './plan-versions.ts';
 import { runLoneAgent } from './lone-agent.ts';
 
 export interface ReplayOptions extends ExtensionChanges {
   /** The current plan, which must contain the agent of the turn. */
   readonly plan: SwarmPlan;
+  /** Other versions of the plan, for a turn that ran with more than one plan. */
+  readonly otherPlans?: readonly SwarmPlan[];
   /** The recording from `readRecording`. */
   readonly kept: KeptRecording;
   /** Aborting it ends the replay early. */
@@ -46,6 +50,8 @@ export interface ReplayReport extends Omit<ReplayOutcome, 'first'> {
   readonly divergence?: ExplainedDivergence;
   /** When extensions were changed: a divergence that also occurs without the changes, so they are not its cause. */
   readonly without?: ExplainedDivergence;
+  /** The plans of the turn layers and steps, if the turn ran with more than one plan, in one process. */
+  readonly plans?: readonly PlanUse[];
   /** The report of each run, for a turn that several processes ran. The other fields summarise all runs. */
   readonly runs?: readonly ReplayedRun[];
 }
@@ -58,6 +64,8 @@ export interface ReplayedRun extends Pick<RecordedRun, 'startedAt' | 'fromStep'>
   readonly without?: ExplainedDivergence;
   /** The outcome of the replay; absent when this run was not replayed. */
   readonly outcome?: Omit<ReplayOutcome, 'first'>;
+  /** The plans of the turn layers and steps of this run, if the turn ran with more than one plan. */
+  readonly plans?: readonly PlanUse[];
   /** The reason why this run was not replayed. */
   readonly problem?: string;
 }
@@ -66,55 +74,82 @@ export interface ReplayedRun extends Pick<RecordedRun, 'startedAt' | 'fromStep'>
 const MOST_RUNS = 8;
 
 /**
- * Replays the turn. **Errors** — `E_SWARM_PLAN`, `E_AGENT_UNKNOWN`, `E_REPLAY_EXTENSION`, `E_REPLAY_SWAP`,
+ * Replays the turn. A turn that ran with one plan is replayed with the current plan. If it ran with several, each part is
+ * replayed with its own plan.
+ *
+ * **Errors** — `E_SWARM_PLAN`, `E_AGENT_UNKNOWN`, `E_REPLAY_EXTENSION`, `E_REPLAY_SWAP`, `E_REPLAY_PLAN`,
  * `E_REPLAY_INCOMPLETE`, those of `runLoneAgent`.
  */
 export async function replayRecording(options: ReplayOptions): Promise<ReplayReport> {
-  const { kept, swap = {}, without = [] } = options;
+  const { kept, otherPlans = [] } = options;
   const plan = checkSwarmPlan(options.plan);
   const { agentName } = kept.turn;
   const agent = plan.agents.find((each) => each.agentName === agentName);
   if (agent === undefined) throw new GoondanError('E_AGENT_UNKNOWN', `There is no agent "${agentName}" any more.`);
-  refuseUnknownStates(kept, agent);
-  const changed = changeExtensions(agent, { swap, without }, plan.agents);
+  const hasPlans = hasSeveralPlans(kept);
+  const versions = planVersions(hasPlans ? [plan, ...otherPlans.map(checkSwarmPlan)] : [], agentName);
   const runs: ReplayedRun[] = [];
   for (const [index, run] of kept.runs.entries()) {
-    const about = { startedAt: run.startedAt, fromStep: run.fromStep };
-    const {
-      problem = kept.runs.length - index > MOST_RUNS ? `only the last ${MOST_RUNS} runs are replayed` : undefined,
-    } = run;
-    const { recording } = run;
+    const isLast = index === kept.runs.length - 1;
+    const { recording, startedAt, fromStep } = run;
+    const plans = recording === undefined ? [] : plansOf(recording.chain);
+    const about = { startedAt, fromStep, ...(hasPlans && plans.length > 0 && { plans }) };
+    const missing = hasPlans ? findMissingPlans(plans, versions) : undefined;
+    if (isLast && missing !== undefined) throw cannotLoad(kept.turn, missing);
+    const isTooEarly = kept.runs.length - index > MOST_RUNS;
+    const problem = run.problem ?? (isTooEarly ? `only the last ${MOST_RUNS} runs are replayed` : missing);
     if (recording === undefined || problem !== undefined) {
       runs.push({ ...about, how: recording?.halt?.how ?? 'crashed', ...(problem !== undefined && { problem }) });
       continue;
     }
-    const isLast = index === kept.runs.length - 1;
-    const replayed = await replayRun({ ...options, plan }, { ...run, recording }, isLast, agent, changed);
+    const usual = { agent, changes: [] };
+    const used = hasPlans ? (planOfRun(recording, versions) ?? usual) : usual;
+    refuseUnknownStates(kept, used.agent);
+    const replayed = await replayRun({ ...options, plan }, { ...run, recording }, isLast, used);
     runs.push({ ...about, how: recording.halt?.how ?? 'finished', ...replayed });
   }
   const isInRuns = kept.runs.length > 1 || kept.runs.some(({ recording }) => recording?.resumePoint !== undefined);
-  return { ...reportOf(kept.turn, runs), ...(isInRuns && { runs }) };
+  const { plans } = runs[0] ?? {};
+  return { ...reportOf(kept.turn, runs), ...(isInRuns ? { runs } : plans && { plans }) };
 }
 
-/** Replays with the current agent, and then, if extensions are changed, with the changed agent. */
+/** Returns true if the turn ran with more than one plan, in one process or in several. */
+function hasSeveralPlans({ runs }: KeptRecording): boolean {
+  const plans = runs.flatMap(({ recording }) => {
+    const { plan, steps = [] } = recording?.resumePoint ?? {};
+    const before = [plan, ...steps.map((step) => step.plan)].filter((each) => each !== undefined);
+    return recording === undefined ? [] : [...before, ...plansOf(recording.chain).map((use) => use.plan)];
+  });
+  return new Set(plans).size > 1;
+}
+
+function cannotLoad({ turnId }: TurnSummary, missing: string): GoondanError {
+  return new GoondanError('E_REPLAY_PLAN', `Turn ${shortTurnId(turnId)} cannot be replayed: ${missing}.`);
+}
+
+/** Replays with the agent of the run, and then, if extensions are changed, with the changed agent. */
 async function replayRun(
   options: ReplayOptions,
   kept: KeptRun & { readonly recording: Recording },
   isLast: boolean,
-  agent: DeclaredAgent,
-  changed: DeclaredAgent,
+  used: PlanOfRun,
 ) {
-  const { swap = {}, without = [] } = options;
-  const run = (as: DeclaredAgent, ignored: readonly string[]) => replayAs(as, kept, isLast, ignored, options);
-  const edited = editedExtensions(kept.recording, agent);
-  const before = await run(agent, []);
+  const { plan, swap = {}, without = [] } = options;
+  const change = (agent: DeclaredAgent) => changeExtensions(agent, { swap, without }, plan.agents);
+  const changed = {
+    agent: change(used.agent),
+    changes: used.changes.map(({ fromStep, agent }) => ({ fromStep, agent: change(agent) })),
+  };
+  const run = (as: PlanOfRun, ignored: readonly string[]) => replayAs(as, kept, isLast, ignored, options);
+  const edited = editedExtensions(kept.recording, used.agent);
+  const before = await run(used, []);
   const explain = (divergence: Divergence, others: ExtensionChanges): ExplainedDivergence => ({
     ...divergence,
     cause: causeOf(divergence, edited, others),
   });
   const first = before.first && explain(before.first, {});
-  if (changed === agent) return describeRun(before, first);
   const replaced = [...Object.keys(swap), ...without];
+  if (replaced.length === 0) return describeRun(before, first);
   const itself = first?.extension !== undefined && !replaced.includes(first.extension) ? [first.extension] : [];
   const after = await run(changed, itself);
   const divergence = after.first && explain(after.first, { swap, without });
@@ -157,7 +192,7 @@ function reportOf(turn: TurnSummary, runs: readonly ReplayedRun[]): ReplayReport
 const LONGEST_MS = 120_000;
 
 function replayAs(
-  agent: DeclaredAgent,
+  { agent, changes }: PlanOfRun,
   { recording, events, times }: KeptRun & { readonly recording: Recording },
   isLast: boolean,
   ignored: readonly string[],
@@ -168,7 +203,7 @@ function replayAs(
   const messages = found.map(({ createdAt, ...message }) => ({ ...message, createdAt: createdAt.toISOString() }));
   const stateAfter = isLast ? kept.stateAfter : {};
   const replay: ReplaySource = { recording, messages, events, extensionState, stateAfter, times, ignored };
-  const start = { address: { agentName, instanceKey }, replay };
+  const start = { address: { agentName, instanceKey }, replay, ...(changes.length > 0 && { changes }) };
   return runLoneAgent({ plan, agent, start, signal, clock, timeoutMs: LONGEST_MS }, (message) =>
     message.type === 'replayed' ? message.outcome : undefined,
   );
