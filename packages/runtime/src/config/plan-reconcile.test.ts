@@ -3,6 +3,7 @@ import type { JsonObject } from '@goondan/types';
 import fc from 'fast-check';
 import type { DeclaredAgent } from './declared-agent.ts';
 import { describeChanges, planReconcile } from './plan-reconcile.ts';
+import { reconcileAgent } from './reconcile-agent.ts';
 import type { ConnectionPlan, SwarmPlan } from './swarm-plan.ts';
 
 function agent(agentName: string, more: Partial<DeclaredAgent> = {}): DeclaredAgent {
@@ -84,8 +85,15 @@ describe('the changes from one plan to another', () => {
     expect(planReconcile(running, withExtensions(one, { ...two, digest: '3' })).changed).toEqual(['Agent/a']);
   });
 
-  test('an agent is changed by the order of its extensions', () => {
-    expect(planReconcile(withExtensions(one, two), withExtensions(two, one)).changed).toEqual(['Agent/a']);
+  test('L-01 another order of the extensions changes the agent, and retains each extension', () => {
+    const [before, after] = [withExtensions(one, two), withExtensions(two, one)];
+    expect(planReconcile(before, after).changed).toEqual(['Agent/a']);
+    const [running = expect.unreachable()] = before.agents;
+    const [wanted = expect.unreachable()] = after.agents;
+    expect(reconcileAgent(running, wanted).parts.map(({ identity, fate }) => `${identity} ${fate}`)).toEqual([
+      'Extension/two retained',
+      'Extension/one retained',
+    ]);
   });
 
   test('L-01 an agent is changed by the config of its tools', () => {

@@ -48,6 +48,23 @@ describe('the imports of a module', () => {
     expect(second.digest).not.toBe(first.digest);
   });
 
+  test('files are listed and hashed, also those that are imported by a name of tsconfig.json or package.json', () => {
+    using bundle = temporaryBundle({
+      'tsconfig.json': '{ "compilerOptions": { "paths": { "@/*": ["./lib/*"] } } }',
+      'package.json': '{ "imports": { "#inside": "./lib/inside.ts" } }',
+      'a.ts': `import '@/helper.ts';\nimport '#inside';\nimport '@/nowhere.ts';`,
+      'lib/helper.ts': `import './deep.ts';`,
+      'lib/deep.ts': '',
+      'lib/inside.ts': '',
+      'lib/other.ts': '',
+    });
+    const first = scan(bundle.folder);
+    expect(first.files).toEqual(['a.ts', 'lib/deep.ts', 'lib/helper.ts', 'lib/inside.ts']);
+    expect(first.problems).toEqual([]);
+    writeFileSync(join(bundle.folder, 'lib/deep.ts'), 'console.log(1);');
+    expect(scan(bundle.folder).digest).not.toBe(first.digest);
+  });
+
   test('an import may leave the folder of one module and stay in that of another', () => {
     using bundle = temporaryBundle({
       'inner/a.ts': `import './shared.ts';`,

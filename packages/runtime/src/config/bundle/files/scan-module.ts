@@ -161,10 +161,21 @@ function syntaxProblem(file: string, text: string): ImportProblem {
 function locate(specifier: string, from: string, root: string): { readonly file: string } | 'missing' | 'elsewhere' {
   if (specifier.startsWith('.')) return locateFile(join(dirname(from), specifier), root);
   // Absolute paths, URLs, built-in modules, and names from `imports` of a `package.json` (`#…`) are not checked.
-  if (/^(?:\/|#|node:|bun:|data:|file:)/.test(specifier) || isBuiltin(specifier)) return 'elsewhere';
+  if (specifier.startsWith('#')) return locateAlias(specifier, from, root);
+  if (/^(?:\/|node:|bun:|data:|file:)/.test(specifier) || isBuiltin(specifier)) return 'elsewhere';
   const [name = ''] = /^(?:@[^/]+\/)?[^/]+/.exec(specifier) ?? [];
   if (providedPackages.includes(name) || findPackage(dirname(from), name) !== undefined) return 'elsewhere';
-  return isAliased(specifier, name, dirname(from)) ? 'elsewhere' : 'missing';
+  return isAliased(specifier, name, dirname(from)) ? locateAlias(specifier, from, root) : 'missing';
+}
+
+/**
+ * Finds the file of an import that a `tsconfig.json` or `package.json` defines. Bun reads these files once, so an import
+ * that is not found may still be defined.
+ */
+function locateAlias(specifier: string, from: string, root: string): { readonly file: string } | 'elsewhere' {
+  const found = unlessThrows(() => realFile(Bun.resolveSync(specifier, dirname(from))));
+  const parts = found === undefined ? [] : relative(root, found).split(sep);
+  return found === undefined || parts[0] === '..' || parts.includes('node_modules') ? 'elsewhere' : { file: found };
 }
 
 const endings = [
