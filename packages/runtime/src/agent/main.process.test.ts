@@ -162,6 +162,69 @@ describe('an agent in its own process', () => {
     expect(await agent.exited).toMatchObject({ code: 1 });
   });
 
+  test('L-01 changes in place between two steps: new files are loaded anew, and a retained part keeps its memory', async () => {
+    const agent = launch();
+    const root = join(folder, 'changing');
+    mkdirSync(root);
+    const declare = (name: string, version: number, files: readonly string[]) => {
+      const resource = { ...extension('', name).resource, spec: { entry: `./${name}.ts` } };
+      return { resource, root, files, digest: `${name} ${version}` };
+    };
+    const writeChanging = (version: number) => {
+      writeFileSync(join(root, 'helper.ts'), `export const version: number = ${version};`);
+      writeFileSync(
+        join(root, 'changing.ts'),
+        `import { version } from './helper.ts';
+        export function register(api) {
+          if (version === 2) throw new Error('There is no version 2.');
+          api.pipeline.register('step', async (ctx) => (api.logger.info('step v' + version), ctx.next()));
+          return () => api.logger.info('bye v' + version);
+        }`,
+      );
+      return declare('changing', version, ['changing.ts', 'helper.ts']);
+    };
+    writeFileSync(
+      join(root, 'kept.ts'),
+      `export function register(api) {
+        let steps = 0;
+        api.pipeline.register('step', async (ctx) => (api.logger.info('kept ' + ++steps), ctx.next()));
+      }`,
+    );
+    const kept = declare('kept', 1, ['kept.ts']);
+    const declared = (version: number) => ({ bundleFolder: root, extensions: [writeChanging(version), kept] });
+    await agent.send({ type: 'start', plan: plan({ agent: declared(1), key: 'change', cwd: agent.cwd }) });
+    // The cast is safe: a declared agent contains only JSON.
+    const wanted = (version: number) =>
+      ({ agentName: 'tester', models: scripted([{ say: 'x' }]), ...declared(version) }) as unknown as JsonObject;
+    await agent.next('ready');
+    await agent.send({ type: 'change.prepare', change: 1, plan: wanted(2) });
+    const failed = await agent.next('change.failed');
+    expect(failed).toMatchObject({ change: 1, error: { code: 'E_EXT_INIT', place: { file: 'changing.ts', line: 3 } } });
+    for (const [index, version] of [3, 4, 5].entries()) {
+      await agent.send({ type: 'turn', event: event(`turn-${index}`, 'change'), seq: index + 1 });
+      await agent.next('turn.done');
+      await agent.send({ type: 'change.prepare', change: version, plan: wanted(version) });
+      expect(await agent.next('change.ready')).toEqual({ type: 'change.ready', change: version });
+      await agent.send({ type: 'change.swap', change: version });
+      expect(await agent.next('change.swapped')).toEqual({ type: 'change.swapped', change: version });
+      expect((await agent.next('described')).extensions).toEqual(['changing', 'kept']);
+    }
+    await agent.send({ type: 'change.prepare', change: 6, plan: wanted(6) });
+    await agent.next('change.ready');
+    await agent.send({ type: 'change.drop', change: 6 });
+    await agent.send({ type: 'turn', event: event('last', 'change'), seq: 4 });
+    await agent.next('turn.done');
+    await agent.send({ type: 'drain', graceMs: 5_000 });
+    await agent.next('drained');
+    const lines = agent.said.flatMap((each) =>
+      each.type === 'log' && each.line.level === 'info' ? each.line.message : [],
+    );
+    expect(lines.filter((line) => line.startsWith('kept'))).toEqual(['kept 1', 'kept 2', 'kept 3', 'kept 4']);
+    expect(lines.filter((line) => line.startsWith('step'))).toEqual(['step v1', 'step v3', 'step v4', 'step v5']);
+    expect(lines.filter((line) => line.startsWith('bye'))).toEqual(['bye v1', 'bye v3', 'bye v4', 'bye v6', 'bye v5']);
+    expect(await agent.exited).toMatchObject({ code: 0 });
+  });
+
   test('loads its models and schemas when they are needed', async () => {
     const agent = launch();
     const root = join(folder, 'tools');

@@ -105,7 +105,7 @@ function noted(name: string, version: string, said: string[], more?: ExtensionRe
 }
 
 describe('a change in the middle of a turn', () => {
-  test('L-02 the next step has the new layers; the turn layer stays until the turn ends, and leaves only then', async () => {
+  test('L-01 the next step has the new layers; the turn layer stays until the turn ends, and leaves only then', async () => {
     const said: string[] = [];
     const { tool, reached, release } = gatedWork(0);
     const { agent, prepare } = await started({

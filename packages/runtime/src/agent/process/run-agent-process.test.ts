@@ -998,3 +998,113 @@ describe('the end of a process', () => {
     expect(await agent.first('pong')).toEqual({ type: 'pong', n: 2 });
   });
 });
+
+describe('a change', () => {
+  const counting = `
+    export function register(api) {
+      api.pipeline.register('step', (ctx) => ctx.next(), { name: 'counted' });
+    }`;
+  // The cast is safe: a declared agent contains only JSON.
+  const wanted = (agent: Partial<AgentStart['agent']> = {}) =>
+    ({ agentName: 'tester', models: scripted(), ...agent }) as unknown as JsonObject;
+
+  test('that arrives while the agent starts is prepared after the start', async () => {
+    const agent = launch();
+    await agent.send({ type: 'start', plan: plan() });
+    await agent.send({ type: 'change.prepare', change: 1, plan: wanted({ extensions: [extension(counting)] }) });
+    await agent.first('change.ready');
+    expect(agent.types().filter((type) => type !== 'log')).toEqual(['ready', 'change.ready']);
+    await agent.send({ type: 'change.swap', change: 1 });
+    const described = await agent.first('described');
+    expect(described.layers).toMatchObject([{ extension: 'ext', name: 'counted' }]);
+    expect(agent.types().indexOf('change.swapped')).toBeLessThan(agent.types().indexOf('described'));
+  });
+
+  test('in the middle of a step waits for its end; the turn of the old model is followed by one of the new', async () => {
+    const released = Promise.withResolvers<void>();
+    Object.assign(globalThis, { given: released.promise });
+    const gate = extension(`
+      export function register(api) {
+        api.pipeline.register('step', async (ctx) => {
+          const result = await ctx.next();
+          await globalThis.given;
+          return result;
+        });
+      }`);
+    const agent = await ready({}, { extensions: [gate] });
+    await agent.send(turn('one'));
+    await until(() => agent.all('runtime.event').some(({ name }) => name === 'step.started'));
+    await agent.send({
+      type: 'change.prepare',
+      change: 1,
+      plan: wanted({ models: scripted({ script: [{ say: 'New.' }] }) }),
+    });
+    await agent.first('change.ready');
+    await agent.send({ type: 'change.swap', change: 1 });
+    await agent.send({ type: 'ping', n: 1 });
+    await agent.first('pong');
+    expect([...agent.all('turn.done'), ...agent.all('change.swapped')]).toEqual([]);
+    released.resolve();
+    await agent.send(turn('two'));
+    const answers = [await agent.first('turn.done'), await agent.first('turn.done', 2)];
+    expect(answers.map(({ result }) => textOf(result.responseMessage))).toEqual(['You said: hello one', 'New.']);
+    await agent.first('change.swapped');
+  });
+
+  test('that is dropped while it is prepared is given up: nothing is reported, and the next one is prepared', async () => {
+    const agent = await ready();
+    const hanging = extension(`export const register = () => new Promise(() => undefined);`);
+    await agent.send({ type: 'change.prepare', change: 1, plan: wanted({ extensions: [hanging] }) });
+    await agent.send({ type: 'change.drop', change: 1 });
+    await agent.send({ type: 'change.prepare', change: 2, plan: wanted({ systemPrompt: 'New.' }) });
+    expect(await agent.first('change.ready')).toEqual({ type: 'change.ready', change: 2 });
+    expect(agent.all('change.failed')).toEqual([]);
+    await agent.send({ type: 'change.swap', change: 1 });
+    await until(() => agent.lines().some(({ event: name }) => name === 'message.ignored'));
+  });
+
+  test('that fails is reported with its code and place, without secrets, and changes nothing', async () => {
+    const agent = await ready();
+    const broken = extension(
+      `export function register() {\n  throw new Error('no hunter2-hunter2 here');\n}`,
+      'broken',
+    );
+    await agent.send({
+      type: 'change.prepare',
+      change: 1,
+      plan: wanted({ extensions: [broken], secrets: ['hunter2-hunter2'], systemPrompt: 'New.' }),
+    });
+    expect(await agent.first('change.failed')).toEqual({
+      type: 'change.failed',
+      change: 1,
+      error: {
+        code: 'E_EXT_INIT',
+        message: expect.stringContaining('no *** here'),
+        place: { file: 'index.ts', line: 2, column: expect.any(Number) },
+      },
+    });
+    expect(JSON.stringify(agent.said)).not.toContain('hunter2-hunter2');
+    await agent.send(turn('one'));
+    expect(textOf((await agent.first('turn.done')).result.responseMessage)).toBe('You said: hello one');
+  });
+
+  test('L-01 the record of a turn names the extensions of the plan at its start', async () => {
+    const agent = await ready();
+    await agent.send(turn('one'));
+    await agent.first('turn.done');
+    await agent.send({ type: 'change.prepare', change: 1, plan: wanted({ extensions: [extension(counting)] }) });
+    await agent.first('change.ready');
+    await agent.send({ type: 'change.swap', change: 1 });
+    await agent.send(turn('two'));
+    await agent.first('turn.done', 2);
+    await agent.send({ type: 'drain', graceMs: 5_000 });
+    await agent.first('drained');
+    const { traces } = instancePaths(workspaceFolder(stateRoot, 'loop'), address);
+    const begun = readdirSync(traces, { recursive: true, encoding: 'utf8' })
+      .filter((file) => statSync(join(traces, file)).isFile())
+      .flatMap((file) => readFileSync(join(traces, file), 'utf8').split('\n'))
+      .filter((line) => line.includes('"beginning"'));
+    const names = (id: string) => begun.find((line) => line.includes(`"id":"${id}"`))?.includes('"name":"ext"');
+    expect([names('one'), names('two')]).toEqual([false, true]);
+  });
+});
