@@ -145,6 +145,7 @@ describe('the reason to replace the process', () => {
   test.each([
     ['its environment has changed', agent(), agent({ environment: { A: '1' } })],
     ['its working folder has changed', agent(), agent({ workdir: '/w' })],
+    ['the recording of its turns was switched on or off', agent(), agent({ policy: { trace: 'off' } })],
     ['the folder of its bundle has changed', agent(), agent({ bundleFolder: '/c' })],
     ['the lock file of its packages has changed', agent(), agent({ packages: '1' })],
     ['the code of Extension/e (p) has changed', packaged(), packaged({ digest: '2' })],

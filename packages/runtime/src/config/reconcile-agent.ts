@@ -30,6 +30,8 @@ export interface AgentReconcile {
 
 type Part = DeclaredExtension | DeclaredTool;
 type DeclaredParts = Pick<DeclaredAgent, 'extensions' | 'tools'>;
+type ProcessPlan = DeclaredParts &
+  Pick<DeclaredAgent, 'environment' | 'workdir' | 'bundleFolder' | 'packages' | 'policy'>;
 
 export function reconcileAgent(running: DeclaredAgent, wanted: DeclaredAgent): AgentReconcile {
   const parts = compare(new Map(digestsOf(running)), new Map(digestsOf(wanted)));
@@ -161,11 +163,13 @@ function toText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }
 
-/** Lists the reasons why a process cannot take the change. */
-function* findReasons(running: DeclaredAgent, wanted: DeclaredAgent): Generator<string> {
+/** Lists the reasons why a running process cannot take the change. */
+export function* findReasons(running: ProcessPlan, wanted: ProcessPlan): Generator<string> {
   if (digestOf(running.environment ?? {}) !== digestOf(wanted.environment ?? {})) yield 'its environment has changed';
   if (running.workdir !== wanted.workdir) yield 'its working folder has changed';
   if (running.bundleFolder !== wanted.bundleFolder) yield 'the folder of its bundle has changed';
+  // The code of a part is watched from its import on.
+  if (isTraced(running) !== isTraced(wanted)) yield 'the recording of its turns was switched on or off';
   if (running.packages !== wanted.packages) yield 'the lock file of its packages has changed';
   const before = byIdentity(running);
   const after = byIdentity(wanted);
@@ -176,6 +180,10 @@ function* findReasons(running: DeclaredAgent, wanted: DeclaredAgent): Generator<
     if (old.exclusive === true || part.exclusive === true) yield `${identity} is exclusive and has changed`;
     if (part.package !== undefined && hasOtherModule(old, part)) yield `the code of ${identity} has changed`;
   }
+}
+
+function isTraced({ policy }: ProcessPlan): boolean {
+  return policy?.trace !== 'off';
 }
 
 /** Returns true for a part that was removed and added again under another name. */

@@ -392,6 +392,8 @@ describe('a held part', () => {
   });
 });
 
+const exclusive = { ...extension('one', () => undefined, { config: { port: 1 } }), exclusive: true } as const;
+
 describe('a change between turns', () => {
   test('is in place at once', async () => {
     const said: string[] = [];
@@ -448,6 +450,17 @@ describe('a change between turns', () => {
       'a1 leaves',
     ]);
     expect(agent.agent.extensions).toEqual(['kept', 'a']);
+  });
+
+  test.each<[reason: string, changed: Partial<AgentPlan>]>([
+    ['its working folder has changed', { workdir: '/elsewhere' }],
+    ['the recording of its turns was switched on or off', { policy: { trace: 'off' } }],
+    ['Extension/one is exclusive and has changed', { extensions: [{ ...exclusive, config: { port: 2 } }] }],
+  ])('that needs another process is refused: %s', async (reason, changed) => {
+    const { agent, prepare } = await started({ extensions: [exclusive] });
+    const refused = await prepare(changed).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'E_RELOAD_FAILED', message: expect.stringContaining(reason) });
+    expect((await agent.say('hello')).text).toBe('You said: hello');
   });
 
   test('one change is prepared at a time', async () => {

@@ -42,7 +42,7 @@ export function filesOfChange(
 }
 
 /** Returns the declarations as a plan in JSON has them. */
-function declaredParts(declarations: readonly PartDeclaration[]) {
+export function declaredParts(declarations: readonly PartDeclaration[]) {
   const parts = declarations.map(declaredPart);
   return {
     extensions: parts.flatMap((part) => ('resource' in part ? [part] : [])),

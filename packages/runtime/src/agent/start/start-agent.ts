@@ -266,11 +266,15 @@ async function assemble(plan: AgentPlan, deps: AgentDeps, clock: Clock, currentE
     },
   });
   /** Prepares a change. Its secrets are masked from now on, and the place of an error in its code is found. */
+  const plans = new WeakMap([[first, plan]]);
   const prepare: RunningAgent['prepare'] = async (wanted, signal) => {
+    const { refuseReplacement } = await import('./refuse-replacement.ts');
+    refuseReplacement(plans.get(changes.newestPlan) ?? plan, wanted);
     mask.add(wanted.secrets ?? []);
     folders = [...new Set([...folders, ...codeFolders(wanted)])];
     locateNow = locateIn(folders, mask);
     const opened = await openPlan(wanted, address, modelDeps, changes.newestPlan);
+    plans.set(opened, wanted);
     return changes.prepare(await wantedParts(wanted), opened, signal);
   };
   return { parts, changes, prepare, report };
