@@ -1,8 +1,13 @@
 // The twelve points of 003 §3.2 in the order of 003 §7 and §11.2, on the layers of the onion.
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import type { ExtensionRegister, JsonObject } from '@goondan/types';
+import type { ExtensionRegister, JsonObject, ToolHandler } from '@goondan/types';
 import { extension, extensionFile, scriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
+import { memoryStore } from '../../../../runtime/src/agent/conversation/memory-store.ts';
+import { openScriptedModel } from '../../../../runtime/src/agent/model/scripted/open-scripted-model.ts';
+import { replayTurn } from '../../../../runtime/src/agent/replay/replay-turn.ts';
+import { systemClock } from '../../../../runtime/src/ports/clock.ts';
+import { recordInMemory } from '../../../../runtime/src/testing/record-in-memory.ts';
 import { type Hook, type HookPoint, points } from './hook.ts';
 
 const base = join(import.meta.dir, '..', '..', '..');
@@ -346,6 +351,73 @@ describe('step.llmError', () => {
     expect(happened).toEqual(['error']);
     await agent.close();
   });
+});
+
+describe('the tool calls of hooks at all points', () => {
+  const hooks = hooksExtension(points.map((point) => noting(point, point)));
+
+  test('L-03 of a resumed turn are not repeated, wherever the crash was', async () => {
+    let crashes = 0;
+    for (let appends = 1; ; appends++) {
+      const store = memoryStore();
+      let left = appends;
+      const live = <Value>(action: () => Promise<Value>) =>
+        left > 0 ? action() : Promise.reject(new Error('the process is gone'));
+      const mortal: typeof store = {
+        ...store,
+        append: (...args) => {
+          left--;
+          return live(() => store.append(...args));
+        },
+        commit: (...args) => live(() => store.commit(...args)),
+      };
+      const runs: string[] = [];
+      const say = async (on: typeof store) => {
+        const agent = await open([], [hooks], { store: on, tools: toolsThatNoteIds(runs) });
+        return agent.say('look', { event: { id: 'same' } });
+      };
+      const outcome = await say(mortal).catch(() => 'crashed');
+      if (left > 0) {
+        expect(outcome).toMatchObject({ text: 'saw ' });
+        expect(runs).toHaveLength(24);
+        break;
+      }
+      crashes++;
+      expect((await say(store)).result.finishReason).toBe('text_response');
+      expect(new Set(runs).size).toBe(runs.length);
+    }
+    expect(crashes).toBeGreaterThanOrEqual(20);
+  });
+
+  test('L-03 of a replay are served from the recording', async () => {
+    const runs: string[] = [];
+    const script = [
+      { fail: { message: 'busy', retryable: true, times: 1 } },
+      { when: 'look', call: { tool: 'shop__look' } },
+      { say: 'done' },
+    ];
+    const plan = {
+      agentName: 'tested',
+      models: { 'Model/m': openScriptedModel({ script }, systemClock) },
+      policy: { retryBaseMs: 0 },
+      tools: toolsThatNoteIds(runs),
+      extensions: [hooks],
+    };
+    const { start } = await recordInMemory(plan, ['look']);
+    expect(runs).toHaveLength(24);
+    const { first, served } = await replayTurn(plan, start);
+    expect(first).toBeUndefined();
+    expect(served).toMatchObject({ tool: 24 });
+    expect(runs).toHaveLength(24);
+  });
+
+  function toolsThatNoteIds(runs: string[]) {
+    const note: ToolHandler = ({ toolCallId }) => void runs.push(toolCallId);
+    return [
+      { name: 'shop', exports: [{ name: 'look', description: 'Looks.' }], handlers: { look: note } },
+      { name: 'log', exports: [{ name: 'note', description: 'Notes.' }], handlers: { note } },
+    ];
+  }
 });
 
 test('D-11 step.llmCall does not happen for a model call of an extension', async () => {

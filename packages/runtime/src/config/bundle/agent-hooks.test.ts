@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { scriptedAgent } from '../../testing/index.ts';
 import { temporaryBundle } from '../../testing/temporary-bundle.ts';
 import { findPackageUses } from './find-package-uses.ts';
 import { hook as hookSchema } from './kinds/hook.ts';
@@ -51,6 +52,21 @@ describe('Agent.spec.hooks', () => {
       { name: 'logging', tier: 'agent', isBase: true, config: {} },
       { name: 'hooks', tier: 'hook', isBase: true, config: { hooks: [noted, checked] } },
     ]);
+  });
+
+  test('L-03 D-11 runs in an agent', async () => {
+    const seen: unknown[] = [];
+    using bundle = bundleWith(`  hooks: [${note}]`);
+    const loaded = await loadBundle(bundle.folder, { environment: {} });
+    const { extensions = [] } = resolveSwarm(loaded, { environment: {} }).plan.agents[0] ?? {};
+    const handlers = { y: (_: object, input: object) => void seen.push(input) };
+    const agent = await scriptedAgent({
+      extensions,
+      tools: [{ name: 'x', exports: [{ name: 'y', description: 'Sees.' }], handlers }],
+    });
+    expect((await agent.say('hello')).text).toBe('You said: hello');
+    expect(seen).toEqual([{ text: 'hello' }]);
+    await agent.close();
   });
 
   test('L-03 comes after the hooks of a listed extension `hooks`, and shares its env', async () => {
