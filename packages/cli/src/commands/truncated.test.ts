@@ -98,7 +98,7 @@ spec:
   symlinkSync(join(import.meta.dir, '../../../../node_modules'), join(place.folder, 'node_modules'));
   server.answer(cut);
   await place.serveWith({ env: noProviders }, 'bundle');
-  const address = /Listening on (http:\S+)\//.exec((await gdn('logs')).stdout)?.[1] ?? '';
+  const address = await listeningAddress();
   const complete = async (stream: boolean) => {
     const body = JSON.stringify({ model: 'host', messages: [{ role: 'user', content: 'A story' }], stream });
     const headers = { authorization: 'Bearer open-sesame-0123456789', 'content-type': 'application/json' };
@@ -109,3 +109,12 @@ spec:
   expect(events.match(/"finish_reason":"\w+"/g)).toEqual(['"finish_reason":"length"']);
   expect((await gdn('stop')).exitCode).toBe(0);
 });
+
+/** Waits until the connector has logged its address. A swarm accepts input before its connections listen. */
+async function listeningAddress(): Promise<string> {
+  for (;;) {
+    const [, address] = /Listening on (http:\S+)\//.exec((await gdn('logs')).stdout) ?? [];
+    if (address !== undefined) return address;
+    await Bun.sleep(20);
+  }
+}
