@@ -81,7 +81,9 @@ const races: readonly (readonly [deeds: string, sign: string])[] = [
  * the processor; the floods still exceed the memory limit. `npm run proof` tries all ways.
  */
 const fewerWays: Readonly<Record<string, readonly Way[]>> = {
+  'block-forever': ['again', 'layer'],
   'loop-forever': ['once'],
+  'exit-0': ['once', 'layer'],
   'exit-1': ['again'],
   'kill-itself': ['layer'],
   [`flood-and-block:${flood}`]: ['once', 'again'],
@@ -89,8 +91,13 @@ const fewerWays: Readonly<Record<string, readonly Way[]>> = {
   [`flood-stderr:${flood}`]: ['again', 'layer'],
   'throw-text': ['layer'],
   'throw-null': ['layer'],
+  'throw-trap': ['once', 'layer'],
+  'speak-too-long': ['again', 'layer'],
+  'reject-unheard': ['once', 'layer'],
   'throw-later': ['again'],
+  'close-channel': ['once', 'layer'],
   'speak-nonsense': ['layer'],
+  'forge-frames': ['again'],
 };
 
 /** One misdeed, committed in one way. */

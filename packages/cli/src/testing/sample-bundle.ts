@@ -17,13 +17,15 @@ export interface SampleOptions {
 export function sampleBundle(sample: SampleOptions = {}): string {
   const { script = `- { say: 'You said: {{input}}' }`, options = '{}', agent = '', swarm = '', more = '' } = sample;
   const names = ['host', ...(sample.agents ?? [])];
+  // No process is started in advance: most tests would not use it, and it takes as long as the process of an agent.
+  const policy = swarm.includes('policy:') ? '' : 'policy: { spares: 0 }\n';
   const documents = [
     `kind: Model\nmetadata: { name: scripted }\nspec:\n  provider: scripted\n  model: scripted\n  options:\n    script:\n${indent(script, 6)}`,
     ...names.map((name) => {
       const spec = `spec:\n  modelConfig: { modelRef: Model/scripted }\n${indent(name === 'host' ? agent : '', 2)}`;
       return `kind: Agent\nmetadata: { name: ${name} }\n${spec}`;
     }),
-    `kind: Swarm\nmetadata: { name: default }\nspec:\n  entryAgent: Agent/host\n  agents: [${names.map((name) => `Agent/${name}`).join(', ')}]\n${indent(swarm, 2)}`,
+    `kind: Swarm\nmetadata: { name: default }\nspec:\n  entryAgent: Agent/host\n  agents: [${names.map((name) => `Agent/${name}`).join(', ')}]\n${indent(policy + swarm, 2)}`,
     ...(more === '' ? [] : [more]),
   ];
   const settings = options === '{}' ? '' : `\n${indent(options, 4)}`;

@@ -53,7 +53,7 @@ spec:
 apiVersion: goondan.ai/v1
 kind: Swarm
 metadata: { name: default }
-spec: { entryAgent: Agent/host, agents: [Agent/host] }
+spec: { entryAgent: Agent/host, agents: [Agent/host], policy: { spares: 0 } }
 `;
 
 async function send(input: string): Promise<string> {
@@ -76,8 +76,7 @@ describe('the server of an agent in its own process', () => {
   test('B-06 ends with the agent: killed, restarted, stopped; a reload without changes keeps it, and gdn mcp approve allows a changed tool', async () => {
     const yaml = bundle(JSON.stringify({ transport: server.transport }));
     await place.write('bundle', { 'goondan.yaml': yaml });
-    const { stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--detach');
-    expect({ stderr, exitCode }).toMatchObject({ exitCode: 0 });
+    await place.serve('bundle');
 
     const first = await look();
     const grandchild = Number(await send('grandchild'));
