@@ -62,6 +62,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'plan',
     'instances',
     'keepers',
+    'changes',
     'approvals',
     'router',
     'watch',

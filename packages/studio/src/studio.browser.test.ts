@@ -322,6 +322,22 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
   // This is shorter than the interval at which the page reads by itself.
   const soon = { timeout: 30_000 };
 
+  test('L-05 the overview shows a refused change with its reason, and a change with its parts', async () => {
+    await page.getByRole('link', { name: 'Overview' }).click();
+    const prompt = join(studio.place.folder, 'swarm/prompts/concierge.md');
+    const text = await Bun.file(prompt).text();
+    await rename(prompt, `${prompt}.away`);
+    expect((await studio.place.run('reload', '--bundle', 'swarm')).exitCode).toBe(4);
+    const changes = page.locator('.changes');
+    await changes.getByText('E_BUNDLE_INVALID').waitFor(soon);
+    await rename(`${prompt}.away`, prompt);
+    await Bun.write(prompt, `${text}\nBe brief.\n`);
+    await studio.gdn('reload', '--bundle', 'swarm');
+    await changes.locator('summary', { hasText: 'concierge' }).click(soon);
+    await changes.locator('li', { hasText: /^updated Prompt$/ }).waitFor();
+    await page.getByRole('link', { name: question }).click();
+  });
+
   test('a fork made elsewhere appears', async () => {
     await studio.gdn('fork', 'concierge', 'default', '--as', 'second', '--bundle', 'swarm');
     await page.getByRole('link', { name: /^second/ }).waitFor(soon);

@@ -64,7 +64,7 @@ describe('gdn reload', () => {
   afterAll(leave, PATIENCE);
 
   test(
-    'L-01 replaces the process of the agent with the changed prompt, and no other',
+    'L-01 D-01 changes the prompt of an agent without another process, and names each part',
     async () => {
       const before = await processes();
       const messages = await messagesOfHost();
@@ -79,11 +79,10 @@ describe('gdn reload', () => {
         changed: ['Agent/host'],
         added: [],
         removed: [],
+        agents: [{ agent: 'host', parts: [{ identity: 'Prompt', fate: 'updated' }], finishing: [] }],
       });
       await wakeBoth();
-      const after = await processes();
-      expect(after.helper).toBe(before.helper);
-      expect(after.host).not.toBe(before.host);
+      expect(await processes()).toEqual(before);
       expect(await messagesOfHost()).toBe(messages + 2);
     },
     PATIENCE,
@@ -141,7 +140,7 @@ describe('gdn run --watch', () => {
   afterEach(leave, PATIENCE);
 
   test(
-    'L-01 replaces only the changed agent; L-05 an invalid edit changes nothing, and the reason is printed',
+    'L-01 prints the changed parts of the agent; L-05 an invalid edit changes nothing, and the reason is printed',
     async () => {
       const folder = await writeBundle({ host: 'one', helper: 'two' });
       const served = place.start('run', 'swarm', '--trust', '--watch');
@@ -154,18 +153,17 @@ describe('gdn run --watch', () => {
       const before = await processes();
 
       await Bun.write(join(folder, 'host.md'), 'another\n');
-      await until(() => said.includes('Reloaded: changed Agent/host; 2 kept.'));
+      const reloaded = 'Reloaded: changed Agent/host; 2 kept.\nAgent/host\n  updated   Prompt\n';
+      await until(() => said.includes(reloaded));
       await wakeBoth();
-      const after = await processes();
-      expect(after.helper).toBe(before.helper);
-      expect(after.host).not.toBe(before.host);
+      expect(await processes()).toEqual(before);
 
       await writeBundle({ host: 'another', helper: 'two' }, { swarm: 'polices: {}' });
       await until(() => /Nothing was changed\. E_BUNDLE_INVALID[\s\S]*goondan\.yaml:\d+:\d+ .*polices/.test(said));
-      expect(await processes()).toEqual(after);
+      expect(await processes()).toEqual(before);
 
       await writeBundle({ host: 'third', helper: 'two' });
-      await until(async () => (await processes()).host !== after.host);
+      await until(() => said.split(reloaded).length === 3);
       served.kill('SIGTERM');
       expect(await served.exited).toBe(0);
     },
@@ -178,9 +176,7 @@ describe('gdn run --watch', () => {
       const folder = await writeBundle({ host: 'one', helper: 'two' });
       expect(await place.run('run', 'swarm', '--trust', '--watch', '--detach')).toMatchObject({ exitCode: 0 });
       await wakeBoth();
-      const before = await processes();
       await Bun.write(join(folder, 'host.md'), 'another\n');
-      await until(async () => (await processes()).host !== before.host);
       await until(async () => (await place.run('logs', '--bundle', 'swarm')).stdout.includes('changed Agent/host'));
     },
     PATIENCE,

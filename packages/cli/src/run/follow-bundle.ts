@@ -1,7 +1,7 @@
 import type { Swarm } from '@goondan/runtime';
-import { describeChanges } from '@goondan/runtime/bundle';
 import { GoondanError } from '@goondan/types';
 import { reportFailure } from '../report-error.ts';
+import { describeReload } from '../swarm/describe-reload.ts';
 import type { Terminal } from '../terminal.ts';
 import type { PreparedRun } from './prepare-run.ts';
 
@@ -19,7 +19,7 @@ export async function followBundle(
     folder: run.bundle.folder,
     stateRoot: run.stateRoot,
     reload: () => swarm.reload(),
-    onReloaded: (changes) => terminal.printError(`${describeChanges(changes)}\n`),
+    onReloaded: (changes) => terminal.printError(describeReload(changes)),
     onTakenBack: () => terminal.printError('The bundle no longer has errors; nothing has changed.\n'),
     // The log, which the terminal shows, already says why a reload was refused. But it does not say that watching has
     // ended.

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { PlanReconcile } from '@goondan/runtime/bundle';
+import type { ReloadResult } from '@goondan/runtime/control';
 import { watchBundle } from './watch-bundle.ts';
 
 const cleanups: (() => void)[] = [];
@@ -11,7 +11,7 @@ afterEach(() => {
 });
 
 /** Watches a bundle, writes its file, and collects the reports. `reload` is the outcome of each reload. */
-function watch(reload: () => Promise<PlanReconcile>) {
+function watch(reload: () => Promise<ReloadResult>) {
   const folder = mkdtempSync(join(tmpdir(), 'gdn-watch-'));
   cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
   const heard: string[] = [];
@@ -27,7 +27,7 @@ function watch(reload: () => Promise<PlanReconcile>) {
   return { heard, write: () => writeFileSync(join(folder, 'goondan.yaml'), crypto.randomUUID()) };
 }
 
-const same = { kept: ['Agent/a'], changed: [], added: [], removed: [] };
+const same = { kept: ['Agent/a'], changed: [], added: [], removed: [], agents: [] };
 const until = async (isTrue: () => boolean) => {
   while (!isTrue()) await Bun.sleep(5);
 };

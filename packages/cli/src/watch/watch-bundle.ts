@@ -1,5 +1,5 @@
 /** `--watch`: reloads a swarm when the files of its bundle change. */
-import type { PlanReconcile } from '@goondan/runtime/bundle';
+import type { ReloadResult } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
 import { watchFolder } from './watch-folder.ts';
 
@@ -8,9 +8,9 @@ export interface BundleWatch {
   /** The state root. Files written there do not count as changes of the bundle. */
   readonly stateRoot: string;
   /** Reloads the swarm with the current bundle. */
-  readonly reload: () => Promise<PlanReconcile>;
+  readonly reload: () => Promise<ReloadResult>;
   /** Called after a reload that changed a part of the swarm. */
-  readonly onReloaded: (changes: PlanReconcile) => void;
+  readonly onReloaded: (changes: ReloadResult) => void;
   /** Called when a reload was refused; the swarm did not change. */
   readonly onRefused: (error: unknown) => void;
   /** Called when a person has reverted the refused change in the files; the swarm did not change. */

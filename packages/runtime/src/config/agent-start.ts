@@ -2,7 +2,7 @@
  * The first message to an agent process: its identity, its plan, and where its conversation is stored. The message is
  * JSON.
  */
-import type { AgentAddress, AgentCard, ConnectionCard } from '@goondan/types';
+import type { AgentAddress, AgentCard, ConnectionCard, JsonValue } from '@goondan/types';
 import type { TelemetrySettings } from './telemetry-settings.ts';
 import type { ReplaySource } from '../trace/replay.ts';
 import type { DeclaredAgent } from './declared-agent.ts';
@@ -17,6 +17,8 @@ export interface AgentStart {
   readonly store: { readonly stateRoot: string; readonly workspaceId: string };
   /** True if nothing of the conversation has been written yet. The first turn then reads nothing. */
   readonly isNew?: boolean;
+  /** The states of extensions in a new conversation, for an agent on trial; none when absent. */
+  readonly states?: Readonly<Record<string, JsonValue>>;
   /** The working folder, to which the process changes. It must exist. */
   readonly cwd: string;
   /** Where to export the spans of the agent's turns. When absent, no spans are exported. */

@@ -25,7 +25,7 @@ import {
 import { tokenUsage, turnResult } from '../ipc/check/turn-result.ts';
 import { logLine, turnDelta } from '../ipc/from-agent.ts';
 import { approvalOutcomeFields } from '../ipc/to-agent.ts';
-import type { PlanReconcile } from '../config/plan-reconcile.ts';
+import type { AgentChange, ChangeReport, ReloadResult } from './reload-result.ts';
 import type { ForkedInstance } from '../workspace/journal/fork-instance.ts';
 import type {
   Acceptance,
@@ -154,6 +154,23 @@ const keptStatus: Check<KeptStatus> = object<ShapeOf<KeptStatus>>({
   server: optional(object({ ...extensionStatusFields, since: name })),
 });
 
+const agentChange: Check<AgentChange> = object<ShapeOf<AgentChange>>({
+  agent: name,
+  parts: listOf(object({ identity: name, fate: oneOf('retained', 'updated', 'added', 'removed') })),
+  replaced: optional(text),
+  renewed: optional(listOf(name)),
+  finishing: listOf(name),
+});
+
+const agentChanges = listOf(agentChange);
+
+const changeReport: Check<ChangeReport> = object<ShapeOf<ChangeReport>>({
+  at: name,
+  message: text,
+  agents: optional(agentChanges),
+  error: optional(frameError),
+});
+
 export const statusShape: ShapeOf<SwarmStatus> = {
   swarm: name,
   workspaceId: name,
@@ -165,6 +182,7 @@ export const statusShape: ShapeOf<SwarmStatus> = {
   instances: listOf(instanceStatus),
   connections: listOf(connectionStatus),
   kept: optional(listOf(keptStatus)),
+  changes: optional(listOf(changeReport)),
 };
 
 export const deadLetter: Check<DeadLetterSummary> = object({
@@ -183,11 +201,13 @@ export const forkShape: ShapeOf<ForkedInstance> = {
   problems: optional(listOf(text)),
 };
 
-export const reloadShape: ShapeOf<PlanReconcile> = {
+export const reloadShape: ShapeOf<ReloadResult> = {
   kept: listOf(name),
   changed: listOf(name),
   added: listOf(name),
   removed: listOf(name),
+  // A server of an earlier version does not send this list.
+  agents: (value) => (value === undefined ? [] : agentChanges(value)),
 };
 
 export const errorAnswer: Check<{ readonly error: FrameError }> = object({ error: frameError });

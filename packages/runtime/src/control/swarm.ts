@@ -12,7 +12,7 @@ import type {
   JsonObject,
   TurnDelta,
 } from '@goondan/types';
-import type { PlanReconcile } from '../config/plan-reconcile.ts';
+import type { ChangeReport, ReloadResult } from './reload-result.ts';
 import type { ApprovalRecord } from '../workspace/approvals/approval-record.ts';
 import type { LogLine } from '../ports/log-line.ts';
 import type { TurnOutcome } from '../ports/turn-outcome.ts';
@@ -205,6 +205,8 @@ export interface SwarmStatus {
   readonly connections: readonly ConnectionStatus[];
   /** The kept connections; absent when there is none. */
   readonly kept?: readonly KeptStatus[];
+  /** The latest changes of the swarm and the refused ones, newest first; absent when there are none. */
+  readonly changes?: readonly ChangeReport[];
 }
 
 export interface DeadLetterSummary extends InstanceAddress {
@@ -277,11 +279,12 @@ export interface Swarm {
    */
   restart(choice?: InstanceChoice & { readonly fresh?: boolean }): Promise<number>;
   /**
-   * Reads the plan again and applies its changes: processes of changed agents are replaced between turns, and all
-   * others keep running. Changed parts are started on trial first; a failed reload changes nothing. Resolves with the
-   * changes as identities, such as `Agent/coder`.
+   * Reads the plan again and applies its changes: running agents are changed in place at their next step, or replaced
+   * between turns if the change needs another process. All others keep running. Changed parts are started on trial
+   * first; a failed reload changes nothing. Resolves when the plan is in force, with the changes as identities, such as
+   * `Agent/coder`, and part by part for each changed agent.
    */
-  reload(): Promise<PlanReconcile>;
+  reload(): Promise<ReloadResult>;
   /**
    * Drains and ends all processes. Resolves when no process is left. A second call can shorten the grace of the first.
    */

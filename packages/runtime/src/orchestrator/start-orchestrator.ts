@@ -45,6 +45,7 @@ import { keepGuardian } from './guardian/keep-guardian.ts';
 import { endLeftovers } from './guardian/kill-tagged.ts';
 import { newTag, type ProcessTag, RUN_VARIABLE } from './guardian/process-tag.ts';
 import { CurrentPlan } from './plan/current-plan.ts';
+import { copyStates } from './reload/copy-states.ts';
 import { processTrials } from './reload/process-trials.ts';
 import { swarmReloader } from './reload/reload-swarm.ts';
 import { agentRunner, connectorRunner } from '../ports/runner-path.ts';
@@ -131,8 +132,16 @@ async function start(starting: Starting): Promise<Swarm> {
   const swarm = openSwarm(starting, { ownership, journal, children, approvals, telemetry, keepers, log });
   const connections = openConnections(starting, swarm, spawn, runFolder);
 
-  const trials = processTrials({ spawn, clock, folder: runFolder, swarm });
-  const reloader = swarmReloader({ currentPlan, swarm, connections, trials }, starting.readPlan);
+  const { instances } = swarm;
+  const trials = processTrials({
+    spawn,
+    clock,
+    folder: runFolder,
+    swarm,
+    startChild: (agent, request) => children.start(agent, request),
+    statesOf: (agentName) => copyStates(agentName, { instances, journal, store: starting }),
+  });
+  const reloader = swarmReloader({ currentPlan, swarm, connections, trials, clock }, starting.readPlan);
 
   const stopping = new Stopping(async (graceMs, hurry) => {
     await reloader.close();
@@ -150,7 +159,12 @@ async function start(starting: Starting): Promise<Swarm> {
     ids,
     entryAgent: () => currentPlan.value.entryAgent,
     graceMs: () => currentPlan.value.settings.graceMs,
-    describe: () => ({ ...about, connections: connections.status(), ...keepers.describe() }),
+    describe: () => ({
+      ...about,
+      connections: connections.status(),
+      ...keepers.describe(),
+      ...(reloader.reports.length === 0 ? {} : { changes: reloader.reports }),
+    }),
     reload: () => reloader.reload(),
     stopped: stopping.stopped,
     failure: () => stopping.failure,

@@ -42,9 +42,17 @@ export interface FakeAgents {
   readonly spawn: Spawn;
   readonly children: readonly Child[];
   /** Children that got a plan, with their addresses, in the order of their starts. */
-  readonly started: readonly { readonly at: AgentAddress; readonly child: Child }[];
+  readonly started: readonly {
+    readonly at: AgentAddress;
+    readonly child: Child;
+    readonly start: AgentStart;
+  }[];
   /** If set, this function is called at the start of a child, instead of sending `ready`. */
   onStart: ((child: Child) => void) | undefined;
+  /** If set, this function is called when a child is asked to prepare a change, instead of sending `change.ready`. */
+  onChange: ((child: Child, message: Extract<ToAgent, { type: 'change.prepare' }>) => void) | undefined;
+  /** The swaps and drops of all children so far. */
+  readonly changes: { readonly at: AgentAddress; readonly type: string; readonly change: number }[];
 }
 
 /**
@@ -53,7 +61,7 @@ export interface FakeAgents {
  */
 export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock } = {}): FakeAgents {
   const fake = fakeSpawn<ToAgent, FromAgent>(options);
-  const started: { at: AgentAddress; child: Child }[] = [];
+  const started: { at: AgentAddress; child: Child; start: AgentStart }[] = [];
   const finished = new Map<string, TurnResult>();
   const spawn: Spawn = (language, request) => {
     const child = fake.spawn(language, request);
@@ -61,7 +69,14 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
     if (newest !== undefined) play(newest);
     return child;
   };
-  const agents: FakeAgents = { spawn, children: fake.children, started, onStart: undefined };
+  const agents: FakeAgents = {
+    spawn,
+    children: fake.children,
+    started,
+    onStart: undefined,
+    onChange: undefined,
+    changes: [],
+  };
   return agents;
 
   function play(child: Child): void {
@@ -74,8 +89,9 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
       switch (message.type) {
         case 'start': {
           // The cast is safe: the plan is an `AgentStart`, which the orchestrator made.
-          at = (message.plan as unknown as AgentStart).address;
-          started.push({ at, child });
+          const start = message.plan as unknown as AgentStart;
+          at = start.address;
+          started.push({ at, child, start });
           if (agents.onStart !== undefined) return agents.onStart(child);
           return void say({ type: 'ready', extensions: [], layers: [], tools: [] });
         }
@@ -94,6 +110,14 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
         case 'call.ended':
           waiting.get(message.callId)?.(message.outcome);
           return void waiting.delete(message.callId);
+        case 'change.prepare':
+          if (agents.onChange !== undefined) return agents.onChange(child, message);
+          return void say({ type: 'change.ready', change: message.change });
+        case 'change.swap':
+        case 'change.drop':
+          agents.changes.push({ at, type: message.type, change: message.change });
+          if (message.type === 'change.drop') return;
+          return void say({ type: 'change.swapped', change: message.change });
         case 'ping':
           return void say({ type: 'pong', n: message.n });
         case 'drain':

@@ -187,7 +187,13 @@ const answers: Omit<Answers, 'deliver' | 'cancel' | 'instances'> = {
   approve: ({ id }) => id === fakeApproval.id,
   deny: ({ id }) => id === fakeApproval.id,
   restart: () => 2,
-  reload: () => ({ kept: ['Swarm/fake'], changed: ['Agent/entry'], added: [], removed: [] }),
+  reload: () => ({
+    kept: ['Swarm/fake'],
+    changed: ['Agent/entry'],
+    added: [],
+    removed: [],
+    agents: [{ agent: 'entry', parts: [{ identity: 'Extension/guard', fate: 'updated' }], finishing: ['default'] }],
+  }),
 };
 
 export const fakeApproval: ApprovalSummary = {

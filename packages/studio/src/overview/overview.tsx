@@ -14,6 +14,7 @@ import { AgentGraph } from './agent-graph.tsx';
 import { AgentTools } from './agent-tools.tsx';
 import { BrokenConversations } from './broken-conversations.tsx';
 import { ExtensionStates } from './extension-states.tsx';
+import { SwarmChanges } from './swarm-changes.tsx';
 
 interface OverviewProps {
   readonly view: WorkspaceView;
@@ -49,6 +50,7 @@ export function Overview({ view, goTo, version, refetch }: OverviewProps) {
         ))}
         <DeadLetters letters={view.deadLetters} workspaceId={workspaceId} refetch={refetch} />
         <BrokenConversations view={view} />
+        <SwarmChanges changes={view.changes ?? []} />
         {view.agents.length > 0 && (
           <section>
             <h2>Agents</h2>

@@ -252,7 +252,8 @@ export const swarmErrors = {
   },
   E_RELOAD_FAILED: {
     forPrograms: true,
-    meaning: 'A changed agent or connection did not start on trial, so the running swarm was not changed.',
+    meaning:
+      'A changed agent or connection did not start on trial, or a running process could not take the change. The running swarm was not changed.',
     suggestion: 'Correct the part that the message names, then reload again. The swarm continues with its old plan.',
   },
   E_RELOAD_SOURCE: {

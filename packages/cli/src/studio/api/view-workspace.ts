@@ -44,6 +44,7 @@ export async function viewWorkspace(host: StudioHost, place: SwarmPlace): Promis
     connections: status?.connections ?? [],
     approvals: running?.approvals ?? [],
     deadLetters: running?.deadLetters ?? [],
+    ...(status?.changes !== undefined && { changes: status.changes }),
     ...(command !== undefined && { startCommand: command }),
   };
 }

@@ -44,7 +44,7 @@ export class InstanceJournal {
       read: async (instance) => {
         // A new instance has no data until its journal is opened.
         if (this.isNew && this.#opened === undefined)
-          return { version: 0, stateVersion: 0, messages: [], extensionState: {} };
+          return { version: 0, stateVersion: 0, messages: [], extensionState: this.start.states ?? {} };
         return (await this.open()).read(instance);
       },
     };

@@ -6,7 +6,7 @@ import type { Clock } from '../../ports/clock.ts';
 import { eventIdOf, type Ids, turnIdOf } from '../../ports/ids.ts';
 import { ambiguousId, findTurnId, shortIdOfEvent } from '../../ports/turn-ids.ts';
 import { type DeadLetter, retryOf } from '../../workspace/records/dead-letter.ts';
-import type { PlanReconcile } from '../../config/plan-reconcile.ts';
+import type { ReloadResult } from '../../control/reload-result.ts';
 import { pendingInputs, takenKey } from '../../workspace/journal/instance-refusals.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import { acceptanceOf, askAgent } from '../swarm/ask-agent.ts';
@@ -40,7 +40,7 @@ export interface LocalSwarmDeps {
   graceMs(): number;
   /** Returns the connections, and the facts about the swarm that do not change. */
   describe(): Omit<SwarmStatus, 'instances' | 'agents' | 'entryAgent'>;
-  reload(): Promise<PlanReconcile>;
+  reload(): Promise<ReloadResult>;
   /** Stops the swarm. A second call may shorten the grace. */
   stop(graceMs: number): Promise<void>;
   readonly stopped: Promise<void>;

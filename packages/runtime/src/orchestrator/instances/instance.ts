@@ -2,9 +2,11 @@
  * One agent instance in the orchestrator: a supervised process that runs turns. The state machine makes all decisions.
  */
 import type { AgentAddress, AgentEvent, AgentInstance, ExtensionStatusChanged } from '@goondan/types';
+import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import { toFrameError } from '../../ipc/check/frame-error.ts';
 import type { AgentSelf, FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
+import { copyJsonObject } from '../../json/copy-json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLevel, LogLine } from '../../ports/log-line.ts';
 import { shortIdOfEvent } from '../../ports/turn-ids.ts';
@@ -34,6 +36,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   #statuses: readonly ExtensionStatusChanged[] | undefined;
   /** The reason of the last failure, as the process logged it, to avoid logging the same reason twice. */
   #lastWords: string | undefined;
+  #changes = 0;
 
   constructor(
     readonly address: AgentAddress,
@@ -51,6 +54,17 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   /** The statuses of the instance's extensions, as its process last reported them. */
   get extensionStatuses(): readonly ExtensionStatusChanged[] | undefined {
     return this.#statuses;
+  }
+
+  /** The number of changes that the running process was asked to prepare. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** Asks the process to prepare a change. The process counts the change even if it fails, because it keeps its modules. */
+  prepareChange(change: number, agent: DeclaredAgent): void {
+    this.#changes += 1;
+    this.say({ type: 'change.prepare', change, plan: copyJsonObject(agent, { omitUndefined: true }) });
   }
 
   get status(): AgentInstance['status'] {
@@ -115,6 +129,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
 
   protected override lost(): void {
     this.#statuses = undefined;
+    this.#changes = 0;
     this.deps.events.processGone(this.address);
   }
 

@@ -7,7 +7,8 @@
  * 3. An instance held by `whileAsleep` gets no process until it is released; its input stays queued.
  * 4. After `close` nothing happens any more: a later input is ignored and starts nothing.
  * 5. An instance whose agent is not declared gets no process until the agent is declared again; its input stays queued.
- * 6. An instance that sleeps, has nothing to do and never crashed is forgotten. If more than `MOST_REMEMBERED`
+ * 6. An instance of a paused agent gets no process until the agent is resumed; its input stays queued.
+ * 7. An instance that sleeps, has nothing to do and never crashed is forgotten. If more than `MOST_REMEMBERED`
  *    instances are left, the oldest of those that sleep and have nothing to do is forgotten too, even if it crashed.
  */
 import type { AgentAddress } from '@goondan/types';
@@ -42,6 +43,8 @@ export class Instances implements SwarmListener {
   readonly #undeclared = new Set<string>();
   /** Instances held by `whileAsleep`, by key, and whether each has asked for a process meanwhile. */
   readonly #held = new Map<string, { asked: boolean }>();
+  /** Names of agents whose instances get no process for now. */
+  #paused: ReadonlySet<string> = new Set();
   readonly #inputs: { readonly instance: Instance; readonly input: InstanceInput }[] = [];
   /** Functions called after every step, each to check a condition. */
   readonly #lookers = new Set<() => void>();
@@ -118,6 +121,18 @@ export class Instances implements SwarmListener {
       this.#enterLine(key, instance.address);
     }
     this.waitsChanged();
+  }
+
+  /**
+   * Lets no process of these agents start until the returned function is called. Running processes are not affected.
+   * Only one pause at a time.
+   */
+  pause(agents: ReadonlySet<string>): () => void {
+    this.#paused = agents;
+    return () => {
+      this.#paused = new Set();
+      this.waitsChanged();
+    };
   }
 
   /** Stops everything. Call it when every process has exited. */
@@ -202,11 +217,12 @@ export class Instances implements SwarmListener {
   }
 
   #plan(): void {
-    if (this.#line.size === 0) return;
+    const line = this.#startable();
+    if (line.size === 0) return;
     const { calls, held, currentPlan } = this.deps;
     const { start, hibernate, leave } = planSlots({
       holders: this.#holders(),
-      line: this.#line,
+      line,
       isAwaited: (key) => this.#isSo(key, (address) => calls.isAwaited(address)),
       agentOf: (key) => this.#instances.get(key)?.address.agentName ?? key,
       isForPerson: (key) => this.#isForPerson(key),
@@ -221,6 +237,13 @@ export class Instances implements SwarmListener {
     }
     for (const key of hibernate) this.#tell(key, { type: 'hibernate' });
     for (const key of leave) this.#tell(key, { type: 'leave' });
+  }
+
+  /** Returns the line without the instances of paused agents (invariant 6). */
+  #startable(): ReadonlySet<string> {
+    if (this.#paused.size === 0) return this.#line;
+    const isPaused = (key: string) => this.#isSo(key, ({ agentName }) => this.#paused.has(agentName));
+    return new Set([...this.#line].filter((key) => !isPaused(key)));
   }
 
   #isSo(key: string, isTrue: (address: AgentAddress) => boolean): boolean {
@@ -256,7 +279,7 @@ export class Instances implements SwarmListener {
     return holders;
   }
 
-  /** Forgets an instance without a process and without work (invariant 6). */
+  /** Forgets an instance without a process and without work (invariant 7). */
   #dropIdle({ key, state }: Instance): void {
     if (state.phase.name !== 'absent' || state.queue.length > 0) return;
     if (state.restarts.crashes === 0 && state.startFailures === 0) {

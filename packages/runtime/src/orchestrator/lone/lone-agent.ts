@@ -13,8 +13,8 @@ import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { maskSecrets } from '../../log/mask-secrets.ts';
 import { type Clock, systemClock } from '../../ports/clock.ts';
-import type { ChildOutput, Spawn } from '../../ipc/spawn.ts';
-import { type AgentChild, agentChildren } from '../child/agent-children.ts';
+import type { ChildOutput } from '../../ipc/spawn.ts';
+import { type AgentChild, agentChildren, type AgentChildrenDeps } from '../child/agent-children.ts';
 import { maskOutput } from '../child/child-output.ts';
 import { keepGuardian } from '../guardian/keep-guardian.ts';
 import { newTag, RUN_VARIABLE } from '../guardian/process-tag.ts';
@@ -29,7 +29,7 @@ export interface LoneAgentOptions {
   readonly plan: SwarmPlan;
   /** The agent; it need not be in the plan. */
   readonly agent: DeclaredAgent;
-  readonly start?: Pick<AgentStart, 'address' | 'replay' | 'changes'>;
+  readonly start?: Partial<Pick<AgentStart, 'address' | 'changes' | 'replay' | 'states'>>;
   /** Aborting it ends the process early, with `E_CANCELLED`. */
   readonly signal?: AbortSignal | undefined;
   readonly clock?: Clock | undefined;
@@ -40,7 +40,8 @@ export interface LoneAgentOptions {
    * guardian.
    */
   readonly deps?: {
-    readonly spawn: Spawn;
+    /** Starts the process, or takes a spare. */
+    readonly startChild: ReturnType<typeof agentChildren>['start'];
     /** An existing folder, in which a temporary folder is created. */
     readonly folder: string;
     /** Receives the output of the process. Must not throw. */
@@ -70,9 +71,8 @@ export async function runLoneAgent<Value>(
     const cwd = join(folder, 'cwd');
     const stateRoot = join(folder, 'state');
     mkdirSync(stateRoot, { mode: 0o700 });
-    const { spawn, onOutput } = options.deps ?? (await openRun(clock, endings));
-    const children = agentChildren({ spawn, runner: agentRunner, folder, restart, clock, spares: 0 });
-    const child = children.start(agent, { name, cwd, onOutput: (output) => onOutput(maskOutput(output, mask)) });
+    const { startChild, onOutput } = options.deps ?? (await openRun({ clock, folder, restart }, endings));
+    const child = startChild(agent, { name, cwd, onOutput: (output) => onOutput(maskOutput(output, mask)) });
     endings.defer(async () => void (await child.kill(0)));
     return await awaitAnswer<Value, ToAgent, FromAgent>(
       child,
@@ -97,9 +97,14 @@ export async function runLoneAgent<Value>(
   }
 }
 
-async function openRun(clock: Clock, endings: AsyncDisposableStack) {
+async function openRun(
+  { clock, folder, restart }: Pick<AgentChildrenDeps, 'clock' | 'folder' | 'restart'>,
+  endings: AsyncDisposableStack,
+) {
   const runTag = newTag(RUN_VARIABLE);
   const guardian = await keepGuardian({ tag: runTag, clock, warn: () => undefined });
   endings.defer(async () => void (await guardian.standDown()));
-  return { spawn: childSpawner({ runTag, guardian, clock }), onOutput: () => undefined };
+  const spawn = childSpawner({ runTag, guardian, clock });
+  const children = agentChildren({ spawn, runner: agentRunner, folder, restart, clock, spares: 0 });
+  return { startChild: children.start.bind(children), onOutput: () => undefined };
 }

@@ -23,7 +23,7 @@ export interface Plan {
   readonly agents: ReadonlyMap<string, DeclaredAgent>;
   /** The cards of the connections whose events can reach an agent, by the agent's name. */
   readonly connections: ReadonlyMap<string, readonly ConnectionCard[]>;
-  /** Functions that mask secrets, by agent name. */
+  /** Functions that mask secrets, by agent name. They also mask the secrets that the agent had in earlier plans. */
   readonly masks: ReadonlyMap<string, Mask>;
   /** Masks the secrets of all agents and connections, for data that goes from one agent or connection to another. */
   readonly mask: Mask;
@@ -32,12 +32,18 @@ export interface Plan {
 
 export class CurrentPlan {
   readonly #override: Partial<TurnPolicy>;
+  /**
+   * The secrets of each agent in all plans so far. A process outlives a plan, and may still print a secret of an earlier
+   * plan.
+   */
+  readonly #secrets = new Map<string, Set<string>>();
   #value: Plan;
 
   /** The plan must be checked. `override`: the operator's settings for turns, which win over the plan. */
   constructor(plan: SwarmPlan, override: Partial<TurnPolicy> = {}) {
     this.#override = override;
-    this.#value = readPlan(plan, override);
+    this.#value = this.preview(plan);
+    this.#remember(plan);
   }
 
   get value(): Plan {
@@ -46,14 +52,28 @@ export class CurrentPlan {
 
   /** Returns the settings that this plan would result in, without applying it. */
   preview(plan: SwarmPlan): Plan {
-    return readPlan(plan, this.#override);
+    const plain = readPlan(plan, this.#override);
+    const names = new Set([...this.#secrets.keys(), ...plain.names]);
+    const masks = [...names].map((name): [string, Mask] => {
+      const { secrets = [] } = plain.agents.get(name) ?? {};
+      return [name, maskSecrets([...new Set([...(this.#secrets.get(name) ?? []), ...secrets])])];
+    });
+    return { ...plain, masks: new Map(masks) };
   }
 
   /** Replaces the plan, and returns the previous one. */
   replace(plan: SwarmPlan): Plan {
     const before = this.#value;
     this.#value = this.preview(plan);
+    this.#remember(plan);
     return before;
+  }
+
+  #remember({ agents }: SwarmPlan): void {
+    for (const { agentName, secrets = [] } of agents) {
+      if (secrets.length === 0) continue;
+      this.#secrets.set(agentName, new Set([...(this.#secrets.get(agentName) ?? []), ...secrets]));
+    }
   }
 }
 
@@ -86,7 +106,7 @@ function askable(asker: DeclaredAgent | undefined, names: readonly string[]): re
   return mayAsk === undefined ? names : names.filter((name) => mayAsk.includes(name));
 }
 
-function readPlan(plan: SwarmPlan, override: Partial<TurnPolicy>): Plan {
+function readPlan(plan: SwarmPlan, override: Partial<TurnPolicy>): Omit<Plan, 'masks'> {
   const settings = swarmSettings(plan);
   const { agents } = plan;
   return {
@@ -96,7 +116,6 @@ function readPlan(plan: SwarmPlan, override: Partial<TurnPolicy>): Plan {
     names: agents.map(({ agentName }) => agentName),
     agents: new Map(agents.map((agent) => [agent.agentName, withSwarmPolicy(agent, settings, override)])),
     connections: connectionsByAgent(plan),
-    masks: new Map(agents.map(({ agentName, secrets = [] }) => [agentName, maskSecrets(secrets)])),
     mask: maskSecrets(secretsOf(plan)),
     partsDigests: new Map(agents.map((agent) => [agent.agentName, partsDigest(agent)])),
   };

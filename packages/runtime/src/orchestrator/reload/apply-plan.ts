@@ -2,19 +2,28 @@
  * Applies another plan to a running swarm.
  *
  * Invariants:
- * 1. Parts are compared by identity and content. An unchanged part keeps its process and is not affected (L-01).
- * 2. The process of a changed agent is replaced between turns: a running turn is finished by the process that began it.
- * 3. Pending input of a removed agent stays on disk until an agent of this name is declared again.
+ * 1. Parts are compared by identity and content. An unchanged part is not affected (L-01).
+ * 2. The process of a changed agent is changed in place, at its next step. If the change needs another process, the
+ *    process is replaced between turns: a running turn is finished by the process that began it.
+ * 3. The plan is put in force when every process that changes in place is ready for it, and otherwise not at all.
+ * 4. Pending input of a removed agent stays on disk until an agent of this name is declared again.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type PlanReconcile, planReconcile } from '../../config/plan-reconcile.ts';
+import { type AgentReconcile, reconcileAgent } from '../../config/reconcile-agent.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { defaultPolicy } from '../../config/turn-policy.ts';
+import type { AgentChange, ReloadResult } from '../../control/reload-result.ts';
+import { fromFrameError } from '../../ipc/check/frame-error.ts';
+import { fateOf, MOST_CHANGES } from '../changes/change-round.ts';
+import { ChangeFailure, type ChangingProcess, type PreparedChange } from '../changes/process-changes.ts';
 import type { Connections } from '../connections/connections.ts';
 import { routedAgents } from '../ingress/route-event.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Plan, CurrentPlan } from '../plan/current-plan.ts';
 import type { SwarmAgents } from '../swarm/swarm-agents.ts';
+import { failReload } from './fail-reload.ts';
+import { tellAgents } from './tell-agents.ts';
 
 export interface ReloadDeps {
   readonly currentPlan: CurrentPlan;
@@ -22,27 +31,104 @@ export interface ReloadDeps {
   readonly connections: Connections;
 }
 
-/** Applies a checked plan. Resolves when it is in force; busy processes are replaced when their turns end. */
-export async function applyPlan(deps: ReloadDeps, wanted: SwarmPlan): Promise<PlanReconcile> {
+/** The changes of a plan: by identity, and part by part for each changed agent. */
+export interface PlanChanges extends PlanReconcile {
+  /** The changed agents by name. */
+  readonly agents: ReadonlyMap<string, AgentReconcile>;
+}
+
+/**
+ * Applies a checked plan. Resolves when it is in force; busy processes take it after their step or their turn.
+ *
+ * **Errors** — `E_RELOAD_FAILED` when a process cannot take the change; the reason of `signal`. The old plan then stays
+ * in force.
+ */
+export async function applyPlan(
+  deps: ReloadDeps,
+  wanted: SwarmPlan,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<ReloadResult> {
   const { currentPlan, swarm, connections } = deps;
+  const next = currentPlan.preview(wanted);
+  const changes = comparePlans(currentPlan.value, next);
+  const processes = processesToChange(swarm, changes, next);
+  const prepared = await prepareProcesses(swarm, processes, changes, next, signal);
+
+  if (signal.aborted) prepared.drop();
+  signal.throwIfAborted();
+  // From here on nothing fails, and nothing waits until the plan is in force.
   const before = currentPlan.replace(wanted);
   const after = currentPlan.value;
-  const changes = comparePlans(before, after);
-  const changed = namesOf('Agent', changes.changed);
   const removed = namesOf('Agent', changes.removed);
-
+  const changing = new Set(processes.map(({ instance }) => instance));
+  const agents = describeAgents(swarm, changes, changing);
   swarm.instances.redeclare();
   const { connections: plans = [] } = wanted;
   connections.replace(plans, namesOf('Connection', changes.changed), after.settings.graceMs);
   swarm.keepers?.retain();
-  if (!isDeepStrictEqual(toldAbout(before), toldAbout(after))) swarm.tellAgents();
+  if (!isDeepStrictEqual(toldAbout(before), toldAbout(after))) tellAgents(swarm.instances, after);
   for (const instance of [...swarm.instances.all()]) {
     const { agentName } = instance.address;
     if (removed.has(agentName)) void retire(instance, before, swarm);
-    else if (changed.has(agentName)) void replaceProcess(instance, before, swarm);
+    else if (changes.agents.has(agentName) && !changing.has(instance)) void replaceProcess(instance, before, swarm);
   }
+  prepared.swap();
+  // Resets the counts of crashes, because the change may have fixed their cause.
+  for (const { address } of changing) void swarm.forgive(address);
   await swarm.wake(namesOf('Agent', changes.added));
-  return changes;
+  const { agents: _, ...identities } = changes;
+  return { ...identities, agents };
+}
+
+/** Lists the processes that take the change in place. */
+function processesToChange(swarm: SwarmAgents, changes: PlanChanges, next: Plan): readonly ChangingProcess[] {
+  return [...swarm.instances.all()].flatMap((instance) => {
+    const { agentName } = instance.address;
+    const [change, agent] = [changes.agents.get(agentName), next.agents.get(agentName)];
+    if (change === undefined || agent === undefined) return [];
+    return fateOf(instance.state.phase, change.replaces, instance.changes) === 'prepare' ? [{ instance, agent }] : [];
+  });
+}
+
+async function prepareProcesses(
+  { changes: processChanges }: SwarmAgents,
+  processes: readonly ChangingProcess[],
+  changes: PlanChanges,
+  { settings, mask }: Plan,
+  signal: AbortSignal,
+): Promise<PreparedChange> {
+  const inPlace = [...changes.agents].filter(([, { replaces }]) => replaces === undefined);
+  const agents = new Set(inPlace.map(([agentName]) => agentName));
+  const { startTimeoutMs: timeoutMs } = settings.supervision;
+  try {
+    return await processChanges.prepare(processes, { agents, timeoutMs, signal });
+  } catch (error) {
+    if (!(error instanceof ChangeFailure)) throw error;
+    const { agentName, instanceKey } = error.address;
+    const where = `Agent/${agentName} cannot take the change in conversation ${JSON.stringify(instanceKey)}.`;
+    throw failReload(where, fromFrameError(error.error), mask);
+  }
+}
+
+/** Describes the change of each agent. Call it before processes are asked to end. */
+function describeAgents(
+  { instances }: SwarmAgents,
+  changes: PlanChanges,
+  changing: ReadonlySet<Instance>,
+): readonly AgentChange[] {
+  const all = [...instances.all()];
+  return [...changes.agents].map(([agent, { parts, replaces }]) => {
+    const own = all.filter(({ address }) => address.agentName === agent);
+    const keysOf = (some: readonly Instance[]) => some.map(({ address }) => address.instanceKey);
+    const renewed = keysOf(own.filter((each) => !changing.has(each) && each.changes >= MOST_CHANGES));
+    return {
+      agent,
+      parts,
+      ...(replaces === undefined ? {} : { replaced: replaces }),
+      ...(replaces !== undefined || renewed.length === 0 ? {} : { renewed }),
+      finishing: keysOf(own.filter(({ running }) => running !== undefined)),
+    };
+  });
 }
 
 /** Returns the parts of a plan that all running processes are told about. */
@@ -52,8 +138,14 @@ function toldAbout({ plan, connections }: Plan) {
 }
 
 /** Lists the changes from one plan to the other. */
-export function comparePlans(before: Plan, after: Plan): PlanReconcile {
-  return planReconcile(asRun(before), asRun(after));
+export function comparePlans(before: Plan, after: Plan): PlanChanges {
+  const changes = planReconcile(asRun(before), asRun(after));
+  const agents = [...namesOf('Agent', changes.changed)].flatMap((agentName) => {
+    const [running, wanted] = [before.agents.get(agentName), after.agents.get(agentName)];
+    if (running === undefined || wanted === undefined) return [];
+    return [[agentName, reconcileAgent(running, wanted)] as const];
+  });
+  return { ...changes, agents: new Map(agents) };
 }
 
 /**

@@ -1,26 +1,36 @@
 /** Runs trials in separate processes. They use neither the conversations nor the locks of the workspace. */
+import type { AgentStart } from '../../config/agent-start.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput } from '../../ipc/spawn.ts';
+import type { agentChildren } from '../child/agent-children.ts';
 import { type ConnectionTrial, tryConnection } from '../connections/try-connection.ts';
 import { describeLoneAgent } from '../lone/inspect-agent.ts';
 import type { SwarmAgents } from '../swarm/swarm-agents.ts';
 import type { Trials } from './try-changes.ts';
 
-/** Makes the trials. The contents of `folder` are removed with the run; `swarm` receives the log lines. */
+/**
+ * Makes the trials. The contents of `folder` are removed with the run; `swarm` receives the log lines; `statesOf` returns
+ * the states that an agent on trial begins with.
+ */
 export function processTrials({
   spawn,
   clock,
   folder,
   swarm,
+  startChild,
+  statesOf,
 }: Pick<ConnectionTrial, 'spawn' | 'clock' | 'folder'> & {
+  readonly startChild: ReturnType<typeof agentChildren>['start'];
+  readonly statesOf: (agentName: string) => Promise<AgentStart['states'] & object>;
   readonly swarm: Pick<SwarmAgents, 'log' | 'printed'>;
 }): Trials {
   return {
-    agent: (agent, { plan }, signal) => {
+    agent: async (agent, { plan }, signal) => {
       const { agentName } = agent;
       const onOutput = (output: ChildOutput) => swarm.printed({ agent: agentName }, markOutput(output));
-      const deps = { spawn, folder, onOutput };
-      return describeLoneAgent({ plan, agent, signal, clock, deps }, (message) => {
+      const deps = { startChild, folder, onOutput };
+      const start = { states: await statesOf(agentName) };
+      return describeLoneAgent({ plan, agent, start, signal, clock, deps }, (message) => {
         if (message.type === 'log') swarm.log(markLine(message.line, { agent: agentName }));
       });
     },

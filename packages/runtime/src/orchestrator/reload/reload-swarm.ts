@@ -4,31 +4,40 @@
  */
 import { GoondanError } from '@goondan/types';
 import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';
-import { describeChanges, type PlanReconcile } from '../../config/plan-reconcile.ts';
+import { describeChanges } from '../../config/plan-reconcile.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
+import type { ChangeReport, ReloadResult } from '../../control/reload-result.ts';
 import { toFrameError } from '../../ipc/check/frame-error.ts';
+import { copyJsonObject } from '../../json/copy-json.ts';
 import { unlessAborted } from '../../ports/unless-aborted.ts';
 import { describeProblem } from '../supervision/describe-problem.ts';
+import type { Clock } from '../../ports/clock.ts';
 import { applyPlan, comparePlans, type ReloadDeps } from './apply-plan.ts';
 import { type Trials, tryChanges } from './try-changes.ts';
+
+export interface ReloaderDeps extends ReloadDeps {
+  readonly trials: Trials;
+  readonly clock: Clock;
+}
 
 /**
  * Makes the reloader. `read` reads the current plan. If it throws, the reload fails with that error and changes nothing.
  */
-export function swarmReloader(
-  deps: ReloadDeps & { readonly trials: Trials },
-  read: (() => Promise<SwarmPlan>) | undefined,
-) {
+export function swarmReloader(deps: ReloaderDeps, read: (() => Promise<SwarmPlan>) | undefined) {
   const over = new AbortController();
+  const reports: ChangeReport[] = [];
+  const remember = (report: ChangeReport) => void (reports.unshift(report) > MOST_REPORTS && reports.pop());
   let last: Promise<unknown> = Promise.resolve();
   return {
+    /** The latest changes and refusals, newest first. A reload that changed nothing is not listed. */
+    reports: reports as readonly ChangeReport[],
     /**
      * Reloads the plan. **Errors** — `E_RELOAD_SOURCE` when the swarm was started without a way to read its plan again,
      * `E_RELOAD_SWARM` when the plan has another swarm name now, `E_SWARM_PLAN`, `E_RELOAD_FAILED` when a changed part
-     * does not start, and those of `read`. After an error nothing has changed, and the log has the reason (L-05, D-07).
+     * does not start or a process cannot take the change, and those of `read`. After an error nothing has changed, and the log has the reason (L-05, D-07).
      */
-    reload(): Promise<PlanReconcile> {
-      const reload = last.then(() => reloadOnce(deps, read, over.signal));
+    reload(): Promise<ReloadResult> {
+      const reload = last.then(() => reloadOnce({ ...deps, remember }, read, over.signal));
       last = reload.catch(() => undefined);
       return reload;
     },
@@ -40,32 +49,45 @@ export function swarmReloader(
   };
 }
 
+/** The number of changes and refusals that the status of the swarm lists. */
+const MOST_REPORTS = 10;
+
 async function reloadOnce(
-  deps: ReloadDeps & { readonly trials: Trials },
+  deps: ReloaderDeps & { readonly remember: (report: ChangeReport) => void },
   read: Parameters<typeof swarmReloader>[1],
   signal: AbortSignal,
-): Promise<PlanReconcile> {
-  const { swarm, currentPlan, trials } = deps;
+): Promise<ReloadResult> {
+  const { swarm, currentPlan, trials, clock, remember } = deps;
   try {
     // Rejects when the signal aborts first: reading may take any time, and the end of the swarm does not wait for it.
     const wanted = await unlessAborted(readWanted(deps, read), signal);
     const next = currentPlan.preview(wanted);
-    await tryChanges(comparePlans(currentPlan.value, next), next, trials, signal);
+    await tryChanges(comparePlans(currentPlan.value, next), next, trials, signal, (identity) =>
+      swarm.report('debug', 'swarm.reload_progress', `Tries ${identity} …`),
+    );
     signal.throwIfAborted();
-    const changes = await applyPlan(deps, wanted);
-    swarm.report('info', 'swarm.reloaded', describeChanges(changes));
-    return changes;
+    const result = await applyPlan(deps, wanted, signal);
+    const message = describeChanges(result);
+    swarm.report('info', 'swarm.reloaded', message, undefined, copyJsonObject(result, { omitUndefined: true }));
+    if (hasChanges(result)) remember({ at: clock.now().toISOString(), message, agents: result.agents });
+    return result;
   } catch (thrown) {
     const error: unknown = signal.aborted ? signal.reason : thrown;
     const problem = toFrameError(error, 'E_UNEXPECTED');
     const { code, message: reason, place } = problem;
-    swarm.report('error', 'swarm.reload_refused', `Nothing was changed. ${describeProblem(problem)}`, undefined, {
+    const message = `Nothing was changed. ${describeProblem(problem)}`;
+    remember({ at: clock.now().toISOString(), message, error: problem });
+    swarm.report('error', 'swarm.reload_refused', message, undefined, {
       code,
       reason,
       ...(place === undefined ? {} : { place: { ...place } }),
     });
     throw error;
   }
+}
+
+function hasChanges({ changed, added, removed }: ReloadResult): boolean {
+  return changed.length + added.length + removed.length > 0;
 }
 
 async function readWanted({ currentPlan }: ReloadDeps, read: Parameters<typeof swarmReloader>[1]): Promise<SwarmPlan> {

@@ -3,16 +3,16 @@
  *
  * Invariants:
  * 1. Every new or changed agent and connection is tried, whether or not it has a process at the moment.
- * 2. At most `AT_ONCE` trials run at a time, in addition to `policy.maxProcesses`; each has the time limit of a normal
- *    start.
- * 3. When `tryChanges` settles, no trial is running: the first failure ends the other trials.
+ * 2. Of an agent that changes in place, only the new and changed parts are loaded. Of any other agent, all parts are.
+ * 3. One trial runs at a time, in addition to `policy.maxProcesses`; each has the time limit of a normal start.
+ * 4. When `tryChanges` settles, no trial is running, and none begins after a failure.
  */
-import { GoondanError } from '@goondan/types';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
-import type { PlanReconcile } from '../../config/plan-reconcile.ts';
+import { type AgentReconcile, identityOf } from '../../config/reconcile-agent.ts';
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
 import type { Plan } from '../plan/current-plan.ts';
-import { namesOf } from './apply-plan.ts';
+import { namesOf, type PlanChanges } from './apply-plan.ts';
+import { failReload } from './fail-reload.ts';
 
 /**
  * Starts one part, and ends it when it is ready. Rejects when the part does not become ready, or `signal` aborts; in
@@ -23,35 +23,35 @@ export interface Trials {
   connection(connection: ConnectionPlan, plan: Plan, signal: AbortSignal): Promise<unknown>;
 }
 
-const AT_ONCE = 4;
-
 /**
- * Runs the trials. **Errors** — `E_RELOAD_FAILED`, naming the part and the reason, unless `signal` ended the trials.
+ * Runs the trials. `onTrial` is called with the identity of each part before its trial.
+ *
+ * **Errors** — `E_RELOAD_FAILED`, naming the part and the reason, unless `signal` ended the trials.
  */
 export async function tryChanges(
-  { changed, added }: Pick<PlanReconcile, 'changed' | 'added'>,
+  changes: Pick<PlanChanges, 'changed' | 'added' | 'agents'>,
   plan: Plan,
   trials: Trials,
   signal: AbortSignal,
+  onTrial: (identity: string) => void = () => undefined,
 ): Promise<void> {
-  const over = new AbortController();
-  const either = AbortSignal.any([signal, over.signal]);
-  const waiting = partsToTry([...changed, ...added], plan, trials);
-  let failure: GoondanError | undefined;
-  const lanes = Array.from({ length: AT_ONCE }, async () => {
-    for (let next = waiting.shift(); next !== undefined && !either.aborted; next = waiting.shift()) {
-      const { identity } = next;
-      await next.start(either).catch((error: unknown) => {
-        failure ??= cannotStart(identity, error, plan);
-        over.abort();
-      });
+  for (const { identity, start } of partsToTry(changes, plan, trials)) {
+    if (signal.aborted) return;
+    onTrial(identity);
+    try {
+      await start(signal);
+    } catch (error) {
+      throw failReload(`${identity} does not start with the changed bundle.`, error, plan.mask);
     }
-  });
-  await Promise.all(lanes);
-  if (failure !== undefined) throw failure;
+  }
 }
 
-function partsToTry(identities: readonly string[], plan: Plan, trials: Trials) {
+function partsToTry(
+  { changed, added, agents: inDetail }: Parameters<typeof tryChanges>[0],
+  plan: Plan,
+  trials: Trials,
+) {
+  const identities = [...changed, ...added];
   const agentNames = namesOf('Agent', identities);
   const agents = [...plan.agents.values()].filter(({ agentName }) => agentNames.has(agentName));
   const connectionNames = namesOf('Connection', identities);
@@ -59,7 +59,7 @@ function partsToTry(identities: readonly string[], plan: Plan, trials: Trials) {
   return [
     ...agents.map((agent) => ({
       identity: `Agent/${agent.agentName}`,
-      start: (signal: AbortSignal) => trials.agent(agent, plan, signal),
+      start: (signal: AbortSignal) => trials.agent(partsOnTrial(agent, inDetail.get(agent.agentName)), plan, signal),
     })),
     ...connections.map((each) => ({
       identity: `Connection/${each.connection}`,
@@ -68,10 +68,11 @@ function partsToTry(identities: readonly string[], plan: Plan, trials: Trials) {
   ];
 }
 
-function cannotStart(identity: string, error: unknown, { mask }: Plan): GoondanError {
-  const reason = mask(GoondanError.is(error) ? `${error.code}: ${error.message}` : String(error));
-  const message = `${identity} does not start with the changed bundle. ${reason}`;
-  const failure = new GoondanError('E_RELOAD_FAILED', message, { cause: error });
-  const { place } = GoondanError.is(error) ? error : {};
-  return place === undefined ? failure : Object.assign(failure, { place });
+/** Returns the agent with the parts that are loaded on trial (invariant 2). `change` is absent for a new agent. */
+function partsOnTrial(agent: DeclaredAgent, change: AgentReconcile | undefined): DeclaredAgent {
+  if (change === undefined || change.replaces !== undefined) return agent;
+  const { tools = [], extensions = [] } = agent;
+  const retained = change.parts.filter(({ fate }) => fate === 'retained').map(({ identity }) => identity);
+  const isTried = (part: (typeof tools | typeof extensions)[number]) => !retained.includes(identityOf(part));
+  return { ...agent, tools: tools.filter(isTried), extensions: extensions.filter(isTried) };
 }

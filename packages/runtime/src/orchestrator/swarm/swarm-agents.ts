@@ -5,6 +5,7 @@
 import type { AgentAddress, AgentEvent, AgentInstance, JsonValue } from '@goondan/types';
 import { toInstanceAddress } from '../../control/instance-address.ts';
 import type { AgentStart } from '../../config/agent-start.ts';
+import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import { type FrameError, fromFrameError } from '../../ipc/check/frame-error.ts';
 import type { AgentDescription, FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
@@ -23,6 +24,7 @@ import type { agentChildren } from '../child/agent-children.ts';
 import { Approvals } from '../approvals/approvals.ts';
 import { CallBroker } from '../calls/call-broker.ts';
 import { HeldInstances } from '../calls/held-instances.ts';
+import { ProcessChanges } from '../changes/process-changes.ts';
 import { lineOfOutput, maskOutput } from '../child/child-output.ts';
 import type { Keepers } from '../keepers/keepers.ts';
 import { drainInstances } from '../instances/drain-instances.ts';
@@ -66,6 +68,7 @@ export interface SwarmDeps {
 
 export class SwarmAgents {
   readonly instances: Instances;
+  readonly changes: ProcessChanges;
   readonly watchers: Watchers;
   readonly waiters = new TurnWaiters();
   readonly approvals: Approvals;
@@ -104,6 +107,12 @@ export class SwarmAgents {
       spawn: (at, process, listener) => this.#spawn(at, process, listener),
     });
     this.instances = instances;
+    this.changes = new ProcessChanges({
+      clock,
+      instances,
+      asRun: (at, agent) => this.#asRun(at, agent),
+      settled: (at) => deps.keepers?.settle(at),
+    });
     this.approvals = new Approvals({
       clock,
       ids,
@@ -127,7 +136,7 @@ export class SwarmAgents {
     });
     const kept = deps.keepers === undefined ? [] : [deps.keepers];
     const own = this.#ownListener();
-    this.#listeners = [this.#calls, this.approvals, this.#held, this.#backlog, instances, ...kept, own];
+    this.#listeners = [this.#calls, this.approvals, this.#held, this.#backlog, this.changes, instances, ...kept, own];
   }
 
   get keepers(): Keepers | undefined {
@@ -261,22 +270,29 @@ export class SwarmAgents {
     return this.deps.currentPlan.value.masks.get(agentName) ?? ((text) => text);
   }
 
+  /** Returns the agent in the form that the process of this instance gets. */
+  #asRun(address: AgentAddress, agent: DeclaredAgent): DeclaredAgent {
+    const { keepers, journal } = this.deps;
+    return keepers?.attach(address, agent, journal.scratchFolder(address)) ?? agent;
+  }
+
   #spawn(address: AgentAddress, process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent> {
-    const { journal, clock, store, currentPlan, telemetry, keepers } = this.deps;
+    const { journal, clock, store, currentPlan, telemetry } = this.deps;
     const { agentName, instanceKey } = address;
     const { plan, agents, connections, settings } = currentPlan.value;
     const agent = agents.get(agentName);
     if (agent === undefined) throw new Error(`"${agentName}" is no agent of this swarm`);
     const cwd = journal.scratchFolder(address);
-    const mask = this.#maskFor(agentName);
     const child = this.deps.startChild(agent, {
       name: `agent ${agentName}/${instanceKey}, process ${process}`,
       cwd,
-      onOutput: (output) => this.printed({ agent: agentName, instance: instanceKey }, maskOutput(output, mask)),
+      // A change in place may bring other secrets, so the mask is looked up for each output.
+      onOutput: (output) =>
+        this.printed({ agent: agentName, instance: instanceKey }, maskOutput(output, this.#maskFor(agentName))),
     });
     const start: AgentStart = {
       address,
-      agent: keepers?.attach(address, agent, cwd) ?? agent,
+      agent: this.#asRun(address, agent),
       agents: cardsFor(plan, agent),
       connections: connections.get(agentName) ?? [],
       store,
@@ -351,20 +367,6 @@ export class SwarmAgents {
   /** Fails the open requests to this instance: they will get no answer. */
   failRequests(address: AgentAddress, error: FrameError): void {
     this.#events.requestsFailed(address, error);
-  }
-
-  /** Sends the current lists of agents and connections to every process. */
-  tellAgents(): void {
-    const { plan, agents, connections } = this.deps.currentPlan.value;
-    for (const instance of this.instances.all()) {
-      const { agentName } = instance.address;
-      const agent = agents.get(agentName);
-      instance.say({
-        type: 'agents.changed',
-        agents: agent === undefined ? [] : cardsFor(plan, agent),
-        connections: connections.get(agentName) ?? [],
-      });
-    }
   }
 
   /** Logs a line that a child printed, with secrets masked. */

@@ -1,0 +1,49 @@
+import { afterEach, expect, test } from 'bun:test';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../ports/clock.ts';
+import { fakeAgents } from '../../testing/fake-agents.ts';
+import { agentChildren } from '../child/agent-children.ts';
+import { CurrentPlan } from '../plan/current-plan.ts';
+import { processTrials } from './process-trials.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+test('L-01 a trial takes the spare where it fits, has a copy of the states, and leaves nothing behind', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'goondan-trials-'));
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  const { spawn, children, started } = fakeAgents(async () => '');
+  const { value: plan } = new CurrentPlan({
+    name: 'test',
+    agents: [
+      { agentName: 'plain', models: {} },
+      { agentName: 'special', models: {}, environment: { NAME: 'value' } },
+    ],
+  });
+  const { restart } = plan.settings.supervision;
+  const agents = agentChildren({ spawn, runner: 'none', folder, restart, clock: systemClock, spares: 1 });
+  cleanups.push(() => agents.close());
+  agents.warmUp();
+  const trials = processTrials({
+    spawn,
+    clock: systemClock,
+    folder,
+    swarm: { log: () => undefined, printed: () => undefined },
+    startChild: (agent, request) => agents.start(agent, request),
+    statesOf: async (agentName) => ({ counter: agentName }),
+  });
+  const { signal } = new AbortController();
+  const [plain, special] = [...plan.agents.values()];
+  if (plain === undefined || special === undefined) throw new Error('no agents');
+  await trials.agent(special, plan, signal);
+  await trials.agent(plain, plan, signal);
+  expect(started.map(({ start }) => start.states)).toEqual([{ counter: 'special' }, { counter: 'plain' }]);
+  // The spare is the first child. The agent with its own environment cannot use it.
+  expect(started.map(({ child }) => children.indexOf(child))).toEqual([1, 0]);
+  expect(started.every(({ start }) => start.store.stateRoot.startsWith(folder))).toBe(true);
+  expect(readdirSync(folder)).toEqual([]);
+});

@@ -1,0 +1,53 @@
+/** Shows the latest changes of the swarm, part by part, and the refused changes with their reasons (L-05). */
+import type { ChangeReport } from '@goondan/cli/studio';
+import { Problem } from '../problems/problem.tsx';
+import { describeMoment } from '../time/describe-time.ts';
+
+export function SwarmChanges({ changes }: { readonly changes: readonly ChangeReport[] }) {
+  if (changes.length === 0) return null;
+  return (
+    <section>
+      <h2>Changes</h2>
+      <ul className="plain-list changes">
+        {changes.map((change) => (
+          <li key={`${change.at} ${change.message}`}>
+            <span className={`dot ${change.error === undefined ? 'is-running' : 'is-broken'}`} aria-hidden="true" />
+            <Change change={change} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Change({ change: { at, message, agents = [], error } }: { readonly change: ChangeReport }) {
+  if (error !== undefined) {
+    return (
+      <div>
+        Refused <span className="quiet">{describeMoment(at)}</span> Nothing was changed.
+        <Problem error={error} isPast />
+      </div>
+    );
+  }
+  return (
+    <div>
+      {message} <span className="quiet">{describeMoment(at)}</span>
+      {agents.map(({ agent, parts, replaced, renewed = [] }) => (
+        <details key={agent}>
+          <summary>{agent}</summary>
+          <ul className="plain-list">
+            {parts.map(({ identity, fate }) => (
+              <li key={identity}>
+                <span className="quiet">{fate}</span> {identity}
+              </li>
+            ))}
+          </ul>
+          {replaced !== undefined && <p>Its processes are replaced between turns: {replaced}.</p>}
+          {renewed.length > 0 && (
+            <p>Replaced between turns, because the process was changed often: {renewed.join(', ')}.</p>
+          )}
+        </details>
+      ))}
+    </div>
+  );
+}
