@@ -73,6 +73,17 @@ describe("an agent's process", () => {
     expect(told).toContain('cut off');
   });
 
+  test('has ten seconds to exit after it has drained, because a busy machine ends it slowly', async () => {
+    const { clock, child, told } = run();
+    await clock.advance(1);
+    await child.channel.send({ type: 'drained' });
+    child.channel.close();
+    await clock.advance(9_000);
+    expect(told).not.toContain('cut off');
+    await clock.advance(2_000);
+    expect(told).toContain('cut off');
+  });
+
   test('is neither killed for its closed channel nor pinged when it ends', async () => {
     const { clock, child, heard, told } = run();
     await clock.advance(1);

@@ -45,6 +45,12 @@ export interface ProcessListener<Up> {
 /** The time in which a process must exit after its channel was closed. */
 const WITHOUT_CHANNEL_MS = 1_000;
 
+/**
+ * The same after the process has said that it drained. Its work is done, and on a busy machine the exit alone may take
+ * longer than a second.
+ */
+const AFTER_DRAINED_MS = 10_000;
+
 export interface RunningProcess<Down> {
   readonly pid: number;
   say(message: Down | Upkeep): void;
@@ -66,15 +72,19 @@ export function superviseProcess<Down extends { readonly type: string }, Up exte
   let heartbeat = firstHeartbeat;
   let callOff = clock.after(askPolicy().everyMs, look);
   let callOffKill: () => void = () => undefined;
+  let hasDrained = false;
 
   channel.onMessage((message) => {
     if (isPong(message)) heartbeat = answerPing(heartbeat, message.n);
-    else listener.message(message);
+    else {
+      hasDrained ||= message.type === 'drained';
+      listener.message(message);
+    }
   });
   channel.onRefused(({ code, message }) => listener.refused(`${code}: ${message}`));
   // A process that exits also closes its channel. A process that keeps running without a channel cannot be reached.
   channel.onClose(() => {
-    callOffKill = clock.after(WITHOUT_CHANNEL_MS, () => listener.cutOff());
+    callOffKill = clock.after(hasDrained ? AFTER_DRAINED_MS : WITHOUT_CHANNEL_MS, () => listener.cutOff());
   });
   void child.exited.then((exit) => {
     callOff();
