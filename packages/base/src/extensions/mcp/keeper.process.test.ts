@@ -90,8 +90,10 @@ describe('a keeper', () => {
         )
         .then(textOf, (error: unknown) => error),
     );
+    // A caller may have several calls open.
+    const second = callers[1]?.client.callTool('hold', { label: 'second' }, options).then(textOf);
     const { client: observer } = await caller();
-    await until(async () => (await held(observer)).waiting.length === 20);
+    await until(async () => (await held(observer)).waiting.length === 21);
     cancel.abort(new Error('changed my mind'));
     killed.kill('SIGKILL');
     // The server is told of both.
@@ -101,6 +103,7 @@ describe('a keeper', () => {
     const [first, ...others] = await Promise.all(answers);
     expect(first).toMatchObject({ message: 'changed my mind' });
     expect(others).toEqual(others.map((_, index) => `answer to call-${index + 1}`));
+    expect(await second).toBe('answer to second');
     expect(progress).toEqual(progress.map((_, index) => [`progress of call-${index}`]));
   });
 

@@ -47,6 +47,10 @@ async function write({ prompt = 'Count.', mcp = stateful, policy = {}, tools = [
   const modelConfig = { modelRef: 'Model/main' };
   const script = [
     { afterTool: 'files__count', say: '{{result}}' },
+    { afterTool: 'files__hold', call: { tool: 'files__count', args: {} } },
+    { afterTool: 'files__release', say: '{{result}}' },
+    { when: 'hold', call: { tool: 'files__hold', args: { label: 'held' } } },
+    { when: 'release', call: { tool: 'files__release', args: {} } },
     { when: 'count', call: { tool: 'files__count', args: {} } },
     { say: 'nothing' },
   ];
@@ -105,7 +109,13 @@ async function count(instance?: string): Promise<{ readonly calls: number; reado
 }
 
 interface Status {
-  readonly agents: readonly { agent: string; instanceKey: string; pid: number | null; extensions?: JsonObject[] }[];
+  readonly agents: readonly {
+    agent: string;
+    instanceKey: string;
+    pid: number | null;
+    status: string;
+    extensions?: JsonObject[];
+  }[];
   readonly kept?: readonly {
     agent: string;
     extension: string;
@@ -218,6 +228,18 @@ describe('a kept connection', () => {
     expect(await count()).toEqual({ calls: 4, pid: before });
     expect(await keptPids()).toHaveLength(1);
 
+    // A change in the middle of a turn: the next step calls the same server through the changed extension.
+    const shared = { attach: { mode: 'stateful', scope: 'agent' } };
+    await reload({ policy: { maxProcesses: 2 }, argument: 'two', mcp: shared });
+    const turn = send('host', 'hold', 'a');
+    await until(async () => (await status()).agents.some(({ status: each }) => each === 'working'));
+    await reload({ policy: { maxProcesses: 2 }, argument: 'two', mcp: { ...shared, timeouts: { callMs: 40_000 } } });
+    await until(async () => {
+      await send('host', 'release', 'b');
+      return Promise.race([turn.then(() => true), Bun.sleep(200).then(() => false)]);
+    });
+    expect(await turn).toBe(`5 ${before}`);
+
     // A server that dies, and a keeper that dies, are started again.
     expect(await events('keeper.server_restarted')).toBe(0);
     process.kill(before, 'SIGKILL');
@@ -250,6 +272,9 @@ describe('a kept connection', () => {
     await place.run('restart', '--bundle', 'bundle');
     expect((await count('b')).calls).toBe(1);
     expect((await status()).kept).toMatchObject([{ instanceKey: 'b' }]);
+    expect((await place.run('stop', '--bundle', 'bundle')).exitCode).toBe(0);
+    // The swarm itself ends its keepers; the guardian finds none.
+    expect(await events('run.left_over')).toBe(0);
   });
 
   test('L-02 without attach.mode there are as many servers as agent processes, and no keeper', async () => {

@@ -4,11 +4,13 @@
  */
 import {
   type ExtensionApi,
+  type ExtensionToolsApi,
   GoondanError,
   type JsonObject,
   type JsonValue,
   type StepMiddlewareContext,
   type StepResult,
+  type ToolCatalogItem,
   type ToolContext,
   type TurnMiddlewareContext,
   type TurnResult,
@@ -38,7 +40,17 @@ export class McpServer {
   readonly #health: ServerHealth;
   readonly #connection: Connection;
   readonly #offer: ToolOffer;
+  /** The registered tools by name. */
+  readonly #items = new Map<string, ToolCatalogItem>();
+  readonly #tools: ExtensionToolsApi = {
+    register: (item, handler) => {
+      this.api.tools.register(item, handler);
+      this.#items.set(item.name, item);
+    },
+  };
   #bundleFolder = '.';
+  /** True if this part has begun a turn itself. False for a part that was put in place in the middle of its first turn. */
+  #hasBegun = false;
   #sharedTools: readonly string[] = [];
   #hasConnected = false;
   #ending: Promise<void> = Promise.resolve();
@@ -49,7 +61,7 @@ export class McpServer {
     private readonly api: ExtensionApi,
     private readonly deps: ServerDeps,
   ) {
-    const { logger, tools, events } = api;
+    const { logger, events } = api;
     this.#health = new ServerHealth((status) => events.emit('extension.status', status));
     this.#connection = new Connection(name, settings, {
       clock: deps.clock,
@@ -61,7 +73,7 @@ export class McpServer {
     });
     this.#offer = new ToolOffer({
       extension: name,
-      tools,
+      tools: this.#tools,
       names: new ToolNames(name, sharedNames(settings)),
       logger,
       call: (tool, ctx, input) => this.#call(tool, ctx, input),
@@ -70,6 +82,7 @@ export class McpServer {
   }
 
   async aroundTurn(ctx: TurnMiddlewareContext): Promise<TurnResult> {
+    this.#hasBegun = true;
     try {
       await this.#beginTurn(ctx);
       await this.#save();
@@ -82,6 +95,25 @@ export class McpServer {
   }
 
   async aroundStep(ctx: StepMiddlewareContext): Promise<StepResult> {
+    if (this.#hasBegun) return this.#runStep(ctx);
+    await this.#joinTurn(ctx);
+    try {
+      return await this.#runStep(ctx);
+    } finally {
+      // No turn layer of this part sees the end of the turn.
+      if (this.settings.mode === 'stateless') this.#ending = this.#connection.release();
+    }
+  }
+
+  /** Begins in the middle of a turn, because a reload has put this part in place. Its tools are offered at once. */
+  async #joinTurn(ctx: StepMiddlewareContext): Promise<void> {
+    await this.#beginTurn(ctx);
+    const offered = new Set(ctx.toolCatalog.map(({ name }) => name));
+    const missing = [...this.#items.values()].filter(({ name }) => !offered.has(name));
+    if (missing.length > 0) ctx.toolCatalog = [...ctx.toolCatalog, ...missing];
+  }
+
+  async #runStep(ctx: StepMiddlewareContext): Promise<StepResult> {
     // Reads the catalog only when a tool must be hidden, because reading it makes a copy.
     if (this.#offer.hidesAny) ctx.toolCatalog = ctx.toolCatalog.filter(({ name }) => !this.#offer.hides(name));
     const result = await ctx.next();
@@ -95,7 +127,11 @@ export class McpServer {
     await this.#connection.close();
   }
 
-  async #beginTurn({ bundleFolder, workdir, signal }: TurnMiddlewareContext): Promise<void> {
+  async #beginTurn({
+    bundleFolder,
+    workdir,
+    signal,
+  }: Pick<TurnMiddlewareContext, 'bundleFolder' | 'workdir' | 'signal'>): Promise<void> {
     const { required } = this.settings;
     this.#bundleFolder = bundleFolder;
     await this.#ending;
@@ -139,7 +175,7 @@ export class McpServer {
       const deps = {
         extension: this.name,
         settings: this.settings,
-        tools: this.api.tools,
+        tools: this.#tools,
         connection: this.#connection,
       };
       this.#sharedTools = registerSharedTools(deps, abilities);
