@@ -28,6 +28,8 @@ export interface SpanStart {
   readonly spanIds: SpanIds;
   /** The key of the effect, for a model call or a tool call. */
   readonly effect?: string;
+  /** The layer whose context started this chain, for a tool call by a layer. */
+  readonly by?: WatchedLayer | undefined;
   /** The digest of the plan of a turn or step; undefined when the plan is not JSON. */
   readonly plan?: string | undefined;
   /**

@@ -32,7 +32,11 @@ export class TurnKeeper {
    * Opens a chain. `by`: the layer that starts the chain. Returns undefined above the limit and after the end of the
    * turn.
    */
-  open(chain: SpanStart, parent: RunningSpan | undefined, by = parent?.active?.layer): RunningSpan | undefined {
+  open(
+    chain: SpanStart,
+    parent: RunningSpan | undefined,
+    by = parent?.active?.layer ?? chain.by,
+  ): RunningSpan | undefined {
     if (this.isOver) return undefined;
     if (this.count >= MOST_CHAINS) {
       this.chainsMore++;

@@ -7,6 +7,7 @@ import { memoryStore } from '../../../../runtime/src/agent/conversation/memory-s
 import { openScriptedModel } from '../../../../runtime/src/agent/model/scripted/open-scripted-model.ts';
 import { replayTurn } from '../../../../runtime/src/agent/replay/replay-turn.ts';
 import { systemClock } from '../../../../runtime/src/ports/clock.ts';
+import type { ChainRecord } from '../../../../runtime/src/trace/turn-trace.ts';
 import { recordInMemory } from '../../../../runtime/src/testing/record-in-memory.ts';
 import { type Hook, type HookPoint, points } from './hook.ts';
 
@@ -214,7 +215,12 @@ describe('a tool call of a hook', () => {
       hooksExtension(points.map((point) => noting(point, point))),
       sentinel('inner', 'hook'),
     ]);
-    await agent.say('look');
+    const { trace } = await agent.say('look');
+    const callers = (chain: ChainRecord): string[] => [
+      ...(chain.label === 'log__note' ? [chain.by?.extension ?? 'the model'] : []),
+      ...chain.inside.flatMap(callers),
+    ];
+    expect(new Set(trace && callers(trace))).toEqual(new Set(['hooks']));
     expect(new Set(seen)).toEqual(new Set(points));
     expect(seen).toEqual(happened.filter((id) => id !== 'tool'));
     expect(escaped).toEqual([]);

@@ -18,5 +18,5 @@ export function askForLayer(
   const { extension, tier } = layer.layer;
   // Frozen, because the layers of this call and of all calls inside it share the list.
   const callers = Object.freeze([...(outer?.callers ?? []), Object.freeze({ extension, tier })]);
-  return { toolCallId, toolName, input, step, key, message: undefined, callers, outer };
+  return { toolCallId, toolName, input, step, key, message: undefined, callers, by: layer.layer, outer };
 }

@@ -31,6 +31,7 @@ export async function runToolCall(turn: RunningTurn, ask: ToolCallAsk): Promise<
       label: toolName,
       id: toolCallId,
       effect: key,
+      by: ask.by,
       mask: agent.mask,
       spanIds: call.spanIds,
       isRepeated: turn.effects.isRecorded(key),

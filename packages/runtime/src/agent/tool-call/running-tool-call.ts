@@ -1,6 +1,6 @@
 /** One tool call: the request, and its state on the way through the toolCall chain. */
 import type { JsonObject, JsonValue, Message, ToolCaller, ToolCallResult } from '@goondan/types';
-import type { ChainSpan } from '../../trace/layer-span.ts';
+import type { ChainSpan, WatchedLayer } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import type { RunningStep } from '../turn-state/running-turn.ts';
 import type { CallApprovals } from './call-approvals.ts';
@@ -23,6 +23,8 @@ export interface ToolCallAsk {
   readonly message: Message | undefined;
   /** The layers that made this call, outermost first; empty for a call by the model. */
   readonly callers: readonly ToolCaller[];
+  /** The last of these layers, for the trace. */
+  readonly by?: WatchedLayer;
   /** The call whose layer made this call. Undefined for a call by the model, or by a layer of a turn or a step. */
   readonly outer: RunningToolCall | undefined;
 }
