@@ -1,9 +1,9 @@
 // Tests with real agents: `gdn replay` of cancelled turns, and of turns that another process continued.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { cpSync, existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectSwarm } from '@goondan/runtime';
-import type { ReplayReport, TurnTrace } from '@goondan/runtime/history';
+import type { ReplayReport } from '@goondan/runtime/history';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
@@ -150,53 +150,6 @@ describe('gdn replay of a turn that another process continued', () => {
         { how: 'finished', fromStep: 0, divergence: { cause: 'swapped', extension: 'tag', place: ['step 0'] } },
       ],
     });
-  });
-
-  test('L-01 with another plan: says which plan each step had, and replays each run with its own plan', async () => {
-    await writeBundle();
-    await place.serve('bundle');
-    await swarm('send', '--input', 'put');
-    const id = await waiting();
-    await swarm('stop');
-    cpSync(join(place.folder, 'bundle'), join(place.folder, 'before'), { recursive: true });
-    await place.write('bundle', { 'tag.ts': says('step', 'be unkind') });
-    await place.serve('bundle');
-    await swarm('approve', id);
-    await isMarked();
-    await swarm('stop');
-
-    const { stdout: trace } = await place.run('trace', 'last', '--bundle', 'bundle', '--json');
-    const { turnPlans = [] } = (JSON.parse(trace) as { turns: TurnTrace[] }).turns[0] ?? {};
-    const [before = '', after = ''] = turnPlans.map((plan) => plan.slice(0, 8));
-    expect(turnPlans).toHaveLength(2);
-    const alone = await replayJson();
-    expect(alone).toMatchObject({
-      exitCode: 0,
-      runs: [
-        {
-          problem: `it ran turn layers and step 0 with plan ${before}, which cannot be loaded; the bundle now has plan ${after}`,
-        },
-        { how: 'finished', plans: [{ plan: turnPlans[1], turnLayers: true, steps: [0, 1] }], outcome: { others: 0 } },
-      ],
-    });
-    const { stdout, stderr, exitCode } = await gdn('replay', '--also', 'before');
-    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
-    expect(stdout.split('\n').slice(3)).toEqual([
-      expect.stringMatching(new RegExp(`^run 1, .*: 2 layers compared; turn layers and step 0 with plan ${before}$`)),
-      expect.stringMatching(
-        new RegExp(`^run 2, .*: 4 layers compared; turn layers and steps 0 and 1 with plan ${after}$`),
-      ),
-      '',
-      'No divergence: 6 layers behaved as recorded.',
-      '',
-    ]);
-    // The bundle is the first version again, so the run with the result cannot be replayed.
-    await place.write('bundle', { 'tag.ts': says('step', 'be kind') });
-    const refused = await gdn('replay');
-    expect(refused.exitCode).toBe(1);
-    expect(refused.stderr).toMatch(
-      new RegExp(`^E_REPLAY_PLAN: .* it ran turn layers and steps 0 and 1 with plan ${after}, which cannot be loaded`),
-    );
   });
 
   test('after its process was killed between two steps', async () => {
