@@ -199,6 +199,9 @@ describe('a reload', () => {
     const after = await lookAll();
     expect(lives(after)).toEqual(lives(before));
     expect(after.map(({ steps }) => steps.flat())).toEqual(conversations.map(() => ['gate__wait', 'second__wait']));
+    // A conversation that starts now has the old plan, too.
+    const { steps } = await ask({ agent: 'clerk', instanceKey: 'later' });
+    expect(steps.flat()).toEqual(['gate__wait', 'second__wait']);
     const refused = lines.findLast(({ event }) => event === 'swarm.reload_refused');
     expect(refused?.data).toMatchObject({ code: 'E_RELOAD_FAILED', place: { line: expect.any(Number) } });
     expect((await swarm.status()).changes?.[0]).toMatchObject({ error: { code: 'E_RELOAD_FAILED' } });

@@ -51,6 +51,8 @@ export interface FakeAgents {
   onStart: ((child: Child) => void) | undefined;
   /** If set, this function is called when a child is asked to prepare a change, instead of sending `change.ready`. */
   onChange: ((child: Child, message: Extract<ToAgent, { type: 'change.prepare' }>) => void) | undefined;
+  /** If true, a child that is told to swap says nothing, as in the middle of a step. */
+  isSlow: boolean;
   /** The swaps and drops of all children so far. */
   readonly changes: { readonly at: AgentAddress; readonly type: string; readonly change: number }[];
 }
@@ -75,6 +77,7 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
     started,
     onStart: undefined,
     onChange: undefined,
+    isSlow: false,
     changes: [],
   };
   return agents;
@@ -116,7 +119,7 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
         case 'change.swap':
         case 'change.drop':
           agents.changes.push({ at, type: message.type, change: message.change });
-          if (message.type === 'change.drop') return;
+          if (message.type === 'change.drop' || agents.isSlow) return;
           return void say({ type: 'change.swapped', change: message.change });
         case 'ping':
           return void say({ type: 'pong', n: message.n });

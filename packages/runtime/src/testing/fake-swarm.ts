@@ -7,6 +7,7 @@ import type { SwarmPlan } from '../config/swarm-plan.ts';
 import type { SwarmPolicy } from '../config/swarm-policy.ts';
 import { agentChildren } from '../orchestrator/child/agent-children.ts';
 import type { TurnEnd } from '../control/swarm.ts';
+import type { Keepers } from '../orchestrator/keepers/keepers.ts';
 import { CurrentPlan } from '../orchestrator/plan/current-plan.ts';
 import { SwarmAgents } from '../orchestrator/swarm/swarm-agents.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
@@ -46,6 +47,8 @@ export interface FakeSwarmOptions {
   readonly clock?: Clock;
   /** The function that starts the children. When absent, the children are fake agents that use `answer`. */
   readonly spawn?: Spawn;
+  /** The keepers of kept connections; none when absent. */
+  readonly keepers?: Pick<Keepers, 'attach' | 'retain' | 'settle'>;
   /** The models that every agent has. */
   readonly models?: SwarmPlan['agents'][number]['models'];
 }
@@ -86,6 +89,8 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
     clock,
     store: { stateRoot, workspaceId: 'test' },
     startChild: (agent, request) => children.start(agent, request),
+    // The cast is safe: a swarm without resets and deletions calls only these methods of its keepers.
+    ...(options.keepers === undefined ? {} : { keepers: options.keepers as Keepers }),
     log: (line) => void lines.push(line),
     described: () => undefined,
   });

@@ -302,6 +302,41 @@ describe('a change in place', () => {
     expect((await opened.reload(opened.withPrompt('more', 'a'))).agents[0]).not.toHaveProperty('renewed');
   });
 
+  test('L-02 gives a process its keepers with the change, and releases those of another plan when the process has swapped or dropped', async () => {
+    const settled: string[] = [];
+    const opened = await open(undefined, {
+      keepers: {
+        attach: (_at, agent) => ({ ...agent, description: `${agent.systemPrompt} with keepers` }),
+        settle: ({ instanceKey }) => void settled.push(instanceKey),
+        retain: () => undefined,
+      },
+    });
+    await opened.send('a', 'hello');
+    opened.hold();
+    /** Reloads, and lets the process answer. A swap is answered only by `swapped`. */
+    const answer = async (type: 'change.ready' | 'change.failed') => {
+      const count = opened.asked.length;
+      const reload = failure(opened.reload(opened.withPrompt(`prompt ${count}`, 'a')));
+      await until(() => opened.asked.length > count);
+      const asked = opened.asked[count];
+      const error = { code: 'E_EXT_INIT', message: 'no' } as const;
+      const change = asked?.message.change ?? 0;
+      await asked?.child.channel.send(type === 'change.ready' ? { type, change } : { type, change, error });
+      await reload;
+      return asked;
+    };
+    const first = await answer('change.failed');
+    expect(first?.message.plan.description).toBe('prompt 0 with keepers');
+    expect(settled).toEqual(['default']);
+    opened.agents.isSlow = true;
+    const second = await answer('change.ready');
+    await answer('change.failed');
+    // The process still runs the plan before the second change, until it has swapped.
+    expect(settled).toEqual(['default']);
+    await second?.child.channel.send({ type: 'change.swapped', change: second.message.change });
+    await until(() => settled.length === 2);
+  });
+
   test('masks the secrets of the old and of the new plan in the output of a changed process', async () => {
     const opened = await open(undefined, { secrets: ['old-secret-value'] });
     await opened.send('a', 'hello');
