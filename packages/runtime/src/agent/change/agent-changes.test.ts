@@ -411,18 +411,25 @@ describe('a change between turns', () => {
   });
 
   test('waits for the end of a turn that has no further step', async () => {
-    const { tool, reached, release } = gatedWork(0);
-    const { agent, prepare } = await started({ model: steps(1), tools: [tool], policy: { maxStepsPerTurn: 1 } });
+    const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const gate = extension('gate', (api) => {
+      api.pipeline.register('step', async (ctx) => {
+        reached.resolve();
+        await released.promise;
+        return ctx.next();
+      });
+    });
+    const { agent, prepare } = await started({ extensions: [gate] });
     const turn = agent.say('go');
-    await reached;
-    const change = await prepare({ systemPrompt: 'New.', policy: { maxStepsPerTurn: 1 } });
+    await reached.promise;
+    const change = await prepare({ extensions: [gate], systemPrompt: 'New.' });
     const swapped = change.swap();
     await idle();
     expect(agent.agent.parts.plan.systemPrompt).toBeUndefined();
-    release();
+    released.resolve();
     await Promise.all([turn, swapped]);
     expect(agent.agent.parts.plan.systemPrompt).toBe('New.');
-    expect(agent.requests).toHaveLength(1);
+    expect(agent.requests.map(({ messages }) => messages.length)).toEqual([1]);
   });
 
   test('two changes before the end of a step: the newest is in place, and the parts between them are cleaned up', async () => {
@@ -566,6 +573,21 @@ describe('a part that leaves', () => {
     await agent.close();
     expect(said).toEqual(['held registers', 'held leaves']);
     expect(await prepare({}).catch((error: unknown) => error)).toMatchObject({ code: 'E_AGENT_CLOSED' });
+  });
+
+  test('close gives up a change that is being prepared, and cleans up its parts once', async () => {
+    const said: string[] = [];
+    const begun = Promise.withResolvers<void>();
+    const hangs = extension('hangs', () => {
+      begun.resolve();
+      return new Promise(() => undefined);
+    });
+    const { agent, prepare } = await started();
+    const preparing = prepare({ extensions: [noted('held', 'held', said), hangs] });
+    await begun.promise;
+    const [closed, given] = await Promise.all([agent.close(), preparing.catch((error: unknown) => error)]);
+    expect([closed, given]).toMatchObject([undefined, { code: 'E_AGENT_CLOSED' }]);
+    expect(said).toEqual(['held registers', 'held leaves']);
   });
 });
 

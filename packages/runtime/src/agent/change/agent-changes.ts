@@ -56,7 +56,7 @@ export class AgentChanges {
   /** Aborted when the agent ends: a change that is being prepared is given up. */
   readonly #closing = new AbortController();
   /** The parts whose turn layers the running turn uses; undefined when no turn runs. */
-  #turnParts: ReadonlySet<AgentPart> | undefined;
+  #turnParts: readonly AgentPart[] | undefined;
   /** Parts that are cleaned up when the running turn has ended. */
   #untilTurnEnds: AgentPart[] = [];
   #cleaning: Promise<unknown> = Promise.resolve();
@@ -126,7 +126,7 @@ export class AgentChanges {
   }
 
   turnStarts(): void {
-    this.#turnParts = new Set(this.#placed);
+    this.#turnParts = this.#placed;
   }
 
   /** Called when no layer of the turn runs any more. */
@@ -208,7 +208,7 @@ export class AgentChanges {
 
   /** Returns true if the running turn is inside a turn layer of this part. */
   #isInTurn(part: AgentPart): boolean {
-    return this.#turnParts?.has(part) === true && (part.extension?.layers.of('turn').length ?? 0) > 0;
+    return this.#turnParts?.includes(part) === true && (part.extension?.layers.of('turn').length ?? 0) > 0;
   }
 
   /** Cleans up these parts after those of earlier changes. Never rejects. */

@@ -279,7 +279,9 @@ describe('starting', () => {
 
   test('an uncaught error while it starts is a failed start', async () => {
     const agent = launch();
-    const hanging = extension(`export const register = () => new Promise(() => undefined);`);
+    const hanging = extension(
+      `export const register = (api) => (api.logger.info('begins'), new Promise(() => undefined));`,
+    );
     await agent.send({ type: 'start', plan: plan({ extensions: [hanging] }) });
     await Bun.sleep(20);
     agent.throwUncaught('just a text');
@@ -289,7 +291,9 @@ describe('starting', () => {
 
   test('a failed start holds no secret: not in its suggestion, and no header for the collector', async () => {
     const agent = launch();
-    const hanging = extension(`export const register = () => new Promise(() => undefined);`);
+    const hanging = extension(
+      `export const register = (api) => (api.logger.info('begins'), new Promise(() => undefined));`,
+    );
     const headers = { authorization: 'Bearer swordfish' };
     const telemetry = { endpoint: 'http://localhost:1/', headers, timeoutMs: 1, resource: {}, hasContent: false };
     const start = plan({ extensions: [hanging], secrets: ['hunter2-hunter2'] });
@@ -1053,8 +1057,11 @@ describe('a change', () => {
 
   test('that is dropped while it is prepared is given up: nothing is reported, and the next one is prepared', async () => {
     const agent = await ready();
-    const hanging = extension(`export const register = () => new Promise(() => undefined);`);
+    const hanging = extension(
+      `export const register = (api) => (api.logger.info('begins'), new Promise(() => undefined));`,
+    );
     await agent.send({ type: 'change.prepare', change: 1, plan: wanted({ extensions: [hanging] }) });
+    await until(() => agent.lines().some(({ message }) => message === 'begins'));
     await agent.send({ type: 'change.drop', change: 1 });
     await agent.send({ type: 'change.prepare', change: 2, plan: wanted({ systemPrompt: 'New.' }) });
     expect(await agent.first('change.ready')).toEqual({ type: 'change.ready', change: 2 });
