@@ -152,6 +152,36 @@ describe('a change in the middle of a turn', () => {
     expect((await turn).text).toBe('Done.');
   });
 
+  test('L-01 an earlier turn that was given up does not swap a change inside a step of the running turn', async () => {
+    const hung = Promise.withResolvers<void>();
+    const { tool, reached, release } = gatedWork(1);
+    let isFirst = true;
+    const hangs = extension('hangs', (api) => {
+      api.pipeline.register('step', async (ctx) => {
+        const result = await ctx.next();
+        if (!isFirst) return result;
+        isFirst = false;
+        cancel.abort();
+        await hung.promise;
+        return result;
+      });
+    });
+    const cancel = new AbortController();
+    const policy = { unwindMs: 1 };
+    const { agent, prepare } = await started({ model: steps(1), tools: [tool], extensions: [hangs], policy });
+    await agent.say('give up', { signal: cancel.signal });
+    const turn = agent.say('go');
+    await reached;
+    const change = await prepare({ systemPrompt: 'New.' });
+    const swapped = change.swap();
+    hung.resolve();
+    await idle();
+    expect(agent.agent.parts.plan.systemPrompt).toBeUndefined();
+    release();
+    await Promise.all([turn, swapped]);
+    expect(agent.requests.at(-1)?.messages[0]?.content).toBe('New.');
+  });
+
   test('prompt, model, params, policy and the config of a tool count from the next step', async () => {
     const { tool, reached, release } = gatedWork(0);
     const seen: unknown[] = [];
@@ -389,6 +419,33 @@ describe('a held part', () => {
     await until(() => said.length > 0);
     expect(said).toEqual(['cleaned up']);
     expect(agent.agent.parts.states.snapshot()).toEqual({});
+  });
+
+  test('that registers while another held part is cleaned up is cleaned up too', async () => {
+    const [gate, cleaning, cleaned] = [1, 2, 3].map(() => Promise.withResolvers<void>());
+    const said: string[] = [];
+    const first = extension('first', () => async () => {
+      cleaning?.resolve();
+      await cleaned?.promise;
+    });
+    const slow = extension('slow', async () => {
+      await gate?.promise;
+      said.push('registered');
+      return () => void said.push('cleaned up');
+    });
+    const { agent, wanted } = await started();
+    const abort = new AbortController();
+    const preparing = agent.agent.prepare(wanted({ extensions: [first, slow] }), abort.signal);
+    await idle();
+    abort.abort(new GoondanError('E_RELOAD_FAILED', 'Too slow.'));
+    await cleaning?.promise;
+    gate?.resolve();
+    await until(() => said.length > 0);
+    await idle();
+    cleaned?.resolve();
+    expect(await preparing.catch((error: unknown) => error)).toMatchObject({ message: 'Too slow.' });
+    await idle();
+    expect(said).toEqual(['registered', 'cleaned up']);
   });
 });
 

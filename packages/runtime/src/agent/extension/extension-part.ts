@@ -76,7 +76,7 @@ export class ExtensionPart {
   /** Called when `register` has settled. */
   registered(cleanups: readonly Cleanup[]): void {
     this.#cleanups = cleanups;
-    if (this.stage === 'gone') this.deps.onLate(this);
+    this.#tellLate();
   }
 
   registerTool(item: unknown, handler: unknown): void {
@@ -142,6 +142,12 @@ export class ExtensionPart {
     this.#ownState = undefined;
     this.#heldEmits = [];
     this.#unsubscribe();
+    this.#tellLate();
+  }
+
+  /** A part may finish to register while its change is dropped, or later. */
+  #tellLate(): void {
+    if (this.stage === 'gone' && this.#cleanups.length > 0) this.deps.onLate(this);
   }
 
   #setState(value: JsonValue): void {

@@ -14,8 +14,9 @@ import { addUsage, refuseWhenOver, type RunningTurn, type RunningStep } from '..
 export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
   const progress = progressOf(turn);
   while (progress.needsStep) {
-    takeChange(turn);
+    // A turn that was given up must not change the plan inside a step of the next turn.
     refuseWhenOver(turn);
+    takeChange(turn);
     refuseTooManyTokens(turn);
     if (turn.stepCount >= turn.agent.plan.policy.maxStepsPerTurn) return finish(turn, 'max_steps', progress);
     const outcome = await tryStep(turn, progress);
