@@ -153,13 +153,26 @@ describe('gdn run --input', () => {
     expect(exitCode).toBe(130);
   });
 
-  test('SIGINT without a terminal: the object shows the cancel, exit 130', async () => {
-    await place.write('bundle', { 'goondan.yaml': sampleBundle(slow) });
+  test('SIGINT without a terminal: the object shows the cancel, exit 130; the agent cleans up before it ends', async () => {
+    const mark = join(place.folder, 'clean');
+    await place.write('bundle', {
+      'goondan.yaml': sampleBundle({
+        ...slow,
+        agent: 'extensions: [Extension/tidy]',
+        more: 'kind: Extension\nmetadata: { name: tidy }\nspec: { entry: ./tidy.ts }',
+      }),
+      'tidy.ts': `import { writeFileSync } from 'node:fs';
+        export const register = () => async () => {
+          await Bun.sleep(300);
+          writeFileSync(${JSON.stringify(mark)}, '');
+        };`,
+    });
     const child = place.start('run', 'bundle', '--trust', '--input', 'Hello', '--json');
     await until(() => place.processes().some((line) => line.includes('agent-runner')) && isAnyInboxFilled());
     child.kill('SIGINT');
     expect(JSON.parse(await child.stdout.text())).toMatchObject({ error: { code: 'E_CANCELLED' } });
     expect(await child.exited).toBe(130);
+    expect(existsSync(mark)).toBe(true);
 
     function isAnyInboxFilled(): boolean {
       const inboxes = new Bun.Glob('workspaces/*/instances/*/inbox.jsonl').scanSync(place.stateRoot);

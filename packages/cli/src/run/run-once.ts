@@ -15,6 +15,12 @@ import { type PreparedRun, startRun } from './prepare-run.ts';
 
 const LOOK_MS = 25;
 
+/**
+ * The grace after Ctrl-C. The turn is cancelled then, but its agent has yet to write the trace and to clean up. Turns of
+ * other agents are left to the next run.
+ */
+const CANCELLED_GRACE_MS = 2_000;
+
 /** **Errors** — those of `prepareRun`, `startRun` and `ask`. */
 export async function runOnce(
   run: PreparedRun,
@@ -58,7 +64,7 @@ async function runAlone(
       return signal.aborted ? exitCodes.interrupted : code;
     });
   } finally {
-    await control.stop(signal.aborted ? { graceMs: 0 } : {});
+    await control.stop(signal.aborted ? { graceMs: CANCELLED_GRACE_MS } : {});
   }
 }
 
