@@ -61,7 +61,7 @@ test('a change records the draws of its extensions, and a dropped one leaves the
     extensions: [dice(version)],
   });
   const draws = new RegisterDraws();
-  const drewNow = () => agent.extensionParts.map(({ scope }) => scope && draws.of(scope));
+  const drewNow = (): unknown => agent.extensionParts.map(({ scope }) => scope && draws.of(scope));
   const global = globalThis as { drawnByHeld?: number; drawnLater?: number; whileHeldRegisters?: () => Promise<void> };
   write(1);
   const drawScopeFor = (extension: string) => draws.scopeFor(extension);
@@ -70,7 +70,7 @@ test('a change records the draws of its extensions, and a dropped one leaves the
     ['random', global.drawnByHeld],
     ['random', global.drawnLater],
   ];
-  expect<unknown>(drewNow()).toEqual([first]);
+  expect(drewNow()).toEqual([first]);
   const turn = agent.handle(
     {
       id: 'e',
@@ -93,14 +93,14 @@ test('a change records the draws of its extensions, and a dropped one leaves the
   await turn;
   expect(draws.of('dice')).toHaveLength(2);
   await dropped.drop();
-  expect<unknown>(drewNow()).toEqual([first]);
+  expect(drewNow()).toEqual([first]);
   await (await agent.prepare(plan(3))).swap();
-  expect<unknown>(drewNow()).toEqual([
+  expect(drewNow()).toEqual([
     [
       ['random', global.drawnByHeld],
       ['random', global.drawnLater],
     ],
   ]);
-  expect<unknown>(drewNow()).not.toEqual([first]);
+  expect(drewNow()).not.toEqual([first]);
   await agent.close();
 });
