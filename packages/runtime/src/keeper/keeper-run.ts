@@ -37,6 +37,7 @@ export class KeeperRun {
   /** The promise of the cleanup, which the keeper's function returned. */
   #keeping: Promise<Cleanup> | undefined;
   #ending: Promise<void> | undefined;
+  #exitCode = 0;
   #hasExited = false;
 
   constructor(private readonly deps: KeeperDeps) {}
@@ -44,7 +45,7 @@ export class KeeperRun {
   /** Starts to handle messages. */
   begin(): void {
     const { channel } = this.deps;
-    channel.onClose(() => this.#exit(0));
+    channel.onClose(() => this.#exit());
     channel.onMessage((message) => this.#hear(message));
   }
 
@@ -122,15 +123,16 @@ export class KeeperRun {
 
   async #end(code: number, lastWord: FromKeeper): Promise<void> {
     const { channel, clock } = this.deps;
+    this.#exitCode = code;
     this.#tell(lastWord);
     await waitAtMost(clock, LAST_WORDS_MS, channel.closeAfterFlush());
-    this.#exit(code);
+    this.#exit();
   }
 
-  #exit(code: number): void {
+  #exit(): void {
     if (this.#hasExited) return;
     this.#hasExited = true;
-    this.deps.exit(code);
+    this.deps.exit(this.#exitCode);
   }
 
   /** Sends a log line. The line does not name the agent, because the orchestrator knows the owner of the channel. */

@@ -251,7 +251,9 @@ describe('a kept connection', () => {
     expect(await events('keeper.exited')).toBe(1);
     await begins('the death of the keeper');
 
-    // A removed extension, here of all conversations, ends it.
+    // A removed extension ends it, also while no process of the agent runs.
+    await place.run('restart', '--bundle', 'bundle');
+    expect((await status()).agents.filter(({ agent }) => agent === 'host')).toEqual([]);
     await reload({ policy, extensions: [logging] });
     await until(() => !isAlive(before));
     expect((await status()).kept).toBeUndefined();

@@ -68,6 +68,14 @@ test('L-02 one keeper for each conversation, with the environment of the agent; 
   expect(attach('a')?.socket).toBe('/run/k1.sock');
   expect(kept().map(({ instanceKey }) => instanceKey)).toEqual(['a', 'b']);
   expect(fake.children.map(({ request }) => request.environment)).toEqual([{ TOKEN: 'canary' }, { TOKEN: 'canary' }]);
+  // A secret is in the environment and in the first message, never in an argument.
+  const visible = fake.children.map(({ request: { name, runner, frameFolder, args } }) => [
+    name,
+    runner,
+    frameFolder,
+    args,
+  ]);
+  expect(JSON.stringify(visible)).not.toContain('canary');
   await keepers.drain(0);
 });
 
