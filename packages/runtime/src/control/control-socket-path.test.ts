@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { controlSocketPath } from './control-socket-path.ts';
+import { controlSocketPath, keeperSocketPath } from './control-socket-path.ts';
 
 const environment = { runtimeFolder: '/run/user/1000', temporaryFolder: '/tmp', userId: 1000 };
 const deep = `/home/me/${'deep/'.repeat(20)}workspaces/team`;
@@ -47,6 +47,10 @@ describe('the place of the control socket', () => {
         expect(Buffer.byteLength(path)).toBeLessThanOrEqual(100);
         expect(controlSocketPath(`${root}/${id}`, id, places)).toBe(path);
         expect(controlSocketPath(`${root}/x/${id}`, id, places)).not.toBe(path);
+        const kept = keeperSocketPath(`${root}/${id}/run`, userId, places);
+        expect(Buffer.byteLength(kept)).toBeLessThanOrEqual(100);
+        expect(keeperSocketPath(`${root}/${id}/run`, userId + 1, places)).not.toBe(kept);
+        expect(keeperSocketPath(`${root}/x/${id}/run`, userId, places)).not.toBe(kept);
       }),
     );
   });

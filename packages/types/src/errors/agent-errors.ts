@@ -115,7 +115,7 @@ export const agentErrors = {
   E_MCP_KEPT: {
     meaning: 'The swarm already keeps as many MCP connections as `policy.maxKept` allows.',
     suggestion:
-      'Raise `policy.maxKept` of the swarm, share a connection with `attach: { scope: agent }`, or delete conversations that are no longer needed. Then restart the conversation with `gdn restart`.',
+      'Raise `policy.maxKept` of the swarm, share a connection with `scope: agent`, or delete conversations that are no longer needed. Then restart the conversation with `gdn restart`.',
   },
   E_MCP_TIMEOUT: {
     meaning: 'An MCP server did not answer in time.',

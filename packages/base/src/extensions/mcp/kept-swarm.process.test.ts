@@ -6,10 +6,9 @@ import { sampleStep } from '../../../../../test/samples.ts';
 import { GdnPlace } from '../../../../cli/src/testing/gdn-place.ts';
 import { isAlive, until } from './testing/server-place.ts';
 
-setDefaultTimeout(300_000);
-
 const program = join(import.meta.dir, 'testing', 'counting-server.ts');
 const isProof = sampleStep === 1;
+setDefaultTimeout(isProof ? 1_800_000 : 300_000);
 
 let place: GdnPlace;
 beforeEach(() => {
