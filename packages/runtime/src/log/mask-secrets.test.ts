@@ -6,7 +6,7 @@ import { inspect } from 'node:util';
 import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { anyText } from '../../../../test/any-text.ts';
-import { maskJson, maskSecrets, maskTexts } from './mask-secrets.ts';
+import { growingMask, maskBeginning, maskJson, maskSecrets, maskTexts } from './mask-secrets.ts';
 import { FormSearch } from './form-search.ts';
 import { MaskedStream } from './masked-stream.ts';
 import { formsOfSecrets, SHORTEST_SECRET } from './secret-forms.ts';
@@ -315,5 +315,29 @@ describe('the mask of a JSON value', () => {
     const masked = maskJson(other, maskSecrets(['sk-live-12345']));
     expect(masked).toEqual({ list: [{ text: '***' }], same: value });
     expect(other.list[0]?.text).toBe('sk-live-12345');
+  });
+});
+
+describe('a growing mask', () => {
+  const [old, fresh] = ['old-secret-0123', 'new-secret-0123'];
+
+  test('T-14 masks the secrets that it gets later, and never forgets one', () => {
+    const mask = growingMask([]);
+    expect([mask.isEmpty, mask(old), maskJson({ old }, mask)]).toEqual([true, old, { old }]);
+    mask.add([old]);
+    mask.add([fresh]);
+    expect(mask.isEmpty).not.toBe(true);
+    expect(mask(`${old} ${fresh}`)).toBe('*** ***');
+    expect(maskJson({ key: [old, fresh] }, mask)).toEqual({ key: ['***', '***'] });
+    expect(maskBeginning(`x ${fresh.slice(0, 10)}`, mask)).toBe('x ');
+  });
+
+  test('keeps its search until it gets a new secret', () => {
+    const mask = growingMask([old]);
+    const search = mask.search();
+    mask.add([old]);
+    expect(mask.search()).toBe(search);
+    mask.add([fresh]);
+    expect(mask.search()).not.toBe(search);
   });
 });

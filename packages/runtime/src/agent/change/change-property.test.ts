@@ -160,7 +160,7 @@ async function checkChain(first: Wanted, steps: readonly Step[]): Promise<void> 
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await Bun.sleep(0);
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 describe('a change of a running agent', () => {

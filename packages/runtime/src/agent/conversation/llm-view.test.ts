@@ -254,4 +254,18 @@ describe('messages lent to a model call', () => {
     expect(await view.lend(async (lent) => lent)).toBe(first);
     expect(content(first)).toEqual(['a', 'b']);
   });
+
+  test('another system prompt counts from the next call on, and does not touch the running one', async () => {
+    const list = MessageList.of([says('a'), asks('b', 'call'), answers('c', 'call')]);
+    const view = new LlmView(list, undefined);
+    await view.lend(async (lent) => {
+      view.changeSystemPrompt('Be brief.');
+      expect(view.messages()).toHaveLength(4);
+      expect(lent).toHaveLength(3);
+    });
+    list.apply({ type: 'append', message: says('d') }, undefined);
+    expect(content(view.messages())[0]).toBe('Be brief.');
+    view.changeSystemPrompt(undefined);
+    expect(view.messages()).toEqual(new LlmView(list, undefined).messages());
+  });
 });

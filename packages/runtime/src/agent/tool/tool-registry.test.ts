@@ -163,3 +163,51 @@ describe('the tools of an agent', () => {
     ]);
   });
 });
+
+describe('the registry of an agent', () => {
+  const part = (extension: string, ...names: string[]) => {
+    const registry = new ToolRegistry();
+    for (const name of names) registry.register(extension, item(name, { description: extension }), handler);
+    return registry;
+  };
+  const shownBy = (registry: ToolRegistry) => registry.items().map(({ name, description }) => [name, description]);
+
+  test('shows the tools of its parts in order, and no others', () => {
+    const agent = new ToolRegistry();
+    const [a, b] = [part('a', 'a__x'), part('b', 'b__x')];
+    agent.show([a, b]);
+    const before = agent.items();
+    expect(agent.items()).toBe(before);
+    b.register('b', item('b__late'), handler);
+    expect(agent.items().map(({ name }) => name)).toEqual(['a__x', 'b__x', 'b__late']);
+    agent.show([b]);
+    expect(agent.get('a__x')).toBeUndefined();
+    const shown = agent.items();
+    // A part that is not shown any more changes nothing.
+    a.register('a', item('a__late'), handler);
+    expect(agent.items()).toBe(shown);
+  });
+
+  test('of two tools with one name, shows the one of the later part at the position of the first', () => {
+    const agent = new ToolRegistry();
+    agent.show([part('a', 'x__y', 'a__x'), part('b', 'x__y')]);
+    expect(shownBy(agent)).toEqual([
+      ['x__y', 'b'],
+      ['a__x', 'a'],
+    ]);
+  });
+
+  test('X-09 shows the declared one of two tools with one name, whatever their order', () => {
+    const agent = new ToolRegistry();
+    const plan = new ToolRegistry();
+    plan.declare(declared('x__y'));
+    for (const parts of [
+      [plan, part('a', 'x__y')],
+      [part('a', 'x__y'), plan],
+    ]) {
+      agent.show(parts);
+      expect(shownBy(agent)).toEqual([['x__y', 'A tool.']]);
+      expect(agent.isDeclaredTool('x__y')).toBe(true);
+    }
+  });
+});
