@@ -45,10 +45,8 @@ function runTests(command, ...extra) {
   // The child does not get a developer's certificates. No test needs them, and each Node process would take 50 ms to
   // read them.
   const { NODE_EXTRA_CA_CERTS: _certificates, ...inherited } = process.env;
-  // JavaScriptCore's last compiler pays off in programs that run for minutes. In test files, which are loaded anew each
-  // time, it takes more processor time than it saves.
   // The TypeScript compiler, a Go program, collects no garbage before it uses a gigabyte.
-  const env = { BUN_JSC_useFTLJIT: '0', GOGC: 'off', GOMEMLIMIT: '1GiB', ...inherited };
+  const env = { GOGC: 'off', GOMEMLIMIT: '1GiB', ...inherited };
   const report = join(tmpdir(), `gdn-junit-${randomUUID()}.xml`);
   const reporter = ['--reporter=junit', `--reporter-outfile=${report}`];
   const child = spawn(bun, ['test', ...flags, notOurs, ...reporter, ...extra], {
