@@ -26,7 +26,13 @@ async function open(answer: FakeAnswer = async ({ event }) => event.input ?? '',
   const { agents, swarm, currentPlan } = opened;
   // This fakes only the method of the connections that is used here.
   const connections = { replace: () => undefined } as Pick<Connections, 'replace'> as Connections;
-  const trials: Trials = { agent: async () => undefined, connection: async () => undefined };
+  /** The agents that were tried, with the names of their tools. */
+  const tried: string[] = [];
+  const trials: Trials = {
+    agent: async ({ agentName, tools = [] }) =>
+      void tried.push([agentName, ...tools.map(({ name }) => name)].join(' ')),
+    connection: async () => undefined,
+  };
   const { plan } = currentPlan.value;
   let wanted = plan;
   const reloader = swarmReloader({ currentPlan, swarm, connections, trials, clock: systemClock }, async () => wanted);
@@ -38,6 +44,7 @@ async function open(answer: FakeAnswer = async ({ event }) => event.input ?? '',
     ...opened,
     reloader,
     asked,
+    tried,
     /** Lets processes wait for `ready` and the other functions of the test when they are asked to prepare. */
     hold() {
       agents.onChange = (child, message) => {
@@ -55,6 +62,13 @@ async function open(answer: FakeAnswer = async ({ event }) => event.input ?? '',
     withPrompt: (systemPrompt: string, ...names: string[]): SwarmPlan => ({
       ...plan,
       agents: plan.agents.map((agent) => (names.includes(agent.agentName) ? { ...agent, systemPrompt } : agent)),
+    }),
+    withTools: (...names: string[]): SwarmPlan => ({
+      ...plan,
+      agents: plan.agents.map((agent) => ({
+        ...agent,
+        tools: names.map((name) => ({ name, exports: [], root: '/', entry: './tool.ts' })),
+      })),
     }),
     promptsOf: (agentName: string) =>
       agents.started.filter(({ at }) => at.agentName === agentName).map(({ start }) => start.agent.systemPrompt),
@@ -92,6 +106,15 @@ describe('a change in place', () => {
     for (const instanceKey of ['one', 'two', 'three']) await opened.send('a', 'again', { instanceKey });
     expect(opened.promptsOf('a')).toEqual([undefined, undefined, 'new']);
     expect(opened.promptsOf('b')).toHaveLength(1);
+  });
+
+  test('D-06 is tried with all parts of an agent that has no process to check them together', async () => {
+    const opened = await open();
+    await opened.send('b', 'hello');
+    await opened.reload(opened.withTools('kept'));
+    opened.tried.splice(0);
+    await opened.reload(opened.withTools('kept', 'new'));
+    expect(opened.tried.filter((each) => /^[ab] /.test(each))).toEqual(['a kept new', 'b new']);
   });
 
   test('L-05 is an event with its parts, and is listed with the refused ones', async () => {

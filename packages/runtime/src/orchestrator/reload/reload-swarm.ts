@@ -12,7 +12,7 @@ import { copyJsonObject } from '../../json/copy-json.ts';
 import { unlessAborted } from '../../ports/unless-aborted.ts';
 import { describeProblem } from '../supervision/describe-problem.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { applyPlan, comparePlans, type ReloadDeps } from './apply-plan.ts';
+import { applyPlan, comparePlans, type PlanChanges, type ReloadDeps } from './apply-plan.ts';
 import { type Trials, tryChanges } from './try-changes.ts';
 
 export interface ReloaderDeps extends ReloadDeps {
@@ -62,7 +62,8 @@ async function reloadOnce(
     // Rejects when the signal aborts first: reading may take any time, and the end of the swarm does not wait for it.
     const wanted = await unlessAborted(readWanted(deps, read), signal);
     const next = currentPlan.preview(wanted);
-    await tryChanges(comparePlans(currentPlan.value, next), next, trials, signal, (identity) =>
+    const changes = comparePlans(currentPlan.value, next);
+    await tryChanges({ ...changes, agents: inProcesses(changes, swarm) }, next, trials, signal, (identity) =>
       swarm.report('debug', 'swarm.reload_progress', `Tries ${identity} …`),
     );
     signal.throwIfAborted();
@@ -84,6 +85,13 @@ async function reloadOnce(
     });
     throw error;
   }
+}
+
+/** Returns the changes of the agents that have a process now. */
+function inProcesses({ agents }: PlanChanges, { instances }: ReloadDeps['swarm']): PlanChanges['agents'] {
+  const running = [...instances.all()].filter(({ hasProcess }) => hasProcess);
+  const names = new Set(running.map(({ address }) => address.agentName));
+  return new Map([...agents].filter(([agentName]) => names.has(agentName)));
 }
 
 function hasChanges({ changed, added, removed }: ReloadResult): boolean {

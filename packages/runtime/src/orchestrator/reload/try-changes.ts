@@ -3,7 +3,8 @@
  *
  * Invariants:
  * 1. Every new or changed agent and connection is tried, whether or not it has a process at the moment.
- * 2. Of an agent that changes in place, only the new and changed parts are loaded. Of any other agent, all parts are.
+ * 2. Of an agent that changes in its running processes, only the new and changed parts are loaded. Of any other agent,
+ *    all parts are, because no process would load the new parts beside the retained ones before the plan is in force.
  * 3. One trial runs at a time, in addition to `policy.maxProcesses`; each has the time limit of a normal start.
  * 4. When `tryChanges` settles, no trial is running, and none begins after a failure.
  */
@@ -24,7 +25,7 @@ export interface Trials {
 }
 
 /**
- * Runs the trials. `onTrial` is called with the identity of each part before its trial.
+ * Runs the trials. `agents`: the changes of the agents that have a process. `onTrial` is called with the identity of each part before its trial.
  *
  * **Errors** — `E_RELOAD_FAILED`, naming the part and the reason, unless `signal` ended the trials.
  */
@@ -68,7 +69,7 @@ function partsToTry(
   ];
 }
 
-/** Returns the agent with the parts that are loaded on trial (invariant 2). `change` is absent for a new agent. */
+/** Returns the agent with the parts that are loaded on trial (invariant 2). `change` is absent for a new agent, and without a process. */
 function partsOnTrial(agent: DeclaredAgent, change: AgentReconcile | undefined): DeclaredAgent {
   if (change === undefined || change.replaces !== undefined) return agent;
   const { tools = [], extensions = [] } = agent;
