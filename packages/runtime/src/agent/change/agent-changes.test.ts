@@ -217,6 +217,46 @@ describe('a change in the middle of a turn', () => {
     expect(agent.agent.parts.plan.modelRef).toBe('Model/other');
   });
 
+  test.each([
+    ['longer', 1_000, 5_000],
+    ['shorter', 5_000, 1_000],
+  ])('a %s time limit of turns counts from the next step, and from the start of the turn', async (_, old, wanted) => {
+    const clock = manualClock();
+    const gates = [1, 2].map(() => ({
+      reached: Promise.withResolvers<void>(),
+      released: Promise.withResolvers<void>(),
+    }));
+    const [first, second] = gates;
+    let calls = 0;
+    const tool = {
+      name: 'work',
+      exports: [{ name: 'run', description: 'Works.' }],
+      handlers: {
+        async run() {
+          const gate = gates[calls++];
+          gate?.reached.resolve();
+          await gate?.released.promise;
+          return 'done';
+        },
+      },
+    };
+    const limits = (turnTimeoutMs: number) => ({ turnTimeoutMs, toolTimeoutMs: 9_000, unwindMs: 0 });
+    const { agent, prepare } = await started({ model: steps(2), tools: [tool], policy: limits(old), clock });
+    const turn = agent.say('go');
+    await first?.reached.promise;
+    await clock.advance(900);
+    const swapped = (await prepare({ policy: limits(wanted) })).swap();
+    first?.released.resolve();
+    await Promise.all([swapped, second?.reached.promise]);
+    await clock.advance(wanted - 901);
+    let isOver = false;
+    void turn.then(() => (isOver = true));
+    await idle();
+    expect(isOver).toBe(false);
+    await clock.advance(1);
+    expect((await turn).result.error?.message).toContain(`${wanted} ms`);
+  });
+
   test('the turn sees the new ctx.runtime and the new tools, and keeps its conversation', async () => {
     const { tool, reached, release } = gatedWork(0);
     const views: unknown[] = [];

@@ -12,6 +12,7 @@ import {
   type ToolCallResult,
   type Turn,
 } from '@goondan/types';
+import type { TurnPolicy } from '../../config/turn-policy.ts';
 import type { ChainSpan, TurnObserver } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import type { Conversation, Survivor } from '../conversation/conversation.ts';
@@ -66,6 +67,8 @@ export interface RunningTurn {
   /** The clock for every deadline inside the turn; paused while the turn waits for a person. */
   readonly clock: TurnClock;
   readonly signal: AbortSignal;
+  /** Takes the time limits of another policy for the rest of the turn. */
+  readonly changeLimits: (policy: TurnPolicy) => void;
   readonly usage: TokenUsage;
 }
 

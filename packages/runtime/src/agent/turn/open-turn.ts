@@ -22,7 +22,7 @@ export async function openTurn(
   agent: AgentParts,
   event: AgentEvent,
   options: TurnOptions,
-  bounds: Pick<RunningTurn, 'clock' | 'signal'>,
+  bounds: Pick<RunningTurn, 'clock' | 'signal' | 'changeLimits'>,
 ): Promise<{ readonly turn: RunningTurn; readonly base: OpenTurn } | { readonly finished: TurnOutcome }> {
   const turnId = turnIdOf(event.id);
   const opened = await agent.store.open(agent.address, turnId);

@@ -42,6 +42,7 @@ function takeChange(turn: RunningTurn): void {
   if (!agent.changeBetweenSteps()) return;
   turn.conversation.changeSystemPrompt(agent.plan.systemPrompt);
   turn.deltas.changed();
+  turn.changeLimits(agent.plan.policy);
   turn.runtime = undefined;
 }
 

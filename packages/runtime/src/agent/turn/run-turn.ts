@@ -58,7 +58,8 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
   const deadline = new TurnDeadline({ turn: clock, world: agent.clock }, agent.plan.policy, options.signal);
   try {
     await agent.saveStates.beginTurn();
-    const opened = await openTurn(agent, event, options, { clock, signal: deadline.signal });
+    const { signal } = deadline;
+    const opened = await openTurn(agent, event, options, { clock, signal, changeLimits: (to) => deadline.change(to) });
     if ('finished' in opened) return opened.finished;
     const { turn, base } = opened;
     const startedAt = agent.clock.elapsed();

@@ -11,6 +11,7 @@ export class TurnDeadline {
   /** The abort signal for model calls, tools and layers. */
   readonly signal = this.controller.signal;
   private readonly abandoned = Promise.withResolvers<never>();
+  private readonly startedAt: number;
   private callOff: () => void;
   /** Called when the turn is aborted while the chain runs, before any other listener. */
   onAbort: ((reason: Error) => void) | undefined = undefined;
@@ -22,11 +23,11 @@ export class TurnDeadline {
 
   constructor(
     private readonly clocks: { readonly turn: Clock; readonly world: Clock },
-    private readonly policy: TurnPolicy,
+    private policy: TurnPolicy,
     private readonly cancel: AbortSignal | undefined,
   ) {
-    const late = () => new GoondanError('E_TURN_TIMEOUT', `The turn ran longer than ${policy.turnTimeoutMs} ms.`);
-    this.callOff = clocks.turn.after(policy.turnTimeoutMs, () => this.abort(late()));
+    this.startedAt = clocks.turn.elapsed();
+    this.callOff = this.waitUntilLate();
     // Prevents an unhandled rejection: once the turn has ended, nothing awaits this promise.
     this.abandoned.promise.catch(() => undefined);
     if (cancel?.aborted) this.onCancel();
@@ -49,9 +50,26 @@ export class TurnDeadline {
     }
   }
 
+  /** Takes the limits of another policy. The time since the start of the turn counts. */
+  change(policy: TurnPolicy): void {
+    const isSame = policy.turnTimeoutMs === this.policy.turnTimeoutMs;
+    this.policy = policy;
+    if (isSame || this.signal.aborted) return;
+    this.callOff();
+    this.callOff = this.waitUntilLate();
+  }
+
   over(): void {
     this.callOff();
     this.cancel?.removeEventListener('abort', this.onCancel);
+  }
+
+  private waitUntilLate(): () => void {
+    const { turn } = this.clocks;
+    const { turnTimeoutMs } = this.policy;
+    const late = () => new GoondanError('E_TURN_TIMEOUT', `The turn ran longer than ${turnTimeoutMs} ms.`);
+    const restMs = Math.max(0, turnTimeoutMs - (turn.elapsed() - this.startedAt));
+    return turn.after(restMs, () => this.abort(late()));
   }
 
   private abort(reason: GoondanError): void {
