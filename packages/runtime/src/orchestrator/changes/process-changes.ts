@@ -63,6 +63,8 @@ export class ProcessChanges implements SwarmListener {
   #round: ChangeRound = openRound([]);
   /** The change that each process was told to swap to and has not swapped to yet, by the key of its instance. */
   readonly #swapping = new Map<string, number>();
+  /** The keys of the instances whose processes were asked to prepare a change and got neither swap nor drop yet. */
+  #preparing: ReadonlySet<string> = new Set();
 
   constructor(private readonly deps: ProcessChangesDeps) {}
 
@@ -95,6 +97,7 @@ export class ProcessChanges implements SwarmListener {
     const change = (this.#change += 1);
     const resume = instances.pause(agents);
     this.#round = openRound(processes.map(({ instance: { key, state } }) => [key, state.spawned]));
+    this.#preparing = new Set(this.#round.asked.keys());
     for (const { instance, agent } of processes) {
       instance.prepareChange(change, this.deps.asRun(instance.address, agent));
     }
@@ -108,6 +111,7 @@ export class ProcessChanges implements SwarmListener {
     const round = this.#round;
     this.#round = openRound([]);
     const tell = (isWanted: boolean) => {
+      this.#preparing = new Set();
       for (const { instance } of processes) {
         const asked = round.asked.get(instance.key);
         if (asked === undefined || instance.state.spawned !== asked.process) continue;
@@ -132,7 +136,8 @@ export class ProcessChanges implements SwarmListener {
     const key = addressKey(at);
     if (this.#swapping.get(key) !== change) return;
     this.#swapping.delete(key);
-    this.deps.settled(at);
+    // A process that also prepares another change settles after the swap or drop of that change.
+    if (!this.#preparing.has(key)) this.deps.settled(at);
   }
 
   /** Looks at the phase of each process, because a process that is asked to end says nothing. */

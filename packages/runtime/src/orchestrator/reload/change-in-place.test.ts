@@ -360,6 +360,40 @@ describe('a change in place', () => {
     await until(() => settled.length === 2);
   });
 
+  test('L-02 keeps the keepers of a change that a process prepares, while the process swaps to the change before', async () => {
+    const settled: string[] = [];
+    const opened = await open(undefined, {
+      keepers: {
+        attach: (_at, agent) => agent,
+        settle: ({ instanceKey }) => void settled.push(instanceKey),
+        retain: () => undefined,
+      },
+    });
+    await opened.send('a', 'hello');
+    opened.hold();
+    opened.agents.isSlow = true;
+    const prepare = async (prompt: string) => {
+      const count = opened.asked.length;
+      const reload = failure(opened.reload(opened.withPrompt(prompt, 'a')));
+      await until(() => opened.asked.length > count);
+      const { child, message } = opened.asked[count] ?? {};
+      const say = (type: 'change.ready' | 'change.swapped') =>
+        child?.channel.send({ type, change: message?.change ?? 0 });
+      return { reload, say };
+    };
+    const first = await prepare('first');
+    await first.say('change.ready');
+    await first.reload;
+    const second = await prepare('second');
+    await first.say('change.swapped');
+    await second.say('change.ready');
+    await second.reload;
+    // The process has the sockets of both plans, until it has swapped to the second one.
+    expect(settled).toEqual([]);
+    await second.say('change.swapped');
+    await until(() => settled.length === 1);
+  });
+
   test('masks the secrets of the old and of the new plan in the output of a changed process', async () => {
     const opened = await open(undefined, { secrets: ['old-secret-value'] });
     await opened.send('a', 'hello');
