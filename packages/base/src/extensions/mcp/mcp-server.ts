@@ -107,10 +107,11 @@ export class McpServer {
 
   /** Begins in the middle of a turn, because a reload has put this part in place. Its tools are offered at once. */
   async #joinTurn(ctx: StepMiddlewareContext): Promise<void> {
+    const known = new Set(this.#items.keys());
     await this.#beginTurn(ctx);
-    const offered = new Set(ctx.toolCatalog.map(({ name }) => name));
-    const missing = [...this.#items.values()].filter(({ name }) => !offered.has(name));
-    if (missing.length > 0) ctx.toolCatalog = [...ctx.toolCatalog, ...missing];
+    // Known tools are in the catalog of this step already, unless an outer layer has removed them.
+    const added = [...this.#items.values()].filter(({ name }) => !known.has(name));
+    if (added.length > 0) ctx.toolCatalog = [...ctx.toolCatalog, ...added];
   }
 
   async #runStep(ctx: StepMiddlewareContext): Promise<StepResult> {
