@@ -123,6 +123,41 @@ describe('a keeper', () => {
     expect(await call(again.client, 'count')).toStartWith('1 ');
   });
 
+  test('L-02 a failed call keeps its kind: the caller may repeat a call whose session the server has lost', async () => {
+    let session = 0;
+    const results: Record<string, object> = {
+      initialize: {
+        protocolVersion: '2025-06-18',
+        capabilities: { tools: {} },
+        serverInfo: { name: 's', version: '1' },
+      },
+      'tools/list': { tools: [] },
+      'tools/call': { content: [{ type: 'text', text: 'called' }] },
+    };
+    using web = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        if (request.method !== 'POST') return new Response(null, { status: 405 });
+        const { id, method } = (await request.json()) as { id?: number; method: string };
+        if (method === 'initialize') session += 1;
+        else if (request.headers.get('mcp-session-id') !== String(session)) return new Response('?', { status: 404 });
+        if (id === undefined) return new Response(null, { status: 202 });
+        const headers = { 'mcp-session-id': String(session) };
+        return Response.json({ jsonrpc: '2.0', id, result: results[method] }, { headers });
+      },
+    });
+    await start({ transport: { type: 'http', url: `http://127.0.0.1:${web.port}/mcp`, protocol: 'legacy' } });
+    const { client, closed } = await caller();
+    expect(await call(client, 'any')).toBe('called');
+    session += 1;
+    const lost = await client.callTool('any', {}, options).catch((error: unknown) => error);
+    expect(lost).toMatchObject({ kind: 'session-lost', leftNothing: true });
+    await closed;
+    await client.connect(unused, options);
+    expect(await call(client, 'any')).toBe('called');
+  });
+
   test('L-02 another address is another server: of fromFile, read again with the next connect; the same address keeps it', async () => {
     const entry = (args: string[]) => ({
       mcpServers: { files: { command: process.execPath, args: [program, ...args] } },

@@ -35,6 +35,8 @@ export class KeptServer {
   #events: ClientEvents | undefined;
   #abilities: ServerAbilities = { tools: false, resources: false, prompts: false };
   #wasConnected = false;
+  /** The number of connections so far. */
+  #connections = 0;
 
   constructor(
     name: string,
@@ -71,13 +73,19 @@ export class KeptServer {
     const client = this.#client;
     if (client === undefined || !this.#connection.isConnected)
       throw new McpFailure('unreached', 'it is not connected.');
+    const connection = this.#connections;
     try {
       return await ask(client, request, options);
     } catch (error) {
-      // The server can no longer be used by anybody, so it is connected again.
-      if (error instanceof McpFailure && error.endsConnection) this.#events?.onClosed();
+      // A moment later, so that the caller gets this failure before it is told that the server is lost.
+      if (error instanceof McpFailure && error.endsConnection) this.deps.clock.after(0, () => this.#lose(connection));
       throw error;
     }
+  }
+
+  /** Connects the server again, because nobody can use this connection any more. Ignored after a new connection. */
+  #lose(connection: number): void {
+    if (connection === this.#connections) this.#events?.onClosed();
   }
 
   lastWords(): LastWords {
@@ -110,6 +118,7 @@ export class KeptServer {
   #takeStatus(status: ExtensionStatus): void {
     const isConnected = status.state === 'connected';
     const isLost = this.#wasConnected && !isConnected;
+    if (isConnected && !this.#wasConnected) this.#connections += 1;
     this.#wasConnected = isConnected;
     this.deps.report(status);
     if (isLost) this.deps.tell('closed', this.lastWords());
