@@ -41,6 +41,7 @@ describe('a kept connection', () => {
       [{ transport, ...stateful, timeouts: { callMs: 1 }, trust: 'any', required: true, maxResultCharacters: 9 }],
       [{ ...stateful, transport: { ...transport } }],
       [{ transport, ...stateful }, { environment: { ...environment, UNUSED: 'two' } }],
+      [{ transport, ...stateful }, { environment: { ...environment, 'A(B': 'any name' } }],
       [
         { transport, ...stateful },
         { environment, systemPrompt: 'Hi.', workdir: '/else' },
@@ -55,6 +56,7 @@ describe('a kept connection', () => {
       [{ transport, ...stateful }, { environment: { ...environment, TOKEN: 'two' } }],
       [{ transport, ...stateful }, { environment: { ...environment, OTHER: 'set' } }],
       [{ transport, ...stateful }, { environment: { ...environment, PATH: '/bin' } }],
+      [{ transport, ...stateful }, { environment: { ...environment, SSL_CERT_FILE: '/ca.pem' } }],
     ];
     for (const [config, more = { environment }] of others) expect(digestOf(config, more)).not.toBe(digest);
     // A file may use every variable.

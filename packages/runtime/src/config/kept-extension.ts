@@ -53,13 +53,24 @@ function connectionDigest(
   return digestJson({ root, entry: keeper?.entry ?? '', digest, transport, fromFile, attach, expose, variables });
 }
 
-/** Variables that a server gets, even if its transport does not name them. */
-const passedOn: ReadonlySet<string> = new Set(['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TZ', 'TMPDIR', 'SHELL']);
+/** Variables that a server gets, even if its transport does not name them. The list is that of the extension `mcp`. */
+const passedOn: ReadonlySet<string> = new Set([
+  'PATH',
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'LANG',
+  'LANGUAGE',
+  'TZ',
+  'TMPDIR',
+  'SHELL',
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+]);
 
 function mentions(transport: JsonValue, name: string): boolean {
-  return (
-    passedOn.has(name) ||
-    name.startsWith('LC_') ||
-    new RegExp(`\\$\\{${name}(?::-|\\})`).test(JSON.stringify(transport))
-  );
+  if (passedOn.has(name) || name.startsWith('LC_')) return true;
+  const text = JSON.stringify(transport);
+  return text.includes(`\${${name}}`) || text.includes(`\${${name}:-`);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { AgentAddress, JsonObject } from '@goondan/types';
+import { type AgentAddress, GoondanError, type JsonObject } from '@goondan/types';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { FromKeeper } from '../../ipc/from-keeper.ts';
 import type { ToKeeper } from '../../ipc/to-keeper.ts';
@@ -25,7 +25,7 @@ function plan(config: JsonObject = {}, policy: SwarmPlan['policy'] = {}): SwarmP
 }
 
 /** Opens keepers whose processes are fake: each is ready at once, and exits when it is drained. */
-function open(first: SwarmPlan = plan()) {
+function open(first: SwarmPlan = plan(), newSocket?: () => string) {
   const clock = manualClock();
   const fake = fakeSpawn<ToKeeper, FromKeeper>({ clock });
   const currentPlan = new CurrentPlan(first);
@@ -44,7 +44,7 @@ function open(first: SwarmPlan = plan()) {
     clock,
     runner: 'none',
     newFrameFolder: () => '/frames',
-    newSocket: () => `/run/k${(sockets += 1)}.sock`,
+    newSocket: newSocket ?? (() => `/run/k${(sockets += 1)}.sock`),
     makeSharedFolder: () => '/shared',
     log: (line) => void lines.push(line),
     currentPlan,
@@ -165,4 +165,14 @@ test('L-02 a keeper that dies is started again, and a restart of its server is a
   await keepers.drain(0);
   expect(attach('b')).not.toHaveProperty('socket');
   expect(fake.children).toHaveLength(2);
+});
+
+test('L-02 a keeper without a place for its socket is refused with the reason, and the agent starts without it', async () => {
+  const { attach, keepers, lines, kept } = open(plan(), () => {
+    throw new GoondanError('E_CONTROL_PATH', 'The folder belongs to another user.');
+  });
+  expect(attach('a')?.refused).toContain('The folder belongs to another user.');
+  expect(lines).toMatchObject([{ event: 'keeper.refused', level: 'warn', agent: 'host', extension: 'files' }]);
+  expect(kept()).toEqual([]);
+  await keepers.drain(0);
 });

@@ -7,15 +7,16 @@
  *    changed connection replaces another one, each has its own keeper.
  * 2. A keeper starts with the first agent process that needs it. It ends when the plan no longer has its connection and
  *    no process uses it any more, when its conversation is deleted or reset, and with the swarm.
- * 3. At most `policy.maxKept` connections are kept. A process that needs another one gets the reason instead of a
- *    socket.
+ * 3. At most `policy.maxKept` connections are kept. A process that needs another one, or one whose keeper has no place
+ *    for its socket, gets the reason instead of a socket.
  */
 import { rmSync } from 'node:fs';
-import type { AgentAddress } from '@goondan/types';
+import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import type { DeclaredExtension } from '../../config/declared-extension.ts';
 import { keptExtensions, type KeptExtension } from '../../config/kept-extension.ts';
 import type { SwarmStatus } from '../../control/swarm.ts';
+import { toFrameError } from '../../ipc/check/frame-error.ts';
 import { addressKey } from '../address/address-key.ts';
 import type { SwarmListener } from '../instances/swarm-listener.ts';
 import type { CurrentPlan } from '../plan/current-plan.ts';
@@ -54,10 +55,13 @@ export class Keepers implements SwarmListener {
         const each = kept.get(declaration);
         if (each === undefined) return declaration;
         const { entry } = each;
-        const keeper = this.#keeperFor(address, agent, each, cwd);
-        if (keeper === undefined) return { ...declaration, keeper: { entry, refused: this.#refuse(address, each) } };
-        keeper.users.add(addressKey(address));
-        return { ...declaration, keeper: { entry, socket: keeper.plan.start.socket } };
+        try {
+          const keeper = this.#keeperFor(address, agent, each, cwd);
+          keeper.users.add(addressKey(address));
+          return { ...declaration, keeper: { entry, socket: keeper.plan.start.socket } };
+        } catch (error) {
+          return { ...declaration, keeper: { entry, refused: this.#refuse(address, each, error) } };
+        }
       }),
     };
   }
@@ -107,7 +111,8 @@ export class Keepers implements SwarmListener {
     return kept.length === 0 ? {} : { kept };
   }
 
-  #keeperFor(address: AgentAddress, agent: DeclaredAgent, kept: KeptExtension, cwd: string): Keeper | undefined {
+  /** Returns the keeper, and starts it if it does not run. Throws if there is no room or no place for another keeper. */
+  #keeperFor(address: AgentAddress, agent: DeclaredAgent, kept: KeptExtension, cwd: string): Keeper {
     const { agentName } = address;
     const { name, scope, digest } = kept;
     const shared = scope === 'agent';
@@ -115,7 +120,11 @@ export class Keepers implements SwarmListener {
     const key = `${slot} ${digest}`;
     const running = this.#keepers.get(key);
     if (running !== undefined) return running;
-    if (this.#isClosed || !this.#hasRoom(slot)) return undefined;
+    if (this.#isClosed) throw new GoondanError('E_SWARM_STOPPED', 'The swarm is stopping.');
+    const { maxKept } = this.deps.currentPlan.value.settings;
+    if (!this.#hasRoom(slot, maxKept)) {
+      throw new GoondanError('E_MCP_KEPT', `The swarm already keeps ${maxKept} connections (policy.maxKept).`);
+    }
     const folder = agent.workdir ?? (shared ? this.deps.makeSharedFolder(agentName) : cwd);
     const { environment, secrets = [], bundleFolder = folder } = agent;
     const keeper = new Keeper(
@@ -143,18 +152,18 @@ export class Keepers implements SwarmListener {
   }
 
   /** A connection that replaces another one of the same name takes its place. */
-  #hasRoom(slot: string): boolean {
+  #hasRoom(slot: string, maxKept: number): boolean {
     const slots = new Set([...this.#keepers.keys()].map((key) => key.slice(0, key.lastIndexOf(' '))));
-    return slots.has(slot) || slots.size < this.deps.currentPlan.value.settings.maxKept;
+    return slots.has(slot) || slots.size < maxKept;
   }
 
-  #refuse({ agentName, instanceKey }: AgentAddress, { name }: KeptExtension): string {
-    const { maxKept } = this.deps.currentPlan.value.settings;
-    const message = `Extension/${name} of agent "${agentName}" gets no kept connection: the swarm keeps ${maxKept} connections (policy.maxKept).`;
+  #refuse({ agentName, instanceKey }: AgentAddress, { name }: KeptExtension, thrown: unknown): string {
+    const { code, message: reason } = toFrameError(thrown, 'E_UNEXPECTED');
+    const message = `Extension/${name} of agent "${agentName}" gets no kept connection: ${reason}`;
     this.deps.log({
       time: this.deps.clock.now().toISOString(),
       level: 'warn',
-      message: `E_MCP_KEPT: ${message}`,
+      message: `${code}: ${message}`,
       agent: agentName,
       instance: instanceKey,
       extension: name,
