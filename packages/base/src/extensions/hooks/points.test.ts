@@ -365,25 +365,14 @@ describe('the tool calls of hooks at all points', () => {
   test('L-03 of a resumed turn are not repeated, wherever the crash was', async () => {
     let crashes = 0;
     for (let appends = 1; ; appends++) {
-      const store = memoryStore();
-      let left = appends;
-      const live = <Value>(action: () => Promise<Value>) =>
-        left > 0 ? action() : Promise.reject(new Error('the process is gone'));
-      const mortal: typeof store = {
-        ...store,
-        append: (...args) => {
-          left--;
-          return live(() => store.append(...args));
-        },
-        commit: (...args) => live(() => store.commit(...args)),
-      };
+      const { store, mortal, isAlive } = mortalStore(appends);
       const runs: string[] = [];
       const say = async (on: typeof store) => {
         const agent = await open([], [hooks], { store: on, tools: toolsThatNoteIds(runs) });
         return agent.say('look', { event: { id: 'same' } });
       };
       const outcome = await say(mortal).catch(() => 'crashed');
-      if (left > 0) {
+      if (isAlive()) {
         expect(outcome).toMatchObject({ text: 'saw ' });
         expect(runs).toHaveLength(24);
         break;
@@ -393,6 +382,24 @@ describe('the tool calls of hooks at all points', () => {
       expect(new Set(runs).size).toBe(runs.length);
     }
     expect(crashes).toBeGreaterThanOrEqual(20);
+  });
+
+  test('L-03 of a resumed turn keep their places when the model fails before the crash, and no longer after it', async () => {
+    const noted = hooksExtension([noting('step.llmError', 'error'), noting('step.post', 'post')]);
+    let resumed = 0;
+    for (let appends = 1; ; appends++) {
+      const { store, mortal, isAlive } = mortalStore(appends);
+      const happened: string[] = [];
+      const say = async (on: typeof store, more: ScriptedAgentOptions) =>
+        (await open(happened, [noted], { store: on, ...more })).say('look', { event: { id: 'same' } });
+      await say(mortal, {}).catch(() => 'crashed');
+      if (isAlive()) break;
+      const hasFailed = happened.includes('error');
+      await say(store, { script: [{ say: 'The model works again.' }] });
+      if (hasFailed) resumed++;
+      expect(happened).toContain('post');
+    }
+    expect(resumed).toBeGreaterThan(0);
   });
 
   test('L-03 of a replay are served from the recording', async () => {
@@ -416,6 +423,23 @@ describe('the tool calls of hooks at all points', () => {
     expect(served).toMatchObject({ tool: 24 });
     expect(runs).toHaveLength(24);
   });
+
+  /** A store, and its form for a process that dies at this append. */
+  function mortalStore(appends: number) {
+    const store = memoryStore();
+    let left = appends;
+    const live = <Value>(action: () => Promise<Value>) =>
+      left > 0 ? action() : Promise.reject(new Error('the process is gone'));
+    const mortal: typeof store = {
+      ...store,
+      append: (...args) => {
+        left--;
+        return live(() => store.append(...args));
+      },
+      commit: (...args) => live(() => store.commit(...args)),
+    };
+    return { store, mortal, isAlive: () => left > 0 };
+  }
 
   function toolsThatNoteIds(runs: string[]) {
     const note: ToolHandler = ({ toolCallId }) => void runs.push(toolCallId);

@@ -65,13 +65,15 @@ export class StepContext extends PowerfulContext<RunningStep> {
 
 /**
  * Returns the layer that uses this context. The keys of its effects contain the position in the turn and the extension,
- * so that a resumed turn finds recorded effects again.
+ * so that a resumed turn finds recorded effects again. Effects after a failure have keys of their own, because the
+ * failure may not happen again in the resumed turn.
  */
 function askOf(context: PowerfulContext<RunningStep | undefined>): LayerAsk {
   const turn = context[turnOf];
   const step = context[subjectOf];
   const layer = context[askingLayer];
-  return { turn, step, layer, scope: `${step?.stepIndex ?? turn.phase}/${layer.layer.extension}` };
+  const place = `${step?.stepIndex ?? turn.phase}/${layer.layer.extension}`;
+  return { turn, step, layer, scope: layer.sawFailure ? `${place}/failed` : place };
 }
 
 function emitFromLayer({ turn, step, layer }: LayerAsk, event: MessageEvent): void {
