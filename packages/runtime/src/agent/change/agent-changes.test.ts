@@ -440,7 +440,7 @@ describe('a held part', () => {
     expect((await agent.say('hello')).text).toBe('You said: hello');
   });
 
-  test('that never finishes to register is given up when its change is aborted, and cleaned up when it does', async () => {
+  test('that never finishes registering is given up when its change is aborted, and cleaned up when it does', async () => {
     const gate = Promise.withResolvers<void>();
     const said: string[] = [];
     const slow = extension('slow', async (api) => {
@@ -459,6 +459,20 @@ describe('a held part', () => {
     await until(() => said.length > 0);
     expect(said).toEqual(['cleaned up']);
     expect(agent.agent.parts.states.snapshot()).toEqual({});
+  });
+
+  test('is not loaded when its change was dropped before, so that its failure ends nothing', async () => {
+    const said: string[] = [];
+    const failing = extension('failing', async () => {
+      said.push('registers');
+      throw new Error('No.');
+    });
+    const { agent, wanted, change } = await started();
+    const given = AbortSignal.abort(new GoondanError('E_RELOAD_FAILED', 'Dropped.'));
+    const dropped = agent.agent.prepare(wanted({ extensions: [failing] }), given);
+    expect(await dropped.catch((error: unknown) => error)).toMatchObject({ message: 'Dropped.' });
+    await change({ extensions: [extension('next', () => undefined)] });
+    expect(said).toEqual([]);
   });
 
   test('that registers while another held part is cleaned up is cleaned up too', async () => {

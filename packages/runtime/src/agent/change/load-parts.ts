@@ -36,6 +36,7 @@ export async function loadParts(
       parts.push(kept);
       continue;
     }
+    signal?.throwIfAborted();
     const opened = openPart(declaration, declared, options);
     parts.push(opened.part);
     onOpened(opened.part, [...parts]);
@@ -53,7 +54,6 @@ async function untilAborted(loading: Promise<void>, signal: AbortSignal | undefi
   const abort = () => aborted.reject(signal.reason);
   signal.addEventListener('abort', abort);
   try {
-    signal.throwIfAborted();
     await Promise.race([loading, aborted.promise]);
   } finally {
     signal.removeEventListener('abort', abort);

@@ -145,7 +145,7 @@ export class ExtensionPart {
     this.#tellLate();
   }
 
-  /** A part may finish to register while its change is dropped, or later. */
+  /** Lets a part be cleaned up that finished registering while its change was dropped, or later. */
   #tellLate(): void {
     if (this.stage === 'gone' && this.#cleanups.length > 0) this.deps.onLate(this);
   }
