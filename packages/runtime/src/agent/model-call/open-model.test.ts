@@ -1,4 +1,8 @@
 import { describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { JsonObject } from '@goondan/types';
 import { manualClock, scriptedAgent } from '../../testing/index.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import { startAgent } from '../start/start-agent.ts';
@@ -31,6 +35,34 @@ describe('the models of an agent', () => {
       });
     },
   );
+
+  test('a cassette stays open after a change of the plan, unless it or its upstream has changed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'goondan-models-'));
+    try {
+      writeFileSync(join(folder, 'played.jsonl'), '{"cassette":1}\n');
+      const cassette = (options: JsonObject) => ({ provider: 'cassette', model: 'c', options });
+      const entries = {
+        'Model/played': cassette({ mode: 'replay', file: 'played.jsonl' }),
+        'Model/recorded': cassette({ mode: 'record', file: 'recorded.jsonl', upstream: 'Model/outer' }),
+        'Model/outer': cassette({ mode: 'record', file: 'outer.jsonl', upstream: 'Model/inner' }),
+        'Model/inner': scripted,
+        'Model/other': scripted,
+      };
+      const deps = { ...ports(), folder };
+      const before = modelSource(entries, deps);
+      const opened = (source: typeof before) => Promise.all(Object.keys(entries).map((ref) => source(ref)));
+      const old = await opened(before);
+      const changed = { ...scripted, options: { script: [{ say: 'changed' }] } };
+      const kept = async (change: Partial<typeof entries>) => {
+        const now = await opened(modelSource({ ...entries, ...change }, deps, before));
+        return Object.keys(entries).filter((_, index) => now[index] === old[index]);
+      };
+      expect(await kept({ 'Model/other': changed })).toEqual(Object.keys(entries).slice(0, 4));
+      expect(await kept({ 'Model/inner': changed })).toEqual(['Model/played', 'Model/other']);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 
   test('an unknown provider is refused by name', async () => {
     const open = modelSource({ 'Model/x': { provider: 'crystal-ball', model: 'x' } }, ports());

@@ -63,11 +63,18 @@ export function modelSource(
 }
 
 function unchangedModels({ entries: old, opened }: ModelSource, entries: ModelSource['entries']) {
-  const isSame = (modelRef: string) => isSameModel(old[modelRef], entries[modelRef]);
-  const areAllSame = Object.keys({ ...old, ...entries }).every(isSame);
-  // A cassette may call any other model.
-  const isCassette = (modelRef: string) => Reflect.get(Object(entries[modelRef]), 'provider') === 'cassette';
-  return [...opened].filter(([modelRef]) => isSame(modelRef) && (areAllSame || !isCassette(modelRef)));
+  const isUnchanged = (modelRef: string): boolean => {
+    if (!isSameModel(old[modelRef], entries[modelRef])) return false;
+    const upstream = upstreamOf(entries[modelRef]);
+    return upstream === undefined || isUnchanged(upstream);
+  };
+  return [...opened].filter(([modelRef]) => isUnchanged(modelRef));
+}
+
+/** Returns the model that a cassette records. A bundle in which a cassette records itself is refused before. */
+function upstreamOf(entry: Model | ModelSpec | undefined): string | undefined {
+  const { upstream } = (entry !== undefined && 'options' in entry && entry.options) || {};
+  return typeof upstream === 'string' ? upstream : undefined;
 }
 
 function isSameModel(one: Model | ModelSpec | undefined, other: Model | ModelSpec | undefined): boolean {
