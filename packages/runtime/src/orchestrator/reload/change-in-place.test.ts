@@ -6,6 +6,7 @@ import type { ToAgent } from '../../ipc/to-agent.ts';
 import { systemClock } from '../../ports/clock.ts';
 import type { FakeAnswer } from '../../testing/fake-agents.ts';
 import { fakeEvent, openFakeSwarm, removeFakeSwarm, type FakeSwarmOptions } from '../../testing/fake-swarm.ts';
+import { manualClock } from '../../testing/manual-clock.ts';
 import { MOST_CHANGES } from '../changes/change-round.ts';
 import type { Connections } from '../connections/connections.ts';
 import { swarmReloader } from './reload-swarm.ts';
@@ -408,6 +409,21 @@ describe('a change in place', () => {
     const line = opened.lines.at(-1)?.message;
     expect(line).toContain(' and ');
     expect(line).not.toContain('secret-value');
+  });
+
+  test('another heartbeat counts for running processes, too', async () => {
+    const clock = manualClock();
+    const opened = await open(undefined, { clock, policy: { heartbeat: { everyMs: 1_000 } } });
+    await opened.send('a', 'hello');
+    const pings: number[] = [];
+    opened.agents.started[0]?.child.channel.onMessage(
+      (message) => void (message.type === 'ping' && pings.push(message.n)),
+    );
+    const { plan } = opened.currentPlan.value;
+    await opened.reload({ ...plan, policy: { ...plan.policy, heartbeat: { everyMs: 100 } } });
+    // The first ping is due by the old policy.
+    for (let tenths = 0; tenths < 15; tenths += 1) await clock.advance(100);
+    expect(pings).toHaveLength(6);
   });
 
   test('lets an agent that does not start try again', async () => {

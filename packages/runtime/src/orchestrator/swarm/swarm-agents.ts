@@ -279,7 +279,7 @@ export class SwarmAgents {
   #spawn(address: AgentAddress, process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent> {
     const { journal, clock, store, currentPlan, telemetry } = this.deps;
     const { agentName, instanceKey } = address;
-    const { plan, agents, connections, settings } = currentPlan.value;
+    const { plan, agents, connections } = currentPlan.value;
     const agent = agents.get(agentName);
     if (agent === undefined) throw new Error(`"${agentName}" is no agent of this swarm`);
     const cwd = journal.scratchFolder(address);
@@ -300,7 +300,8 @@ export class SwarmAgents {
       isNew: !hasConversation(store, address),
       ...(telemetry === undefined ? {} : { telemetry: telemetry.settings }),
     };
-    return superviseProcess(child, start, { heartbeat: () => settings.heartbeat, clock }, listener);
+    const heartbeat = () => currentPlan.value.settings.heartbeat;
+    return superviseProcess(child, start, { heartbeat, clock }, listener);
   }
 
   /** Returns the listener that makes the notices for people and programs outside of the swarm. */
