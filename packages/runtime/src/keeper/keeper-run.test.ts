@@ -3,9 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Channel } from '../ipc/channel/channel.ts';
 import { keeperLanguage } from '../ipc/codec.ts';
 import type { FromKeeper } from '../ipc/from-keeper.ts';
-import { systemClock } from '../ports/clock.ts';
+import type { ToKeeper } from '../ipc/to-keeper.ts';
+import { type Clock, systemClock } from '../ports/clock.ts';
 import { connectInMemory } from '../testing/connect-in-memory.ts';
 import { KeeperRun } from './keeper-run.ts';
 
@@ -17,7 +19,12 @@ afterAll(() => rmSync(root, { recursive: true }));
 
 let modules = 0;
 /** Runs a keeper with this source until it has exited. `hear` may answer each message. */
-async function run(source: string, hear: (message: FromKeeper, drain: () => void) => void = () => undefined) {
+async function run(
+  source: string,
+  hear: (message: FromKeeper, drain: (graceMs?: number) => void, parent: Channel<ToKeeper, FromKeeper>) => void = () =>
+    undefined,
+  clock: Clock = systemClock,
+) {
   const entry = `./keeper-${(modules += 1)}.js`;
   writeFileSync(join(root, entry), source);
   const [parent, child] = connectInMemory(keeperLanguage);
@@ -25,9 +32,9 @@ async function run(source: string, hear: (message: FromKeeper, drain: () => void
   const heard: FromKeeper[] = [];
   parent.onMessage((message) => {
     heard.push(message);
-    hear(message, () => void parent.send({ type: 'drain', graceMs: 1_000 }));
+    hear(message, (graceMs = 1_000) => void parent.send({ type: 'drain', graceMs }), parent);
   });
-  new KeeperRun({ channel: child, clock: systemClock, exit: exited.resolve }).begin();
+  new KeeperRun({ channel: child, clock, exit: exited.resolve }).begin();
   const socket = join(root, 'k.sock');
   const folders = { root, entry, bundleFolder: root, workdir: root };
   const plan = {
@@ -82,4 +89,56 @@ test.each([
   expect(heard).toMatchObject([
     { type: 'failed', error: { code: 'E_EXT_LOAD', message: expect.stringContaining(problem) } },
   ]);
+});
+
+const typesOf = (heard: readonly FromKeeper[]): string[] => heard.map(({ type }) => type);
+
+test('L-02 a keeper is not ready before it listens', async () => {
+  const source = `export const keep = async ({ logger }) => {
+    await new Promise((resolve) => setImmediate(resolve));
+    logger.info('listens');
+    return () => undefined;
+  };`;
+  const { heard } = await run(source, (message, drain) => {
+    if (message.type === 'ready') drain();
+  });
+  expect(typesOf(heard)).toEqual(['log', 'ready', 'drained']);
+});
+
+test('L-02 a keeper ends at once when the orchestrator has gone, without a clean-up', async () => {
+  const source = `export const keep = async ({ logger }) => () => logger.info('cleaned up');`;
+  const { exitCode, heard } = await run(source, (message, _, parent) => {
+    if (message.type === 'ready') parent.close();
+  });
+  expect([exitCode, typesOf(heard)]).toEqual([0, ['ready']]);
+});
+
+test.each([
+  ['hangs', `() => new Promise(() => undefined)`, ['ready', 'drained']],
+  ['fails', `() => { throw new Error('no canary-4711'); }`, ['ready', 'log', 'drained']],
+])('L-02 a clean-up that %s does not keep the process alive', async (_, cleanUp, types) => {
+  const source = `export const keep = async () => ${cleanUp};`;
+  const { exitCode, heard } = await run(source, (message, drain) => {
+    if (message.type === 'ready') drain(1);
+  });
+  expect([exitCode, typesOf(heard)]).toEqual([0, types]);
+  expect(JSON.stringify(heard)).not.toContain('canary');
+});
+
+test('L-02 a second start message starts no second connection', async () => {
+  const source = `export const keep = async ({ logger }) => {
+    logger.info('begins');
+    return () => undefined;
+  };`;
+  let pongs = 0;
+  const { heard } = await run(source, (message, drain, parent) => {
+    if (message.type === 'ready' && pongs === 0) {
+      const folders = { root, entry: `./keeper-${modules}.js`, bundleFolder: root, workdir: root };
+      const plan = { agentName: 'a', extension: 'files', config: {}, socket: '', secrets: [], ...folders };
+      void parent.send({ type: 'start', plan });
+      void parent.send({ type: 'ping', n: 1 });
+    }
+    if (message.type === 'pong' && pongs++ === 0) setTimeout(drain, 1);
+  });
+  expect(typesOf(heard)).toEqual(['log', 'ready', 'pong', 'drained']);
 });

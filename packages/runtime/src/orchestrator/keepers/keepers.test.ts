@@ -1,10 +1,13 @@
 import { expect, test } from 'bun:test';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type AgentAddress, GoondanError, type JsonObject } from '@goondan/types';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { FromKeeper } from '../../ipc/from-keeper.ts';
 import type { ToKeeper } from '../../ipc/to-keeper.ts';
 import type { LogLine } from '../../ports/log-line.ts';
-import { fakeSpawn } from '../../testing/fake-spawn.ts';
+import { fakeSpawn, type FakeSpawnOptions } from '../../testing/fake-spawn.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { CurrentPlan } from '../plan/current-plan.ts';
 import { Keepers } from './keepers.ts';
@@ -19,15 +22,19 @@ function plan(config: JsonObject = {}, policy: SwarmPlan['policy'] = {}): SwarmP
     spec: { entry: './mcp.ts', config: { transport: { type: 'stdio' }, attach: { mode: 'stateful' }, ...config } },
   };
   const extensions = [{ resource, root: '/base', keeper: { entry: './keep.ts' } }];
-  const environment = { TOKEN: 'canary' };
-  const agents = [{ agentName: 'host', models: {}, extensions, environment, secrets: ['canary'] }];
-  return { name: 'test', agents, policy };
+  const environment = { TOKEN: 'canary-4711' };
+  const host = { agentName: 'host', models: {}, extensions, environment, secrets: ['canary-4711'] };
+  return { name: 'test', agents: [host, { ...host, agentName: 'other' }], policy };
 }
 
 /** Opens keepers whose processes are fake: each is ready at once, and exits when it is drained. */
-function open(first: SwarmPlan = plan(), newSocket?: () => string) {
+function open(
+  first: SwarmPlan = plan(),
+  { newSocket, ...more }: FakeSpawnOptions & { readonly newSocket?: () => string } = {},
+) {
   const clock = manualClock();
-  const fake = fakeSpawn<ToKeeper, FromKeeper>({ clock });
+  const fake = fakeSpawn<ToKeeper, FromKeeper>({ clock, ...more });
+  const starts: JsonObject[] = [];
   const currentPlan = new CurrentPlan(first);
   const lines: LogLine[] = [];
   let sockets = 0;
@@ -36,7 +43,10 @@ function open(first: SwarmPlan = plan(), newSocket?: () => string) {
       const child = fake.spawn(language, request);
       const own = fake.children.at(-1);
       own?.channel.onMessage((message) => {
-        if (message.type === 'start') void own.channel.send({ type: 'ready' });
+        if (message.type === 'start') {
+          starts.push(message.plan);
+          void own.channel.send({ type: 'ready' });
+        }
         if (message.type === 'drain') own.exit({ code: 0 });
       });
       return child;
@@ -49,13 +59,13 @@ function open(first: SwarmPlan = plan(), newSocket?: () => string) {
     log: (line) => void lines.push(line),
     currentPlan,
   });
-  const attach = (instanceKey: string, wanted = currentPlan.value) => {
-    const agent = wanted.agents.get('host');
+  const attach = (instanceKey: string, wanted = currentPlan.value, agentName = 'host') => {
+    const agent = wanted.agents.get(agentName);
     if (agent === undefined) throw new Error('no agent');
-    return keepers.attach(at(instanceKey), agent, '/cwd').extensions?.[0]?.keeper;
+    return keepers.attach({ agentName, instanceKey }, agent, '/cwd').extensions?.[0]?.keeper;
   };
   const kept = () => keepers.describe().kept ?? [];
-  return { keepers, currentPlan, fake, clock, lines, attach, kept };
+  return { keepers, currentPlan, fake, clock, lines, attach, kept, starts };
 }
 
 const settled = () => Bun.sleep(2);
@@ -67,7 +77,10 @@ test('L-02 one keeper for each conversation, with the environment of the agent; 
   keepers.processGone(at('a'));
   expect(attach('a')?.socket).toBe('/run/k1.sock');
   expect(kept().map(({ instanceKey }) => instanceKey)).toEqual(['a', 'b']);
-  expect(fake.children.map(({ request }) => request.environment)).toEqual([{ TOKEN: 'canary' }, { TOKEN: 'canary' }]);
+  expect(fake.children.map(({ request }) => request.environment)).toEqual([
+    { TOKEN: 'canary-4711' },
+    { TOKEN: 'canary-4711' },
+  ]);
   // A secret is in the environment and in the first message, never in an argument.
   const visible = fake.children.map(({ request: { name, runner, frameFolder, args } }) => [
     name,
@@ -75,7 +88,7 @@ test('L-02 one keeper for each conversation, with the environment of the agent; 
     frameFolder,
     args,
   ]);
-  expect(JSON.stringify(visible)).not.toContain('canary');
+  expect(JSON.stringify(visible)).not.toContain('canary-4711');
   await keepers.drain(0);
 });
 
@@ -168,11 +181,156 @@ test('L-02 a keeper that dies is started again, and a restart of its server is a
 });
 
 test('L-02 a keeper without a place for its socket is refused with the reason, and the agent starts without it', async () => {
-  const { attach, keepers, lines, kept } = open(plan(), () => {
-    throw new GoondanError('E_CONTROL_PATH', 'The folder belongs to another user.');
+  const { attach, keepers, lines, kept } = open(plan(), {
+    newSocket: () => {
+      throw new GoondanError('E_CONTROL_PATH', 'The folder belongs to another user.');
+    },
   });
   expect(attach('a')?.refused).toContain('The folder belongs to another user.');
   expect(lines).toMatchObject([{ event: 'keeper.refused', level: 'warn', agent: 'host', extension: 'files' }]);
   expect(kept()).toEqual([]);
   await keepers.drain(0);
+});
+
+test('L-02 a change that leaves the connection as it is leaves the process its keeper, also for the next change', async () => {
+  const { attach, kept, keepers, currentPlan } = open();
+  attach('a');
+  keepers.settle(at('a'));
+  currentPlan.replace(plan({ expose: { tools: false } }));
+  keepers.retain();
+  expect(kept()).toHaveLength(1);
+  keepers.settle(at('a'));
+  expect(kept()).toHaveLength(0);
+  await keepers.drain(0);
+});
+
+test('L-02 a deleted conversation ends the keeper of its own agent, and waits until the process has exited', async () => {
+  const { attach, kept, keepers, fake, currentPlan } = open();
+  attach('a');
+  attach('a', currentPlan.value, 'other');
+  await settled();
+  let hasExited = false;
+  fake.children[0]?.channel.onClose(() => (hasExited = true));
+  await keepers.endConversation(at('a'));
+  expect(hasExited).toBe(true);
+  expect(kept().map(({ agent }) => agent)).toEqual(['other']);
+  await keepers.drain(0);
+});
+
+test('L-02 the drain resolves when every process has exited, also one that was ended before', async () => {
+  const { attach, keepers, fake, currentPlan } = open();
+  for (const key of ['a', 'b']) attach(key);
+  await settled();
+  const exited: number[] = [];
+  for (const { pid, channel } of fake.children) channel.onClose(() => void exited.push(pid));
+  currentPlan.replace(plan({ expose: { tools: false } }));
+  keepers.processGone(at('a'));
+  await keepers.drain(0);
+  expect(exited).toHaveLength(2);
+});
+
+test('L-02 a keeper gets the secrets, and the working folder of the conversation or one that conversations share', async () => {
+  const { attach, keepers, starts, currentPlan } = open();
+  attach('a');
+  attach('b', currentPlan.preview(plan({ attach: { mode: 'stateful', scope: 'agent' } })));
+  await settled();
+  expect(starts).toMatchObject([
+    {
+      agentName: 'host',
+      extension: 'files',
+      secrets: ['canary-4711'],
+      workdir: '/cwd',
+      entry: './keep.ts',
+      root: '/base',
+    },
+    { secrets: ['canary-4711'], workdir: '/shared' },
+  ]);
+  await keepers.drain(0);
+});
+
+test('L-02 the lines of a keeper name its agent whatever they claim, and its output is masked', async () => {
+  const { attach, keepers, fake, lines } = open();
+  attach('a');
+  await settled();
+  const line = {
+    time: '2026-01-01T00:00:00.000Z',
+    level: 'info' as const,
+    message: 'hello',
+    agent: 'other',
+    instance: 'x',
+    extension: 'y',
+  };
+  await fake.children[0]?.channel.send({ type: 'log', line });
+  fake.children[0]?.request.onOutput?.({ kind: 'line', stream: 'stderr', text: 'token canary-4711' });
+  await settled();
+  expect(lines.find(({ message }) => message === 'hello')).toMatchObject({
+    agent: 'host',
+    instance: 'a',
+    extension: 'files',
+  });
+  expect(lines.find(({ message }) => message.includes('token'))).toMatchObject({
+    agent: 'host',
+    instance: 'a',
+    message: expect.stringContaining('token ***'),
+  });
+  await keepers.drain(0);
+});
+
+test('L-02 the status of a kept server has the time since which it is in its state', async () => {
+  const { attach, keepers, fake, clock, kept } = open();
+  attach('a');
+  await settled();
+  const tell = async (state: 'connected' | 'reconnecting') => {
+    await fake.children[0]?.channel.send({ type: 'status', status: { state } });
+    await settled();
+    return kept()[0]?.server?.since;
+  };
+  const since = await tell('connected');
+  await clock.advance(1_000);
+  expect(await tell('connected')).toBe(since);
+  expect(await tell('reconnecting')).not.toBe(since);
+  await keepers.drain(0);
+});
+
+test('L-02 a keeper that fails to start is shown with its problem, and is started again', async () => {
+  const { attach, keepers, fake, clock, kept, lines } = open();
+  attach('a');
+  await settled();
+  await fake.children[0]?.channel.send({ type: 'failed', error: { code: 'E_EXT_LOAD', message: 'no such file' } });
+  await settled();
+  expect(lines.map(({ event, level }) => [event, level])).toContainEqual(['keeper.failed', 'error']);
+  expect(kept()).toMatchObject([{ problem: expect.stringContaining('no such file') }]);
+  await clock.advance(60_000);
+  await settled();
+  expect(fake.children.length).toBeGreaterThan(1);
+  await keepers.drain(0);
+});
+
+test('L-02 a keeper that did not get its first message is not left alone: it is started again', async () => {
+  let isSlow = true;
+  const { attach, keepers, fake, clock, kept } = open(plan(), {
+    beforeSend: () => {
+      if (isSlow) throw new Error('too slow');
+    },
+  });
+  attach('a');
+  await settled();
+  expect(kept()).toMatchObject([{ problem: expect.stringContaining('too slow') }]);
+  isSlow = false;
+  await clock.advance(5_000);
+  await settled();
+  expect(fake.children.length).toBeGreaterThan(1);
+  expect(kept()).toMatchObject([{ status: 'listening' }]);
+  await keepers.drain(0);
+});
+
+test('L-02 the socket of a killed keeper is removed', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'keepers-'));
+  const { attach, keepers } = open(plan(), { newSocket: () => join(folder, 'k.sock') });
+  const { socket = '' } = attach('a') ?? {};
+  writeFileSync(socket, '');
+  await settled();
+  await keepers.drain(0);
+  expect(existsSync(socket)).toBe(false);
+  rmSync(folder, { recursive: true });
 });
