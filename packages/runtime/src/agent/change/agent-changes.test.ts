@@ -700,6 +700,156 @@ describe('a part that leaves', () => {
     expect([closed, given]).toMatchObject([undefined, { code: 'E_AGENT_CLOSED' }]);
     expect(said).toEqual(['held registers', 'held leaves']);
   });
+  test('close during a turn cleans up, once, the parts in place and those of a change that waits for the step', async () => {
+    const said: string[] = [];
+    const { tool, reached, release } = gatedWork(0);
+    const extensions = [noted('a', 'old', said)];
+    const { agent, prepare } = await started({ model: steps(1), tools: [tool], extensions });
+    const turn = agent.say('go');
+    await reached;
+    void (await prepare({ extensions: [noted('a', 'new', said)] })).swap();
+    await agent.agent.close(0, 0);
+    const leaves = () => said.filter((each) => each.endsWith('leaves'));
+    expect(leaves()).toEqual(['new leaves', 'old leaves']);
+    release();
+    await turn;
+    await idle();
+    expect(leaves()).toHaveLength(2);
+  });
+
+  test('close during a turn cleans up, once, a part that left and whose turn layer still runs', async () => {
+    const said: string[] = [];
+    const { tool, reached, release } = gatedWork(1);
+    const first = gatedWork(0);
+    const tools = [{ ...tool, handlers: { run: async () => (await first.tool.handlers.run(), tool.handlers.run()) } }];
+    const { agent, prepare } = await started({ model: steps(2), tools, extensions: [noted('a', 'old', said)] });
+    const turn = agent.say('go');
+    await first.reached;
+    void (await prepare({ extensions: [] })).swap();
+    first.release();
+    await reached;
+    const leaves = () => said.filter((each) => each.endsWith('leaves'));
+    expect(leaves()).toEqual([]);
+    await agent.agent.close(0, 0);
+    expect(leaves()).toEqual(['old leaves']);
+    release();
+    await turn;
+    await idle();
+    expect(leaves()).toHaveLength(1);
+  });
+
+  test('close waits for the cleanup of a part that left before', async () => {
+    const begun = Promise.withResolvers<void>();
+    const done = Promise.withResolvers<void>();
+    const slow = extension('slow', () => () => {
+      begun.resolve();
+      return done.promise;
+    });
+    const { agent, change } = await started({ extensions: [slow] });
+    await change({ extensions: [] });
+    await begun.promise;
+    let isClosed = false;
+    const closed = agent.close().then(() => (isClosed = true));
+    for (let round = 0; round < 5; round++) await idle();
+    expect(isClosed).toBe(false);
+    done.resolve();
+    await closed;
+  });
+});
+
+describe('a change after another', () => {
+  const lone = (version: string) => {
+    const declared = extension('a', () => undefined);
+    return { ...declared, exclusive: true as const, config: { version } };
+  };
+  const refused = { code: 'E_RELOAD_FAILED', message: expect.stringContaining('Extension/a is exclusive') };
+
+  test('L-01 is compared with the newest plan: a part that the first change added cannot exist twice', async () => {
+    const { change, prepare } = await started();
+    await change({ extensions: [lone('1')] });
+    expect(await prepare({ extensions: [lone('2')] }).catch((error: unknown) => error)).toMatchObject(refused);
+  });
+
+  test('L-01 so it is when the first change still waits for the end of its step', async () => {
+    const { tool, reached, release } = gatedWork(0);
+    const { agent, prepare } = await started({ model: steps(1), tools: [tool] });
+    const turn = agent.say('go');
+    await reached;
+    const swapped = (await prepare({ extensions: [lone('1')] })).swap();
+    expect(await prepare({ extensions: [lone('2')] }).catch((error: unknown) => error)).toMatchObject(refused);
+    release();
+    await Promise.all([turn, swapped]);
+  });
+
+  test('L-01 a part in place that only the first change retains is cleaned up after the step, not before', async () => {
+    const said: string[] = [];
+    const { tool, reached, release } = gatedWork(0);
+    const kept = extension('kept', () => () => void said.push('kept leaves'));
+    const { agent, prepare } = await started({ model: steps(1), tools: [tool], extensions: [kept] });
+    const turn = agent.say('go');
+    await reached;
+    const first = (await prepare({ extensions: [kept], systemPrompt: 'First.' })).swap();
+    const second = (await prepare({ extensions: [], systemPrompt: 'Second.' })).swap();
+    for (let round = 0; round < 5; round++) await idle();
+    expect(said).toEqual([]);
+    release();
+    await Promise.all([turn, first, second]);
+    await until(() => said.length > 0);
+    expect(said).toEqual(['kept leaves']);
+  });
+
+  test('a dropped change cannot be swapped, and a swapped one cannot be dropped', async () => {
+    const said: string[] = [];
+    const { agent, prepare } = await started();
+    const dropped = await prepare({ extensions: [noted('a', 'first', said)] });
+    await dropped.drop();
+    expect(await dropped.swap().catch((error: unknown) => error)).toMatchObject({ code: 'E_RELOAD_FAILED' });
+    expect(agent.agent.extensions).toEqual([]);
+    const swapped = await prepare({ extensions: [noted('a', 'second', said)] });
+    await swapped.swap();
+    await swapped.drop();
+    await idle();
+    expect(said).toEqual(['first registers', 'first leaves', 'second registers']);
+    expect(agent.agent.extensions).toEqual(['a']);
+  });
+});
+
+test('a part in place reads the state that it set last, not the one that it set while it was held', async () => {
+  let api: ExtensionApi | undefined;
+  const part = extension('a', async (given) => {
+    api = given;
+    await given.state.set({ count: 1 });
+  });
+  const { change } = await started();
+  await change({ extensions: [part] });
+  expect(await api?.state.get()).toEqual({ count: 1 });
+  await api?.state.set({ count: 2 });
+  expect(await api?.state.get()).toEqual({ count: 2 });
+});
+
+test('the events of a held part are bounded: those above the limit are ignored, with one warning', async () => {
+  const heard: unknown[] = [];
+  const listener = extension('listener', (api) => {
+    api.events.on('hello', (value: unknown) => heard.push(value));
+  });
+  const loud = extension('loud', (api) => {
+    for (let each = 0; each < 1_002; each++) api.events.emit('hello', each);
+  });
+  const { agent, change } = await started({ extensions: [listener] });
+  await change({ extensions: [listener, loud] });
+  expect([heard.length, heard.at(-1)]).toEqual([1_000, 999]);
+  expect(agent.logs).toMatchObject([{ level: 'warn', event: 'extension.call_ignored', extension: 'loud' }]);
+});
+
+test('the events of a held part are heard with the new plan in force', async () => {
+  const heard: unknown[] = [];
+  const listener = extension('listener', (api) => {
+    api.events.on('hello', () => heard.push(opened.agent.agent.parts.plan.systemPrompt));
+  });
+  const greets = extension('greets', (api) => api.events.emit('hello'));
+  const opened = await started({ extensions: [listener], systemPrompt: 'Old.' });
+  await opened.change({ extensions: [listener, greets], systemPrompt: 'New.' });
+  expect(heard).toEqual(['New.']);
 });
 
 test('secrets of the old and of the new plan stay masked', async () => {
