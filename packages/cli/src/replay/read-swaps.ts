@@ -18,7 +18,9 @@ export function addWithout(text: string, before: readonly string[] = []): string
   return before.includes(name) ? [...before] : [...before, name];
 }
 
+/** Reads a folder of `--also`. An empty text would mean the current folder. **Errors** — errors of the command line. */
 export function addFolder(text: string, before: readonly string[] = []): string[] {
+  if (text === '') throw new InvalidArgumentError('It names no folder.');
   return [...before, resolve(text)];
 }
 
