@@ -22,6 +22,7 @@ kind: Connection
 metadata: { name: ears }
 spec: { connectorRef: Connector/ears, ingress: { rules: [{ match: { event: heard }, route: { agentRef: Agent/host } }] } }`;
 const good = 'export const register = () => undefined;\n';
+const corrected = 'export const register = () => console.log("corrected");\n';
 const throws = 'export function register() {\n  throw new Error("not today");\n}\n';
 const quietEars = 'export default async () => undefined;\n';
 
@@ -127,18 +128,20 @@ describe('a reload with new parts that do not start', () => {
   );
 
   test(
-    'D-06 and are then corrected: the reload succeeds, and replaces the process',
+    'D-06 and are then corrected: the reload succeeds, and the running process takes the change',
     async () => {
       const pid = await pidOf('host');
-      const files = { 'goondan.yaml': bundleWith(ears), 'part.ts': `${good}// Another one.\n`, 'ears.ts': quietEars };
+      const files = { 'goondan.yaml': bundleWith(ears), 'part.ts': corrected, 'ears.ts': quietEars };
       await place.write('swarm', files);
       const { exitCode, stdout } = await about('reload');
       expect({ exitCode, stdout }).toEqual({
         exitCode: 0,
-        stdout: 'Reloaded: changed Agent/host; added Connection/ears; 2 kept.\n',
+        stdout:
+          'Reloaded: changed Agent/host; added Connection/ears; 2 kept.\nAgent/host\n  updated   Extension/part\n',
       });
       expect(await ask('again')).toEqual({ exitCode: 0, stdout: 'You said: again\n' });
-      expect(await pidOf('host')).not.toBe(pid);
+      expect(await pidOf('host')).toBe(pid);
+      expect((await about('logs')).stdout).toMatch(/^(?!.*On trial: ).*: corrected$/m);
     },
     PATIENCE,
   );
