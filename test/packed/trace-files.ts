@@ -1,6 +1,6 @@
 /**
  * Finds the files that a package needs, by reading its files. A file needs every existing path that it quotes or names
- * as the entry of a resource. Also finds the imports of the package's modules.
+ * as the entry or the keeper of a resource. Also finds the imports of the package's modules.
  */
 import { posix } from 'node:path';
 
@@ -21,7 +21,7 @@ export function traceFiles(start: readonly string[], files: ReadonlySet<string>,
 
 function namedPaths(text: string): string[] {
   const quoted = [...text.matchAll(/(['"`])([\w@./-]+\.(?:ts|mjs|js|json|yaml))\1/g)].map(([, , path = '']) => path);
-  const entries = [...text.matchAll(/\bentry: *(\.\/[\w./-]+)/g)].map(([, path = '']) => path);
+  const entries = [...text.matchAll(/\b(?:entry|goondan\.ai\/keeper): *(\.\/[\w./-]+)/g)].map(([, path = '']) => path);
   return [...quoted, ...entries];
 }
 
