@@ -14,6 +14,10 @@ export interface KeeperContext {
   /** The path of the socket at which the keeper listens. Only the user of the swarm may open the socket. */
   readonly socket: string;
   readonly bundleFolder: string;
+  /**
+   * The working folder of the agent. A reload may change it, and variables of the process, while the keeper runs: read
+   * them when you need them.
+   */
   readonly workdir: string;
   readonly logger: Console;
   /** Reports the state of the connection, which `gdn status` shows. */

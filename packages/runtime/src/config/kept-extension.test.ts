@@ -59,8 +59,11 @@ describe('a kept connection', () => {
       [{ transport, ...stateful }, { environment: { ...environment, SSL_CERT_FILE: '/ca.pem' } }],
     ];
     for (const [config, more = { environment }] of others) expect(digestOf(config, more)).not.toBe(digest);
-    // A file may use every variable.
+    // The keeper follows the variables and the working folder that an entry of a file uses.
     const fromFile = { ...stateful, fromFile: {} };
-    expect(digestOf(fromFile, { environment })).not.toBe(digestOf(fromFile, { environment: { TOKEN: 'one' } }));
+    const ofFile = digestOf(fromFile, { environment });
+    expect(digestOf(fromFile, { environment: { TOKEN: 'two' }, workdir: '/else' })).toBe(ofFile);
+    expect(digestOf(fromFile, { environment: { ...environment, PATH: '/bin' } })).not.toBe(ofFile);
+    expect(digestOf(fromFile, { environment, bundleFolder: '/else' })).not.toBe(ofFile);
   });
 });

@@ -46,14 +46,17 @@ function connectionDigest(
   { transport = null, fromFile = null, attach = null, expose = null }: JsonObject,
   known: Readonly<Record<string, string>>,
 ): string {
-  // A file may use any variable.
-  const isUsed = (name: string) => transport === null || mentions(transport, name);
+  // The keeper itself follows the variables and the working folder that an entry of a file uses.
+  const isUsed = (name: string) => mentions(transport ?? '${GOONDAN_BUNDLE}', name);
   const variables = Object.fromEntries(Object.entries(known).filter(([name]) => isUsed(name)));
   // The digest of the module is included, because a keeper and an agent must run the same version of it.
   return digestJson({ root, entry: keeper?.entry ?? '', digest, transport, fromFile, attach, expose, variables });
 }
 
-/** Variables that a server gets, even if its transport does not name them. The list is that of the extension `mcp`. */
+/**
+ * Variables that a server or its connection uses, even if its transport does not name them: those that the extension
+ * `mcp` passes on. Those of proxies count too.
+ */
 const passedOn: ReadonlySet<string> = new Set([
   'PATH',
   'HOME',
@@ -70,7 +73,7 @@ const passedOn: ReadonlySet<string> = new Set([
 ]);
 
 function mentions(transport: JsonValue, name: string): boolean {
-  if (passedOn.has(name) || name.startsWith('LC_')) return true;
+  if (passedOn.has(name) || /_proxy$/i.test(name) || name.startsWith('LC_')) return true;
   const text = JSON.stringify(transport);
   return text.includes(`\${${name}}`) || text.includes(`\${${name}:-`);
 }

@@ -278,6 +278,7 @@ const fromConnector: Samples<FromConnector> = {
 
 const toKeeper: Record<ToKeeper['type'], readonly ToKeeper[]> = {
   start: [{ type: 'start', plan: { extension: 'files' } }],
+  surroundings: [{ type: 'surroundings', environment: { A: 'b' }, unset: ['C'], workdir: '/w', secrets: ['b'] }],
   ping: [{ type: 'ping', n: 1 }],
   drain: [{ type: 'drain', graceMs: 5 }],
 };

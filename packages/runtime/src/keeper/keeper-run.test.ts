@@ -24,6 +24,7 @@ async function run(
   hear: (message: FromKeeper, drain: (graceMs?: number) => void, parent: Channel<ToKeeper, FromKeeper>) => void = () =>
     undefined,
   clock: Clock = systemClock,
+  environment: Record<string, string | undefined> = {},
 ) {
   const entry = `./keeper-${(modules += 1)}.js`;
   writeFileSync(join(root, entry), source);
@@ -34,7 +35,7 @@ async function run(
     heard.push(message);
     hear(message, (graceMs = 1_000) => void parent.send({ type: 'drain', graceMs }), parent);
   });
-  new KeeperRun({ channel: child, clock, exit: exited.resolve }).begin();
+  new KeeperRun({ channel: child, clock, environment, exit: exited.resolve }).begin();
   const socket = join(root, 'k.sock');
   const folders = { root, entry, bundleFolder: root, workdir: root };
   const plan = {
@@ -78,6 +79,30 @@ test('L-02 secrets of the agent are masked in lines, statuses and failures of a 
   expect(heard.map(({ type }) => type)).toEqual(['log', 'status', 'failed']);
   expect(JSON.stringify(heard)).not.toContain('canary');
   expect(heard.at(-1)).toMatchObject({ error: { message: 'The keeper of Extension/files failed: no ***' } });
+});
+
+test('L-02 another environment and working folder reach a keeper that goes on; old and new secrets are masked', async () => {
+  const source = `export const keep = async (context) => {
+    const timer = setInterval(() => {
+      if (context.workdir !== '/else') return;
+      clearInterval(timer);
+      context.logger.info('moved, canary-4711 and canary-4712');
+    }, 1);
+    return () => undefined;
+  };`;
+  const environment = { KEPT: 'base', OLD: 'gone', TOKEN: 'canary-4711' };
+  const { heard } = await run(
+    source,
+    (message, drain, parent) => {
+      const changed = { environment: { TOKEN: 'canary-4712' }, unset: ['OLD'], secrets: ['canary-4712'] };
+      if (message.type === 'ready') void parent.send({ type: 'surroundings', ...changed, workdir: '/else' });
+      if (message.type === 'log') drain();
+    },
+    systemClock,
+    environment,
+  );
+  expect(environment as object).toEqual({ KEPT: 'base', TOKEN: 'canary-4712' });
+  expect(heard.find(({ type }) => type === 'log')).toMatchObject({ line: { message: 'moved, *** and ***' } });
 });
 
 test.each([

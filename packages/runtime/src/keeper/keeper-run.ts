@@ -24,6 +24,8 @@ import { loadKeeper } from './load-keeper.ts';
 export interface KeeperDeps {
   readonly channel: Channel<FromKeeper, ToKeeper>;
   readonly clock: Clock;
+  /** The variables of the process. */
+  readonly environment: Record<string, string | undefined>;
   /** Ends the process. */
   readonly exit: (code: number) => void;
 }
@@ -33,7 +35,9 @@ const LAST_WORDS_MS = 2_000;
 
 export class KeeperRun {
   #mask: Mask = (text) => text;
+  #secrets: readonly string[] = [];
   #plan: KeeperStart | undefined;
+  #workdir = '';
   /** The promise of the cleanup, which the keeper's function returned. */
   #keeping: Promise<Cleanup> | undefined;
   #ending: Promise<void> | undefined;
@@ -66,6 +70,8 @@ export class KeeperRun {
       case 'start':
         // Safe: our own orchestrator made the plan.
         return void this.#start(message.plan as unknown as KeeperStart);
+      case 'surroundings':
+        return this.#move(message);
       case 'ping':
         return this.#tell({ type: 'pong', n: message.n });
       case 'drain':
@@ -76,9 +82,12 @@ export class KeeperRun {
   async #start(plan: KeeperStart): Promise<void> {
     if (this.#plan !== undefined) return;
     this.#plan = plan;
+    this.#secrets = plan.secrets;
     this.#mask = maskSecrets(plan.secrets);
     const { clock } = this.deps;
-    const { extension: name, config, socket, bundleFolder, workdir } = plan;
+    const { extension: name, config, socket, bundleFolder } = plan;
+    this.#workdir = plan.workdir;
+    const workdir = () => this.#workdir;
     try {
       const keep = await loadKeeper(plan);
       this.#keeping = Promise.try(keep, {
@@ -86,7 +95,9 @@ export class KeeperRun {
         config,
         socket,
         bundleFolder,
-        workdir,
+        get workdir() {
+          return workdir();
+        },
         logger: createLogger(
           (level, message) => this.#log(level, message),
           () => clock.elapsed(),
@@ -98,6 +109,17 @@ export class KeeperRun {
     } catch (error) {
       await this.fail(error);
     }
+  }
+
+  /** Takes another environment and working folder. Earlier secrets stay masked, because the server may still use them. */
+  #move({ environment, unset, workdir, secrets }: Extract<ToKeeper, { type: 'surroundings' }>): void {
+    for (const name of unset) delete this.deps.environment[name];
+    for (const [name, value] of Object.entries(environment)) {
+      if (typeof value === 'string') this.deps.environment[name] = value;
+    }
+    this.#workdir = workdir;
+    this.#secrets = [...new Set([...this.#secrets, ...secrets])];
+    this.#mask = maskSecrets(this.#secrets);
   }
 
   async #drain(graceMs: number): Promise<void> {

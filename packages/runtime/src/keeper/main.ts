@@ -17,6 +17,7 @@ answerOwnPackages();
 const run = new KeeperRun({
   channel: connectToParent(keeperLanguage, frameFolder),
   clock: systemClock,
+  environment: process.env,
   exit: (code) => process.exit(code),
 });
 process.on('uncaughtException', (error) => void run.fail(error));

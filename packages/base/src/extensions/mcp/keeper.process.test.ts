@@ -1,6 +1,6 @@
 // Tests a keeper at its socket, with a real server and many callers.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { statSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cleanup, ExtensionStatus, JsonObject } from '@goondan/types';
 import { MOST_OPEN } from './caller.ts';
@@ -15,10 +15,12 @@ setDefaultTimeout(60_000);
 
 const program = join(import.meta.dir, 'testing', 'counting-server.ts');
 const unused = { type: 'http', url: 'unused', headers: {}, protocol: 'auto' } as const;
+const VARIABLE = 'KEEPER_TEST_VARIABLE';
 const options = { timeoutMs: 30_000 };
 
 let place: ServerPlace;
 let socket: string;
+let workdir: string;
 let end: Cleanup | undefined;
 let clients: KeptClient[];
 let statuses: ExtensionStatus[];
@@ -44,7 +46,18 @@ async function start(config: JsonObject = { transport: transport() }): Promise<v
   const logger = { info: say, warn: say, debug: say } as unknown as Console;
   const report = (status: ExtensionStatus) => void statuses.push(status);
   const { folder } = place;
-  end = await keep({ name: 'files', config, socket, bundleFolder: folder, workdir: folder, logger, report });
+  workdir = folder;
+  end = await keep({
+    name: 'files',
+    config,
+    socket,
+    bundleFolder: folder,
+    get workdir() {
+      return workdir;
+    },
+    logger,
+    report,
+  });
 }
 
 /** A caller that is connected to the keeper. */
@@ -67,6 +80,31 @@ const held = async (client: KeptClient) =>
   JSON.parse(await call(client, 'held')) as { waiting: string[]; cancelled: string[] };
 
 describe('a keeper', () => {
+  test('L-02 a server of .mcp.json is another one only when a variable or a folder changes that its entry uses', async () => {
+    const connected = async (variable: string, folder: string) => {
+      process.env[VARIABLE] = variable;
+      workdir = folder;
+      return (await call((await caller()).client, 'count')).split(' ')[0];
+    };
+    const write = (...args: string[]) => {
+      const entry = { command: process.execPath, args: [program, ...args] };
+      writeFileSync(join(place.folder, '.mcp.json'), JSON.stringify({ mcpServers: { files: entry } }));
+    };
+    try {
+      write();
+      await start({});
+      expect([await connected('one', '/'), await connected('two', place.folder)]).toEqual(['1', '2']);
+      write(`\${${VARIABLE}}`);
+      expect([await connected('one', '/'), await connected('one', place.folder)]).toEqual(['1', '2']);
+      expect(await connected('two', '/')).toBe('1');
+      write('${GOONDAN_WORKDIR}');
+      expect([await connected('one', '/'), await connected('two', '/')]).toEqual(['1', '2']);
+      expect(await connected('two', place.folder)).toBe('1');
+    } finally {
+      delete process.env[VARIABLE];
+    }
+  });
+
   test('D-08 L-02 20 callers share one server: one cancels, one is killed, and the other 18 get their own answers and progress', async () => {
     await start();
     const callers = await Promise.all(Array.from({ length: 19 }, () => caller()));

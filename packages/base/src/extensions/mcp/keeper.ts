@@ -14,12 +14,14 @@ import { openClient } from './open-client.ts';
 /** The maximum number of callers at a time; further ones are not let in. */
 export const MOST_CALLERS = 1_024;
 
-export const keep: Keep = async ({ name, config, socket, bundleFolder, workdir, logger, report }) => {
+export const keep: Keep = async (context) => {
+  const { name, config, socket, bundleFolder, logger, report } = context;
   const callers = new Set<Caller>();
   const server = new KeptServer(name, readSettings(config, name), {
     clock: systemClock,
     logger,
-    around: { bundleFolder, workdir, environment: process.env },
+    // Read for each connection: a reload may change them.
+    around: () => ({ bundleFolder, workdir: context.workdir, environment: process.env }),
     openClient: (events) => openClient(events, (line) => logger.debug(`mcp.server: ${cleanText(line, 2_000)}`)),
     report,
     tell: (event, lastWords) => {

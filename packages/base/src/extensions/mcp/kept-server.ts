@@ -20,7 +20,7 @@ import { ServerHealth } from './server-health.ts';
 export interface KeptServerDeps {
   readonly clock: Clock;
   readonly logger: Pick<Console, 'info' | 'warn' | 'debug'>;
-  readonly around: Surroundings;
+  readonly around: () => Surroundings;
   readonly openClient: (events: ClientEvents) => Promise<McpClient>;
   readonly report: (status: ExtensionStatus) => void;
   /** Called when the tool list of the server changed, and when the server is no longer connected. */
@@ -98,7 +98,7 @@ export class KeptServer {
 
   async #connect({ timeoutMs, signal }: AskOptions): Promise<JsonObject> {
     this.#timeouts.connectMs = timeoutMs;
-    await this.#connection.aim(await resolveTarget(this.settings, this.deps.around));
+    await this.#connection.aim(await resolveTarget(this.settings, this.deps.around()));
     await this.#connection.need(signal);
     return { ...this.#abilities };
   }

@@ -2,6 +2,7 @@
  * One keeper: a supervised process that holds a connection of an extension, from `start` to `drain`. The state machine
  * makes all decisions. A keeper that dies is started again, and listens at the same socket.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { ExtensionStatus } from '@goondan/types';
 import type { KeeperStart } from '../../config/keeper-start.ts';
 import type { HeartbeatPolicy } from '../../config/swarm-policy.ts';
@@ -46,6 +47,12 @@ export interface KeeperPlan {
   readonly digest: string;
 }
 
+/** The properties of an agent that may change while a connection stays open. */
+export interface KeeperSurroundings extends Pick<KeeperPlan, 'environment'> {
+  readonly workdir: string;
+  readonly secrets: readonly string[];
+}
+
 const keeperWords: KeptWords = {
   kind: 'keeper',
   program: 'The keeper',
@@ -61,11 +68,27 @@ export class Keeper extends KeptProcess<ToKeeper, FromKeeper> {
   /** The state of the kept connection, as the process last reported it. */
   #server: (ExtensionStatus & { readonly since: string }) | undefined;
 
+  #plan: KeeperPlan;
+
   constructor(
-    readonly plan: KeeperPlan,
+    plan: KeeperPlan,
     private readonly deps: KeeperDeps,
   ) {
     super(deps.clock);
+    this.#plan = plan;
+  }
+
+  get plan(): KeeperPlan {
+    return this.#plan;
+  }
+
+  /** Tells the process another environment or working folder of the agent. The connection stays open. */
+  move({ environment = {}, workdir, secrets }: KeeperSurroundings): void {
+    const { start, environment: before = {} } = this.#plan;
+    if (isDeepStrictEqual([environment, workdir], [before, start.workdir])) return;
+    this.#plan = { ...this.#plan, start: { ...start, workdir, secrets }, environment };
+    const unset = Object.keys(before).filter((name) => !Object.hasOwn(environment, name));
+    this.say({ type: 'surroundings', environment: { ...environment }, unset, workdir, secrets });
   }
 
   status(): KeptStatus {

@@ -14,7 +14,11 @@ import { Keepers } from './keepers.ts';
 
 const at = (instanceKey: string): AgentAddress => ({ agentName: 'host', instanceKey });
 
-function plan(config: JsonObject = {}, policy: SwarmPlan['policy'] = {}): SwarmPlan {
+function plan(
+  config: JsonObject = {},
+  policy: SwarmPlan['policy'] = {},
+  more: Partial<SwarmPlan['agents'][number]> = {},
+): SwarmPlan {
   const resource = {
     apiVersion: 'goondan.ai/v1',
     kind: 'Extension' as const,
@@ -23,7 +27,7 @@ function plan(config: JsonObject = {}, policy: SwarmPlan['policy'] = {}): SwarmP
   };
   const extensions = [{ resource, root: '/base', keeper: { entry: './keep.ts' } }];
   const environment = { TOKEN: 'canary-4711' };
-  const host = { agentName: 'host', models: {}, extensions, environment, secrets: ['canary-4711'] };
+  const host = { agentName: 'host', models: {}, extensions, environment, secrets: ['canary-4711'], ...more };
   return { name: 'test', agents: [host, { ...host, agentName: 'other' }], policy };
 }
 
@@ -89,6 +93,28 @@ test('L-02 one keeper for each conversation, with the environment of the agent; 
     args,
   ]);
   expect(JSON.stringify(visible)).not.toContain('canary-4711');
+  await keepers.drain(0);
+});
+
+test('L-02 another environment and working folder reach the running keeper, and the next process of it', async () => {
+  const { attach, fake, keepers, currentPlan } = open();
+  attach('a');
+  await settled();
+  const told: ToKeeper[] = [];
+  fake.children[0]?.channel.onMessage((message) => void told.push(message));
+  attach('a');
+  const environment = { OTHER: 'new' };
+  currentPlan.replace(plan({}, {}, { environment, workdir: '/else', secrets: ['new'] }));
+  keepers.retain();
+  keepers.processGone(at('a'));
+  expect(attach('a')?.socket).toBe('/run/k1.sock');
+  await settled();
+  const changed = { environment, unset: ['TOKEN'], workdir: '/else', secrets: ['new'] };
+  expect(told).toEqual([{ type: 'surroundings', ...changed }]);
+
+  fake.children[0]?.exit({ signal: 'SIGKILL' });
+  await settled();
+  expect(fake.children.map(({ request }) => request.environment)).toEqual([{ TOKEN: 'canary-4711' }, environment]);
   await keepers.drain(0);
 });
 

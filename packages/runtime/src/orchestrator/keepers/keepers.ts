@@ -119,14 +119,19 @@ export class Keepers implements SwarmListener {
     const slot = JSON.stringify([agentName, name, shared ? null : address.instanceKey]);
     const key = `${slot} ${digest}`;
     const running = this.#keepers.get(key);
-    if (running !== undefined) return running;
+    const folder = () => agent.workdir ?? (shared ? this.deps.makeSharedFolder(agentName) : cwd);
+    const { environment, secrets = [] } = agent;
+    if (running !== undefined) {
+      running.move({ ...(environment === undefined ? {} : { environment }), workdir: folder(), secrets });
+      return running;
+    }
     if (this.#isClosed) throw new GoondanError('E_SWARM_STOPPED', 'The swarm is stopping.');
     const { maxKept } = this.deps.currentPlan.value.settings;
     if (!this.#hasRoom(slot, maxKept)) {
       throw new GoondanError('E_MCP_KEPT', `The swarm already keeps ${maxKept} connections (policy.maxKept).`);
     }
-    const folder = agent.workdir ?? (shared ? this.deps.makeSharedFolder(agentName) : cwd);
-    const { environment, secrets = [], bundleFolder = folder } = agent;
+    const workdir = folder();
+    const { bundleFolder = workdir } = agent;
     const keeper = new Keeper(
       {
         start: {
@@ -137,7 +142,7 @@ export class Keepers implements SwarmListener {
           config: kept.config,
           socket: this.deps.newSocket(),
           bundleFolder,
-          workdir: folder,
+          workdir,
           secrets,
         },
         ...(shared ? {} : { instanceKey: address.instanceKey }),
