@@ -1,7 +1,7 @@
 /**
  * An MCP server over stdio for tests: `bun file-server.ts TOOLS.json`. It lists the tools in the file, and reads the
  * file again on each call of `change`. The name of a tool determines what the tool does. `count` returns the number of
- * other calls.
+ * other calls, `tally` the number of its own calls and the process. `hold` is answered when `release` is called.
  */
 import { readFileSync } from 'node:fs';
 
@@ -19,6 +19,8 @@ const [, , file = ''] = process.argv;
 const readTools = (): Tool[] => JSON.parse(readFileSync(file, 'utf8'));
 let tools = readTools();
 let calls = 0;
+let tallied = 0;
+const held: (number | string)[] = [];
 
 for await (const line of console) hear(JSON.parse(line));
 
@@ -50,6 +52,15 @@ function call(id: number | string, name: string, args: Record<string, unknown>):
       tools = readTools();
       send({ method: 'notifications/tools/list_changed' });
       return answer(id, text('changed'));
+    case 'tally':
+      tallied += 1;
+      return answer(id, text(`${tallied} ${process.pid}`));
+    case 'hold':
+      held.push(id);
+      return;
+    case 'release':
+      for (const each of held.splice(0)) answer(each, text('held'));
+      return answer(id, text('released'));
     case 'grandchild':
       return answer(id, text(String(Bun.spawn(['sleep', '1000'], { stdin: 'ignore' }).pid)));
     case 'environment':
