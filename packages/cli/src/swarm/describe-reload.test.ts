@@ -37,6 +37,12 @@ test('a replaced process has its reason, and takes the change after its turn', (
   );
 });
 
+test('L-02 a kept connection that ends is named', () => {
+  expect(describeReload({ ...result, agents: [{ ...host, ended: ['counter', 'browser'] }] })).toEndWith(
+    'Agent/host\n  Kept connection ends, with its server: counter, browser.\n',
+  );
+});
+
 test('many conversations are counted', () => {
   const finishing = Array.from({ length: 12 }, (_, index) => String(index));
   expect(describeReload({ ...result, agents: [{ ...host, finishing }] })).toContain('"9" and 2 more.');

@@ -7,8 +7,9 @@ export function describeReload(result: ReloadResult): string {
   return [describeChanges(result), ...result.agents.flatMap(describeAgent)].map((line) => `${line}\n`).join('');
 }
 
-function describeAgent({ agent, parts, replaced, renewed = [], finishing }: AgentChange): string[] {
+function describeAgent({ agent, parts, replaced, renewed = [], ended = [], finishing }: AgentChange): string[] {
   const lines = [`Agent/${agent}`, ...parts.map(({ identity, fate }) => `  ${fate.padEnd(WIDEST_FATE)}  ${identity}`)];
+  if (ended.length > 0) lines.push(`  Kept connection ends, with its server: ${ended.join(', ')}.`);
   if (replaced !== undefined) lines.push(`  Its processes are replaced between turns: ${replaced}.`);
   if (renewed.length > 0)
     lines.push(`  Replaced between turns, because the process was changed often: ${listKeys(renewed)}.`);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { JsonObject } from '@goondan/types';
 import type { DeclaredAgent } from './declared-agent.ts';
-import { keptExtensions } from './kept-extension.ts';
+import { endedConnections, keptExtensions } from './kept-extension.ts';
 
 const transport = { type: 'stdio', command: 'serve', args: ['${TOKEN}', '${OTHER:-none}'] };
 const stateful = { attach: { mode: 'stateful' } };
@@ -59,6 +59,10 @@ describe('a kept connection', () => {
       [{ transport, ...stateful }, { environment: { ...environment, SSL_CERT_FILE: '/ca.pem' } }],
     ];
     for (const [config, more = { environment }] of others) expect(digestOf(config, more)).not.toBe(digest);
+    const ended = (config: JsonObject) => endedConnections(agent({ transport, ...stateful }), agent(config));
+    expect(ended({ transport, ...stateful, trust: 'any' })).toEqual([]);
+    expect(ended({ ...stateful, transport: { ...transport, args: [] } })).toEqual(['files']);
+    expect(ended({ transport })).toEqual(['files']);
     // The keeper follows the variables and the working folder that an entry of a file uses.
     const fromFile = { ...stateful, fromFile: {} };
     const ofFile = digestOf(fromFile, { environment });

@@ -37,6 +37,12 @@ export function keptExtensions(agent: DeclaredAgent): readonly KeptExtension[] {
   });
 }
 
+/** Lists the extensions whose kept connection ends with a change of the agent, because it is gone or another one. */
+export function endedConnections(running: DeclaredAgent, wanted: DeclaredAgent): readonly string[] {
+  const stay = new Map(keptExtensions(wanted).map(({ name, digest }) => [name, digest]));
+  return keptExtensions(running).flatMap(({ name, digest }) => (stay.get(name) === digest ? [] : [name]));
+}
+
 /**
  * Hashes the fields that determine the connection, with the variables that they use. Other settings, such as timeouts,
  * can change while the connection stays open.

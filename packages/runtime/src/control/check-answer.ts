@@ -159,6 +159,7 @@ const agentChange: Check<AgentChange> = object<ShapeOf<AgentChange>>({
   parts: listOf(object({ identity: name, fate: oneOf('retained', 'updated', 'added', 'removed') })),
   replaced: optional(text),
   renewed: optional(listOf(name)),
+  ended: optional(listOf(name)),
   finishing: listOf(name),
 });
 

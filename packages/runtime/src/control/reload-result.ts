@@ -17,6 +17,8 @@ export interface AgentChange {
   readonly replaced?: string;
   /** The keys of instances whose process is replaced between turns, because it has had the most changes. */
   readonly renewed?: readonly string[];
+  /** The extensions whose kept connections end, because they are gone or other ones. A keeper that is in use ends later. */
+  readonly ended?: readonly string[];
   /**
    * The keys of instances that were busy. They take the change after their step, or after their turn if their process is
    * replaced.

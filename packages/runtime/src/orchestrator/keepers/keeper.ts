@@ -69,6 +69,7 @@ export class Keeper extends KeptProcess<ToKeeper, FromKeeper> {
   #server: (ExtensionStatus & { readonly since: string }) | undefined;
 
   #plan: KeeperPlan;
+  #endReason = '';
 
   constructor(
     plan: KeeperPlan,
@@ -89,6 +90,12 @@ export class Keeper extends KeptProcess<ToKeeper, FromKeeper> {
     this.#plan = { ...this.#plan, start: { ...start, workdir, secrets }, environment };
     const unset = Object.keys(before).filter((name) => !Object.hasOwn(environment, name));
     this.say({ type: 'surroundings', environment: { ...environment }, unset, workdir, secrets });
+  }
+
+  /** Ends the process, and logs the reason. Resolves when the process has exited. */
+  end(graceMs: number, reason: string): Promise<void> {
+    this.#endReason = reason;
+    return this.drain(graceMs);
   }
 
   status(): KeptStatus {
@@ -134,7 +141,8 @@ export class Keeper extends KeptProcess<ToKeeper, FromKeeper> {
     if (told === undefined) return;
     const { problem, level, event, message } = told;
     this.#problem = problem ?? this.#problem;
-    this.report(level, event, message);
+    const isEnd = event === 'keeper.stopped' && this.#endReason !== '';
+    this.report(level, event, isEnd ? `${message} The reason: ${this.#endReason}.` : message);
   }
 
   protected override heard(process: number, message: FromKeeper): void {

@@ -128,7 +128,8 @@ test('L-02 scope agent: all conversations get the same socket, and a deleted one
 });
 
 test('L-02 a changed connection gets another keeper; the old one ends with the last process that uses it', async () => {
-  const { attach, kept, keepers, currentPlan } = open();
+  const { attach, kept, keepers, currentPlan, lines } = open();
+  const ends = () => lines.filter(({ event }) => event === 'keeper.stopped').map(({ message }) => message);
   attach('a');
   currentPlan.replace(plan({ timeouts: { callMs: 1 } }));
   keepers.retain();
@@ -140,7 +141,19 @@ test('L-02 a changed connection gets another keeper; the old one ends with the l
   keepers.processGone(at('a'));
   expect(kept()).toHaveLength(0);
   expect(attach('a')?.socket).toBe('/run/k2.sock');
+  currentPlan.replace(plan({ attach: {} }));
+  keepers.processGone(at('a'));
+  currentPlan.replace(plan());
+  attach('a');
+  await keepers.endConversation(at('a'));
+  attach('a');
   await keepers.drain(0);
+  expect(ends()).toEqual([
+    expect.stringContaining('expose, a variable that it uses, or its extension has changed.'),
+    'Stopped. The reason: the agent no longer keeps this connection.',
+    'Stopped. The reason: its conversation was deleted or reset.',
+    'Stopped. The reason: the swarm stops.',
+  ]);
 });
 
 test('L-02 during a change both keepers run; the one that the plan in force has not stays until the process has settled', async () => {

@@ -70,7 +70,8 @@ export class Keepers implements SwarmListener {
   retain(): void {
     const wanted = this.#wanted();
     for (const [key, keeper] of this.#keepers) {
-      if (keeper.users.size === 0 && !wanted.has(connectionOf(keeper))) void this.#end(key, keeper);
+      if (keeper.users.size > 0 || wanted.has(connectionOf(keeper))) continue;
+      void this.#end(key, keeper, this.#whyEnded(keeper));
     }
   }
 
@@ -95,13 +96,13 @@ export class Keepers implements SwarmListener {
     const ended = [...this.#keepers].filter(
       ([, { plan }]) => plan.start.agentName === agentName && plan.instanceKey === instanceKey,
     );
-    await Promise.all(ended.map(([key, keeper]) => this.#end(key, keeper)));
+    await Promise.all(ended.map(([key, keeper]) => this.#end(key, keeper, 'its conversation was deleted or reset')));
   }
 
   /** Ends all keepers, and kills the remaining ones after `graceMs`. Resolves when all have exited. */
   async drain(graceMs: number): Promise<void> {
     this.#isClosed = true;
-    for (const [key, keeper] of this.#keepers) void this.#end(key, keeper, graceMs);
+    for (const [key, keeper] of this.#keepers) void this.#end(key, keeper, 'the swarm stops', graceMs);
     await Promise.all(this.#leaving.values());
   }
 
@@ -191,9 +192,17 @@ export class Keepers implements SwarmListener {
     return new Set(wanted);
   }
 
-  #end(key: string, keeper: Keeper, graceMs = GRACE_MS): Promise<void> {
+  #whyEnded({ plan: { start } }: Keeper): string {
+    const agent = this.deps.currentPlan.value.agents.get(start.agentName);
+    const isOther = agent !== undefined && keptExtensions(agent).some(({ name }) => name === start.extension);
+    return isOther
+      ? 'its transport, fromFile, attach or expose, a variable that it uses, or its extension has changed'
+      : 'the agent no longer keeps this connection';
+  }
+
+  #end(key: string, keeper: Keeper, reason: string, graceMs = GRACE_MS): Promise<void> {
     this.#keepers.delete(key);
-    const gone = keeper.drain(graceMs).then(() => {
+    const gone = keeper.end(graceMs, reason).then(() => {
       this.#leaving.delete(keeper);
       // A killed keeper leaves its socket behind.
       rmSync(keeper.plan.start.socket, { force: true });

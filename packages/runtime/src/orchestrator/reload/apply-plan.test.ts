@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test';
-import { GoondanError } from '@goondan/types';
+import { GoondanError, type JsonObject } from '@goondan/types';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { SwarmNotice } from '../../control/swarm.ts';
 import { systemClock } from '../../ports/clock.ts';
@@ -87,6 +87,23 @@ describe('a new plan', () => {
     await applyPlan(opened.parts, { ...opened.plan, entryAgent: 'a', connections });
     await applyPlan(opened.parts, { ...opened.plan, entryAgent: 'b', connections });
     expect(opened.replaced).toEqual([[], ['entry']]);
+  });
+
+  test('L-02 names the extensions whose kept connections end', async () => {
+    const opened = await open();
+    const keeping = (config: JsonObject) => {
+      const [metadata, spec] = [{ name: 'files' }, { entry: './mcp.ts', config }];
+      const resource = { apiVersion: 'goondan.ai/v1', kind: 'Extension' as const, metadata, spec };
+      const extensions = [{ resource, root: '/base', keeper: { entry: './keep.ts' } }];
+      const agents = opened.plan.agents.map((each) => (each.agentName === 'a' ? { ...each, extensions } : each));
+      return { ...opened.plan, agents };
+    };
+    const attach = { mode: 'stateful' };
+    await applyPlan(opened.parts, keeping({ attach }));
+    const { agents } = await applyPlan(opened.parts, keeping({ attach, trust: 'any' }));
+    expect(agents[0]).not.toHaveProperty('ended');
+    const changes = await applyPlan(opened.parts, keeping({ attach, expose: { tools: false } }));
+    expect(changes.agents).toMatchObject([{ agent: 'a', ended: ['files'] }]);
   });
 
   test('a running turn is finished by its process, waiting input goes to the next', async () => {

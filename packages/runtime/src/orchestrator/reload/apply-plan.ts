@@ -9,6 +9,7 @@
  * 4. Pending input of a removed agent stays on disk until an agent of this name is declared again.
  */
 import { isDeepStrictEqual } from 'node:util';
+import { endedConnections } from '../../config/kept-extension.ts';
 import { type PlanReconcile, planReconcile } from '../../config/plan-reconcile.ts';
 import { type AgentReconcile, reconcileAgent } from '../../config/reconcile-agent.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
@@ -34,7 +35,7 @@ export interface ReloadDeps {
 /** The changes of a plan: by identity, and part by part for each changed agent. */
 export interface PlanChanges extends PlanReconcile {
   /** The changed agents by name. */
-  readonly agents: ReadonlyMap<string, AgentReconcile>;
+  readonly agents: ReadonlyMap<string, AgentReconcile & { readonly ended?: readonly string[] }>;
 }
 
 /**
@@ -117,7 +118,7 @@ function describeAgents(
   changing: ReadonlySet<Instance>,
 ): readonly AgentChange[] {
   const all = [...instances.all()];
-  return [...changes.agents].map(([agent, { parts, replaces }]) => {
+  return [...changes.agents].map(([agent, { parts, replaces, ended = [] }]) => {
     const own = all.filter(({ address }) => address.agentName === agent);
     const keysOf = (some: readonly Instance[]) => some.map(({ address }) => address.instanceKey);
     const renewed = keysOf(own.filter((each) => !changing.has(each) && each.changes >= MOST_CHANGES));
@@ -125,6 +126,7 @@ function describeAgents(
       agent,
       parts,
       ...(replaces === undefined ? {} : { replaced: replaces }),
+      ...(ended.length === 0 ? {} : { ended }),
       ...(replaces !== undefined || renewed.length === 0 ? {} : { renewed }),
       finishing: keysOf(own.filter(({ running }) => running !== undefined)),
     };
@@ -143,7 +145,8 @@ export function comparePlans(before: Plan, after: Plan): PlanChanges {
   const agents = [...namesOf('Agent', changes.changed)].flatMap((agentName) => {
     const [running, wanted] = [before.agents.get(agentName), after.agents.get(agentName)];
     if (running === undefined || wanted === undefined) return [];
-    return [[agentName, reconcileAgent(running, wanted)] as const];
+    const change = { ...reconcileAgent(running, wanted), ended: endedConnections(running, wanted) };
+    return [[agentName, change] as const];
   });
   return { ...changes, agents: new Map(agents) };
 }
