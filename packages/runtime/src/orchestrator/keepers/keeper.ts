@@ -13,7 +13,8 @@ import type { FromKeeper } from '../../ipc/from-keeper.ts';
 import type { Spawn } from '../../ipc/spawn.ts';
 import type { ToKeeper } from '../../ipc/to-keeper.ts';
 import { defined } from '../../json/defined.ts';
-import { maskSecrets } from '../../log/mask-secrets.ts';
+import { boundExtensionStatus } from '../../log/bound-extension-status.ts';
+import type { Mask } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLevel, LogLine } from '../../ports/log-line.ts';
 import { lineOfOutput, maskOutput } from '../child/child-output.ts';
@@ -32,6 +33,8 @@ export interface KeeperDeps {
   readonly newFrameFolder: () => string;
   /** Receives log lines, with secrets masked. Must not throw. */
   readonly log: (line: LogLine) => void;
+  /** Masks the secrets of the agent. A reload may bring other secrets than those that the process knows. */
+  readonly mask: Mask;
   /** Called at every step of the state machine, because the policy may change. */
   readonly policy: () => SupervisionPolicy & { readonly heartbeat: HeartbeatPolicy };
 }
@@ -116,9 +119,8 @@ export class Keeper extends KeptProcess<ToKeeper, FromKeeper> {
   }
 
   protected override spawn(_process: number, listener: ProcessListener<FromKeeper>): RunningProcess<ToKeeper> {
-    const { spawn, runner, newFrameFolder, clock, log, policy } = this.deps;
+    const { spawn, runner, newFrameFolder, clock, log, mask, policy } = this.deps;
     const { start, environment } = this.plan;
-    const mask = maskSecrets(start.secrets);
     const child = spawn(keeperLanguage, {
       name: `the keeper of ${start.extension} of agent ${start.agentName}`,
       runner,
@@ -150,12 +152,17 @@ export class Keeper extends KeptProcess<ToKeeper, FromKeeper> {
       case 'ready':
         return this.post({ type: 'ready', process });
       case 'failed':
-        return this.post({ type: 'start.failed', process, error: message.error });
+        return this.post({ type: 'start.failed', process, error: this.#maskError(message.error) });
       case 'status':
-        return this.#takeStatus(message.status);
+        return this.#takeStatus(boundExtensionStatus(message.status, this.deps.mask));
       case 'log':
         // The channel determines the agent, whatever the line says.
-        return this.deps.log({ ...message.line, ...this.#whose(), extension: this.plan.start.extension });
+        return this.deps.log({
+          ...message.line,
+          message: this.deps.mask(message.line.message),
+          ...this.#whose(),
+          extension: this.plan.start.extension,
+        });
       case 'dropped': {
         const text = `${message.counts.log} lines of its log were dropped: there were too many at once.`;
         return this.report('warn', 'log.dropped', text);
@@ -189,6 +196,10 @@ export class Keeper extends KeptProcess<ToKeeper, FromKeeper> {
     if (state !== 'connected' || before?.state === 'connected' || lost === 0) return;
     const reason = problem === undefined ? '' : ` It was lost ${lost} times, the last time because: ${problem}`;
     this.report('warn', 'keeper.server_restarted', `The kept server was started again.${reason}`);
+  }
+
+  #maskError({ code, message }: FrameError): FrameError {
+    return { code, message: this.deps.mask(message) };
   }
 
   #whose(): Pick<LogLine, 'agent' | 'instance'> {

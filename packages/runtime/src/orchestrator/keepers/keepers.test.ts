@@ -373,3 +373,24 @@ test('L-02 the socket of a killed keeper is removed', async () => {
   expect(existsSync(socket)).toBe(false);
   rmSync(folder, { recursive: true });
 });
+test('L-02 a keeper that outlives a reload shows no secret of the new plan, in its lines, output and status', async () => {
+  const { attach, keepers, fake, lines, kept, currentPlan } = open(plan({}, {}, { secrets: ['old-secret-value'] }));
+  attach('a');
+  currentPlan.replace(plan({}, {}, { secrets: ['new-secret-value'] }));
+  keepers.retain();
+  const [child] = fake.children;
+  const time = new Date(0).toISOString();
+  await child?.channel.send({
+    type: 'log',
+    line: { time, level: 'info', message: 'a line with old-secret-value and new-secret-value' },
+  });
+  await child?.channel.send({ type: 'status', status: { state: 'failed', problem: 'new-secret-value is wrong' } });
+  child?.request.onOutput?.({ kind: 'line', stream: 'stderr', text: 'output with new-secret-value' });
+  await settled();
+  const shown = JSON.stringify([lines, kept()]);
+  expect(shown).toContain('a line with');
+  expect(shown).toContain('output with');
+  expect(shown).toContain('is wrong');
+  expect(shown).not.toMatch(/secret-value/);
+  await keepers.drain(0);
+});

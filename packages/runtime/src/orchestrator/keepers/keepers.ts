@@ -22,7 +22,7 @@ import type { SwarmListener } from '../instances/swarm-listener.ts';
 import type { CurrentPlan } from '../plan/current-plan.ts';
 import { Keeper, type KeeperDeps } from './keeper.ts';
 
-export interface KeepersDeps extends Omit<KeeperDeps, 'policy'> {
+export interface KeepersDeps extends Omit<KeeperDeps, 'policy' | 'mask'> {
   readonly currentPlan: CurrentPlan;
   /** Returns the path of a socket that no other keeper uses, in a folder that only the user can open. */
   readonly newSocket: () => string;
@@ -150,7 +150,7 @@ export class Keepers implements SwarmListener {
         ...(environment === undefined ? {} : { environment }),
         digest,
       },
-      { ...this.deps, policy: () => this.#policy() },
+      { ...this.deps, policy: () => this.#policy(), mask: (text) => this.#mask(agentName, text) },
     );
     this.#keepers.set(key, keeper);
     keeper.start();
@@ -176,6 +176,10 @@ export class Keepers implements SwarmListener {
       event: 'keeper.refused',
     });
     return message;
+  }
+
+  #mask(agentName: string, text: string): string {
+    return this.deps.currentPlan.value.masks.get(agentName)?.(text) ?? text;
   }
 
   #policy() {
