@@ -48,7 +48,7 @@ export interface FakeSwarmOptions {
   /** The function that starts the children. When absent, the children are fake agents that use `answer`. */
   readonly spawn?: Spawn;
   /** The keepers of kept connections; none when absent. */
-  readonly keepers?: Pick<Keepers, 'attach' | 'retain' | 'settle'>;
+  readonly keepers?: Pick<Keepers, 'attach' | 'retain' | 'settle'> & Partial<Pick<Keepers, 'endConversation'>>;
   /** The models that every agent has. */
   readonly models?: SwarmPlan['agents'][number]['models'];
 }
@@ -89,7 +89,8 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
     clock,
     store: { stateRoot, workspaceId: 'test' },
     startChild: (agent, request) => children.start(agent, request),
-    // The cast is safe: a swarm without resets and deletions calls only these methods of its keepers.
+    // The cast is safe: a swarm calls only these methods of its keepers, and `endConversation` only for resets and
+    // deletions.
     ...(options.keepers === undefined ? {} : { keepers: options.keepers as Keepers }),
     log: (line) => void lines.push(line),
     described: () => undefined,

@@ -485,3 +485,23 @@ describe('a stopping swarm', () => {
     expect(await journal.pending({ agentName: 'a', instanceKey: 'default' })).toHaveLength(1);
   });
 });
+
+test('L-02 a deleted or reset conversation loses its keepers before its files, because a kept server may use them', async () => {
+  const order: string[] = [];
+  const opened = await openFakeSwarm(echo, {
+    keepers: {
+      attach: (_at, agent) => agent,
+      settle: () => undefined,
+      retain: () => undefined,
+      endConversation: async (at) => void order.push(`keepers of ${name(at)}`),
+    },
+  });
+  cleanups.push(() => removeFakeSwarm(opened));
+  cleanups.push(() => opened.close());
+  await opened.send('a', 'hello');
+  const at = { agentName: 'a', instanceKey: 'default' };
+  const grace = { graceMs: 1_000, cleanUpMs: 1_000 };
+  await opened.swarm.resetInstance(at, grace, async () => void order.push('reset'));
+  await opened.swarm.discard(at, grace, async () => void order.push('delete'));
+  expect(order).toEqual(['keepers of a/default', 'reset', 'keepers of a/default', 'delete']);
+});

@@ -163,8 +163,9 @@ export class SwarmAgents {
    */
   async discard<Value>(address: AgentAddress, grace: Grace, remove: () => Promise<Value>): Promise<Value> {
     const takeOff = async () => {
-      const removed = await remove();
+      // First, because a kept server may use the files.
       await this.keepers?.endConversation(address);
+      const removed = await remove();
       this.approvals.drop(address);
       const message = `Conversation ${JSON.stringify(address.instanceKey)} of agent "${address.agentName}" was deleted.`;
       this.instances.post(address, { type: 'discard', error: { code: 'E_INSTANCE_DELETED', message } });
@@ -193,8 +194,8 @@ export class SwarmAgents {
   /** Resets an instance. `reset` runs while the instance has no process. */
   async resetInstance(address: AgentAddress, grace: Grace, reset: () => Promise<void>): Promise<void> {
     await this.instances.whileAsleep(address, grace, async () => {
-      await reset();
       await this.keepers?.endConversation(address);
+      await reset();
       // The turn starts again and makes its approval requests again.
       this.approvals.drop(address);
       this.#tellChange(address, 'reset');
