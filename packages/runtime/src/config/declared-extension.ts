@@ -34,6 +34,6 @@ export interface ExtensionKeeper {
   readonly entry: string;
   /** The socket of the keeper. The orchestrator sets this field when it starts the agent's process. */
   readonly socket?: string;
-  /** Why there is no keeper. The orchestrator sets this field. */
+  /** Why there is no keeper, or why it does not run yet. The orchestrator sets this field. */
   readonly refused?: string;
 }

@@ -93,7 +93,7 @@ export const agentErrors = {
     meaning:
       'The agent crashed during this tool call. The call may or may not have taken effect, so it was not repeated.',
     suggestion:
-      'Check the outcome, then call again if needed. Declare `idempotent: true` if repeating is safe, or `effects: none` if the tool changes nothing.',
+      'Check the outcome, then call again if needed. For a tool of your own, declare `idempotent: true` if repeating is safe, or `effects: none` if it changes nothing; the server of an MCP tool declares `idempotentHint`.',
   },
   E_MCP_CALL: {
     meaning: 'An MCP server refused a request, or answered with a protocol error.',
@@ -102,7 +102,7 @@ export const agentErrors = {
   E_MCP_CONNECT: {
     meaning: 'An MCP server could not be started or reached, or the connection to it was lost.',
     suggestion:
-      'Check the command or the URL of the server; `gdn logs` shows its output. The agent reconnects by itself, and with the next call.',
+      'Check the command or the URL of the server; `gdn logs --level debug` shows its output. The agent reconnects by itself, and with the next call.',
   },
   E_MCP_EXISTS: {
     meaning: 'The `.mcp.json` of the bundle already has a server with that name.',
@@ -115,7 +115,7 @@ export const agentErrors = {
   E_MCP_KEPT: {
     meaning: 'The swarm already keeps as many MCP connections as `policy.maxKept` allows.',
     suggestion:
-      'Raise `policy.maxKept` of the swarm, share a connection with `scope: agent`, or delete conversations that are no longer needed. Then restart the conversation with `gdn restart`.',
+      'Raise `policy.maxKept` of the swarm, share a connection with `scope: agent`, or delete conversations that are no longer needed. The conversation then gets its connection in one of its next turns.',
   },
   E_MCP_TIMEOUT: {
     meaning: 'An MCP server did not answer in time.',

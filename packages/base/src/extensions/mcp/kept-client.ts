@@ -43,6 +43,8 @@ export class KeptClient implements McpClient {
     private readonly path: string,
     private readonly clock: Clock,
     private readonly events: ClientEvents,
+    /** The reason why the keeper may not run yet. An attempt then does not wait for it. */
+    private readonly refused?: string,
   ) {}
 
   async connect(_target: ServerTarget, options: AskOptions): Promise<ServerAbilities> {
@@ -110,6 +112,7 @@ export class KeptClient implements McpClient {
         this.#frames = frames;
         return;
       }
+      if (this.refused !== undefined) throw new GoondanError('E_MCP_KEPT', this.refused);
       if (this.clock.elapsed() >= end) throw new McpFailure('unreached', 'its keeper does not answer.');
       await new Promise<void>((resolve) => void this.clock.after(PAUSE_MS, resolve));
     }

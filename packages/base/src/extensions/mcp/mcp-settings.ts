@@ -19,7 +19,7 @@ export interface McpConfig {
   readonly keeper?: KeeperPlace;
 }
 
-/** Where the keeper of a kept connection listens, or why there is none. */
+/** Where the keeper of a kept connection listens, and why it may not run yet. */
 export interface KeeperPlace {
   readonly socket?: string;
   readonly refused?: string;

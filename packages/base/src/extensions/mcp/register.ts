@@ -25,6 +25,6 @@ export const register: ExtensionRegister<McpConfig> = (api, config, { name }) =>
 };
 
 async function openKept({ socket, refused }: KeeperPlace, events: ClientEvents): Promise<McpClient> {
-  if (socket !== undefined) return new KeptClient(socket, systemClock, events);
+  if (socket !== undefined) return new KeptClient(socket, systemClock, events, refused);
   throw new GoondanError('E_MCP_KEPT', refused ?? 'The swarm keeps no further connection.');
 }

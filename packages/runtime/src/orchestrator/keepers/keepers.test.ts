@@ -181,15 +181,34 @@ test('L-02 at most maxKept connections; a changed one takes the place of its pre
   const { attach, keepers, lines, currentPlan, kept } = open(plan({}, { maxKept: 1 }));
   attach('a');
   const refused = attach('b');
-  expect(refused).not.toHaveProperty('socket');
-  expect(refused?.refused).toContain('policy.maxKept');
+  expect(refused?.refused).toContain('policy.maxKept allows (1). Raise it');
   expect(lines.at(-1)).toMatchObject({ event: 'keeper.refused', agent: 'host', instance: 'b', level: 'warn' });
   expect(attach('a', currentPlan.preview(plan({ expose: { tools: false } }, { maxKept: 1 })))?.socket).toBeString();
   keepers.settle(at('a'));
   await keepers.endConversation(at('a'));
-  expect(kept()).toEqual([]);
-  expect(attach('b')?.socket).toBeString();
+  // The other conversation takes the place, with the socket that its process knows.
+  expect(kept().map(({ instanceKey }) => instanceKey)).toEqual(['b']);
+  expect(attach('b')).toEqual({ entry: './keep.ts', socket: String(refused?.socket) });
   await keepers.drain(0);
+});
+
+test('L-02 a raised maxKept starts the keepers that wait for room, and only those of a running process', async () => {
+  const { attach, keepers, currentPlan, kept, starts } = open(plan({}, { maxKept: 1 }));
+  attach('a');
+  const waiting = ['b', 'c', 'd'].map((key) => attach(key)?.socket);
+  keepers.processGone(at('b'));
+  expect(kept()).toHaveLength(1);
+  currentPlan.replace(plan({}, { maxKept: 2 }));
+  keepers.retain();
+  expect(kept().map(({ instanceKey }) => instanceKey)).toEqual(['a', 'c']);
+  await settled();
+  expect(starts.at(-1)?.socket).toBe(waiting[1]);
+  // A lower limit ends nothing.
+  currentPlan.replace(plan({}, { maxKept: 1 }));
+  keepers.retain();
+  expect(kept()).toHaveLength(2);
+  await keepers.drain(0);
+  expect(kept()).toEqual([]);
 });
 
 test('L-02 a keeper that dies is started again, and a restart of its server is an event; after drain none starts', async () => {

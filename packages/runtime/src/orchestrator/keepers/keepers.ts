@@ -7,8 +7,8 @@
  *    changed connection replaces another one, each has its own keeper.
  * 2. A keeper starts with the first agent process that needs it. It ends when the plan no longer has its connection and
  *    no process uses it any more, when its conversation is deleted or reset, and with the swarm.
- * 3. At most `policy.maxKept` connections are kept. A process that needs another one, or one whose keeper has no place
- *    for its socket, gets the reason instead of a socket.
+ * 3. At most `policy.maxKept` connections are kept. A process that needs another one gets the reason, and a socket at
+ *    which a keeper will listen once there is room. A process whose keeper has no place for its socket gets the reason.
  */
 import { rmSync } from 'node:fs';
 import { type AgentAddress, GoondanError } from '@goondan/types';
@@ -17,6 +17,7 @@ import type { DeclaredExtension } from '../../config/declared-extension.ts';
 import { keptExtensions, type KeptExtension } from '../../config/kept-extension.ts';
 import type { SwarmStatus } from '../../control/swarm.ts';
 import { toFrameError } from '../../ipc/check/frame-error.ts';
+import { defined } from '../../json/defined.ts';
 import { addressKey } from '../address/address-key.ts';
 import type { SwarmListener } from '../instances/swarm-listener.ts';
 import type { CurrentPlan } from '../plan/current-plan.ts';
@@ -35,6 +36,8 @@ const GRACE_MS = 5_000;
 
 export class Keepers implements SwarmListener {
   readonly #keepers = new Map<string, Keeper>();
+  /** Keepers that are started once there is room, in this order. A process uses each of them. */
+  readonly #waiting = new Map<string, Keeper>();
   /** Keepers whose processes have not exited yet. */
   readonly #leaving = new Map<Keeper, Promise<void>>();
   #isClosed = false;
@@ -56,9 +59,11 @@ export class Keepers implements SwarmListener {
         if (each === undefined) return declaration;
         const { entry } = each;
         try {
-          const keeper = this.#keeperFor(address, agent, each, cwd);
+          const { keeper, refusal } = this.#keeperFor(address, agent, each, cwd);
           keeper.users.add(addressKey(address));
-          return { ...declaration, keeper: { entry, socket: keeper.plan.start.socket } };
+          const refused = refusal === undefined ? undefined : this.#refuse(address, each, refusal);
+          const { socket } = keeper.plan.start;
+          return { ...declaration, keeper: defined({ entry, socket, refused }) };
         } catch (error) {
           return { ...declaration, keeper: { entry, refused: this.#refuse(address, each, error) } };
         }
@@ -73,19 +78,21 @@ export class Keepers implements SwarmListener {
       if (keeper.users.size > 0 || wanted.has(connectionOf(keeper))) continue;
       void this.#end(key, keeper, this.#whyEnded(keeper));
     }
+    for (const [key, { users }] of this.#waiting) if (users.size === 0) this.#waiting.delete(key);
+    this.#fillRoom(wanted);
   }
 
   /** The process of this instance has exited, and uses no keeper any more. */
   processGone(address: AgentAddress): void {
     const user = addressKey(address);
-    const used = [...this.#keepers.values()].filter((keeper) => keeper.users.delete(user));
+    const used = this.#all().filter((keeper) => keeper.users.delete(user));
     if (used.length > 0) this.retain();
   }
 
   /** The process of this instance runs the plan in force, and uses no keeper of another plan any more. */
   settle(address: AgentAddress): void {
     const wanted = this.#wanted();
-    for (const keeper of this.#keepers.values()) {
+    for (const keeper of this.#all()) {
       if (!wanted.has(connectionOf(keeper))) keeper.users.delete(addressKey(address));
     }
     this.retain();
@@ -96,12 +103,15 @@ export class Keepers implements SwarmListener {
     const ended = [...this.#keepers].filter(
       ([, { plan }]) => plan.start.agentName === agentName && plan.instanceKey === instanceKey,
     );
-    await Promise.all(ended.map(([key, keeper]) => this.#end(key, keeper, 'its conversation was deleted or reset')));
+    const exits = ended.map(([key, keeper]) => this.#end(key, keeper, 'its conversation was deleted or reset'));
+    this.#fillRoom(this.#wanted());
+    await Promise.all(exits);
   }
 
   /** Ends all keepers, and kills the remaining ones after `graceMs`. Resolves when all have exited. */
   async drain(graceMs: number): Promise<void> {
     this.#isClosed = true;
+    this.#waiting.clear();
     for (const [key, keeper] of this.#keepers) void this.#end(key, keeper, 'the swarm stops', graceMs);
     await Promise.all(this.#leaving.values());
   }
@@ -112,25 +122,47 @@ export class Keepers implements SwarmListener {
     return kept.length === 0 ? {} : { kept };
   }
 
-  /** Returns the keeper, and starts it if it does not run. Throws if there is no room or no place for another keeper. */
-  #keeperFor(address: AgentAddress, agent: DeclaredAgent, kept: KeptExtension, cwd: string): Keeper {
+  #all(): readonly Keeper[] {
+    return [...this.#keepers.values(), ...this.#waiting.values()];
+  }
+
+  /** Starts waiting keepers while there is room. */
+  #fillRoom(wanted: ReadonlySet<string>): void {
+    for (const [key, keeper] of this.#waiting) {
+      if (this.#isClosed || !wanted.has(connectionOf(keeper)) || !this.#hasRoom(slotOf(key))) continue;
+      this.#waiting.delete(key);
+      this.#start(key, keeper);
+    }
+  }
+
+  #start(key: string, keeper: Keeper): void {
+    this.#keepers.set(key, keeper);
+    keeper.start();
+  }
+
+  /**
+   * Returns the keeper, and starts it if it does not run. If there is no room, the keeper waits, and `refusal` is the
+   * reason. Throws if there is no place for its socket.
+   */
+  #keeperFor(
+    address: AgentAddress,
+    agent: DeclaredAgent,
+    kept: KeptExtension,
+    cwd: string,
+  ): { readonly keeper: Keeper; readonly refusal?: GoondanError } {
     const { agentName } = address;
     const { name, scope, digest } = kept;
     const shared = scope === 'agent';
     const slot = JSON.stringify([agentName, name, shared ? null : address.instanceKey]);
     const key = `${slot} ${digest}`;
-    const running = this.#keepers.get(key);
+    const known = this.#keepers.get(key) ?? this.#waiting.get(key);
     const folder = () => agent.workdir ?? (shared ? this.deps.makeSharedFolder(agentName) : cwd);
     const { environment, secrets = [] } = agent;
-    if (running !== undefined) {
-      running.move({ ...(environment === undefined ? {} : { environment }), workdir: folder(), secrets });
-      return running;
+    if (known !== undefined) {
+      known.move({ ...(environment === undefined ? {} : { environment }), workdir: folder(), secrets });
+      return this.#keepers.has(key) ? { keeper: known } : { keeper: known, refusal: this.#noRoom() };
     }
     if (this.#isClosed) throw new GoondanError('E_SWARM_STOPPED', 'The swarm is stopping.');
-    const { maxKept } = this.deps.currentPlan.value.settings;
-    if (!this.#hasRoom(slot, maxKept)) {
-      throw new GoondanError('E_MCP_KEPT', `The swarm already keeps ${maxKept} connections (policy.maxKept).`);
-    }
     const workdir = folder();
     const { bundleFolder = workdir } = agent;
     const keeper = new Keeper(
@@ -152,14 +184,24 @@ export class Keepers implements SwarmListener {
       },
       { ...this.deps, policy: () => this.#policy(), mask: (text) => this.#mask(agentName, text) },
     );
-    this.#keepers.set(key, keeper);
-    keeper.start();
-    return keeper;
+    if (this.#hasRoom(slot)) {
+      this.#start(key, keeper);
+      return { keeper };
+    }
+    this.#waiting.set(key, keeper);
+    return { keeper, refusal: this.#noRoom() };
+  }
+
+  #noRoom(): GoondanError {
+    const { maxKept } = this.deps.currentPlan.value.settings;
+    const message = `The swarm already keeps as many connections as policy.maxKept allows (${maxKept}). Raise it, or delete conversations that are no longer needed.`;
+    return new GoondanError('E_MCP_KEPT', message);
   }
 
   /** A connection that replaces another one of the same name takes its place. */
-  #hasRoom(slot: string, maxKept: number): boolean {
-    const slots = new Set([...this.#keepers.keys()].map((key) => key.slice(0, key.lastIndexOf(' '))));
+  #hasRoom(slot: string): boolean {
+    const { maxKept } = this.deps.currentPlan.value.settings;
+    const slots = new Set([...this.#keepers.keys()].map(slotOf));
     return slots.has(slot) || slots.size < maxKept;
   }
 
@@ -214,6 +256,11 @@ export class Keepers implements SwarmListener {
     this.#leaving.set(keeper, gone);
     return gone;
   }
+}
+
+/** Returns the agent, the extension and the instance that a key of a keeper names. */
+function slotOf(key: string): string {
+  return key.slice(0, key.lastIndexOf(' '));
 }
 
 function connectionOf({ plan: { start, digest } }: Keeper): string {
