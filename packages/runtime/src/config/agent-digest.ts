@@ -36,7 +36,7 @@ function withoutPlaces(parts: JsonValue): JsonValue {
   if (!Array.isArray(parts)) return parts;
   return parts.map((part) => {
     if (!isPlainObject(part)) return part;
-    const { root: _, files: _files, keeper: _keeper, ...rest } = part;
+    const { root: _, files: _files, lazy: _lazy, keeper: _keeper, ...rest } = part;
     return rest;
   });
 }

@@ -23,6 +23,11 @@ export interface DeclaredExtension {
    * Absent for a module of a package.
    */
   readonly files?: readonly string[];
+  /**
+   * True if one of `files` imports another one with `import()` or `require`, so possibly while the agent runs. A change
+   * that imports the files of the running part anew then replaces the process between turns.
+   */
+  readonly lazy?: true;
   /** The npm package that the resource comes from; absent for a resource of the bundle. */
   readonly package?: string;
   /** True if the extension cannot exist twice in a process. A change of it then replaces the process between turns. */

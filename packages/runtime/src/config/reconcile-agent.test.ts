@@ -80,7 +80,7 @@ describe('the parts of an agent across a change', () => {
   });
 
   test('the list of files alone does not change a part', () => {
-    expect(declarationDigest(extension('e'))).toBe(declarationDigest(extension('e', { files: [] })));
+    expect(declarationDigest(extension('e'))).toBe(declarationDigest(extension('e', { files: [], lazy: true })));
   });
 
   test('L-01 fields of the agent are listed when they change', () => {
@@ -141,6 +141,8 @@ describe('the reason to replace the process', () => {
     agent({ extensions: [extension('e', { package: 'p', root: '/b/node_modules/p', ...more }, config)] });
   const exclusive = (name: string, more: Partial<DeclaredExtension> = {}) =>
     agent({ extensions: [extension(name, { exclusive: true, ...more })] });
+  const files = ['e.ts', 'late.ts'];
+  const lazy = (more: Partial<DeclaredExtension> = {}) => extension('e', { lazy: true, files, ...more });
 
   test.each([
     ['its environment has changed', agent(), agent({ environment: { A: '1' } })],
@@ -164,6 +166,21 @@ describe('the reason to replace the process', () => {
       }),
     ],
     [
+      'Extension/e imports files while it runs',
+      agent({ extensions: [lazy()] }),
+      agent({ extensions: [extension('e', { digest: '2' })] }),
+    ],
+    [
+      'Tool/t imports files while it runs',
+      agent({ tools: [tool('t', { lazy: true })] }),
+      agent({ tools: [tool('t', { lazy: true, config: { a: 1 } })] }),
+    ],
+    [
+      'Extension/e imports files while it runs',
+      agent({ extensions: [lazy()] }),
+      agent({ tools: [tool('t', { files: ['late.ts', 't.ts'] })] }),
+    ],
+    [
       'its working folder has changed, and Tool/t is exclusive and has changed',
       agent({ tools: [tool('t', { exclusive: true })] }),
       agent({ workdir: '/w', tools: [tool('t', { exclusive: true, config: { a: 1 } })] }),
@@ -177,6 +194,18 @@ describe('the reason to replace the process', () => {
     ['an exclusive part that stays', exclusive('e'), { ...exclusive('e'), systemPrompt: 'x' }],
     ['an exclusive part that is removed', exclusive('e'), agent()],
     ['an exclusive part that is added', agent(), exclusive('e')],
+    [
+      'a part that imports files while it runs and stays',
+      agent({ extensions: [lazy()] }),
+      agent({ extensions: [lazy()], tools: [tool('t', { files: ['late.ts', 't.ts'] })] }),
+    ],
+    ['such a part that is removed', agent({ extensions: [lazy()] }), agent({ tools: [tool('t')] })],
+    ['such a part that is added', agent(), agent({ extensions: [lazy()] })],
+    [
+      'a part that imports files while it runs only from now on',
+      agent({ extensions: [extension('e', { files })] }),
+      agent({ extensions: [lazy({ digest: '2' })] }),
+    ],
     ['an environment without variables', agent(), agent({ environment: {} })],
   ])('there is none for %s', (_what, before, after) => {
     expect(reconcileAgent(before, after).replaces).toBeUndefined();

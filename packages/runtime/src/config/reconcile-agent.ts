@@ -56,7 +56,7 @@ export function identityOf(part: Part): string {
  */
 export function declarationDigest(part: Part): string {
   // `digest` covers the names and the contents of the files.
-  const { files: _, ...declaration } = part;
+  const { files: _, lazy: _lazy, ...declaration } = part;
   // The place of a keeper is not declared.
   const keeper = 'keeper' in part && part.keeper !== undefined ? { keeper: part.keeper.entry } : {};
   // Safe: a plan is JSON.
@@ -179,6 +179,12 @@ export function* findReasons(running: ProcessPlan, wanted: ProcessPlan): Generat
     if (old === undefined || isSame(old, part)) continue;
     if (old.exclusive === true || part.exclusive === true) yield `${identity} is exclusive and has changed`;
     if (part.package !== undefined && hasOtherModule(old, part)) yield `the code of ${identity} has changed`;
+  }
+  // Bun has one module for each file: an `import()` in the old code would get the module of the new code.
+  const anew = new Set(filesToRefresh(running, wanted));
+  for (const [identity, part] of before) {
+    if (part.lazy === true && pathsOf(part).some((path) => anew.has(path)))
+      yield `${identity} imports files while it runs`;
   }
 }
 

@@ -168,6 +168,30 @@ describe('a file that two parts import', () => {
   });
 });
 
+test('L-01 a refused change leaves a file as it is that a running part imports only now', async () => {
+  const writeLate = (version: number) =>
+    write('late.ts', `let calls: number = 0;`, `export const late = () => 'v${version}.' + ++calls;`);
+  write(
+    'a.ts',
+    `export function register(api) {`,
+    `  const run = async () => (await import('./late.ts')).late();`,
+    `  api.tools.register({ name: 'a__run', description: 'x' }, run);`,
+    `}`,
+  );
+  writeLate(1);
+  const a = () => ({ ...extension('a', ['a.ts', 'late.ts']), lazy: true as const });
+  const { agent, prepare } = await started({ extensions: [a()] });
+  // The cast is safe: this is the handler above.
+  const run = agent.agent.parts.tools.get('a__run')?.handler as unknown as () => Promise<string>;
+  expect(await run()).toBe('v1.1');
+  writeLate(2);
+  expect(await prepare({ extensions: [a()] }).catch((error: unknown) => error)).toMatchObject({
+    code: 'E_RELOAD_FAILED',
+    message: expect.stringContaining('Extension/a imports files while it runs'),
+  });
+  expect(await run()).toBe('v1.2');
+});
+
 describe('F-03 the place of an error', () => {
   const broken = (emptyLines: number, where: 'register' | 'layer') => [
     ...Array.from({ length: emptyLines }, () => ''),

@@ -84,4 +84,6 @@ export interface LoadedResourceOf<Kind extends ResourceKind> {
   readonly digest?: string;
   /** The files that `digest` covers, relative to `folder` and sorted. */
   readonly files?: readonly string[];
+  /** True if one of these files imports another one with `import()` or `require`. */
+  readonly isLazy?: boolean;
 }

@@ -69,7 +69,7 @@ async function inspectEntry(
   { kind, entry }: { readonly kind: keyof typeof loadErrors; readonly entry: string },
   scanner: Scanner,
   findings: Finding[],
-): Promise<Pick<LoadedResource, 'digest' | 'files'>> {
+): Promise<Pick<LoadedResource, 'digest' | 'files' | 'isLazy'>> {
   const path: Path = ['spec', 'entry'];
   const code = loadErrors[kind];
   const found = await findFile(loaded, entry, path, code);
@@ -81,7 +81,7 @@ async function inspectEntry(
     findings.push(errorIn(loaded, path, code, `"${entry}" is not a TypeScript or JavaScript module.`));
     return {};
   }
-  const { digest, files, problems } = await scanner.scan(found, loaded.folder);
+  const { digest, files, isLazy, problems } = await scanner.scan(found, loaded.folder);
   for (const { type, file, text, isOptional } of problems) {
     const report = isOptional ? warningIn : errorIn;
     if (type === 'syntax') findings.push(report(loaded, path, code, `${file} does not parse: ${text}.`));
@@ -91,7 +91,7 @@ async function inspectEntry(
       findings.push(report(loaded, path, 'E_IMPORT_MISSING', message));
     }
   }
-  return { digest, files };
+  return { digest, files, isLazy };
 }
 
 async function inspectPrompt(

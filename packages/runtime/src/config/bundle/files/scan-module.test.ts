@@ -97,6 +97,21 @@ describe('the imports of a module', () => {
   });
 
   test.each([
+    [false, `import { b } from './b.ts';\nb();`],
+    [false, `await import('node:fs');`],
+    [true, `export const late = () => import('./b.ts');`],
+    [true, `export const late = () => require('./b.ts');`],
+    [true, `import './middle.ts';`],
+  ])('L-01 it is %p that files of the folder are imported while the module runs: %s', (isLazy, text) => {
+    using bundle = temporaryBundle({
+      'a.ts': text,
+      'b.ts': 'export const b = () => 1;',
+      'middle.ts': `export const late = () => import('./b.ts');`,
+    });
+    expect(scan(bundle.folder).isLazy).toBe(isLazy);
+  });
+
+  test.each([
     ['./b', 'b.ts'],
     ['./b', 'b/index.ts'],
     ['./b.ts', 'b.ts'],

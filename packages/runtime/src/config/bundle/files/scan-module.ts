@@ -15,6 +15,8 @@ export interface ModuleScan {
   readonly digest: string;
   /** The files that the digest covers, relative to the root and sorted. */
   readonly files: readonly string[];
+  /** True if one of the files imports a file of the folder with `import()` or `require`, which may run at any time. */
+  readonly isLazy: boolean;
   readonly problems: readonly ImportProblem[];
 }
 
@@ -67,6 +69,7 @@ export class ModuleScanner {
     const problems: ImportProblem[] = [];
     const hashes = new Map<string, string>();
     const waiting = [file];
+    let isLazy = false;
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       if (hashes.has(next)) continue;
       if (this.#filesLeft === 0) {
@@ -78,11 +81,13 @@ export class ModuleScanner {
       const scanned = this.#scanFile(next, root);
       hashes.set(next, scanned.hash);
       problems.push(...scanned.problems);
+      isLazy ||= scanned.isLazy;
       waiting.push(...scanned.imports);
     }
     const files = [...hashes].map(([path, hash]) => ({ file: relative(root, path), hash }));
     const hashed = files.map(({ file: path, hash }) => `${path} ${hash}`).toSorted();
-    return { digest: sha256(hashed.join('\n')), files: files.map(({ file: path }) => path).toSorted(), problems };
+    const names = files.map(({ file: path }) => path).toSorted();
+    return { digest: sha256(hashed.join('\n')), files: names, isLazy, problems };
   }
 
   /** Reads a file once for each root, however many modules import it. */
@@ -98,20 +103,25 @@ export class ModuleScanner {
   #readImports(file: string, root: string): ScannedFile {
     const shown = relative(root, file);
     const code = readCode(file);
-    if (code === undefined) return { hash: '', imports: [], problems: [syntaxProblem(shown, 'it cannot be read')] };
+    const none = { imports: [], isLazy: false };
+    if (code === undefined) return { ...none, hash: '', problems: [syntaxProblem(shown, 'it cannot be read')] };
     const hash = sha256(code);
     const loader = moduleLoaders[extname(file)];
-    if (loader === undefined || typeof code === 'string') return { hash, imports: [], problems: [] };
+    if (loader === undefined || typeof code === 'string') return { ...none, hash, problems: [] };
     const imports: string[] = [];
     const problems: ImportProblem[] = [];
+    let isLazy = false;
     for (const { path, kind } of scanCode(code, this.#transpilerOf(loader), shown, problems)) {
       const found = locate(path, file, root);
-      if (typeof found === 'object') imports.push(found.file);
-      else if (found === 'missing') {
-        problems.push({ type: 'missing', file: shown, text: path, isOptional: kind !== 'import-statement' });
+      const isDynamic = kind !== 'import-statement';
+      if (typeof found === 'object') {
+        imports.push(found.file);
+        isLazy ||= isDynamic;
+      } else if (found === 'missing') {
+        problems.push({ type: 'missing', file: shown, text: path, isOptional: isDynamic });
       }
     }
-    return { hash, imports, problems };
+    return { hash, imports, isLazy, problems };
   }
 
   #transpilerOf(loader: Bun.JavaScriptLoader): Bun.Transpiler {
@@ -126,6 +136,7 @@ interface ScannedFile {
   readonly hash: string;
   /** The imported files that are inside the same root. */
   readonly imports: readonly string[];
+  readonly isLazy: boolean;
   readonly problems: readonly ImportProblem[];
 }
 

@@ -100,10 +100,10 @@ const TIER = 'goondan.ai/tier';
 const KEEPER = 'goondan.ai/keeper';
 
 /** Returns the origin of a part's module. Only modules of the bundle itself are loaded again when their files change. */
-function originOf({ package: from, files, resource }: LoadedResourceOf<'Extension' | 'Tool'>) {
+function originOf({ package: from, files, isLazy = false, resource }: LoadedResourceOf<'Extension' | 'Tool'>) {
   const { exclusive = false } = resource.spec;
   return {
-    ...(from === undefined ? { files } : { package: from }),
+    ...(from === undefined ? { files, lazy: isLazy ? (true as const) : undefined } : { package: from }),
     exclusive: exclusive ? (true as const) : undefined,
   };
 }

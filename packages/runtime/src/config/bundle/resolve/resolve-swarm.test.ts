@@ -41,7 +41,7 @@ describe('a swarm from a bundle', () => {
     expect(await mayAsk('less')).toEqual([['b'], []]);
   });
 
-  test('L-01 names the files of a module, its package, and whether it is exclusive', async () => {
+  test('L-01 names the files of a module, its package, and whether it is exclusive or imports files while it runs', async () => {
     const yaml = documents(
       `${head('Model', 'm')}${script}`,
       `${head('Extension', 'own')}spec: { entry: ./src/own.ts, exclusive: true }\n`,
@@ -54,9 +54,10 @@ describe('a swarm from a bundle', () => {
     const { plan } = await resolve({
       'goondan.yaml': yaml,
       'package-lock.json': '{}',
-      'plain.ts': '',
+      'plain.ts': `export const late = () => import('./late.ts');`,
       'helper.ts': `import { z } from './src/z.json';\nexport const helper = z;`,
       'src/z.json': '{}',
+      'late.ts': '',
       'src/own.ts': `import { helper } from '../helper.ts';\nexport const register = helper;`,
     });
     const { extensions = [], tools = [], packages } = plan.agents[0] ?? {};
@@ -65,7 +66,8 @@ describe('a swarm from a bundle', () => {
     expect(own).not.toHaveProperty('package');
     expect(logging).toMatchObject({ package: '@goondan/base' });
     expect(logging).not.toHaveProperty('files');
-    expect(tools).toMatchObject([{ files: ['plain.ts'] }]);
+    expect(tools).toMatchObject([{ files: ['late.ts', 'plain.ts'], lazy: true }]);
+    for (const part of [own, logging]) expect(part).not.toHaveProperty('lazy');
     expect(tools[0]).not.toHaveProperty('exclusive');
     expect(packages).toBeString();
   });
