@@ -334,10 +334,4 @@ describe.skipIf(!hasTmux)('a chat at a terminal', () => {
     await terminal.see(/Cancelled\.\n\n>$/);
     expect(await quit()).toBe(0);
   });
-
-  test('an unknown agent: lists the known ones, exit 3', async () => {
-    await terminal.run('run', 'bundle', '--trust', '--agent', 'hots');
-    await terminal.see(/E_AGENT_UNKNOWN: .*\nDid you mean `host`\?\n\$$/);
-    expect(await terminal.exitCode()).toBe(3);
-  });
 });

@@ -182,36 +182,52 @@ describe('in a running swarm', () => {
     expect(stdout).toBe('gdn: E_APPROVAL_BELOW_AGENT\n');
   });
 
-  test('gdn run --input asks as the chat does: Enter means no, y lets it run, and any other text is the reason', async () => {
-    const put = (what: string, keys: string) =>
-      place.runOnTerminal(
-        ['run', 'bundle', '--trust', '--instance', 'asked', '--input', `put ${what}`],
-        [{ whenSeen: question, keys }],
-      );
-    const no = await put('a vase', '\r');
-    expect(no.screen).toContain('Put: A person denied this call of "shelf__put".');
-    const yes = await put('a clock', 'y\r');
-    expect(yes.screen).toContain('Put: a clock');
-    const reason = await put('a bowl', 'it is full\r');
-    expect(reason.screen).toContain('They say: it is full');
-    expect([no.exitCode, yes.exitCode, reason.exitCode]).toEqual([0, 0, 0]);
-    expect(['a vase', 'a clock', 'a bowl'].map((what) => shelf().includes(what))).toEqual([false, true, false]);
+  test.each(['run', 'send'])(
+    'gdn %s asks as the chat does: Enter means no, y lets it run, any other text is the reason; only keys typed after the question answer it',
+    async (command) => {
+      const target = command === 'run' ? ['bundle', '--trust'] : ['--bundle', 'bundle', '--wait'];
+      const put = (what: string, typedAhead: string, keys: string) =>
+        place.runOnTerminal(
+          [command, ...target, '--instance', 'early', '--input', `put ${what}`],
+          [{ whenSeen: question, keys }],
+          { typedAhead },
+        );
+      // The last `y` has no Enter, so it would become part of the answer.
+      const no = await put(`a lamp for ${command}`, 'y\ry', '\r');
+      expect(no.screen).toContain('Put: A person denied this call of "shelf__put".');
+      const yes = await put(`a mirror for ${command}`, 'no\rno', 'y\r');
+      expect(yes.screen).toContain(`Put: a mirror for ${command}`);
+      const reason = await put(`a bowl for ${command}`, 'y\ry', 'it is full\r');
+      expect(reason.screen).toContain('They say: it is full');
+      expect([no.exitCode, yes.exitCode, reason.exitCode]).toEqual([0, 0, 0]);
+      expect(shelf().filter((what) => what.endsWith(command))).toEqual([`a mirror for ${command}`]);
+    },
+  );
+
+  test('gdn run --input asks at a terminal: Ctrl-C leaves the question open, and a second one cancels the turn', async () => {
+    const { screen, exitCode } = await place.runOnTerminal(
+      ['run', 'bundle', '--trust', '--instance', 'open', '--input', 'put a chair'],
+      [
+        { whenSeen: question, keys: '\x03' },
+        { whenSeen: 'stays unanswered.', keys: '\x03' },
+      ],
+    );
+    expect(screen).toContain('{"what":"a chair"}');
+    expect(screen).toContain('E_CANCELLED: The turn was cancelled.\n');
+    expect([exitCode, shelf().includes('a chair')]).toEqual([130, false]);
   });
 
-  test.each(['run', 'send'])('gdn %s: only keys typed after the question answer it', async (command) => {
-    const target = command === 'run' ? ['bundle', '--trust'] : ['--bundle', 'bundle', '--wait'];
-    const put = (what: string, typedAhead: string, keys: string) =>
-      place.runOnTerminal(
-        [command, ...target, '--instance', 'early', '--input', `put ${what}`],
-        [{ whenSeen: question, keys }],
-        { typedAhead },
-      );
-    // The last `y` has no Enter, so it would become part of the answer.
-    const no = await put(`a lamp for ${command}`, 'y\ry', '\r');
-    expect(no.screen).toContain('Put: A person denied this call of "shelf__put".');
-    const yes = await put(`a mirror for ${command}`, 'no\rno', 'y\r');
-    expect(yes.screen).toContain(`Put: a mirror for ${command}`);
-    expect(shelf().filter((what) => what.endsWith(command))).toEqual([`a mirror for ${command}`]);
+  test('gdn run --input continues after Ctrl-C at the question and an answer from another terminal', async () => {
+    const { screen, exitCode } = await place.runOnTerminal(
+      ['run', 'bundle', '--trust', '--instance', 'elsewhere', '--input', 'put a table'],
+      [
+        { whenSeen: question, keys: '\x03' },
+        { whenSeen: 'stays unanswered.', onSeen: () => void waiting('elsewhere').then(({ id }) => gdn('approve', id)) },
+      ],
+    );
+    expect(screen).toMatch(/`gdn approve \w+ --bundle \/\S+\/bundle` or `gdn deny \w+ --bundle \/\S+\/bundle`/);
+    expect(screen).toContain('Put: a table');
+    expect([exitCode, shelf().includes('a table')]).toEqual([0, true]);
   });
 });
 
@@ -219,74 +235,44 @@ describe('gdn run --input', () => {
   beforeEach(enter);
   afterEach(leave);
 
-  test('asks at a terminal: Ctrl-C leaves the question open, and a second one cancels the turn', async () => {
-    const { screen, exitCode } = await place.runOnTerminal(
-      ['run', 'bundle', '--trust', '--input', 'put a book'],
+  test('without a terminal prints the waiting call and how to answer, and continues after the answer', async () => {
+    const running = place.start('run', 'bundle', '--trust', '--input', 'put a stool');
+    const { id } = await waiting();
+    expect((await gdn('approve', id)).exitCode).toBe(0);
+    const [stdout, stderr] = await Promise.all([running.stdout.text(), running.stderr.text()]);
+    expect(stdout).toBe('Put: a stool\n');
+    expect(stderr).toContain(`gdn approve ${id} --bundle ${join(place.folder, 'bundle')}`);
+    expect(await running.exited).toBe(0);
+    expect(shelf()).toEqual(['a stool']);
+  });
+
+  test('after a kill, the next run names the earlier input, and first asks about the open call; Ctrl-C ends it while its input waits behind the call', async () => {
+    const killed = place.start('run', 'bundle', '--trust', '--input', 'put a book');
+    const { id } = await waiting();
+    for (const pid of place.processes().map((each) => Number(each.split(' ')[0]))) process.kill(pid, 'SIGKILL');
+    await killed.exited;
+    const interrupted = await place.runOnTerminal(
+      ['run', 'bundle', '--trust', '--input', 'hi'],
       [
         { whenSeen: question, keys: '\x03' },
         { whenSeen: 'stays unanswered.', keys: '\x03' },
       ],
     );
-    expect(screen).toContain('{"what":"a book"}');
-    expect(screen).toContain('E_CANCELLED: The turn was cancelled.\n');
-    expect([exitCode, shelf()]).toEqual([130, []]);
-  });
-
-  test('continues after Ctrl-C at the question and an answer from another terminal', async () => {
-    const { screen, exitCode } = await place.runOnTerminal(
-      ['run', 'bundle', '--trust', '--input', 'put a book'],
-      [
-        { whenSeen: question, keys: '\x03' },
-        { whenSeen: 'stays unanswered.', onSeen: () => void waiting().then(({ id }) => gdn('approve', id)) },
-      ],
+    expect(interrupted.screen).toMatch(
+      /^1 earlier input of this conversation is handled first\. `gdn instance show host default --bundle bundle` /,
     );
-    expect(screen).toMatch(/`gdn approve \w+ --bundle \/\S+\/bundle` or `gdn deny \w+ --bundle \/\S+\/bundle`/);
-    expect(screen).toContain('Put: a book');
-    expect([exitCode, shelf()]).toEqual([0, ['a book']]);
-  });
+    expect(interrupted.screen).toContain('E_CANCELLED: The input was cancelled before its turn began.\n');
+    expect([interrupted.exitCode, shelf()]).toEqual([130, []]);
 
-  test('without a terminal prints the waiting call and how to answer, and continues after the answer', async () => {
-    const running = place.start('run', 'bundle', '--trust', '--input', 'put a book');
-    const { id } = await waiting();
-    expect((await gdn('approve', id)).exitCode).toBe(0);
-    const [stdout, stderr] = await Promise.all([running.stdout.text(), running.stderr.text()]);
-    expect(stdout).toBe('Put: a book\n');
-    expect(stderr).toContain(`gdn approve ${id} --bundle ${join(place.folder, 'bundle')}`);
-    expect(await running.exited).toBe(0);
-    expect(shelf()).toEqual(['a book']);
-  });
-
-  test('after a kill, the next run names the earlier input, and first asks about the open call', async () => {
-    const killed = place.start('run', 'bundle', '--trust', '--input', 'put a book');
-    const { id } = await waiting();
-    for (const pid of place.processes().map((each) => Number(each.split(' ')[0]))) process.kill(pid, 'SIGKILL');
-    await killed.exited;
     const next = await place.runOnTerminal(
       ['run', 'bundle', '--trust', '--input', 'hello'],
       [{ whenSeen: question, keys: 'y\r' }],
     );
     expect(next.screen).toContain(id);
-    expect(next.screen).toMatch(
-      /^1 earlier input of this conversation is handled first\. `gdn instance show host default --bundle bundle` /,
-    );
     expect(next.screen).toContain('You said: hello');
+    // The cancelled input is not handled.
+    expect((await gdn('instance', 'show', 'host', 'default')).stdout).not.toMatch(/^assistant  You said: hi$/m);
     expect([next.exitCode, shelf()]).toEqual([0, ['a book']]);
-  });
-
-  test('Ctrl-C also ends a run whose input waits behind the open call of an earlier run', async () => {
-    const killed = place.start('run', 'bundle', '--trust', '--input', 'put a book');
-    await waiting();
-    for (const pid of place.processes().map((each) => Number(each.split(' ')[0]))) process.kill(pid, 'SIGKILL');
-    await killed.exited;
-    const next = await place.runOnTerminal(
-      ['run', 'bundle', '--trust', '--input', 'hello'],
-      [
-        { whenSeen: question, keys: '\x03' },
-        { whenSeen: 'stays unanswered.', keys: '\x03' },
-      ],
-    );
-    expect(next.screen).toContain('E_CANCELLED: The input was cancelled before its turn began.\n');
-    expect([next.exitCode, shelf()]).toEqual([130, []]);
   });
 });
 

@@ -34,16 +34,6 @@ const tools = (more: { version?: string; manifest?: string; scripts?: Record<str
 
 const quietly = { stdout: 'ignore', stderr: 'ignore' } as const;
 
-test('F-16 a bundle of gdn init keeps the settings of its package.json', async () => {
-  expect((await place.run('init', 'bundle', '--no-git')).exitCode).toBe(0);
-  await tools();
-  const { stderr, exitCode } = await gdn('add ./tools-1.0.0');
-  expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
-  const dependencies = { '@acme/tools': 'file:../tools-1.0.0' };
-  expect(inBundle('package.json')).toEqual({ private: true, type: 'module', dependencies });
-  expect((await gdn('list')).stdout).toContain('@acme/tools');
-});
-
 describe('the .npmrc of the bundle', () => {
   test('names no program: its own git is not run', async () => {
     await plain();
@@ -64,16 +54,19 @@ describe('the .npmrc of the bundle', () => {
 
   const both = 'global=true\nlocation=global';
   test.each(sampleStep === 1 ? [both, ...both.split('\n')] : [both])(
-    '%j: it is still installed in the bundle',
+    'F-16 %j: it is still installed in the bundle; one of gdn init keeps the settings of its package.json',
     async (lines) => {
-      await plain();
+      expect((await place.run('init', 'bundle', '--no-git')).exitCode).toBe(0);
       await tools();
       await place.write('bundle', { '.npmrc': `${lines}\n` });
       // A global install would go to this folder instead of the machine's own folder.
       const prefix = join(place.folder, 'prefix');
-      expect(await gdn('add ./tools-1.0.0 --trust', { npm_config_prefix: prefix })).toMatchObject({ exitCode: 0 });
-      expect(inBundle('package.json')).toMatchObject({ dependencies: { '@acme/tools': 'file:../tools-1.0.0' } });
+      const { stderr, exitCode } = await gdn('add ./tools-1.0.0 --trust', { npm_config_prefix: prefix });
+      expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+      const dependencies = { '@acme/tools': 'file:../tools-1.0.0' };
+      expect(inBundle('package.json')).toEqual({ private: true, type: 'module', dependencies });
       expect(existsSync(prefix)).toBe(false);
+      expect((await gdn('list')).stdout).toContain('@acme/tools');
     },
   );
 
@@ -113,7 +106,8 @@ describe('the .npmrc of the bundle', () => {
 
       for (const path of ['bundle/package.json', 'bundle/package-lock.json', 'bundle/node_modules', 'npm-cache'])
         rmSync(join(place.folder, path), { recursive: true });
-      expect((await gdn('add @acme/tools --trust', env)).exitCode).toBe(0);
+      const trusted = await gdn('add @acme/tools --trust --allow-scripts --json', env);
+      expect(JSON.parse(trusted.stdout)).toMatchObject({ scripts: 'allowed', heldBack: [] });
       expect(theirs.heard[0]?.path).toBe('/@acme/tools');
       expect(JSON.stringify([...mine.heard, ...theirs.heard])).not.toContain('sk-of-the-operator');
     } finally {
@@ -215,16 +209,6 @@ describe('gdn package add', () => {
     expect(inBundle('node_modules/@acme/tools/package.json').version).toBe('1.0.0');
   });
 
-  test('with --allow-scripts its scripts run', async () => {
-    await plain();
-    const mark = join(place.folder, 'ran');
-    await tools({ scripts: { postinstall: `touch ${mark}` } });
-    const tarball = await packPackage(place, 'tools-1.0.0');
-    const { stdout } = await gdn(`add ${tarball} --allow-scripts --json`);
-    expect(JSON.parse(stdout)).toMatchObject({ scripts: 'allowed', heldBack: [] });
-    expect(existsSync(mark)).toBe(true);
-  });
-
   test('by name from a registry: the version is exact; at a terminal it shows progress', async () => {
     await plain();
     await writePackage(place, 'tools', { name: 'acme-tools', version: '1.2.3', manifest: weatherTool });
@@ -243,13 +227,17 @@ describe('gdn package add', () => {
     }
   });
 
-  test('a bundle that is a package itself is not rewritten; the line to add is printed', async () => {
+  test('with --allow-scripts its scripts run; a bundle that is a package itself is not rewritten; the line to add is printed', async () => {
     const more = 'kind: Package\nmetadata: { name: mine }\nspec:\n  version: 1.0.0\n  dependencies: []';
     const text = sampleBundle({ more });
     await place.write('bundle', { 'goondan.yaml': text });
-    await tools();
+    const mark = join(place.folder, 'ran');
+    await tools({ scripts: { postinstall: `touch ${mark}` } });
     const line = text.split('\n').findIndex((each) => each.includes('dependencies')) + 1;
-    expect((await gdn('add ./tools-1.0.0')).stdout).toEndWith(
+    const { stdout } = await gdn(`add ${await packPackage(place, 'tools-1.0.0')} --allow-scripts`);
+    expect(stdout).toStartWith('Added @acme/tools 1.0.0.\nIt offers:\n');
+    expect(existsSync(mark)).toBe(true);
+    expect(stdout).toEndWith(
       `\nPackage/mine lists what it needs (goondan.yaml:${line}). Add to its dependencies: { name: '@acme/tools', version: '1.0.0' }\n`,
     );
     expect(readFileSync(join(place.folder, 'bundle', 'goondan.yaml'), 'utf8')).toBe(text);

@@ -76,16 +76,6 @@ test('F-09 one question starts no connection and needs none of their secrets, un
 });
 
 describe('gdn run --input', () => {
-  test('prints the answer and nothing else, and leaves nothing running', async () => {
-    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
-    expect(await place.runProcess('run', 'bundle', '--trust', '--input', 'Hello')).toEqual({
-      stdout: 'You said: Hello\n',
-      stderr: '',
-      exitCode: 0,
-    });
-    expect(place.processes()).toEqual([]);
-  });
-
   test('--json: one object; --agent and --instance choose; - reads standard input', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ agents: ['helper'] }) });
     const choice = ['--agent', 'helper', '--instance', 'a/b'];
@@ -207,12 +197,13 @@ describe('gdn run --input', () => {
     expect(stdout).toContain('Wait');
   });
 
-  test('two at the same time share one swarm, and both are answered', async () => {
+  test('prints the answer and nothing else, and leaves nothing running; two at the same time share one swarm', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     const ask = (input: string) => place.runProcess('run', 'bundle', '--trust', '--instance', input, '--input', input);
     const [one, other] = await Promise.all([ask('one'), ask('other')]);
     expect(one).toEqual({ stdout: 'You said: one\n', stderr: '', exitCode: 0 });
     expect(other).toEqual({ stdout: 'You said: other\n', stderr: '', exitCode: 0 });
+    expect(place.processes()).toEqual([]);
   });
 
   test('a bundle with errors: all of them on standard error, exit 4', async () => {
