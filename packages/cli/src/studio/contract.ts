@@ -21,14 +21,14 @@
  * status of 4xx or 5xx and a `Refusal`.
  */
 import type { ApprovalSummary, InstanceAddress, InstanceStatus, SwarmNotice } from '@goondan/runtime';
-import type { ChangeReport, ConnectionStatus, DeadLetterSummary } from '@goondan/runtime/control';
+import type { ChangeReport, ConnectionStatus, DeadLetterSummary, KeptStatus } from '@goondan/runtime/control';
 import type { BlamedMessage, HistoryPage, ReadTrace, TurnSummary, TurnTrace } from '@goondan/runtime/history';
 import type { LayerSummary } from '@goondan/runtime/internal';
 import type { ExtensionStatusChanged, TurnError } from '@goondan/types';
 import type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
 
 export type { Acceptance, InstanceAddress } from '@goondan/runtime';
-export type { ChangeReport } from '@goondan/runtime/control';
+export type { ChangeReport, KeptStatus } from '@goondan/runtime/control';
 export type { ChainRecord, LayerRecord, TurnTrace } from '@goondan/runtime/history';
 export type { CodePlace, ExtensionStatusChanged, MiddlewareKind } from '@goondan/types';
 export type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
@@ -83,6 +83,8 @@ export interface WorkspaceView extends WorkspaceSummary {
   readonly deadLetters: readonly DeadLetterSummary[];
   /** The latest changes of the running swarm and the refused ones, newest first; absent when there are none. */
   readonly changes?: readonly ChangeReport[];
+  /** The kept connections of the running swarm, also of agents that have no process. */
+  readonly kept?: readonly KeptStatus[];
   /** The command that starts the swarm; absent when its bundle is unknown. */
   readonly startCommand?: string;
 }

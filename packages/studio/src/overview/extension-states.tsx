@@ -6,7 +6,10 @@ import type { ExtensionStatusChanged } from '@goondan/cli/studio';
 import { counted } from '../text/counted.ts';
 import { describeMoment } from '../time/describe-time.ts';
 
-export function ExtensionStates({ statuses }: { readonly statuses: readonly ExtensionStatusChanged[] }) {
+/** The time is unknown if the service has not reported its state. */
+type ShownStatus = Omit<ExtensionStatusChanged, 'since' | 'timestamp'> & { readonly since?: string };
+
+export function ExtensionStates({ statuses }: { readonly statuses: readonly ShownStatus[] }) {
   return (
     <ul className="plain-list extension-states">
       {statuses.map((status) => (
@@ -35,15 +38,19 @@ export function ExtensionStates({ statuses }: { readonly statuses: readonly Exte
   );
 }
 
-export function describeState({ state, since, tools, lost = 0 }: ExtensionStatusChanged): string {
+export function describeState({ state, since, tools, lost = 0 }: ShownStatus): string {
   return [
-    state === 'idle' ? 'connects when it is needed' : `${state} since ${describeMoment(since)}`,
+    state === 'idle'
+      ? 'connects when it is needed'
+      : since === undefined
+        ? state
+        : `${state} since ${describeMoment(since)}`,
     ...(state === 'connected' && tools !== undefined ? [counted(tools.length, 'tool')] : []),
     ...(lost === 0 ? [] : [`lost ${counted(lost, 'time')}`]),
   ].join(' · ');
 }
 
-function dotOf({ state }: ExtensionStatusChanged): string {
+function dotOf({ state }: ShownStatus): string {
   if (state === 'connected') return 'is-running';
   return state === 'failed' || state === 'reconnecting' ? 'is-broken' : 'is-waiting';
 }

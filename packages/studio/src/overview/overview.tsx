@@ -14,6 +14,7 @@ import { AgentGraph } from './agent-graph.tsx';
 import { AgentTools } from './agent-tools.tsx';
 import { BrokenConversations } from './broken-conversations.tsx';
 import { ExtensionStates } from './extension-states.tsx';
+import { KeptConnections } from './kept-connections.tsx';
 import { SwarmChanges } from './swarm-changes.tsx';
 
 interface OverviewProps {
@@ -67,6 +68,7 @@ export function Overview({ view, goTo, version, refetch }: OverviewProps) {
             <ExtensionStates statuses={statuses} />
           </section>
         )}
+        <KeptConnections kept={view.kept ?? []} />
         {view.connections.length > 0 && (
           <section>
             <h2>Connections</h2>

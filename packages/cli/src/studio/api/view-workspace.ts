@@ -45,6 +45,7 @@ export async function viewWorkspace(host: StudioHost, place: SwarmPlace): Promis
     approvals: running?.approvals ?? [],
     deadLetters: running?.deadLetters ?? [],
     ...(status?.changes !== undefined && { changes: status.changes }),
+    ...(status?.kept !== undefined && { kept: status.kept }),
     ...(command !== undefined && { startCommand: command }),
   };
 }
