@@ -104,11 +104,13 @@ export class Keeper extends KeptProcess<ToKeeper, FromKeeper> {
   status(): KeptStatus {
     const { clock, policy } = this.deps;
     const { start, instanceKey } = this.plan;
+    // A connected server shows that the problem is over.
+    const problem = this.#server?.state === 'connected' ? undefined : this.#problem;
     return defined({
       agent: start.agentName,
       extension: start.extension,
       instanceKey,
-      ...keptStatus(this.state, this.#problem, clock.elapsed(), policy()),
+      ...keptStatus(this.state, problem, clock.elapsed(), policy()),
       pid: this.pid,
       server: this.#server,
     });
@@ -194,7 +196,10 @@ export class Keeper extends KeptProcess<ToKeeper, FromKeeper> {
     this.#server = { ...status, since };
     const { state, lost = 0, problem } = status;
     if (state !== 'connected' || before?.state === 'connected' || lost === 0) return;
-    const reason = problem === undefined ? '' : ` It was lost ${lost} times, the last time because: ${problem}`;
+    const reason =
+      problem === undefined
+        ? ''
+        : ` It was lost ${lost === 1 ? 'once' : `${lost} times`}, the last time because: ${problem}`;
     this.report('warn', 'keeper.server_restarted', `The kept server was started again.${reason}`);
   }
 

@@ -233,6 +233,11 @@ test('L-02 a keeper that dies is started again, and a restart of its server is a
   expect(lines.some(({ event }) => event === 'keeper.exited')).toBe(true);
   expect(fake.children).toHaveLength(2);
   expect(kept()[0]).not.toHaveProperty('server');
+  expect(kept()[0]?.problem).toContain('SIGKILL');
+  await tell({ state: 'connected' });
+  await settled();
+  expect(kept()[0]).not.toHaveProperty('problem');
+  expect(restarts().map(({ message }) => message)).toEqual([expect.stringContaining('It was lost once, the last')]);
   await keepers.drain(0);
   expect(attach('b')).not.toHaveProperty('socket');
   expect(fake.children).toHaveLength(2);
