@@ -163,7 +163,7 @@ export class Connection {
       health.connecting();
       this.#client ??= await open(this.#events());
       if (this.#isClosed()) throw new McpFailure('unreached', 'it is closed.');
-      logger.info(`mcp.${isKept ? 'attached' : 'started'}: ${describeTarget(target)}`);
+      logger.info(`mcp.${isKept ? 'attaching' : 'starting'}: ${describeTarget(target)}`);
       this.#abilities = await this.#client.connect(target, { timeoutMs: timeouts.connectMs });
       this.#hasChangedAgain = false;
       await onListed(await this.#list(this.#client), this.#abilities);

@@ -80,5 +80,5 @@ test('P-19 L-02 calls to a kept server, by the model and by layers, pass both se
   expect(results.findLast(({ toolName }) => toolName === 'files__count')?.output).toMatchObject({
     value: String(expected.length),
   });
-  expect(agent.logs.some(({ message }) => message.startsWith('mcp.attached'))).toBe(true);
+  expect(agent.logs.some(({ message }) => message.startsWith('mcp.attaching'))).toBe(true);
 });

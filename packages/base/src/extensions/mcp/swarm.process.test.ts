@@ -204,7 +204,7 @@ describe('the status of a server', () => {
       unknownTools: [],
     });
     const log = await read('logs');
-    expect(log).toContain('mcp.started');
+    expect(log).toContain('mcp.starting');
     const everything = [await explain(), await trace(), log].join();
     expect(everything).not.toContain('canary-4711');
   });
