@@ -3,7 +3,7 @@ import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, Page, Request } from 'playwright-core';
-import { samples } from '../../../test/samples.ts';
+import { sampleStep } from '../../../test/samples.ts';
 import { hasChromium, openChromium } from './testing/chromium.ts';
 import { StudioPlace } from './testing/studio-place.ts';
 import { writeLongLife } from './testing/write-long-life.ts';
@@ -217,7 +217,8 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
   test('many windows of one browser all show the answer while it is written, and can read more', async () => {
     // In `npm run proof` there are eight windows, and a browser has six connections to a server for all its windows.
     // With fewer windows, only the open requests show that a window would keep a connection for itself.
-    const others = await Promise.all(Array.from({ length: samples(7) }, () => page.context().newPage()));
+    const length = sampleStep === 1 ? 7 : 1;
+    const others = await Promise.all(Array.from({ length }, () => page.context().newPage()));
     const open = new Set<Request>();
     for (const other of others) {
       other.setDefaultTimeout(60_000);
@@ -355,11 +356,8 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
   test('the stopped swarm becomes live again', async () => {
     await studio.gdn('run', 'swarm', '--trust', '--detach');
     await page.locator('.composer textarea').waitFor(soon);
-    // An earlier test asked the same question, so this waits for the second answer.
-    const answers = page.locator('.turn:not(.is-live)', { hasText: 'Lisbon, tomorrow' });
-    const before = await answers.count();
-    await send(page, 'What is the weather in Lisbon?');
-    await answers.nth(before).waitFor();
+    await send(page, 'Are you back?');
+    await page.locator('.turn:not(.is-live)', { hasText: 'You said: Are you back?' }).waitFor();
   });
 
   test('a conversation reset elsewhere is empty, and one deleted elsewhere disappears', async () => {
