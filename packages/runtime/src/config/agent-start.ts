@@ -19,6 +19,8 @@ export interface AgentStart {
   readonly isNew?: boolean;
   /** The states of extensions in a new conversation, for an agent on trial; none when absent. */
   readonly states?: Readonly<Record<string, JsonValue>>;
+  /** Secrets that the agent has in other plans of this run only; they are masked, too. None when absent. */
+  readonly masked?: readonly string[];
   /** The working folder, to which the process changes. It must exist. */
   readonly cwd: string;
   /** Where to export the spans of the agent's turns. When absent, no spans are exported. */

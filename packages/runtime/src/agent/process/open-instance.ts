@@ -68,6 +68,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
       connections: () => connections,
       approver,
       clock: host.clock,
+      masked: start.masked ?? [],
       ownsProcess: true,
       logSink: (line) => log.send(line),
       ...(draws && { drawScopeFor: (extension) => draws.scopeFor(extension) }),

@@ -247,6 +247,24 @@ describe('starting', () => {
     expect(agent.all('ready')).toEqual([]);
   });
 
+  test('masks the secrets of other plans, too: in a failed start, in the log and in results', async () => {
+    const secret = 'hunter2-hunter2';
+    const failed = launch();
+    const broken = extension(`export function register() { throw new Error('no ${secret} here'); }`, 'broken');
+    await failed.send({ type: 'start', plan: { ...plan({ extensions: [broken] }), masked: [secret] } });
+    expect((await failed.first('start.failed')).error.message).toContain('no *** here');
+    const agent = launch();
+    const talking = extension(`export function register(api) { api.logger.warn('logs ${secret}'); }`, 'talking');
+    const models = scripted({ script: [{ say: 'says hunter2-hunter2' }] });
+    await agent.send({ type: 'start', plan: { ...plan({ extensions: [talking], models }), masked: [secret] } });
+    await agent.first('ready');
+    await agent.send(turn('one'));
+    await agent.first('turn.done');
+    expect(agent.all('log').map(({ line }) => line.message)).toContain('logs ***');
+    expect(JSON.stringify(agent.all('turn.done'))).toContain('says ***');
+    expect(JSON.stringify(agent.said)).not.toContain(secret);
+  });
+
   test.each([
     ['register throws', 'E_EXT_INIT', [``, `export function register(): void {`, `  rulez();`, `}`], 3, 3],
     ['register rejects', 'E_EXT_INIT', [`export async function register() {`, `  await 1;`, `  rulez();`, `}`], 3, 3],

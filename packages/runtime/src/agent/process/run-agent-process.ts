@@ -109,8 +109,9 @@ class AgentProcess {
 
   async #start(start: AgentStart): Promise<void> {
     try {
-      const secrets = [...(start.agent.secrets ?? []), ...Object.values(start.telemetry?.headers ?? {})];
-      this.#log.prepare(secrets, codeFolders(start.agent));
+      const { agent, masked = [], telemetry } = start;
+      const secrets = [...masked, ...(agent.secrets ?? []), ...Object.values(telemetry?.headers ?? {})];
+      this.#log.prepare(secrets, codeFolders(agent));
       if (start.replay !== undefined) return await this.#replay(start, start.replay);
       const instance = await openInstance(start, {
         channel: this.channel,

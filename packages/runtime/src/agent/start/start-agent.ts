@@ -54,6 +54,8 @@ export interface AgentDeps {
   readonly logSink?: (line: LogLine) => void;
   /** Environment variables, for keys and endpoints that a model's resource does not contain. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Secrets that the plan does not have; they are masked, too. */
+  readonly masked?: readonly string[];
   /** The `fetch` function that models use to reach their provider. */
   readonly fetch?: Fetch;
   /** Returns the scope for an extension's draws while it is loaded. */
@@ -173,7 +175,7 @@ async function assemble(plan: AgentPlan, deps: AgentDeps, clock: Clock, currentE
   const address = { agentName: plan.agentName, instanceKey: plan.instanceKey ?? 'default' };
   const bundleFolder = plan.bundleFolder ?? process.cwd();
   const store = deps.store ?? (await import('../conversation/memory-store.ts')).memoryStore();
-  const mask = growingMask(plan.secrets ?? []);
+  const mask = growingMask([...(deps.masked ?? []), ...(plan.secrets ?? [])]);
   let folders = codeFolders(plan);
   let locateNow = locateIn(folders, mask);
   const locate: LocateThrown = (thrown) => locateNow(thrown);

@@ -182,7 +182,7 @@ export class Keepers implements SwarmListener {
         ...(environment === undefined ? {} : { environment }),
         digest,
       },
-      { ...this.deps, policy: () => this.#policy(), mask: (text) => this.#mask(agentName, text) },
+      { ...this.deps, policy: () => this.#policy(), mask: this.deps.currentPlan.value.secrets.maskFor(agentName) },
     );
     if (this.#hasRoom(slot)) {
       this.#start(key, keeper);
@@ -218,10 +218,6 @@ export class Keepers implements SwarmListener {
       event: 'keeper.refused',
     });
     return message;
-  }
-
-  #mask(agentName: string, text: string): string {
-    return this.deps.currentPlan.value.masks.get(agentName)?.(text) ?? text;
   }
 
   #policy() {

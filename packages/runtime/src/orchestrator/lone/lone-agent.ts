@@ -29,7 +29,7 @@ export interface LoneAgentOptions {
   readonly plan: SwarmPlan;
   /** The agent; it need not be in the plan. */
   readonly agent: DeclaredAgent;
-  readonly start?: Partial<Pick<AgentStart, 'address' | 'changes' | 'replay' | 'states'>>;
+  readonly start?: Partial<Pick<AgentStart, 'address' | 'changes' | 'masked' | 'replay' | 'states'>>;
   /** Aborting it ends the process early, with `E_CANCELLED`. */
   readonly signal?: AbortSignal | undefined;
   readonly clock?: Clock | undefined;
@@ -63,7 +63,7 @@ export async function runLoneAgent<Value>(
   const { heartbeat, supervision } = swarmSettings(plan);
   const { restart, startTimeoutMs } = supervision;
   const name = `agent ${agentName}`;
-  const mask = maskSecrets(secrets);
+  const mask = maskSecrets([...secrets, ...(start?.masked ?? [])]);
   const endings = new AsyncDisposableStack();
   try {
     const folder = mkdtempSync(join(options.deps?.folder ?? tmpdir(), 'goondan-agent-'));

@@ -8,9 +8,9 @@ import { partsDigest } from '../../config/parts-digest.ts';
 import { defined } from '../../json/defined.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { TurnPolicy } from '../../config/turn-policy.ts';
-import { type Mask, maskSecrets } from '../../log/mask-secrets.ts';
 import type { CallRules } from '../calls/check-call.ts';
 import { routedAgents } from '../ingress/route-event.ts';
+import { KnownSecrets } from './known-secrets.ts';
 import { calleeTimes, swarmSettings } from './swarm-settings.ts';
 
 export interface Plan {
@@ -23,57 +23,40 @@ export interface Plan {
   readonly agents: ReadonlyMap<string, DeclaredAgent>;
   /** The cards of the connections whose events can reach an agent, by the agent's name. */
   readonly connections: ReadonlyMap<string, readonly ConnectionCard[]>;
-  /** Functions that mask secrets, by agent name. They also mask the secrets that the agent had in earlier plans. */
-  readonly masks: ReadonlyMap<string, Mask>;
-  /** Masks the secrets of all agents and connections, for data that goes from one agent or connection to another. */
-  readonly mask: Mask;
+  /** The secrets of this plan and of every other plan of the run. */
+  readonly secrets: KnownSecrets;
   readonly partsDigests: ReadonlyMap<string, string>;
 }
 
 export class CurrentPlan {
   readonly #override: Partial<TurnPolicy>;
-  /**
-   * The secrets of each agent in all plans so far. A process outlives a plan, and may still print a secret of an earlier
-   * plan.
-   */
-  readonly #secrets = new Map<string, Set<string>>();
+  readonly #secrets = new KnownSecrets();
   #value: Plan;
 
   /** The plan must be checked. `override`: the operator's settings for turns, which win over the plan. */
   constructor(plan: SwarmPlan, override: Partial<TurnPolicy> = {}) {
     this.#override = override;
     this.#value = this.preview(plan);
-    this.#remember(plan);
   }
 
   get value(): Plan {
     return this.#value;
   }
 
-  /** Returns the settings that this plan would result in, without applying it. */
+  /**
+   * Returns the settings that this plan would result in, without applying it. Its secrets are masked from now on, because
+   * its parts run on trial and in running processes before the plan is in force.
+   */
   preview(plan: SwarmPlan): Plan {
-    const plain = readPlan(plan, this.#override);
-    const names = new Set([...this.#secrets.keys(), ...plain.names]);
-    const masks = [...names].map((name): [string, Mask] => {
-      const { secrets = [] } = plain.agents.get(name) ?? {};
-      return [name, maskSecrets([...new Set([...(this.#secrets.get(name) ?? []), ...secrets])])];
-    });
-    return { ...plain, masks: new Map(masks) };
+    this.#secrets.learn(plan);
+    return { ...readPlan(plan, this.#override), secrets: this.#secrets };
   }
 
   /** Replaces the plan, and returns the previous one. */
   replace(plan: SwarmPlan): Plan {
     const before = this.#value;
     this.#value = this.preview(plan);
-    this.#remember(plan);
     return before;
-  }
-
-  #remember({ agents }: SwarmPlan): void {
-    for (const { agentName, secrets = [] } of agents) {
-      if (secrets.length === 0) continue;
-      this.#secrets.set(agentName, new Set([...(this.#secrets.get(agentName) ?? []), ...secrets]));
-    }
   }
 }
 
@@ -106,7 +89,7 @@ function askable(asker: DeclaredAgent | undefined, names: readonly string[]): re
   return mayAsk === undefined ? names : names.filter((name) => mayAsk.includes(name));
 }
 
-function readPlan(plan: SwarmPlan, override: Partial<TurnPolicy>): Omit<Plan, 'masks'> {
+function readPlan(plan: SwarmPlan, override: Partial<TurnPolicy>): Omit<Plan, 'secrets'> {
   const settings = swarmSettings(plan);
   const { agents } = plan;
   return {
@@ -116,7 +99,6 @@ function readPlan(plan: SwarmPlan, override: Partial<TurnPolicy>): Omit<Plan, 'm
     names: agents.map(({ agentName }) => agentName),
     agents: new Map(agents.map((agent) => [agent.agentName, withSwarmPolicy(agent, settings, override)])),
     connections: connectionsByAgent(plan),
-    mask: maskSecrets(secretsOf(plan)),
     partsDigests: new Map(agents.map((agent) => [agent.agentName, partsDigest(agent)])),
   };
 }
@@ -134,13 +116,6 @@ export function connectionsByAgent(plan: SwarmPlan): ReadonlyMap<string, readonl
 
 function entryAgentOf({ entryAgent, agents }: SwarmPlan): string {
   return entryAgent ?? agents[0]?.agentName ?? '';
-}
-
-function secretsOf({ agents, connections = [] }: SwarmPlan): string[] {
-  return [
-    ...agents.flatMap(({ secrets = [] }) => secrets),
-    ...connections.flatMap(({ secrets, masked = [] }) => [...Object.values(secrets), ...masked]),
-  ];
 }
 
 /**

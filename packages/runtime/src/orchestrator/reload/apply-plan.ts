@@ -64,7 +64,7 @@ export async function applyPlan(
   const changing = new Set(processes.map(({ instance }) => instance));
   const agents = describeAgents(swarm, changes, changing);
   swarm.instances.redeclare();
-  const { connections: plans = [] } = wanted;
+  const plans = (wanted.connections ?? []).map((each) => after.secrets.addEarlier(each));
   connections.replace(plans, namesOf('Connection', changes.changed), after.settings.graceMs);
   swarm.keepers?.retain();
   if (!isDeepStrictEqual(toldAbout(before), toldAbout(after))) tellAgents(swarm.instances, after);
@@ -95,7 +95,7 @@ async function prepareProcesses(
   { changes: processChanges }: SwarmAgents,
   processes: readonly ChangingProcess[],
   changes: PlanChanges,
-  { settings, mask }: Plan,
+  { settings, secrets }: Plan,
   signal: AbortSignal,
 ): Promise<PreparedChange> {
   const inPlace = [...changes.agents].filter(([, { replaces }]) => replaces === undefined);
@@ -107,7 +107,7 @@ async function prepareProcesses(
     if (!(error instanceof ChangeFailure)) throw error;
     const { agentName, instanceKey } = error.address;
     const where = `Agent/${agentName} cannot take the change in conversation ${JSON.stringify(instanceKey)}.`;
-    throw failReload(where, fromFrameError(error.error), mask);
+    throw failReload(where, fromFrameError(error.error), secrets.mask);
   }
 }
 

@@ -411,6 +411,38 @@ describe('a change in place', () => {
     expect(line).not.toContain('secret-value');
   });
 
+  test('masks a new secret while a process prepares the change, and after the change was refused', async () => {
+    const opened = await open(undefined, { secrets: ['old-secret-value'] });
+    await opened.send('a', 'hello');
+    opened.hold();
+    const { plan } = opened.currentPlan.value;
+    const secrets = ['new-secret-value'];
+    const agents = plan.agents.map((agent) => (agent.agentName === 'a' ? { ...agent, secrets } : agent));
+    const reload = failure(opened.reload({ ...plan, agents }));
+    await until(() => opened.asked.length === 1);
+    const [asked] = opened.asked;
+    const text = 'old-secret-value and new-secret-value';
+    const print = () => asked?.child.request.onOutput?.({ kind: 'line', stream: 'stdout', text });
+    print();
+    expect(opened.lines.at(-1)?.message).toBe('*** and ***');
+    const error = { code: 'E_EXT_INIT', message: text } as const;
+    await asked?.child.channel.send({ type: 'change.failed', change: asked.message.change, error });
+    expect(String(await reload)).toContain('E_EXT_INIT: *** and ***');
+    expect(opened.reloader.reports[0]?.message).not.toContain('secret-value');
+    print();
+    expect(opened.lines.at(-1)?.message).toBe('*** and ***');
+  });
+
+  test('a process that starts after the change masks the secrets of earlier plans', async () => {
+    const opened = await open(undefined, { secrets: ['old-secret-value'] });
+    const { plan } = opened.currentPlan.value;
+    const agents = plan.agents.map((agent) => ({ ...agent, secrets: ['new-secret-value'] }));
+    await opened.reload({ ...plan, agents });
+    await opened.send('a', 'hello');
+    const { start } = opened.agents.started[0] ?? {};
+    expect([start?.agent.secrets, start?.masked]).toEqual([['new-secret-value'], ['old-secret-value']]);
+  });
+
   test('another heartbeat counts for running processes, too', async () => {
     const clock = manualClock();
     const opened = await open(undefined, { clock, policy: { heartbeat: { everyMs: 1_000 } } });

@@ -3,6 +3,8 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../ports/clock.ts';
+import type { SwarmPlan } from '../../config/swarm-plan.ts';
+import type { ChildOutput } from '../../ipc/spawn.ts';
 import { fakeAgents } from '../../testing/fake-agents.ts';
 import { agentChildren } from '../child/agent-children.ts';
 import { CurrentPlan } from '../plan/current-plan.ts';
@@ -11,6 +13,44 @@ import { processTrials } from './process-trials.ts';
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+test('a trial masks the secrets of the plan in force: the process is told them, and its output is masked', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'goondan-trials-'));
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  const about = { connector: 'web', root: '/', entry: 'web.ts', config: {}, rules: [] };
+  const planWith = (secret: string): SwarmPlan => ({
+    name: 'test',
+    agents: [{ agentName: 'a', models: {}, secrets: [`${secret}-of-agent`] }],
+    connections: [{ ...about, connection: 'mail', secrets: { key: `${secret}-of-connection` } }],
+  });
+  const currentPlan = new CurrentPlan(planWith('old-secret'));
+  const plan = currentPlan.preview(planWith('new-secret'));
+  const { spawn, children, started } = fakeAgents(async () => '');
+  const { restart } = plan.settings.supervision;
+  const agents = agentChildren({ spawn, runner: 'none', folder, restart, clock: systemClock, spares: 0 });
+  cleanups.push(() => agents.close());
+  const printed: ChildOutput[] = [];
+  const trials = processTrials({
+    spawn,
+    clock: systemClock,
+    folder,
+    swarm: { log: () => undefined, printed: (_whose, output) => void printed.push(output) },
+    startChild: (agent, request) => agents.start(agent, request),
+    statesOf: async () => ({}),
+  });
+  const { signal } = new AbortController();
+  const [agent] = plan.agents.values();
+  const [connection] = plan.plan.connections ?? [];
+  if (agent === undefined || connection === undefined) throw new Error('no parts');
+  await trials.agent(agent, plan, signal);
+  expect(started[0]?.start.masked).toEqual(['old-secret-of-agent']);
+  await trials.connection(connection, plan, signal);
+  const print = (index: number, text: string) =>
+    children[index]?.request.onOutput?.({ kind: 'line', stream: 'stdout', text });
+  print(0, 'old-secret-of-agent new-secret-of-agent');
+  print(1, 'old-secret-of-connection new-secret-of-connection');
+  expect(printed).toMatchObject([{ text: 'On trial: *** ***' }, { text: 'On trial: *** ***' }]);
 });
 
 test('L-01 a trial takes the spare where it fits, has a copy of the states, and leaves nothing behind', async () => {

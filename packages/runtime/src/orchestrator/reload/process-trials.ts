@@ -25,17 +25,17 @@ export function processTrials({
   readonly swarm: Pick<SwarmAgents, 'log' | 'printed'>;
 }): Trials {
   return {
-    agent: async (agent, { plan }, signal) => {
+    agent: async (agent, { plan, secrets }, signal) => {
       const { agentName } = agent;
       const onOutput = (output: ChildOutput) => swarm.printed({ agent: agentName }, markOutput(output));
       const deps = { startChild, folder, onOutput };
-      const start = { states: await statesOf(agentName) };
+      const start = { masked: secrets.earlierOfAgent(agent), states: await statesOf(agentName) };
       return describeLoneAgent({ plan, agent, start, signal, clock, deps }, (message) => {
         if (message.type === 'log') swarm.log(markLine(message.line, { agent: agentName }));
       });
     },
-    connection: (connection, { entryAgent, settings }, signal) =>
-      tryConnection(connection, {
+    connection: (connection, { entryAgent, settings, secrets }, signal) =>
+      tryConnection(secrets.addEarlier(connection), {
         spawn,
         clock,
         folder,

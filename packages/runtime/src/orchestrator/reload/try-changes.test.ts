@@ -86,6 +86,18 @@ describe('the changes of a reload', () => {
     expect(tried).toEqual(['a0', 'a1', 'a2']);
   });
 
+  test('fail without the secrets of the plan in force, which a part on trial may still know', async () => {
+    const currentPlan = new CurrentPlan(planOf(1));
+    const rotated = { ...planOf(1), agents: [{ ...agent('a0'), secrets: ['rotated-secret-value'] }] };
+    const trials: Trials = {
+      agent: () => Promise.reject(new Error('neither long-secret-value nor rotated-secret-value')),
+      connection: async () => undefined,
+    };
+    const changes = { changed: ['Agent/a0'], added: [], agents: new Map() };
+    const trial = tryChanges(changes, currentPlan.preview(rotated), trials, new AbortController().signal);
+    expect(await trial.catch((error: unknown) => String(error))).toContain('neither *** nor ***');
+  });
+
   test('end with the swarm: the next part is not tried', async () => {
     const over = new AbortController();
     const tried: string[] = [];

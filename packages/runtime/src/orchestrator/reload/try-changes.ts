@@ -42,7 +42,7 @@ export async function tryChanges(
     try {
       await start(signal);
     } catch (error) {
-      throw failReload(`${identity} does not start with the changed bundle.`, error, plan.mask);
+      throw failReload(`${identity} does not start with the changed bundle.`, error, plan.secrets.mask);
     }
   }
 }

@@ -64,7 +64,7 @@ export class Mailboxes {
    */
   async accept(to: AgentAddress, sent: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
     this.#check(to);
-    const event = withoutSecrets(this.#deps.sample(sent), this.#deps.currentPlan.value.mask);
+    const event = withoutSecrets(this.#deps.sample(sent), this.#deps.currentPlan.value.secrets.mask);
     return this.#inOrder(to, async () => {
       const accepted = await this.#write(to, event);
       this.#instances.remember(to);
@@ -96,7 +96,7 @@ export class Mailboxes {
         ?.state.queue.some(({ event, cancelled }) => event.id === eventId && !(isNew && cancelled !== undefined)) ===
       true;
     if (!isQueued(true)) return false;
-    const reason = this.#deps.currentPlan.value.mask(said).slice(0, LONGEST_REASON);
+    const reason = this.#deps.currentPlan.value.secrets.mask(said).slice(0, LONGEST_REASON);
     // Posted first, because a running turn need not wait for the disk.
     this.#instances.post(at, { type: 'cancel', eventId, reason });
     try {

@@ -268,7 +268,7 @@ export class SwarmAgents {
   }
 
   #maskFor(agentName: string): Mask {
-    return this.deps.currentPlan.value.masks.get(agentName) ?? ((text) => text);
+    return this.deps.currentPlan.value.secrets.maskFor(agentName);
   }
 
   /** Returns the agent in the form that the process of this instance gets. */
@@ -280,14 +280,14 @@ export class SwarmAgents {
   #spawn(address: AgentAddress, process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent> {
     const { journal, clock, store, currentPlan, telemetry } = this.deps;
     const { agentName, instanceKey } = address;
-    const { plan, agents, connections } = currentPlan.value;
+    const { plan, agents, connections, secrets } = currentPlan.value;
     const agent = agents.get(agentName);
     if (agent === undefined) throw new Error(`"${agentName}" is no agent of this swarm`);
     const cwd = journal.scratchFolder(address);
+    const masked = secrets.earlierOfAgent(agent);
     const child = this.deps.startChild(agent, {
       name: `agent ${agentName}/${instanceKey}, process ${process}`,
       cwd,
-      // A change in place may bring other secrets, so the mask is looked up for each output.
       onOutput: (output) =>
         this.printed({ agent: agentName, instance: instanceKey }, maskOutput(output, this.#maskFor(agentName))),
     });
@@ -299,6 +299,7 @@ export class SwarmAgents {
       store,
       cwd,
       isNew: !hasConversation(store, address),
+      ...(masked.length === 0 ? {} : { masked }),
       ...(telemetry === undefined ? {} : { telemetry: telemetry.settings }),
     };
     const heartbeat = () => currentPlan.value.settings.heartbeat;
