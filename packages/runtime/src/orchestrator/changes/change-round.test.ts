@@ -76,6 +76,13 @@ describe('one process of a round', () => {
     expect(after({ type: 'phase', key: 'a', process: 1, phase: early, hasExited: true })).toBe('ready');
   });
 
+  test('D-06 that was asked to end neither fails the change nor becomes ready for it', () => {
+    const left = inPhase('draining', false);
+    expect(after(left, { type: 'failed', key: 'a', process: 1, error })).toBe('ready');
+    const { asked } = [left, ready].reduce(stepRound, openRound([['a', 1]]));
+    expect(asked.get('a')?.standing).toBe('left');
+  });
+
   test('that is late fails the change with the time', () => {
     expect(after({ type: 'late', timeoutMs: 70 })).toMatchObject({
       key: 'a',

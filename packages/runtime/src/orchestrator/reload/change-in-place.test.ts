@@ -118,6 +118,54 @@ describe('a change in place', () => {
     expect(opened.tried.filter((each) => /^[ab] /.test(each))).toEqual(['a kept new', 'b new']);
   });
 
+  test('D-06 so it is when the agent has a conversation whose process does not start', async () => {
+    const opened = await open();
+    const error = { code: 'E_EXT_INIT', message: 'no' } as const;
+    opened.agents.onStart = (child) => void child.channel.send({ type: 'start.failed', error });
+    await opened.swarm.accept({ agentName: 'a', instanceKey: 'default' }, fakeEvent('hello'), false);
+    const doesNotStart = () => opened.find('a')?.status === 'does not start';
+    await until(doesNotStart);
+    await opened.reload(opened.withTools('kept'));
+    await until(doesNotStart);
+    opened.tried.splice(0);
+    await opened.reload(opened.withTools('kept', 'new'));
+    expect(opened.tried.filter((each) => each.startsWith('a '))).toEqual(['a kept new']);
+  });
+
+  test('L-05 the list of changes and refusals is bounded, newest first', async () => {
+    const opened = await open();
+    for (let number = 1; number <= 12; number += 1) {
+      await failure(opened.reload({ ...opened.currentPlan.value.plan, name: `other ${number}` }));
+    }
+    expect(opened.reloader.reports).toHaveLength(10);
+    expect(opened.reloader.reports[0]?.message).toContain('other 12');
+  });
+
+  test('L-02 ends the keepers that the plan does not have any more, also of an agent without a process', async () => {
+    const retained: unknown[] = [];
+    const opened = await open(undefined, {
+      keepers: {
+        attach: (_at, agent) => agent,
+        settle: () => undefined,
+        retain: () => void retained.push(opened.currentPlan.value.agents.get('a')?.systemPrompt),
+      },
+    });
+    await opened.reload(opened.withPrompt('new', 'a'));
+    expect(retained).toEqual(['new']);
+  });
+
+  test('forgives a process that it changes in place its earlier crashes', async () => {
+    const opened = await open();
+    await opened.send('a', 'hello');
+    opened.agents.started[0]?.child.exit({ code: 1 });
+    await until(() => opened.find('a')?.hasProcess === false);
+    await opened.send('a', 'again');
+    expect(opened.find('a')?.state.restarts.crashes).toBe(1);
+    await opened.reload(opened.withPrompt('new', 'a'));
+    expect(opened.find('a')?.state.restarts.crashes).toBe(0);
+    expect(opened.agents.started).toHaveLength(2);
+  });
+
   test('L-05 is an event with its parts, and is listed with the refused ones', async () => {
     const opened = await open();
     await opened.send('a', 'hello');
