@@ -146,6 +146,7 @@ describe('the reason to replace the process', () => {
 
   test.each([
     ['its environment has changed', agent(), agent({ environment: { A: '1' } })],
+    ['its environment has changed', agent({ environment: { A: '1' } }), agent({ environment: { A: '2' } })],
     ['its working folder has changed', agent(), agent({ workdir: '/w' })],
     ['the recording of its turns was switched on or off', agent(), agent({ policy: { trace: 'off' } })],
     ['the recording of its turns was switched on or off', agent({ policy: { trace: 'off' } }), agent()],

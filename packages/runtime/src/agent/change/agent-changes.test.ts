@@ -257,6 +257,41 @@ describe('a change in the middle of a turn', () => {
     expect((await turn).result.error?.message).toContain(`${wanted} ms`);
   });
 
+  test('a higher limit of tokens counts from the next step', async () => {
+    const { tool, reached, release } = gatedWork(0);
+    const options = { model: steps(1), tools: [tool], policy: { maxTokensPerTurn: 2 } };
+    const { agent, prepare } = await started(options);
+    const turn = agent.say('go');
+    await reached;
+    void (await prepare({ policy: { maxTokensPerTurn: 100 } })).swap();
+    release();
+    expect((await turn).text).toBe('Done.');
+  });
+
+  test('a shorter time to unwind counts from the next step, also when the time limit is the same', async () => {
+    const clock = manualClock();
+    const { tool, reached, release } = gatedWork(0);
+    const hangs = Promise.withResolvers<void>();
+    const layer = extension('hangs', (api) => {
+      api.pipeline.register('step', (ctx) => {
+        if (ctx.stepIndex === 0) return ctx.next();
+        hangs.resolve();
+        return new Promise(() => undefined);
+      });
+    });
+    const cancel = new AbortController();
+    const policy = { turnTimeoutMs: 60_000, unwindMs: 5_000 };
+    const { agent, prepare } = await started({ model: steps(1), tools: [tool], extensions: [layer], policy, clock });
+    const turn = agent.say('go', { signal: cancel.signal });
+    await reached;
+    void (await prepare({ policy: { ...policy, unwindMs: 10 } })).swap();
+    release();
+    await hangs.promise;
+    cancel.abort();
+    await clock.advance(10);
+    expect((await turn).result.error?.code).toBe('E_CANCELLED');
+  });
+
   test('the turn sees the new ctx.runtime and the new tools, and keeps its conversation', async () => {
     const { tool, reached, release } = gatedWork(0);
     const views: unknown[] = [];
@@ -796,6 +831,41 @@ describe('a change after another', () => {
     await Promise.all([turn, first, second]);
     await until(() => said.length > 0);
     expect(said).toEqual(['kept leaves']);
+  });
+
+  test('its parts are cleaned up after those of the change before it', async () => {
+    const said: string[] = [];
+    const done = Promise.withResolvers<void>();
+    const first = extension('a', () => async () => {
+      await done.promise;
+      said.push('first');
+    });
+    const second = extension('a', () => () => void said.push('second'));
+    const { change } = await started({ extensions: [first] });
+    await change({ extensions: [second] });
+    await change({ extensions: [] });
+    for (let round = 0; round < 5; round++) await idle();
+    expect(said).toEqual([]);
+    done.resolve();
+    await until(() => said.length === 2);
+    expect(said).toEqual(['first', 'second']);
+  });
+
+  test('an extension may register a tool whose name no declared tool has any more, at once or later', async () => {
+    let api: ExtensionApi | undefined;
+    const own = { name: 'own', exports: [{ name: 'run', description: 'x' }], handlers: { run: () => 1 } };
+    const item = (name: string) => ({ name, description: 'Own.' });
+    const takes = extension('takes', (given) => given.tools.register(item('own__run'), () => 2));
+    const later = extension('later', (given) => void (api = given));
+    const { agent, change } = await started({ tools: [own] });
+    await change({ tools: [own], extensions: [later] });
+    expect(() => api?.tools.register(item('own__run'), () => 3)).toThrow('a declared tool has that name');
+    await change({ tools: [], extensions: [later] });
+    api?.tools.register(item('own__run'), () => 3);
+    expect(agent.agent.parts.tools.get('own__run')?.extension).toBe('later');
+    await change({ tools: [own], extensions: [] });
+    await change({ tools: [], extensions: [takes] });
+    expect(agent.agent.parts.tools.get('own__run')?.extension).toBe('takes');
   });
 
   test('a dropped change cannot be swapped, and a swapped one cannot be dropped', async () => {

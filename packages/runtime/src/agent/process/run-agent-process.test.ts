@@ -70,6 +70,8 @@ function launch({
   const exits: number[] = [];
   const folders: string[] = [];
   const warmedUp: number[] = [];
+  /** The preparations of the process for the code of a bundle. */
+  const readied: string[] = [];
   const opened: Journal[] = [];
   let terminate: () => void = () => undefined;
   let throwUncaught: (thrown: unknown) => void = () => undefined;
@@ -81,8 +83,8 @@ function launch({
       opened.push(journal);
       return journal;
     },
-    answerOwnPackages: () => undefined,
-    watchDraws: () => undefined,
+    answerOwnPackages: () => void readied.push('packages'),
+    watchDraws: () => void readied.push('draws'),
     warmUp: async () => void warmedUp.push(exits.length),
     onTerminate: (listener) => void (terminate = listener),
     onUncaught: (listener) => void (throwUncaught = listener),
@@ -114,6 +116,7 @@ function launch({
     folders,
     opened,
     warmedUp,
+    readied,
     said,
     all,
     first,
@@ -1086,6 +1089,32 @@ describe('a change', () => {
     expect(agent.all('change.failed')).toEqual([]);
     await agent.send({ type: 'change.swap', change: 1 });
     await until(() => agent.lines().some(({ event: name }) => name === 'message.ignored'));
+  });
+
+  test('with the first code of the bundle prepares the process for it, once', async () => {
+    const agent = await ready();
+    expect(agent.readied).toEqual([]);
+    for (const change of [1, 2]) {
+      const extensions = [extension(`${counting} // ${change}`)];
+      await agent.send({ type: 'change.prepare', change, plan: wanted({ extensions }) });
+      await agent.first('change.ready', change);
+      await agent.send({ type: 'change.swap', change });
+      await agent.first('change.swapped', change);
+    }
+    expect(agent.readied).toEqual(['packages', 'draws']);
+  });
+
+  test('that is dropped leaves the process free for the next one, before and after it is ready', async () => {
+    const agent = await ready();
+    // The second message arrives before the change is prepared, and nothing of the change can be given up.
+    await agent.send({ type: 'change.prepare', change: 1, plan: wanted({ systemPrompt: 'One.' }) });
+    await agent.send({ type: 'change.drop', change: 1 });
+    await agent.send({ type: 'change.prepare', change: 2, plan: wanted({ systemPrompt: 'Two.' }) });
+    expect(await agent.first('change.ready')).toEqual({ type: 'change.ready', change: 2 });
+    await agent.send({ type: 'change.drop', change: 2 });
+    await agent.send({ type: 'change.prepare', change: 3, plan: wanted({ systemPrompt: 'Three.' }) });
+    expect(await agent.first('change.ready', 2)).toEqual({ type: 'change.ready', change: 3 });
+    expect(agent.all('change.failed')).toEqual([]);
   });
 
   test('that fails is reported with its code and place, without secrets, and changes nothing', async () => {

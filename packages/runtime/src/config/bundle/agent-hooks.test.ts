@@ -85,6 +85,15 @@ describe('Agent.spec.hooks', () => {
     ]);
   });
 
+  test('L-03 comes after the hooks of the last one, if several extensions `hooks` are listed', async () => {
+    const listed = (name: string) => `{ ref: Extension/hooks, as: ${name}, config: { hooks: [${note}] } }`;
+    using bundle = bundleWith(`  extensions: [${listed('one')}, ${listed('two')}]\n  hooks: [${check}]`);
+    expect(await planOf(bundle.folder)).toMatchObject([
+      { name: 'one', config: { hooks: [noted] } },
+      { name: 'two', config: { hooks: [noted, checked] } },
+    ]);
+  });
+
   test('the hooks of the swarm stay an extension of their own', async () => {
     using bundle = bundleWith(`  hooks: [${check}]`, {
       ofSwarm: `[{ ref: Extension/hooks, config: { hooks: [${note}] } }]`,

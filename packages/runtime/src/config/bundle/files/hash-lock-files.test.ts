@@ -8,14 +8,15 @@ test('the hash of lock files changes with each of them, and only with them', () 
   using bundle = temporaryBundle({ 'a.ts': '' });
   const seen = new Set([hashLockFiles(bundle.folder)]);
   mkdirSync(join(bundle.folder, 'node_modules'));
-  for (const [index, name] of ['package-lock.json', 'bun.lock', 'node_modules/.package-lock.json'].entries()) {
+  const names = ['package-lock.json', 'npm-shrinkwrap.json', 'bun.lock', 'bun.lockb', 'yarn.lock', 'pnpm-lock.yaml'];
+  for (const [index, name] of [...names, 'node_modules/.package-lock.json'].entries()) {
     writeFileSync(join(bundle.folder, name), '{}');
     expect(seen.add(hashLockFiles(bundle.folder)).size).toBe(index + 2);
   }
   writeFileSync(join(bundle.folder, 'bun.lock'), '{"changed":1}');
-  expect(seen.add(hashLockFiles(bundle.folder)).size).toBe(5);
+  expect(seen.add(hashLockFiles(bundle.folder)).size).toBe(9);
   writeFileSync(join(bundle.folder, 'a.ts'), '1');
-  expect(seen.add(hashLockFiles(bundle.folder)).size).toBe(5);
+  expect(seen.add(hashLockFiles(bundle.folder)).size).toBe(9);
 });
 
 test('a bundle without a lock file has those of the nearest folder above', () => {

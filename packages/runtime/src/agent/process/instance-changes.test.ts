@@ -1,0 +1,31 @@
+import { expect, test } from 'bun:test';
+import type { FromAgent } from '../../ipc/from-agent.ts';
+import type { PreparedChange } from '../change/agent-changes.ts';
+import { InstanceChanges, type InstanceChangesDeps } from './instance-changes.ts';
+
+const idle = () => new Promise((resolve) => setImmediate(resolve));
+
+test('D-06 a change that was dropped while it was prepared is dropped when it is ready, and not reported', async () => {
+  const prepared = Promise.withResolvers<PreparedChange>();
+  const said: FromAgent[] = [];
+  let drops = 0;
+  const changes = new InstanceChanges({
+    // This fakes only what is used here: an agent that cannot give up what it prepares.
+    agent: { prepare: () => prepared.promise, parts: { address: {} } } as unknown as InstanceChangesDeps['agent'],
+    log: { write: () => undefined } as unknown as InstanceChangesDeps['log'],
+    send: (message) => void said.push(message),
+    onWanted: () => undefined,
+    onReady: () => expect.unreachable(),
+    onSwapped: () => expect.unreachable(),
+  });
+  changes.hear({ type: 'change.prepare', change: 1, plan: {} });
+  await idle();
+  changes.hear({ type: 'change.drop', change: 1 });
+  prepared.resolve({
+    plan: {} as PreparedChange['plan'],
+    swap: () => expect.unreachable(),
+    drop: async () => void (drops += 1),
+  });
+  await idle();
+  expect([drops, said]).toEqual([1, []]);
+});
