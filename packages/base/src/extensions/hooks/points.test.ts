@@ -281,6 +281,12 @@ describe('a tool call of a hook', () => {
     await agent.close();
   });
 
+  test('L-03 is only a warning when it is written as not required', async () => {
+    const agent = await open([], [hooksExtension([failing('turn.pre', false)])]);
+    expect((await agent.say('look')).text).toBe('saw ');
+    await agent.close();
+  });
+
   test.each(points)('L-03 is E_HOOK_FAILED when it fails at %s and is required', async (point) => {
     const agent = await open([], [hooksExtension([failing(point, true)])], {
       policy: { retryBaseMs: 0, maxStepRetries: 3 },
@@ -343,6 +349,18 @@ describe('step.llmError', () => {
     expect((await recovered.say('look')).text).toBe('instead');
     expect(happened).toEqual([]);
     await recovered.close();
+  });
+
+  test('D-11 does not happen when the turn is cancelled', async () => {
+    const cancel = new AbortController();
+    const generate = () => {
+      cancel.abort();
+      return Promise.reject(new Error('aborted'));
+    };
+    const agent = await open([], [hooksExtension([noting('step.llmError', 'error')])], { model: { generate } });
+    expect((await agent.say('look', { signal: cancel.signal })).result.error?.code).toBe('E_CANCELLED');
+    expect(agent.logs.filter(({ message }) => message.includes('Hook'))).toEqual([]);
+    await agent.close();
   });
 
   test('D-11 happens when a code layer fails the model call', async () => {

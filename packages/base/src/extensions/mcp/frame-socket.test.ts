@@ -3,13 +3,14 @@ import type { JsonValue } from '@goondan/types';
 import { FrameSocket } from './frame-socket.ts';
 import { LONGEST_FRAME } from './kept-frames.ts';
 
-/** A socket whose reader takes at most `room` bytes at a time. */
+/** A socket whose reader takes at most `room` bytes at a time. With less than 0, the socket accepts nothing for now. */
 function open(room: number) {
   const state = { room, written: '', isEnded: false };
   const frames: JsonValue[] = [];
   const problems: string[] = [];
   const socket = {
     write(bytes: Uint8Array) {
+      if (state.room < 0) return -1;
       const taken = bytes.subarray(0, state.room);
       state.written += Buffer.from(taken).toString();
       return taken.length;
@@ -42,6 +43,23 @@ describe('a socket of frames', () => {
     own.send({ text });
     own.closed();
     expect(problems).toEqual(['it does not read its answers']);
+  });
+
+  test('L-02 loses nothing when the socket accepts nothing for a while', () => {
+    const { own, state } = open(-1);
+    own.send({ a: 1 });
+    state.room = 100;
+    own.drain();
+    expect(state.written).toBe('{"a":1}\n');
+  });
+
+  test('L-02 ends when a message has no end', () => {
+    const { own, state, problems } = open(0);
+    const part = Buffer.alloc(LONGEST_FRAME / 4, 'x');
+    for (let received = 0; received < 4; received += 1) own.receive(part);
+    expect(state.isEnded).toBe(false);
+    own.receive(Uint8Array.of(120));
+    expect([state.isEnded, problems.length]).toEqual([true, 1]);
   });
 
   test('reads lines however they arrive, and nothing after it was cut off', () => {

@@ -145,3 +145,53 @@ test('a plan that cannot be loaded ends the replay with its error', async () => 
     code: 'E_EXT_INIT',
   });
 });
+
+describe('a replay of a turn with three plans', () => {
+  /** Records a turn that changes its plan after each of its first two steps. */
+  async function recordTwoChanges() {
+    let agent: RunningAgent | undefined;
+    const change = (version: string) => async () => {
+      void (await agent?.prepare(planOf(version, work)))?.swap();
+      return 'ok';
+    };
+    const work: Work = { first: change('new'), second: change('newest') };
+    const onStart = (started: RunningAgent) => void (agent = started);
+    const { starts } = await recordRuns('go', [{ plan: planOf('old', work), onStart }]);
+    return starts[0] ?? expect.unreachable();
+  }
+  const loading = (register: () => Promise<void>): AgentPlan => {
+    const tag = extension(
+      'tag',
+      async (api) => {
+        await register();
+        says('newest')(api);
+      },
+      { config: { version: 'newest' } },
+    );
+    return { ...planOf('newest'), extensions: [tag] };
+  };
+
+  test('L-01 waits for a plan that takes long to load, and opens no model of any plan', async () => {
+    const slow = loading(async () => {
+      for (let round = 0; round < 50; round++) await new Promise((resolve) => setImmediate(resolve));
+    });
+    const models = { 'Model/m': { provider: 'nowhere', model: 'm' } };
+    const changes = [
+      { fromStep: 1, plan: { ...planOf('new'), models } },
+      { fromStep: 2, plan: { ...slow, models } },
+    ];
+    const replayed = await replayTurn({ ...planOf('old'), models }, await recordTwoChanges(), { changes });
+    expect(replayed.first).toBeUndefined();
+    expect(replayed).toMatchObject({ steps: 3 });
+  });
+
+  test('ends with the error of a plan that cannot be loaded in the middle of the turn', async () => {
+    const broken = loading(() => Promise.reject(new Error('no')));
+    const changes = [
+      { fromStep: 1, plan: planOf('new') },
+      { fromStep: 2, plan: broken },
+    ];
+    const replay = replayTurn(planOf('old'), await recordTwoChanges(), { changes });
+    expect(await replay.catch((error: unknown) => error)).toMatchObject({ code: 'E_EXT_INIT' });
+  });
+});

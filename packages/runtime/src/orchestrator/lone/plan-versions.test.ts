@@ -82,4 +82,16 @@ describe('the plans of a replay', () => {
       ],
     });
   });
+
+  test('L-01 a part is compared with the plan before it, not only with the first one', () => {
+    const later = version('/later', extension('other', '/later', '2'), extension('new', '/later'));
+    const all = planVersions([later, now, before], 'a');
+    const digests = [...all.byDigest.keys()];
+    const run = planOfRun(recording(digests[0] ?? '', digests[1] ?? '', digests[2] ?? ''), all) ?? expect.unreachable();
+    const [next, third] = run.changes.map(({ agent }) => agent);
+    expect(reconcileAgent(next ?? expect.unreachable(), third ?? expect.unreachable()).parts).toContainEqual({
+      identity: 'Extension/other',
+      fate: 'retained',
+    });
+  });
 });
