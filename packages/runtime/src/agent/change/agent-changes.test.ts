@@ -676,6 +676,35 @@ describe('a part that leaves', () => {
     expect(agent.agent.parts.statuses.all()).toMatchObject([{ state: 'connected', target: 'new' }]);
   });
 
+  test('its state does not replace the state of its successor, with one warning', async () => {
+    const old = extension('a', (api) => {
+      api.pipeline.register('turn', async (ctx) => {
+        const result = await ctx.next();
+        await api.state.set('old turn');
+        return result;
+      });
+      return () => api.state.set('old cleanup');
+    });
+    const { tool, reached, release } = gatedWork(0);
+    const { agent, prepare } = await started({ model: steps(1), tools: [tool], extensions: [old] });
+    const turn = agent.say('go');
+    await reached;
+    const swapped = (await prepare({ extensions: [extension('a', (api) => api.state.set('new'))] })).swap();
+    release();
+    await Promise.all([turn, swapped]);
+    await agent.close();
+    expect(agent.agent.parts.states.snapshot()).toEqual({ a: 'new' });
+    expect(agent.logs).toMatchObject([{ level: 'warn', event: 'extension.call_ignored', extension: 'a' }]);
+  });
+
+  test('it may set its state in its cleanup as long as no extension has its name', async () => {
+    const old = extension('a', (api) => () => api.state.set('last'));
+    const { agent, change } = await started({ extensions: [old] });
+    await change({ extensions: [] });
+    await until(() => agent.agent.parts.states.snapshot().a === 'last');
+    expect(agent.logs).toEqual([]);
+  });
+
   test('a cleanup that fails or hangs is reported, stops nobody, and never reaches the turn', async () => {
     const clock = manualClock();
     const said: string[] = [];

@@ -190,7 +190,9 @@ export class AgentChanges {
     const before = new Set(this.#placed);
     const leaving = this.#placed.filter((part) => !staying.has(part));
     const entering = parts.flatMap((part) => (before.has(part) ? [] : (part.extension ?? [])));
-    for (const { extension } of leaving) extension?.leave();
+    for (const { extension } of leaving) {
+      extension?.leave(() => this.extensions.some(({ name }) => name === extension.name));
+    }
     this.#place(parts);
     for (const extension of entering) extension.enter();
     this.deps.exchange(plan);

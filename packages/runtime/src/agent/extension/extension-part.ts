@@ -4,7 +4,8 @@
  *
  * 1. `held`: loaded for a change of the plan. Nothing that it registers, sets or emits is visible yet.
  * 2. `in place`: one of the agent's extensions.
- * 3. `leaving`: not one of them any more. Its turn layer may still run, and it still has to clean up.
+ * 3. `leaving`: not one of them any more. Its turn layer may still run, and it still has to clean up. Its state belongs to
+ *    its successor, if it has one.
  * 4. `gone`: cleaned up. Its calls are ignored.
  */
 import type { Cleanup, ExtensionResource, ExtensionStateApi, JsonValue } from '@goondan/types';
@@ -48,6 +49,8 @@ export class ExtensionPart {
   #heldEmits: (() => void)[] = [];
   #cleanups: readonly Cleanup[] = [];
   #hasWarned = false;
+  /** Returns true if another extension in place has the name of this one. */
+  #hasSuccessor = () => false;
 
   /** `isDeclared` returns true for the name of a tool that the agent's plan declares. */
   constructor(
@@ -122,9 +125,13 @@ export class ExtensionPart {
     for (const emit of this.#heldEmits.splice(0)) emit();
   }
 
-  /** Takes the extension out of its place. From now on no event reaches it. */
-  leave(): void {
+  /**
+   * Takes the extension out of its place. From now on no event reaches it. `hasSuccessor` returns true while another
+   * extension in place has its name, and so its state.
+   */
+  leave(hasSuccessor: () => boolean): void {
     this.stage = 'leaving';
+    this.#hasSuccessor = hasSuccessor;
     this.deps.statuses.forget(this.name);
     this.#unsubscribe();
   }
@@ -151,7 +158,7 @@ export class ExtensionPart {
   }
 
   #setState(value: JsonValue): void {
-    if (this.#isOver('state.set')) return;
+    if (this.#isOver('state.set', this.#hasSuccessor())) return;
     const checked = this.deps.states.check(this.name, value);
     if (this.stage === 'held') this.#ownState = { value: checked };
     else this.deps.states.put(this.name, checked);
@@ -163,8 +170,8 @@ export class ExtensionPart {
     else this.#warnOnce(`It emitted more than ${MOST_HELD} events before it was in place; the others were ignored.`);
   }
 
-  #isOver(call: string): boolean {
-    if (this.stage !== 'gone') return false;
+  #isOver(call: string, hasSuccessor = false): boolean {
+    if (this.stage !== 'gone' && !hasSuccessor) return false;
     this.#warnOnce(`The extension was removed or changed, but its old code called api.${call}. The call was ignored.`);
     return true;
   }
