@@ -450,11 +450,35 @@ describe('a held part', () => {
     expect(tools.get('a__nonce')?.handler).toBe(handlers.get('a'));
     expect(tools.get('b__nonce')?.handler).toBe(handlers.get('b'));
     expect(nonces).toHaveLength(3);
+    await until(() => cleaned.length > 0);
     expect(cleaned).toEqual(['d']);
     // The next change is not affected.
     await (await prepare({ extensions: [b] })).swap();
     await until(() => cleaned.length === 2);
     expect(cleaned).toEqual(['d', 'a']);
+  });
+
+  test('whose change fails is not awaited: its hanging cleanup hides no error and stops no later change', async () => {
+    const clock = manualClock();
+    const said: string[] = [];
+    const hanging = extension('hanging', () => () => new Promise<void>(() => undefined));
+    const failing = extension('failing', () => {
+      throw new Error('No.');
+    });
+    const { agent, prepare } = await started({ clock });
+    for (const name of ['one', 'two']) {
+      const left = extension(name, () => () => void said.push(name));
+      const failed = prepare({ extensions: [hanging, left, failing] });
+      expect(await failed.catch((error: unknown) => error)).toMatchObject({ code: 'E_EXT_INIT' });
+    }
+    await (await prepare({ systemPrompt: 'New.' })).swap();
+    expect(agent.agent.parts.plan.systemPrompt).toBe('New.');
+    // The cleanups of the second change follow those of the first.
+    await until(() => said.includes('one'));
+    await idle();
+    expect(said).toEqual(['one']);
+    await clock.advance(5_000);
+    await until(() => said.includes('two'));
   });
 
   test.each<[title: string, changed: Partial<AgentPlan>, code: string]>([
@@ -527,12 +551,13 @@ describe('a held part', () => {
     const preparing = agent.agent.prepare(wanted({ extensions: [first, slow] }), abort.signal);
     await idle();
     abort.abort(new GoondanError('E_RELOAD_FAILED', 'Too slow.'));
+    expect(await preparing.catch((error: unknown) => error)).toMatchObject({ message: 'Too slow.' });
     await cleaning?.promise;
     gate?.resolve();
     await until(() => said.length > 0);
     await idle();
     cleaned?.resolve();
-    expect(await preparing.catch((error: unknown) => error)).toMatchObject({ message: 'Too slow.' });
+    await until(() => said.length > 1);
     await idle();
     expect(said).toEqual(['registered', 'cleaned up']);
   });

@@ -86,7 +86,8 @@ export class AgentChanges {
   }
 
   /**
-   * Loads the new and changed parts of the wanted plan and holds them. One change is prepared at a time. **Errors** —
+   * Loads the new and changed parts of the wanted plan and holds them. One change is prepared at a time. Cleanups are not
+   * awaited, neither those of earlier changes nor, after an error, those of the parts that were loaded. **Errors** —
    * those of the parts; `E_RELOAD_FAILED` if another change is being prepared.
    */
   async prepare(wanted: WantedParts, plan: PlanInForce, signal?: AbortSignal): Promise<PreparedChange> {
@@ -113,7 +114,8 @@ export class AgentChanges {
       const parts = await this.#load(wanted, 'held', onOpened, this.#untilClosed(signal));
       return { plan, drop, swap: () => this.#commit(held, { parts, plan }) };
     } catch (error) {
-      await drop();
+      // The error must not wait for cleanups: they may hang.
+      void drop();
       throw error;
     }
   }

@@ -57,7 +57,8 @@ export class InstanceChanges {
     try {
       onWanted(wanted);
       const prepared = await agent.prepare({ ...wanted, ...agent.parts.address }, open.dropped.signal);
-      if (open.dropped.signal.aborted) return await prepared.drop();
+      // Not awaited: the next change must not wait for cleanups, which may hang.
+      if (open.dropped.signal.aborted) return void prepared.drop();
       open.prepared = prepared;
       onReady(prepared, wanted);
       send({ type: 'change.ready', change });

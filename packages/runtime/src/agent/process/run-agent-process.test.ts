@@ -1142,6 +1142,20 @@ describe('a change', () => {
     expect(textOf((await agent.first('turn.done')).result.responseMessage)).toBe('You said: hello one');
   });
 
+  test('L-05 that fails is reported before hanging cleanups, and the next one does not wait for them', async () => {
+    const agent = await ready({ clock: manualClock() });
+    const hanging = extension(`export const register = () => () => new Promise(() => undefined);`, 'hanging');
+    const broken = extension(`export function register() {\n  throw new Error('broken');\n}`, 'broken');
+    const prepare = (change: number, extensions: readonly ReturnType<typeof extension>[]) =>
+      agent.send({ type: 'change.prepare', change, plan: wanted({ extensions }) });
+    for (const change of [1, 2]) {
+      await prepare(change, [hanging, broken]);
+      expect(await agent.first('change.failed', change)).toMatchObject({ change, error: { code: 'E_EXT_INIT' } });
+    }
+    await prepare(3, [extension(counting)]);
+    expect(await agent.first('change.ready')).toMatchObject({ change: 3 });
+  });
+
   test('L-01 the record of a turn names the extensions of the plan at its start', async () => {
     const agent = await ready();
     await agent.send(turn('one'));
