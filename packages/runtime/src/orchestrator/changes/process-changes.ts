@@ -6,10 +6,11 @@
  * 1. From the first message of a change until its swap or drop, no process of a changed agent starts. So no process
  *    begins with the old plan after the others were asked.
  * 2. Every asked process gets exactly one of `change.swap` and `change.drop`, unless it ended.
+ * 3. An error while a process is asked fails the change. Starts continue, whatever fails.
  */
 import type { AgentAddress } from '@goondan/types';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
-import type { FrameError } from '../../ipc/check/frame-error.ts';
+import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { addressKey } from '../address/address-key.ts';
 import type { Instance } from '../instances/instance.ts';
@@ -98,9 +99,7 @@ export class ProcessChanges implements SwarmListener {
     const resume = instances.pause(agents);
     this.#round = openRound(processes.map(({ instance: { key, state } }) => [key, state.spawned]));
     this.#preparing = new Set(this.#round.asked.keys());
-    for (const { instance, agent } of processes) {
-      instance.prepareChange(change, this.deps.asRun(instance.address, agent));
-    }
+    for (const each of processes) this.#ask(each, change);
     const callOff = clock.after(timeoutMs, () => this.#step({ type: 'late', timeoutMs }));
     const look = () => instances.waitsChanged();
     signal.addEventListener('abort', look, { once: true });
@@ -112,16 +111,19 @@ export class ProcessChanges implements SwarmListener {
     this.#round = openRound([]);
     const tell = (isWanted: boolean) => {
       this.#preparing = new Set();
-      for (const { instance } of processes) {
-        const asked = round.asked.get(instance.key);
-        if (asked === undefined || instance.state.spawned !== asked.process) continue;
-        const isSwapped = isWanted && asked.standing === 'ready';
-        instance.say({ type: isSwapped ? 'change.swap' : 'change.drop', change });
-        if (isSwapped) this.#swapping.set(instance.key, change);
-        // A process that has still to swap to an earlier change settles when it has swapped.
-        else if (!isWanted && !this.#swapping.has(instance.key)) this.deps.settled(instance.address);
+      try {
+        for (const { instance } of processes) {
+          const asked = round.asked.get(instance.key);
+          if (asked === undefined || instance.state.spawned !== asked.process) continue;
+          const isSwapped = isWanted && asked.standing === 'ready';
+          instance.say({ type: isSwapped ? 'change.swap' : 'change.drop', change });
+          if (isSwapped) this.#swapping.set(instance.key, change);
+          // A process that has still to swap to an earlier change settles when it has swapped.
+          else if (!isWanted && !this.#swapping.has(instance.key)) this.deps.settled(instance.address);
+        }
+      } finally {
+        resume();
       }
-      resume();
     };
     const { failure } = round;
     if (!signal.aborted && failure === undefined) return { swap: () => tell(true), drop: () => tell(false) };
@@ -130,6 +132,21 @@ export class ProcessChanges implements SwarmListener {
     const failed = processes.find(({ instance }) => instance.key === failure?.key);
     if (failure === undefined || failed === undefined) throw new Error('a change failed without a failed process');
     throw new ChangeFailure(failed.instance.address, failure.error);
+  }
+
+  /** Asks a process to prepare the change (invariant 3). */
+  #ask({ instance, agent }: ChangingProcess, change: number): void {
+    try {
+      instance.prepareChange(change, this.deps.asRun(instance.address, agent));
+    } catch (thrown) {
+      const error = toFrameError(thrown, 'E_PROCESS_START');
+      this.#round = stepRound(this.#round, {
+        type: 'failed',
+        key: instance.key,
+        process: instance.state.spawned,
+        error,
+      });
+    }
   }
 
   #settle(at: AgentAddress, change: number): void {

@@ -1,6 +1,7 @@
 // Tests the change of running processes, with agents without processes.
 import { afterEach, describe, expect, test } from 'bun:test';
 import type { AgentAddress } from '@goondan/types';
+import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { systemClock } from '../../ports/clock.ts';
@@ -228,6 +229,27 @@ describe('a change in place', () => {
     expect(await second).toMatchObject({ code: 'E_RELOAD_FAILED' });
     await until(() => opened.told().length === 2);
     expect(opened.told()).toEqual(['a/default change.drop', 'a/default change.drop']);
+  });
+
+  test('D-06 fails when a process cannot be asked: the others drop it, and sleeping conversations start again', async () => {
+    const keepers = {
+      attach: ({ instanceKey }: AgentAddress, agent: DeclaredAgent) => {
+        if (instanceKey === 'two' && agent.systemPrompt === 'new') throw new Error('no room for a socket');
+        return agent;
+      },
+      retain: () => undefined,
+      settle: () => undefined,
+    };
+    const opened = await open(undefined, { keepers });
+    for (const instanceKey of ['one', 'two', 'three']) await opened.send('a', 'hello', { instanceKey });
+    expect(await failure(opened.reload(opened.withPrompt('new', 'a')))).toMatchObject({
+      code: 'E_RELOAD_FAILED',
+      message: expect.stringContaining('in conversation "two". E_PROCESS_START: no room for a socket'),
+    });
+    await until(() => opened.told().length === 3);
+    expect(opened.told()).not.toContain('a/one change.swap');
+    await opened.send('a', 'hello', { instanceKey: 'four' });
+    expect(opened.promptsOf('a')).toEqual([undefined, undefined, undefined, undefined]);
   });
 
   test('D-06 fails when a process ends by itself', async () => {
