@@ -71,6 +71,20 @@ describe('one process of a round', () => {
     expect(after(ready, inPhase('draining', true))).toBe('ready');
   });
 
+  test('D-06 that ends by itself fails the change with the error and place that it has reported', () => {
+    const place = { file: 'guard.ts', line: 3, column: 1 };
+    const reason = { message: 'Uncaught error: no.', place };
+    const crashed: RoundInput = { type: 'crashed', key: 'a', process: 1, reason };
+    expect(after(crashed)).toBeUndefined();
+    expect(after(crashed, ready, inPhase('ready', true))).toMatchObject({
+      error: { message: 'The process ended while it prepared the change. Uncaught error: no.', place },
+    });
+    expect(after(inPhase('hung', true))).toMatchObject({
+      error: { message: 'The process did not answer, and was killed, while it prepared the change.' },
+    });
+    expect(after({ ...crashed, process: 2 }, inPhase('ready', true))).not.toHaveProperty('error.place');
+  });
+
   test('that was killed before it was ready did not fail the change', () => {
     const early = { name: 'killed', why: 'hung', hasTurn: false, afterwards: 'serve' } as const;
     expect(after({ type: 'phase', key: 'a', process: 1, phase: early, hasExited: true })).toBe('ready');
@@ -106,6 +120,7 @@ const inputs: fc.Arbitrary<RoundInput> = fc.oneof(
       hasExited: fc.boolean(),
     }),
   },
+  fc.record({ type: fc.constant('crashed' as const), ...from, reason: fc.constant({ message: 'no' }) }),
   fc.record({ type: fc.constant('late' as const), timeoutMs: fc.constant(5) }),
 );
 
@@ -135,6 +150,7 @@ function judge(input: RoundInput, open: Set<string>, gone: Set<string>): string 
   if (input.process !== 1 || gone.has(key) || !(keys as readonly string[]).includes(key)) return undefined;
   if (input.type === 'failed') return key;
   if (input.type === 'ready') return void open.delete(key);
+  if (input.type === 'crashed') return undefined;
   const { phase, hasExited } = input;
   const isUp = phase.name === 'ready' || phase.name === 'busy';
   if ((isUp && hasExited) || (phase.name === 'killed' && phase.why === 'hung')) return key;

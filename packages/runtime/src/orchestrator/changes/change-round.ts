@@ -38,7 +38,11 @@ interface AskedProcess {
   /** The number of the process. */
   readonly process: number;
   readonly standing: 'preparing' | 'ready' | 'left';
+  /** The error that ends the process, if the process has reported one. */
+  readonly reason?: CrashReason;
 }
+
+type CrashReason = Pick<FrameError, 'message' | 'place'>;
 
 export interface RoundFailure {
   /** The key of the instance whose process failed. */
@@ -49,6 +53,8 @@ export interface RoundFailure {
 export type RoundInput =
   | { readonly type: 'ready'; readonly key: string; readonly process: number }
   | { readonly type: 'failed'; readonly key: string; readonly process: number; readonly error: FrameError }
+  /** The process reports an error that ends it; its exit follows. */
+  | { readonly type: 'crashed'; readonly key: string; readonly process: number; readonly reason: CrashReason }
   /** The process is in another phase now. `hasExited`: it has ended in this phase. */
   | {
       readonly type: 'phase';
@@ -80,15 +86,17 @@ export function stepRound(round: ChangeRound, input: RoundInput): ChangeRound {
   if (member?.process !== process || member.standing === 'left') return round;
   switch (input.type) {
     case 'ready':
-      return stand(round, key, { process, standing: 'ready' });
+      return stand(round, key, { ...member, standing: 'ready' });
+    case 'crashed':
+      return stand(round, key, { ...member, reason: input.reason });
     case 'failed':
       return { ...round, failure: { key, error: input.error } };
     case 'phase': {
       const end = endOf(input.phase, input.hasExited);
       if (end === 'stays') return round;
       return end === 'left'
-        ? stand(round, key, { process, standing: 'left' })
-        : { ...round, failure: { key, error: ended } };
+        ? stand(round, key, { ...member, standing: 'left' })
+        : { ...round, failure: { key, error: describeEnd(input.phase, member.reason) } };
     }
   }
 }
@@ -112,7 +120,16 @@ function endOf(phase: Phase, hasExited: boolean): 'stays' | 'left' | 'failed' {
   }
 }
 
-const ended: FrameError = { code: 'E_PROCESS_START', message: 'The process ended while it prepared the change.' };
+function describeEnd({ name }: Phase, reason: CrashReason | undefined): FrameError {
+  const end = name === 'killed' ? 'did not answer, and was killed,' : 'ended';
+  const message = `The process ${end} while it prepared the change.`;
+  const { place } = reason ?? {};
+  return {
+    code: 'E_PROCESS_START',
+    message: reason === undefined ? message : `${message} ${reason.message}`,
+    ...(place === undefined ? {} : { place }),
+  };
+}
 
 function failLate(round: ChangeRound, timeoutMs: number): ChangeRound {
   const late = [...round.asked].find(([, { standing }]) => standing === 'preparing');

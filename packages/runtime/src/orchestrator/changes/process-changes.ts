@@ -11,6 +11,7 @@
 import type { AgentAddress } from '@goondan/types';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
+import { defined } from '../../json/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { addressKey } from '../address/address-key.ts';
 import type { Instance } from '../instances/instance.ts';
@@ -71,13 +72,24 @@ export class ProcessChanges implements SwarmListener {
 
   heard(at: AgentAddress, frame: AgentFrame): void {
     if (frame.type === 'change.swapped') return this.#settle(at, frame.change);
-    if (frame.type !== 'change.ready' && frame.type !== 'change.failed') return;
     const instance = this.deps.instances.find(at);
-    if (frame.change !== this.#change || instance === undefined) return;
+    if (instance === undefined) return;
     const from = { key: instance.key, process: instance.state.spawned };
-    this.#step(
-      frame.type === 'change.ready' ? { type: 'ready', ...from } : { type: 'failed', ...from, error: frame.error },
-    );
+    switch (frame.type) {
+      case 'change.ready':
+        return frame.change === this.#change ? this.#step({ type: 'ready', ...from }) : undefined;
+      case 'change.failed':
+        return frame.change === this.#change ? this.#step({ type: 'failed', ...from, error: frame.error }) : undefined;
+      case 'log': {
+        const { event, message, place } = frame.line;
+        if (event !== 'process.uncaught') return undefined;
+        this.#round = stepRound(this.#round, { type: 'crashed', ...from, reason: defined({ message, place }) });
+        return undefined;
+      }
+      // All other frames are handled elsewhere.
+      default:
+        return undefined;
+    }
   }
 
   processGone(at: AgentAddress): void {

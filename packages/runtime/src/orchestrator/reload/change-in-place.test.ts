@@ -258,10 +258,16 @@ describe('a change in place', () => {
     opened.hold();
     const reload = failure(opened.reload(opened.withPrompt('new', 'a')));
     await until(() => opened.asked.length === 2);
-    opened.asked.find(({ at }) => at.instanceKey === 'one')?.child.exit({ code: 1 });
+    const { child } = opened.asked.find(({ at }) => at.instanceKey === 'one') ?? {};
+    const place = { file: 'guard.ts', line: 3, column: 1 };
+    const time = new Date(0).toISOString();
+    const line = { time, level: 'error', event: 'process.uncaught', message: 'Uncaught error: no', place } as const;
+    await child?.channel.send({ type: 'log', line });
+    child?.exit({ code: 1 });
     expect(await reload).toMatchObject({
       code: 'E_RELOAD_FAILED',
-      message: expect.stringContaining('ended while it prepared the change'),
+      message: expect.stringContaining('ended while it prepared the change. Uncaught error: no'),
+      place,
     });
     await until(() => opened.told().length === 1);
     expect(opened.told()).toEqual(['a/two change.drop']);
