@@ -4,16 +4,35 @@ import type { AgentChange, ReloadResult } from '@goondan/runtime/control';
 
 /** Returns text that ends with a line break. */
 export function describeReload(result: ReloadResult): string {
-  return [describeChanges(result), ...result.agents.flatMap(describeAgent)].map((line) => `${line}\n`).join('');
+  const { agents, fields = [], retried = [] } = result;
+  const lines = [describeChanges(result), ...agents.flatMap(describeAgent)];
+  if (fields.length > 0) lines.push(`Changed fields of the swarm: ${fields.join(', ')}.`);
+  const conversations = retried.map(({ agent, instanceKey }) => `${agent} (${instanceKey})`);
+  if (retried.length > 0) lines.push(`Did not start before, and may try again: ${listAtMost(conversations)}.`);
+  return lines.map((line) => `${line}\n`).join('');
 }
 
-function describeAgent({ agent, parts, replaced, renewed = [], ended = [], finishing }: AgentChange): string[] {
-  const lines = [`Agent/${agent}`, ...parts.map(({ identity, fate }) => `  ${fate.padEnd(WIDEST_FATE)}  ${identity}`)];
+function describeAgent(change: AgentChange): string[] {
+  const { agent, parts, reordered, replaced, renewed = [], leaving = [], ended = [], removed, finishing } = change;
+  if (removed === true) return [`Agent/${agent}`, `  Ends after its running turn: ${listKeys(finishing)}.`];
+  // A part that has not changed is loaded anew in another process, so its memory is not retained.
+  const wordFor = (fate: (typeof parts)[number]['fate']) =>
+    fate === 'retained' && replaced !== undefined ? 'unchanged' : fate;
+  const width = Math.max(WIDEST_FATE, ...parts.map(({ fate }) => wordFor(fate).length));
+  const lines = [
+    `Agent/${agent}`,
+    ...parts.map(({ identity, fate }) => `  ${wordFor(fate).padEnd(width)}  ${identity}`),
+  ];
   if (ended.length > 0) lines.push(`  Kept connection ends, with its server: ${ended.join(', ')}.`);
-  if (replaced !== undefined) lines.push(`  Its processes are replaced between turns: ${replaced}.`);
+  if (reordered === true) lines.push('  The order of its parts has changed.');
+  if (replaced !== undefined)
+    lines.push(`  Its processes are replaced between turns: ${replaced}. The memory of all its parts begins anew.`);
   if (renewed.length > 0)
-    lines.push(`  Replaced between turns, because the process was changed often: ${listKeys(renewed)}.`);
-  const renewedKeys = new Set(replaced === undefined ? renewed : finishing);
+    lines.push(
+      `  Replaced between turns, because the process was changed often: ${listKeys(renewed)}. There the memory of all parts begins anew.`,
+    );
+  if (leaving.length > 0) lines.push(`  Its process already ends after the running turn: ${listKeys(leaving)}.`);
+  const renewedKeys = new Set(replaced === undefined ? [...renewed, ...leaving] : finishing);
   const [inTurn, inStep] = [
     finishing.filter((key) => renewedKeys.has(key)),
     finishing.filter((key) => !renewedKeys.has(key)),
@@ -28,9 +47,10 @@ const WIDEST_FATE = 'retained'.length;
 const MOST_KEYS = 10;
 
 function listKeys(keys: readonly string[]): string {
-  const listed = keys
-    .slice(0, MOST_KEYS)
-    .map((key) => JSON.stringify(key))
-    .join(', ');
-  return keys.length > MOST_KEYS ? `${listed} and ${keys.length - MOST_KEYS} more` : listed;
+  return listAtMost(keys.map((key) => JSON.stringify(key)));
+}
+
+function listAtMost(texts: readonly string[]): string {
+  const listed = texts.slice(0, MOST_KEYS).join(', ');
+  return texts.length > MOST_KEYS ? `${listed} and ${texts.length - MOST_KEYS} more` : listed;
 }

@@ -20,6 +20,7 @@ export function describeStatus(
         own,
         queued === 0 ? undefined : describeInputs(queued),
         problem,
+        status === 'does not start' ? '`gdn reload` and `gdn restart` try again' : undefined,
       ),
       ...extensions.flatMap((part) => describePart(part, terminal)),
     ]),

@@ -30,6 +30,18 @@ export function planReconcile(running: SwarmPlan, wanted: SwarmPlan): PlanReconc
   };
 }
 
+/** Lists the changed fields of the swarm itself, such as `entryAgent` or `policy.maxKept`. */
+export function changedFields(running: SwarmPlan, wanted: SwarmPlan): string[] {
+  const [before, after] = [fieldsOf(running), fieldsOf(wanted)];
+  const names = new Set([...before.keys(), ...after.keys()]);
+  return [...names].filter((name) => before.get(name) !== after.get(name)).toSorted();
+}
+
+function fieldsOf({ entryAgent, policy = {} }: SwarmPlan): Map<string, string | undefined> {
+  const settings = Object.entries(policy).map(([name, value]) => [`policy.${name}`, JSON.stringify(value)] as const);
+  return new Map([['entryAgent', entryAgent], ...settings]);
+}
+
 /** Describes the changes for people, such as `changed Agent/coder; added Agent/tester; 3 kept`. */
 export function describeChanges({ kept, changed, added, removed }: PlanReconcile): string {
   const lists = [

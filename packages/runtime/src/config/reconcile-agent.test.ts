@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { DeclaredAgent } from './declared-agent.ts';
 import type { DeclaredExtension } from './declared-extension.ts';
 import type { DeclaredTool } from './declared-tool.ts';
-import { declarationDigest, filesToRefresh, identityOf, reconcileAgent } from './reconcile-agent.ts';
+import { declarationDigest, filesToRefresh, identityOf, isReordered, reconcileAgent } from './reconcile-agent.ts';
 
 function agent(more: Partial<DeclaredAgent> = {}): DeclaredAgent {
   return { agentName: 'a', models: { 'Model/m': { provider: 'scripted', model: 'm' } }, bundleFolder: '/b', ...more };
@@ -35,6 +35,13 @@ describe('the parts of an agent across a change', () => {
       parts: ['Extension/two', 'Extension/one', 'Tool/y', 'Tool/x'].map((identity) => ({ identity, fate: 'retained' })),
     });
     expect(filesToRefresh(before, after)).toEqual([]);
+    expect(isReordered(before, after)).toBe(true);
+  });
+
+  test('added, removed and updated parts are not another order', () => {
+    const before = agent({ extensions: [extension('one'), extension('two'), extension('three')] });
+    const after = agent({ extensions: [extension('new'), extension('one', { digest: '2' }), extension('three')] });
+    expect(isReordered(before, after)).toBe(false);
   });
 
   test('L-01 a neighbour with another config, another prompt and a new tool leave a part as it is', () => {
@@ -155,7 +162,7 @@ describe('the reason to replace the process', () => {
     ['the code of Extension/e (p) has changed', packaged(), packaged({ digest: '2' })],
     ['Extension/e is exclusive and has changed', exclusive('e'), exclusive('e', { digest: '2' })],
     ['Extension/e is exclusive and has changed', agent({ extensions: [extension('e')] }), exclusive('e')],
-    ['Extension/e is exclusive and has changed', exclusive('e'), agent({ extensions: [extension('e')] })],
+    ['Extension/e was exclusive and has changed', exclusive('e'), agent({ extensions: [extension('e')] })],
     ['the code of Extension/e (p) has changed', packaged(), packaged({ root: '/c/node_modules/p' })],
     [
       'Extension/f is exclusive and has changed',

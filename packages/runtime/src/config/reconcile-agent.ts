@@ -44,6 +44,14 @@ export function reconcileAgent(running: DeclaredAgent, wanted: DeclaredAgent): A
   };
 }
 
+/** Returns true if parts that both plans have are in another order. */
+export function isReordered(running: DeclaredParts, wanted: DeclaredParts): boolean {
+  const [before, after] = [byIdentity(running), byIdentity(wanted)];
+  const stayed = [...before.keys()].filter((identity) => after.has(identity));
+  const wantedOrder = [...after.keys()].filter((identity) => before.has(identity));
+  return stayed.some((identity, index) => identity !== wantedOrder[index]);
+}
+
 /** Returns the identity of a part in its agent: kind and name, and the package if the part comes from one. */
 export function identityOf(part: Part): string {
   const name = 'resource' in part ? `Extension/${part.resource.metadata.name}` : `Tool/${part.name}`;
@@ -177,7 +185,8 @@ export function* findReasons(running: ProcessPlan, wanted: ProcessPlan): Generat
   for (const [identity, part] of after) {
     const old = before.get(identity) ?? removed.find((other) => isSameModule(other, part));
     if (old === undefined || isSame(old, part)) continue;
-    if (old.exclusive === true || part.exclusive === true) yield `${identity} is exclusive and has changed`;
+    if (part.exclusive === true) yield `${identity} is exclusive and has changed`;
+    else if (old.exclusive === true) yield `${identity} was exclusive and has changed`;
     if (part.package !== undefined && hasOtherModule(old, part)) yield `the code of ${identity} has changed`;
   }
   // Bun has one module for each file: an `import()` in the old code would get the module of the new code.

@@ -157,9 +157,12 @@ const keptStatus: Check<KeptStatus> = object<ShapeOf<KeptStatus>>({
 const agentChange: Check<AgentChange> = object<ShapeOf<AgentChange>>({
   agent: name,
   parts: listOf(object({ identity: name, fate: oneOf('retained', 'updated', 'added', 'removed') })),
+  reordered: optional(flag),
   replaced: optional(text),
   renewed: optional(listOf(name)),
   ended: optional(listOf(name)),
+  leaving: optional(listOf(name)),
+  removed: optional(flag),
   finishing: listOf(name),
 });
 
@@ -209,6 +212,8 @@ export const reloadShape: ShapeOf<ReloadResult> = {
   removed: listOf(name),
   // A server of an earlier version does not send this list.
   agents: (value) => (value === undefined ? [] : agentChanges(value)),
+  fields: optional(listOf(name)),
+  retried: optional(listOf(object(address))),
 };
 
 export const errorAnswer: Check<{ readonly error: FrameError }> = object({ error: frameError });

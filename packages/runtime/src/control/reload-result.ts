@@ -2,10 +2,15 @@
 import type { PlanReconcile } from '../config/plan-reconcile.ts';
 import type { PartChange } from '../config/reconcile-agent.ts';
 import type { FrameError } from '../ipc/check/frame-error.ts';
+import type { InstanceAddress } from './swarm.ts';
 
 export interface ReloadResult extends PlanReconcile {
   /** The changed agents, part by part. */
   readonly agents: readonly AgentChange[];
+  /** The names of the changed fields of the swarm, such as `entryAgent` or `policy.maxKept`; absent without any. */
+  readonly fields?: readonly string[];
+  /** The instances that did not start before and may try again, even if nothing has changed; absent without any. */
+  readonly retried?: readonly InstanceAddress[];
 }
 
 /** The change of one agent. */
@@ -13,15 +18,21 @@ export interface AgentChange {
   readonly agent: string;
   /** The parts in the order of the new plan; removed parts come last. */
   readonly parts: readonly PartChange[];
+  /** True if retained parts are in another order. */
+  readonly reordered?: boolean;
   /** The reason why its processes are replaced between turns. When absent, its processes are changed in place. */
   readonly replaced?: string;
   /** The keys of instances whose process is replaced between turns, because it has had the most changes. */
   readonly renewed?: readonly string[];
   /** The extensions whose kept connections end, because they are gone or other ones. A keeper that is in use ends later. */
   readonly ended?: readonly string[];
+  /** The keys of instances whose process was already asked to end after the running turn. */
+  readonly leaving?: readonly string[];
+  /** True if the agent was removed. It is listed only if it still finishes a turn. */
+  readonly removed?: boolean;
   /**
    * The keys of instances that were busy. They take the change after their step, or after their turn if their process is
-   * replaced.
+   * replaced. Those of a removed agent end after their turn.
    */
   readonly finishing: readonly string[];
 }

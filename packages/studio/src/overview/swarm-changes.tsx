@@ -32,7 +32,7 @@ function Change({ change: { at, message, agents = [], error } }: { readonly chan
   return (
     <div>
       {message} <span className="quiet">{describeMoment(at)}</span>
-      {agents.map(({ agent, parts, replaced, renewed = [] }) => (
+      {agents.map(({ agent, parts, reordered, replaced, renewed = [], leaving = [], removed, finishing }) => (
         <details key={agent}>
           <summary>{agent}</summary>
           <ul className="plain-list">
@@ -42,10 +42,15 @@ function Change({ change: { at, message, agents = [], error } }: { readonly chan
               </li>
             ))}
           </ul>
-          {replaced !== undefined && <p>Its processes are replaced between turns: {replaced}.</p>}
+          {reordered === true && <p>The order of its parts has changed.</p>}
+          {removed === true && <p>Removed. Ends after its running turn: {finishing.join(', ')}.</p>}
+          {replaced !== undefined && (
+            <p>Its processes are replaced between turns: {replaced}. The memory of all its parts begins anew.</p>
+          )}
           {renewed.length > 0 && (
             <p>Replaced between turns, because the process was changed often: {renewed.join(', ')}.</p>
           )}
+          {leaving.length > 0 && <p>Its process already ends after the running turn: {leaving.join(', ')}.</p>}
         </details>
       ))}
     </div>

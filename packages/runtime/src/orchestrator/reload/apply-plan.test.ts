@@ -72,7 +72,7 @@ describe('a new plan', () => {
     await opened.send('a', 'hello');
     const { plan } = opened;
     const changes = await applyPlan(opened.parts, { ...plan, entryAgent: 'a', agents: plan.agents.toReversed() });
-    expect(changes.changed).toEqual(['Swarm/test']);
+    expect(changes).toMatchObject({ changed: ['Swarm/test'], fields: ['entryAgent'] });
     await opened.send('a', 'again');
     expect(startsOf(opened, 'a')).toHaveLength(1);
   });
@@ -116,6 +116,15 @@ describe('a new plan', () => {
     await until(() => opened.swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.running !== undefined);
     const { agents } = await applyPlan(opened.parts, replacing(opened, 'a'));
     expect(agents).toMatchObject([{ agent: 'a', finishing: ['default'] }]);
+    // A later change finds the process asked to end, so the process does not take it in place.
+    const { environment } = opened.currentPlan.value.agents.get('a') ?? {};
+    const later = opened.plan.agents.map((each) =>
+      each.agentName === 'a'
+        ? { ...each, ...(environment === undefined ? {} : { environment }), systemPrompt: 'later' }
+        : each,
+    );
+    const further = await applyPlan(opened.parts, { ...opened.plan, agents: later });
+    expect(further.agents).toMatchObject([{ agent: 'a', leaving: ['default'], finishing: ['default'] }]);
     const next = opened.send('a', 'next');
     await Bun.sleep(20);
     expect(startsOf(opened, 'a')).toHaveLength(1);
@@ -180,7 +189,9 @@ describe('a new plan', () => {
     await until(() => opened.swarm.instances.find({ agentName: 'a', instanceKey: 'default' })?.running !== undefined);
     const waits = fakeEvent('waits');
     await opened.swarm.accept({ agentName: 'a', instanceKey: 'default' }, waits, false);
-    await applyPlan(opened.parts, without(opened, 'a'));
+    expect((await applyPlan(opened.parts, without(opened, 'a'))).agents).toEqual([
+      { agent: 'a', parts: [], removed: true, finishing: ['default'] },
+    ]);
     expect(opened.swarm.agents).toEqual(['b', 'c', 'd', 'e']);
     expect(await failure(opened.send('a', 'new'))).toMatchObject({ code: 'E_AGENT_UNKNOWN' });
     gate.resolve();
@@ -271,6 +282,26 @@ describe('a new plan', () => {
 });
 
 describe('a reload', () => {
+  test('L-05 of an unchanged plan lets instances that do not start try again, and names them', async () => {
+    const opened = await open();
+    const error = { code: 'E_EXT_INIT', message: 'Extension/x throws.' } as const;
+    opened.agents.onStart = (child) => void child.channel.send({ type: 'start.failed', error });
+    const at = { agentName: 'a', instanceKey: 'default' };
+    const event = fakeEvent('hello');
+    await opened.swarm.accept(at, event, false);
+    await until(() => opened.swarm.instances.find(at)?.status === 'does not start');
+    await opened.send('b', 'hello').catch(() => undefined);
+    opened.agents.onStart = undefined;
+    const { end } = opened.swarm.waiters.wait(at, event.id);
+    const { retried, changed } = await swarmReloader(opened.parts, async () => opened.plan).reload();
+    expect({ retried, changed }).toEqual({
+      retried: ['a', 'b'].map((agent) => ({ agent, instanceKey: 'default' })),
+      changed: [],
+    });
+    expect(textOf(await end)).toBe('hello');
+    expect(await swarmReloader(opened.parts, async () => opened.plan).reload()).not.toHaveProperty('retried');
+  });
+
   test('L-05 changes nothing when it fails, and is logged', async () => {
     const opened = await open();
     const before = opened.currentPlan.value;

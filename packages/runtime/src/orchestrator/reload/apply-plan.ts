@@ -10,11 +10,12 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { endedConnections } from '../../config/kept-extension.ts';
-import { type PlanReconcile, planReconcile } from '../../config/plan-reconcile.ts';
-import { type AgentReconcile, reconcileAgent } from '../../config/reconcile-agent.ts';
+import { changedFields, type PlanReconcile, planReconcile } from '../../config/plan-reconcile.ts';
+import { type AgentReconcile, isReordered, reconcileAgent } from '../../config/reconcile-agent.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { defaultPolicy } from '../../config/turn-policy.ts';
 import type { AgentChange, ReloadResult } from '../../control/reload-result.ts';
+import { toInstanceAddress } from '../../control/instance-address.ts';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import { fateOf, MOST_CHANGES } from '../changes/change-round.ts';
 import { ChangeFailure, type ChangingProcess, type PreparedChange } from '../changes/process-changes.ts';
@@ -62,7 +63,8 @@ export async function applyPlan(
   const after = currentPlan.value;
   const removed = namesOf('Agent', changes.removed);
   const changing = new Set(processes.map(({ instance }) => instance));
-  const agents = describeAgents(swarm, changes, changing);
+  const agents = describeAgents(swarm, changes, changing, { before, after });
+  const retried = stuckInstances(swarm, changes);
   swarm.instances.redeclare();
   const plans = (wanted.connections ?? []).map((each) => after.secrets.addEarlier(each));
   connections.replace(plans, namesOf('Connection', changes.changed), after.settings.graceMs);
@@ -76,9 +78,27 @@ export async function applyPlan(
   prepared.swap();
   // Resets the counts of crashes, because the change may have fixed their cause.
   for (const { address } of changing) void swarm.forgive(address);
+  for (const { address } of retried) void swarm.forgive(address);
   await swarm.wake(namesOf('Agent', changes.added));
   const { agents: _, ...identities } = changes;
-  return { ...identities, agents };
+  const fields = changedFields(before.plan, after.plan);
+  return {
+    ...identities,
+    agents,
+    ...(fields.length === 0 ? {} : { fields }),
+    ...(retried.length === 0 ? {} : { retried: retried.map(({ address }) => toInstanceAddress(address)) }),
+  };
+}
+
+/**
+ * Lists the instances of unchanged agents whose last start failed. They try again, because the files may be as they were
+ * before, which is no change of the plan.
+ */
+function stuckInstances({ instances }: SwarmAgents, { kept }: PlanChanges): readonly Instance[] {
+  const names = namesOf('Agent', kept);
+  return [...instances.all()].filter(
+    ({ address, state, hasProcess }) => names.has(address.agentName) && state.startError !== undefined && !hasProcess,
+  );
 }
 
 /** Lists the processes that take the change in place. */
@@ -116,21 +136,38 @@ function describeAgents(
   { instances }: SwarmAgents,
   changes: PlanChanges,
   changing: ReadonlySet<Instance>,
+  { before, after }: { readonly before: Plan; readonly after: Plan },
 ): readonly AgentChange[] {
   const all = [...instances.all()];
-  return [...changes.agents].map(([agent, { parts, replaces, ended = [] }]) => {
-    const own = all.filter(({ address }) => address.agentName === agent);
-    const keysOf = (some: readonly Instance[]) => some.map(({ address }) => address.instanceKey);
-    const renewed = keysOf(own.filter((each) => !changing.has(each) && each.changes >= MOST_CHANGES));
+  const instancesOf = (agent: string) => all.filter(({ address }) => address.agentName === agent);
+  const changed = [...changes.agents].map(([agent, { parts, replaces, ended = [] }]): AgentChange => {
+    const own = instancesOf(agent);
+    const others = replaces === undefined ? own.filter((each) => !changing.has(each)) : [];
+    const renewed = keysOf(others.filter((each) => each.changes >= MOST_CHANGES));
+    const leaving = keysOf(others.filter((each) => each.changes < MOST_CHANGES && each.running !== undefined));
     return {
       agent,
       parts,
+      ...(isReordered(before.agents.get(agent) ?? {}, after.agents.get(agent) ?? {}) ? { reordered: true } : {}),
       ...(replaces === undefined ? {} : { replaced: replaces }),
       ...(ended.length === 0 ? {} : { ended }),
-      ...(replaces !== undefined || renewed.length === 0 ? {} : { renewed }),
-      finishing: keysOf(own.filter(({ running }) => running !== undefined)),
+      ...(renewed.length === 0 ? {} : { renewed }),
+      ...(leaving.length === 0 ? {} : { leaving }),
+      finishing: finishingOf(own),
     };
   });
+  const removed = [...namesOf('Agent', changes.removed)].map((agent): AgentChange => {
+    return { agent, parts: [], removed: true, finishing: finishingOf(instancesOf(agent)) };
+  });
+  return [...changed, ...removed.filter(({ finishing }) => finishing.length > 0)];
+}
+
+function keysOf(instances: readonly Instance[]): string[] {
+  return instances.map(({ address }) => address.instanceKey);
+}
+
+function finishingOf(instances: readonly Instance[]): string[] {
+  return keysOf(instances.filter(({ running }) => running !== undefined));
 }
 
 /** Returns the parts of a plan that all running processes are told about. */
