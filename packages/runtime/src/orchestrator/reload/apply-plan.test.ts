@@ -302,6 +302,19 @@ describe('a reload', () => {
     expect(await swarmReloader(opened.parts, async () => opened.plan).reload()).not.toHaveProperty('retried');
   });
 
+  test.each([
+    ['E_ENV_MISSING', /environment of its start.*`\.env`/],
+    ['E_SWARM_UNKNOWN', /cannot change its name: name it "test" again/],
+  ] as const)('L-05 that reads %s says what holds for a running swarm', async (code, suggestion) => {
+    const opened = await open();
+    const reloader = swarmReloader(opened.parts, () => Promise.reject(new GoondanError(code, 'Missing.')));
+    expect(await failure(reloader.reload())).toMatchObject({
+      code,
+      message: 'Missing.',
+      suggestion: expect.stringMatching(suggestion),
+    });
+  });
+
   test('L-05 changes nothing when it fails, and is logged', async () => {
     const opened = await open();
     const before = opened.currentPlan.value;

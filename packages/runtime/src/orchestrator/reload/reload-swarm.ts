@@ -98,12 +98,32 @@ function hasChanges({ changed, added, removed }: ReloadResult): boolean {
   return changed.length + added.length + removed.length > 0;
 }
 
+/** Adds the reason that only a running swarm has: it keeps its environment and its name. */
+function explainRefusal(error: unknown, swarm: string): unknown {
+  if (!GoondanError.is(error)) return error;
+  const { code, message } = error;
+  if (code === 'E_ENV_MISSING') {
+    const suggestion =
+      'Nothing has changed. A running swarm has the environment of its start: set the variable in the `.env` of the bundle, or stop the swarm and start it again.';
+    return new GoondanError(code, message, { suggestion, cause: error });
+  }
+  if (code === 'E_SWARM_UNKNOWN') {
+    const suggestion = `Nothing has changed. A running swarm cannot change its name: name it "${swarm}" again, or stop the swarm and start it under its new name.`;
+    return new GoondanError(code, message, { suggestion, cause: error });
+  }
+  return error;
+}
+
 async function readWanted({ currentPlan }: ReloadDeps, read: Parameters<typeof swarmReloader>[1]): Promise<SwarmPlan> {
   if (read === undefined) {
     throw new GoondanError('E_RELOAD_SOURCE', 'This swarm was started without a way to read its plan again.');
   }
-  const wanted = checkSwarmPlan(await read());
   const { name } = currentPlan.value.plan;
+  const wanted = checkSwarmPlan(
+    await read().catch((error: unknown) => {
+      throw explainRefusal(error, name);
+    }),
+  );
   if (wanted.name === name) return wanted;
   throw new GoondanError('E_RELOAD_SWARM', `The swarm that runs is "${name}", and now it is called "${wanted.name}".`);
 }
