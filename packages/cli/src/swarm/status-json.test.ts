@@ -40,3 +40,9 @@ test('L-02 kept connections are listed, if there are any', () => {
   expect(statusJson({ ...swarm, instances: [], kept })).toMatchObject({ kept });
   expect(statusJson({ ...swarm, instances: [] })).not.toHaveProperty('kept');
 });
+
+test('L-05 the latest changes and refusals of a running swarm are listed', () => {
+  const changes = [{ at: '2026-01-01T00:00:00.000Z', message: 'Nothing was changed.' }];
+  const status = { swarm: 's', workspaceId: 'w', pid: 1, startedAt: '', version: '1', entryAgent: 'a', agents: [] };
+  expect(statusJson({ ...status, instances: [], connections: [], changes })).toMatchObject({ changes });
+});
