@@ -71,9 +71,9 @@ export const toolErrors = {
     suggestion: 'Use another tool for binary files.',
   },
   E_HOOK_BLOCKED: {
-    meaning: 'A hook blocked this turn, step or tool call: its command ended with exit code 2, or did not answer.',
+    meaning: 'A hook blocked this turn, step or tool call: its command ended with exit code 2, or could not be run.',
     suggestion:
-      'Read the reason in the message. The hooks of an agent are in its `spec.hooks` and in the config of its extension `hooks`.',
+      'Read the reason in the message. The hooks of an agent are in its `spec.hooks` and in the config of its extension `hooks`. If a command cannot be started, run `chmod +x` on its file; with `onFailure: continue`, a command that cannot be run does not block.',
   },
   E_HOOK_FAILED: {
     meaning: 'The tool call of a hook with `required: true` failed, so this turn, step or tool call failed, too.',

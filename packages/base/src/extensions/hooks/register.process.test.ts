@@ -171,6 +171,20 @@ describe('a hook that runs a command', () => {
     await tested.close();
   });
 
+  test('a block without a reason, and a command that could not be run, are told apart', async () => {
+    const messageOf = async (command: readonly string[], timeoutMs?: number) => {
+      const tested = await open([{ id: 'm', point: 'turn.pre', action: { command, ...(timeoutMs && { timeoutMs }) } }]);
+      const { error } = (await tested.say('hello')).result;
+      await tested.close();
+      return error?.message;
+    };
+    expect(await messageOf([script('no.sh', 'exit 2')])).toBe('Hook "m" has blocked this.');
+    expect(await messageOf([script('slow.sh', 'sleep 60')], 50)).toBe(
+      'Hook "m" did not answer within 50 ms, so this is blocked.',
+    );
+    expect(await messageOf(['./none.sh'])).toMatch(/^Hook "m" cannot be started \(.*none\.sh.*\), so/);
+  });
+
   test('after a call, exit 2 replaces its result', async () => {
     const hook = script('after.sh', 'grep -q "\\"output\\":\\"seen\\"" && exit 2');
     const tested = await open([{ point: 'toolCall.post', action: { command: [hook] } }]);
@@ -259,7 +273,7 @@ describe('a hook that runs a command', () => {
     const hook = script('odd.sh', 'echo "disk is slow" >&2; exit 7');
     const tested = await open([{ point: 'toolCall.pre', action: { command: [hook] } }]);
     expect((await tested.say('look')).text).toBe('saw ');
-    expect(tested.logs.map(({ message }) => message).join()).toContain('The hook ended with code 7: disk is slow');
+    expect(tested.logs.map(({ message }) => message).join()).toContain('ended with code 7: disk is slow.');
     await tested.close();
   });
 

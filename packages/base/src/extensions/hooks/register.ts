@@ -118,9 +118,9 @@ export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} 
   ): Promise<void> {
     const verdict = await runCommandHook(action, commandInput(hook.point, facts), env, ctx);
     if (verdict.blocked !== undefined) {
-      throw new GoondanError('E_HOOK_BLOCKED', `Hook "${nameOf(hook)}" has blocked this: ${verdict.blocked}`);
+      throw new GoondanError('E_HOOK_BLOCKED', sentence(`Hook "${nameOf(hook)}" ${verdict.blocked}`));
     }
-    if (verdict.warning !== undefined) api.logger.warn(`Hook "${nameOf(hook)}": ${verdict.warning}`);
+    if (verdict.warning !== undefined) api.logger.warn(sentence(`Hook "${nameOf(hook)}" ${verdict.warning}`));
   }
 
   async function callTool(
@@ -138,6 +138,11 @@ export const register: ExtensionRegister<HooksConfig> = (api, { hooks, env = {} 
     api.logger.warn(`Hook "${nameOf(hook)}": ${problem}`);
   }
 };
+
+/** Adds a full stop, unless the text of a command ends with one. */
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
 
 function byPriority({ priority: one = 0 }: Hook, { priority: other = 0 }: Hook): number {
   return one - other;

@@ -18,14 +18,15 @@ import type { CommandHook } from './hook.ts';
 const DEFAULT_MS = 60_000;
 const LONGEST_OUTPUT = 8_192;
 
-/** Returns the reason why the hook blocks, or a warning, or neither when the hook allows. */
+/** Returns text to follow the name of the hook: why it blocks, or a warning, or neither when the hook allows. */
 export async function runCommandHook(
   { command, timeoutMs = DEFAULT_MS, onFailure = 'block' }: CommandHook,
   input: JsonObject,
   env: Readonly<Record<string, string>>,
   { bundleFolder, workdir, signal }: Pick<Ctx, 'bundleFolder' | 'workdir' | 'signal'>,
 ): Promise<{ readonly blocked?: string; readonly warning?: string }> {
-  const failed = (problem: string) => (onFailure === 'block' ? { blocked: problem } : { warning: problem });
+  const failed = (problem: string) =>
+    onFailure === 'block' ? { blocked: `${problem}, so this is blocked` } : { warning: problem };
   signal.throwIfAborted();
   const tag = newProcessTag();
   let child: Bun.Subprocess<Blob, 'ignore', 'pipe'>;
@@ -39,18 +40,18 @@ export async function runCommandHook(
       detached: true,
     });
   } catch (error) {
-    return failed(`The hook cannot be started: ${error instanceof Error ? error.message : String(error)}.`);
+    return failed(`cannot be started (${error instanceof Error ? error.message : String(error)})`);
   }
   const said = readAtMost(child.stderr, LONGEST_OUTPUT);
   const ending = await waitFor(child, timeoutMs, signal);
   await endTree({ pid: child.pid, tag }, { graceMs: ending === 'ended' ? 0 : 200 });
   signal.throwIfAborted();
-  if (ending === 'late') return failed(`The hook did not answer within ${timeoutMs} ms.`);
+  if (ending === 'late') return failed(`did not answer within ${timeoutMs} ms`);
   const words = (await said).trim();
   if (child.exitCode === 0) return {};
-  if (child.exitCode === 2) return { blocked: words || 'A hook has blocked this.' };
-  if (child.exitCode === null) return failed(`The hook was ended by ${String(child.signalCode)}.`);
-  return { warning: `The hook ended with code ${child.exitCode}${words === '' ? '.' : `: ${words}`}` };
+  if (child.exitCode === 2) return { blocked: `has blocked this${words === '' ? '' : `: ${words}`}` };
+  if (child.exitCode === null) return failed(`was ended by ${String(child.signalCode)}`);
+  return { warning: `ended with code ${child.exitCode}${words === '' ? '' : `: ${words}`}` };
 }
 
 /** Resolves `./check.sh` to a file of the bundle; a name without a slash is searched in PATH. */
