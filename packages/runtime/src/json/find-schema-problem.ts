@@ -15,6 +15,8 @@ export interface SchemaProblem {
   readonly message: string;
   /** The field that the schema does not know, if that is the problem. The field is in the object at `path`. */
   readonly unknownField?: string;
+  /** True if a condition of the schema forbids the field at `path`. */
+  readonly isForbidden?: true;
 }
 
 type Check = (value: unknown, path: readonly string[]) => SchemaProblem | undefined;

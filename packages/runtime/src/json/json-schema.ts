@@ -117,7 +117,7 @@ function readProblem(error: ErrorObject): SchemaProblem {
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
   if (error.keyword === 'additionalProperties')
     return unknownFieldProblem(path, String(error.params.additionalProperty));
+  if (error.keyword === 'false schema') return { ...schemaProblem(path, 'is not allowed here'), isForbidden: true };
   const allowed = error.keyword === 'enum' ? ` (${JSON.stringify(error.params.allowedValues)})` : '';
-  const problem = error.keyword === 'false schema' ? 'is not allowed here' : (error.message ?? 'does not fit');
-  return schemaProblem(path, `${problem}${allowed}`);
+  return schemaProblem(path, `${error.message ?? 'does not fit'}${allowed}`);
 }

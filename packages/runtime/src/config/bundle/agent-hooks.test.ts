@@ -146,18 +146,29 @@ describe('Agent.spec.hooks', () => {
     ['no action', '{ point: turn.pre }', 'E_RESOURCE_INVALID', 'spec.hooks[1].action'],
     ['an empty command', '{ point: turn.pre, action: { command: [] } }', 'E_RESOURCE_INVALID', 'action.command'],
     ['a tool without a name', '{ point: turn.pre, action: { toolCall: { args: {} } } }', 'E_RESOURCE_INVALID', 'tool'],
-    ['two actions', '{ point: turn.pre, action: { command: [x], toolCall: { tool: x } } }', 'E_RESOURCE_KEY', 'action'],
     [
-      'a tool at a turn',
-      '{ point: turn.pre, tool: x, action: { command: [x] } }',
-      'E_EXT_CONFIG',
-      'spec.hooks[1].tool is',
+      'two actions',
+      '{ point: turn.pre, action: { command: [x], toolCall: { tool: x } } }',
+      'E_RESOURCE_KEY',
+      'spec.hooks[1].action has "command" and "toolCall", which do not go together.',
     ],
     [
-      'a required command',
+      'an empty action',
+      '{ point: turn.pre, action: {} }',
+      'E_RESOURCE_INVALID',
+      'spec.hooks[1].action must have "toolCall" or "command".',
+    ],
+    [
+      'a tool at a turn, with the rule',
+      '{ point: turn.pre, tool: x, action: { command: [x] } }',
+      'E_EXT_CONFIG',
+      'spec.hooks[1].tool is not allowed here; its description: "Only at toolCall.pre, toolCall.exec and toolCall.post:',
+    ],
+    [
+      'a required command, with the rule',
       '{ point: turn.pre, required: true, action: { command: [x] } }',
       'E_EXT_CONFIG',
-      'spec.hooks[1].required is',
+      'spec.hooks[1].required is not allowed here; its description: "Only with a toolCall:',
     ],
   ])('L-03 %s is an error at its place', async (_, hook, code, words) => {
     for (const [line, before] of [

@@ -4,6 +4,7 @@
  */
 import type { ErrorCode } from '@goondan/types';
 import type { z } from 'zod';
+import { isPlainObject } from '../../../json/copy-json.ts';
 import { showJson } from '../../../json/show-json.ts';
 import { closestName, suggestName } from '../../closest-name.ts';
 import { type Path, pathText, valueAt } from '../place.ts';
@@ -47,6 +48,11 @@ function* describe(issue: z.core.$ZodIssue, before: Path, root: unknown): Genera
     return;
   }
   if (issue.code === 'invalid_union' && issue.errors.length > 0) {
+    const mixed = describeMix(issue.errors, path, valueAt(root, path));
+    if (mixed !== undefined) {
+      yield mixed;
+      return;
+    }
     const form = chooseForm(issue.errors);
     if (form !== undefined) {
       for (const inner of form) yield* describe(inner, path, root);
@@ -84,6 +90,31 @@ function describeUnknownKey(parent: Path, key: string, known: readonly string[])
     message: `${parent.length === 0 ? 'A resource' : nameOf(parent)} has no field "${key}".`,
     suggestion: suggestName(meant, known),
     meantPath: meant === undefined ? undefined : pathText([...parent, meant]),
+  };
+}
+
+/** Describes an object that has fields of several forms, or no field at all where every form needs one. */
+function describeMix(forms: readonly (readonly z.core.$ZodIssue[])[], path: Path, written: unknown): Issue | undefined {
+  if (!isPlainObject(written)) return undefined;
+  const names = Object.keys(written);
+  if (names.length === 0) {
+    const missing = forms.map((issues) => issues.find((issue) => issue.path.length === 1)?.path[0]);
+    if (missing.includes(undefined)) return undefined;
+    return { ...plain(path, `${nameOf(path)} must have ${missing.map((name) => `"${String(name)}"`).join(' or ')}.`) };
+  }
+  const foreign = forms.map((issues) =>
+    issues.flatMap((issue) => (issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys : [])),
+  );
+  const isKnown = (name: string) => foreign.some((keys) => !keys.includes(name));
+  if (!names.every(isKnown) || foreign.some((keys) => keys.length === 0)) return undefined;
+  const both = [...new Set(foreign.flatMap(([name]) => name ?? []))];
+  const [first = ''] = both;
+  return {
+    code: 'E_RESOURCE_KEY',
+    path: [...path, first],
+    part: 'key',
+    message: `${nameOf(path)} has ${both.map((name) => `"${name}"`).join(' and ')}, which do not go together.`,
+    suggestion: 'Keep one of them.',
   };
 }
 

@@ -49,10 +49,13 @@ export const hook = z.strictObject({
   ),
   point: point.describe('The point of a turn at which the hook runs.'),
   priority: optional(z.number(), 'Hooks with a lower priority run earlier, at every point.', 0),
-  tool: optional(text, 'The tools that the hook applies to, at the points of a tool call. `*` is any text.'),
+  tool: optional(
+    text,
+    'Only at `toolCall.pre`, `toolCall.exec` and `toolCall.post`: the tools that the hook applies to. `*` is any text.',
+  ),
   required: optional(
     z.boolean(),
-    'If true, a failed `toolCall` fails its turn, step or tool call. Otherwise it is only logged.',
+    'Only with a `toolCall`: if true, a failed call fails its turn, step or tool call. Otherwise it is only logged.',
     false,
   ),
   action: z.union([toolCall, command]).describe('The tool to call, or the command to run.'),
