@@ -8,7 +8,8 @@ import type {
   TurnMiddlewareContext,
 } from '@goondan/types';
 import { commandInput, errorFacts, modelFacts, stepFacts, toolCallFacts, turnFacts } from './facts.ts';
-import { points } from './hook.ts';
+import { factsAt } from '../../../../runtime/src/config/bundle/kinds/hook-facts.ts';
+import { type HookPoint, points } from './hook.ts';
 
 const page = readFileSync(join(import.meta.dir, '../../../../../docs/base/hooks.md'), 'utf8');
 const namesIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
@@ -71,6 +72,23 @@ test('docs/base/hooks.md lists the points, and the facts of each', () => {
     'result',
   ]);
   expect(added(toolCallFacts(call, toolResult))).toEqual(['stepIndex', 'tool', 'result']);
+});
+
+test('D-11 a bundle is checked against the facts of each point', () => {
+  const turnResult = { turnId: 't', finishReason: 'text_response' } as const;
+  const stepResult = { hasToolCalls: false, toolCalls: [], toolResults: [], metadata: {} };
+  const special: Partial<Record<HookPoint, object>> = {
+    'turn.post': turnFacts(turn, turnResult),
+    'step.llmCall': modelFacts(model),
+    'step.llmError': errorFacts(step, new Error('busy')),
+    'step.post': stepFacts(step, { status: 'completed', ...stepResult }),
+    'toolCall.post': toolCallFacts(call, toolResult),
+  };
+  const before = { turn: turnFacts(turn), step: stepFacts(step), toolCall: toolCallFacts(call) };
+  for (const point of points) {
+    const [start] = point.split('.') as [keyof typeof before]; // Safe: the start of every point is a key.
+    expect(factsAt(point), point).toEqual(Object.keys(special[point] ?? before[start]));
+  }
 });
 
 test('docs/base/hooks.md lists the fields that a command reads', () => {

@@ -1,6 +1,6 @@
 // `Agent.spec.hooks` becomes a part of the config of the extension `hooks` of the base library.
 import { describe, expect, test } from 'bun:test';
-import { realpathSync } from 'node:fs';
+import { realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { scriptedAgent } from '../../testing/index.ts';
@@ -137,6 +137,58 @@ describe('Agent.spec.hooks', () => {
     using bundle = bundleWith(`  hooks: [${check}]`);
     const uses = findPackageUses(await loadBundle(bundle.folder, { environment: {} }), '@goondan/base');
     expect(uses).toMatchObject([{ resource: 'Agent/a', line: 6 }]);
+  });
+
+  const expr = (point: string, value: string) =>
+    `{ point: ${point}, action: { toolCall: { tool: x__y, args: { list: [{ a: ${value} }] } } } }`;
+  const inArgs = 'spec.hooks[1].action.toolCall.args.list[0].a';
+  test.each([
+    ['a typo', expr('turn.pre', '{ expr: evnt.input }'), `${inArgs}.expr begins with "evnt"`, '`event`'],
+    ['a fact of another point', expr('turn.pre', '{ expr: result.text }'), '"result", which is not a fact', 'event'],
+    ['an event at a step', expr('step.pre', '{ expr: event.input }'), 'not a fact at step.pre', 'stepIndex'],
+    ['a calculation', expr('turn.pre', "{ expr: 'event.input + 1' }"), `${inArgs}.expr must be a path`, 'dots'],
+    ['an empty segment', expr('turn.pre', '{ expr: event..input }'), `${inArgs}.expr must be a path`, 'dots'],
+    ['a number', expr('turn.pre', '{ expr: 5 }'), `${inArgs}.expr must be a path, not 5.`, 'dots'],
+    ['a second field', expr('turn.pre', '{ expr: event.id, else: x }'), `${inArgs}.else is a second field`, 'without'],
+    ['no file', '{ point: turn.pre, action: { command: [./no.sh] } }', '.command[0] names "./no.sh"', 'chmod +x'],
+    ['a text file', '{ point: turn.pre, action: { command: [./own.ts] } }', 'is not executable', 'onFailure'],
+    ['a folder', '{ point: turn.pre, action: { command: [./] } }', 'is not a regular file', 'chmod'],
+  ])('D-11 %s is an error at its place before anything runs', async (_, hook, words, advice) => {
+    using bundle = bundleWith(`  hooks:\n    - ${check}\n    - ${hook}`);
+    const { errors } = await loadBundle(bundle.folder, { environment: {} });
+    expect(errors).toMatchObject([{ code: 'E_EXT_CONFIG', line: 8, file: 'goondan.yaml', resource: 'Agent/a' }]);
+    expect(errors[0]?.message).toContain(words);
+    expect(errors[0]?.suggestion).toContain(advice);
+    using inConfig = bundleWith(`  extensions:\n    - ref: Extension/hooks\n      config: { hooks: [${hook}] }`);
+    expect((await loadBundle(inConfig.folder, { environment: {} })).errors).toMatchObject([
+      { code: 'E_EXT_CONFIG', line: 8, message: expect.stringContaining('spec.extensions[0].config.hooks[0].action') },
+    ]);
+  });
+
+  test('D-11 paths into facts, files that can be run and programs of PATH are accepted', async () => {
+    const hooks = [
+      expr('turn.post', '{ expr: result.text }'),
+      expr('step.llmCall', "{ expr: ' messages.0.content ' }"),
+      expr('toolCall.pre', '{ expr: tool.args.some-key }'),
+      '{ point: turn.pre, action: { toolCall: { tool: calculator, args: { expr: 1 + 1 } } } }',
+      '{ point: turn.pre, action: { command: [./run.sh] } }',
+      '{ point: turn.pre, action: { command: [not-on-this-machine] } }',
+    ];
+    using bundle = bundleWith(`  hooks: [${hooks.join(', ')}]`);
+    writeFileSync(join(bundle.folder, 'run.sh'), '#!/bin/sh\n', { mode: 0o755 });
+    const { errors, warnings } = await loadBundle(bundle.folder, { environment: {} });
+    expect([...errors, ...warnings]).toEqual([]);
+  });
+
+  test('D-11 a missing file is a warning when the hook lets a failure continue, and so is an id that is used twice', async () => {
+    const missing = '{ point: turn.pre, action: { command: [./no.sh], onFailure: continue } }';
+    using bundle = bundleWith(`  hooks:\n    - ${missing}\n    - ${check}\n    - ${check}`);
+    const { errors, warnings } = await loadBundle(bundle.folder, { environment: {} });
+    expect(errors).toEqual([]);
+    expect(warnings).toMatchObject([
+      { code: 'E_EXT_CONFIG', line: 7 },
+      { code: 'E_REF_TWICE', line: 9, message: expect.stringContaining('spec.hooks[2].id is the id "check"') },
+    ]);
   });
 
   const two = `  extensions: [{ ref: Extension/hooks, config: { hooks: [${note}, ${note}] } }]\n`;

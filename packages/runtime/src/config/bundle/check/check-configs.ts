@@ -1,6 +1,6 @@
 /**
  * Checks the configs of extensions, tools and connectors against the schemas that their resources declare. Each use of
- * such a resource is checked with the config of that use.
+ * such a resource is checked with the config of that use. Hooks are checked further than by their schema.
  */
 import type { CodePlace, JsonObject } from '@goondan/types';
 import type { SchemaCheck } from '../../../json/json-schema.ts';
@@ -8,11 +8,13 @@ import { describeConfigProblem } from '../../describe-config-problem.ts';
 import { mergeConfig } from '../../merge-config.ts';
 import { listExtensions } from '../agent-hooks.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
-import { errorAt, type Finding } from '../bundle-problem.ts';
+import { HOOKS_EXTENSION } from '../base-library.ts';
+import { errorAt, errorIn, type Finding, warningIn } from '../bundle-problem.ts';
 import { findResource, resourcesOf } from '../find-resource.ts';
 import { type Path, pathText, valueAt } from '../place.ts';
 import { configOf, type ListItem, referenceOf } from '../references.ts';
 import { configErrors, findConfigProblems, readConfigSchema, toPath } from './config-schema.ts';
+import { findHookProblems } from './find-hook-problems.ts';
 
 export async function checkConfigs(scopes: readonly Scope[]): Promise<Finding[]> {
   const findings: Finding[] = [];
@@ -23,9 +25,13 @@ export async function checkConfigs(scopes: readonly Scope[]): Promise<Finding[]>
     if (typeof found === 'function') checks.set(loaded, found);
     else if (found !== undefined) findings.push(found);
   }
-  for (const use of scopes.flatMap((scope) => [...listUses(scope)])) {
-    const check = await checks.get(use.used)?.();
-    if (check !== undefined) findings.push(...checkUse(check, use));
+  for (const scope of scopes) {
+    const hooks = findResource(scope, 'Extension', HOOKS_EXTENSION)?.loaded;
+    for (const use of listUses(scope)) {
+      const check = await checks.get(use.used)?.();
+      if (check !== undefined) findings.push(...checkUse(check, use));
+      if (use.used === hooks) findings.push(...checkHooks(use));
+    }
   }
   return findings;
 }
@@ -84,6 +90,15 @@ function checkUse(check: SchemaCheck, use: Use): Finding[] {
       undefined,
       user.identity,
     );
+  });
+}
+
+/** Checks the parts of hooks that no schema can check. */
+function checkHooks({ user, config, pathOf }: Use): Finding[] {
+  return [...findHookProblems(config.hooks, user.folder)].map(({ severity, code, path, message, suggestion }) => {
+    const written = pathOf(['hooks', ...path]);
+    const report = severity === 'error' ? errorIn : warningIn;
+    return report(user, written, code, `${pathText(written)} ${message}`, suggestion);
   });
 }
 
