@@ -139,7 +139,8 @@ async function start(starting: Starting): Promise<Swarm> {
     folder: runFolder,
     swarm,
     startChild: (agent, request) => children.start(agent, request),
-    statesOf: (agentName) => copyStates(agentName, { instances, journal, store: starting }),
+    statesOf: (agent) =>
+      copyStates(agent, { instances, journal, store: starting, report: (...line) => swarm.report(...line) }),
   });
   const reloader = swarmReloader({ currentPlan, swarm, connections, trials, clock }, starting.readPlan);
 

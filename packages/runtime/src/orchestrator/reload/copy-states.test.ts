@@ -6,12 +6,27 @@ import type { AgentAddress } from '@goondan/types';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
 import { instancePaths, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import type { Instance } from '../instances/instance.ts';
+import type { Report } from '../instances/swarm-listener.ts';
 import { copyStates } from './copy-states.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
 });
+
+function agentWith(...names: string[]) {
+  const extensions = names.map((name) => ({
+    resource: {
+      apiVersion: 'goondan.ai/v1' as const,
+      kind: 'Extension' as const,
+      metadata: { name },
+      spec: { entry: './x.ts' },
+    },
+    root: '/',
+  }));
+  return { agentName: 'a', extensions };
+}
+const agent = agentWith('counter');
 
 /** Writes conversations of agent `a`, whose state is their key. `used`: the moment of the last use, in seconds. */
 async function write(used: Readonly<Record<string, number>>, awake: readonly string[] = []) {
@@ -32,22 +47,36 @@ async function write(used: Readonly<Record<string, number>>, awake: readonly str
   cleanups.push(() => journal.close());
   // The test needs only this field of an instance.
   const find = ({ instanceKey }: AgentAddress) => ({ hasProcess: awake.includes(instanceKey) }) as unknown as Instance;
-  return { instances: { known: () => known, find }, journal, store };
+  const reported: string[] = [];
+  const report: Report = (_level, _event, message) => void reported.push(message);
+  return { instances: { known: () => known, find }, journal, store, reported, report };
 }
 
 test('L-01 a trial gets the states of a conversation that is awake, without its lock', async () => {
-  expect(await copyStates('a', await write({ first: 1, second: 3, third: 2 }, ['third']))).toEqual({
+  expect(await copyStates(agent, await write({ first: 1, second: 3, third: 2 }, ['third']))).toEqual({
     counter: 'third',
   });
 });
 
 test('else of the conversation that was used last', async () => {
-  expect(await copyStates('a', await write({ first: 1, second: 3, third: 2 }))).toEqual({ counter: 'second' });
+  expect(await copyStates(agent, await write({ first: 1, second: 3, third: 2 }))).toEqual({ counter: 'second' });
 });
 
 test('without a conversation, or with one that cannot be read, a trial begins without states', async () => {
-  expect(await copyStates('a', await write({}))).toEqual({});
+  expect(await copyStates(agent, await write({}))).toEqual({});
   const deps = await write({ first: 1 });
   const journal = { read: () => Promise.reject(new Error('damaged')) };
-  expect(await copyStates('a', { ...deps, journal })).toEqual({});
+  expect(await copyStates(agent, { ...deps, journal })).toEqual({});
+});
+
+test('a trial gets only the states of the parts on trial, without those that are too long for a message', async () => {
+  const deps = await write({ first: 1 });
+  const long = 'x'.repeat(20_000_000);
+  const extensionState = { retained: 'not on trial', one: long, two: long, counter: 1 };
+  const journal = {
+    read: async () => ({ version: 0, stateVersion: 0, messages: [], extensionState }),
+  };
+  const parts = agentWith('counter', 'one', 'two', 'new');
+  expect(Object.keys(await copyStates(parts, { ...deps, journal }))).toEqual(['one', 'counter']);
+  expect(deps.reported).toEqual(['The trial begins without states that are too long to be copied: two.']);
 });

@@ -74,7 +74,7 @@ test('L-01 a trial takes the spare where it fits, has a copy of the states, and 
     folder,
     swarm: { log: () => undefined, printed: () => undefined },
     startChild: (agent, request) => agents.start(agent, request),
-    statesOf: async (agentName) => ({ counter: agentName }),
+    statesOf: async ({ agentName }) => ({ counter: agentName }),
   });
   const { signal } = new AbortController();
   const [plain, special] = [...plan.agents.values()];

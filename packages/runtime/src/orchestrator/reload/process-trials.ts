@@ -1,5 +1,6 @@
 /** Runs trials in separate processes. They use neither the conversations nor the locks of the workspace. */
 import type { AgentStart } from '../../config/agent-start.ts';
+import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput } from '../../ipc/spawn.ts';
 import type { agentChildren } from '../child/agent-children.ts';
@@ -21,7 +22,7 @@ export function processTrials({
   statesOf,
 }: Pick<ConnectionTrial, 'spawn' | 'clock' | 'folder'> & {
   readonly startChild: ReturnType<typeof agentChildren>['start'];
-  readonly statesOf: (agentName: string) => Promise<AgentStart['states'] & object>;
+  readonly statesOf: (agent: DeclaredAgent) => Promise<AgentStart['states'] & object>;
   readonly swarm: Pick<SwarmAgents, 'log' | 'printed'>;
 }): Trials {
   return {
@@ -29,7 +30,7 @@ export function processTrials({
       const { agentName } = agent;
       const onOutput = (output: ChildOutput) => swarm.printed({ agent: agentName }, markOutput(output));
       const deps = { startChild, folder, onOutput };
-      const start = { masked: secrets.earlierOfAgent(agent), states: await statesOf(agentName) };
+      const start = { masked: secrets.earlierOfAgent(agent), states: await statesOf(agent) };
       return describeLoneAgent({ plan, agent, start, signal, clock, deps }, (message) => {
         if (message.type === 'log') swarm.log(markLine(message.line, { agent: agentName }));
       });
