@@ -4,7 +4,7 @@
  */
 import { GoondanError, type JsonObject } from '@goondan/types';
 import { FrameSocket } from './frame-socket.ts';
-import { type KeptRequest, readFromCaller } from './kept-frames.ts';
+import { type KeptRequest, readFromCaller, tooLong } from './kept-frames.ts';
 import type { KeptServer } from './kept-server.ts';
 import type { LastWords } from './mcp-client.ts';
 import { McpFailure } from './mcp-failure.ts';
@@ -74,7 +74,7 @@ export class Caller {
         ...(traceparent === undefined ? {} : { traceparent }),
       });
       if (request.method === 'connect') this.#isConnected = true;
-      if (!signal.aborted) this.frames.send({ id, value });
+      if (!signal.aborted && !this.frames.send({ id, value })) throw tooLong('its answer is');
     } catch (error) {
       if (signal.aborted) return;
       this.frames.send({ id, failed: describeFailure(error), lastWords: toJson(this.deps.server.lastWords()) });

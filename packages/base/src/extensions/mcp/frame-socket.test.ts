@@ -62,6 +62,13 @@ describe('a socket of frames', () => {
     expect([state.isEnded, problems.length]).toEqual([true, 1]);
   });
 
+  test('L-02 does not send a message that the other side would not take', () => {
+    const { own, state, problems } = open(LONGEST_FRAME);
+    expect(own.send({ text: 'x'.repeat(LONGEST_FRAME) })).toBe(false);
+    expect(own.send({ a: 1 })).toBe(true);
+    expect([state.written, problems]).toEqual(['{"a":1}\n', []]);
+  });
+
   test('reads lines however they arrive, and nothing after it was cut off', () => {
     const { own, frames, problems } = open(0);
     for (const byte of Buffer.from('{"a":1}\n[2]\n')) own.receive(Uint8Array.of(byte));

@@ -27,13 +27,17 @@ export class FrameSocket {
     private readonly events: FrameEvents,
   ) {}
 
-  send(frame: JsonObject): void {
-    if (this.#isOver) return;
-    const bytes = Buffer.from(`${JSON.stringify(frame)}\n`);
+  /** Returns false, and sends nothing, if the message is too long: the other side would end the socket. */
+  send(frame: JsonObject): boolean {
+    if (this.#isOver) return true;
+    const text = JSON.stringify(frame);
+    if (text.length > LONGEST_FRAME) return false;
+    const bytes = Buffer.from(`${text}\n`);
     this.#waiting.push(bytes);
     this.#waitingBytes += bytes.length;
     this.drain();
     if (this.#waitingBytes > MOST_WAITING) this.cutOff('it does not read its answers');
+    return true;
   }
 
   /** Writes as much as the socket accepts. */

@@ -246,6 +246,22 @@ describe('a keeper', () => {
     expect(await call(client, 'count')).toStartWith('1 ');
   });
 
+  test('L-02 arguments that are too long fail their own call; the other calls of the caller and its connection go on', async () => {
+    await start();
+    const { client } = await caller();
+    const open = client.callTool('hold', { label: 'open' }, options).then(textOf, (error: unknown) => error);
+    const tooLong = call(client, 'count', { text: 'x'.repeat(LONGEST_FRAME) });
+    expect(await tooLong.catch((error: unknown) => error)).toMatchObject({
+      kind: 'refused',
+      message: expect.stringContaining(String(LONGEST_FRAME)),
+    });
+    await until(async () => (await held(client)).waiting.length === 1);
+    await call(client, 'release');
+    expect(await open).toContain('open');
+    expect(await call(client, 'count')).toStartWith('1 ');
+    expect(lines.filter((line) => line.includes('mcp.cut_off'))).toEqual([]);
+  });
+
   test('its socket is private; a caller waits for a keeper that starts, and closing the keeper ends the server', async () => {
     const early = caller();
     await Bun.sleep(1);

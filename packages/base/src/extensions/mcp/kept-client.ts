@@ -6,7 +6,7 @@ import { type ErrorCode, GoondanError, isErrorCode, type JsonObject, type JsonVa
 import { isObject } from '../../json/is-object.ts';
 import type { Clock } from './clock.ts';
 import { FrameSocket } from './frame-socket.ts';
-import type { KeptMethod } from './kept-frames.ts';
+import { type KeptMethod, tooLong } from './kept-frames.ts';
 import type {
   AskOptions,
   ClientEvents,
@@ -161,7 +161,8 @@ export class KeptClient implements McpClient {
     signal?.addEventListener('abort', leave, { once: true });
     this.#pending.set(id, { resolve: answer.resolve, reject: answer.reject, onProgress, lost });
     const trace = traceparent === undefined ? {} : { traceparent };
-    frames.send({ id, method, timeoutMs, ...about, ...trace, wantsProgress: onProgress !== undefined });
+    const request = { id, method, timeoutMs, ...about, ...trace, wantsProgress: onProgress !== undefined };
+    if (!frames.send(request)) answer.reject(tooLong('the arguments are'));
     return answer.promise.finally(() => {
       this.#pending.delete(id);
       signal?.removeEventListener('abort', leave);

@@ -4,6 +4,7 @@
  */
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { isObject } from '../../json/is-object.ts';
+import { McpFailure } from './mcp-failure.ts';
 
 /** The maximum length of one message in characters. It is more than a server may send in one message. */
 export const LONGEST_FRAME = 16 * 1_024 * 1_024;
@@ -45,6 +46,11 @@ export function readFromCaller(value: JsonValue): FromCaller | undefined {
   if (traceparent !== undefined && typeof traceparent !== 'string') return undefined;
   const trace = traceparent === undefined ? {} : { traceparent };
   return { id, method: known, timeoutMs, name, args, wantsProgress, ...trace };
+}
+
+/** Creates the failure of a request whose message, or whose answer, is too long. */
+export function tooLong(subject: string): McpFailure {
+  return new McpFailure('refused', `${subject} longer than ${LONGEST_FRAME} characters as JSON.`);
 }
 
 /** Parses one line. Returns `undefined` if it is not JSON. */
