@@ -248,7 +248,8 @@ export const swarmErrors = {
   },
   E_PROCESS_START: {
     meaning: 'A process of the swarm could not be started.',
-    suggestion: 'Read the cause: usually a folder is missing, or the machine is out of processes or memory.',
+    suggestion:
+      'Read the cause: usually a folder is missing, or the machine is out of processes or memory. If the process was not ready in time, `gdn logs` names the part that it was loading.',
   },
   E_RELOAD_FAILED: {
     forPrograms: true,

@@ -159,11 +159,12 @@ export class AgentChanges {
     onOpened: (part: AgentPart, parts: readonly AgentPart[]) => void,
     signal?: AbortSignal,
   ): Promise<readonly AgentPart[]> {
-    const { tools } = this.deps;
+    const { tools, clock } = this.deps;
     const { loadParts } = await import('./load-parts.ts');
     return loadParts(wanted, {
       running: this.#newest,
       stage,
+      clock,
       deps: { ...this.deps, onLate: (part) => void this.#runCleanups([{ extension: part }], CLEAN_UP_MS) },
       isDeclared: (name) => tools.isDeclaredTool(name),
       onOpened,

@@ -47,6 +47,27 @@ describe('the extensions of an agent', () => {
     expect(agent.agent.extensions).toEqual(['slow', 'quick', 'last']);
   });
 
+  test('one whose register does not settle is named in the log, and one that settles is not', async () => {
+    const clock = manualClock();
+    const registered = Promise.withResolvers<void>();
+    const lines: string[] = [];
+    const started = startAgent(
+      {
+        agentName: 'tested',
+        models: { 'Model/main': { provider: 'scripted', model: 's', options: { script: [{ say: 'hi' }] } } },
+        extensions: [noisy('quick', []), noisy('stuck', [], { register: () => registered.promise })],
+      },
+      { clock, logSink: ({ level, message, extension: of }) => void lines.push(`${level} ${of}: ${message}`) },
+    );
+    while (clock.pending === 0) await Bun.sleep(0);
+    await clock.advance(10_000);
+    registered.resolve();
+    await (await started).close();
+    expect(lines).toEqual([
+      'warn stuck: Extension/stuck is still being loaded after 3 s: its import or its register has not settled.',
+    ]);
+  });
+
   test('X-02 the order of declaration is the order of the layers', async () => {
     const layer = (name: string) => extension(name, ({ pipeline }) => pipeline.register('turn', (ctx) => ctx.next()));
     const agent = await scriptedAgent({ extensions: [layer('c'), layer('a'), layer('b')] });

@@ -1,9 +1,10 @@
 /** Loads the parts of an agent in the order of their declaration: tools, then extensions, one after the other. */
+import type { Clock } from '../../ports/clock.ts';
 import { type ExtensionDeps, ExtensionPart } from '../extension/extension-part.ts';
 import type { ExtensionDeclaration } from '../extension/load-extension.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 import { takenByDeclared, ToolRegistry } from '../tool/tool-registry.ts';
-import type { AgentPart, WantedParts } from './agent-part.ts';
+import type { AgentPart, PartDeclaration, WantedParts } from './agent-part.ts';
 import { matchParts } from './match-parts.ts';
 
 export interface LoadPartsOptions {
@@ -12,6 +13,7 @@ export interface LoadPartsOptions {
   /** The stage of each loaded extension. */
   readonly stage: 'held' | 'in place';
   readonly deps: ExtensionDeps;
+  readonly clock: Clock;
   /** Returns true for the name of a declared tool in place. */
   readonly isDeclared: (name: string) => boolean;
   /** Called with each new part, before it is loaded, and all parts so far. */
@@ -40,11 +42,39 @@ export async function loadParts(
     const opened = openPart(declaration, declared, options);
     parts.push(opened.part);
     onOpened(opened.part, [...parts]);
-    await untilAborted(opened.load(), signal);
+    await untilAborted(namedWhenSlow(opened, declaration, options), signal);
     for (const name of declaredNames(opened.part)) declared.add(name);
   }
   refuseTakenNames(parts, declared);
   return parts;
+}
+
+/** The time after which the log names the part that is still being loaded. */
+const SLOW_MS = 3_000;
+
+/**
+ * Loads the part. If this takes long, the log names the part: the process may be killed because it is not ready in time,
+ * and only the process knows what it waits for.
+ */
+async function namedWhenSlow(
+  { load }: Pick<ReturnType<typeof openPart>, 'load'>,
+  declaration: PartDeclaration,
+  { deps, clock }: Pick<LoadPartsOptions, 'deps' | 'clock'>,
+): Promise<void> {
+  const [kind, name] =
+    'resource' in declaration ? ['Extension', declaration.resource.metadata.name] : ['Tool', declaration.name];
+  const callOff = clock.after(SLOW_MS, () => {
+    const waits = kind === 'Extension' ? 'its import or its register has not settled' : 'its import has not settled';
+    deps.log('warn', `${kind}/${name} is still being loaded after ${SLOW_MS / 1_000} s: ${waits}.`, {
+      event: 'part.slow',
+      ...(kind === 'Extension' ? { extension: name } : {}),
+    });
+  });
+  try {
+    await load();
+  } finally {
+    callOff();
+  }
 }
 
 /** Waits for the part, or throws the abort reason at once. */
