@@ -1,6 +1,6 @@
 // Follows a page of the documentation as a reader would: writes its files, types its commands, and compares the output.
 import { expect } from 'bun:test';
-import { readFileSync } from 'node:fs';
+import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GdnPlace } from '../packages/cli/src/testing/gdn-place.ts';
 import { readRepository, repository } from './read-repository.ts';
@@ -43,6 +43,8 @@ export async function readPage(path: string, place: GdnPlace): Promise<void> {
   for (const step of stepsOf(path)) {
     if (step.does === 'write' || step.does === 'change') await edit(path, step, place);
     if (step.does !== 'type') continue;
+    const [, program] = /^chmod \+x (\S+)$/.exec(step.command) ?? [];
+    if (program !== undefined) chmodSync(join(place.folder, program), 0o755);
     const [, bundle] = /\bgdn run ([\w-]+)/.exec(step.command) ?? [];
     const command = bundle === undefined ? step.command : `gdn validate ${bundle}`;
     if (!/^gdn (?:init|validate|explain) /.test(command)) continue;

@@ -3,6 +3,8 @@
  * and every twentieth in `npm run verify:quick` (`GOONDAN_SAMPLES=few`). docs/decisions/0026-a-suite-of-four-minutes.md
  * lists the numbers.
  */
+import { test } from 'bun:test';
+
 const steps = new Map([
   ['all', 1],
   ['few', 20],
@@ -14,3 +16,6 @@ export const sampleStep = steps.get(process.env['GOONDAN_SAMPLES'] ?? '') ?? 5;
 export function samples(full: number): number {
   return Math.ceil(full / sampleStep);
 }
+
+/** Like `test`, for a test that runs only in `npm run proof`. Other runs do not list it, not even as skipped. */
+export const testInProof: (...args: Parameters<typeof test>) => void = sampleStep === 1 ? test : () => undefined;

@@ -25,7 +25,7 @@ import {
 import { templateNames } from '../../packages/cli/src/init/templates.ts';
 import { readSteps } from '../follow-page.ts';
 import { repository } from '../read-repository.ts';
-import { sampleStep } from '../samples.ts';
+import { sampleStep, testInProof } from '../samples.ts';
 import { doorsProgram, program, typedProgram, waitingProgram, whichBun, withBase } from './programs.ts';
 import { importsOf, packageOf, traceFiles } from './trace-files.ts';
 
@@ -228,7 +228,7 @@ describe('F-05 in an empty project, with the tarballs alone', () => {
     }
   });
 
-  test('the swarm of the demo, written by gdn init', async () => {
+  testInProof('the swarm of the demo, written by gdn init', async () => {
     expect(await gdn('init', 'my-demo', '--template', 'demo', '--no-git')).toMatchObject({ exitCode: 0 });
     const validated = await gdn('validate', 'my-demo', '--json');
     expect(JSON.parse(validated.stdout)).toEqual({ valid: true, errors: [], warnings: [] });
@@ -238,7 +238,7 @@ describe('F-05 in an empty project, with the tarballs alone', () => {
     expect(JSON.parse(answered.stdout)).toMatchObject({ agent: 'concierge', response: 'Seoul, tomorrow: 12 °C.' });
   });
 
-  test('a tool of the base library', async () => {
+  testInProof('a tool of the base library', async () => {
     await Bun.write(join(project, 'with-base', 'goondan.yaml'), withBase);
     const listed = await gdn('package', 'list', '--bundle', 'with-base', '--json');
     expect(JSON.parse(listed.stdout)).toMatchObject([{ name: '@goondan/base', valid: true, used: true }]);
@@ -246,7 +246,7 @@ describe('F-05 in an empty project, with the tarballs alone', () => {
     expect(JSON.parse(shell.stdout)).toMatchObject({ steps: 2, response: expect.stringContaining('it works') });
   });
 
-  test('a TypeScript program that imports the runtime, the testing kit, the types and their alias', async () => {
+  testInProof('a TypeScript program that imports the runtime, the testing kit, the types and their alias', async () => {
     await Bun.write(join(project, 'start.ts'), program);
     const { stdout: bun } = await run('node', '--input-type=module', '--eval', whichBun);
     const { stdout, stderr, exitCode } = await run(bun, 'start.ts');
@@ -295,41 +295,47 @@ describe('F-05 in an empty project, with the tarballs alone', () => {
       expect(await listOwn()).toEqual([]);
     });
 
-    test('F-06 that is killed with -9 leaves no process after two seconds; until then another one connects', async () => {
-      const command = ['node', '--input-type=module', '--eval', waitingProgram];
-      const child = Bun.spawn(command, { ...surroundings(), stdout: 'pipe', stderr: 'inherit' });
-      const { value } = await child.stdout.getReader().read();
-      expect(new TextDecoder().decode(value)).toBe('asked\n');
-      expect(await run('node', 'look.mjs')).toEqual({ stdout: answers[1] ?? '', stderr: '', exitCode: 0 });
-      // These are the orchestrator, its guardian, and at least one agent.
-      expect((await listOwn()).length).toBeGreaterThanOrEqual(3);
-      child.kill('SIGKILL');
-      await child.exited;
-      await Bun.sleep(2_000);
-      expect(await listOwn()).toEqual([]);
-    });
+    testInProof(
+      'F-06 that is killed with -9 leaves no process after two seconds; until then another one connects',
+      async () => {
+        const command = ['node', '--input-type=module', '--eval', waitingProgram];
+        const child = Bun.spawn(command, { ...surroundings(), stdout: 'pipe', stderr: 'inherit' });
+        const { value } = await child.stdout.getReader().read();
+        expect(new TextDecoder().decode(value)).toBe('asked\n');
+        expect(await run('node', 'look.mjs')).toEqual({ stdout: answers[1] ?? '', stderr: '', exitCode: 0 });
+        // These are the orchestrator, its guardian, and at least one agent.
+        expect((await listOwn()).length).toBeGreaterThanOrEqual(3);
+        child.kill('SIGKILL');
+        await child.exited;
+        await Bun.sleep(2_000);
+        expect(await listOwn()).toEqual([]);
+      },
+    );
   });
 
-  test('F-16 a bundle of every template is quiet in an editor: a type checker finds nothing to report', async () => {
-    // Bun checks as the compiler does, in a quarter of its time.
-    const check = isWhole
-      ? ['node', join(repository, 'node_modules/typescript/bin/tsc'), '--noEmit']
-      : [process.execPath, 'check', '--no-script'];
-    for (const template of templateNames) {
-      const bundle = `quiet-${template}`;
-      expect(await gdn('init', bundle, '--template', template, '--no-git')).toMatchObject({ exitCode: 0 });
-      const { stdout, exitCode } = await runIn(join(project, bundle), ...check);
-      expect({ template, stdout, exitCode }).toEqual({ template, stdout: '', exitCode: 0 });
-    }
-    // The types are found, and are not `any`: a mistake is reported.
-    const wrong = join(project, 'quiet-extension/extensions/guest-book.ts');
-    await Bun.write(wrong, (await Bun.file(wrong).text()).replace('ctx.next()', 'ctx.nxet()'));
-    const { stdout, stderr } = await runIn(join(project, 'quiet-extension'), ...check);
-    expect(`${stdout}${stderr}`).toMatch(/extensions\/guest-book\.ts[\s\S]*Property 'nxet' /);
-  });
+  testInProof(
+    'F-16 a bundle of every template is quiet in an editor: a type checker finds nothing to report',
+    async () => {
+      // Bun checks as the compiler does, in a quarter of its time.
+      const check = isWhole
+        ? ['node', join(repository, 'node_modules/typescript/bin/tsc'), '--noEmit']
+        : [process.execPath, 'check', '--no-script'];
+      for (const template of templateNames) {
+        const bundle = `quiet-${template}`;
+        expect(await gdn('init', bundle, '--template', template, '--no-git')).toMatchObject({ exitCode: 0 });
+        const { stdout, exitCode } = await runIn(join(project, bundle), ...check);
+        expect({ template, stdout, exitCode }).toEqual({ template, stdout: '', exitCode: 0 });
+      }
+      // The types are found, and are not `any`: a mistake is reported.
+      const wrong = join(project, 'quiet-extension/extensions/guest-book.ts');
+      await Bun.write(wrong, (await Bun.file(wrong).text()).replace('ctx.next()', 'ctx.nxet()'));
+      const { stdout, stderr } = await runIn(join(project, 'quiet-extension'), ...check);
+      expect(`${stdout}${stderr}`).toMatch(/extensions\/guest-book\.ts[\s\S]*Property 'nxet' /);
+    },
+  );
 
   const checked = isWhole ? 'with and without' : 'without';
-  test(`F-04 a project with the defaults of tsc --init compiles, ${checked} skipLibCheck`, async () => {
+  testInProof(`F-04 a project with the defaults of tsc --init compiles, ${checked} skipLibCheck`, async () => {
     const typed = join(project, 'typed');
     mkdirSync(typed);
     const tsc = ['node', join(repository, 'node_modules/typescript/bin/tsc')];

@@ -1,11 +1,11 @@
 // Tests agents that call each other at random. Some call in circles, and some are too slow, fail or crash. Every
 // request ends exactly once.
-import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { describe, expect, setDefaultTimeout } from 'bun:test';
 import type { TurnEnd } from '@goondan/runtime';
 import { durableStore } from '@goondan/runtime/history';
 import { type AgentAddress, textOf } from '@goondan/types';
 import { seededRandom } from '../../packages/runtime/src/workspace/simulation/seeded-random.ts';
-import { samples, sampleStep } from '../samples.ts';
+import { samples, sampleStep, testInProof } from '../samples.ts';
 import type { ErrandEnd, Note, StepEnd } from './bundle/run-errand.ts';
 import { allQuestions, growQuestions, type Question, toErrand } from './random-questions.ts';
 import { answerOf, startTestSwarm, type TestSwarm, until, workspace } from './start-test-swarm.ts';
@@ -23,32 +23,35 @@ const REQUESTS = samples(500);
 type Ended = StepEnd & { readonly question: string };
 
 describe('random call graphs', () => {
-  test(`A-03 A-04 A-08 at least ${REQUESTS} requests of ${agents.length} agents under ${keys.length} keys: each ends in exactly one of reply, error, timeout`, async () => {
-    const roots = growQuestions({ random: seededRandom(seed), agents, keys, depth: 3 }, samples(1_800));
-    const planned = new Map([...allQuestions(roots)].map((question) => [question.name, question]));
-    try {
-      await using running = await startTestSwarm({
-        agents,
-        // This timeout is longer than the test may take, so a request that waits this long was forgotten.
-        policy: { requestTimeoutMs: 110_000, restart: { quickCrashes: 10_000 } },
-      });
-      const ends = await askAll(running, roots);
-      await until('everybody is free', async () =>
-        (await running.swarm.status()).instances.every(({ queued }) => queued === 0),
-      );
-      checkRoots(roots, ends);
-      const kinds = checkRequests(running.notes(), planned);
-      const requests = Object.values(kinds).reduce((sum, count) => sum + count, 0);
-      expect(requests).toBeGreaterThanOrEqual(REQUESTS);
-      // If one kind of end never occurred, the test would prove nothing.
-      const some = expect.any(Number);
-      expect(kinds).toMatchObject({ reply: some, E_AGENT_TIMEOUT: some, E_AGENT_CYCLE: some, E_AGENT_FAILED: some });
-      await running.swarm.stop();
-      await checkConversations(running, planned);
-    } catch (error) {
-      throw new Error(`With GOONDAN_TEST_SEED=${seed}`, { cause: error });
-    }
-  });
+  testInProof(
+    `A-03 A-04 A-08 at least ${REQUESTS} requests of ${agents.length} agents under ${keys.length} keys: each ends in exactly one of reply, error, timeout`,
+    async () => {
+      const roots = growQuestions({ random: seededRandom(seed), agents, keys, depth: 3 }, samples(1_800));
+      const planned = new Map([...allQuestions(roots)].map((question) => [question.name, question]));
+      try {
+        await using running = await startTestSwarm({
+          agents,
+          // This timeout is longer than the test may take, so a request that waits this long was forgotten.
+          policy: { requestTimeoutMs: 110_000, restart: { quickCrashes: 10_000 } },
+        });
+        const ends = await askAll(running, roots);
+        await until('everybody is free', async () =>
+          (await running.swarm.status()).instances.every(({ queued }) => queued === 0),
+        );
+        checkRoots(roots, ends);
+        const kinds = checkRequests(running.notes(), planned);
+        const requests = Object.values(kinds).reduce((sum, count) => sum + count, 0);
+        expect(requests).toBeGreaterThanOrEqual(REQUESTS);
+        // If one kind of end never occurred, the test would prove nothing.
+        const some = expect.any(Number);
+        expect(kinds).toMatchObject({ reply: some, E_AGENT_TIMEOUT: some, E_AGENT_CYCLE: some, E_AGENT_FAILED: some });
+        await running.swarm.stop();
+        await checkConversations(running, planned);
+      } catch (error) {
+        throw new Error(`With GOONDAN_TEST_SEED=${seed}`, { cause: error });
+      }
+    },
+  );
 });
 
 async function askAll({ swarm }: TestSwarm, roots: readonly Question[]): Promise<ReadonlyMap<string, TurnEnd>> {

@@ -165,6 +165,7 @@ describe('a reload', () => {
         { identity: 'Tool/second', fate: 'added' },
         { identity: 'Prompt', fate: 'updated' },
       ],
+      reordered: true,
       finishing: [],
     });
     const after = await lookAll();

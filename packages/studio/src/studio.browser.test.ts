@@ -3,7 +3,7 @@ import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, Page, Request } from 'playwright-core';
-import { sampleStep } from '../../../test/samples.ts';
+import { sampleStep, testInProof } from '../../../test/samples.ts';
 import { hasChromium, openChromium } from './testing/chromium.ts';
 import { StudioPlace } from './testing/studio-place.ts';
 import { writeLongLife } from './testing/write-long-life.ts';
@@ -214,7 +214,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.locator('.turn:not(.is-live)', { hasText: 'You said: again' }).waitFor();
   });
 
-  test('many windows of one browser all show the answer while it is written, and can read more', async () => {
+  testInProof('many windows of one browser all show the answer while it is written, and can read more', async () => {
     // In `npm run proof` there are eight windows, and a browser has six connections to a server for all its windows.
     // With fewer windows, only the open requests show that a window would keep a connection for itself.
     const length = sampleStep === 1 ? 7 : 1;
@@ -258,23 +258,26 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.locator('.approval, .is-live').first().waitFor({ state: 'detached' });
   });
 
-  test('a reader who scrolled up stays there while more comes, and follows again after returning to the end', async () => {
-    const top = () => page.locator('.messages').evaluate((box) => box.scrollTop);
-    await page.locator('.messages').hover();
-    await page.mouse.wheel(0, -10_000);
-    await page.waitForFunction(() => {
-      const box = document.querySelector('.messages');
-      return box !== null && box.scrollTop === 0 && box.scrollHeight - box.clientHeight > 60;
-    });
-    const before = await top();
-    await send(page, 'What is the weather in Lisbon?');
-    const answered = page.locator('.turn:not(.is-live)', { hasText: 'Lisbon, tomorrow' }).last();
-    await answered.waitFor();
-    expect(await top()).toBe(before);
-    await page.locator('.messages').hover();
-    await page.mouse.wheel(0, 10_000);
-    await waitUntilSeen(page, '.turn:last-of-type .message:last-child');
-  });
+  testInProof(
+    'a reader who scrolled up stays there while more comes, and follows again after returning to the end',
+    async () => {
+      const top = () => page.locator('.messages').evaluate((box) => box.scrollTop);
+      await page.locator('.messages').hover();
+      await page.mouse.wheel(0, -10_000);
+      await page.waitForFunction(() => {
+        const box = document.querySelector('.messages');
+        return box !== null && box.scrollTop === 0 && box.scrollHeight - box.clientHeight > 60;
+      });
+      const before = await top();
+      await send(page, 'What is the weather in Lisbon?');
+      const answered = page.locator('.turn:not(.is-live)', { hasText: 'Lisbon, tomorrow' }).last();
+      await answered.waitFor();
+      expect(await top()).toBe(before);
+      await page.locator('.messages').hover();
+      await page.mouse.wheel(0, 10_000);
+      await waitUntilSeen(page, '.turn:last-of-type .message:last-child');
+    },
+  );
 
   test('the form for a new conversation has its place in the list', async () => {
     await page.getByRole('button', { name: 'New conversation' }).click();
@@ -295,7 +298,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     expect(await page.locator('.messages img, .messages script').count()).toBe(0);
   });
 
-  test('light and dark follow the system, and the key t', async () => {
+  testInProof('light and dark follow the system, and the key t', async () => {
     const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
     const light = await ground();
     await page.emulateMedia({ colorScheme: 'dark' });
@@ -374,7 +377,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     expect(studio.complaints).toEqual([]);
   });
 
-  test('a lost connection to Studio is shown, and missed changes appear when it is back', async () => {
+  testInProof('a lost connection to Studio is shown, and missed changes appear when it is back', async () => {
     const { port } = new URL(studio.url);
     await studio.closeStudio();
     await page.getByText('Studio does not answer.').waitFor();
@@ -420,7 +423,7 @@ describe.skipIf(!hasChromium)('Studio without a swarm', () => {
     expect(await page.getByRole('note').textContent()).toBe('E_MODEL_FAILED Too many requests.Wait a minute.');
   });
 
-  test('goes to any of 10 000 moments', async () => {
+  testInProof('goes to any of 10 000 moments', async () => {
     const slider = page.getByRole('slider', { name: /after event/ });
     await slider.fill('5000');
     await page.getByText('Message number 5000.').waitFor();
@@ -433,7 +436,7 @@ describe.skipIf(!hasChromium)('Studio without a swarm', () => {
     expect(await page.locator('.timeline *').count()).toBeLessThan(20);
   });
 
-  test('and back, where it shows more on request', async () => {
+  testInProof('and back, where it shows more on request', async () => {
     await page.keyboard.press('n');
     await page.getByText('Message number 10000.').waitFor();
     await page.getByRole('button', { name: 'show more' }).click();

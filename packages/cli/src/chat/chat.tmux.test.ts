@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { hasTmux, TmuxTerminal } from '../testing/tmux-terminal.ts';
+import { testInProof } from '../../../../test/samples.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(180_000);
@@ -207,7 +208,7 @@ describe.skipIf(!hasTmux)('a chat at a terminal', () => {
     expect(await terminal.isCooked()).toBe(true);
   });
 
-  test('Ctrl-C twice in the middle of a turn quits: 130', async () => {
+  testInProof('Ctrl-C twice in the middle of a turn quits: 130', async () => {
     await start();
     await terminal.enter('weather');
     await terminal.see('… weather__get');
@@ -235,7 +236,7 @@ describe.skipIf(!hasTmux)('a chat at a terminal', () => {
     expect(stdout).toContain('E_CANCELLED');
   });
 
-  test('/quit lets a turn finish, and Ctrl-C shortens the wait', async () => {
+  testInProof('/quit lets a turn finish, and Ctrl-C shortens the wait', async () => {
     await start();
     await terminal.enter('slow');
     await terminal.see('… weather__get');
@@ -259,7 +260,7 @@ describe.skipIf(!hasTmux)('a chat at a terminal', () => {
     expect(await terminal.isCooked()).toBe(true);
   });
 
-  test('a closed window: the turn finishes, and nothing is left', async () => {
+  testInProof('a closed window: the turn finishes, and nothing is left', async () => {
     await start();
     await terminal.enter('weather');
     await terminal.see('… weather__get');
@@ -321,7 +322,7 @@ describe.skipIf(!hasTmux)('a chat at a terminal', () => {
     expect(await terminal.exitCode()).toBe(0);
   });
 
-  test('TERM=dumb: line by line, edited by the terminal itself', async () => {
+  testInProof('TERM=dumb: line by line, edited by the terminal itself', async () => {
     await terminal.enter('export TERM=dumb');
     await start();
     await terminal.enter('weather');

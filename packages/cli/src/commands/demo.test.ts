@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { TurnTrace } from '@goondan/runtime/history';
 import { hasPart, works } from '../../../../test/parts.ts';
 import { readCodeBlocks, repository } from '../../../../test/read-repository.ts';
-import { samples } from '../../../../test/samples.ts';
+import { samples, testInProof } from '../../../../test/samples.ts';
 import type { DemoRun } from '../demo/run-demo.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 
@@ -127,7 +127,7 @@ describe('gdn demo', () => {
     expect(shown.split('\n').map(withoutTimes)).toEqual(stdout.trimEnd().split('\n').map(withoutTimes));
   });
 
-  test('GOONDAN_TRACE=off: only the answer, and the reason', async () => {
+  testInProof('GOONDAN_TRACE=off: only the answer, and the reason', async () => {
     const env = { TMPDIR: temporary, GOONDAN_TRACE: 'off' };
     const { stdout, stderr, exitCode } = await place.runWith({ env }, 'demo', '--input', 'Hello');
     expect(stdout).toMatch(/^You    Hello\nAgent  You said: Hello\. .+\n$/);
@@ -135,7 +135,7 @@ describe('gdn demo', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('without a temporary folder: names the problem, exit 3', async () => {
+  testInProof('without a temporary folder: names the problem, exit 3', async () => {
     const env = { TMPDIR: join(place.folder, 'nowhere') };
     const { stdout, stderr, exitCode } = await place.runWith({ env }, 'demo', '--json');
     expect(JSON.parse(stderr)).toMatchObject({
@@ -175,7 +175,7 @@ describe('gdn demo asks a person before it books', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('Ctrl-C at the question cancels the turn', async () => {
+  testInProof('Ctrl-C at the question cancels the turn', async () => {
     const { screen, exitCode } = await gdnOnTerminal(book, [{ whenSeen: question, keys: '\x03' }]);
     expect(screen).toContain('\nE_CANCELLED: ');
     expect(exitCode).toBe(130);
@@ -221,7 +221,7 @@ describe('gdn demo, cancelled', () => {
     expect(await child.exited).toBe(130);
   });
 
-  test('a reader that closes the pipe early', async () => {
+  testInProof('a reader that closes the pipe early', async () => {
     const child = start('demo', '--input', 'Hello');
     const reader = child.stdout.getReader();
     await reader.read();

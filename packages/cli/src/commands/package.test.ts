@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { sampleStep } from '../../../../test/samples.ts';
+import { sampleStep, testInProof } from '../../../../test/samples.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 import { offline, packPackage, serveRegistry, weatherTool, writePackage } from '../testing/sample-packages.ts';
@@ -35,7 +35,7 @@ const tools = (more: { version?: string; manifest?: string; scripts?: Record<str
 const quietly = { stdout: 'ignore', stderr: 'ignore' } as const;
 
 describe('the .npmrc of the bundle', () => {
-  test('names no program: its own git is not run', async () => {
+  testInProof('names no program: its own git is not run', async () => {
     await plain();
     await tools();
     const mark = join(place.folder, 'ran');
@@ -115,25 +115,28 @@ describe('the .npmrc of the bundle', () => {
     }
   });
 
-  test('T-08 is used only after trust also in a folder above, which names the bundle as its workspace', async () => {
-    await plain();
-    await tools();
-    const tarball = await packPackage(place, 'tools-1.0.0');
-    const [mine, theirs] = [serveRegistry('@acme/tools', '1.0.0', tarball), serveRegistry('x', '1.0.0', tarball)];
-    try {
-      await place.write('.', {
-        '.npmrc': `@acme:registry=${theirs.url}\n`,
-        'package.json': JSON.stringify({ private: true, workspaces: ['bundle'] }),
-      });
-      await place.write('bundle', { 'package.json': '{ "name": "bundle", "version": "1.0.0" }' });
-      const env = { npm_config_registry: mine.url, npm_config_offline: 'false' };
-      expect((await gdn('add @acme/tools', env)).exitCode).toBe(0);
-      expect(theirs.heard).toEqual([]);
-      expect(inBundle('package.json').dependencies).toEqual({ '@acme/tools': '1.0.0' });
-    } finally {
-      await Promise.all([mine.stop(), theirs.stop()]);
-    }
-  });
+  testInProof(
+    'T-08 is used only after trust also in a folder above, which names the bundle as its workspace',
+    async () => {
+      await plain();
+      await tools();
+      const tarball = await packPackage(place, 'tools-1.0.0');
+      const [mine, theirs] = [serveRegistry('@acme/tools', '1.0.0', tarball), serveRegistry('x', '1.0.0', tarball)];
+      try {
+        await place.write('.', {
+          '.npmrc': `@acme:registry=${theirs.url}\n`,
+          'package.json': JSON.stringify({ private: true, workspaces: ['bundle'] }),
+        });
+        await place.write('bundle', { 'package.json': '{ "name": "bundle", "version": "1.0.0" }' });
+        const env = { npm_config_registry: mine.url, npm_config_offline: 'false' };
+        expect((await gdn('add @acme/tools', env)).exitCode).toBe(0);
+        expect(theirs.heard).toEqual([]);
+        expect(inBundle('package.json').dependencies).toEqual({ '@acme/tools': '1.0.0' });
+      } finally {
+        await Promise.all([mine.stop(), theirs.stop()]);
+      }
+    },
+  );
 });
 
 describe('a package.json that cannot be read', () => {
@@ -209,7 +212,7 @@ describe('gdn package add', () => {
     expect(inBundle('node_modules/@acme/tools/package.json').version).toBe('1.0.0');
   });
 
-  test('by name from a registry: the version is exact; at a terminal it shows progress', async () => {
+  testInProof('by name from a registry: the version is exact; at a terminal it shows progress', async () => {
     await plain();
     await writePackage(place, 'tools', { name: 'acme-tools', version: '1.2.3', manifest: weatherTool });
     const registry = serveRegistry('acme-tools', '1.2.3', await packPackage(place, 'tools'));
@@ -227,23 +230,26 @@ describe('gdn package add', () => {
     }
   });
 
-  test('with --allow-scripts its scripts run; a bundle that is a package itself is not rewritten; the line to add is printed', async () => {
-    const more = 'kind: Package\nmetadata: { name: mine }\nspec:\n  version: 1.0.0\n  dependencies: []';
-    const text = sampleBundle({ more });
-    await place.write('bundle', { 'goondan.yaml': text });
-    const mark = join(place.folder, 'ran');
-    await tools({ scripts: { postinstall: `touch ${mark}` } });
-    const line = text.split('\n').findIndex((each) => each.includes('dependencies')) + 1;
-    const { stdout } = await gdn(`add ${await packPackage(place, 'tools-1.0.0')} --allow-scripts`);
-    expect(stdout).toStartWith('Added @acme/tools 1.0.0.\nIt offers:\n');
-    expect(existsSync(mark)).toBe(true);
-    expect(stdout).toEndWith(
-      `\nPackage/mine lists what it needs (goondan.yaml:${line}). Add to its dependencies: { name: '@acme/tools', version: '1.0.0' }\n`,
-    );
-    expect(readFileSync(join(place.folder, 'bundle', 'goondan.yaml'), 'utf8')).toBe(text);
-  });
+  testInProof(
+    'with --allow-scripts its scripts run; a bundle that is a package itself is not rewritten; the line to add is printed',
+    async () => {
+      const more = 'kind: Package\nmetadata: { name: mine }\nspec:\n  version: 1.0.0\n  dependencies: []';
+      const text = sampleBundle({ more });
+      await place.write('bundle', { 'goondan.yaml': text });
+      const mark = join(place.folder, 'ran');
+      await tools({ scripts: { postinstall: `touch ${mark}` } });
+      const line = text.split('\n').findIndex((each) => each.includes('dependencies')) + 1;
+      const { stdout } = await gdn(`add ${await packPackage(place, 'tools-1.0.0')} --allow-scripts`);
+      expect(stdout).toStartWith('Added @acme/tools 1.0.0.\nIt offers:\n');
+      expect(existsSync(mark)).toBe(true);
+      expect(stdout).toEndWith(
+        `\nPackage/mine lists what it needs (goondan.yaml:${line}). Add to its dependencies: { name: '@acme/tools', version: '1.0.0' }\n`,
+      );
+      expect(readFileSync(join(place.folder, 'bundle', 'goondan.yaml'), 'utf8')).toBe(text);
+    },
+  );
 
-  test('a package that is not of Goondan is removed again: nothing is left', async () => {
+  testInProof('a package that is not of Goondan is removed again: nothing is left', async () => {
     await plain();
     await writePackage(place, 'left-pad', { name: 'left-pad' });
     const { stdout, stderr, exitCode } = await gdn('add ./left-pad');

@@ -222,7 +222,7 @@ describe('server-everything over HTTP', () => {
 
     await web.begin();
     await until(async () => (await server.call('echo', { message: 'three' })) === 'Echo: three');
-    expect(server.logged('started').length).toBeGreaterThan(1);
+    expect(server.logged('starting').length).toBeGreaterThan(1);
   });
 
   test.each([400, 404])('a server that lost the session (%d) gets the call in a new one', async (status) => {

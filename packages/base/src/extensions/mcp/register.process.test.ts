@@ -58,7 +58,7 @@ describe('the tools of a server', () => {
     await start();
     expect(await call('look')).toMatch(/^look \d+ \{\}$/);
     expect(offered()).toEqual(['files__look']);
-    expect(logged('started')[0]?.message).toContain('file-server.ts');
+    expect(logged('starting')[0]?.message).toContain('file-server.ts');
   });
 
   test('keep their order, and are those that match', async () => {
@@ -238,7 +238,7 @@ describe('a server that ends', () => {
     await start();
     const first = await look();
     process.kill(first, 'SIGKILL');
-    await until(() => logged('started').length === 2);
+    await until(() => logged('starting').length === 2);
     await until(async () => {
       const text = await call('look');
       return text.startsWith('look ') && !text.includes(` ${first} `);
@@ -299,7 +299,7 @@ describe('the connection', () => {
   test('L-02 stateful: survives turns', async () => {
     await start();
     expect(await look()).toBe(await look());
-    expect(logged('started')).toHaveLength(1);
+    expect(logged('starting')).toHaveLength(1);
   });
 
   test('L-02 stateful: another transport is another connection', async () => {
@@ -321,7 +321,7 @@ describe('the connection', () => {
     const first = await look();
     await until(() => !isAlive(first));
     await agent.say('hi');
-    expect(logged('started')).toHaveLength(1);
+    expect(logged('starting')).toHaveLength(1);
     expect(offered()).toEqual(['files__look']);
     const second = await look();
     expect(second).not.toBe(first);
