@@ -16,6 +16,7 @@ import { textOf } from '@goondan/types';
 import { readOwner } from '../../packages/runtime/src/testing/read-owner.ts';
 import { findTagged, waitUntilGone } from '../torture/processes.ts';
 import { type PlanChoice, planIn, workspace } from './plan.ts';
+import { testInProof } from '../samples.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(90_000);
@@ -149,7 +150,7 @@ describe('an approval', () => {
     expect(textOfEnd(await control.ask({ input: 'look' }))).toBe('It is full.');
   });
 
-  test('is for one call: the next one with the same or other arguments needs its own', async () => {
+  testInProof('is for one call: the next one with the same or other arguments needs its own', async () => {
     const control = await start();
     const turn = control.ask({ input: 'twice a book' });
     const [first] = await asked(control);
@@ -210,20 +211,23 @@ describe('an approval', () => {
 });
 
 describe('in between', () => {
-  test('the agent’s process is killed again and again: the question stays the same, and the call runs once', async () => {
-    const control = await start();
-    const turn = control.ask({ input: 'put a book' });
-    const [question] = await asked(control);
-    let pid = await pidOf(control);
-    for (const _ of ['once', 'twice']) {
-      process.kill(pid ?? 0, 'SIGKILL');
-      pid = await anotherProcess(control, pid);
-      expect(await control.approvals()).toEqual(question === undefined ? [] : [question]);
-    }
-    await control.approve({ id: question?.id ?? '' });
-    expect(textOfEnd(await turn)).toBe('Put a book: ');
-    expect(runs()).toEqual([{ toolCallId: 'call_1', input: { what: 'a book' } }]);
-  });
+  testInProof(
+    'the agent’s process is killed again and again: the question stays the same, and the call runs once',
+    async () => {
+      const control = await start();
+      const turn = control.ask({ input: 'put a book' });
+      const [question] = await asked(control);
+      let pid = await pidOf(control);
+      for (const _ of ['once', 'twice']) {
+        process.kill(pid ?? 0, 'SIGKILL');
+        pid = await anotherProcess(control, pid);
+        expect(await control.approvals()).toEqual(question === undefined ? [] : [question]);
+      }
+      await control.approve({ id: question?.id ?? '' });
+      expect(textOfEnd(await turn)).toBe('Put a book: ');
+      expect(runs()).toEqual([{ toolCallId: 'call_1', input: { what: 'a book' } }]);
+    },
+  );
 
   test('the orchestrator is killed, and the answer comes before the agent is back: nothing is lost', async () => {
     const first = await startElsewhere();
@@ -280,7 +284,7 @@ describe('in between', () => {
     expect(runs()).toHaveLength(1);
   });
 
-  test('its process is replaced: the question stays', async () => {
+  testInProof('its process is replaced: the question stays', async () => {
     const control = await start();
     const turn = control.ask({ input: 'put a book' });
     const [question] = await asked(control);
@@ -323,7 +327,7 @@ describe('agents that wait for an agent that waits for a person', () => {
     expect(textOfEnd(await turn)).toBe('The keeper says: Put a book: ');
   });
 
-  test('nor when they are killed meanwhile; and a stop waits for neither', async () => {
+  testInProof('nor when they are killed meanwhile; and a stop waits for neither', async () => {
     const policy = { ...impatient.policy, shutdown: { gracePeriodSeconds: 600 } };
     const first = await startSwarm(planIn(folder, { policy }));
     await first.deliver({ id: 'e1', agent: 'boss', input: 'have a book' });
@@ -364,7 +368,7 @@ describe('with more instances than processes', () => {
     expect((await control.status()).instances.filter(({ crashes }) => crashes > 0)).toEqual([]);
   });
 
-  test('and can still be cancelled', async () => {
+  testInProof('and can still be cancelled', async () => {
     const control = await start({ policy: { maxProcesses: 1, spares: 0 } });
     const asking = control.ask({ id: 'e1', instanceKey: 'one', input: 'put a book' });
     await asked(control);

@@ -7,7 +7,7 @@ import type { Journal } from '@goondan/runtime/history';
 import type { AgentAddress } from '@goondan/types';
 import { backoffMs } from '../../packages/runtime/src/orchestrator/supervision/backoff.ts';
 import { seededRandom } from '../../packages/runtime/src/workspace/simulation/seeded-random.ts';
-import { samples, sampleStep } from '../samples.ts';
+import { samples, sampleStep, testInProof } from '../samples.ts';
 import { type Life, livesFile } from './bundle/unsteady.ts';
 import {
   extensionOf,
@@ -38,7 +38,7 @@ interface Sent {
   readonly input: string;
 }
 
-test(
+testInProof(
   `R-03 ${INSTANCES} instances crash at random: every accepted event is answered or a dead letter, and no start comes too early`,
   async () => {
     await using folder = await temporaryFolder();

@@ -93,7 +93,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     ]);
   });
 
-  test('moves through the onion with the arrow keys', async () => {
+  testInProof('moves through the onion with the arrow keys', async () => {
     await page.getByRole('treeitem', { name: /^turn\s*concierge/ }).click();
     await page.keyboard.press('ArrowRight');
     await page.getByRole('region', { name: 'What memory did' }).waitFor();
@@ -159,7 +159,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.getByText(/^now ·/).waitFor();
   });
 
-  test('the onion opened by a key has the focus, which returns when it closes', async () => {
+  testInProof('the onion opened by a key has the focus, which returns when it closes', async () => {
     const turn = page.locator('.turn', { hasText: answer }).getByRole('button', { name: 'Onion' });
     await turn.focus();
     await page.keyboard.press('Enter');

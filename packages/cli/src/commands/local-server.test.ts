@@ -5,7 +5,7 @@ import { openaiWire } from '../../../runtime/src/agent/model/providers/wire/open
 import { startResetServer } from '../../../runtime/src/agent/model/providers/wire/reset-server.ts';
 import type { WireCall, WireReply } from '../../../runtime/src/agent/model/providers/wire/wire-dialect.ts';
 import { startWireServer, type WireServer } from '../../../runtime/src/agent/model/providers/wire/wire-server.ts';
-import { sampleStep } from '../../../../test/samples.ts';
+import { sampleStep, testInProof } from '../../../../test/samples.ts';
 import { type Template, templateNames } from '../init/templates.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { noProviders } from '../testing/no-providers.ts';
@@ -171,7 +171,7 @@ describe('a server with errors', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  test('on a terminal, text before a broken stream does not count', async () => {
+  testInProof('on a terminal, text before a broken stream does not count', async () => {
     await init('minimal');
     await useServer();
     server.answer({ first: 3, of: { text: ['Good ', 'night', '.'], usage }, after: 'end' }, { reply: greeting });
@@ -195,7 +195,7 @@ describe('a server with errors', () => {
     expect((await gdn('stop', '--bundle', 'my-swarm')).exitCode).toBe(0);
   });
 
-  test('a reset connection: the same', async () => {
+  testInProof('a reset connection: the same', async () => {
     using reset = startResetServer(openaiWire.events(greeting).slice(0, 3));
     await init('minimal');
     await useServer(`${reset.url}/v1`);

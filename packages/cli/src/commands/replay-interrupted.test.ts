@@ -6,6 +6,7 @@ import { connectSwarm } from '@goondan/runtime';
 import type { ReplayReport } from '@goondan/runtime/history';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
+import { testInProof } from '../../../../test/samples.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);
@@ -107,7 +108,7 @@ describe('gdn replay of a cancelled turn', () => {
     });
   });
 
-  test('by its deadline', async () => {
+  testInProof('by its deadline', async () => {
     await writeBundle({ policy: 'policy: { turnTimeoutMs: 700 }' });
     expect((await gdn('run', '--input', 'wait')).exitCode).toBe(1);
     const { exitCode, divergence, halted } = await replayJson();
@@ -117,40 +118,43 @@ describe('gdn replay of a cancelled turn', () => {
 });
 
 describe('gdn replay of a turn that another process continued', () => {
-  test('after gdn stop, while it waited for a person: replays both runs, and names the divergence of each', async () => {
-    await writeBundle();
-    await place.serve('bundle');
-    await swarm('send', '--input', 'put');
-    const id = await waiting();
-    await swarm('stop');
-    expect((await gdn('replay')).stderr).toMatch(/^E_REPLAY_UNFINISHED: .* it waits for approval/);
-    await place.serve('bundle');
-    await swarm('approve', id);
-    await isMarked();
-    await swarm('stop');
+  testInProof(
+    'after gdn stop, while it waited for a person: replays both runs, and names the divergence of each',
+    async () => {
+      await writeBundle();
+      await place.serve('bundle');
+      await swarm('send', '--input', 'put');
+      const id = await waiting();
+      await swarm('stop');
+      expect((await gdn('replay')).stderr).toMatch(/^E_REPLAY_UNFINISHED: .* it waits for approval/);
+      await place.serve('bundle');
+      await swarm('approve', id);
+      await isMarked();
+      await swarm('stop');
 
-    const { stdout, stderr, exitCode } = await gdn('replay');
-    expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
-    expect(stdout.split('\n').slice(2)).toEqual([
-      "3 steps, 2 model replies, 1 tool result, 1 person's answer served from the recording, 0 called",
-      expect.stringMatching(/^run 1, 20\S+, from step 0 until its process was stopped: 2 layers compared$/),
-      expect.stringMatching(/^run 2, 20\S+, from step 0 to its end: 4 layers compared$/),
-      '',
-      'No divergence: 6 layers behaved as recorded.',
-      '',
-    ]);
-    // The turn layer `greet` emits a message before `next()`. When the turn continued, this message was already in the
-    // log, so it is not compared in the second run.
-    const swaps = ['--swap', 'Extension/greet=other/greet.ts', '--swap', 'Extension/tag=other/tag.ts'];
-    expect(await replayJson(...swaps)).toMatchObject({
-      exitCode: 1,
-      divergence: { cause: 'swapped', extension: 'greet', place: [] },
-      runs: [
-        { how: 'left', fromStep: 0, divergence: { extension: 'greet' } },
-        { how: 'finished', fromStep: 0, divergence: { cause: 'swapped', extension: 'tag', place: ['step 0'] } },
-      ],
-    });
-  });
+      const { stdout, stderr, exitCode } = await gdn('replay');
+      expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+      expect(stdout.split('\n').slice(2)).toEqual([
+        "3 steps, 2 model replies, 1 tool result, 1 person's answer served from the recording, 0 called",
+        expect.stringMatching(/^run 1, 20\S+, from step 0 until its process was stopped: 2 layers compared$/),
+        expect.stringMatching(/^run 2, 20\S+, from step 0 to its end: 4 layers compared$/),
+        '',
+        'No divergence: 6 layers behaved as recorded.',
+        '',
+      ]);
+      // The turn layer `greet` emits a message before `next()`. When the turn continued, this message was already in the
+      // log, so it is not compared in the second run.
+      const swaps = ['--swap', 'Extension/greet=other/greet.ts', '--swap', 'Extension/tag=other/tag.ts'];
+      expect(await replayJson(...swaps)).toMatchObject({
+        exitCode: 1,
+        divergence: { cause: 'swapped', extension: 'greet', place: [] },
+        runs: [
+          { how: 'left', fromStep: 0, divergence: { extension: 'greet' } },
+          { how: 'finished', fromStep: 0, divergence: { cause: 'swapped', extension: 'tag', place: ['step 0'] } },
+        ],
+      });
+    },
+  );
 
   test('after its process was killed between two steps', async () => {
     const crash = `

@@ -9,6 +9,7 @@ import type { Swarm } from '../../control/swarm.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 import { startSwarm } from '../../start-swarm.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
+import { testInProof } from '../../../../../test/samples.ts';
 
 setDefaultTimeout(60_000);
 
@@ -211,7 +212,7 @@ describe('an ask of a connector', () => {
     });
   });
 
-  test('the same id is the same turn: the answer is repeated, also after a restart', async () => {
+  testInProof('the same id is the same turn: the answer is repeated, also after a restart', async () => {
     const first = await open();
     const event = { input: 'hello', id: 'delivery-1' };
     const [one, two] = await Promise.all([first.ask(event), first.ask({ ...event, input: 'changed' })]);
@@ -257,7 +258,7 @@ describe('a connector that leaves', () => {
     expect(await ended.promise).toBe('E_CANCELLED');
   });
 
-  test('by a crash leaves the turn running, and gets the answer by asking again', async () => {
+  testInProof('by a crash leaves the turn running, and gets the answer by asking again', async () => {
     const { ask, swarm } = await open();
     const event = { input: 'nap', id: 'delivery-1' };
     const asked = ask(event).catch(() => 'cut off');
@@ -277,7 +278,7 @@ describe('a swarm that stops', () => {
     expect((await asked).answer?.response).toBe('Rested.');
   });
 
-  test('tells waiting callers that the time is over', async () => {
+  testInProof('tells waiting callers that the time is over', async () => {
     const { ask, swarm } = await open();
     const asked = ask({ input: 'wait' });
     await until(async () => (await swarm.status()).instances.some(({ status }) => status === 'working'));
