@@ -126,6 +126,28 @@ export interface ExtensionStatusChanged extends ExtensionStatus {
   traceId?: string;
 }
 
+/** The payload of the runtime events `changeset.commit`, `changeset.rejected` and `changeset.error`. */
+export interface ChangesetEvent extends SpanFields {
+  readonly type: 'swarm.event';
+  readonly kind: 'changeset.commit' | 'changeset.rejected' | 'changeset.error';
+  readonly recordedAt: string;
+  /** The agent and the key of its conversation: `agent/key`. */
+  readonly instanceId: string;
+  readonly instanceKey: string;
+  readonly swarmName: string;
+  readonly agentName?: string;
+  /** The turn whose tool call committed the changeset. */
+  readonly turnId: string;
+  readonly data: {
+    readonly changesetId: string;
+    readonly baseRef?: string;
+    readonly newRef?: string;
+    readonly status: 'ok' | 'rejected' | 'error';
+    readonly reason?: string;
+    readonly message?: string;
+  };
+}
+
 export interface RuntimeEvents {
   'turn.started': TurnStarted;
   'turn.completed': TurnCompleted;
@@ -139,6 +161,9 @@ export interface RuntimeEvents {
   'approval.asked': ApprovalAsked;
   'approval.decided': ApprovalDecided;
   'extension.status': ExtensionStatusChanged;
+  'changeset.commit': ChangesetEvent;
+  'changeset.rejected': ChangesetEvent;
+  'changeset.error': ChangesetEvent;
 }
 
 export type RuntimeEventName = keyof RuntimeEvents;

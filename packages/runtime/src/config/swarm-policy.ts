@@ -17,6 +17,15 @@ export interface SwarmPolicy extends Partial<TurnPolicy> {
    * The number of processes started in advance, so that a first message does not wait for a process to start: 0 or 1.
    */
   readonly spares?: number;
+  /** Changes that agents may make to the bundle of their own swarm; none when absent. */
+  readonly changes?: ChangesPolicy;
+}
+
+export interface ChangesPolicy {
+  /** Globs of files, relative to the bundle's folder. A changeset with another file is rejected. */
+  readonly allow?: readonly string[];
+  /** If false, no person is asked before a changeset is committed; true when absent. */
+  readonly approve?: boolean;
 }
 
 export interface RestartPolicy {

@@ -76,6 +76,7 @@ export const approvalSummary: Check<ApprovalSummary> = object({
   traceId: name,
   toolCallId: name,
   toolName: name,
+  kind: optional(oneOf('change')),
   args: jsonObject,
   digest: name,
   reason: text,

@@ -93,6 +93,10 @@ const toAgent: Samples<ToAgent> = {
     },
     { type: 'approval.ended', callId: 'call-1', outcome: { status: 'failed', error } },
   ],
+  'changeset.ended': [
+    { type: 'changeset.ended', callId: 'call-1', outcome: { status: 'answered', value: { content: null } } },
+    { type: 'changeset.ended', callId: 'call-1', outcome: { status: 'failed', error } },
+  ],
   'agents.changed': [
     {
       type: 'agents.changed',
@@ -188,6 +192,24 @@ const fromAgent: Samples<FromAgent> = {
   ],
   'approval.withdrawn': [{ type: 'approval.withdrawn', callId: 'call-1' }],
   'approval.taken': [{ type: 'approval.taken', id: 'a1' }],
+  'changeset.ask': [
+    { type: 'changeset.ask', callId: 'call-1', request: { kind: 'open' } },
+    { type: 'changeset.ask', callId: 'call-1', request: { kind: 'read', changesetId: 'c1', path: 'a.md' } },
+    {
+      type: 'changeset.ask',
+      callId: 'call-1',
+      request: { kind: 'write', changesetId: 'c1', path: 'a.md', content: '' },
+    },
+    { type: 'changeset.ask', callId: 'call-1', request: { kind: 'write', changesetId: 'c1', path: 'a.md' } },
+    { type: 'changeset.ask', callId: 'call-1', request: { kind: 'review', changesetId: 'c1' } },
+    { type: 'changeset.ask', callId: 'call-1', request: { kind: 'commit', changesetId: 'c1', digest: 'd' } },
+    {
+      type: 'changeset.ask',
+      callId: 'call-1',
+      request: { kind: 'commit', changesetId: 'c1', digest: 'd', approvalId: 'a1' },
+    },
+  ],
+  'changeset.withdrawn': [{ type: 'changeset.withdrawn', callId: 'call-1' }],
   'change.ready': [{ type: 'change.ready', change: 1 }],
   'change.failed': [{ type: 'change.failed', change: 1, error }],
   'change.swapped': [{ type: 'change.swapped', change: 1 }],

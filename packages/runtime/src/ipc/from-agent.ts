@@ -99,6 +99,19 @@ export const logLine: Check<LogLine> = object({
 /** How many messages of each kind were dropped, because the other side was too slow. */
 export const droppedCounts = object({ delta: count, log: count, 'runtime.event': count });
 
+const changesetRequest = oneByField('kind', {
+  open: () => ({}),
+  read: () => ({ changesetId: name, path: text }),
+  /** Without `content`, the changeset deletes the file. */
+  write: () => ({ changesetId: name, path: text, content: optional(text) }),
+  /** Checks a changeset, and returns its diff and its digest for a person. */
+  review: () => ({ changesetId: name }),
+  /** `digest`: the digest that `review` returned. `approvalId`: the approval of this digest by a person, if one is needed. */
+  commit: () => ({ changesetId: name, digest: name, approvalId: optional(name) }),
+});
+
+export type ChangesetRequest = ReturnType<typeof changesetRequest>;
+
 export const checkFromAgent = oneByField('type', {
   ready: () => selfFields,
   /** The parts of the agent have changed: a server was connected or lost, or tools were added or removed. */
@@ -143,11 +156,17 @@ export const checkFromAgent = oneByField('type', {
     args: jsonObject,
     reason: text,
     expiresInMs: number,
+    /** `change`: the question is about a changeset. Absent for a question about a tool call. */
+    kind: optional(oneOf('change')),
   }),
   /** The turn no longer waits for this answer. */
   'approval.withdrawn': () => ({ callId: name }),
   /** The answer to an approval request is on disk with the turn. */
   'approval.taken': () => ({ id: name }),
+  /** Asks about a changeset of the bundle. Answered by `changeset.ended` with the same `callId`. */
+  'changeset.ask': () => ({ callId: name, request: changesetRequest }),
+  /** The agent no longer waits for this answer. A commit that has begun to replace files is finished all the same. */
+  'changeset.withdrawn': () => ({ callId: name }),
   /** The parts of a change are loaded and registered, and wait for `change.swap` or `change.drop`. */
   'change.ready': () => ({ change: count }),
   /** The change cannot be made. The process has dropped its new parts and runs as before. */

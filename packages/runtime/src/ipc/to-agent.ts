@@ -6,6 +6,7 @@ import {
   count,
   type FieldsOf,
   flag,
+  json,
   jsonObject,
   listOf,
   name,
@@ -40,6 +41,14 @@ const approvalEnd = oneByField('status', {
 /** The outcome of an approval request. `id`: the id to send back in `approval.taken`. */
 export type ApprovalEnd = ReturnType<typeof approvalEnd>;
 
+const changesetEnd = oneByField('status', {
+  answered: () => ({ value: json }),
+  failed: () => ({ error: frameError }),
+});
+
+/** The answer to a `changeset.ask`. `value`: a `ChangesetAnswer` of this request. */
+export type ChangesetEnd = ReturnType<typeof changesetEnd>;
+
 export const checkToAgent = oneByField('type', {
   /** The first message, sent once. `plan` is an `AgentStart`. */
   start: () => ({ plan: jsonObject }),
@@ -68,6 +77,7 @@ export const checkToAgent = oneByField('type', {
    */
   'turn.held': () => ({ eventId: name, isHeld: flag }),
   'approval.ended': () => ({ callId: name, outcome: approvalEnd }),
+  'changeset.ended': () => ({ callId: name, outcome: changesetEnd }),
   /** The agents of the swarm, and the connections whose events can reach this agent, from now on. */
   'agents.changed': () => ({ agents: listOf(agentCard), connections: listOf(connectionCard) }),
   /**

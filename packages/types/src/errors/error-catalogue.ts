@@ -5,6 +5,7 @@
 import { agentErrors } from './agent-errors.ts';
 import { bundleErrors } from './bundle-errors.ts';
 import type { CatalogueEntry } from './catalogue-entry.ts';
+import { changesetErrors } from './changeset-errors.ts';
 import { storeErrors } from './store-errors.ts';
 import { swarmErrors } from './swarm-errors.ts';
 import { toolErrors } from './tool-errors.ts';
@@ -12,6 +13,7 @@ import { toolErrors } from './tool-errors.ts';
 export const errorCatalogue = {
   ...agentErrors,
   ...bundleErrors,
+  ...changesetErrors,
   ...storeErrors,
   ...swarmErrors,
   ...toolErrors,

@@ -17,6 +17,8 @@ export interface ApprovalQuestion {
   readonly args: JsonObject;
   readonly reason: string;
   readonly expiresInMs: number;
+  /** `change`: the question is about a changeset, and `args` has its diff. Absent for a question about a tool call. */
+  readonly kind?: 'change';
 }
 
 export interface Approver {

@@ -12,6 +12,8 @@ export interface ApprovalRecord {
   readonly key: string;
   readonly toolCallId: string;
   readonly toolName: string;
+  /** `change`: the question is about a changeset, and `args` is a `ChangesetToApprove`. Absent for a question about a tool call. */
+  readonly kind?: 'change';
   /**
    * The arguments of the tool call for people to read, with secrets masked. The approval is valid for the unmasked
    * arguments, which `digest` identifies.

@@ -1,0 +1,37 @@
+/** The result of the check of a changeset, before any of its code runs. */
+import type { ChangesetCommitResult } from '@goondan/types';
+import type { FileEdit } from '../../../workspace/changesets/changeset-record.ts';
+import type { SwarmPlan } from '../../swarm-plan.ts';
+
+export interface ExaminationRequest {
+  readonly edits: readonly FileEdit[];
+  /** An empty folder for a copy of the bundle with the edits. The caller removes it. */
+  readonly trialFolder: string;
+  /** `Swarm.spec.policy.changes.allow` of the plan in force. */
+  readonly allow: readonly string[];
+  /** Names of the Tool resources that earlier changesets added. */
+  readonly addedTools: readonly string[];
+}
+
+export type Examination =
+  | { readonly status: 'fits'; readonly candidate: Candidate }
+  | Omit<Extract<ChangesetCommitResult, { readonly status: 'rejected' }>, 'changesetId'>;
+
+/** A changed bundle that is valid and permitted. */
+export interface Candidate {
+  /** The plan that the bundle has now. It must be the plan in force; otherwise the bundle was edited and not reloaded. */
+  readonly present: SwarmPlan;
+  /** The plan of the changed bundle, with the paths of the bundle's own folder. */
+  readonly wanted: SwarmPlan;
+  /** The same plan with the paths of `trialFolder`, for processes on trial. */
+  readonly onTrial: SwarmPlan;
+  /** Digests of the bundle's files, without and with the edits. */
+  readonly baseRef: string;
+  readonly newRef: string;
+  readonly addedTools: readonly string[];
+  /** New extensions by agent. Their layers must be inside the layers of all other extensions, which only a trial shows. */
+  readonly addedExtensions: readonly { readonly agentName: string; readonly extension: string }[];
+}
+
+/** Examines a changeset of the bundle from which a swarm was started. */
+export type Examine = (request: ExaminationRequest) => Promise<Examination>;

@@ -1,0 +1,54 @@
+/** A changeset as stored on disk: the edits that an agent wants to make to its bundle, and their fate. */
+import type { ChangesetSummary } from '@goondan/types';
+
+export interface ChangesetRecord {
+  readonly id: string;
+  /** The real path of the bundle. */
+  readonly bundleFolder: string;
+  readonly swarm: string;
+  readonly agent: string;
+  readonly instanceKey: string;
+  readonly openedAt: string;
+  /** The time after which an open changeset is deleted. */
+  readonly expiresAt: string;
+  /**
+   * `open`: the bundle does not have the edits. `applying`: the files are being replaced; recovery finishes this. `reverting`:
+   * the old files are being restored; recovery finishes this. `committed`: the bundle has the edits. `undoing`: as
+   * `reverting`, for `gdn changes undo`. `undone`: a person took the edits back.
+   */
+  readonly state: 'open' | 'applying' | 'reverting' | 'committed' | 'undoing' | 'undone';
+  /** The edits by path, sorted. Their contents are files of their own, named by their SHA-256. */
+  readonly edits: readonly RecordedEdit[];
+  /** Present from the moment at which the files are replaced. */
+  readonly commit?: ChangesetCommit;
+  readonly undone?: { readonly at: string; readonly by?: string };
+  /** Notes for people, oldest first: files that were left alone, commits that were put back, with the reason. */
+  readonly notes?: readonly string[];
+}
+
+export interface RecordedEdit {
+  /** Relative to the bundle's folder, with `/`. */
+  readonly path: string;
+  /** SHA-256 of the file in the bundle when the changeset first wrote to it; `null` if there was no file. */
+  readonly before: string | null;
+  /** SHA-256 of the new content; `null` if the file is deleted. */
+  readonly after: string | null;
+}
+
+export interface ChangesetCommit {
+  readonly at: string;
+  /** SHA-256 of the edits, as it was approved. */
+  readonly digest: string;
+  /** The person who approved the changeset; absent if the policy asks nobody. */
+  readonly by?: string;
+  readonly baseRef: string;
+  readonly newRef: string;
+  readonly summary: ChangesetSummary;
+  /** Names of the Tool resources that the changeset added. Later changesets may change the code of these tools. */
+  readonly addedTools: readonly string[];
+}
+
+/** An edit with its contents, read once, so that later writes do not change it. */
+export interface FileEdit extends RecordedEdit {
+  readonly content: Uint8Array | null;
+}
