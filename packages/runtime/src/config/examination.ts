@@ -1,7 +1,7 @@
 /** The result of the check of a changeset, before any of its code runs. */
 import type { ChangesetCommitResult } from '@goondan/types';
-import type { FileEdit } from '../../../workspace/changesets/changeset-record.ts';
-import type { SwarmPlan } from '../../swarm-plan.ts';
+import type { FileEdit } from '../workspace/changesets/changeset-record.ts';
+import type { SwarmPlan } from './swarm-plan.ts';
 
 export interface ExaminationRequest {
   readonly edits: readonly FileEdit[];
