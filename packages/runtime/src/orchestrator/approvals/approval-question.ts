@@ -3,6 +3,7 @@ import type { AgentAddress, AgentEvent, JsonObject } from '@goondan/types';
 import type { ApprovalSummary } from '../../control/swarm.ts';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
+import { defined } from '../../json/defined.ts';
 import { digestJson } from '../../json/digest-json.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
@@ -18,7 +19,7 @@ export interface AskedQuestion {
   readonly mask: Mask;
 }
 
-/** The maximum size of a tool call's arguments, in bytes. A person would not read more. */
+/** The maximum size of the arguments of a question, in bytes, also of the diff of a changeset. A person would not read more. */
 export const LONGEST_ARGUMENTS = 256_000;
 const LONGEST_REASON = 4_000;
 const LONGEST_WAIT_MS = 30 * 86_400_000;
@@ -29,7 +30,7 @@ const LONGEST_WAIT_MS = 30 * 86_400_000;
  */
 export function newRecord(asked: AskedQuestion, id: string): ApprovalRecord | FrameError {
   const { at, during, frame, now, mask } = asked;
-  const { key, toolCallId, toolName, reason, expiresInMs } = frame;
+  const { key, toolCallId, toolName, reason, expiresInMs, kind } = frame;
   const size = Buffer.byteLength(JSON.stringify(frame.args));
   if (size > LONGEST_ARGUMENTS) {
     return wrong(`the arguments of "${toolName}" have ${size} bytes; a person can judge at most ${LONGEST_ARGUMENTS}`);
@@ -45,6 +46,7 @@ export function newRecord(asked: AskedQuestion, id: string): ApprovalRecord | Fr
     key,
     toolCallId,
     toolName,
+    ...defined({ kind }),
     // Safe: masking an object returns an object.
     args: maskJson(frame.args, mask) as JsonObject,
     digest: digestJson(frame.args),
@@ -62,14 +64,16 @@ export function isSameQuestion(record: ApprovalRecord, { at, during, frame }: As
     record.key === frame.key &&
     record.toolCallId === frame.toolCallId &&
     record.toolName === frame.toolName &&
+    record.kind === frame.kind &&
     record.digest === digestJson(frame.args)
   );
 }
 
 export function summaryOf(record: ApprovalRecord): ApprovalSummary {
   const { id, agent, instanceKey, eventId, traceId, toolCallId, toolName, args, digest, reason } = record;
-  const { askedAt, expiresAt } = record;
-  return { id, agent, instanceKey, eventId, traceId, toolCallId, toolName, args, digest, reason, askedAt, expiresAt };
+  const { kind, askedAt, expiresAt } = record;
+  const call = { toolCallId, toolName, ...defined({ kind }), args, digest };
+  return { id, agent, instanceKey, eventId, traceId, ...call, reason, askedAt, expiresAt };
 }
 
 function wrong(problem: string): FrameError {

@@ -182,6 +182,7 @@ describe('an approval request', () => {
     ['another call', { toolCallId: 'y' }, {}],
     ['another place', { key: '1/call/x/approval/0' }, {}],
     ['another tool', { toolName: 'bash__other' }, {}],
+    ['another kind', { kind: 'change' as const }, {}],
     ['another turn', {}, { during: fakeEvent('go', { id: 'e2' }) }],
     ['another instance', {}, { at: other }],
   ])('with %s is another request', async (_, more, whose) => {
@@ -191,6 +192,26 @@ describe('an approval request', () => {
     await ask('c2', more, whose);
     expect(endOf('c2')).toBeUndefined();
     expect(approvals.pending()).toHaveLength(1);
+  });
+
+  test('L-05 approves a changeset only with its conversation, kind, arguments and the yes of a person', async () => {
+    const { approvals, ask } = open();
+    const args = { changesetId: 'c', digest: 'd', files: [] };
+    await ask('c1', { kind: 'change', args });
+    await ask('c2', { args, toolCallId: 'y' });
+    await ask('c3', { kind: 'change', args, toolCallId: 'z' });
+    const [change, call, denied] = approvals.pending().map(({ id }) => id);
+    if (change === undefined || call === undefined || denied === undefined) throw new Error('not asked');
+    expect(approvals.pending().map(({ kind }) => kind)).toEqual(['change', undefined, 'change']);
+    expect(approvals.findChangeApproval(at, change, args)).toBeUndefined();
+    for (const id of [change, call]) await approvals.decide(id, approved);
+    await approvals.decide(denied, { decision: 'denied', by: 'ann' });
+    expect(approvals.findChangeApproval(at, change, args)).toEqual({ by: 'ann' });
+    expect(approvals.findChangeApproval(at, change, { ...args, digest: 'e' })).toBeUndefined();
+    expect(approvals.findChangeApproval(other, change, args)).toBeUndefined();
+    for (const id of [call, denied, 'forged']) expect(approvals.findChangeApproval(at, id, args)).toBeUndefined();
+    approvals.taken(at, change);
+    expect(approvals.findChangeApproval(at, change, args)).toBeUndefined();
   });
 
   test('with its keys in another order is the same request', async () => {

@@ -12,16 +12,19 @@
  * 5. A request expires at `expiresAt` if its answer is missing or was not fetched. The wall clock or the monotonic
  *    clock decides, whichever reaches the time first: the wall clock covers a machine that slept, and the monotonic
  *    clock covers a wall clock that was set back.
- * 6. At most `mostOfAll` requests in total and `mostOfOne` per instance are open; a further one gets
+ * 6. A changeset is approved only by an answer to a question of its own conversation, of kind `change`, with exactly its
+ *    arguments.
+ * 7. At most `mostOfAll` requests in total and `mostOfOne` per instance are open; a further one gets
  *    `E_APPROVALS_FULL`.
  */
-import type { AgentAddress, AgentEvent, ApprovalOutcome } from '@goondan/types';
+import type { AgentAddress, AgentEvent, ApprovalOutcome, JsonObject } from '@goondan/types';
 import { toAgentAddress } from '../../control/instance-address.ts';
 import type { ApprovalNotice, ApprovalSummary } from '../../control/swarm.ts';
 import { type FrameError, messageOf, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { withoutPlace } from '../../ipc/without-place.ts';
 import { defined } from '../../json/defined.ts';
+import { digestJson } from '../../json/digest-json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { ApprovalFile } from '../../workspace/approvals/approval-file.ts';
@@ -101,6 +104,16 @@ export class Approvals implements SwarmListener {
     return this.#all()
       .filter(({ stage }) => stage === 'open' || stage === 'deciding')
       .map(({ record }) => toAgentAddress(record));
+  }
+
+  /**
+   * Finds the approval of a changeset: the question `id` of this instance, of kind `change` and about `args`, which a
+   * person approved. Returns `undefined` if there is no such approval.
+   */
+  findChangeApproval(at: AgentAddress, id: string, args: JsonObject): { readonly by?: string } | undefined {
+    const { record } = this.#of(at).find((entry) => entry.record.id === id) ?? {};
+    if (record?.kind !== 'change' || record.answer?.decision !== 'approved') return undefined;
+    return record.digest === digestJson(args) ? defined({ by: record.answer.by }) : undefined;
   }
 
   heard(at: AgentAddress, frame: AgentFrame, during: AgentEvent | undefined): void {
