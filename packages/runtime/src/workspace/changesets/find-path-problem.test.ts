@@ -1,0 +1,66 @@
+import { expect, test } from 'bun:test';
+import { findPathProblem } from './find-path-problem.ts';
+
+test.each([
+  'goondan.yaml',
+  'prompts/coder.md',
+  'skills/한글/SKILL.md',
+  'tools/weather.ts',
+  '.claude/skills/a/SKILL.md',
+  'packages.json',
+  'env.md',
+  'src/git/a.ts',
+])('a changeset may touch %s', (path) => {
+  expect(findPathProblem(path)).toBeUndefined();
+});
+
+test.each([
+  '',
+  '.',
+  '..',
+  '../outside.md',
+  'a/../../b.md',
+  './a.md',
+  'a//b.md',
+  'a/',
+  '/etc/passwd',
+  'C:/a.md',
+  'a\\b.md',
+  'a\0b.md',
+  'a\nb.md',
+  'a\u200bb.md',
+  'a\u202eb.md',
+  '\ud800.md',
+  'a./b.md',
+  'a /b.md',
+  'x'.repeat(1025),
+  `${'x'.repeat(201)}.md`,
+  '.env',
+  '.env.local',
+  '.envrc',
+  'deep/.ENV',
+  '.ｅnv',
+  '.e\u200dnv',
+  'package.json',
+  'sub/Package.JSON',
+  'package-lock.json',
+  'npm-shrinkwrap.json',
+  'bun.lock',
+  'bun.lockb',
+  'yarn.lock',
+  'pnpm-lock.yaml',
+  'bunfig.toml',
+  '.npmrc',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'TSCONFIG.json',
+  'jsconfig.json',
+  '.mcp.json',
+  'node_modules/a/index.js',
+  'a/Node_Modules/b.js',
+  '.git/config',
+  '.Git',
+  '.changeset-0123abcd-0',
+])('no changeset may touch %j', (path) => {
+  expect(findPathProblem(path)).toBeString();
+});
