@@ -10,6 +10,7 @@ export * from './errors/error-catalogue.ts';
 export * from './errors/goondan-error.ts';
 export * from './errors/is-error-code.ts';
 export * from './extension.ts';
+export * from './hook-points.ts';
 export * from './json.ts';
 export * from './keeper.ts';
 export * from './message.ts';

@@ -1,15 +1,16 @@
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type {
-  ModelMiddlewareContext,
-  StepMiddlewareContext,
-  ToolCallMiddlewareContext,
-  TurnMiddlewareContext,
+import {
+  type HookPoint,
+  hookPoints,
+  type ModelMiddlewareContext,
+  type StepMiddlewareContext,
+  type ToolCallMiddlewareContext,
+  type TurnMiddlewareContext,
 } from '@goondan/types';
 import { commandInput, errorFacts, modelFacts, stepFacts, toolCallFacts, turnFacts } from './facts.ts';
 import { factsAt } from '../../../../runtime/src/config/bundle/kinds/hook-facts.ts';
-import { type HookPoint, points } from './hook.ts';
 
 const page = readFileSync(join(import.meta.dir, '../../../../../docs/base/hooks.md'), 'utf8');
 const namesIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
@@ -44,7 +45,7 @@ const toolResult = { toolCallId: 'c', toolName: 'x', status: 'ok' } as const;
 test('docs/base/hooks.md lists the points, and the facts of each', () => {
   const common = namesIn(cellOf('all'));
   expect(common).toEqual(Object.keys(where));
-  expect(namesIn(cellOf('`point`'))).toEqual([...points]);
+  expect(namesIn(cellOf('`point`'))).toEqual([...hookPoints]);
   const added = (facts: object) => Object.keys(facts).filter((name) => !common.includes(name));
 
   expect(namesIn(cellOf('a turn'))).toEqual(['event', ...Object.keys(inputEvent), 'turn.post', 'result', 'text']);
@@ -85,7 +86,7 @@ test('D-11 a bundle is checked against the facts of each point', () => {
     'toolCall.post': toolCallFacts(call, toolResult),
   };
   const before = { turn: turnFacts(turn), step: stepFacts(step), toolCall: toolCallFacts(call) };
-  for (const point of points) {
+  for (const point of hookPoints) {
     const [start] = point.split('.') as [keyof typeof before]; // Safe: the start of every point is a key.
     expect(factsAt(point), point).toEqual(Object.keys(special[point] ?? before[start]));
   }
@@ -93,15 +94,15 @@ test('D-11 a bundle is checked against the facts of each point', () => {
 
 test('docs/base/hooks.md lists the fields that a command reads', () => {
   const inputs = [
-    ...points.filter((point) => point.startsWith('turn')).map((point) => commandInput(point, turnFacts(turn))),
-    ...points.filter((point) => point.startsWith('step')).map((point) => commandInput(point, stepFacts(step))),
-    ...points
+    ...hookPoints.filter((point) => point.startsWith('turn')).map((point) => commandInput(point, turnFacts(turn))),
+    ...hookPoints.filter((point) => point.startsWith('step')).map((point) => commandInput(point, stepFacts(step))),
+    ...hookPoints
       .filter((point) => point.startsWith('toolCall'))
       .map((point) => commandInput(point, toolCallFacts(call, toolResult))),
   ];
   const section = (page.split('## Running a command')[1] ?? '').split('\n|')[0] ?? '';
   const listed = namesIn(section);
-  expect(inputs).toHaveLength(points.length);
+  expect(inputs).toHaveLength(hookPoints.length);
   for (const input of inputs) {
     expect(Object.keys(input).filter((name) => !listed.includes(name))).toEqual([]);
     expect<unknown[]>(listed).toContain(input['hook_event_name']);

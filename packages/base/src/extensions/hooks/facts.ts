@@ -1,5 +1,6 @@
 /** Collects the facts at a hook point as JSON, for `expr` and for the standard input of commands. */
 import {
+  type HookPoint,
   type JsonObject,
   type JsonValue,
   type ModelMiddlewareContext,
@@ -12,7 +13,6 @@ import {
   type TurnResult,
 } from '@goondan/types';
 import { isObject } from '../../json/is-object.ts';
-import type { HookPoint } from './hook.ts';
 
 /** The context of the turn, step, model call or tool call at which a hook runs. */
 export type Ctx = TurnMiddlewareContext | StepMiddlewareContext | ModelMiddlewareContext | ToolCallMiddlewareContext;

@@ -1,22 +1,5 @@
 /** A hook, as declared in `Agent.spec.hooks` or in the config. */
-import type { JsonObject } from '@goondan/types';
-
-export const points = [
-  'turn.pre',
-  'turn.post',
-  'step.pre',
-  'step.config',
-  'step.tools',
-  'step.blocks',
-  'step.llmCall',
-  'step.llmError',
-  'step.post',
-  'toolCall.pre',
-  'toolCall.exec',
-  'toolCall.post',
-] as const;
-
-export type HookPoint = (typeof points)[number];
+import type { HookPoint, JsonObject } from '@goondan/types';
 
 export interface Hook {
   readonly id?: string;

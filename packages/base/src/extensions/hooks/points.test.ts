@@ -1,7 +1,7 @@
 // The twelve points of 003 §3.2 in the order of 003 §7 and §11.2, on the layers of the onion.
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import type { ExtensionRegister, JsonObject, ToolHandler } from '@goondan/types';
+import { type ExtensionRegister, type HookPoint, hookPoints, type JsonObject, type ToolHandler } from '@goondan/types';
 import { extension, extensionFile, scriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
 import { memoryStore } from '../../../../runtime/src/agent/conversation/memory-store.ts';
 import { openScriptedModel } from '../../../../runtime/src/agent/model/scripted/open-scripted-model.ts';
@@ -9,7 +9,7 @@ import { replayTurn } from '../../../../runtime/src/agent/replay/replay-turn.ts'
 import { systemClock } from '../../../../runtime/src/ports/clock.ts';
 import type { ChainRecord } from '../../../../runtime/src/trace/turn-trace.ts';
 import { recordInMemory } from '../../../../runtime/src/testing/record-in-memory.ts';
-import { type Hook, type HookPoint, points } from './hook.ts';
+import type { Hook } from './hook.ts';
 
 const base = join(import.meta.dir, '..', '..', '..');
 const textIn = (value: unknown) => (typeof value === 'string' ? value : '');
@@ -167,7 +167,7 @@ describe('L-03 D-11 twelve points, two extensions and all orders of priorities',
       ];
       // The points come in turns, so that the list is in no point's order.
       const declared = priorities.flatMap((priority, index) =>
-        points.toReversed().map((point) => ({ point, priority, name: `${point} #${index}` })),
+        hookPoints.toReversed().map((point) => ({ point, priority, name: `${point} #${index}` })),
       );
       const hooks = declared.map(({ point, priority, name }) =>
         noting(point, name, priority === 0 ? {} : { priority }),
@@ -212,7 +212,7 @@ describe('a tool call of a hook', () => {
     };
     const agent = await open(happened, [
       sentinel('outer', 'swarm'),
-      hooksExtension(points.map((point) => noting(point, point))),
+      hooksExtension(hookPoints.map((point) => noting(point, point))),
       sentinel('inner', 'hook'),
     ]);
     const { trace } = await agent.say('look');
@@ -221,7 +221,7 @@ describe('a tool call of a hook', () => {
       ...chain.inside.flatMap(callers),
     ];
     expect(new Set(trace && callers(trace))).toEqual(new Set(['hooks']));
-    expect(new Set(seen)).toEqual(new Set(points));
+    expect(new Set(seen)).toEqual(new Set(hookPoints));
     expect(seen).toEqual(happened.filter((id) => id !== 'tool'));
     expect(escaped).toEqual([]);
     await agent.close();
@@ -272,7 +272,7 @@ describe('a tool call of a hook', () => {
     action: { toolCall: { tool: 'log__fail' } },
   });
 
-  test.each(points)('L-03 is only a warning when it fails at %s', async (point) => {
+  test.each(hookPoints)('L-03 is only a warning when it fails at %s', async (point) => {
     const agent = await open([], [hooksExtension([failing(point)])]);
     expect((await agent.say('look')).text).toBe('saw ');
     expect(agent.logs.map(({ level, message }) => `${level} ${message}`)).toContain(
@@ -287,7 +287,7 @@ describe('a tool call of a hook', () => {
     await agent.close();
   });
 
-  test.each(points)('L-03 is E_HOOK_FAILED when it fails at %s and is required', async (point) => {
+  test.each(hookPoints)('L-03 is E_HOOK_FAILED when it fails at %s and is required', async (point) => {
     const agent = await open([], [hooksExtension([failing(point, true)])], {
       policy: { retryBaseMs: 0, maxStepRetries: 3 },
     });
@@ -378,7 +378,7 @@ describe('step.llmError', () => {
 });
 
 describe('the tool calls of hooks at all points', () => {
-  const hooks = hooksExtension(points.map((point) => noting(point, point)));
+  const hooks = hooksExtension(hookPoints.map((point) => noting(point, point)));
 
   test('L-03 of a resumed turn are not repeated, wherever the crash was', async () => {
     let crashes = 0;

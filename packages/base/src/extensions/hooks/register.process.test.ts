@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@goondan/types';
+import { hookPoints, type JsonObject } from '@goondan/types';
 import { loadBundle, resolveSwarm } from '@goondan/runtime/bundle';
 import { extension, extensionFile, scriptedAgent } from '@goondan/runtime/testing';
 import { fillArguments, lookUp } from './fill-arguments.ts';
-import { type Hook, points } from './hook.ts';
+import type { Hook } from './hook.ts';
 
 let folder = '';
 beforeEach(() => void (folder = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-hooks-')))));
@@ -194,7 +194,7 @@ describe('a hook that runs a command', () => {
 
   test('L-03 exit 2 at a turn or a step ends the turn', async () => {
     const hook = script('no.sh', 'exit 2');
-    const blocking = points.filter((point) => !point.startsWith('toolCall.') && point !== 'step.llmError');
+    const blocking = hookPoints.filter((point) => !point.startsWith('toolCall.') && point !== 'step.llmError');
     expect(blocking).toHaveLength(8);
     for (const point of blocking) {
       const tested = await open([{ point, action: { command: [hook] } }]);
@@ -382,7 +382,7 @@ describe('in a bundle', () => {
     ]);
   });
 
-  test.each(points)('D-11 a hook at %s may call a tool', async (point) => {
+  test.each(hookPoints)('D-11 a hook at %s may call a tool', async (point) => {
     writeFileSync(
       join(folder, 'goondan.yaml'),
       bundle(`{ point: ${point}, required: true, action: { toolCall: { tool: x__y } } }`),

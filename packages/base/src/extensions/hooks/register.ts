@@ -7,6 +7,7 @@
 import {
   type ExtensionRegister,
   GoondanError,
+  type HookPoint,
   type JsonObject,
   type ModelMiddlewareContext,
   type ModelReply,
@@ -18,7 +19,7 @@ import {
 import { compileGlob } from '../../pattern/compile-pattern.ts';
 import { commandInput, type Ctx, errorFacts, modelFacts, stepFacts, toolCallFacts, turnFacts } from './facts.ts';
 import { fillArguments } from './fill-arguments.ts';
-import { type Hook, type HookPoint, type HooksConfig, nameOf } from './hook.ts';
+import { type Hook, type HooksConfig, nameOf } from './hook.ts';
 import { runCommandHook } from './run-command-hook.ts';
 
 type Tools = StepMiddlewareContext['tools'];

@@ -1,12 +1,12 @@
 /** Finds the mistakes in a list of hooks that a schema cannot find: in expressions, files of commands and ids. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute, resolve } from 'node:path';
-import type { ErrorCode, JsonValue } from '@goondan/types';
+import type { ErrorCode, HookPoint, JsonValue } from '@goondan/types';
 import { isPlainObject } from '../../../json/copy-json.ts';
 import { showJson } from '../../../json/show-json.ts';
 import { closestName, listNames, suggestName } from '../../closest-name.ts';
 import { hook as hookSchema } from '../kinds/hook.ts';
-import { factsAt, type HookPoint } from '../kinds/hook-facts.ts';
+import { factsAt } from '../kinds/hook-facts.ts';
 import type { Path } from '../place.ts';
 
 export interface HookProblem {

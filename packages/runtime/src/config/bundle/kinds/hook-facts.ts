@@ -2,10 +2,7 @@
  * The facts that `{ expr: path }` in the arguments of a hook can name, by point. The extension `hooks` collects them; a
  * test of that extension compares this list with the collected facts.
  */
-import type { z } from 'zod';
-import type { hook } from './hook.ts';
-
-export type HookPoint = z.infer<typeof hook>['point'];
+import type { HookPoint } from '@goondan/types';
 
 export function factsAt(point: HookPoint): readonly string[] {
   return [...everywhere, ...added[point]];

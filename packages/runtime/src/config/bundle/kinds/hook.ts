@@ -1,21 +1,7 @@
 /** A hook of `Agent.spec.hooks`. The extension `hooks` of the base library runs it, and its schema has the last word. */
+import { hookPoints } from '@goondan/types';
 import { z } from 'zod';
 import { count, jsonObject, optional, text } from './fields.ts';
-
-const point = z.enum([
-  'turn.pre',
-  'turn.post',
-  'step.pre',
-  'step.config',
-  'step.tools',
-  'step.blocks',
-  'step.llmCall',
-  'step.llmError',
-  'step.post',
-  'toolCall.pre',
-  'toolCall.exec',
-  'toolCall.post',
-]);
 
 const toolCall = z.strictObject({
   toolCall: z
@@ -47,7 +33,7 @@ export const hook = z.strictObject({
     text,
     'The name of the hook in errors and in the log. A hook with an id keeps its identity when it changes.',
   ),
-  point: point.describe('The point of a turn at which the hook runs.'),
+  point: z.enum(hookPoints).describe('The point of a turn at which the hook runs.'),
   priority: optional(z.number(), 'Hooks with a lower priority run earlier, at every point.', 0),
   tool: optional(
     text,
