@@ -18,6 +18,7 @@ import { toFrameError } from '../ipc/check/frame-error.ts';
 import { ConnectorAsker } from '../ipc/connector-asks.ts';
 import { connectorEmitter } from '../ipc/connector-events.ts';
 import type { FromConnector } from '../ipc/from-connector.ts';
+import { ProcessEnd } from '../ipc/process-end.ts';
 import type { ToConnector } from '../ipc/to-connector.ts';
 import { aboutThrown } from '../log/about-thrown.ts';
 import { createLogger } from '../log/create-logger.ts';
@@ -54,10 +55,9 @@ const LAST_ANSWERS_MS = 50;
  * Open asks are rejected this long before the end of the grace, so that the connector can still answer its own callers.
  */
 const TOLD_BEFORE_MS = 500;
-/** The maximum time to wait until the orchestrator has received the last messages. */
-const LAST_WORDS_MS = 2_000;
 
 export class ConnectorRun {
+  readonly #end: ProcessEnd<FromConnector>;
   readonly #emits: Emits;
   readonly #asks: Asks;
   readonly #stopping = new AbortController();
@@ -68,11 +68,10 @@ export class ConnectorRun {
   #listening: Promise<void | Cleanup> | undefined;
   #isReady = false;
   #ending: Promise<void> | undefined;
-  #exitCode = 0;
-  #hasExited = false;
 
   constructor(private readonly deps: ConnectorDeps) {
     const { channel, clock, ids } = deps;
+    this.#end = new ProcessEnd(channel, clock, deps.exit);
     const onMalformed = ({ message }: GoondanError) => this.#log('warn', message, 'event.refused');
     const check = eventChecker({ clock, ids, onMalformed });
     const onThrown = (error: unknown) => this.#logThrown('error', 'A callback failed', error, 'callback.failed');
@@ -82,9 +81,8 @@ export class ConnectorRun {
 
   /** Starts to handle messages. */
   begin(): void {
-    const { channel } = this.deps;
-    channel.onClose(() => this.#exit());
-    channel.onMessage((message) => this.#hear(message));
+    this.#end.watch();
+    this.deps.channel.onMessage((message) => this.#hear(message));
   }
 
   /** Stops listening, finishes received events, and ends the process, within `graceMs`. */
@@ -169,7 +167,7 @@ export class ConnectorRun {
     const { clock } = this.deps;
     const callOff = clock.after(graceMs - Math.min(TOLD_BEFORE_MS, graceMs / 2), () => this.#asks.giveUp());
     await waitAtMost(clock, graceMs, this.#settled()).finally(callOff);
-    await this.#end(0, { type: 'drained' });
+    await this.#end.after({ type: 'drained' }, 0);
   }
 
   async #settled(): Promise<void> {
@@ -187,7 +185,7 @@ export class ConnectorRun {
     this.#logThrown('error', `${this.#name} failed`, thrown, 'connector.failed', { code: failed.code });
     const { place } = this.#locate(thrown);
     const message = cutMessage(this.#mask(failed.message));
-    await this.#end(1, { type: 'failed', error: { ...failed, message, ...(place === undefined ? {} : { place }) } });
+    await this.#end.after({ type: 'failed', error: { ...failed, message, ...(place === undefined ? {} : { place }) } }, 1);
   }
 
   /** Returns a loading error unchanged, and wraps any other error as the connector's own. */
@@ -199,20 +197,6 @@ export class ConnectorRun {
     return this.#isReady
       ? new GoondanError('E_CONNECTOR_ENDED', `${what} failed: ${reason}`, { cause: error })
       : new GoondanError('E_CONNECTOR_START', `${what} failed before it listened: ${reason}`, { cause: error });
-  }
-
-  async #end(code: number, lastWord: FromConnector): Promise<void> {
-    const { channel, clock } = this.deps;
-    this.#exitCode = code;
-    this.#tell(lastWord);
-    await waitAtMost(clock, LAST_WORDS_MS, channel.closeAfterFlush());
-    this.#exit();
-  }
-
-  #exit(): void {
-    if (this.#hasExited) return;
-    this.#hasExited = true;
-    this.deps.exit(this.#exitCode);
   }
 
   get #name(): string {

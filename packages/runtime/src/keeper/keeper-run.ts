@@ -12,6 +12,7 @@ import type { KeeperStart } from '../config/keeper-start.ts';
 import type { Channel } from '../ipc/channel/channel.ts';
 import { toFrameError } from '../ipc/check/frame-error.ts';
 import type { FromKeeper } from '../ipc/from-keeper.ts';
+import { ProcessEnd } from '../ipc/process-end.ts';
 import type { ToKeeper } from '../ipc/to-keeper.ts';
 import { createLogger } from '../log/create-logger.ts';
 import { cutMessage } from '../log/log-sink.ts';
@@ -30,10 +31,8 @@ export interface KeeperDeps {
   readonly exit: (code: number) => void;
 }
 
-/** The maximum time to wait until the orchestrator has received the last messages. */
-const LAST_WORDS_MS = 2_000;
-
 export class KeeperRun {
+  readonly #end: ProcessEnd<FromKeeper>;
   #mask: Mask = (text) => text;
   #secrets: readonly string[] = [];
   #plan: KeeperStart | undefined;
@@ -41,16 +40,15 @@ export class KeeperRun {
   /** The promise of the cleanup, which the keeper's function returned. */
   #keeping: Promise<Cleanup> | undefined;
   #ending: Promise<void> | undefined;
-  #exitCode = 0;
-  #hasExited = false;
 
-  constructor(private readonly deps: KeeperDeps) {}
+  constructor(private readonly deps: KeeperDeps) {
+    this.#end = new ProcessEnd(deps.channel, deps.clock, deps.exit);
+  }
 
   /** Starts to handle messages. */
   begin(): void {
-    const { channel } = this.deps;
-    channel.onClose(() => this.#exit());
-    channel.onMessage((message) => this.#hear(message));
+    this.#end.watch();
+    this.deps.channel.onMessage((message) => this.#hear(message));
   }
 
   /** Closes the connection, and ends the process within `graceMs`. */
@@ -124,7 +122,7 @@ export class KeeperRun {
 
   async #drain(graceMs: number): Promise<void> {
     await waitAtMost(this.deps.clock, graceMs, this.#cleanUp());
-    await this.#end(0, { type: 'drained' });
+    await this.#end.after({ type: 'drained' }, 0);
   }
 
   async #cleanUp(): Promise<void> {
@@ -140,21 +138,7 @@ export class KeeperRun {
     const { code, message } = toFrameError(thrown, 'E_MCP_CONNECT');
     const about = `The keeper of Extension/${this.#plan?.extension ?? '?'} failed: ${message}`;
     const text = cutMessage(this.#mask(GoondanError.is(thrown) ? message : about));
-    await this.#end(1, { type: 'failed', error: { code, message: text } });
-  }
-
-  async #end(code: number, lastWord: FromKeeper): Promise<void> {
-    const { channel, clock } = this.deps;
-    this.#exitCode = code;
-    this.#tell(lastWord);
-    await waitAtMost(clock, LAST_WORDS_MS, channel.closeAfterFlush());
-    this.#exit();
-  }
-
-  #exit(): void {
-    if (this.#hasExited) return;
-    this.#hasExited = true;
-    this.deps.exit(this.#exitCode);
+    await this.#end.after({ type: 'failed', error: { code, message: text } }, 1);
   }
 
   /** Sends a log line. The line does not name the agent, because the orchestrator knows the owner of the channel. */
