@@ -133,7 +133,6 @@ export class ExtensionPart {
     this.stage = 'leaving';
     this.#hasSuccessor = hasSuccessor;
     this.deps.statuses.forget(this.name);
-    this.#unsubscribe();
   }
 
   /** Returns the cleanup functions. A second call returns none, so that nothing is cleaned up twice. */
@@ -148,7 +147,8 @@ export class ExtensionPart {
     this.stage = 'gone';
     this.#ownState = undefined;
     this.#heldEmits = [];
-    this.#unsubscribe();
+    for (const off of this.#subscriptions) off();
+    this.#subscriptions.clear();
     this.#tellLate();
   }
 
@@ -180,10 +180,5 @@ export class ExtensionPart {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
     this.deps.log('warn', message, { extension: this.name, event: 'extension.call_ignored' });
-  }
-
-  #unsubscribe(): void {
-    for (const off of this.#subscriptions) off();
-    this.#subscriptions.clear();
   }
 }
