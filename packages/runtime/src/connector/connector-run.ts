@@ -185,7 +185,10 @@ export class ConnectorRun {
     this.#logThrown('error', `${this.#name} failed`, thrown, 'connector.failed', { code: failed.code });
     const { place } = this.#locate(thrown);
     const message = cutMessage(this.#mask(failed.message));
-    await this.#end.after({ type: 'failed', error: { ...failed, message, ...(place === undefined ? {} : { place }) } }, 1);
+    await this.#end.after(
+      { type: 'failed', error: { ...failed, message, ...(place === undefined ? {} : { place }) } },
+      1,
+    );
   }
 
   /** Returns a loading error unchanged, and wraps any other error as the connector's own. */

@@ -33,11 +33,11 @@ export async function recordInMemory(
     store,
     logSink: () => undefined,
     ...ports,
-    drawScopeFor: (extension) => draws.scopeFor(extension),
+    drawScopeFor: () => draws.newScope(),
   });
-  const extensions = (plan.extensions ?? []).map(({ resource }) => {
-    const { name } = resource.metadata;
-    return { name, digest: name, tools: agent.parts.tools.ofExtension(name), drew: draws.of(name) };
+  const extensions = agent.extensionParts.map(({ name, scope }) => {
+    const drew = scope === undefined ? [] : draws.of(scope);
+    return { name, digest: name, tools: agent.parts.tools.ofExtension(name), drew };
   });
   const { address } = agent.parts;
   let before = await store.read(address);

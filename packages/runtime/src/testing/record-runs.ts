@@ -70,13 +70,13 @@ export async function recordRuns(input: string, runs: readonly RunOfTurn[]): Pro
       logSink: () => undefined,
       ...ports,
       store: untilGone(store, process),
-      drawScopeFor: (extension) => draws.scopeFor(extension),
+      drawScopeFor: () => draws.newScope(),
     });
     onStart?.(agent);
-    const extensions = (plan.extensions ?? []).map(({ resource: { metadata } }) => ({
-      name: metadata.name,
-      digest: metadata.name,
-      drew: draws.of(metadata.name),
+    const extensions = agent.extensionParts.map(({ name, scope }) => ({
+      name,
+      digest: name,
+      drew: scope === undefined ? [] : draws.of(scope),
     }));
     const append = async (given: readonly TurnLine[]) =>
       void written.push(...given.flatMap((line) => line.text() ?? []));

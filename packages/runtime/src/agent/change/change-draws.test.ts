@@ -9,6 +9,7 @@ import { watchDraws } from '../draws/watch-draws.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
 import { startAgent } from '../start/start-agent.ts';
 import { systemClock } from '../../ports/clock.ts';
+import type { DrawScope } from '../../trace/draw-scope.ts';
 import { watchTurn } from '../../trace/watch-turn.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-change-draws-')));
@@ -64,7 +65,11 @@ test('a change records the draws of its extensions, and a dropped one leaves the
   const drewNow = (): unknown => agent.extensionParts.map(({ scope }) => scope && draws.of(scope));
   const global = globalThis as { drawnByHeld?: number; drawnLater?: number; whileHeldRegisters?: () => Promise<void> };
   write(1);
-  const drawScopeFor = (extension: string) => draws.scopeFor(extension);
+  const scopes: DrawScope[] = [];
+  const drawScopeFor = () => {
+    scopes.push(draws.newScope());
+    return scopes.at(-1)!;
+  };
   const agent = await startAgent(plan(1), { store: memoryStore(), logSink: () => undefined, drawScopeFor });
   const first = [
     ['random', global.drawnByHeld],
@@ -91,7 +96,7 @@ test('a change records the draws of its extensions, and a dropped one leaves the
   };
   const dropped = await agent.prepare(plan(2));
   await turn;
-  expect(draws.of('dice')).toHaveLength(2);
+  expect(scopes.map((scope) => draws.of(scope).length)).toEqual([2, 2]);
   await dropped.drop();
   expect(drewNow()).toEqual([first]);
   await (await agent.prepare(plan(3))).swap();

@@ -9,10 +9,9 @@ const LONGEST_DRAWN = 2_048;
 
 export class RegisterDraws {
   readonly #drawn = new WeakMap<DrawScope, Draw[]>();
-  /** The newest scope of each extension. */
-  readonly #newest = new Map<string, DrawScope>();
 
-  scopeFor(extension: string): DrawScope {
+  /** Makes a scope for one load of an extension. */
+  newScope(): DrawScope {
     const drawn: Draw[] = [];
     const scope: DrawScope = {
       draw<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind] {
@@ -24,16 +23,11 @@ export class RegisterDraws {
       },
     };
     this.#drawn.set(scope, drawn);
-    this.#newest.set(extension, scope);
     return scope;
   }
 
-  /**
-   * Returns the draws so far of a scope, or of the newest scope of an extension. Timers that the extension set while it
-   * was loaded may add more later.
-   */
-  of(extension: string | DrawScope): readonly Draw[] {
-    const scope = typeof extension === 'string' ? this.#newest.get(extension) : extension;
-    return [...((scope && this.#drawn.get(scope)) ?? [])];
+  /** Returns the draws so far of a scope. Timers that the extension set while it was loaded may add more later. */
+  of(scope: DrawScope): readonly Draw[] {
+    return [...(this.#drawn.get(scope) ?? [])];
   }
 }

@@ -4,11 +4,18 @@ import fc from 'fast-check';
 import { extension, scriptedAgent } from '../../testing/index.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
-import { ExtensionStates } from './extension-states.ts';
+import { ExtensionStates, stateApi } from './extension-states.ts';
 
 function openState(initial: Record<string, JsonValue> = {}) {
-  const states = new ExtensionStates(initial);
-  return { states, api: states.api('counter') };
+  return { api: apiOf(new ExtensionStates(initial), 'counter') };
+}
+
+/** Returns the state of an extension in place, as the extension sees it. */
+function apiOf(states: ExtensionStates, extension: string) {
+  return stateApi(
+    () => states.get(extension),
+    (value) => states.put(extension, states.check(extension, value)),
+  );
 }
 
 /** Returns an array that is nested to this depth. */
@@ -91,9 +98,9 @@ describe("an extension's state", () => {
 
   test('X-11 belongs to one extension', async () => {
     const states = new ExtensionStates({});
-    await states.api('one').set(1);
-    await states.api('two').set(2);
-    expect(await states.api('one').get()).toBe(1);
+    await apiOf(states, 'one').set(1);
+    await apiOf(states, 'two').set(2);
+    expect(await apiOf(states, 'one').get()).toBe(1);
     expect(states.snapshot()).toEqual({ one: 1, two: 2 });
   });
 

@@ -63,13 +63,6 @@ export class ExtensionStates {
     const masked = maskJson(copy, this.mask);
     return masked === copy ? copy : copyJson(masked, { freeze: true });
   }
-
-  api(extension: string): ExtensionStateApi {
-    return stateApi(
-      () => this.get(extension),
-      (value) => this.put(extension, this.check(extension, value)),
-    );
-  }
 }
 
 /** Makes the state of an extension as the extension sees it. */

@@ -143,14 +143,14 @@ describe('a state that is set outside a turn', () => {
       return version;
     };
     const agent = await scriptedAgent({ clock, store: { ...store, commitStates } });
-    const memo = agent.agent.parts.states.api('memo');
-    await memo.set(0);
+    const memo = (value: number) => agent.agent.parts.states.put('memo', value);
+    memo(0);
     await clock.advance(2_000);
     isFailing = true;
-    await memo.set(1);
+    memo(1);
     await clock.advance(1_500);
     isFailing = false;
-    await memo.set(last);
+    memo(last);
     await agent.say('hello');
     expect(await agent.stateOf('memo')).toBe(last);
     expect(agent.logs.map(({ level }) => level)).toEqual(['warn']);
@@ -174,7 +174,7 @@ describe('a state that is set outside a turn', () => {
       },
     };
     const agent = await scriptedAgent({ store: slow, extensions: [counter] });
-    await agent.agent.parts.states.api('counter').set(7);
+    agent.agent.parts.states.put('counter', 7);
     await agent.say('one');
     expect(order.slice(0, 2)).toEqual(['states', 'turn']);
   });
@@ -184,7 +184,7 @@ describe('a state that is set outside a turn', () => {
     const { store, alone, failing } = failingStore();
     const agent = await scriptedAgent({ clock, store, extensions: [] });
     failing.code = 'E_STORE_ORDER';
-    await agent.agent.parts.states.api('counter').set(7);
+    agent.agent.parts.states.put('counter', 7);
     await clock.advance(20_000);
     failing.code = undefined;
     await clock.advance(1_000);
@@ -197,7 +197,7 @@ describe('a state that is set outside a turn', () => {
     const { store, alone, failing } = failingStore();
     const agent = await scriptedAgent({ clock, store, extensions: [] });
     failing.code = 'E_STORE_ORDER';
-    await agent.agent.parts.states.api('counter').set(7);
+    agent.agent.parts.states.put('counter', 7);
     const closed = agent.close(5_000);
     await clock.advance(100);
     failing.code = undefined;
@@ -217,7 +217,7 @@ describe('a state that is set outside a turn', () => {
     };
     const agent = await scriptedAgent({ clock, store: { ...store, commitStates }, extensions: [] });
     failing.code = 'E_DISK_FULL';
-    await agent.agent.parts.states.api('counter').set(7);
+    agent.agent.parts.states.put('counter', 7);
     const closed = agent.close(60_000);
     await clock.advance(60_000);
     await closed;
@@ -229,7 +229,7 @@ describe('a state that is set outside a turn', () => {
     const { store, alone, failing } = failingStore();
     const agent = await scriptedAgent({ clock, store, extensions: [] });
     failing.code = 'E_DISK_FULL';
-    await agent.agent.parts.states.api('memo').set(7);
+    agent.agent.parts.states.put('memo', 7);
     await clock.advance(5_000);
     await agent.say('hello');
     failing.code = undefined;
@@ -244,7 +244,7 @@ describe('a state that is set outside a turn', () => {
     const agent = await scriptedAgent({ store, extensions: [] });
     const { states, saveStates } = agent.agent.parts;
     await agent.close();
-    await states.api('counter').set(7);
+    states.put('counter', 7);
     expect(await saveStates.flush()).toBe(true);
     expect(alone).toEqual([]);
   });
@@ -297,7 +297,7 @@ describe('a state that is set outside a turn', () => {
     const commit: ConversationStore['commit'] = (...turn) =>
       isFull ? Promise.reject(new GoondanError('E_DISK_FULL', 'no room')) : store.commit(...turn);
     const agent = await scriptedAgent({ clock, store: { ...store, commit }, extensions: [counter] });
-    await agent.agent.parts.states.api('counter').set(7);
+    agent.agent.parts.states.put('counter', 7);
     await agent.say('one', { event: { id: 'one' } }).catch(() => undefined);
     isFull = false;
     await agent.say('one', { event: { id: 'one' } });

@@ -71,7 +71,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
       masked: start.masked ?? [],
       ownsProcess: true,
       logSink: (line) => log.send(line),
-      ...(draws && { drawScopeFor: (extension) => draws.scopeFor(extension) }),
+      ...(draws && { drawScopeFor: () => draws.newScope() }),
     },
   );
   const events = recordEvents(agent, journal, deps);
