@@ -3,6 +3,7 @@
  * With `--json` the error is one line of JSON, the last on standard error. A stack trace is printed only on request.
  */
 import { CommanderError } from 'commander';
+import type { BundleProblem } from '@goondan/runtime/bundle';
 import { endingOf, errorCatalogue, GoondanError, isCancellation, type TurnError } from '@goondan/types';
 import { errorLine } from './error-line.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
@@ -20,8 +21,13 @@ export function reportError(error: unknown, terminal: Terminal): ExitCode {
   return reportFailure({ code: 'E_UNEXPECTED', message, suggestion }, terminal);
 }
 
+interface Failure extends TurnError {
+  /** The errors of a bundle, when these are the reason. */
+  readonly problems?: readonly BundleProblem[];
+}
+
 /** Prints an error that ended a command and returns the exit code. */
-export function reportFailure(error: TurnError, terminal: Terminal): ExitCode {
+export function reportFailure(error: Failure, terminal: Terminal): ExitCode {
   printFailure(error, terminal);
   return exitCodeOf(error.code);
 }
@@ -35,12 +41,12 @@ export function reportTurnError(error: TurnError, terminal: Terminal): ExitCode 
   return endingOf({ finishReason: 'error', error }) === 'cancelled' ? exitCodes.interrupted : exitCodes.failure;
 }
 
-function printFailure(error: TurnError, terminal: Terminal): void {
-  const { code, message, extension, place } = error;
+function printFailure(error: Failure, terminal: Terminal): void {
+  const { code, message, extension, place, problems } = error;
   const suggestion = error.suggestion === undefined ? undefined : terminal.suggest(error.suggestion);
   const { red, dim } = terminal.errorColors;
   if (terminal.errorsAsJson) {
-    terminal.printError(`${JSON.stringify({ error: { code, message, suggestion, extension, place } })}\n`);
+    terminal.printError(`${JSON.stringify({ error: { code, message, suggestion, extension, place, problems } })}\n`);
     return;
   }
   const problem = harmlessLines(errorLine(error));

@@ -25,9 +25,18 @@ export async function openBundle(
   const shown = { ...bundle, warnings: bundle.warnings.filter(matters) };
   printProblems(shown, folder, { print: terminal.printError, colors: terminal.errorColors });
   if (bundle.valid) return bundle;
-  throw new GoondanError('E_BUNDLE_INVALID', `The bundle in "${bundle.folder}" has ${countProblems(bundle)}.`, {
-    suggestion: `Correct the errors listed above; ${outcome}.`,
-  });
+  throw new InvalidBundle(bundle, `Correct the errors listed above; ${outcome}.`);
+}
+
+/** The errors of a bundle, as one error. With `--json`, it is printed with the list of problems. */
+class InvalidBundle extends GoondanError {
+  readonly problems: readonly BundleProblem[];
+
+  constructor(bundle: Bundle, suggestion: string) {
+    const message = `The bundle in "${bundle.folder}" has ${countProblems(bundle)}.`;
+    super('E_BUNDLE_INVALID', message, { suggestion });
+    this.problems = bundle.errors;
+  }
 }
 
 /** Reads a bundle, even if it is invalid. **Errors** — `E_BUNDLE_MISSING`. */

@@ -98,6 +98,13 @@ describe('gdn reload', () => {
       expect(stderr).toMatch(/goondan\.yaml:\d+:\d+ \S+ .*polices/);
       expect(stderr).toEndWith('Correct the errors listed above; nothing has changed, and the swarm keeps running.\n');
       expect(await processes()).toEqual(before);
+      const inJson = await place.run('reload', '--bundle', 'swarm', '--json');
+      expect(inJson).toMatchObject({ exitCode: 4, stdout: '' });
+      const { error } = JSON.parse(inJson.stderr.trimEnd().split('\n').at(-1) ?? '');
+      expect(error).toMatchObject({
+        code: 'E_BUNDLE_INVALID',
+        problems: [{ file: 'goondan.yaml', line: expect.any(Number), message: expect.stringContaining('polices') }],
+      });
     },
     PATIENCE,
   );
@@ -135,12 +142,15 @@ test('gdn reload without a running swarm prints the command to type', async () =
   }
 });
 
+/** An extension whose module is `x.ts`. */
+const throwing = 'kind: Extension\nmetadata: { name: x }\nspec: { entry: ./x.ts }';
+
 describe('gdn run --watch', () => {
   beforeEach(enter);
   afterEach(leave, PATIENCE);
 
   test(
-    'L-01 prints the changed parts of the agent; L-05 an invalid edit changes nothing, and the reason is printed',
+    'L-01 prints the changed parts of the agent; L-05 an invalid edit changes nothing, and the reason is printed once',
     async () => {
       const folder = await writeBundle({ host: 'one', helper: 'two' });
       const served = place.start('run', 'swarm', '--trust', '--watch');
@@ -161,6 +171,13 @@ describe('gdn run --watch', () => {
       await writeBundle({ host: 'another', helper: 'two' }, { swarm: 'polices: {}' });
       await until(() => /Nothing was changed\. E_BUNDLE_INVALID[\s\S]*goondan\.yaml:\d+:\d+ .*polices/.test(said));
       expect(await processes()).toEqual(before);
+
+      await place.write('swarm', {
+        'goondan.yaml': sampleBundle({ agent: 'extensions: [Extension/x]', agents: ['helper'], more: throwing }),
+        'x.ts': 'throw new Error("not today");',
+      });
+      await until(() => /Nothing was changed\. E_RELOAD_FAILED.*not today/.test(said));
+      expect(said.split('not today')).toHaveLength(2);
 
       await writeBundle({ host: 'third', helper: 'two' });
       await until(() => said.split(reloaded).length === 3);

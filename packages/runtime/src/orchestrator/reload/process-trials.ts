@@ -52,10 +52,17 @@ export function processTrials({
 /** The prefix that distinguishes log lines of a trial from those of the running part. */
 const MARK = 'On trial: ';
 
-/** Sets the agent or connection of the line, whatever the line says. */
+/** The events with which a part says that it does not start. */
+const failedStarts: ReadonlySet<string | undefined> = new Set(['start.failed', 'connector.failed']);
+
+/**
+ * Sets the agent or connection of the line, whatever the line says. A failed start is not an error here, because the
+ * refusal of the reload reports it as one.
+ */
 function markLine(line: LogLine, whose: Pick<LogLine, 'agent' | 'connection'>): LogLine {
   const { agent: _agent, instance: _instance, connection: _connection, ...rest } = line;
-  return { ...rest, ...whose, message: `${MARK}${line.message}` };
+  const level = failedStarts.has(line.event) ? 'info' : line.level;
+  return { ...rest, ...whose, level, message: `${MARK}${line.message}` };
 }
 
 function markOutput(output: ChildOutput): ChildOutput {
