@@ -11,6 +11,11 @@ export interface ExaminationRequest {
   readonly allow: readonly string[];
   /** Names of the Tool resources that earlier changesets added. */
   readonly addedTools: readonly string[];
+  /**
+   * Paths of the files that earlier changesets created. Only such files and new ones may hold the code of a tool: an
+   * existing file may be used by code that no scan of imports shows.
+   */
+  readonly addedFiles: readonly string[];
 }
 
 export type Examination =
