@@ -67,8 +67,9 @@ test('a change records the draws of its extensions, and a dropped one leaves the
   write(1);
   const scopes: DrawScope[] = [];
   const drawScopeFor = () => {
-    scopes.push(draws.newScope());
-    return scopes.at(-1)!;
+    const scope = draws.newScope();
+    scopes.push(scope);
+    return scope;
   };
   const agent = await startAgent(plan(1), { store: memoryStore(), logSink: () => undefined, drawScopeFor });
   const first = [

@@ -11,10 +11,10 @@ function openState(initial: Record<string, JsonValue> = {}) {
 }
 
 /** Returns the state of an extension in place, as the extension sees it. */
-function apiOf(states: ExtensionStates, extension: string) {
+function apiOf(states: ExtensionStates, name: string) {
   return stateApi(
-    () => states.get(extension),
-    (value) => states.put(extension, states.check(extension, value)),
+    () => states.get(name),
+    (value) => states.put(name, states.check(name, value)),
   );
 }
 
