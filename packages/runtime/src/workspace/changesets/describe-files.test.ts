@@ -1,7 +1,4 @@
 import { expect, test } from 'bun:test';
-import { applyPatch } from 'diff';
-import fc from 'fast-check';
-import { samples } from '../../../../../test/samples.ts';
 import { describeFiles } from './describe-files.ts';
 
 test('a changed file is shown with three lines of context', () => {
@@ -30,22 +27,4 @@ test('a file whose old content is not known says so and shows all of the new con
   const [file] = describeFiles([{ path: 'a.md', change: 'changed', new: 'two\n' }]);
   expect(file?.diff).toContain('old content of a.md is not known');
   expect(file?.diff).toContain('+two');
-});
-
-test('a file with very many changed lines is shown as a whole', () => {
-  const lines = (word: string) => Array.from({ length: 3_000 }, (_, index) => `${word} ${index}\n`).join('');
-  const [file] = describeFiles([{ path: 'a.md', change: 'changed', old: lines('old'), new: lines('new') }]);
-  expect(file?.diff.split('\n').filter((line) => line.startsWith('-old'))).toHaveLength(3_000);
-  expect(applyPatch(lines('old'), file?.diff ?? '')).toBe(lines('new'));
-});
-
-test('the old content with the diff is the new content, whatever the texts are', () => {
-  const text = fc.array(fc.constantFrom('a', 'b', '', ' c', '-d', '+e', '\\ f', '\t')).map((lines) => lines.join('\n'));
-  fc.assert(
-    fc.property(text, text, (old, after) => {
-      const [file] = describeFiles([{ path: 'a.md', change: 'changed', old, new: after }]);
-      expect(applyPatch(old, file?.diff ?? '')).toBe(after);
-    }),
-    { numRuns: samples(300) },
-  );
 });

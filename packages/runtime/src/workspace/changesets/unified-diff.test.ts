@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { samples } from '../../../../../test/samples.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
 test('shows changed lines with three lines of context, and separate places as separate hunks', () => {
@@ -45,14 +46,16 @@ test.each([
   expect(unifiedDiff('f', before, after)).toBe(shown);
 });
 
-const text = fc.array(fc.constantFrom('a\n', 'b\n', 'c\n', '\n', ' \n', '\r\n', 'a')).map((lines) => lines.join(''));
+const text = fc
+  .array(fc.constantFrom('a\n', 'b\n', '\n', ' c\n', '-d\n', '+e\n', '\\ f\n', '\r\n', 'a'))
+  .map((lines) => lines.join(''));
 
 test('makes the new text from the old one, for any two texts', () => {
   fc.assert(
     fc.property(text, text, (before, after) => {
       expect(patch(before, unifiedDiff('f', before, after))).toBe(after);
     }),
-    { numRuns: 500 },
+    { numRuns: samples(500) },
   );
 });
 
