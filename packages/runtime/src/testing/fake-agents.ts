@@ -1,13 +1,16 @@
 /** Agents without processes, for tests of the orchestrator. The test decides how each one answers. */
 import { type AgentAddress, type AgentEvent, createAssistantMessage, type TurnResult } from '@goondan/types';
 import type { AgentStart } from '../config/agent-start.ts';
-import type { FromAgent } from '../ipc/from-agent.ts';
+import type { AgentDescription, FromAgent } from '../ipc/from-agent.ts';
 import type { CallOutcome, ToAgent } from '../ipc/to-agent.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Spawn } from '../ipc/spawn.ts';
 import { type FakeChild, fakeSpawn } from './fake-spawn.ts';
 
 type Child = FakeChild<ToAgent, FromAgent>;
+
+/** The description of an agent without parts. */
+export const noParts: AgentDescription = { extensions: [], layers: [], tools: [] };
 
 /** One turn of a fake agent. */
 export interface FakeTurn {
@@ -96,7 +99,7 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
           at = start.address;
           started.push({ at, child, start });
           if (agents.onStart !== undefined) return agents.onStart(child);
-          return void say({ type: 'ready', extensions: [], layers: [], tools: [] });
+          return void say({ type: 'ready', ...noParts });
         }
         case 'turn': {
           const stop = new AbortController();

@@ -69,11 +69,8 @@ export function isSameQuestion(record: ApprovalRecord, { at, during, frame }: As
   );
 }
 
-export function summaryOf(record: ApprovalRecord): ApprovalSummary {
-  const { id, agent, instanceKey, eventId, traceId, toolCallId, toolName, args, digest, reason } = record;
-  const { kind, askedAt, expiresAt } = record;
-  const call = { toolCallId, toolName, ...defined({ kind }), args, digest };
-  return { id, agent, instanceKey, eventId, traceId, ...call, reason, askedAt, expiresAt };
+export function summaryOf({ key: _key, answer: _answer, ...summary }: ApprovalRecord): ApprovalSummary {
+  return summary;
 }
 
 function wrong(problem: string): FrameError {

@@ -3,7 +3,7 @@ import { GoondanError, type JsonObject } from '@goondan/types';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { SwarmNotice } from '../../control/swarm.ts';
 import { systemClock } from '../../ports/clock.ts';
-import type { FakeAnswer } from '../../testing/fake-agents.ts';
+import { type FakeAnswer, noParts } from '../../testing/fake-agents.ts';
 import { fakeEvent, type FakeSwarm, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 import type { Connections } from '../connections/connections.ts';
 import { applyPlan } from './apply-plan.ts';
@@ -24,7 +24,7 @@ async function open(answer: FakeAnswer = async ({ event }) => event.input ?? '')
   const connections = {
     replace: (_plans, changed) => void replaced.push([...changed]),
   } as Pick<Connections, 'replace'> as Connections;
-  const trials: Trials = { agent: async () => undefined, connection: async () => undefined };
+  const trials: Trials = { agent: async () => noParts, connection: async () => undefined };
   const parts = { currentPlan: opened.currentPlan, swarm: opened.swarm, connections, trials, clock: systemClock };
   return { ...opened, parts, replaced, plan: opened.currentPlan.value.plan };
 }
@@ -335,6 +335,7 @@ describe('a reload', () => {
         tried.push(agentName);
         expect(opened.currentPlan.value).toBe(before);
         if (agentName === 'b') throw new GoondanError('E_EXT_INIT', 'Extension/x throws.');
+        return noParts;
       },
       connection: async () => undefined,
     };
@@ -377,7 +378,11 @@ describe('a reload', () => {
     const opened = await open();
     const before = opened.currentPlan.value;
     let end = (): unknown => undefined;
-    const trials: Trials = { ...opened.parts.trials, agent: async () => void end() };
+    const agent = async () => {
+      end();
+      return noParts;
+    };
+    const trials: Trials = { ...opened.parts.trials, agent };
     const reloader = swarmReloader({ ...opened.parts, trials }, async () => changing(opened, 'b'));
     end = () => void reloader.close();
     expect(await failure(reloader.reload())).toMatchObject({ code: 'E_SWARM_STOPPED' });

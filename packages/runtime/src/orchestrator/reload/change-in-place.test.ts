@@ -5,7 +5,7 @@ import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { systemClock } from '../../ports/clock.ts';
-import type { FakeAnswer } from '../../testing/fake-agents.ts';
+import { type FakeAnswer, noParts } from '../../testing/fake-agents.ts';
 import { fakeEvent, openFakeSwarm, removeFakeSwarm, type FakeSwarmOptions } from '../../testing/fake-swarm.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { MOST_CHANGES } from '../changes/change-round.ts';
@@ -31,8 +31,10 @@ async function open(answer: FakeAnswer = async ({ event }) => event.input ?? '',
   /** The agents that were tried, with the names of their tools. */
   const tried: string[] = [];
   const trials: Trials = {
-    agent: async ({ agentName, tools = [] }) =>
-      void tried.push([agentName, ...tools.map(({ name }) => name)].join(' ')),
+    agent: async ({ agentName, tools = [] }) => {
+      tried.push([agentName, ...tools.map(({ name }) => name)].join(' '));
+      return noParts;
+    },
     connection: async () => undefined,
   };
   const { plan } = currentPlan.value;

@@ -4,6 +4,7 @@ import { GoondanError } from '@goondan/types';
 import { samples } from '../../../../../test/samples.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { systemClock } from '../../ports/clock.ts';
+import { noParts } from '../../testing/fake-agents.ts';
 import { openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 import type { Connections } from '../connections/connections.ts';
 import { swarmReloader } from './reload-swarm.ts';
@@ -85,7 +86,7 @@ async function live(seed: number, seen: Record<'accepted' | 'refused' | 'swaps' 
   };
   let wanted: SwarmPlan = plan;
   const connections = { replace: () => undefined } as Pick<Connections, 'replace'> as Connections;
-  const trials = { agent: pause, connection: pause };
+  const trials = { agent: () => pause().then(() => noParts), connection: pause };
   const reloader = swarmReloader({ currentPlan, swarm, connections, trials, clock: systemClock }, async () => wanted);
 
   const work: Promise<unknown>[] = [];

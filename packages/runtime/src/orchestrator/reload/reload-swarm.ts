@@ -1,13 +1,15 @@
 /**
- * Reads the plan again, tries its changes, and puts the plan in force; one reload at a time. A failed reload changes
- * nothing. The failure is reported to the log and to watchers, as an event with a code and a reason.
+ * Reads the plan again, tries its changes, and puts the plan in force. Reloads and commits of changesets share this road,
+ * one at a time: read, try, put the files in place, apply, done or put back. A failed change changes nothing. The failure
+ * is reported to the log and to watchers, as an event with a code and a reason.
  */
 import { GoondanError } from '@goondan/types';
 import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';
 import { describeChanges } from '../../config/plan-reconcile.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { ChangeReport, ReloadResult } from '../../control/reload-result.ts';
-import { toFrameError } from '../../ipc/check/frame-error.ts';
+import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
+import type { AgentDescription } from '../../ipc/from-agent.ts';
 import { copyJsonObject } from '../../json/copy-json.ts';
 import { unlessAborted } from '../../ports/unless-aborted.ts';
 import { describeProblem } from '../supervision/describe-problem.ts';
@@ -20,27 +22,71 @@ export interface ReloaderDeps extends ReloadDeps {
   readonly clock: Clock;
 }
 
+/** A change of the running swarm. */
+export interface SwarmChange {
+  /** The checked plan to put in force. */
+  readonly wanted: SwarmPlan;
+  /** The same plan with the paths of a copy of the bundle, for the trials; `wanted` when absent. */
+  readonly onTrial?: SwarmPlan;
+  /** Returns true for an agent whose trial loads all of its parts, even if the agent has a process. */
+  readonly isTriedWhole?: (agentName: string) => boolean;
+  /**
+   * Replaces the files of the bundle after the trials, and awaits `apply`. If `apply` rejects, puts the files back and rejects.
+   * `tried` has the descriptions of the parts on trial, by the name of the agent. Once `apply` was called, the change is
+   * finished, even if the swarm stops.
+   */
+  readonly withFiles?: (
+    tried: ReadonlyMap<string, AgentDescription>,
+    apply: () => Promise<ReloadResult>,
+  ) => Promise<ReloadResult>;
+}
+
+/** The only road to another plan. It is open to one reload or commit at a time. */
+export interface ChangeRoad {
+  /** Aborts when the swarm ends, or when nobody waits for the change any more. */
+  readonly signal: AbortSignal;
+  /** Tries a change and puts it in force. **Errors** — those of `tryChanges`, `withFiles` and `applyPlan`; nothing has changed then. */
+  make(change: SwarmChange): Promise<ReloadResult>;
+  /** Adds a refusal to the reports, and returns its message. */
+  refused(problem: FrameError): string;
+}
+
+export type SwarmReloader = ReturnType<typeof swarmReloader>;
+
 /**
  * Makes the reloader. `read` reads the current plan. If it throws, the reload fails with that error and changes nothing.
  */
 export function swarmReloader(deps: ReloaderDeps, read: (() => Promise<SwarmPlan>) | undefined) {
   const over = new AbortController();
   const reports: ChangeReport[] = [];
-  const remember = (report: ChangeReport) => void (reports.unshift(report) > MOST_REPORTS && reports.pop());
+  const remember = (report: Omit<ChangeReport, 'at'>) => {
+    const at = deps.clock.now().toISOString();
+    if (reports.unshift({ at, ...report }) > MOST_REPORTS) reports.pop();
+  };
+  const refused = (error: FrameError) => {
+    const message = `Nothing was changed. ${describeProblem(error)}`;
+    remember({ message, error });
+    return message;
+  };
   let last: Promise<unknown> = Promise.resolve();
+  /** Runs `work` when all earlier work is over. `withdrawn` aborts when its caller no longer waits. */
+  const onRoad = <Value>(work: (road: ChangeRoad) => Promise<Value>, withdrawn?: AbortSignal): Promise<Value> => {
+    const signal = withdrawn === undefined ? over.signal : AbortSignal.any([over.signal, withdrawn]);
+    const make = (change: SwarmChange) => makeChange({ ...deps, remember }, change, signal);
+    const done = last.then(() => work({ signal, make, refused }));
+    last = done.catch(() => undefined);
+    return done;
+  };
   return {
     /** The latest changes and refusals, newest first. A reload that changed nothing is not listed. */
     reports: reports as readonly ChangeReport[],
+    onRoad,
     /**
      * Reloads the plan. **Errors** — `E_RELOAD_SOURCE` when the swarm was started without a way to read its plan again,
      * `E_RELOAD_SWARM` when the plan has another swarm name now, `E_SWARM_PLAN`, `E_RELOAD_FAILED` when a changed part
      * does not start or a process cannot take the change, and those of `read`. After an error nothing has changed, and the log has the reason (L-05, D-07).
      */
-    reload(): Promise<ReloadResult> {
-      const reload = last.then(() => reloadOnce({ ...deps, remember }, read, over.signal));
-      last = reload.catch(() => undefined);
-      return reload;
-    },
+    reload: (): Promise<ReloadResult> => onRoad((road) => reloadOnce(deps, read, road)),
     /** Aborts a running reload when the swarm ends. Resolves when no trial process is left. */
     async close(): Promise<void> {
       over.abort(new GoondanError('E_SWARM_STOPPED', 'The swarm was stopped before the reload was done.'));
@@ -53,38 +99,45 @@ export function swarmReloader(deps: ReloaderDeps, read: (() => Promise<SwarmPlan
 const MOST_REPORTS = 10;
 
 async function reloadOnce(
-  deps: ReloaderDeps & { readonly remember: (report: ChangeReport) => void },
+  deps: ReloaderDeps,
   read: Parameters<typeof swarmReloader>[1],
-  signal: AbortSignal,
+  { signal, make, refused }: ChangeRoad,
 ): Promise<ReloadResult> {
-  const { swarm, currentPlan, trials, clock, remember } = deps;
   try {
     // Rejects when the signal aborts first: reading may take any time, and the end of the swarm does not wait for it.
-    const wanted = await unlessAborted(readWanted(deps, read), signal);
-    const next = currentPlan.preview(wanted);
-    const changes = comparePlans(currentPlan.value, next);
-    await tryChanges({ ...changes, agents: inProcesses(changes, swarm) }, next, trials, signal, (identity) =>
-      swarm.report('debug', 'swarm.reload_progress', `Tries ${identity} …`),
-    );
-    signal.throwIfAborted();
-    const result = await applyPlan(deps, wanted, signal);
-    const message = describeChanges(result);
-    swarm.report('info', 'swarm.reloaded', message, undefined, copyJsonObject(result, { omitUndefined: true }));
-    if (hasChanges(result)) remember({ at: clock.now().toISOString(), message, agents: result.agents });
-    return result;
+    return await make({ wanted: await unlessAborted(readWanted(deps, read), signal) });
   } catch (thrown) {
     const error: unknown = signal.aborted ? signal.reason : thrown;
     const problem = toFrameError(error, 'E_UNEXPECTED');
     const { code, message: reason, place } = problem;
-    const message = `Nothing was changed. ${describeProblem(problem)}`;
-    remember({ at: clock.now().toISOString(), message, error: problem });
-    swarm.report('error', 'swarm.reload_refused', message, undefined, {
+    deps.swarm.report('error', 'swarm.reload_refused', refused(problem), undefined, {
       code,
       reason,
       ...(place === undefined ? {} : { place: { ...place } }),
     });
     throw error;
   }
+}
+
+/** Tries a change, replaces its files if it has any, and applies it. After an error nothing has changed. */
+async function makeChange(
+  deps: ReloaderDeps & { readonly remember: (report: Omit<ChangeReport, 'at'>) => void },
+  { wanted, onTrial = wanted, isTriedWhole = () => false, withFiles }: SwarmChange,
+  signal: AbortSignal,
+): Promise<ReloadResult> {
+  const { swarm, currentPlan, trials, remember } = deps;
+  const changes = comparePlans(currentPlan.value, currentPlan.preview(wanted));
+  const agents = new Map([...inProcesses(changes, swarm)].filter(([agentName]) => !isTriedWhole(agentName)));
+  const tried = await tryChanges({ ...changes, agents }, currentPlan.preview(onTrial), trials, signal, (identity) =>
+    swarm.report('debug', 'swarm.reload_progress', `Tries ${identity} …`),
+  );
+  signal.throwIfAborted();
+  // No signal ends the application of replaced files, so that files and plan stay together.
+  const result = await (withFiles?.(tried, () => applyPlan(deps, wanted)) ?? applyPlan(deps, wanted, signal));
+  const message = describeChanges(result);
+  swarm.report('info', 'swarm.reloaded', message, undefined, copyJsonObject(result, { omitUndefined: true }));
+  if (hasChanges(result)) remember({ message, agents: result.agents });
+  return result;
 }
 
 /** Returns the changes of the agents that have a process now. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import type { AgentReconcile } from '../../config/reconcile-agent.ts';
 import type { ConnectionPlan, SwarmPlan } from '../../config/swarm-plan.ts';
+import { noParts } from '../../testing/fake-agents.ts';
 import { CurrentPlan } from '../plan/current-plan.ts';
 import type { PlanChanges } from './apply-plan.ts';
 import { type Trials, tryChanges } from './try-changes.ts';
@@ -33,7 +34,7 @@ const run = (
   tryChanges(
     { changed: identities.slice(0, 1), added: identities.slice(1), agents },
     new CurrentPlan(plan).value,
-    { agent: async () => undefined, connection: async () => undefined, ...trials },
+    { agent: async () => noParts, connection: async () => undefined, ...trials },
     signal,
   ).then(
     () => 'ready',
@@ -48,6 +49,7 @@ describe('the changes of a reload', () => {
         // The trial gets the agent in the same form as a process.
         expect(policy).toHaveProperty('crashesBeforeDeadLetter');
         tried.push(agentName);
+        return noParts;
       },
       connection: async (each) => void tried.push(each.connection),
     };
@@ -63,6 +65,7 @@ describe('the changes of a reload', () => {
         tried += 1;
         await Bun.sleep(1);
         running -= 1;
+        return noParts;
       },
     };
     const names = Array.from({ length: 5 }, (_, index) => `Agent/a${index}`);
@@ -76,6 +79,7 @@ describe('the changes of a reload', () => {
       agent: async ({ agentName }) => {
         tried.push(agentName);
         if (agentName === 'a2') throw new Error('not with long-secret-value');
+        return noParts;
       },
     };
     const names = Array.from({ length: 9 }, (_, index) => `Agent/a${index}`);
@@ -105,6 +109,7 @@ describe('the changes of a reload', () => {
       agent: async ({ agentName }: { agentName: string }) => {
         tried.push(agentName);
         over.abort();
+        return noParts;
       },
     };
     expect(await run(planOf(2), ['Agent/a0', 'Agent/a1'], trials, over.signal)).toBe('ready');
@@ -144,6 +149,7 @@ describe('the changes of a reload', () => {
           ...extensions.map(({ resource }) => resource.metadata.name),
           ...tools.map(({ name }) => name),
         ];
+        return noParts;
       },
     };
     const agents = new Map([

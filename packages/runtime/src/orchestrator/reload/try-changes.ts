@@ -10,6 +10,7 @@
  */
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import { type AgentReconcile, identityOf } from '../../config/reconcile-agent.ts';
+import type { AgentDescription } from '../../ipc/from-agent.ts';
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
 import type { Plan } from '../plan/current-plan.ts';
 import { namesOf, type PlanChanges } from './apply-plan.ts';
@@ -20,12 +21,13 @@ import { failReload } from './fail-reload.ts';
  * either case no process is left.
  */
 export interface Trials {
-  agent(agent: DeclaredAgent, plan: Plan, signal: AbortSignal): Promise<unknown>;
+  agent(agent: DeclaredAgent, plan: Plan, signal: AbortSignal): Promise<AgentDescription>;
   connection(connection: ConnectionPlan, plan: Plan, signal: AbortSignal): Promise<unknown>;
 }
 
 /**
  * Runs the trials. `agents`: the changes of the agents that have a process. `onTrial` is called with the identity of each part before its trial.
+ * Resolves with the descriptions of the tried parts, by the name of the agent.
  *
  * **Errors** — `E_RELOAD_FAILED`, naming the part and the reason, unless `signal` ended the trials.
  */
@@ -35,16 +37,18 @@ export async function tryChanges(
   trials: Trials,
   signal: AbortSignal,
   onTrial: (identity: string) => void = () => undefined,
-): Promise<void> {
+): Promise<ReadonlyMap<string, AgentDescription>> {
+  const described = new Map<string, AgentDescription>();
   for (const { identity, start } of partsToTry(changes, plan, trials)) {
-    if (signal.aborted) return;
+    if (signal.aborted) break;
     onTrial(identity);
     try {
-      await start(signal);
+      await start(signal, described);
     } catch (error) {
       throw failReload(`${identity} does not start with the changed bundle.`, error, plan.secrets.mask);
     }
   }
+  return described;
 }
 
 function partsToTry(
@@ -60,7 +64,10 @@ function partsToTry(
   return [
     ...agents.map((agent) => ({
       identity: `Agent/${agent.agentName}`,
-      start: (signal: AbortSignal) => trials.agent(partsOnTrial(agent, inDetail.get(agent.agentName)), plan, signal),
+      start: async (signal: AbortSignal, described: Map<string, AgentDescription>) => {
+        const tried = partsOnTrial(agent, inDetail.get(agent.agentName));
+        described.set(agent.agentName, await trials.agent(tried, plan, signal));
+      },
     })),
     ...connections.map((each) => ({
       identity: `Connection/${each.connection}`,
