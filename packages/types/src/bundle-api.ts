@@ -1,20 +1,23 @@
-/** Lets a tool propose changes of the bundle that its swarm runs from. The tool `bundle` of @goondan/base uses it. */
+/**
+ * Lets a tool propose changes of the bundle that its swarm runs from. The tool `bundle` of @goondan/base uses it. The
+ * answers are type aliases, so that a tool can return them as JSON.
+ */
 
 /** An opened changeset. Its edits are kept beside the bundle until `commit` puts all of them into the bundle, or none. */
-export interface OpenedChangeset {
+export type OpenedChangeset = {
   readonly changesetId: string;
   /** The time after which an uncommitted changeset is deleted, as an ISO string. */
   readonly expiresAt: string;
   /** The files that may be read and, as far as the policy of the swarm allows, written. Relative to the bundle's folder. */
-  readonly files: readonly string[];
-}
+  readonly files: string[];
+};
 
 /** The files of a committed changeset, relative to the bundle's folder and sorted. */
-export interface ChangesetSummary {
-  readonly filesChanged: readonly string[];
-  readonly filesAdded: readonly string[];
-  readonly filesDeleted: readonly string[];
-}
+export type ChangesetSummary = {
+  readonly filesChanged: string[];
+  readonly filesAdded: string[];
+  readonly filesDeleted: string[];
+};
 
 /**
  * The outcome of a commit. `ok`: the files are replaced, and the change is in force. `rejected`: the change is not
@@ -37,7 +40,7 @@ export type ChangesetCommitResult =
       readonly reason: 'policy_violation' | 'conflict' | 'invalid_files';
       readonly message: string;
       /** Each reason as one sentence, with the file it is about. */
-      readonly violations?: readonly string[];
+      readonly violations?: string[];
     }
   | {
       readonly status: 'error';

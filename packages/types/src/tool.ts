@@ -1,5 +1,6 @@
 /** Tools: their descriptions for the model, their calls and results, and the context of a tool handler. */
 import type { AgentsApi } from './agents-api.ts';
+import type { BundleApi } from './bundle-api.ts';
 import type { JsonObject, JsonSchema, JsonValue } from './json.ts';
 import type { Message } from './message.ts';
 import type { ExecutionContext } from './turn.ts';
@@ -82,6 +83,8 @@ export interface ToolContext extends ExecutionContext {
   /** Aborts when the turn is cancelled or the call exceeds its deadline. Pass it to everything that you await. */
   readonly signal: AbortSignal;
   readonly agents: AgentsApi;
+  /** Changes the bundle of the swarm, within `Swarm.spec.policy.changes`. */
+  readonly bundle: BundleApi;
   /**
    * The trace context of this call, in W3C format. Send it as the header `traceparent` to a service you trust, so that
    * the service's spans become children of this call. The runtime always sets this field.

@@ -10,6 +10,8 @@ import type { DeclaredAgent } from './declared-agent.ts';
 export interface AgentStart {
   readonly address: AgentAddress;
   readonly agent: DeclaredAgent;
+  /** The name of the swarm; absent for an agent that runs alone. */
+  readonly swarmName?: string;
   /** The agents that this agent may call. */
   readonly agents: readonly AgentCard[];
   /** The connections whose events can reach this agent; none when absent. */

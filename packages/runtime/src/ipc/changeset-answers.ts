@@ -4,7 +4,7 @@ import type { ChangesetCommitResult, OpenedChangeset } from '@goondan/types';
 export interface ChangesetAnswers {
   readonly open: OpenedChangeset;
   readonly read: { readonly content: string | null };
-  readonly write: Record<never, never>;
+  readonly write: Readonly<Record<string, never>>;
   /** The outcome is there at once if the changeset is rejected, or was committed before. */
   readonly review: { readonly review: ChangesetReview } | { readonly outcome: ChangesetCommitResult };
   readonly commit: { readonly outcome: ChangesetCommitResult };

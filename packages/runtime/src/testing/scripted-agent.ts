@@ -16,6 +16,7 @@ import {
 import type { AgentPlan } from '../agent/start/agent-plan.ts';
 import type { Engine } from '../agent/seams/engine.ts';
 import type { Approver } from '../agent/seams/approver.ts';
+import type { Changesets } from '../agent/seams/changesets.ts';
 import type { ConversationStore } from '../agent/conversation/conversation-store.ts';
 import { memoryStore } from '../agent/conversation/memory-store.ts';
 import type { ExtensionDeclaration } from '../agent/extension/load-extension.ts';
@@ -43,6 +44,8 @@ export interface ScriptedAgentOptions extends Partial<AgentPlan> {
   readonly connections?: readonly ConnectionCard[];
   /** The approver for tool calls; none when absent. See `fakeApprover`. */
   readonly approver?: Approver;
+  /** Answers `ctx.bundle` of tools; none when absent. See `fakeChangesets`. */
+  readonly changesets?: Changesets;
   readonly clock?: Clock;
 }
 
@@ -92,6 +95,9 @@ const runtimeEvents: readonly SpanEventName[] = [
   'tool.failed',
   'approval.asked',
   'approval.decided',
+  'changeset.commit',
+  'changeset.rejected',
+  'changeset.error',
 ];
 
 // Loaded once, because a test may start thousands of agents.
@@ -119,6 +125,7 @@ export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise
     engine,
     connections = [],
     approver,
+    changesets,
     clock = systemClock,
     ...plan
   } = options;
@@ -143,6 +150,7 @@ export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise
       logSink: (line) => logs.push(line),
       ...(engine === undefined ? {} : { engine }),
       ...(approver === undefined ? {} : { approver }),
+      ...(changesets === undefined ? {} : { changesets }),
     },
   );
   for (const name of runtimeEvents) {

@@ -22,6 +22,7 @@ import { describeAgent } from './describe-agent.ts';
 import { InstanceChanges } from './instance-changes.ts';
 import { InstanceJournal } from './instance-journal.ts';
 import { IpcApprover } from './ipc-approver.ts';
+import { IpcChangesets } from './ipc-changesets.ts';
 import { IpcEngine } from './ipc-engine.ts';
 import { UndeliveredReplies } from './undelivered-replies.ts';
 import type { AgentChannel, ProcessHost } from './process-host.ts';
@@ -52,6 +53,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
   const engine = new IpcEngine(channel, start.agents, host.clock);
   let { connections = [] } = start;
   const approver = new IpcApprover(channel);
+  const changesets = new IpcChangesets(channel, start.swarmName ?? '');
   const replies = new UndeliveredReplies(
     journal,
     channel,
@@ -67,6 +69,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
       engine,
       connections: () => connections,
       approver,
+      changesets,
       clock: host.clock,
       masked: start.masked ?? [],
       ownsProcess: true,
@@ -107,7 +110,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
     isLeft = true;
     traces?.leave();
     // Requests that are open now never settle, because their answers are dropped.
-    for (const pending of [approver.questions, engine.calls, engine.lists]) pending.forgetAll();
+    for (const pending of [approver.questions, changesets.requests, engine.calls, engine.lists]) pending.forgetAll();
   }
 
   function hear(message: InstanceMessage): void {
@@ -125,6 +128,8 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
         return turns.hold(message.eventId, message.isHeld);
       case 'approval.ended':
         return reportLate(approver.questions.answer(message.callId, message.outcome), message.callId);
+      case 'changeset.ended':
+        return reportLate(changesets.requests.answer(message.callId, message.outcome), message.callId);
       case 'agents.changed':
         connections = message.connections;
         return engine.agentsChanged(message.agents);

@@ -12,6 +12,7 @@ import type { AgentPlan } from './agent-plan.ts';
 import { codeFolders } from '../../config/code-folders.ts';
 import { type Engine, noEngine } from '../seams/engine.ts';
 import { type Approver, noApprover } from '../seams/approver.ts';
+import { type Changesets, noChangesets } from '../seams/changesets.ts';
 import { checkAgentEvent } from './check-agent-event.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { EventBus } from '../extension/event-bus.ts';
@@ -49,6 +50,8 @@ export interface AgentDeps {
   readonly connections?: () => readonly ConnectionCard[];
   /** The approver that receives approval requests of layers. */
   readonly approver?: Approver;
+  /** Answers `ctx.bundle` of tools; without it, tools cannot change the bundle. */
+  readonly changesets?: Changesets;
   readonly clock?: Clock;
   /** Receives complete log lines, with secrets already masked. Must not throw. */
   readonly logSink?: (line: LogLine) => void;
@@ -233,6 +236,7 @@ async function assemble(plan: AgentPlan, deps: AgentDeps, clock: Clock, currentE
     engine: deps.engine ?? noEngine,
     connections: deps.connections ?? (() => []),
     approver: deps.approver ?? noApprover,
+    changesets: deps.changesets ?? noChangesets,
     activity: new Activity(),
     clock,
     mask,

@@ -1,18 +1,13 @@
-/**
- * `ctx.approval.ask`: the only way to ask a person for approval. The answer is recorded as an effect: after a crash the
- * same request is made again until it has an answer, and never after that.
- */
+/** `ctx.approval.ask`: asks a person for the approval of the tool call of a layer. */
 import { type ApprovalOutcome, type ApprovalRequest, GoondanError, type JsonValue } from '@goondan/types';
-import { defined } from '../../json/defined.ts';
-import { digestJson } from '../../json/digest-json.ts';
-import { previewCall } from './preview-call.ts';
-import type { RunningToolCall } from './running-tool-call.ts';
-import { checkToolCall } from './check-tool-call.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
-import type { ApprovalQuestion } from '../seams/approver.ts';
+import { askPerson } from './ask-person.ts';
+import { checkToolCall } from './check-tool-call.ts';
+import type { RunningToolCall } from './running-tool-call.ts';
 
 const LONGEST_REASON = 1_000;
-const DAY_MS = 86_400_000;
+/** The time after which a question expires if the request sets no other. */
+export const DAY_MS = 86_400_000;
 const LONGEST_WAIT_MS = 30 * DAY_MS;
 
 export async function askForApproval(
@@ -27,51 +22,19 @@ export async function askForApproval(
   const { reason, expiresInMs } = checkRequest(request);
   // A call that cannot run must not be shown to a person.
   const { input } = await checkToolCall(turn.agent.tools, call);
-  const digest = digestJson(input);
-  const recorded = recordedAnswer(turn, key, digest);
-  if (recorded !== undefined) {
-    settle(digest, recorded.decision);
-    return recorded;
-  }
-  const { toolCallId, toolName } = call;
-  const question = { key, turnId: turn.turnId, toolCallId, toolName, args: input, reason, expiresInMs };
-  const { id, ...outcome } = await wait(turn, call, question);
-  turn.effects.record(key, 'approval', { ok: true, value: { digest, ...outcome } });
-  // The answer must be durable in the log before the approver may delete the answer.
-  await turn.log.flush();
-  turn.agent.approver.taken(id);
+  const { activity, approver } = turn.agent;
+  const { id, digest, outcome } = await askPerson(turn, call, {
+    key,
+    args: input,
+    reason,
+    expiresInMs,
+    signal: AbortSignal.any([turn.signal, call.approvals.signal]),
+    resting: (wait) => activity.question(wait),
+  });
+  // The answer is durable in the log, so the approver may delete it.
+  if (id !== undefined) approver.taken(id);
   settle(digest, outcome.decision);
   return outcome;
-}
-
-async function wait(turn: RunningTurn, call: RunningToolCall, question: ApprovalQuestion) {
-  const { agent, clock } = turn;
-  const signal = AbortSignal.any([turn.signal, call.approvals.signal]);
-  turn.effects.intend(question.key, 'approval');
-  // The call itself must be on disk first: after a crash, the model must not be called again and make a different call.
-  await turn.log.flush();
-  agent.bus.tell('approval.asked', () => ({ ...previewCall(turn, call), reason: question.reason }));
-  clock.pause();
-  try {
-    const { key, toolName: tool, args, reason } = question;
-    const { id, decision, by, note } = await turn.effects.perform(
-      { key, kind: 'approval', asked: () => ({ tool, args, reason }) },
-      () => agent.activity.question(() => agent.approver.ask(question, signal)),
-    );
-    agent.bus.tell('approval.decided', () => ({ ...previewCall(turn, call), ...defined({ decision, by }) }));
-    return defined({ id, decision, by, note });
-  } finally {
-    clock.resume();
-  }
-}
-
-/** Returns the answer given before a crash, if it was about the same arguments. */
-function recordedAnswer({ effects }: RunningTurn, key: string, digest: string): ApprovalOutcome | undefined {
-  const recorded = effects.recorded(key);
-  if (recorded === undefined) return undefined;
-  // Safe: only this file writes these records.
-  const { digest: about, ...outcome } = recorded as unknown as ApprovalOutcome & { readonly digest: string };
-  return about === digest ? outcome : undefined;
 }
 
 function checkRequest(request: unknown): Required<ApprovalRequest> {

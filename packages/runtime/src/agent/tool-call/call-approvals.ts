@@ -8,12 +8,15 @@ import { digestJson } from '../../json/digest-json.ts';
 export class CallApprovals {
   /** `decision` is absent until the answer arrives, and stays absent if the request could not be made. */
   readonly #bindings: Partial<{ readonly digest: string } & Pick<ApprovalOutcome, 'decision'>>[] = [];
-  readonly #over = new AbortController();
+  #over: AbortController | undefined;
+  #isClosed = false;
 
   constructor(private readonly toolName: string) {}
 
   /** Aborts when the call ends, which withdraws a request that is still open. */
   get signal(): AbortSignal {
+    this.#over ??= new AbortController();
+    if (this.#isClosed) this.close();
     return this.#over.signal;
   }
 
@@ -40,8 +43,8 @@ export class CallApprovals {
   }
 
   close(): void {
-    if (this.#bindings.length === 0) return;
-    this.#over.abort(this.#error('E_APPROVAL_DENIED', 'was over before anybody answered'));
+    this.#isClosed = true;
+    this.#over?.abort(this.#error('E_APPROVAL_DENIED', 'was over before anybody answered'));
   }
 
   #refusal({ decision }: Partial<ApprovalOutcome>): GoondanError {

@@ -14,6 +14,7 @@ import {
 import { copyJson, copyJsonObject } from '../../json/copy-json.ts';
 import { type Asker, agentsApi } from '../agents-api/agents-api.ts';
 import { maskToolResult } from '../secrets/mask-result.ts';
+import { bundleApi } from './bundle-api.ts';
 import { errorResult, logFailedCall } from './error-result.ts';
 import type { RunningToolCall } from './running-tool-call.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
@@ -84,12 +85,13 @@ async function callHandler(
 
 function toolContext(
   turn: RunningTurn,
-  { toolCallId, message, key: scope, spanIds }: RunningToolCall,
+  call: RunningToolCall,
   tool: RegisteredTool,
   signal: AbortSignal,
   deadline: OwnTimeTimer,
 ): ToolContext {
   const { agent, turnId, event } = turn;
+  const { toolCallId, message, key: scope, spanIds } = call;
   return Object.freeze({
     ...agent.address,
     turnId,
@@ -102,6 +104,9 @@ function toolContext(
     signal,
     agents: agentsOf(turn, { scope, spanIds, isPatient: tool.isPatient }, tool.idempotent, deadline),
     ...(message === undefined ? {} : { message }),
+    get bundle() {
+      return bundleApi(turn, { call, mayRepeat: tool.idempotent, signal, deadline });
+    },
     get traceparent() {
       return spanIds.traceparent(event.isSampled);
     },

@@ -7,6 +7,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Activity } from './activity.ts';
 import type { Engine } from '../seams/engine.ts';
 import type { Approver } from '../seams/approver.ts';
+import type { Changesets } from '../seams/changesets.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import type { LlmView } from '../conversation/llm-view.ts';
 import type { EventBus } from '../extension/event-bus.ts';
@@ -57,6 +58,7 @@ export interface AgentParts {
   /** Lists the connections whose events can reach this agent. */
   readonly connections: () => readonly ConnectionCard[];
   readonly approver: Approver;
+  readonly changesets: Changesets;
   readonly activity: Activity;
   readonly clock: Clock;
   readonly mask: SecretMask;

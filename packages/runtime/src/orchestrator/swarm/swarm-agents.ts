@@ -294,6 +294,7 @@ export class SwarmAgents {
     const start: AgentStart = {
       address,
       agent: this.#asRun(address, agent),
+      swarmName: plan.name,
       agents: cardsFor(plan, agent),
       connections: connections.get(agentName) ?? [],
       store,

@@ -1,0 +1,81 @@
+/**
+ * The only way to ask a person, for the approval of a tool call and of a changeset. The answer is recorded as an effect:
+ * after a crash the same question is asked again until it has an answer, and never after that.
+ */
+import type { ApprovalOutcome, JsonObject } from '@goondan/types';
+import { defined } from '../../json/defined.ts';
+import { digestJson } from '../../json/digest-json.ts';
+import type { RunningTurn } from '../turn-state/running-turn.ts';
+import type { ApprovalQuestion } from '../seams/approver.ts';
+import { previewCall } from './preview-call.ts';
+import type { RunningToolCall } from './running-tool-call.ts';
+
+export interface PersonQuestion extends Pick<ApprovalQuestion, 'key' | 'reason' | 'expiresInMs' | 'kind'> {
+  /** The subject of the approval. The answer is valid for exactly these arguments. */
+  readonly args: JsonObject;
+  /** Aborts when the answer is no longer needed. */
+  readonly signal: AbortSignal;
+  /** Runs a wait during which the process may leave the turn. */
+  readonly resting: <Value>(wait: () => Promise<Value>) => Promise<Value>;
+}
+
+/** The answer of a person. Pass `id`, if there is one, to `approver.taken` when the answer is no longer needed. */
+export interface PersonAnswer {
+  readonly id?: string;
+  /** The digest of the approved or denied arguments. */
+  readonly digest: string;
+  readonly outcome: ApprovalOutcome;
+}
+
+/** Asks the question, or returns its recorded answer. The answer is durable in the turn's log when this returns. */
+export async function askPerson(
+  turn: RunningTurn,
+  call: RunningToolCall,
+  question: PersonQuestion,
+): Promise<PersonAnswer> {
+  const { key, args } = question;
+  const digest = digestJson(args);
+  const recorded = recordedAnswer(turn, key, digest);
+  if (recorded !== undefined) return recorded;
+  const answer = await wait(turn, call, question);
+  turn.effects.record(key, 'approval', { ok: true, value: { digest, ...answer } });
+  await turn.log.flush();
+  return answerOf(digest, answer);
+}
+
+async function wait(turn: RunningTurn, call: RunningToolCall, { signal, resting, ...question }: PersonQuestion) {
+  const { agent, clock, turnId } = turn;
+  const { toolCallId, toolName } = call;
+  const { key, args, reason } = question;
+  turn.effects.intend(key, 'approval');
+  // The call itself must be on disk first: after a crash, the model must not be called again and make a different call.
+  await turn.log.flush();
+  agent.bus.tell('approval.asked', () => ({ ...previewCall(turn, call), reason }));
+  clock.pause();
+  try {
+    const { id, decision, by, note } = await turn.effects.perform(
+      { key, kind: 'approval', asked: () => ({ tool: toolName, args, reason }) },
+      () => resting(() => agent.approver.ask({ ...question, turnId, toolCallId, toolName }, signal)),
+    );
+    agent.bus.tell('approval.decided', () => ({ ...previewCall(turn, call), ...defined({ decision, by }) }));
+    return defined({ id, decision, by, note });
+  } finally {
+    clock.resume();
+  }
+}
+
+/** Returns the answer given before a crash, if it was about the same arguments. */
+function recordedAnswer({ effects }: RunningTurn, key: string, digest: string): PersonAnswer | undefined {
+  const recorded = effects.recorded(key);
+  if (recorded === undefined) return undefined;
+  // Safe: only this file writes these records.
+  const { digest: about, ...answer } = recorded as unknown as RecordedAnswer;
+  return about === digest ? answerOf(digest, answer) : undefined;
+}
+
+/** The `id` is absent in records of earlier versions. */
+type RecordedAnswer = ApprovalOutcome & { readonly digest: string; readonly id?: string };
+
+function answerOf(digest: string, { id, ...outcome }: Omit<RecordedAnswer, 'digest'>): PersonAnswer {
+  return { ...defined({ id }), digest, outcome };
+}
