@@ -113,11 +113,12 @@ export interface Changesets {
    */
   undo(id: string, by: string | undefined, whileUndone: () => Promise<void>): Promise<ChangesetRecord>;
   /**
-   * Finishes interrupted commits and undos. Takes no lock if there is nothing to finish. **Errors** —
-   * `E_CHANGESET_BUSY` if another process keeps the lock. If files cannot be read or written, nothing is lost, and the
-   * next call tries again.
+   * Finishes interrupted commits and undos. Takes no lock if there is nothing to finish. `waitMs`: the time to wait for
+   * the lock; 10 seconds when absent. A swarm that reloads must not wait, because `gdn changes undo` holds the lock until
+   * the reload is over. **Errors** — `E_CHANGESET_BUSY` if another process keeps the lock. If files cannot be read or
+   * written, nothing is lost, and the next call tries again.
    */
-  recover(): Promise<readonly ChangesetRecovery[]>;
+  recover(options?: { readonly waitMs?: number }): Promise<readonly ChangesetRecovery[]>;
   /** Deletes expired changesets, all but the last 100 ended ones, and the leftovers of crashes. */
   sweep(): Promise<void>;
 
