@@ -3,6 +3,7 @@
  * file.
  */
 import { GoondanError, type ErrorCode } from '@goondan/types';
+import type { BundleFs } from './bundle-fs.ts';
 import type { Fs, OpenFile } from './fs.ts';
 
 export function codedFs(fs: Fs): Fs {
@@ -17,6 +18,17 @@ export function codedFs(fs: Fs): Fs {
     remove: (path) => writing(path, fs.remove(path)),
     removeFolder: (path) => writing(path, fs.removeFolder(path)),
     syncFolder: (path) => writing(path, fs.syncFolder(path)),
+  };
+}
+
+export function codedBundleFs(fs: BundleFs): BundleFs {
+  return {
+    ...codedFs(fs),
+    look: (path) => reading(path, fs.look(path)),
+    makeSharedFolder: (path) => writing(path, fs.makeSharedFolder(path)),
+    openSharedFile: async (path) => codedFile(path, await writing(path, fs.openSharedFile(path))),
+    setMode: (path, mode) => writing(path, fs.setMode(path, mode)),
+    removeEmptyFolder: (path) => writing(path, fs.removeEmptyFolder(path)),
   };
 }
 

@@ -128,7 +128,7 @@ export const systemFs: Fs = {
   },
 };
 
-function systemFile(descriptor: number): OpenFile {
+export function systemFile(descriptor: number): OpenFile {
   return {
     append: async (bytes) => writeFully(descriptor, bytes),
     truncate: async (size) => ftruncateSync(descriptor, size),

@@ -19,6 +19,10 @@ export interface ChangesetRecord {
   readonly state: 'open' | 'applying' | 'reverting' | 'committed' | 'undoing' | 'undone';
   /** The edits by path, sorted. Their contents are files of their own, named by their SHA-256. */
   readonly edits: readonly RecordedEdit[];
+  /** The files that the changeset read and has not written, with their SHA-256 at the last read; at most 200. */
+  readonly reads?: readonly { readonly path: string; readonly digest: string }[];
+  /** Present from the moment at which the files are replaced. */
+  readonly replaced?: ReplacedFiles;
   /** Present from the moment at which the files are replaced. */
   readonly commit?: ChangesetCommit;
   readonly undone?: { readonly at: string; readonly by?: string };
@@ -29,10 +33,18 @@ export interface ChangesetRecord {
 export interface RecordedEdit {
   /** Relative to the bundle's folder, with `/`. */
   readonly path: string;
-  /** SHA-256 of the file in the bundle when the changeset first wrote to it; `null` if there was no file. */
+  /** SHA-256 of the file in the bundle when the changeset last read it before its first write; `null` if there was no file. */
   readonly before: string | null;
   /** SHA-256 of the new content; `null` if the file is deleted. */
   readonly after: string | null;
+}
+
+/** The parts of the bundle that are not contents, as they were before the commit. */
+export interface ReplacedFiles {
+  /** The permission bits of each file that existed. */
+  readonly modes: readonly { readonly path: string; readonly mode: number }[];
+  /** The folders that did not exist, parents first. */
+  readonly newFolders: readonly string[];
 }
 
 export interface ChangesetCommit {

@@ -5,11 +5,13 @@
  * bundle. 2. After a crash at any moment, `recover` leaves all old or all new files, and the record says which.
  * 3. A file that somebody else edited is never overwritten. 4. No operation follows a link inside the bundle.
  */
+import type { BundleFs } from '../../ports/bundle-fs.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Flock } from '../../ports/flock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { StoreWarning } from '../store-ports.ts';
 import type { ChangesetCommit, ChangesetRecord, FileEdit } from './changeset-record.ts';
+import type { TakeLock } from './lock-bundle.ts';
 
 /** The argument of `openChangesets(place): Changesets`, which touches no file. */
 export interface ChangesetsPlace {
@@ -22,6 +24,10 @@ export interface ChangesetsPlace {
   readonly ids?: Ids;
   /** False on a file system without `flock`; then two processes can replace files of the bundle at once. */
   readonly flock?: Flock | false;
+  /** The disk; the system's when absent. With another disk, `bundleFolder` must be a real path. */
+  readonly fs?: BundleFs;
+  /** Takes the place of `flock`, for tests. */
+  readonly takeLock?: TakeLock;
   /** Receives a warning about each damaged record; must not throw. */
   readonly warn?: (warning: StoreWarning) => void;
 }

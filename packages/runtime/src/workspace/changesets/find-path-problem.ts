@@ -45,8 +45,7 @@ export function findPathProblem(path: string): string | undefined {
 /** Control characters, backslashes, and characters that are invisible or change the direction of text. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029\\]/u;
 
-/** Returns why a file or folder of this name is not for changesets, as `findPathProblem` does. */
-export function findNameProblem(name: string): string | undefined {
+function findNameProblem(name: string): string | undefined {
   if (name === '..') return 'leads out of the bundle';
   if (name === '' || name === '.') return 'has an empty part; write it without `.` and `//`';
   if (name.length > LONGEST_NAME) return `has a part of more than ${LONGEST_NAME} characters`;

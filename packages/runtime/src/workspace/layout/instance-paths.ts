@@ -126,8 +126,8 @@ export function isAside(name: string): boolean {
   return name.startsWith(DELETED) || name.startsWith(DRAFT);
 }
 
-const DELETED = '.deleted-';
-const DRAFT = '.draft-';
+export const DELETED = '.deleted-';
+export const DRAFT = '.draft-';
 
 /** Returns the name under which a new file is written before it replaces `path`. */
 export function nextOf(path: string): string {

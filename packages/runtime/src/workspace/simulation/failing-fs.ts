@@ -1,6 +1,7 @@
 /**
  * Simulated disks that fail. Either the process continues after the failure, or one process dies and others continue.
  */
+import type { BundleFs } from '../../ports/bundle-fs.ts';
 import type { Fs, OpenFile } from '../../ports/fs.ts';
 
 /** Called before every operation. If it throws, the operation rejects with that error. */
@@ -8,14 +9,7 @@ export type Trouble = (operation: string) => void;
 
 /** Creates a disk that fails when `trouble` throws. A failing write still writes its first half, as on a full disk. */
 export function failingFs(fs: Fs, trouble: Trouble): Fs {
-  const meet = <T>(operation: string, action: () => Promise<T>): Promise<T> => {
-    try {
-      trouble(operation);
-    } catch (error) {
-      return Promise.reject(error);
-    }
-    return action();
-  };
+  const meet = meeting(trouble);
   return {
     read: (path, from, length) => meet('read', () => fs.read(path, from, length)),
     stat: (path) => meet('stat', () => fs.stat(path)),
@@ -27,6 +21,30 @@ export function failingFs(fs: Fs, trouble: Trouble): Fs {
     remove: (path) => meet('remove', () => fs.remove(path)),
     removeFolder: (path) => meet('removeFolder', () => fs.removeFolder(path)),
     syncFolder: (path) => meet('syncFolder', () => fs.syncFolder(path)),
+  };
+}
+
+/** Like `failingFs`, for the disk of a bundle. */
+export function failingBundleFs(fs: BundleFs, trouble: Trouble): BundleFs {
+  const meet = meeting(trouble);
+  return {
+    ...failingFs(fs, trouble),
+    look: (path) => meet('look', () => fs.look(path)),
+    makeSharedFolder: (path) => meet('makeSharedFolder', () => fs.makeSharedFolder(path)),
+    openSharedFile: (path) => meet('openSharedFile', async () => failingFile(await fs.openSharedFile(path), trouble)),
+    setMode: (path, mode) => meet('setMode', () => fs.setMode(path, mode)),
+    removeEmptyFolder: (path) => meet('removeEmptyFolder', () => fs.removeEmptyFolder(path)),
+  };
+}
+
+function meeting(trouble: Trouble) {
+  return <T>(operation: string, action: () => Promise<T>): Promise<T> => {
+    try {
+      trouble(operation);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return action();
   };
 }
 

@@ -1,0 +1,220 @@
+import { GoondanError } from '@goondan/types';
+import { systemClock } from '../../ports/clock.ts';
+import { codedBundleFs } from '../../ports/coded-fs.ts';
+import { systemBundleFs } from '../../ports/bundle-fs.ts';
+import { systemFlock } from '../../ports/flock.ts';
+import { randomIds } from '../../ports/ids.ts';
+import { changesetPaths, contentsIn } from '../layout/changeset-paths.ts';
+import { followLinks } from '../layout/follow-links.ts';
+import { makeFolders } from '../layout/make-folders.ts';
+import { shortHash } from '../layout/path-segment.ts';
+import { applyChangeset } from './apply-changeset.ts';
+import { BundleTree } from './bundle-tree.ts';
+import type { ChangesetRecord } from './changeset-record.ts';
+import { changesetLimits, type ChangesetStore } from './changeset-store.ts';
+import type { ChangesetOwner, Changesets, ChangesetsPlace } from './changesets.ts';
+import { compareFiles, readEdited, readEdits, writeEdit } from './edit-changeset.ts';
+import { finishChangesets, isUnfinished } from './finish-changesets.ts';
+import { isBusy, systemLock } from './lock-bundle.ts';
+import { isExpired, readRecord, readRecords, writeRecordIn } from './record-file.ts';
+import { deleteChangeset, draftName, sweepChangesets } from './sweep-changesets.ts';
+import { makeTrialFolder } from './trial-folder.ts';
+import { undoChangeset } from './undo-changeset.ts';
+
+/** Returns the changesets of a bundle. Touches no file until a method is called. */
+export function openChangesets(place: ChangesetsPlace): Changesets {
+  return new StoredChangesets(storeOf(place));
+}
+
+function storeOf(place: ChangesetsPlace): ChangesetStore {
+  const { stateRoot, clock = systemClock, ids = randomIds, flock = systemFlock, warn = () => undefined } = place;
+  const bundleFolder = place.fs === undefined ? followLinks(place.bundleFolder) : place.bundleFolder;
+  const fs = codedBundleFs(place.fs ?? systemBundleFs);
+  return {
+    fs,
+    clock,
+    ids,
+    stateRoot,
+    bundleFolder,
+    paths: changesetPaths(stateRoot, bundleFolder),
+    tree: new BundleTree(fs, bundleFolder, stateRoot),
+    takeLock: place.takeLock ?? systemLock(flock === false ? undefined : flock, clock),
+    warn,
+  };
+}
+
+class StoredChangesets implements Changesets {
+  /** The last operation by changeset: operations on one changeset run one after the other. */
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  constructor(private readonly store: ChangesetStore) {}
+
+  get bundleFolder(): string {
+    return this.store.bundleFolder;
+  }
+
+  open(owner: ChangesetOwner): Promise<ChangesetRecord> {
+    return this.#inOrder('open', async () => {
+      await this.#makeRoom(owner);
+      const { store } = this;
+      await makeFolders(store.fs, store.stateRoot, store.paths.folder);
+      const now = store.clock.now();
+      const record: ChangesetRecord = {
+        id: await this.#newId(),
+        bundleFolder: store.bundleFolder,
+        swarm: owner.swarm,
+        agent: owner.agent,
+        instanceKey: owner.instanceKey,
+        openedAt: now.toISOString(),
+        expiresAt: new Date(now.getTime() + changesetLimits.openForMs).toISOString(),
+        state: 'open',
+        edits: [],
+      };
+      const draft = store.paths.changeset(draftName(record.id, now));
+      await makeFolders(store.fs, draft, contentsIn(draft));
+      await writeRecordIn(store, draft, record);
+      await store.fs.rename(draft, store.paths.changeset(record.id));
+      await store.fs.syncFolder(store.paths.folder);
+      return record;
+    });
+  }
+
+  async find(id: string): Promise<ChangesetRecord | undefined> {
+    const record = await readRecord(this.store, id);
+    return record === undefined || isExpired(record, this.store.clock.now()) ? undefined : record;
+  }
+
+  async get(id: string, owner?: ChangesetOwner): Promise<ChangesetRecord> {
+    const record = await this.find(id);
+    if (record === undefined || (owner !== undefined && !belongsTo(record, owner))) {
+      throw new GoondanError(
+        'E_CHANGESET_UNKNOWN',
+        `There is no changeset ${JSON.stringify(id.slice(0, LONGEST_ID))}.`,
+      );
+    }
+    return record;
+  }
+
+  async list(): Promise<readonly ChangesetRecord[]> {
+    const now = this.store.clock.now();
+    return (await readRecords(this.store)).filter((record) => !isExpired(record, now));
+  }
+
+  files(): Promise<readonly string[]> {
+    return this.store.tree.listFiles();
+  }
+
+  read(id: string, path: string): Promise<string | null> {
+    return this.#inOrder(id, async () => readEdited(this.store, await this.#getOpen(id), path));
+  }
+
+  write(id: string, path: string, content: string | null): Promise<void> {
+    return this.#inOrder(id, async () => writeEdit(this.store, await this.#getOpen(id), path, content));
+  }
+
+  edits: Changesets['edits'] = (id) => this.#inOrder(id, async () => readEdits(this.store, await this.get(id)));
+
+  conflicts: Changesets['conflicts'] = async (edits) => {
+    const conflicts: string[] = [];
+    for (const { path, before } of edits) {
+      const { digest } = await this.store.tree.present(path);
+      if (digest !== before) conflicts.push(path);
+    }
+    return conflicts;
+  };
+
+  compare: Changesets['compare'] = (id) => this.#inOrder(id, async () => compareFiles(this.store, await this.get(id)));
+
+  apply: Changesets['apply'] = (id, edits, commit, whileApplied) =>
+    this.#inOrder(id, () =>
+      this.#underLock(() => applyChangeset(this.store, () => this.get(id), { edits, commit, whileApplied })),
+    );
+
+  undo: Changesets['undo'] = (id, by, whileUndone) =>
+    this.#inOrder(id, () => this.#underLock(() => undoChangeset(this.store, () => this.get(id), by, whileUndone)));
+
+  recover: Changesets['recover'] = async () => {
+    // Most commands find nothing to do. They must not wait for a lock, nor write to the state root.
+    if (!(await readRecords(this.store)).some(isUnfinished)) return [];
+    return this.#underLock(() => finishChangesets(this.store));
+  };
+
+  async sweep(): Promise<void> {
+    if ((await this.store.fs.list(this.store.paths.folder)) === undefined) return;
+    try {
+      await this.#underLock(() => sweepChangesets(this.store), 0);
+    } catch (error) {
+      // A process that has the lock is at work; the next sweep comes.
+      if (!isBusy(error)) throw error;
+    }
+  }
+
+  makeTrialFolder: Changesets['makeTrialFolder'] = () => makeTrialFolder(this.store);
+
+  async #getOpen(id: string): Promise<ChangesetRecord> {
+    const record = await this.get(id);
+    if (record.state === 'open') return record;
+    throw new GoondanError('E_CHANGESET_UNKNOWN', `Changeset ${id} is ${record.state}, no longer open.`, {
+      suggestion: 'Open a new changeset with `bundle__open`.',
+    });
+  }
+
+  /** Refuses a changeset too many, after deleting those of the conversation that hold nothing. */
+  async #makeRoom(owner: ChangesetOwner): Promise<void> {
+    let open = (await this.list()).filter(({ state }) => state === 'open');
+    const isFull = () =>
+      open.length >= changesetLimits.openInBundle ||
+      open.filter((record) => belongsTo(record, owner)).length >= changesetLimits.openInConversation;
+    if (!isFull()) return;
+    for (const record of open.filter(({ edits }) => edits.length === 0)) {
+      if (!belongsTo(record, owner)) continue;
+      await this.#inOrder(record.id, () => deleteChangeset(this.store, record.id));
+      open = open.filter(({ id }) => id !== record.id);
+    }
+    if (!isFull()) return;
+    const { openInBundle, openInConversation } = changesetLimits;
+    throw new GoondanError(
+      'E_CHANGESET_LIMIT',
+      `Too many changesets are open: at most ${openInConversation} in a conversation, ${openInBundle} in a bundle.`,
+    );
+  }
+
+  async #newId(): Promise<string> {
+    for (;;) {
+      const id = shortHash(this.store.ids.next('changeset')).slice(0, ID_LENGTH);
+      if ((await this.store.fs.stat(this.store.paths.changeset(id))) === undefined) return id;
+    }
+  }
+
+  async #underLock<Value>(action: () => Promise<Value>, waitMs: number = changesetLimits.lockWaitMs): Promise<Value> {
+    const { fs, stateRoot, paths, takeLock } = this.store;
+    await makeFolders(fs, stateRoot, paths.folder);
+    const lock = await takeLock(paths.lock, waitMs);
+    try {
+      return await action();
+    } finally {
+      lock.release();
+    }
+  }
+
+  async #inOrder<Value>(key: string, action: () => Promise<Value>): Promise<Value> {
+    const done = (this.#last.get(key) ?? Promise.resolve()).then(action);
+    const settled = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#last.set(key, settled);
+    try {
+      return await done;
+    } finally {
+      if (this.#last.get(key) === settled) this.#last.delete(key);
+    }
+  }
+}
+
+const LONGEST_ID = 40;
+const ID_LENGTH = 8;
+
+function belongsTo(record: ChangesetRecord, { swarm, agent, instanceKey }: ChangesetOwner): boolean {
+  return record.swarm === swarm && record.agent === agent && record.instanceKey === instanceKey;
+}

@@ -1,0 +1,69 @@
+/** Undoes a committed changeset: restores the old files, and puts the new ones back if the swarm refuses the old. */
+import { GoondanError } from '@goondan/types';
+import type { ChangesetRecord } from './changeset-record.ts';
+import type { ChangesetStore } from './changeset-store.ts';
+import { beginUndo, finishChangesets, finishCommit, noteLeftAlone, withNote } from './finish-changesets.ts';
+import { ForeignEdit, moveAllFiles, moveOwnFiles } from './move-files.ts';
+import { readRecords, writeRecord } from './record-file.ts';
+
+/** The caller holds the lock of the bundle. `getRecord` reads the record of the changeset. */
+export async function undoChangeset(
+  store: ChangesetStore,
+  getRecord: () => Promise<ChangesetRecord>,
+  by: string | undefined,
+  whileUndone: () => Promise<void>,
+): Promise<ChangesetRecord> {
+  const recoveries = await finishChangesets(store);
+  const record = await getRecord();
+  if (record.state === 'undone' && recoveries.some((recovery) => recovery.record.id === record.id)) {
+    // An earlier undo was interrupted before the swarm knew of it.
+    await whileUndone();
+    return record;
+  }
+  if (record.state !== 'committed') {
+    const why = record.state === 'undone' ? 'is undone already' : 'is not committed, so there is nothing to undo';
+    throw conflict(`Changeset ${record.id} ${why}.`, 'List the changesets with `gdn changes list`.');
+  }
+  await refuseEditedFiles(store, record);
+  const at = store.clock.now().toISOString();
+  const undoing: ChangesetRecord = { ...record, state: 'undoing', undone: { at, ...(by !== undefined && { by }) } };
+  try {
+    await beginUndo(store, undoing);
+    await moveAllFiles(store, undoing, 'before');
+    await whileUndone();
+  } catch (error) {
+    await redo(store, undoing, error);
+    throw error instanceof ForeignEdit ? conflict(`${error.message} The undo was taken back.`) : error;
+  }
+  const undone: ChangesetRecord = { ...undoing, state: 'undone' };
+  await writeRecord(store, undone);
+  return undone;
+}
+
+async function refuseEditedFiles(store: ChangesetStore, record: ChangesetRecord): Promise<void> {
+  for (const { path, after } of record.edits) {
+    const { digest } = await store.tree.present(path);
+    if (digest === after) continue;
+    const later = (await readRecords(store)).find(
+      ({ state, edits }) => state === 'committed' && edits.some((edit) => edit.path === path && edit.after === digest),
+    );
+    if (later === undefined) throw conflict(`${path} was edited since changeset ${record.id} was committed.`);
+    throw conflict(
+      `${path} was changed again by changeset ${later.id}.`,
+      `Undo changeset ${later.id} first, with \`gdn changes undo ${later.id}\`.`,
+    );
+  }
+}
+
+/** Puts the new files back. The state is that of a commit meanwhile, so recovery goes on with it after a crash. */
+async function redo(store: ChangesetStore, undoing: ChangesetRecord, reason: unknown): Promise<void> {
+  const why = reason instanceof Error ? reason.message : String(reason);
+  const applying = withNote({ ...undoing, state: 'applying' }, `The undo was taken back: ${why}`);
+  await writeRecord(store, applying);
+  const leftAlone = await moveOwnFiles(store, applying, 'after');
+  await finishCommit(store, noteLeftAlone(applying, leftAlone));
+}
+
+function conflict(message: string, suggestion?: string): GoondanError {
+  return new GoondanError('E_CHANGESET_CONFLICT', message, suggestion === undefined ? {} : { suggestion });
+}
