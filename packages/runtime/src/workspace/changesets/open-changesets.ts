@@ -133,10 +133,10 @@ class StoredChangesets implements Changesets {
   undo: Changesets['undo'] = (id, by, whileUndone) =>
     this.#inOrder(id, () => this.#underLock(() => undoChangeset(this.store, () => this.get(id), by, whileUndone)));
 
-  recover: Changesets['recover'] = async () => {
+  recover: Changesets['recover'] = async ({ waitMs } = {}) => {
     // Most commands find nothing to do. They must not wait for a lock, nor write to the state root.
     if (!(await readRecords(this.store)).some(isUnfinished)) return [];
-    return this.#underLock(() => finishChangesets(this.store));
+    return this.#underLock(() => finishChangesets(this.store), waitMs);
   };
 
   async sweep(): Promise<void> {

@@ -119,7 +119,7 @@ const time: Check<string> = (value) => {
   return checked;
 };
 
-const texts = listOf(text);
+const texts: Check<string[]> = (value) => [...listOf(text)(value)];
 
 const edit: Check<RecordedEdit> = object({
   path: name,
