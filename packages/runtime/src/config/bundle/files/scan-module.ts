@@ -144,7 +144,7 @@ interface ScannedFile {
 function readCode(file: string): Buffer | string | undefined {
   return unlessThrows(() => {
     const { size, mtimeMs } = statSync(file);
-    return size > MOST_BYTES ? `${size} ${mtimeMs}` : readFileSync(file);
+    return size > MOST_BYTES ? `${size} ${Math.floor(mtimeMs)}` : readFileSync(file);
   });
 }
 

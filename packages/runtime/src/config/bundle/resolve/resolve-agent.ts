@@ -97,7 +97,7 @@ function resolveExtension(
 const TIER = 'goondan.ai/tier';
 
 /** The name of an annotation. Its value is the path of the module that keeps the connection of the Extension. */
-const KEEPER = 'goondan.ai/keeper';
+export const KEEPER = 'goondan.ai/keeper';
 
 /** Returns the origin of a part's module. Only modules of the bundle itself are loaded again when their files change. */
 function originOf({ package: from, files, isLazy = false, resource }: LoadedResourceOf<'Extension' | 'Tool'>) {

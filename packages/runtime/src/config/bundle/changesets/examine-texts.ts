@@ -1,0 +1,43 @@
+/** Examines a changeset that is given as texts, for tests. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { examineChangeset, type ExaminedBundle } from './examine-changeset.ts';
+import type { Examination, ExaminationRequest } from '../../examination.ts';
+import { sha256 } from '../../../json/sha256.ts';
+import type { FileEdit } from '../../../workspace/changesets/changeset-record.ts';
+
+/** The new texts of files by path; `null` deletes a file. */
+export type EditedTexts = Readonly<Record<string, string | null>>;
+
+/** Examines the changeset in a trial folder of its own. Everything is allowed unless `request` says otherwise. */
+export async function examineTexts(
+  source: ExaminedBundle,
+  texts: EditedTexts,
+  request: Partial<ExaminationRequest> = {},
+): Promise<Examination> {
+  const trialFolder = mkdtempSync(join(tmpdir(), 'goondan-trial-'));
+  try {
+    const usual = { trialFolder, allow: ['**'], addedTools: [], addedFiles: [] };
+    return await examineChangeset(source, { ...usual, edits: editsOf(texts), ...request });
+  } finally {
+    rmSync(trialFolder, { recursive: true, force: true });
+  }
+}
+
+function editsOf(texts: EditedTexts): FileEdit[] {
+  return Object.entries(texts).map(([path, text]) => {
+    const content = text === null ? null : new TextEncoder().encode(text);
+    return { path, before: null, after: content && sha256(content), content };
+  });
+}
+
+/** Writes the texts into the bundle itself. */
+export function writeTexts(bundleFolder: string, texts: EditedTexts): void {
+  for (const [path, text] of Object.entries(texts)) {
+    const file = join(bundleFolder, path);
+    mkdirSync(dirname(file), { recursive: true });
+    if (text === null) rmSync(file);
+    else writeFileSync(file, text);
+  }
+}
