@@ -68,7 +68,10 @@ export function fakeChangesets(options: FakeChangesetsOptions = {}): FakeChanges
       }
       const baseRef = digestOf(files);
       const summary = summaryOf(changesOf(edits, files));
-      for (const [path, content] of edits) content === null ? files.delete(path) : files.set(path, content);
+      for (const [path, content] of edits) {
+        if (content === null) files.delete(path);
+        else files.set(path, content);
+      }
       changeset.outcome = { status: 'ok', changesetId, baseRef, newRef: digestOf(files), summary };
       return { outcome: changeset.outcome };
     },

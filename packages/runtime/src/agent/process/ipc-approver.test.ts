@@ -5,69 +5,32 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AgentEvent, type JsonObject, textOf } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
-import { agentLanguage } from '../../ipc/codec.ts';
-import { connectInMemory } from '../../testing/connect-in-memory.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
-import { systemClock } from '../../ports/clock.ts';
-import { durableStore } from '../../workspace/journal/durable-store.ts';
-import { runAgentProcess } from './run-agent-process.ts';
+import { type FrameOf, launchAgentProcess, type LaunchedProcess, until } from '../../testing/launch-agent-process.ts';
 
 // This timeout is long, because the machine may be busy.
 setDefaultTimeout(60_000);
 
 const folders = mkdtempSync(join(tmpdir(), 'asking-process-'));
 let folder: string;
-const launched: { end(): Promise<void> }[] = [];
+const launched: LaunchedProcess[] = [];
 beforeEach(() => {
   folder = mkdtempSync(join(folders, 'test-'));
 });
 afterEach(async () => {
-  for (const each of launched.splice(0)) await each.end();
+  for (const each of launched.splice(0)) await each.kill();
 });
 // This runs last, because an instance that was killed in a test still exists in this process, and may write once more.
 afterAll(() => rmSync(folders, { recursive: true, force: true }));
 
-type Of<Type extends FromAgent['type']> = Extract<FromAgent, { readonly type: Type }>;
-
 /** Starts another process of the same instance. */
-async function launch(policy: JsonObject = {}) {
-  const [parent, child] = connectInMemory(agentLanguage);
-  const said: FromAgent[] = [];
-  const exits: number[] = [];
-  parent.onMessage((message) => void said.push(message));
-  let close = () => Promise.resolve();
-  const exit = (code: number) => {
-    exits.push(code);
-    child.close();
-    return close();
-  };
-  runAgentProcess(child, {
-    clock: systemClock,
-    moveTo: () => undefined,
-    warmUp: () => Promise.resolve(),
-    async openJournal(location, warn) {
-      const journal = await durableStore({ ...location, warn });
-      close = () => journal.close();
-      return journal;
-    },
-    answerOwnPackages: () => undefined,
-    watchDraws: () => undefined,
-    onTerminate: () => undefined,
-    onUncaught: () => undefined,
-    exit: (code) => void exit(code),
-  });
-  launched.push({ end: () => exit(-1) });
-  await parent.send({ type: 'start', plan: plan(policy) });
-  const first = async <Type extends FromAgent['type']>(type: Type): Promise<Of<Type>> => {
-    const found = await until(() => said.find((message) => message.type === type));
-    // The cast is safe: the message was found by its type.
-    return found as Of<Type>;
-  };
-  await first('ready');
-  return { send: parent.send.bind(parent), said, exits, first, kill: () => void exit(-1) };
+async function launch(policy: JsonObject = {}): Promise<LaunchedProcess> {
+  const process = await launchAgentProcess(plan(policy));
+  launched.push(process);
+  return process;
 }
 
-function plan(policy: JsonObject): JsonObject {
+function plan(policy: JsonObject): AgentStart {
   writeFileSync(
     join(folder, 'guard.ts'),
     `import { appendFileSync } from 'node:fs';
@@ -95,7 +58,7 @@ function plan(policy: JsonObject): JsonObject {
   const calls = [{ tool: 'do__it', args: { asks: true, name: 'approved' } }, slow];
   const script = [{ when: 'go', calls }, { when: 'slow', call: slow }, { say: 'said {{result}}' }];
   const resource = { apiVersion: 'goondan.ai/v1', kind: 'Extension', metadata: { name: 'guard' } } as const;
-  const start: AgentStart = {
+  return {
     address: { agentName: 'tester', instanceKey: 'default' },
     agent: {
       agentName: 'tester',
@@ -107,8 +70,6 @@ function plan(policy: JsonObject): JsonObject {
     store: { stateRoot: join(folder, 'state'), workspaceId: 'test' },
     cwd: folder,
   };
-  // The cast is safe: `AgentStart` contains only JSON.
-  return start as unknown as JsonObject;
 }
 
 const event: AgentEvent = {
@@ -126,16 +87,6 @@ const yes = { status: 'answered', answer: { id: 'a1', decision: 'approved' } } a
 async function notes(): Promise<string[]> {
   const file = Bun.file(join(folder, 'notes'));
   return (await file.exists()) ? (await file.text()).trim().split('\n') : [];
-}
-
-async function until<Value>(look: () => Value | undefined): Promise<Value> {
-  const deadline = performance.now() + 20_000;
-  for (;;) {
-    const found = look();
-    if (found !== undefined) return found;
-    if (performance.now() > deadline) throw new Error('It never came to that.');
-    await Bun.sleep(2);
-  }
 }
 
 describe('a process whose turn waits for a person', () => {
@@ -183,7 +134,7 @@ describe('a process whose turn waits for a person', () => {
     const { callId } = await process.first('approval.ask');
     await process.send({ type: 'approval.ended', callId, outcome: yes });
     await process.first('approval.taken');
-    process.kill();
+    await process.kill();
     const next = await launch();
     await next.send(turn);
     await next.first('turn.done');
@@ -227,6 +178,6 @@ describe('a held process, because an agent it asked waits for a person', () => {
   });
 });
 
-function ends({ said }: { readonly said: readonly FromAgent[] }): Of<'turn.done'>[] {
+function ends({ said }: { readonly said: readonly FromAgent[] }): FrameOf<'turn.done'>[] {
   return said.filter((message) => message.type === 'turn.done');
 }

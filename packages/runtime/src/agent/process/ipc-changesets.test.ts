@@ -1,0 +1,142 @@
+// Tests the frames of a process that changes its bundle, with both ends of its channel in this process and a real disk.
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type AgentEvent, type JsonValue, textOf } from '@goondan/types';
+import type { AgentStart } from '../../config/agent-start.ts';
+import { launchAgentProcess, type LaunchedProcess } from '../../testing/launch-agent-process.ts';
+
+// This timeout is long, because the machine may be busy.
+setDefaultTimeout(60_000);
+
+let folder: string;
+const launched: LaunchedProcess[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'changing-process-'));
+});
+afterEach(async () => {
+  for (const each of launched.splice(0)) await each.kill();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function launch(): Promise<LaunchedProcess> {
+  writeFileSync(join(folder, 'change.ts'), `export const handlers = { commit: ({ bundle }) => bundle.commit('c1') };`);
+  const script = [
+    { when: 'go', call: { tool: 'change__commit' } },
+    { say: '{{result.status}} {{result.message}}{{result.error.code}}' },
+  ];
+  const exports = [{ name: 'commit', description: '', effects: 'local', idempotent: true }] as const;
+  const start: AgentStart = {
+    address: { agentName: 'tester', instanceKey: 'default' },
+    swarmName: 'small',
+    agent: {
+      agentName: 'tester',
+      models: { 'Model/m': { provider: 'scripted', model: 'm', options: { script } } },
+      tools: [{ name: 'change', entry: './change.ts', root: folder, exports }],
+    },
+    agents: [],
+    store: { stateRoot: join(folder, 'state'), workspaceId: 'test' },
+    cwd: folder,
+  };
+  const process = await launchAgentProcess(start);
+  launched.push(process);
+  return process;
+}
+
+const event: AgentEvent = {
+  id: 'e1',
+  type: 'user.message',
+  input: 'go',
+  instanceKey: 'default',
+  source: { kind: 'cli', name: 'test' },
+  traceId: 'trace',
+  createdAt: new Date(0),
+};
+const turn = { type: 'turn', event, seq: 1 } as const;
+const toApprove = { changesetId: 'c1', digest: 'd', files: [{ path: 'a', change: 'changed', diff: '-x\n+y' }] };
+const review = { review: { changesetId: 'c1', digest: 'd', needsApproval: true, toApprove } };
+const committed = {
+  outcome: {
+    status: 'ok',
+    changesetId: 'c1',
+    baseRef: 'b',
+    newRef: 'n',
+    summary: { filesChanged: ['a'], filesAdded: [], filesDeleted: [] },
+  },
+};
+const yes = { status: 'answered', answer: { id: 'a1', decision: 'approved' } } as const;
+
+/** Answers the n-th request about a changeset, and returns the request. */
+async function answer(process: LaunchedProcess, value: JsonValue, index = 0) {
+  const { callId, request } = await process.first('changeset.ask', index);
+  await process.send({ type: 'changeset.ended', callId, outcome: { status: 'answered', value } });
+  return request;
+}
+
+describe('a process that commits a changeset', () => {
+  test('L-05 leaves the turn while a person decides, and the next process commits with the answer', async () => {
+    const process = await launch();
+    await process.send(turn);
+    expect(await answer(process, review)).toEqual({ kind: 'review', changesetId: 'c1' });
+    const asked = await process.first('approval.ask');
+    expect(asked).toMatchObject({ kind: 'change', toolName: 'change__commit', args: toApprove });
+    // This time is longer than any wait in this test.
+    await process.send({ type: 'drain', graceMs: 600_000 });
+    expect(await process.first('drained')).toEqual({ type: 'drained', leavesTurn: true });
+
+    const next = await launch();
+    await next.send(turn);
+    await answer(next, review);
+    const again = await next.first('approval.ask');
+    expect({ ...again, callId: '' }).toEqual({ ...asked, callId: '' });
+    await next.send({ type: 'approval.ended', callId: again.callId, outcome: yes });
+    expect(await answer(next, committed, 1)).toEqual({
+      kind: 'commit',
+      changesetId: 'c1',
+      digest: 'd',
+      approvalId: 'a1',
+    });
+    expect(textOf((await next.first('turn.done')).result.responseMessage)).toBe('ok ');
+    const types = next.said.map(({ type }) => type).filter((type) => /^(?:changeset|approval)/.test(type));
+    expect(types).toEqual(['changeset.ask', 'approval.ask', 'changeset.ask', 'approval.taken']);
+    const told = next.said.find((message) => message.type === 'runtime.event' && message.name === 'changeset.commit');
+    expect(told).toMatchObject({
+      payload: { swarmName: 'small', instanceId: 'tester/default', data: { newRef: 'n' } },
+    });
+  });
+
+  test('L-05 after a crash during the commit asks nobody again', async () => {
+    const process = await launch();
+    await process.send(turn);
+    await answer(process, review);
+    const { callId } = await process.first('approval.ask');
+    await process.send({ type: 'approval.ended', callId, outcome: yes });
+    await process.first('changeset.ask', 1);
+    await process.kill();
+    const next = await launch();
+    await next.send(turn);
+    await answer(next, review);
+    expect(await answer(next, committed, 1)).toMatchObject({ kind: 'commit', approvalId: 'a1' });
+    await next.first('turn.done');
+    expect(next.said.map(({ type }) => type)).not.toContain('approval.ask');
+  });
+
+  test('withdraws its request when the turn is cancelled', async () => {
+    const process = await launch();
+    await process.send(turn);
+    const { callId } = await process.first('changeset.ask');
+    await process.send({ type: 'cancel', eventId: 'e1', reason: 'Enough.' });
+    expect(await process.first('changeset.withdrawn')).toEqual({ type: 'changeset.withdrawn', callId });
+    expect((await process.first('turn.done')).result.error?.code).toBe('E_CANCELLED');
+  });
+
+  test('passes an error of the orchestrator on to the model', async () => {
+    const process = await launch();
+    await process.send(turn);
+    const { callId } = await process.first('changeset.ask');
+    const error = { code: 'E_CHANGESET_UNKNOWN', message: 'It expired.' } as const;
+    await process.send({ type: 'changeset.ended', callId, outcome: { status: 'failed', error } });
+    expect(textOf((await process.first('turn.done')).result.responseMessage)).toBe('error E_CHANGESET_UNKNOWN');
+  });
+});

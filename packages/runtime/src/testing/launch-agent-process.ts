@@ -1,0 +1,73 @@
+/** Runs the program of an agent process in this process, with both ends of its channel and a real disk. */
+import type { JsonObject } from '@goondan/types';
+import { runAgentProcess } from '../agent/process/run-agent-process.ts';
+import type { AgentStart } from '../config/agent-start.ts';
+import { agentLanguage } from '../ipc/codec.ts';
+import type { FromAgent } from '../ipc/from-agent.ts';
+import type { ToAgent } from '../ipc/to-agent.ts';
+import { systemClock } from '../ports/clock.ts';
+import { durableStore } from '../workspace/journal/durable-store.ts';
+import { connectInMemory } from './connect-in-memory.ts';
+
+export type FrameOf<Type extends FromAgent['type']> = Extract<FromAgent, { readonly type: Type }>;
+
+export interface LaunchedProcess {
+  send(message: ToAgent): Promise<void>;
+  /** Every frame of the process, in order. */
+  readonly said: readonly FromAgent[];
+  /** The exit codes; -1 if the test ended the process. */
+  readonly exits: readonly number[];
+  /** Waits for the first frame of this type, or the n-th one. */
+  first<Type extends FromAgent['type']>(type: Type, index?: number): Promise<FrameOf<Type>>;
+  /** Ends the process as a crash does: nothing is finished. */
+  kill(): Promise<void>;
+}
+
+/** Starts the process and waits until it is ready. */
+export async function launchAgentProcess(start: AgentStart): Promise<LaunchedProcess> {
+  const [parent, child] = connectInMemory(agentLanguage);
+  const said: FromAgent[] = [];
+  const exits: number[] = [];
+  parent.onMessage((message) => void said.push(message));
+  let close = () => Promise.resolve();
+  const exit = (code: number) => {
+    exits.push(code);
+    child.close();
+    return close();
+  };
+  runAgentProcess(child, {
+    clock: systemClock,
+    moveTo: () => undefined,
+    warmUp: () => Promise.resolve(),
+    async openJournal(location, warn) {
+      const journal = await durableStore({ ...location, warn });
+      close = () => journal.close();
+      return journal;
+    },
+    answerOwnPackages: () => undefined,
+    watchDraws: () => undefined,
+    onTerminate: () => undefined,
+    onUncaught: () => undefined,
+    exit: (code) => void exit(code),
+  });
+  // The cast is safe: `AgentStart` contains only JSON.
+  await parent.send({ type: 'start', plan: start as unknown as JsonObject });
+  const first: LaunchedProcess['first'] = async (type, index = 0) => {
+    const found = await until(() => said.filter((message) => message.type === type)[index]);
+    // The cast is safe: the message was found by its type.
+    return found as FrameOf<typeof type>;
+  };
+  await first('ready');
+  return { send: parent.send.bind(parent), said, exits, first, kill: () => exit(-1) };
+}
+
+/** Waits until `look` returns a value. */
+export async function until<Value>(look: () => Value | undefined): Promise<Value> {
+  const deadline = performance.now() + 20_000;
+  for (;;) {
+    const found = look();
+    if (found !== undefined) return found;
+    if (performance.now() > deadline) throw new Error('It never came to that.');
+    await Bun.sleep(2);
+  }
+}
