@@ -63,6 +63,9 @@ describe('a plan', () => {
     [{ policy: { heartbeat: { everyMs: 0 } } }, 'policy.heartbeat.everyMs is 0, but must be a number of at least 1'],
     [{ policy: { shutdown: { gracePeriodSeconds: -1 } } }, 'policy.shutdown.gracePeriodSeconds is -1'],
     [{ policy: { idle: { hibernateAfterSeconds: -1 } } }, 'policy.idle.hibernateAfterSeconds is -1'],
+    [{ policy: { changes: { approve: 'no' as never } } }, 'policy.changes.approve is "no", but must be true or false'],
+    [{ policy: { changes: { allow: 'x' as never } } }, 'policy.changes.allow is not a list of globs'],
+    [{ policy: { changes: { allow: ['../x'] } } }, '"../x" in policy.changes.allow contains `..`'],
     [{ policy: { maxProcesses: NaN } }, 'a plan is JSON, but policy.maxProcesses is NaN'],
     [
       { agents: [{ agentName: 'clerk', models, params: { f: () => 1 } as never }] },

@@ -2,6 +2,7 @@
 import { GoondanError } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../json/copy-json.ts';
 import { closestName } from './closest-name.ts';
+import { findGlobProblem } from './find-glob-problem.ts';
 import type { IngressRule } from './ingress-rule.ts';
 import { foldCase, resourceNamePattern } from './resource-name.ts';
 import type { SwarmPlan } from './swarm-plan.ts';
@@ -131,6 +132,21 @@ function* findPolicyProblems(policy: SwarmPolicy): Generator<string> {
   for (const [name, value] of Object.entries(heartbeat)) yield* findNumberProblem(`heartbeat.${name}`, value, 1);
   yield* findNumberProblem('idle.hibernateAfterSeconds', idle.hibernateAfterSeconds ?? undefined, 0);
   yield* findNumberProblem('shutdown.gracePeriodSeconds', shutdown.gracePeriodSeconds, 0);
+  yield* findChangesProblems(policy.changes);
+}
+
+/** A program in JavaScript may pass anything. */
+function* findChangesProblems({
+  allow = [],
+  approve = true,
+}: { readonly allow?: unknown; readonly approve?: unknown } = {}): Generator<string> {
+  if (typeof approve !== 'boolean')
+    yield `policy.changes.approve is ${JSON.stringify(approve)}, but must be true or false`;
+  if (!Array.isArray(allow)) return yield 'policy.changes.allow is not a list of globs';
+  for (const glob of allow as readonly unknown[]) {
+    const problem = typeof glob === 'string' ? findGlobProblem(glob) : 'is not a text';
+    if (problem !== undefined) yield `${JSON.stringify(glob)} in policy.changes.allow ${problem}`;
+  }
 }
 
 function* findNumberProblem(name: string, value: unknown, least: number): Generator<string> {

@@ -513,6 +513,19 @@ const agents: Mistake[] = [
 
 const swarms: Mistake[] = [
   {
+    title: 'a glob that is not closed',
+    yaml: documents(model, agent('a'), swarm('Agent/a', ', policy: { changes: { allow: [skills/**, ‸"tools/[a"] } }')),
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.policy.changes.allow[1] has a `[` without a `]`.',
+    suggestion: 'Write a path relative to the bundle, such as `prompts/*.md` or `skills/**`.',
+  },
+  {
+    title: 'a glob that leads out of the bundle',
+    yaml: documents(model, agent('a'), swarm('Agent/a', ', policy: { changes: { allow: [‸../**] } }')),
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.policy.changes.allow[0] contains `..`.',
+  },
+  {
     title: 'no agents',
     yaml: documents(model, agent('a'), `${head('Swarm', 'default')}spec: { entryAgent: Agent/a, agents: ‸[] }\n`),
     code: 'E_RESOURCE_INVALID',

@@ -10,7 +10,18 @@ const DEFAULT_KEPT = 64;
 const DEFAULT_GRACE_SECONDS = 30;
 
 export function swarmSettings({ policy = {} }: Pick<SwarmPlan, 'policy'>) {
-  const { maxProcesses, maxKept, restart, idle, heartbeat, shutdown: _, startTimeoutMs, spares, ...turn } = policy;
+  const {
+    maxProcesses,
+    maxKept,
+    restart,
+    idle,
+    heartbeat,
+    shutdown: _,
+    startTimeoutMs,
+    spares,
+    changes,
+    ...turn
+  } = policy;
   const { crashesBeforeDeadLetter = defaultPolicy.crashesBeforeDeadLetter } = turn;
   return {
     supervision: {
@@ -29,6 +40,7 @@ export function swarmSettings({ policy = {} }: Pick<SwarmPlan, 'policy'>) {
     maxKept: maxKept ?? DEFAULT_KEPT,
     graceMs: gracePeriodMs({ policy }),
     spares: spares ?? 1,
+    changes: { allow: [], approve: true, ...changes },
     /** The swarm's settings for turns; an agent's own policy wins over them. */
     turn,
   };

@@ -1,7 +1,8 @@
 /**
- * Checks the lists of a Swarm: each agent is listed once, the entry agent is one of them, and no extension is also
- * listed by one of its agents.
+ * Checks a Swarm: each agent is listed once, the entry agent is one of them, no extension is also listed by one of its
+ * agents, and the globs of its policy are well-formed.
  */
+import { findGlobProblem } from '../../find-glob-problem.ts';
 import { foldCase } from '../../resource-name.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
 import { errorIn, type Finding } from '../bundle-problem.ts';
@@ -17,6 +18,7 @@ export function* checkSwarms(scope: Scope): Generator<Finding> {
     yield* checkNewNames(loaded, extensions);
     yield* checkEntryAgent(scope, loaded);
     yield* checkTiers(scope, loaded);
+    yield* checkGlobs(loaded);
   }
 }
 
@@ -45,5 +47,15 @@ function* checkTiers(scope: Scope, loaded: LoadedResourceOf<'Swarm'>): Generator
           : `${found.identity} lists ${own}, which differs from ${name} of the swarm in capital letters only.`;
       yield errorIn(loaded, ['spec', 'extensions', index], 'E_REF_TWICE', message);
     }
+  }
+}
+
+function* checkGlobs(loaded: LoadedResourceOf<'Swarm'>): Generator<Finding> {
+  for (const [index, glob] of (loaded.resource.spec.policy?.changes?.allow ?? []).entries()) {
+    const problem = findGlobProblem(glob);
+    if (problem === undefined) continue;
+    const message = `spec.policy.changes.allow[${index}] ${problem}.`;
+    const suggestion = 'Write a path relative to the bundle, such as `prompts/*.md` or `skills/**`.';
+    yield errorIn(loaded, ['spec', 'policy', 'changes', 'allow', index], 'E_RESOURCE_INVALID', message, suggestion);
   }
 }

@@ -11,7 +11,7 @@ import { bundleJsonSchema } from './bundle-json-schema.ts';
 const { definitions = {} } = bundleJsonSchema() as SchemaNode;
 
 test('the defaults of a swarm shown in editors are the real ones', () => {
-  const { supervision, heartbeat, maxProcesses, maxKept, graceMs, spares } = swarmSettings({});
+  const { supervision, heartbeat, maxProcesses, maxKept, graceMs, spares, changes } = swarmSettings({});
   const { maxTokensPerTurn: _, requestTimeoutMs: __, queueTimeoutMs: ___, ...turn } = defaultPolicy;
   const { quickCrashes, baseMs, maxMs, healthyMs } = supervision.restart;
   expect(shownDefaults('Swarm')).toEqual(
@@ -26,6 +26,7 @@ test('the defaults of a swarm shown in editors are the real ones', () => {
         idle: { hibernateAfterSeconds: supervision.idle.hibernateAfterSeconds },
         heartbeat: { everyMs: heartbeat.everyMs, missedPings: heartbeat.missedPings },
         shutdown: { gracePeriodSeconds: graceMs / 1000 },
+        changes: { approve: changes.approve },
       },
     }),
   );

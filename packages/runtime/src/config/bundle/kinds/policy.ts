@@ -1,7 +1,7 @@
 /** The schemas of `policy` in an Agent and in a Swarm; `turn-policy.ts` and `swarm-policy.ts` explain the limits. */
 import { z } from 'zod';
 import { defaultPolicy, type TurnPolicy } from '../../turn-policy.ts';
-import { count, optional } from './fields.ts';
+import { count, optional, text } from './fields.ts';
 
 /** The numeric limits of a turn. Each has its lowest valid value and its description. */
 const turnNumbers = {
@@ -81,6 +81,17 @@ export const swarmPolicy = z
       })
       .optional()
       .describe('The end of the swarm.'),
+    changes: z
+      .strictObject({
+        allow: optional(
+          z.array(text),
+          'Globs of the files that agents may change, relative to the bundle: `*` is any part of a name, `**` any folders. ' +
+            'None when absent. Whatever they match, only prompts, skills, and new tools and extensions can change.',
+        ),
+        approve: optional(z.boolean(), 'Whether a person must approve each change.', true),
+      })
+      .optional()
+      .describe('Changes that agents make to the bundle with the tool `bundle`; none are allowed when absent.'),
   })
   .describe('The limits of the swarm, and the defaults for turns of its agents.');
 
