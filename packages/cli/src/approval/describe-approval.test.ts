@@ -47,6 +47,31 @@ describe('the description of a waiting call', () => {
     expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u200b\u202e]/u);
   });
 
+  test('shows a changeset as its diff: every line, with tabs, and invisible characters written out', () => {
+    const diff = '--- a/x.ts\n+++ b/x.ts\n@@ -1,1 +1,1 @@\n-\tsafe();\n+\tsafe(); // \u202ehidden\n';
+    const args = { changesetId: 'c1', digest: 'd', files: [{ path: 'x.ts', change: 'changed', diff }] };
+    const change: ApprovalSummary = { ...approval, toolName: 'bundle__commit', kind: 'change', args };
+    expect(describeApproval(change, plain, false)).toBe(
+      [
+        '3fa9c1d2  helper (default)  bundle__commit',
+        '    --- a/x.ts',
+        '    +++ b/x.ts',
+        '    @@ -1,1 +1,1 @@',
+        '    -\tsafe();',
+        '    +\tsafe(); // \\u202ehidden',
+        '    It is a shell.',
+        '    turn e1, asked 2026-01-01T00:00:00Z, expires 2026-01-02T00:00:00Z',
+        '',
+      ].join('\n'),
+    );
+    const long = { ...change, args: { files: [{ path: 'x.ts', change: 'changed', diff: '+x\n'.repeat(20_000) }] } };
+    expect(describeApproval(long, plain, false)).toContain('… and 20000 characters more: see them with `gdn approve');
+  });
+
+  test('shows a change without a readable diff as its arguments', () => {
+    expect(describeApproval({ ...approval, kind: 'change' }, plain, false)).toContain('"command"');
+  });
+
   test('leaves letters of all scripts unchanged', () => {
     expect(showText('Grüße, 안녕 🙂 مرحبا')).toBe('Grüße, 안녕 🙂 مرحبا');
   });

@@ -1,11 +1,12 @@
 import type { Done, WorkspaceView } from '@goondan/cli/studio';
 import { useState } from 'react';
+import { Diff } from '../text/diff.tsx';
 import { useBorrowedFocus } from '../keyboard/use-borrowed-focus.ts';
 import { Problem } from '../problems/problem.tsx';
 import { addressOf, postTo } from '../server/ask-server.ts';
 import { describeMoment } from '../time/describe-time.ts';
 
-/** A tool call that waits for approval: its exact arguments, and the two answers. */
+/** A tool call that waits for approval: its exact arguments, or the diff of a changeset, and the two answers. */
 export function ApprovalCard({
   approval,
   workspaceId,
@@ -17,7 +18,8 @@ export function ApprovalCard({
   const [state, setState] = useState<'open' | 'asked' | 'approved' | 'denied' | 'over'>('open');
   const [problem, setProblem] = useState<Error>();
   const card = useBorrowedFocus<HTMLElement>('.composer textarea');
-  const { id, agent, toolName, args, reason, expiresAt } = approval;
+  const { id, agent, toolName, kind, args, reason, expiresAt } = approval;
+  const diff = kind === 'change' ? diffIn(args) : undefined;
 
   const answer = async (decision: 'approve' | 'deny') => {
     if (state !== 'open') return;
@@ -36,11 +38,12 @@ export function ApprovalCard({
   return (
     <section ref={card} className="approval" aria-label={`${toolName} waits for you`}>
       <header>
-        <strong>{agent}</strong> wants to run <code className="tool-name">{toolName}</code>
+        <strong>{agent}</strong> {kind === 'change' ? 'wants to change its bundle with' : 'wants to run'}{' '}
+        <code className="tool-name">{toolName}</code>
         <span className="quiet">answer by {describeMoment(expiresAt)}</span>
       </header>
       {reason !== '' && <p>{reason}</p>}
-      <pre>{JSON.stringify(args, null, 2)}</pre>
+      {diff === undefined ? <pre>{JSON.stringify(args, null, 2)}</pre> : <Diff text={diff} />}
       <div className="approval-answers">
         <button
           type="button"
@@ -65,4 +68,11 @@ export function ApprovalCard({
       {problem !== undefined && <Problem error={problem} />}
     </section>
   );
+}
+
+/** Returns the diffs of a changeset; `undefined` if the arguments have none. */
+function diffIn({ files }: WorkspaceView['approvals'][number]['args']): string | undefined {
+  if (!Array.isArray(files) || files.length === 0) return undefined;
+  const diffs = files.map((file): unknown => Reflect.get(Object(file), 'diff'));
+  return diffs.every((each) => typeof each === 'string') ? diffs.join('') : undefined;
 }
