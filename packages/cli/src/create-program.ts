@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { addApproveCommands } from './commands/approve.ts';
 import { addBlameCommand } from './commands/blame.ts';
 import { addCancelCommand } from './commands/cancel.ts';
+import { addChangesCommand } from './commands/changes.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addDeadletterCommand } from './commands/deadletter.ts';
 import { addDemoCommand } from './commands/demo.ts';
@@ -75,6 +76,7 @@ const groups: readonly (readonly [heading: string, ...add: ((program: GdnCommand
     addSendCommand,
     addApproveCommands,
     addCancelCommand,
+    addChangesCommand,
     addReloadCommand,
     addRestartCommand,
     addStopCommand,

@@ -34,6 +34,7 @@ const errors: Partial<Record<ErrorCode, ExitCode>> = {
   E_BUNDLE_INVALID: exitCodes.invalid,
   E_BUNDLE_MISSING: exitCodes.setup,
   E_CANCELLED: exitCodes.interrupted,
+  E_CHANGESET_UNKNOWN: exitCodes.setup,
   E_CONTROL_CLOSED: exitCodes.setup,
   E_CONTROL_PATH: exitCodes.setup,
   E_CONTROL_VERSION: exitCodes.setup,

@@ -1,7 +1,8 @@
 /** A command of `gdn`: its help marks required options, and its errors suggest what to type. */
 import { Command, type ErrorOptions, Help, type Option } from 'commander';
 import { GoondanError } from '@goondan/types';
-import type { BundleOptions } from './common-options.ts';
+import type { BundleUse, RecoverOptions } from './changes/recover-bundle.ts';
+import { bundleFolder, type BundleOptions } from './common-options.ts';
 import { completeCommands } from './complete-commands.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { printJson } from './print-json.ts';
@@ -23,6 +24,7 @@ const NARROW = 80;
 export class GdnCommand extends Command {
   readonly #terminal: Terminal;
   readonly #finish: (code: ExitCode) => void;
+  #bundleUse: BundleUse = 'no';
 
   constructor(name: string | undefined, terminal: Terminal, finish: (code: ExitCode) => void) {
     super(name);
@@ -62,6 +64,15 @@ export class GdnCommand extends Command {
     );
   }
 
+  /**
+   * Says that the command reads the files of the bundle: to show them, or to run or change them. It then waits while
+   * another process replaces these files for a changeset.
+   */
+  readsBundle(use: Exclude<BundleUse, 'no'>): this {
+    this.#bundleUse = use;
+    return this;
+  }
+
   /** Ends the help with command lines to copy. */
   examples(...lines: readonly string[]): this {
     const title = lines.length === 1 ? 'Example' : 'Examples';
@@ -79,12 +90,21 @@ export class GdnCommand extends Command {
       const [args, [options]] = [given.slice(0, -2) as never[], given.slice(-2) as [never]];
       const terminal = this.#suggestingTerminal(options, args);
       try {
+        await this.#recover(options, args, terminal);
         const done = await work(options, terminal, ...args);
         this.#finish(typeof done === 'object' ? this.#print(done) : (done ?? exitCodes.ok));
       } catch (error) {
         this.#finish(reportError(error, terminal));
       }
     });
+  }
+
+  /** Finishes an interrupted change of the bundle, so that no command sees half of it. */
+  async #recover(options: BundleOptions & RecoverOptions, [argument]: readonly unknown[], terminal: Terminal) {
+    if (!this.options.some(({ long }) => long === '--bundle')) return;
+    const folder = bundleFolder(this.#takesFolder() && typeof argument === 'string' ? argument : undefined, options);
+    const { recoverBundle } = await import('./changes/recover-bundle.ts');
+    await recoverBundle(folder, this.#bundleUse, options, terminal);
   }
 
   /** Returns the terminal of this command, whose suggestions select the same swarm as the command does. */

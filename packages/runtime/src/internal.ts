@@ -33,6 +33,7 @@ export {
 } from './ipc/check/shape.ts';
 export type { LossyKind } from './ipc/codec.ts';
 export type { AgentDescription, LayerSummary } from './ipc/from-agent.ts';
+export type { FileChange } from './ipc/changeset-answers.ts';
 export type { Change } from './json/diff-json.ts';
 export { maskSecrets } from './log/mask-secrets.ts';
 export { childEnvironment } from './orchestrator/child/child-environment.ts';
@@ -52,8 +53,14 @@ export { describeDuration } from './trace/describe-duration.ts';
 export { describePlans } from './trace/plans-of.ts';
 export { describeExtensionStatus } from './trace/describe-extension-status.ts';
 export type { ChangesetRecord } from './workspace/changesets/changeset-record.ts';
-export type { ChangesetRecovery, Changesets, ComparedFile } from './workspace/changesets/changesets.ts';
+export type {
+  ChangesetRecovery,
+  Changesets,
+  ChangesetsPlace,
+  ComparedFile,
+} from './workspace/changesets/changesets.ts';
 export { openChangesets } from './workspace/changesets/open-changesets.ts';
+export { describeFiles } from './workspace/changesets/describe-files.ts';
 export { pendingInputs } from './workspace/journal/instance-refusals.ts';
 export { describeDamage, salvageConversation } from './workspace/journal/salvage-conversation.ts';
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';

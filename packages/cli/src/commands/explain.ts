@@ -23,6 +23,7 @@ export function addExplainCommand(program: GdnCommand): void {
     .option('--trust', 'with --load: run its code without asking, for this run only')
     .bundleOptions()
     .examples('gdn explain my-swarm --agent assistant', 'gdn explain my-swarm --agent assistant --load')
+    .readsBundle('look')
     .runs((options: Partial<ExplainRequest>, terminal, argument?: string) => {
       const { load = false, trust = false } = options;
       if (trust && !load) command.error("option '--trust' needs option '--load'");

@@ -41,6 +41,7 @@ export function addMcpCommand(program: GdnCommand): void {
       'gdn mcp add github --env GITHUB_TOKEN -- npx -y @modelcontextprotocol/server-github',
       "gdn mcp add tickets --url https://mcp.example.com/mcp --header 'Authorization=Bearer ${TOKEN}'",
     )
+    .readsBundle('use')
     .runs(addServer);
 
   group
@@ -51,6 +52,7 @@ export function addMcpCommand(program: GdnCommand): void {
     )
     .bundleOptions()
     .examples('gdn mcp list --bundle my-swarm')
+    .readsBundle('look')
     .runs(showServers);
 
   group
@@ -60,6 +62,7 @@ export function addMcpCommand(program: GdnCommand): void {
     .description('Removes a server from the .mcp.json of the bundle.')
     .bundleOptions()
     .examples('gdn mcp remove files --bundle my-swarm')
+    .readsBundle('use')
     .runs(removeServer);
 
   const test = group
@@ -77,6 +80,7 @@ export function addMcpCommand(program: GdnCommand): void {
     .option('--trust', 'start the server without asking, for this run only')
     .bundleOptions()
     .examples('gdn mcp test notes --bundle my-swarm', `gdn mcp test notes --call search --args '{"word": "flour"}'`)
+    .readsBundle('use')
     .runs((options: Partial<TestRequest>, terminal, name: string) => {
       if (options.args !== undefined && options.call === undefined) test.error("option '--args' needs option '--call'");
       const { trust = false } = options;
@@ -96,6 +100,7 @@ export function addMcpCommand(program: GdnCommand): void {
     .option('--all', 'all withheld tools')
     .bundleOptions()
     .examples('gdn mcp approve github create_issue --bundle my-swarm')
+    .readsBundle('use')
     .runs(approveTools);
 }
 

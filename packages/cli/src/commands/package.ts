@@ -29,6 +29,7 @@ export function addPackageCommand(program: GdnCommand): void {
     .folderOption()
     .commonOptions()
     .examples('gdn package add @acme/tools --bundle my-swarm')
+    .readsBundle('use')
     .runs(addOne);
 
   group
@@ -40,6 +41,7 @@ export function addPackageCommand(program: GdnCommand): void {
     .folderOption()
     .commonOptions()
     .examples('gdn package remove @acme/tools --bundle my-swarm')
+    .readsBundle('use')
     .runs(removeOne);
 
   group
@@ -49,6 +51,7 @@ export function addPackageCommand(program: GdnCommand): void {
     .folderOption()
     .commonOptions()
     .examples('gdn package list --bundle my-swarm --json')
+    .readsBundle('look')
     .runs(showPackages);
 }
 

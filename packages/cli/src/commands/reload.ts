@@ -16,6 +16,7 @@ export function addReloadCommand(program: GdnCommand): void {
     .description(description)
     .bundleOptions()
     .examples('gdn reload --bundle my-swarm')
+    .readsBundle('use')
     .runs(reload);
 }
 

@@ -32,6 +32,7 @@ export function addReplayCommand(program: GdnCommand): void {
       'gdn replay 1f3a9c2b --bundle my-swarm --swap Extension/guard=./new-guard.ts',
       'gdn replay last --bundle my-swarm --without Extension/guard',
     )
+    .readsBundle('use')
     .runs((options: Partial<ReplayRequest>, terminal, turn?: string) => {
       const { swap = {}, without = [], also = [], trust = false } = options;
       const both = without.find((name) => Object.hasOwn(swap, name));

@@ -47,6 +47,7 @@ export function addRunCommand(program: GdnCommand): void {
       'gdn run my-swarm --input "What came in?" --connections',
       'gdn run my-swarm --trust --detach',
     )
+    .readsBundle('use')
     .runs((options: RunOptions, terminal, argument?: string) => {
       checkTogether(command, options, terminal);
       return run(bundleFolder(argument, options), options, terminal);

@@ -19,6 +19,7 @@ export function addStudioCommand(program: GdnCommand): void {
     .option('--no-open', 'print the link without starting a browser')
     .bundleOptions()
     .examples('gdn studio', 'gdn studio my-swarm --port 4100 --no-open')
+    .readsBundle('look')
     .runs(async ({ port, host, open, ...options }: StudioOptions, terminal, folder?: string) => {
       if (host !== undefined && !loopback.includes(host)) {
         const reason = 'Studio listens on this machine only; from another one, use an SSH tunnel';

@@ -16,6 +16,7 @@ export function addValidateCommand(program: GdnCommand): void {
     )
     .bundleOptions()
     .examples('gdn validate my-swarm')
+    .readsBundle('look')
     .runs(validate);
 }
 

@@ -1,0 +1,53 @@
+/** Takes a committed changeset back: in the files, and in every running swarm of the bundle. */
+import type { Swarm } from '@goondan/runtime';
+import type { ReloadResult } from '@goondan/runtime/control';
+import { type ChangesetRecord, type Changesets, listKnownSwarms } from '@goondan/runtime/internal';
+import { attachSwarm } from '../swarm/attach-swarm.ts';
+import { showReloadProgress } from '../swarm/show-reload-progress.ts';
+import type { Terminal } from '../terminal.ts';
+
+export interface Undone {
+  readonly record: ChangesetRecord;
+  /** The reload of each running swarm of the bundle. */
+  readonly reloads: readonly { readonly swarm: string; readonly result: ReloadResult }[];
+}
+
+/**
+ * Restores the files and reloads the running swarms. If one of them refuses, the files and the swarms are again as they
+ * were. **Errors** — those of `Changesets.undo` and of the reload.
+ */
+export async function undoChangeset(
+  changesets: Changesets,
+  { id, by, stateRoot }: { readonly id: string; readonly by: string; readonly stateRoot: string },
+  terminal: Pick<Terminal, 'printError' | 'showsProgress'>,
+): Promise<Undone> {
+  const running = await runningSwarms(stateRoot, changesets.bundleFolder);
+  const reloads: { swarm: string; result: ReloadResult }[] = [];
+  const reloadAll = async () => {
+    for (const [swarm, client] of running) {
+      const result = await showReloadProgress(client, terminal, () => client.reload());
+      reloads.push({ swarm, result });
+    }
+  };
+  try {
+    return { record: await changesets.undo(id, by, reloadAll), reloads };
+  } catch (error) {
+    // The files are back, so these swarms get the plan back that they had. A failure is in their log.
+    for (const { swarm } of reloads)
+      await running
+        .get(swarm)
+        ?.reload()
+        .catch(() => undefined);
+    throw error;
+  }
+}
+
+/** Returns the running swarms of a bundle by name. */
+async function runningSwarms(stateRoot: string, folder: string): Promise<ReadonlyMap<string, Swarm>> {
+  const running = new Map<string, Swarm>();
+  for (const { swarm, workspaceId } of listKnownSwarms(stateRoot, folder)) {
+    const client = running.has(swarm) ? undefined : await attachSwarm({ stateRoot, workspaceId });
+    if (client !== undefined) running.set(swarm, client);
+  }
+  return running;
+}
