@@ -11,6 +11,7 @@
  * | GET  workspaces/ID/history                 | `HistoryView`      |
  * | GET  workspaces/ID/turns                   | `TurnList`         |
  * | GET  workspaces/ID/trace?id=TURN           | `TraceView`        |
+ * | GET  workspaces/ID/changeset?id=CHANGESET  | `ChangesetWithDiff` |
  * | GET  workspaces/ID/events                  | a WebSocket, each message a `StudioNotice` |
  * | POST workspaces/ID/send `SendBody`         | `Acceptance`       |
  * | POST workspaces/ID/cancel `CancelBody`     | `Done`             |
@@ -25,12 +26,14 @@ import type { ChangeReport, ConnectionStatus, DeadLetterSummary, KeptStatus } fr
 import type { BlamedMessage, HistoryPage, ReadTrace, TurnSummary, TurnTrace } from '@goondan/runtime/history';
 import type { LayerSummary } from '@goondan/runtime/internal';
 import type { ExtensionStatusChanged, TurnError } from '@goondan/types';
+import type { ChangesetView } from '../changes/view-changeset.ts';
 import type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
 
 export type { Acceptance, InstanceAddress } from '@goondan/runtime';
 export type { ChangeReport, KeptStatus } from '@goondan/runtime/control';
 export type { ChainRecord, LayerRecord, TurnTrace } from '@goondan/runtime/history';
 export type { CodePlace, ExtensionStatusChanged, MiddlewareKind } from '@goondan/types';
+export type { ChangesetView, ChangesetWithDiff } from '../changes/view-changeset.ts';
 export type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
 
 /** The type of a value after it was sent as JSON: dates become texts. */
@@ -83,6 +86,8 @@ export interface WorkspaceView extends WorkspaceSummary {
   readonly deadLetters: readonly DeadLetterSummary[];
   /** The latest changes of the running swarm and the refused ones, newest first; absent when there are none. */
   readonly changes?: readonly ChangeReport[];
+  /** The changesets of the swarm's agents, newest first, at most 50; absent when there are none. */
+  readonly changesets?: readonly ChangesetView[];
   /** The kept connections of the running swarm, also of agents that have no process. */
   readonly kept?: readonly KeptStatus[];
   /** The command that starts the swarm; absent when its bundle is unknown. */

@@ -13,6 +13,7 @@ import { describeAge, describeDuration, describeMoment } from '../time/describe-
 import { AgentGraph } from './agent-graph.tsx';
 import { AgentTools } from './agent-tools.tsx';
 import { BrokenConversations } from './broken-conversations.tsx';
+import { Changesets } from './changesets.tsx';
 import { ExtensionStates } from './extension-states.tsx';
 import { KeptConnections } from './kept-connections.tsx';
 import { SwarmChanges } from './swarm-changes.tsx';
@@ -52,6 +53,7 @@ export function Overview({ view, goTo, version, refetch }: OverviewProps) {
         <DeadLetters letters={view.deadLetters} workspaceId={workspaceId} refetch={refetch} />
         <BrokenConversations view={view} />
         <SwarmChanges changes={view.changes ?? []} />
+        <Changesets changesets={view.changesets ?? []} workspaceId={workspaceId} version={version} />
         {view.agents.length > 0 && (
           <section>
             <h2>Agents</h2>

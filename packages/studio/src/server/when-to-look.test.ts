@@ -10,6 +10,7 @@ test.each([
   ['connection.listening', true],
   ['event.dead_lettered', true],
   ['swarm.reloaded', true],
+  ['changeset.commit', true],
   // Output of a process causes no read, because a process may print many lines.
   ['process.stdout', false],
   ['process.stderr', false],
@@ -19,13 +20,10 @@ test.each([
   expect(isInView({ type: 'log', line: { time: '', level: 'info', message: '', ...(event && { event }) } })).toBe(isSo);
 });
 
-test('the beginning of a turn changes the view, a step does not', () => {
+test('the beginning of a turn and the outcome of a changeset change the view, a step does not', () => {
   const event = (name: string): StudioNotice => ({ type: 'runtime.event', at, name, payload: {} });
-  expect([event('turn.started'), event('step.started'), event('tool.called')].map(isInView)).toEqual([
-    true,
-    false,
-    false,
-  ]);
+  const names = ['turn.started', 'changeset.rejected', 'step.started', 'tool.called'];
+  expect(names.map((name) => isInView(event(name)))).toEqual([true, true, false, false]);
 });
 
 test('changes of conversations are read at once', () => {

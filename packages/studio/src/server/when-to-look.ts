@@ -14,7 +14,7 @@ export function isInView(notice: StudioNotice): boolean {
     case 'turn.ended':
       return true;
     case 'runtime.event':
-      return notice.name === 'turn.started' || notice.name === 'extension.status';
+      return /^(?:turn\.started|extension\.status|changeset\..*)$/.test(notice.name);
     case 'log':
       return WORDS_OF_SUPERVISION.test(notice.line.event ?? '');
     default:
@@ -23,7 +23,8 @@ export function isInView(notice: StudioNotice): boolean {
 }
 
 /**
- * Matches log lines of the orchestrator about processes, connections, dead letters and the swarm, but not the output of
+ * Matches log lines of the orchestrator about processes, connections, dead letters, changesets and the swarm, but not the output of
  * processes.
  */
-const WORDS_OF_SUPERVISION = /^(?:(?:connection|event|instance|start|swarm)\.|process\.(?:exited|hung|cut_off)$)/;
+const WORDS_OF_SUPERVISION =
+  /^(?:(?:changeset|connection|event|instance|start|swarm)\.|process\.(?:exited|hung|cut_off)$)/;

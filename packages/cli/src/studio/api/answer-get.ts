@@ -10,6 +10,7 @@ import { addressOf, numberOf, readQuery } from '../http/read-query.ts';
 import type { StudioHost } from '../studio-host.ts';
 import { readConversation } from './read-conversation.ts';
 import { readTimeline } from './read-timeline.ts';
+import { viewOfWorkspace } from './view-changesets.ts';
 import { viewWorkspace } from './view-workspace.ts';
 
 /**
@@ -23,6 +24,7 @@ export const answerGet = new Map([
   ['history', history],
   ['turns', turns],
   ['trace', trace],
+  ['changeset', changeset],
 ]);
 
 const whole = { least: 0, most: Number.MAX_SAFE_INTEGER, otherwise: undefined };
@@ -78,6 +80,12 @@ function trace(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> {
     const found = await readTurnTrace(place, id);
     return { ...found, turns: withShortIds(found.turns) };
   });
+}
+
+function changeset(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> {
+  const { id } = readQuery(url, ['id']);
+  if (id === undefined) throw new Refusal(400, 'E_STUDIO_REQUEST', 'The request names no changeset. Add its `id`.');
+  return host.reads.run(keyOf('changeset', place, id), () => viewOfWorkspace(place, id, host.warn));
 }
 
 function withShortIds<Turn extends { readonly turnId: string }>(listed: readonly Turn[]): WithShortId<Turn>[] {

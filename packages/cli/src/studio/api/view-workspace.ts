@@ -14,6 +14,7 @@ import type { InstanceView, WorkspaceView } from '../contract.ts';
 import { findStartCommand } from '../start-anywhere.ts';
 import type { StudioHost } from '../studio-host.ts';
 import { viewAgents } from './view-agents.ts';
+import { listOfWorkspace } from './view-changesets.ts';
 
 /** The maximum number of conversations shown; the oldest are only counted. */
 const MOST_SHOWN = 500;
@@ -31,6 +32,7 @@ export async function viewWorkspace(host: StudioHost, place: SwarmPlace): Promis
   const [newest] = conversations;
   const entryAgent = status?.entryAgent ?? declared?.entryAgent;
   const swarm = status?.swarm ?? opened?.swarm ?? readSwarmRecord(place)?.swarm;
+  const changesets = await listOfWorkspace(place, host.warn);
   return {
     workspaceId: place.workspaceId,
     ...(swarm !== undefined && { swarm }),
@@ -45,6 +47,7 @@ export async function viewWorkspace(host: StudioHost, place: SwarmPlace): Promis
     approvals: running?.approvals ?? [],
     deadLetters: running?.deadLetters ?? [],
     ...(status?.changes !== undefined && { changes: status.changes }),
+    ...(changesets.length > 0 && { changesets }),
     ...(status?.kept !== undefined && { kept: status.kept }),
     ...(command !== undefined && { startCommand: command }),
   };
