@@ -30,7 +30,7 @@ export function describeApproval(approval: ApprovalSummary, colors: Colors, isWa
 function showArguments({ kind, args }: ApprovalSummary, colors: Colors): string[] {
   const diff = kind === 'change' ? diffIn(args) : undefined;
   if (diff === undefined) return [cutAt(MOST_SHOWN, showText(JSON.stringify(args)))];
-  const [shown = '', rest = ''] = [diff.slice(0, MOST_OF_DIFF), diff.slice(MOST_OF_DIFF)];
+  const [shown, rest] = [diff.slice(0, MOST_OF_DIFF), diff.slice(MOST_OF_DIFF)];
   const lines = showDiff(shown, colors).trimEnd().split('\n');
   return rest === '' ? lines : [...lines, hidden(rest.length)];
 }

@@ -71,7 +71,7 @@ function patch(before: string, diff: string): string {
   const old = before === '' ? [] : before.split(/(?<=\n)/);
   const result: string[] = [];
   let next = 0;
-  const lines = diff.replaceAll('\n\\ No newline at end of file\n', '\u0000').split(/(?<=[\n\u0000])/);
+  const lines = diff.replaceAll('\n\\ No newline at end of file\n', '\f').split(/(?<=[\n\f])/);
   for (const line of lines.slice(2)) {
     const hunk = /^@@ -(\d+),(\d+)/.exec(line);
     if (hunk !== null) {
@@ -80,7 +80,7 @@ function patch(before: string, diff: string): string {
       next = start;
       continue;
     }
-    const content = line.slice(1).replace('\u0000', '');
+    const content = line.slice(1).replace('\f', '');
     if (line[0] !== '+') expect(content).toBe(old[next++] ?? '');
     if (line[0] !== '-') result.push(content);
   }
