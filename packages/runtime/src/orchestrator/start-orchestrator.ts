@@ -11,6 +11,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkSwarmPlan } from '../config/check-swarm-plan.ts';
+import type { Examine } from '../config/examination.ts';
 import type { SwarmPlan } from '../config/swarm-plan.ts';
 import { VERSION } from '../config/version.ts';
 import { controlSocketPath, systemSocketEnvironment } from '../control/control-socket-path.ts';
@@ -40,6 +41,7 @@ import { localSwarm } from './control/local-swarm.ts';
 import { serveControl } from './control/serve-control.ts';
 import { drainSwarm } from './drain-swarm.ts';
 import type { Keepers } from './keepers/keepers.ts';
+import { openBundleChanges } from './open-bundle-changes.ts';
 import { openKeepers } from './open-keepers.ts';
 import { keepGuardian } from './guardian/keep-guardian.ts';
 import { endLeftovers } from './guardian/kill-tagged.ts';
@@ -59,6 +61,8 @@ export interface OrchestratorOptions {
   readonly plan: SwarmPlan;
   /** Reads the plan again; when absent, `reload` is not possible. */
   readonly readPlan?: () => Promise<SwarmPlan>;
+  /** Examines changesets of the bundle in `bundleFolder`; when absent, agents cannot change the bundle. */
+  readonly examine?: Examine;
   readonly stateRoot: string;
   readonly workspaceId: string;
   /** The real path of the bundle, by which commands find the swarm. */
@@ -144,8 +148,10 @@ async function start(starting: Starting): Promise<Swarm> {
   });
   const reloader = swarmReloader({ currentPlan, swarm, connections, trials, clock }, starting.readPlan);
 
+  const changesets = openBundleChanges(starting, { currentPlan, swarm, reloader, clock });
+
   const stopping = new Stopping(async (graceMs, hurry) => {
-    await reloader.close();
+    await Promise.all([reloader.close(), changesets.close()]);
     await drainSwarm({ clock, swarm, connections, keepers }, graceMs, hurry);
     swarm.report('info', 'swarm.stopped', `Swarm "${name}" is stopped.`);
     await endings.disposeAsync().catch(() => undefined);

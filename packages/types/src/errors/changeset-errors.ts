@@ -19,8 +19,12 @@ export const changesetErrors = {
     suggestion: 'Use a path from the list that `bundle__open` returned, or the path of a new file inside the bundle.',
   },
   E_CHANGESET_LIMIT: {
-    meaning: 'The changeset is too large, or too many changesets are open.',
+    meaning: 'The changeset is too large, too many changesets are open, or too many requests about them are worked on.',
     suggestion: 'Commit the open changesets, or wait until they expire. Write fewer and smaller files.',
+  },
+  E_CHANGESET_REQUEST: {
+    meaning: 'A process asked about a changeset outside of a turn, or with an id that is in use.',
+    suggestion: 'Use `ctx.bundle` in the handler of a tool, and only while the handler runs.',
   },
   E_CHANGESET_SOURCE: {
     meaning: 'The swarm was not started from a folder with a `goondan.yaml`, so there are no files to change.',

@@ -76,7 +76,7 @@ export class SwarmAgents {
   /**
    * The listeners are called in this order, so that a calling agent gets an answer before clients and watchers get it.
    */
-  readonly #listeners: readonly SwarmListener[];
+  readonly #listeners: SwarmListener[];
   readonly #broker: CallBroker;
   readonly #mailboxes: Mailboxes;
   readonly #calls: AgentCalls;
@@ -137,6 +137,11 @@ export class SwarmAgents {
     const kept = deps.keepers === undefined ? [] : [deps.keepers];
     const own = this.#ownListener();
     this.#listeners = [this.#calls, this.approvals, this.#held, this.#backlog, this.changes, instances, ...kept, own];
+  }
+
+  /** Adds a part that is built on the swarm. It hears events after the swarm's own parts. */
+  listen(listener: SwarmListener): void {
+    this.#listeners.push(listener);
   }
 
   get keepers(): Keepers | undefined {
@@ -326,20 +331,14 @@ export class SwarmAgents {
           .slice(0, MOST_LISTED);
         return this.instances.find(at)?.say({ type: 'agents.listed', callId: frame.callId, instances });
       }
-      case 'delta':
-        return this.#tell(() => ({
-          type: 'delta',
-          at: toInstanceAddress(at),
-          eventId: frame.eventId,
-          delta: frame.delta,
-        }));
-      case 'runtime.event':
-        return this.#tell(() => ({
-          type: 'runtime.event',
-          at: toInstanceAddress(at),
-          name: frame.name,
-          payload: frame.payload,
-        }));
+      case 'delta': {
+        const { type, eventId, delta } = frame;
+        return this.#tell(() => ({ type, at: toInstanceAddress(at), eventId, delta }));
+      }
+      case 'runtime.event': {
+        const { type, name, payload } = frame;
+        return this.#tell(() => ({ type, at: toInstanceAddress(at), name, payload }));
+      }
       case 'log':
         // The channel determines which instance the line belongs to.
         return this.log({ ...frame.line, agent: at.agentName, instance: at.instanceKey });
@@ -348,7 +347,7 @@ export class SwarmAgents {
         const message = `Its process dropped ${delta} deltas, ${log} log lines and ${events} events: there were too many at once.`;
         return this.report('warn', 'frames.dropped', message, at);
       }
-      // All other frames are handled by the calls and the approvals.
+      // All other frames are handled by other listeners.
       default:
     }
   }

@@ -1,0 +1,178 @@
+/** Answers the requests of agents about changesets, and reports the fate of each commit (L-05). */
+import {
+  type AgentAddress,
+  type ChangesetCommitResult,
+  GoondanError,
+  type JsonObject,
+  type OpenedChangeset,
+} from '@goondan/types';
+import type { ChangesetAnswers } from '../../ipc/changeset-answers.ts';
+import { toFrameError } from '../../ipc/check/frame-error.ts';
+import type { ChangesetRequest } from '../../ipc/from-agent.ts';
+import { withoutPlace } from '../../ipc/without-place.ts';
+import { defined } from '../../json/defined.ts';
+import type { ChangesetRecord } from '../../workspace/changesets/changeset-record.ts';
+import type { ChangesetOwner } from '../../workspace/changesets/changesets.ts';
+import type { Approvals } from '../approvals/approvals.ts';
+import { turnOf } from '../instances/swarm-listener.ts';
+import type { ChangeRoad, SwarmReloader } from '../reload/reload-swarm.ts';
+import { describeProblem } from '../supervision/describe-problem.ts';
+import type { SwarmAgents } from '../swarm/swarm-agents.ts';
+import type { AskedRequest } from './changeset-requests.ts';
+import { type CommitDeps, commitChangeset, withTrialFolder } from './commit-changeset.ts';
+import { endOf } from './decide-commit.ts';
+import { examineChangeset } from './examine-changeset.ts';
+import { Rejection } from './rejection.ts';
+import { reportRecoveries } from './report-recoveries.ts';
+
+export interface AnswerDeps extends CommitDeps {
+  readonly reloader: Pick<SwarmReloader, 'onRoad'>;
+  readonly approvals: Pick<Approvals, 'findChangeApproval'>;
+  readonly report: SwarmAgents['report'];
+}
+
+/**
+ * Answers one request. **Errors** — `E_CHANGESET_UNKNOWN`, `E_CHANGESET_FILE`, `E_CHANGESET_LIMIT`; those of the disk, except
+ * for a commit, which has an outcome.
+ */
+export async function answerRequest(
+  deps: AnswerDeps,
+  { at, request, during, signal }: AskedRequest,
+): Promise<ChangesetAnswers[ChangesetRequest['kind']]> {
+  const { store } = deps;
+  const owner = { swarm: deps.currentPlan.value.plan.name, agent: at.agentName, instanceKey: at.instanceKey };
+  if (request.kind === 'open') {
+    const { id: changesetId, expiresAt } = await store.open(owner);
+    const opened: OpenedChangeset = { changesetId, expiresAt, files: [...(await store.files())] };
+    return opened;
+  }
+  const { changesetId } = request;
+  const { edits } = await store.get(changesetId, owner);
+  const change: AskedChange = {
+    at,
+    owner,
+    changesetId,
+    files: edits.map(({ path }) => path),
+    eventId: during.id,
+    traceId: during.traceId,
+  };
+  switch (request.kind) {
+    case 'read':
+      return { content: await store.read(changesetId, request.path) };
+    case 'write':
+      await store.write(changesetId, request.path, request.content ?? null);
+      return {};
+    case 'review':
+      return onRoad(deps, change, signal, (road) => review(deps, change, road));
+    case 'commit':
+      return onRoad(deps, change, signal, (road) => commit(deps, change, request, road));
+  }
+}
+
+/** A changeset, and the turn that asks about it. */
+interface AskedChange {
+  readonly at: AgentAddress;
+  readonly owner: ChangesetOwner;
+  readonly changesetId: string;
+  readonly files: readonly string[];
+  readonly eventId: string;
+  readonly traceId: string;
+}
+
+/** Waits for its turn on the road, so that the plan and the files stay the same. Turns errors into outcomes. */
+function onRoad<Answer>(
+  deps: AnswerDeps,
+  change: AskedChange,
+  signal: AbortSignal,
+  work: (road: ChangeRoad) => Promise<Answer>,
+): Promise<Answer | { readonly outcome: ChangesetCommitResult }> {
+  return deps.reloader.onRoad(async (road) => {
+    try {
+      road.signal.throwIfAborted();
+      reportRecoveries(await deps.store.recover(), deps.report);
+      return await work(road);
+    } catch (error) {
+      return { outcome: refuse(deps, change, road.signal.aborted ? road.signal.reason : error, road) };
+    }
+  }, signal);
+}
+
+async function review(
+  deps: AnswerDeps,
+  { changesetId, owner }: AskedChange,
+  { signal }: ChangeRoad,
+): Promise<ChangesetAnswers['review']> {
+  const ended = endOf(await deps.store.get(changesetId, owner));
+  if (ended !== undefined) return { outcome: ended };
+  const { toApprove, needsApproval } = await withTrialFolder(deps.store, signal, (folder) =>
+    examineChangeset(deps, deps.currentPlan, changesetId, folder),
+  );
+  return { review: { changesetId, digest: toApprove.digest, needsApproval, toApprove } };
+}
+
+async function commit(
+  deps: AnswerDeps,
+  change: AskedChange,
+  { digest, approvalId }: Extract<ChangesetRequest, { readonly kind: 'commit' }>,
+  road: ChangeRoad,
+): Promise<ChangesetAnswers['commit']> {
+  const { changesetId, owner, at } = change;
+  const findApproval = (id: string, args: JsonObject) => deps.approvals.findChangeApproval(at, id, args);
+  const wanted = { changesetId, owner, digest, findApproval, ...defined({ approvalId }) };
+  const { outcome, record } = await commitChangeset(deps, wanted, road);
+  if (record !== undefined) reportCommit(deps, change, record);
+  return { outcome };
+}
+
+function reportCommit({ report }: AnswerDeps, change: AskedChange, { commit: made, edits }: ChangesetRecord): void {
+  const { at, changesetId } = change;
+  const files = edits.map(({ path }) => path);
+  const by = made?.by === undefined ? 'No approval was needed' : `Approved by ${made.by}`;
+  const message = `Agent "${at.agentName}" changed the bundle with changeset ${changesetId}: ${files.join(', ')}. ${by}.`;
+  const data = defined({
+    changesetId,
+    agent: at.agentName,
+    files,
+    by: made?.by,
+    baseRef: made?.baseRef,
+    newRef: made?.newRef,
+  });
+  report('info', 'changeset.committed', message, subjectOf(change), data);
+}
+
+/** Reports why a changeset was not committed, and returns the outcome. */
+function refuse({ report }: AnswerDeps, change: AskedChange, error: unknown, road: ChangeRoad): ChangesetCommitResult {
+  const { at, changesetId, files } = change;
+  const about = { changesetId, agent: at.agentName, files: [...files] };
+  const rejection = asRejection(error);
+  if (rejection !== undefined) {
+    const { reason, message, violations } = rejection;
+    const all = [message, ...(violations ?? [])].join(' ');
+    const text = `Changeset ${changesetId} of agent "${at.agentName}" was rejected (${reason}): ${all}`;
+    report('warn', 'changeset.rejected', text, subjectOf(change), { ...about, reason });
+    return {
+      status: 'rejected',
+      changesetId,
+      reason,
+      message,
+      ...(violations === undefined ? {} : { violations: [...violations] }),
+    };
+  }
+  const problem = toFrameError(error, 'E_UNEXPECTED');
+  const text = `Changeset ${changesetId} of agent "${at.agentName}" was not committed. ${describeProblem(problem)}`;
+  report('error', 'changeset.failed', text, subjectOf(change), { ...about, code: problem.code });
+  road.refused(problem);
+  const { code, message } = withoutPlace(problem);
+  return { status: 'error', changesetId, error: { code, message } };
+}
+
+function asRejection(error: unknown): Rejection | undefined {
+  if (error instanceof Rejection) return error;
+  // The files were edited at the last moment.
+  if (GoondanError.is(error) && error.code === 'E_CHANGESET_CONFLICT') return new Rejection('conflict', error.message);
+  return undefined;
+}
+
+function subjectOf({ at, eventId, traceId }: AskedChange) {
+  return turnOf(at, eventId, traceId);
+}

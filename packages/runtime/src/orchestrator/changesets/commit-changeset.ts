@@ -1,0 +1,140 @@
+/**
+ * Commits a changeset, alone on the road of reloads. Everything is checked again, because time has passed since the review:
+ * a person was asked, and files or the plan may have changed.
+ *
+ * Invariants:
+ * 1. No code of the changeset runs before the approval is found, and none outside of a trial before its files are in place.
+ * 2. The approval is the orchestrator's own record of the answer to a question with exactly this diff.
+ * 3. Files and plan change together, or not at all.
+ */
+import { GoondanError, type ChangesetCommitResult } from '@goondan/types';
+import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';
+import type { ReloadResult } from '../../control/reload-result.ts';
+import type { AgentDescription } from '../../ipc/from-agent.ts';
+import type { ChangesetRecord } from '../../workspace/changesets/changeset-record.ts';
+import type { ChangesetOwner, Changesets } from '../../workspace/changesets/changesets.ts';
+import type { CurrentPlan, Plan } from '../plan/current-plan.ts';
+import type { ChangeRoad } from '../reload/reload-swarm.ts';
+import { checkCommit, endOf, type FindApproval, type WantedCommit } from './decide-commit.ts';
+import { type ChangesetSource, type ExaminedChangeset, examineChangeset } from './examine-changeset.ts';
+import { findLayerProblems } from './find-layer-problems.ts';
+import type { KnownLayers } from './known-layers.ts';
+import { Rejection } from './rejection.ts';
+
+export interface CommitDeps extends ChangesetSource {
+  readonly currentPlan: Pick<CurrentPlan, 'value'>;
+  readonly layers: KnownLayers;
+}
+
+export interface CommitRequest extends WantedCommit {
+  readonly changesetId: string;
+  readonly owner: ChangesetOwner;
+  readonly findApproval: FindApproval;
+}
+
+/** A commit that has ended well. */
+export interface EndedCommit {
+  readonly outcome: ChangesetCommitResult;
+  /** The record of the changeset, if this request committed it; absent if it was committed before. */
+  readonly record?: ChangesetRecord;
+}
+
+/** **Errors** — `Rejection`, those of the store and of the road. Nothing has changed then. */
+export async function commitChangeset(
+  deps: CommitDeps,
+  request: CommitRequest,
+  road: ChangeRoad,
+): Promise<EndedCommit> {
+  const { store, currentPlan } = deps;
+  const { changesetId, owner, findApproval } = request;
+  const ended = endOf(await store.get(changesetId, owner));
+  if (ended !== undefined) return { outcome: ended };
+  return withTrialFolder(store, road.signal, async (folder) => {
+    const examined = await examineChangeset(deps, currentPlan, changesetId, folder);
+    road.signal.throwIfAborted();
+    const { by } = checkCommit(request, examined.toApprove, examined.needsApproval, findApproval);
+    const record = await replace(deps, examined, by, road);
+    const outcome = endOf(record);
+    if (outcome === undefined) throw new Error(`Changeset ${changesetId} is still open after its commit.`);
+    return { outcome, record };
+  });
+}
+
+/** Runs `work` with an empty folder, which is removed in any case. The message of an error names files as in the bundle. */
+export async function withTrialFolder<Value>(
+  store: Changesets,
+  signal: AbortSignal,
+  work: (path: string) => Promise<Value>,
+): Promise<Value> {
+  signal.throwIfAborted();
+  const { path, remove } = await store.makeTrialFolder();
+  try {
+    return await work(path);
+  } catch (error) {
+    throw nameBundleFiles(error, path, store.bundleFolder);
+  } finally {
+    await remove();
+  }
+}
+
+/** Replaces paths of the trial folder, which is gone by the time at which somebody reads the error. */
+function nameBundleFiles(error: unknown, folder: string, bundleFolder: string): unknown {
+  if (!GoondanError.is(error)) return error;
+  const { code, message, suggestion, place } = error;
+  // The copy has the path of the bundle below the trial folder.
+  const inBundle = (text: string) => text.replaceAll(`${folder}${bundleFolder}/`, '').replaceAll(folder, '');
+  const named = new GoondanError(code, inBundle(message), { suggestion, cause: error });
+  return place === undefined ? named : Object.assign(named, { place: { ...place, file: inBundle(place.file) } });
+}
+
+async function replace(
+  { store, currentPlan, layers }: CommitDeps,
+  { edits, candidate, toApprove }: ExaminedChangeset,
+  by: string | undefined,
+  road: ChangeRoad,
+): Promise<ChangesetRecord> {
+  const { changesetId, digest } = toApprove;
+  const { baseRef, newRef, addedTools, addedExtensions } = candidate;
+  const before = currentPlan.value;
+  const extended = new Set(addedExtensions.map(({ agentName }) => agentName));
+  const knownOf = (agentName: string) => layers.of(before.agents.get(agentName) ?? { agentName });
+  const commit = { digest, baseRef, newRef, addedTools, ...(by === undefined ? {} : { by }) };
+  const records: ChangesetRecord[] = [];
+  await road.make({
+    wanted: checkSwarmPlan(candidate.wanted),
+    onTrial: checkSwarmPlan(candidate.onTrial),
+    // The layers of an agent that has not described itself are only known if all of its parts are tried.
+    isTriedWhole: (agentName) => extended.has(agentName) && knownOf(agentName) === undefined,
+    withFiles: async (tried, apply) => {
+      checkLayers(addedExtensions, tried, before, knownOf);
+      const results: ReloadResult[] = [];
+      records.push(await store.apply(changesetId, edits, commit, async () => void results.push(await apply())));
+      for (const agentName of extended) layers.learn(agentName, tried.get(agentName) ?? { extensions: [], layers: [] });
+      const [result] = results;
+      if (result === undefined) throw new Error(`Changeset ${changesetId} was committed by another process.`);
+      return result;
+    },
+  });
+  return records[0] ?? store.get(changesetId);
+}
+
+/** Throws a `Rejection` if a layer of a new extension would be outside of one that the agent has. */
+function checkLayers(
+  addedExtensions: ExaminedChangeset['candidate']['addedExtensions'],
+  tried: ReadonlyMap<string, AgentDescription>,
+  { agents }: Plan,
+  knownOf: (agentName: string) => AgentDescription['layers'] | undefined,
+): void {
+  const problems = addedExtensions.flatMap(({ agentName, extension: name }) => {
+    const onTrial = tried.get(agentName)?.layers ?? [];
+    const names = (agents.get(agentName)?.extensions ?? []).map(({ resource }) => resource.metadata.name);
+    const existing = knownOf(agentName) ?? onTrial.filter(({ extension }) => names.includes(extension));
+    return findLayerProblems(agentName, { added: onTrial.filter(({ extension }) => extension === name), existing });
+  });
+  if (problems.length === 0) return;
+  throw new Rejection(
+    'policy_violation',
+    'A new extension must be inside of all extensions that the agent has.',
+    problems,
+  );
+}

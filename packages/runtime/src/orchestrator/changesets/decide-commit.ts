@@ -1,0 +1,112 @@
+/** The decisions about a changeset that need no disk and no process. */
+import type { ChangesetCommitResult, JsonObject } from '@goondan/types';
+import { planReconcile } from '../../config/plan-reconcile.ts';
+import type { SwarmPlan } from '../../config/swarm-plan.ts';
+import type { ChangesetToApprove } from '../../ipc/changeset-answers.ts';
+import { sha256 } from '../../json/sha256.ts';
+import type { ChangesetRecord, RecordedEdit } from '../../workspace/changesets/changeset-record.ts';
+import type { ComparedFile } from '../../workspace/changesets/changesets.ts';
+import { LONGEST_ARGUMENTS } from '../approvals/approval-question.ts';
+import { Rejection } from './rejection.ts';
+
+/** Returns the changes that agents may make according to a plan; by default none, and each one needs an approval. */
+export function changesPolicyOf({ policy }: SwarmPlan) {
+  const { allow = [], approve = true } = policy?.changes ?? {};
+  return { allow, approve };
+}
+
+/**
+ * Returns the outcome of a changeset that is not open: that of its commit, also if the commit is asked for again. Throws a
+ * `Rejection` if the changeset was undone or is in the middle of a commit.
+ */
+export function endOf({ id: changesetId, state, commit }: ChangesetRecord): ChangesetCommitResult | undefined {
+  if (state === 'open') return undefined;
+  if (state === 'committed' && commit !== undefined) {
+    const { baseRef, newRef, summary } = commit;
+    return { status: 'ok', changesetId, baseRef, newRef, summary };
+  }
+  if (state === 'undone') throw new Rejection('conflict', 'A person has undone this changeset. Open another one.');
+  throw new Rejection('conflict', 'The files of this changeset are being replaced right now. Commit it again later.');
+}
+
+/** Returns what earlier changesets added to the bundle. Undone ones do not count. */
+export function addedEarlier(records: readonly ChangesetRecord[]) {
+  const committed = records.filter(({ state }) => state === 'committed');
+  return {
+    addedTools: [...new Set(committed.flatMap(({ commit }) => commit?.addedTools ?? []))].toSorted(),
+    addedFiles: [
+      ...new Set(
+        committed.flatMap(({ edits }) => edits.filter(({ before }) => before === null).map(({ path }) => path)),
+      ),
+    ].toSorted(),
+  };
+}
+
+/** Throws a `Rejection` if the bundle was edited and not reloaded. */
+export function checkPresent(inForce: SwarmPlan, present: SwarmPlan): void {
+  const { changed, added, removed } = planReconcile(inForce, present);
+  const parts = [...changed, ...added, ...removed];
+  if (parts.length === 0) return;
+  throw new Rejection(
+    'conflict',
+    `The bundle was edited, and the running swarm does not have these edits yet: ${parts.join(', ')}. A person must run \`gdn reload\` first.`,
+  );
+}
+
+/** Throws a `Rejection` if the texts for the diff are not the texts of the edits, because the changeset was written to. */
+export function checkCompared(edits: readonly RecordedEdit[], files: readonly ComparedFile[]): void {
+  const digestOf = (text: string | null) => (text === null ? null : sha256(text));
+  const isSame = ({ path, before, after }: RecordedEdit) => {
+    const file = files.find((each) => each.path === path);
+    return file?.old !== undefined && digestOf(file.old) === before && digestOf(file.new) === after;
+  };
+  if (files.length === edits.length && edits.every(isSame)) return;
+  throw new Rejection('conflict', 'The changeset or a file of the bundle was written to meanwhile. Commit it again.');
+}
+
+/** Throws a `Rejection` if the diff is too long for a person. */
+export function checkReadable(toApprove: ChangesetToApprove): void {
+  const size = sizeOf(toApprove);
+  if (size <= LONGEST_ARGUMENTS) return;
+  const sizes = toApprove.files.map((file) => ({ path: file.path, size: sizeOf(file) }));
+  throw new Rejection(
+    'invalid_files',
+    `The diff has ${size} bytes, and a person can judge at most ${LONGEST_ARGUMENTS}. Split the change into several changesets.`,
+    sizes
+      .toSorted((one, other) => other.size - one.size)
+      .map((each) => `${each.path} has a diff of ${each.size} bytes.`),
+  );
+}
+
+function sizeOf(value: object): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
+/** Finds the approval `id` of a question about exactly `args`. */
+export type FindApproval = (id: string, args: JsonObject) => { readonly by?: string } | undefined;
+
+export interface WantedCommit {
+  /** The digest that was reviewed. */
+  readonly digest: string;
+  readonly approvalId?: string;
+}
+
+/**
+ * Decides whether a changeset may be committed as it is now. Returns the person who approved it, if one was asked. Throws a
+ * `Rejection` if the edits are not the reviewed ones, or the approval of a person is missing.
+ */
+export function checkCommit(
+  { digest, approvalId }: WantedCommit,
+  toApprove: ChangesetToApprove,
+  needsApproval: boolean,
+  find: FindApproval,
+): { readonly by?: string } {
+  if (toApprove.digest !== digest) {
+    throw new Rejection('conflict', 'The changeset was changed after its review. Commit it again.');
+  }
+  if (!needsApproval) return {};
+  // Safe: the arguments are JSON.
+  const approval = approvalId === undefined ? undefined : find(approvalId, toApprove as unknown as JsonObject);
+  if (approval !== undefined) return approval;
+  throw new Rejection('policy_violation', 'No person has approved exactly this change in this conversation.');
+}

@@ -1,0 +1,59 @@
+/** Checks an open changeset before any of its code runs: its files, the changed bundle, and the plan in force. */
+import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';
+import type { Candidate, Examine } from '../../config/examination.ts';
+import type { ChangesetToApprove } from '../../ipc/changeset-answers.ts';
+import type { FileEdit } from '../../workspace/changesets/changeset-record.ts';
+import type { Changesets } from '../../workspace/changesets/changesets.ts';
+import { describeFiles } from '../../workspace/changesets/describe-files.ts';
+import type { CurrentPlan } from '../plan/current-plan.ts';
+import { addedEarlier, changesPolicyOf, checkCompared, checkPresent, checkReadable } from './decide-commit.ts';
+import { Rejection } from './rejection.ts';
+
+/** The bundle of a swarm that was started from a folder. */
+export interface ChangesetSource {
+  readonly store: Changesets;
+  readonly examine: Examine;
+}
+
+export interface ExaminedChangeset {
+  readonly edits: readonly FileEdit[];
+  readonly candidate: Candidate;
+  /** True if the plan in force asks for the approval of a person. */
+  readonly needsApproval: boolean;
+  readonly toApprove: ChangesetToApprove;
+}
+
+/** Returns a changeset that is valid and permitted, except for an approval that it may need. **Errors** — `Rejection`. */
+export async function examineChangeset(
+  { store, examine }: ChangesetSource,
+  currentPlan: Pick<CurrentPlan, 'value'>,
+  changesetId: string,
+  trialFolder: string,
+): Promise<ExaminedChangeset> {
+  const { plan } = currentPlan.value;
+  const { edits, digest } = await store.edits(changesetId);
+  if (edits.length === 0) throw new Rejection('invalid_files', 'The changeset has no edits. Write a file first.');
+  await checkConflicts(store, edits);
+  const { allow, approve: needsApproval } = changesPolicyOf(plan);
+  const examination = await examine({ edits, trialFolder, allow, ...addedEarlier(await store.list()) });
+  if (examination.status === 'rejected') {
+    throw new Rejection(examination.reason, examination.message, examination.violations);
+  }
+  const { candidate } = examination;
+  checkPresent(plan, checkSwarmPlan(candidate.present));
+  const compared = await store.compare(changesetId);
+  checkCompared(edits, compared);
+  const toApprove = { changesetId, digest, files: describeFiles(compared) };
+  if (needsApproval) checkReadable(toApprove);
+  return { edits, candidate, needsApproval, toApprove };
+}
+
+async function checkConflicts(store: Changesets, edits: readonly FileEdit[]): Promise<void> {
+  const paths = await store.conflicts(edits);
+  if (paths.length === 0) return;
+  throw new Rejection(
+    'conflict',
+    'Files of the bundle were edited since the changeset read them. Open another changeset and make the change again.',
+    paths.map((path) => `${path} was edited.`),
+  );
+}

@@ -1,0 +1,69 @@
+/** Lets the agents of a running swarm change its bundle, and deletes expired changesets. */
+import { GoondanError } from '@goondan/types';
+import type { Clock } from '../../ports/clock.ts';
+import type { CurrentPlan } from '../plan/current-plan.ts';
+import type { SwarmReloader } from '../reload/reload-swarm.ts';
+import type { SwarmAgents } from '../swarm/swarm-agents.ts';
+import { answerRequest } from './answer-request.ts';
+import { ChangesetRequests } from './changeset-requests.ts';
+import type { ChangesetSource } from './examine-changeset.ts';
+import { KnownLayers } from './known-layers.ts';
+
+export interface ChangesetDeps {
+  readonly currentPlan: CurrentPlan;
+  readonly swarm: Pick<SwarmAgents, 'listen' | 'instances' | 'approvals' | 'report'>;
+  readonly reloader: Pick<SwarmReloader, 'onRoad'>;
+  readonly clock: Clock;
+}
+
+const SWEEP_MS = 3_600_000;
+
+/**
+ * Begins to answer requests. Without a `source`, every request is rejected. `close` withdraws the requests and waits until
+ * none is worked on.
+ */
+export function serveChangesets(deps: ChangesetDeps, source: ChangesetSource | undefined): { close(): Promise<void> } {
+  const { currentPlan, swarm, reloader } = deps;
+  const layers = new KnownLayers();
+  const requests = new ChangesetRequests({
+    say: (at, message) => swarm.instances.find(at)?.say(message),
+    answer: async (asked) => {
+      if (source === undefined) {
+        throw new GoondanError('E_CHANGESET_SOURCE', 'This swarm was not started from the folder of a bundle.');
+      }
+      const { approvals } = swarm;
+      return answerRequest(
+        { ...source, currentPlan, layers, reloader, approvals, report: (...line) => swarm.report(...line) },
+        asked,
+      );
+    },
+  });
+  swarm.listen(requests);
+  if (source === undefined) return requests;
+  swarm.listen({ described: ({ agentName }, description) => layers.learn(agentName, description) });
+  const sweeps = sweepHourly(source, deps);
+  return {
+    async close() {
+      await Promise.all([sweeps.close(), requests.close()]);
+    },
+  };
+}
+
+/** Deletes expired changesets now and every hour. */
+function sweepHourly({ store }: ChangesetSource, { clock, swarm }: ChangesetDeps): { close(): Promise<void> } {
+  let callOff = () => {};
+  let last = Promise.resolve();
+  const sweep = () => {
+    callOff = clock.after(SWEEP_MS, sweep);
+    last = store.sweep().catch((error: unknown) => {
+      swarm.report('warn', 'changeset.not_swept', `Expired changesets could not be deleted: ${String(error)}`);
+    });
+  };
+  sweep();
+  return {
+    async close() {
+      callOff();
+      await last;
+    },
+  };
+}
