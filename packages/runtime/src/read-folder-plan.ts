@@ -1,8 +1,15 @@
 /** Reads the plan of a swarm from the folder that declares it, at the start of the swarm and for a reload. */
 import { GoondanError } from '@goondan/types';
+import { examineChangeset } from './config/bundle/changesets/examine-changeset.ts';
 import { loadBundle } from './config/bundle/load-bundle.ts';
 import { type ResolvedSwarm, type ResolveOptions, resolveSwarm } from './config/bundle/resolve/resolve-swarm.ts';
+import type { Examine } from './config/examination.ts';
 import type { SwarmPlan } from './config/swarm-plan.ts';
+
+interface SwarmWorkspace {
+  readonly stateRoot: string;
+  readonly workspaceId: string;
+}
 
 export interface SwarmFolder extends Pick<ResolveOptions, 'swarm' | 'workdir' | 'connections'> {
   /** The folder of `goondan.yaml`. */
@@ -15,12 +22,23 @@ export async function readFolderPlan({ bundleFolder, ...choice }: SwarmFolder): 
   return resolveSwarm(await loadBundle(bundleFolder, { environment }), { environment, ...choice });
 }
 
-/**
- * Reads the plan of the swarm that runs in this workspace. **Errors** — `E_RELOAD_SWARM`, those of `readFolderPlan`.
- */
-export async function readPlanAgain(folder: SwarmFolder, workspaceId: string): Promise<SwarmPlan> {
-  const { plan, workspaceId: other } = await readFolderPlan(folder);
-  if (other === workspaceId) return plan;
-  const message = `Swarm "${plan.name}" now names another workspace, but a running swarm cannot change its workspace.`;
-  throw new GoondanError('E_RELOAD_SWARM', message);
+/** The bundle of a running swarm. */
+export interface BundleSource {
+  /** Reads the plan again. **Errors** — `E_RELOAD_SWARM`, those of `readFolderPlan`. */
+  readPlan(): Promise<SwarmPlan>;
+  /** Examines a changeset of the bundle. */
+  readonly examine: Examine;
+}
+
+/** Makes the source of a swarm that runs in this workspace. The bundle is read with the environment of this process. */
+export function bundleSource(folder: SwarmFolder, { stateRoot, workspaceId }: SwarmWorkspace): BundleSource {
+  return {
+    readPlan: async () => {
+      const { plan, workspaceId: other } = await readFolderPlan(folder);
+      if (other === workspaceId) return plan;
+      const message = `Swarm "${plan.name}" now names another workspace, but a running swarm cannot change its workspace.`;
+      throw new GoondanError('E_RELOAD_SWARM', message);
+    },
+    examine: (request) => examineChangeset({ ...folder, environment: process.env, stateRoot }, request),
+  };
 }

@@ -1,7 +1,6 @@
 /** Prepares and starts a run. The preparation runs no code of the bundle. */
-import { startSwarm } from '@goondan/runtime';
 import { type Bundle, type BundleProblem, type ResolvedSwarm, resolveSwarm } from '@goondan/runtime/bundle';
-import { gracePeriodMs, readPlanAgain, workspaceFolder } from '@goondan/runtime/internal';
+import { bundleSource, gracePeriodMs, startHere, workspaceFolder } from '@goondan/runtime/internal';
 import { openBundle } from '../bundle/open-bundle.ts';
 import type { BundleOptions } from '../common-options.ts';
 import { type IsReported, printLogLine } from '../print-log-line.ts';
@@ -50,16 +49,16 @@ export async function prepareRun(request: RunRequest, terminal: Terminal): Promi
  * lines that the command itself reports (`isReported`). The `graceMs` of the result is how long to wait until all
  * instances are idle.
  *
- * **Errors** — those of `resolveTrustedPlan` and `startSwarm`.
+ * **Errors** — those of `resolveTrustedPlan` and `startHere`.
  */
 export async function startRun(run: PreparedRun, terminal: Terminal, signal?: AbortSignal, isReported?: IsReported) {
   const { plan, workspace } = await resolveTrustedPlan(run, terminal, signal);
   const entryAgent = plan.entryAgent ?? plan.agents[0]?.agentName;
-  const control = await startSwarm({
+  const control = await startHere({
     ...plan,
     stateRoot: run.stateRoot,
     bundleFolder: run.bundle.folder,
-    readPlan: () => readPlanAgain(folderOf(run), run.workspaceId),
+    ...bundleSource(folderOf(run), run),
     onLog: (line) => printLogLine(line, terminal, isReported && ((each) => isReported(each, entryAgent))),
     ...(workspace === undefined ? {} : { workspace }),
     ...(run.flock === undefined ? {} : { flock: run.flock }),

@@ -27,6 +27,7 @@ import { namesCollector, showEndpoint, type SwarmTelemetry } from '../config/tel
 import { newTraceId } from '../trace/span-id.ts';
 import { recordDescriptions } from '../workspace/swarms/agent-descriptions.ts';
 import { ApprovalFile } from '../workspace/approvals/approval-file.ts';
+import type { ChangesetRecovery } from '../workspace/changesets/changesets.ts';
 import { durableStore } from '../workspace/journal/durable-store.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
 import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
@@ -35,6 +36,7 @@ import { ownWorkspace, type SwarmRun } from '../workspace/swarms/own-workspace.t
 import type { StoreWarning } from '../workspace/store-ports.ts';
 import { recordSwarm } from '../workspace/swarms/swarm-record.ts';
 import { agentChildren } from './child/agent-children.ts';
+import { reportRecoveries } from './changesets/report-recoveries.ts';
 import { askAgent } from './swarm/ask-agent.ts';
 import { Connections } from './connections/connections.ts';
 import { localSwarm } from './control/local-swarm.ts';
@@ -63,6 +65,8 @@ export interface OrchestratorOptions {
   readonly readPlan?: () => Promise<SwarmPlan>;
   /** Examines changesets of the bundle in `bundleFolder`; when absent, agents cannot change the bundle. */
   readonly examine?: Examine;
+  /** The interrupted changesets that were finished before the plan was read. */
+  readonly recoveries?: readonly ChangesetRecovery[];
   readonly stateRoot: string;
   readonly workspaceId: string;
   /** The real path of the bundle, by which commands find the swarm. */
@@ -124,6 +128,7 @@ async function start(starting: Starting): Promise<Swarm> {
   const { ownership, leftOver } = await takeWorkspace(starting, folder, { swarm: name, runTag, controlSocket });
   const log = openLog(starting);
   if (leftOver > 0) log.report('warn', 'run.left_over', `Ended ${leftOver} processes of an earlier run.`);
+  reportRecoveries(starting.recoveries ?? [], (...line) => log.report(...line));
 
   const isRecorded = rememberSwarm(starting, log);
   const journal = await openJournal(starting, ownership, log);

@@ -160,8 +160,10 @@ function refuse({ report }: AnswerDeps, change: AskedChange, error: unknown, roa
   }
   const problem = toFrameError(error, 'E_UNEXPECTED');
   const text = `Changeset ${changesetId} of agent "${at.agentName}" was not committed. ${describeProblem(problem)}`;
-  report('error', 'changeset.failed', text, subjectOf(change), { ...about, code: problem.code });
-  road.refused(problem);
+  // A commit that was given up is not a failure that somebody has to look into.
+  const isGivenUp = road.signal.aborted;
+  report(isGivenUp ? 'info' : 'error', 'changeset.failed', text, subjectOf(change), { ...about, code: problem.code });
+  if (!isGivenUp) road.refused(problem);
   const { code, message } = withoutPlace(problem);
   return { status: 'error', changesetId, error: { code, message } };
 }

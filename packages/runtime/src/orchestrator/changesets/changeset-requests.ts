@@ -7,7 +7,7 @@
  * 3. A request gets one answer, unless it was withdrawn.
  * 4. At most `mostOfOne` requests of a conversation and `mostOfAll` in total are worked on, also withdrawn ones.
  */
-import type { AgentAddress, AgentEvent, JsonValue } from '@goondan/types';
+import { type AgentAddress, type AgentEvent, GoondanError, type JsonValue } from '@goondan/types';
 import type { ChangesetAnswers } from '../../ipc/changeset-answers.ts';
 import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { ChangesetRequest, FromAgent } from '../../ipc/from-agent.ts';
@@ -62,7 +62,7 @@ export class ChangesetRequests implements SwarmListener {
 
   /** Withdraws all requests, and waits until none is worked on. */
   async close(): Promise<void> {
-    for (const { stop } of this.#open) stop.abort();
+    for (const { stop } of this.#open) stop.abort(withdrawn());
     await Promise.all([...this.#open].map(({ over }) => over));
   }
 
@@ -91,8 +91,12 @@ export class ChangesetRequests implements SwarmListener {
   }
 
   #withdraw(at: AgentAddress, isMeant: (request: OpenRequest) => boolean): void {
-    for (const each of this.#open) if (isSameAddress(each.at, at) && isMeant(each)) each.stop.abort();
+    for (const each of this.#open) if (isSameAddress(each.at, at) && isMeant(each)) each.stop.abort(withdrawn());
   }
+}
+
+function withdrawn(): GoondanError {
+  return new GoondanError('E_CANCELLED', 'Nobody waits for the changeset any more.');
 }
 
 const outside: FrameError = {

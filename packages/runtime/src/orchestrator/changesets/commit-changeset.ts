@@ -67,13 +67,13 @@ export async function withTrialFolder<Value>(
   work: (path: string) => Promise<Value>,
 ): Promise<Value> {
   signal.throwIfAborted();
-  const { path, remove } = await store.makeTrialFolder();
+  const trial = await store.makeTrialFolder();
   try {
-    return await work(path);
+    return await work(trial.path);
   } catch (error) {
-    throw nameBundleFiles(error, path, store.bundleFolder);
+    throw nameBundleFiles(error, trial.path, store.bundleFolder);
   } finally {
-    await remove();
+    await trial.remove();
   }
 }
 

@@ -46,9 +46,9 @@ export interface ChangeRoad {
   /** Aborts when the swarm ends, or when nobody waits for the change any more. */
   readonly signal: AbortSignal;
   /** Tries a change and puts it in force. **Errors** — those of `tryChanges`, `withFiles` and `applyPlan`; nothing has changed then. */
-  make(change: SwarmChange): Promise<ReloadResult>;
+  readonly make: (change: SwarmChange) => Promise<ReloadResult>;
   /** Adds a refusal to the reports, and returns its message. */
-  refused(problem: FrameError): string;
+  readonly refused: (problem: FrameError) => string;
 }
 
 export type SwarmReloader = ReturnType<typeof swarmReloader>;

@@ -1,0 +1,554 @@
+// Tests the walk of a changeset with a real disk, a real reloader and fake agents. The examination is fake.
+import { afterEach, describe, expect, test } from 'bun:test';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type AgentAddress, type ChangesetCommitResult, GoondanError, type JsonObject } from '@goondan/types';
+import type { DeclaredAgent } from '../../config/declared-agent.ts';
+import type { Candidate, Examination } from '../../config/examination.ts';
+import type { ChangesPolicy } from '../../config/swarm-policy.ts';
+import type { SwarmPlan } from '../../config/swarm-plan.ts';
+import type { ChangesetReview } from '../../ipc/changeset-answers.ts';
+import type { AgentDescription, ChangesetRequest, LayerSummary } from '../../ipc/from-agent.ts';
+import { systemClock } from '../../ports/clock.ts';
+import { noParts } from '../../testing/fake-agents.ts';
+import { fakeEvent, openFakeSwarm } from '../../testing/fake-swarm.ts';
+import { openChangesets } from '../../workspace/changesets/open-changesets.ts';
+import type { Connections } from '../connections/connections.ts';
+import { swarmReloader } from '../reload/reload-swarm.ts';
+import { answerRequest } from './answer-request.ts';
+import { KnownLayers } from './known-layers.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+const at: AgentAddress = { agentName: 'a', instanceKey: 'default' };
+const other: AgentAddress = { agentName: 'a', instanceKey: 'other' };
+const during = fakeEvent('go', { id: 'e1' });
+
+function makeFolders() {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-changesets-')));
+  cleanups.push(() => rmSync(root, { recursive: true, force: true }));
+  const bundleFolder = join(root, 'bundle');
+  mkdirSync(bundleFolder);
+  writeFileSync(join(bundleFolder, 'prompt.md'), 'old\n');
+  return { stateRoot: join(root, 'state'), bundleFolder };
+}
+
+interface OpenOptions {
+  readonly changes?: ChangesPolicy;
+  readonly folders?: ReturnType<typeof makeFolders>;
+}
+
+/** Opens a swarm whose agent `a` has a process. The prompt of this agent is the file `prompt.md` of the bundle. */
+async function open({ changes = { allow: ['**'] }, folders = makeFolders() }: OpenOptions = {}) {
+  const { stateRoot, bundleFolder } = folders;
+  mkdirSync(stateRoot, { recursive: true });
+  const opened = await openFakeSwarm(async () => 'done', { stateRoot, policy: { changes } });
+  cleanups.push(() => opened.close());
+  const { currentPlan, swarm, agents } = opened;
+  const prompt = () => readFileSync(join(bundleFolder, 'prompt.md'), 'utf8');
+  const withAgent = (more: Partial<DeclaredAgent>): SwarmPlan => {
+    const { plan } = currentPlan.value;
+    return { ...plan, agents: plan.agents.map((agent) => (agent.agentName === 'a' ? { ...agent, ...more } : agent)) };
+  };
+  currentPlan.replace(withAgent({ systemPrompt: prompt() }));
+
+  const said: string[] = [];
+  const control = {
+    /** Replaces the examination or a part of its candidate. */
+    examination: undefined as Examination | undefined,
+    candidate: {} as Partial<Candidate>,
+    /** Called before the trial; may throw. */
+    onTrial: (): AgentDescription => noParts,
+    onExamine: () => {},
+    trialFolder: '',
+  };
+  const connections = { replace: () => undefined } as Pick<Connections, 'replace'> as Connections;
+  const trials = {
+    agent: async ({ systemPrompt }: DeclaredAgent) => {
+      said.push(`try ${JSON.stringify(systemPrompt)} beside ${JSON.stringify(prompt())}`);
+      return control.onTrial();
+    },
+    connection: async () => undefined,
+  };
+  const reloader = swarmReloader({ currentPlan, swarm, connections, trials, clock: systemClock }, async () =>
+    withAgent({ systemPrompt: prompt() }),
+  );
+  cleanups.push(() => reloader.close());
+  const store = openChangesets({ stateRoot, bundleFolder });
+  const layers = new KnownLayers();
+  const deps = {
+    store,
+    layers,
+    currentPlan,
+    reloader,
+    approvals: swarm.approvals,
+    report: swarm.report.bind(swarm),
+    examine: async ({
+      edits,
+      trialFolder,
+    }: {
+      edits: readonly { content: Uint8Array | null }[];
+      trialFolder: string;
+    }) => {
+      said.push(`examine in ${readdirSync(trialFolder).length} files`);
+      control.trialFolder = trialFolder;
+      control.onExamine();
+      if (control.examination !== undefined) return control.examination;
+      const systemPrompt = new TextDecoder().decode(edits[0]?.content ?? new Uint8Array());
+      const wanted = withAgent({ systemPrompt });
+      const present = withAgent({ systemPrompt: prompt() });
+      const refs = { baseRef: 'base', newRef: 'new', addedTools: ['clock'], addedExtensions: [] };
+      const onTrial = withAgent({ systemPrompt: `${systemPrompt} on trial` });
+      return { status: 'fits' as const, candidate: { present, wanted, onTrial, ...refs, ...control.candidate } };
+    },
+  };
+  agents.onChange = (child, { change }) => {
+    said.push(`prepare beside ${JSON.stringify(prompt())}`);
+    void child.channel.send({ type: 'change.ready', change });
+  };
+
+  const ask = <Answer>(request: ChangesetRequest, whose = at, signal = new AbortController().signal) =>
+    // The cast is safe: each request has an answer of its own kind.
+    answerRequest(deps, { at: whose, during, request, signal }) as Promise<Answer>;
+  const openChange = async (content: string | undefined = 'new\n', path = 'prompt.md') => {
+    const { changesetId } = await ask<{ changesetId: string }>({ kind: 'open' });
+    if (content !== undefined) await ask({ kind: 'write', changesetId, path, content });
+    return changesetId;
+  };
+  const review = (changesetId: string) =>
+    ask<{ review: ChangesetReview; outcome: undefined } | { outcome: ChangesetCommitResult; review: undefined }>({
+      kind: 'review',
+      changesetId,
+    });
+  let asked = 0;
+  /** Asks a person about a changeset, as the agent process does, and answers. */
+  const approve = async (
+    args: object,
+    {
+      decision = 'approved',
+      whose = at,
+      kind = 'change',
+    }: { decision?: 'approved' | 'denied'; whose?: AgentAddress; kind?: 'change' | 'call' } = {},
+  ) => {
+    const question = {
+      key: `k${(asked += 1)}`,
+      toolCallId: 't',
+      toolName: 'bundle__commit',
+      args: args as JsonObject,
+      reason: 'r',
+    };
+    const known = new Set(swarm.approvals.pending().map(({ id }) => id));
+    swarm.approvals.ask(whose, during, {
+      type: 'approval.ask',
+      callId: 'q',
+      ...question,
+      ...(kind === 'change' ? { kind } : {}),
+      expiresInMs: 60_000,
+    });
+    for (;;) {
+      const id = swarm.approvals.pending().find((each) => !known.has(each.id))?.id;
+      if (id !== undefined) {
+        await swarm.approvals.decide(id, { decision, by: 'ann' });
+        return id;
+      }
+      await Bun.sleep(1);
+    }
+  };
+  const commit = async (changesetId: string, more: { digest: string; approvalId?: string }, signal?: AbortSignal) =>
+    (await ask<{ outcome: ChangesetCommitResult }>({ kind: 'commit', changesetId, ...more }, at, signal)).outcome;
+  /** Reviews, approves and commits. */
+  const finish = async (changesetId: string) => {
+    const { review: fit } = await review(changesetId);
+    if (fit === undefined) throw new Error('rejected');
+    return commit(changesetId, { digest: fit.digest, approvalId: await approve(fit.toApprove) });
+  };
+  const events = () => opened.lines.flatMap(({ event = '' }) => (event.startsWith('changeset.') ? [event] : []));
+  const untouched = () => ({ prompt: prompt(), inForce: currentPlan.value.agents.get('a')?.systemPrompt });
+  const trialFolders = () =>
+    readdirSync(stateRoot, { recursive: true })
+      .map(String)
+      .filter((path) => /\/trials\//.test(path));
+  await opened.send('a', 'hello');
+  return {
+    ...opened,
+    bundleFolder,
+    folders,
+    control,
+    said,
+    store,
+    layers,
+    reloader,
+    ask,
+    openChange,
+    review,
+    approve,
+    commit,
+    finish,
+    prompt,
+    events,
+    untouched,
+    trialFolders,
+  };
+}
+
+const old = { prompt: 'old\n', inForce: 'old\n' };
+
+async function reviewed(opened: Awaited<ReturnType<typeof open>>, content?: string) {
+  const changesetId = await opened.openChange(content);
+  const { review } = await opened.review(changesetId);
+  if (review === undefined) throw new Error('rejected');
+  return review;
+}
+
+describe('a changeset', () => {
+  test('L-05 is reviewed, approved, tried, put into the bundle and in force, in this order', async () => {
+    const opened = await open();
+    const { ask, said, prompt, untouched } = opened;
+    const { changesetId, expiresAt, files } = await ask<{ changesetId: string; expiresAt: string; files: string[] }>({
+      kind: 'open',
+    });
+    expect([typeof expiresAt, files]).toEqual(['string', ['prompt.md']]);
+    expect(await ask<object>({ kind: 'read', changesetId, path: 'prompt.md' })).toEqual({ content: 'old\n' });
+    expect(await ask<object>({ kind: 'write', changesetId, path: 'prompt.md', content: 'new\n' })).toEqual({});
+    const { review } = await opened.review(changesetId);
+    expect(review).toMatchObject({
+      needsApproval: true,
+      toApprove: { changesetId, digest: review?.digest, files: [{ path: 'prompt.md', change: 'changed' }] },
+    });
+    expect(review?.toApprove.files[0]?.diff).toContain('-old\n+new\n');
+    expect(said).toEqual(['examine in 0 files']);
+    expect(untouched()).toEqual(old);
+    if (review === undefined) throw new Error('rejected');
+    const { digest, toApprove } = review;
+    const outcome = await opened.commit(changesetId, { digest, approvalId: await opened.approve(toApprove) });
+    expect(outcome).toEqual({
+      status: 'ok',
+      changesetId,
+      baseRef: 'base',
+      newRef: 'new',
+      summary: { filesChanged: ['prompt.md'], filesAdded: [], filesDeleted: [] },
+    });
+    expect(said.slice(1)).toEqual([
+      'examine in 0 files',
+      String.raw`try "new\n on trial" beside "old\n"`,
+      String.raw`prepare beside "new\n"`,
+    ]);
+    expect(untouched()).toEqual({ prompt: 'new\n', inForce: 'new\n' });
+    expect(await opened.store.get(changesetId)).toMatchObject({
+      state: 'committed',
+      commit: { by: 'ann', digest, addedTools: ['clock'] },
+    });
+    const line = opened.lines.find(({ event }) => event === 'changeset.committed');
+    expect(line).toMatchObject({
+      agent: 'a',
+      instance: 'default',
+      data: { changesetId, agent: 'a', files: ['prompt.md'], by: 'ann' },
+    });
+    expect(opened.reloader.reports).toMatchObject([{ message: 'Reloaded: changed Agent/a; 5 kept.' }]);
+    expect(opened.trialFolders()).toEqual([]);
+    // `--watch` reads the bundle after the commit.
+    expect((await opened.reloader.reload()).changed).toEqual([]);
+    expect(prompt()).toBe('new\n');
+  });
+
+  test('L-05 is committed once: a repeated commit has the same outcome and changes nothing', async () => {
+    const opened = await open();
+    const { changesetId, digest, toApprove } = await reviewed(opened);
+    const approvalId = await opened.approve(toApprove);
+    const [one, two] = await Promise.all([1, 2].map(() => opened.commit(changesetId, { digest, approvalId })));
+    expect(one).toMatchObject({ status: 'ok' });
+    if (one === undefined) throw new Error('not committed');
+    expect(two).toEqual(one);
+    opened.swarm.approvals.taken(at, approvalId);
+    expect(await opened.commit(changesetId, { digest, approvalId })).toEqual(one);
+    expect((await opened.review(changesetId)).outcome).toEqual(one);
+    expect(opened.said.filter((each) => each.startsWith('prepare'))).toHaveLength(1);
+    expect(opened.events()).toEqual(['changeset.committed']);
+  });
+
+  test('L-05 survives the orchestrator: the next one finds its edits, its approval and its outcome', async () => {
+    const first = await open();
+    const { changesetId, digest, toApprove } = await reviewed(first);
+    const approvalId = await first.approve(toApprove);
+    await first.close();
+    const second = await open({ folders: first.folders });
+    const outcome = await second.commit(changesetId, { digest, approvalId });
+    expect(outcome).toMatchObject({ status: 'ok' });
+    await second.close();
+    const third = await open({ folders: first.folders });
+    expect(await third.commit(changesetId, { digest })).toEqual(outcome);
+    expect(third.said).toEqual([]);
+  });
+
+  test('of another conversation is unknown', async () => {
+    const opened = await open();
+    const changesetId = await opened.openChange();
+    const requests: ChangesetRequest[] = [
+      { kind: 'read', changesetId, path: 'prompt.md' },
+      { kind: 'write', changesetId, path: 'prompt.md', content: '' },
+      { kind: 'review', changesetId },
+      { kind: 'commit', changesetId, digest: 'd' },
+    ];
+    for (const request of requests) {
+      for (const whose of [other, { ...at, agentName: 'b' }]) {
+        expect(await failure(opened.ask(request, whose))).toMatchObject({ code: 'E_CHANGESET_UNKNOWN' });
+      }
+    }
+    expect(opened.untouched()).toEqual(old);
+  });
+
+  test('asks nobody if the policy says so', async () => {
+    const opened = await open({ changes: { allow: ['**'], approve: false } });
+    const { changesetId, digest, needsApproval } = await reviewed(opened);
+    expect(needsApproval).toBe(false);
+    expect(await opened.commit(changesetId, { digest })).toMatchObject({ status: 'ok' });
+    expect((await opened.store.get(changesetId)).commit).not.toHaveProperty('by');
+    expect(opened.lines.find(({ event }) => event === 'changeset.committed')?.message).toContain(
+      'No approval was needed',
+    );
+  });
+
+  test('L-05 is judged by the policy in force at the moment of the commit', async () => {
+    const opened = await open({ changes: { allow: ['**'], approve: false } });
+    const { changesetId, digest } = await reviewed(opened);
+    const { plan } = opened.currentPlan.value;
+    opened.currentPlan.replace({ ...plan, policy: { ...plan.policy, changes: { allow: ['**'] } } });
+    expect(await opened.commit(changesetId, { digest })).toMatchObject({
+      status: 'rejected',
+      reason: 'policy_violation',
+    });
+    expect(opened.untouched()).toEqual(old);
+  });
+});
+
+describe('L-05 a commit changes nothing and says why', () => {
+  test.each<
+    [string, (opened: Awaited<ReturnType<typeof open>>, review: ChangesetReview) => Promise<string | undefined>]
+  >([
+    ['without an approval', async () => undefined],
+    ['with a forged approval', async () => 'deadbeef'],
+    ['with a denied approval', async ({ approve }, { toApprove }) => approve(toApprove, { decision: 'denied' })],
+    [
+      'with an approval of another conversation',
+      async ({ approve }, { toApprove }) => approve(toApprove, { whose: other }),
+    ],
+    [
+      'with an approval of another digest',
+      async ({ approve }, { toApprove }) => approve({ ...toApprove, digest: 'x' }),
+    ],
+    ['with an approval of another diff', async ({ approve }, { toApprove }) => approve({ ...toApprove, files: [] })],
+    ['with an approval of a tool call', async ({ approve }, { toApprove }) => approve(toApprove, { kind: 'call' })],
+    [
+      'with an approval that was taken',
+      async ({ approve, swarm }, { toApprove }) => {
+        const id = await approve(toApprove);
+        swarm.approvals.taken(at, id);
+        return id;
+      },
+    ],
+  ])('%s', async (_, findApproval) => {
+    const opened = await open();
+    const { changesetId, ...review } = await reviewed(opened);
+    const approvalId = await findApproval(opened, { changesetId, ...review });
+    const outcome = await opened.commit(changesetId, {
+      digest: review.digest,
+      ...(approvalId !== undefined && { approvalId }),
+    });
+    expect(outcome).toMatchObject({ status: 'rejected', changesetId, reason: 'policy_violation' });
+    expect(opened.untouched()).toEqual(old);
+    expect(opened.said.some((each) => each.startsWith('try'))).toBe(false);
+    expect(opened.events()).toEqual(['changeset.rejected']);
+    expect(opened.lines.at(-1)).toMatchObject({
+      level: 'warn',
+      data: { changesetId, agent: 'a', files: ['prompt.md'], reason: 'policy_violation' },
+    });
+    expect((await opened.store.get(changesetId)).state).toBe('open');
+  });
+
+  test('when its edits changed after the approval', async () => {
+    const opened = await open();
+    const { changesetId, digest, toApprove } = await reviewed(opened);
+    const approvalId = await opened.approve(toApprove);
+    await opened.ask({ kind: 'write', changesetId, path: 'prompt.md', content: 'evil\n' });
+    expect(await opened.commit(changesetId, { digest, approvalId })).toMatchObject({ reason: 'conflict' });
+    const again = await opened.review(changesetId);
+    expect(await opened.commit(changesetId, { digest: again.review?.digest ?? '', approvalId })).toMatchObject({
+      reason: 'policy_violation',
+    });
+    expect(opened.untouched()).toEqual(old);
+  });
+
+  test('when a file was edited by hand, before or during the trial', async () => {
+    for (const when of ['before', 'during'] as const) {
+      const opened = await open();
+      const { changesetId, digest, toApprove } = await reviewed(opened);
+      const approvalId = await opened.approve(toApprove);
+      const edit = () => writeFileSync(join(opened.bundleFolder, 'prompt.md'), 'by hand\n');
+      if (when === 'before') edit();
+      opened.control.onTrial = () => {
+        edit();
+        return noParts;
+      };
+      expect(await opened.commit(changesetId, { digest, approvalId })).toMatchObject({
+        status: 'rejected',
+        reason: 'conflict',
+      });
+      expect(opened.untouched()).toEqual({ prompt: 'by hand\n', inForce: 'old\n' });
+    }
+  });
+
+  test('when the bundle was edited and not reloaded', async () => {
+    const opened = await open();
+    opened.control.candidate = { present: { ...opened.currentPlan.value.plan, entryAgent: 'b' } };
+    const changesetId = await opened.openChange();
+    const { outcome } = await opened.review(changesetId);
+    expect(outcome).toMatchObject({ status: 'rejected', reason: 'conflict' });
+    expect(opened.events()).toEqual(['changeset.rejected']);
+  });
+
+  test('when it has no edits, or the examination rejects it', async () => {
+    const opened = await open();
+    const empty = await opened.openChange('old\n');
+    expect((await opened.review(empty)).outcome).toMatchObject({ reason: 'invalid_files' });
+    const violations = ['goondan.yaml removes Agent/b.'];
+    opened.control.examination = { status: 'rejected', reason: 'policy_violation', message: 'No.', violations };
+    const changesetId = await opened.openChange();
+    expect((await opened.review(changesetId)).outcome).toEqual({
+      status: 'rejected',
+      changesetId,
+      reason: 'policy_violation',
+      message: 'No.',
+      violations,
+    });
+    expect(opened.trialFolders()).toEqual([]);
+  });
+
+  test('when its diff is longer than a person can judge', async () => {
+    const opened = await open();
+    const changesetId = await opened.openChange(`${'x'.repeat(300_000)}\n`);
+    expect((await opened.review(changesetId)).outcome).toMatchObject({
+      reason: 'invalid_files',
+      message: expect.stringMatching(/^The diff has 300\d+ bytes/),
+    });
+  });
+
+  test('when a part throws on trial', async () => {
+    const opened = await open();
+    opened.control.onTrial = () => {
+      throw new GoondanError('E_EXT_INIT', `${opened.control.trialFolder}${opened.bundleFolder}/tool.ts throws.`);
+    };
+    const outcome = await opened.finish(await opened.openChange());
+    expect(outcome).toMatchObject({
+      status: 'error',
+      error: {
+        code: 'E_RELOAD_FAILED',
+        message: 'Agent/a does not start with the changed bundle. E_EXT_INIT: tool.ts throws.',
+      },
+    });
+    expect(opened.untouched()).toEqual(old);
+    expect(opened.events()).toEqual(['changeset.failed']);
+    expect(opened.reloader.reports).toMatchObject([{ error: { code: 'E_RELOAD_FAILED' } }]);
+    expect(opened.trialFolders()).toEqual([]);
+  });
+
+  test('when a running process cannot take it: the files are put back', async () => {
+    const opened = await open();
+    opened.agents.onChange = (child, { change }) => {
+      expect(opened.prompt()).toBe('new\n');
+      void child.channel.send({ type: 'change.failed', change, error: { code: 'E_EXT_INIT', message: 'no' } });
+    };
+    const changesetId = await opened.openChange();
+    expect(await opened.finish(changesetId)).toMatchObject({ status: 'error', error: { code: 'E_RELOAD_FAILED' } });
+    expect(opened.untouched()).toEqual(old);
+    expect(await opened.store.get(changesetId)).toMatchObject({ state: 'open' });
+  });
+
+  test('when a layer of a new extension is outside of an existing one', async () => {
+    const layer = (extension: string, priority: number): LayerSummary => ({
+      kind: 'toolCall',
+      extension,
+      name: 'guard',
+      tier: 'agent',
+      priority,
+      mayShortCircuit: false,
+      onError: 'fail',
+      buffers: false,
+    });
+    const opened = await open();
+    const resource = {
+      apiVersion: 'goondan.ai/v1',
+      kind: 'Extension',
+      metadata: { name: 'approval' },
+      spec: { entry: './x.ts' },
+    } as const;
+    const { plan } = opened.currentPlan.value;
+    const extensions = [{ resource, root: '/' }];
+    opened.currentPlan.replace({
+      ...plan,
+      agents: plan.agents.map((agent) => (agent.agentName === 'a' ? { ...agent, extensions } : agent)),
+    });
+    opened.control.candidate = { addedExtensions: [{ agentName: 'a', extension: 'new' }] };
+    let priority = 4;
+    opened.control.onTrial = () => ({ ...noParts, extensions: ['new'], layers: [layer('new', priority)] });
+    opened.layers.learn('a', { extensions: ['approval'], layers: [layer('approval', 5)] });
+    const changesetId = await opened.openChange();
+    expect(await opened.finish(changesetId)).toMatchObject({
+      status: 'rejected',
+      reason: 'policy_violation',
+      violations: [expect.stringContaining('has priority 4 and would be outside of layer "guard" of "approval"')],
+    });
+    expect(opened.untouched()).toEqual(old);
+    priority = 5;
+    expect(await opened.finish(changesetId)).toMatchObject({ status: 'ok' });
+  });
+
+  test.each(['withdrawn', 'stopped'])(
+    'when it is %s before its files are replaced, and is finished after that',
+    async (how) => {
+      for (const when of ['queued', 'examined', 'tried', 'replaced'] as const) {
+        const opened = await open();
+        const { changesetId, digest, toApprove } = await reviewed(opened);
+        const approvalId = await opened.approve(toApprove);
+        const withdrawn = new AbortController();
+        const stop = () => (how === 'stopped' ? void opened.reloader.close() : withdrawn.abort(new Error('withdrawn')));
+        opened.control.onExamine = () => void (when === 'examined' && stop());
+        opened.control.onTrial = () => {
+          if (when === 'tried') stop();
+          return noParts;
+        };
+        opened.agents.onChange = (child, { change }) => {
+          stop();
+          void child.channel.send({ type: 'change.ready', change });
+        };
+        const committed = opened.commit(changesetId, { digest, approvalId }, withdrawn.signal);
+        if (when === 'queued') stop();
+        const { status } = await committed;
+        const isDone = when === 'replaced';
+        expect([when, status]).toEqual([when, isDone ? 'ok' : 'error']);
+        expect(opened.untouched()).toEqual(isDone ? { prompt: 'new\n', inForce: 'new\n' } : old);
+        expect((await opened.store.get(changesetId)).state).toBe(isDone ? 'committed' : 'open');
+        expect(opened.trialFolders()).toEqual([]);
+        expect(existsSync(opened.bundleFolder)).toBe(true);
+      }
+    },
+  );
+});
+
+const failure = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => 'no failure',
+    (error: unknown) => error,
+  );
