@@ -26,6 +26,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
     'node',
   ],
   base: ['@goondan/types', '@goondan/types/http', '@modelcontextprotocol/client', 'bun', 'node'],
+  v010: ['@goondan/types'],
   cli: [
     '@goondan/types',
     '@goondan/types/http',
@@ -113,6 +114,8 @@ describe('the walker', () => {
     ['types', 'a.ts', `export * from '@goondan/runtime';`, '@goondan/runtime'],
     ['core', 'index.ts', `export * from '@goondan/runtime';`, '@goondan/runtime'],
     ['runtime', 'agent/a.ts', `import '@goondan/cli';`, '@goondan/cli'],
+    ['runtime', 'agent/a.ts', `const { v010 } = await import('@goondan/v010');`, '@goondan/v010'],
+    ['v010', 'a.ts', `import { x } from '@goondan/runtime';`, '@goondan/runtime'],
     ['runtime', 'agent/a.ts', `import { parse } from 'fastify';`, 'fastify'],
     ['runtime', 'agent/a.ts', `import type { X } from '../config/bundle/x.ts';`, '../config/bundle/x.ts'],
     ['runtime', 'config/a.ts', `import { x } from './bundle/kinds/x.ts';`, './bundle/kinds/x.ts'],

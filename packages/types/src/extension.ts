@@ -64,6 +64,8 @@ export interface ExtensionApi {
 export interface ExtensionIdentity {
   /** The name of the extension's resource, or the name that the agent gives it with `as`. */
   readonly name: string;
+  /** The place in the agent's list of extensions, counted from 0. It changes when the plan of the running agent changes. */
+  readonly position: number;
 }
 
 /**
@@ -112,4 +114,6 @@ export interface ExtensionSpec<Config = JsonObject> {
   entry: string;
   config?: Config;
   configSchema?: JsonSchema;
+  /** The older version of the extension API that the module is written for. The package @goondan/v010 runs it. */
+  compat?: 'v010';
 }

@@ -4,6 +4,7 @@
  */
 import * as types from '@goondan/types';
 import * as http from '@goondan/types/http';
+import { findV010, V010_PACKAGE } from '../config/find-v010.ts';
 
 /** Older documents import `@goondan/core`; the connectors of `@goondan/base` import `@goondan/types/http`. */
 const ownModules = { '@goondan/types': types, '@goondan/core': types, '@goondan/types/http': http };
@@ -13,12 +14,19 @@ const ownModules = { '@goondan/types': types, '@goondan/core': types, '@goondan/
  * before bundle code is imported.
  */
 export function answerOwnPackages(): void {
+  const v010 = findV010();
   Bun.plugin({
     name: 'goondan-own-packages',
     setup(build) {
       for (const [name, module] of Object.entries(ownModules)) {
         build.module(name, () => ({ exports: { ...module }, loader: 'object' }));
       }
+      if (v010 === undefined) return;
+      // Loaded when bundle code imports it. A bundle that has no copy beside the program needs its own.
+      build.module(V010_PACKAGE, async () => {
+        const module: object = await import(Bun.pathToFileURL(v010).href);
+        return { exports: { ...module }, loader: 'object' };
+      });
     },
   });
 }

@@ -31,6 +31,7 @@ export function checkExtensionResource(resource: unknown): ExtensionResource {
   if (spec.configSchema !== undefined && !isPlainObject(spec.configSchema)) {
     throw invalid(what, 'spec.configSchema must be a JSON Schema object');
   }
+  if (spec.compat !== undefined && spec.compat !== 'v010') throw invalid(what, 'spec.compat must be "v010"');
   // Safe: every field that the runtime reads was checked above.
   return resource as unknown as ExtensionResource;
 }

@@ -67,7 +67,7 @@ export const agentErrors = {
   E_EXT_COMPAT: {
     meaning: 'The extension was written for another version of the extension API.',
     suggestion:
-      'Declare `apiVersion: goondan.ai/v1`, and use the member that the message names instead of the removed member.',
+      'Declare `apiVersion: goondan.ai/v1`, and use the member that the message names instead of the removed member. An extension for v0.10 runs unchanged with `compat: v010`.',
   },
   E_EXT_CONFIG: {
     meaning: "The extension's config does not fit its schema, or the extension rejected the config.",

@@ -207,7 +207,9 @@ export class AgentChanges {
 
   #place(parts: readonly AgentPart[]): void {
     this.#placed = parts;
-    this.deps.layers.show(this.extensions.map(({ layers }) => layers));
+    const { extensions } = this;
+    extensions.forEach((extension, position) => void (extension.position = position));
+    this.deps.layers.show(extensions.map(({ layers }) => layers));
     this.deps.tools.show(parts.map(({ tools }) => tools));
   }
 

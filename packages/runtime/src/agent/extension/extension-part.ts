@@ -42,6 +42,8 @@ export class ExtensionPart {
   readonly state: ExtensionStateApi;
   /** The scope of its draws while it is loaded. */
   readonly scope: DrawScope | undefined;
+  /** The place among the extensions of its plan, counted from 0. */
+  position = 0;
   readonly #subscriptions = new Set<() => void>();
   /** The state that it set while it was held. */
   #ownState: { readonly value: JsonValue } | undefined;

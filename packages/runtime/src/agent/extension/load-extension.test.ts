@@ -40,13 +40,15 @@ function withResource(change: Partial<ExtensionResource>, entry = './index.ts'):
 }
 
 describe('an extension module', () => {
-  test('X-01 exports a named register that gets api, config and its own name', async () => {
+  test('X-01 exports a named register that gets api, config, its own name and its position', async () => {
     const entry = await moduleOf(`
       export function register(api: any, config: any, identity: any): void {
         api.logger.info(Object.keys(api).join() + ' ' + JSON.stringify(config) + ' ' + JSON.stringify(identity));
       }`);
     const agent = await scriptedAgent({ extensions: [file(entry, { level: 'debug' })] });
-    expect(agent.logs[0]?.message).toBe('pipeline,tools,state,events,logger {"level":"debug"} {"name":"logging"}');
+    expect(agent.logs[0]?.message).toBe(
+      'pipeline,tools,state,events,logger {"level":"debug"} {"name":"logging","position":0}',
+    );
   });
 
   test.each([

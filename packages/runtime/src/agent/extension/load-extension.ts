@@ -4,7 +4,9 @@
  */
 import {
   type Cleanup,
+  type ExtensionIdentity,
   type ExtensionModule,
+  type ExtensionRegister,
   type ExtensionResource,
   GoondanError,
   type JsonObject,
@@ -58,7 +60,8 @@ async function registerExtension(declaration: ExtensionDeclaration, part: Extens
   const checked = await partConfig(`Extension/${name}`, 'E_EXT_CONFIG', under, declaration.config ?? {}, schemas);
   const config = withKeeper(checked, declaration.keeper);
   const opened = openExtensionApi(part, declaration.tier ?? 'agent');
-  const register = async (): Promise<unknown> => module.register(opened.api, config, Object.freeze({ name }));
+  const own = await registerOf(resource, module, declaration.root);
+  const register = async (): Promise<unknown> => own(opened.api, config, identityOf(part));
   try {
     const returned = await (isBeside ? inScope(scope, register) : register());
     return typeof returned === 'function' ? [returned as Cleanup] : [];
@@ -67,6 +70,27 @@ async function registerExtension(declaration: ExtensionDeclaration, part: Extens
   } finally {
     opened.close();
   }
+}
+
+/** Returns the module's `register`. One that is written for an older version of the API is adapted. */
+async function registerOf(
+  { metadata: { name }, spec: { compat } }: ExtensionResource,
+  { register }: ExtensionModule,
+  root: string,
+): Promise<ExtensionRegister> {
+  if (compat === undefined) return register;
+  const { loadCompat } = await import('./load-compat.ts');
+  return (await loadCompat(name, root))(register);
+}
+
+function identityOf(part: ExtensionPart): ExtensionIdentity {
+  const { name } = part;
+  return Object.freeze({
+    name,
+    get position() {
+      return part.position;
+    },
+  });
 }
 
 /** Adds the place of the keeper. It is added after the check, because no bundle may set it. */

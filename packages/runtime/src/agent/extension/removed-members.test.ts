@@ -9,9 +9,9 @@ async function openApi(): Promise<ExtensionApi> {
 }
 
 const removed: [owner: 'api' | 'tools', member: string, replacement: string][] = [
-  ['api', 'pipelines', 'api.pipeline.register(kind, middleware)'],
+  ['api', 'pipelines', 'api.pipeline.register(kind, middleware), or `compat: v010` in its resource,'],
   ['api', 'extension', 'the second argument of register(api, config)'],
-  ['api', 'swarmBundle', 'editing the bundle and `gdn reload`'],
+  ['api', 'swarmBundle', 'the tool `bundle` of @goondan/base'],
   ['api', 'liveConfig', 'editing the bundle and `gdn reload`'],
   ['api', 'oauth', "the extension's own code, with secrets from its config"],
   ['api', 'instance', 'api.state, or api.events between extensions'],

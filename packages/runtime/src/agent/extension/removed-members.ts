@@ -5,9 +5,9 @@
 import { GoondanError } from '@goondan/types';
 
 const removedFromApi: Record<string, string> = {
-  pipelines: 'api.pipeline.register(kind, middleware)',
+  pipelines: 'api.pipeline.register(kind, middleware), or `compat: v010` in its resource,',
   extension: 'the second argument of register(api, config)',
-  swarmBundle: 'editing the bundle and `gdn reload`',
+  swarmBundle: 'the tool `bundle` of @goondan/base',
   liveConfig: 'editing the bundle and `gdn reload`',
   oauth: "the extension's own code, with secrets from its config",
   instance: 'api.state, or api.events between extensions',

@@ -5,7 +5,8 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, extname, join, relative, sep } from 'node:path';
-import { findPackage } from './find-package.ts';
+import { V010_PACKAGE } from '../../find-v010.ts';
+import { findBundlePackage, findPackage } from './find-package.ts';
 import { sha256 } from '../../../json/sha256.ts';
 import { readField } from '../../../json/read-field.ts';
 import { unlessThrows } from '../../../ports/unless-throws.ts';
@@ -176,6 +177,7 @@ function locate(specifier: string, from: string, root: string): { readonly file:
   if (/^(?:\/|node:|bun:|data:|file:)/.test(specifier) || isBuiltin(specifier)) return 'elsewhere';
   const [name = ''] = /^(?:@[^/]+\/)?[^/]+/.exec(specifier) ?? [];
   if (providedPackages.includes(name) || findPackage(dirname(from), name) !== undefined) return 'elsewhere';
+  if (name === V010_PACKAGE && findBundlePackage(dirname(from), name) !== undefined) return 'elsewhere';
   return isAliased(specifier, name, dirname(from)) ? locateAlias(specifier, from, root) : 'missing';
 }
 

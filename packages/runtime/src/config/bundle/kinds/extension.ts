@@ -13,6 +13,11 @@ export const extension = resource(
       'JSON Schema for the config that results when the config of the agent or swarm is merged over the config here. Patterns and `$ref` are checked ' +
         'when the agent starts, everything else at once.',
     ),
+    compat: optional(
+      z.enum(['v010']),
+      'The older version of the extension API that the module is written for. `v010`: the package @goondan/v010, which comes ' +
+        'with @goondan/cli, runs the module unchanged.',
+    ),
     exclusive,
   }),
 );

@@ -80,7 +80,7 @@ function resolveExtension(
       apiVersion,
       kind,
       metadata: { name: newNameOf(item) ?? found.name },
-      spec: defined({ entry: spec.entry, config, configSchema: spec.configSchema }),
+      spec: defined({ entry: spec.entry, config, configSchema: spec.configSchema, compat: spec.compat }),
     },
     root: found.folder,
     tier: metadata.annotations?.[TIER] === 'hook' ? 'hook' : tier,

@@ -1,0 +1,20 @@
+/** Loads the package that runs extensions for an older version of the API. Only a resource with `compat` needs it. */
+import { type ExtensionRegister, GoondanError } from '@goondan/types';
+import { findV010, V010_PACKAGE } from '../../config/find-v010.ts';
+
+/** Adapts the `register` of a module. */
+export type AdaptRegister = (register: ExtensionRegister) => ExtensionRegister;
+
+/** `root`: the folder of the bundle, which may have the package. **Errors** — `E_EXT_COMPAT` if it is not installed. */
+export async function loadCompat(extension: string, root: string): Promise<AdaptRegister> {
+  const file = findV010(root);
+  if (file === undefined) {
+    throw new GoondanError(
+      'E_EXT_COMPAT',
+      `Extension/${extension} has compat: v010, but ${V010_PACKAGE} is not installed.`,
+      { suggestion: `Run \`npm install ${V010_PACKAGE}\` in the folder of the program that starts the swarm.` },
+    );
+  }
+  const { v010 }: { v010: AdaptRegister } = await import(Bun.pathToFileURL(file).href);
+  return v010;
+}

@@ -1,0 +1,187 @@
+/**
+ * The four layers of an old extension: turn, step, model and toolCall.
+ *
+ * Every old extension has them, but in each chain only the first one acts: it runs the functions of all old extensions
+ * in the order of v0.10, and the others call `next()`. So the functions keep running when the first extension leaves.
+ */
+import {
+  GoondanError,
+  type ModelMiddlewareContext,
+  type ModelReply,
+  type StepMiddlewareContext,
+  type StepResult,
+  type ToolCallMiddlewareContext,
+  type ToolCallResult,
+  type TurnMiddlewareContext,
+  type TurnResult,
+} from '@goondan/types';
+import { firstBlocks } from './blocks.ts';
+import { defineLazy, isUntouched } from './lazy.ts';
+import type { Member } from './member.ts';
+import { runModelCall } from './run-model-call.ts';
+import { runToolCall } from './run-tool-call.ts';
+import type { OldStepContext, LlmErrorContext } from './old-types.ts';
+import type { PointRun } from './old-context.ts';
+import { runMutators } from './run-functions.ts';
+import { toNewItems, toOldItem } from './tool-items.ts';
+import { hostChain, type StepState } from './turn-state.ts';
+
+export function hangLayers(member: Member): void {
+  const { pipeline } = member.api;
+  const wrapsModel = member.entries.list.some(({ point }) => point === 'step.llmCall');
+  pipeline.register('turn', (ctx) => aroundTurn(member, ctx), { name: 'v010' });
+  pipeline.register('step', (ctx) => aroundStep(member, ctx), { name: 'v010' });
+  // A function that wraps the call may change the text, so no text leaves before it has returned.
+  const options = { name: 'v010', mayShortCircuit: true };
+  pipeline.register('model', (ctx) => aroundModel(member, ctx), { ...options, buffers: wrapsModel });
+  pipeline.register('toolCall', (ctx) => aroundToolCall(member, ctx), options);
+}
+
+async function aroundTurn(member: Member, ctx: TurnMiddlewareContext): Promise<TurnResult> {
+  const hosted = hostChain(member, ctx, 'turn');
+  if (hosted === undefined) return ctx.next();
+  const { state, members } = hosted;
+  const run: PointRun = { ...hosted, layer: ctx };
+  try {
+    for (const { state: kept } of members) await kept.refresh();
+    state.open(ctx);
+    state.fields = await runMutators(run, 'turn.pre', state.fields);
+    const result = await ctx.next();
+    state.fields = await runMutators(run, 'turn.post', state.fields);
+    return result;
+  } finally {
+    state.running.delete('turn');
+  }
+}
+
+async function aroundStep(member: Member, ctx: StepMiddlewareContext): Promise<StepResult> {
+  const chain = `step ${ctx.stepIndex}`;
+  const hosted = hostChain(member, ctx, chain);
+  if (hosted === undefined) return ctx.next();
+  const { state, members } = hosted;
+  const run: PointRun = { ...hosted, layer: ctx };
+  try {
+    for (const { state: kept } of members) await kept.refresh();
+    const earlier = [...ctx.turn.toolResults];
+    const step = openStep(run, ctx);
+    state.step = step;
+    state.open(ctx);
+    state.setResults(earlier);
+    await prepareStep(run, step);
+    const result = await nextOrFailure(run, step);
+    state.failures = 0;
+    state.setResults(earlier, result.toolResults);
+    step.step.endedAt = new Date();
+    await runMutators(run, 'step.post', step.fields);
+    return result;
+  } finally {
+    state.step = undefined;
+    state.running.delete(chain);
+  }
+}
+
+function openStep({ state }: PointRun, ctx: StepMiddlewareContext): StepState {
+  const { turnId, stepIndex, bundleFolder } = ctx;
+  const step = { id: `${turnId}.step-${stepIndex}`, index: stepIndex, startedAt: new Date() };
+  const fields = Object.defineProperties({}, Object.getOwnPropertyDescriptors(state.fields));
+  const systemPrompt = () => findPrompt(ctx);
+  Object.assign(fields, { step, activeSwarmRef: bundleFolder });
+  defineLazy(fields, 'blocks', () => firstBlocks(systemPrompt()));
+  defineLazy(fields, 'toolCatalog', () => ctx.toolCatalog.map(toOldItem));
+  return { ctx, step, fields, systemPrompt };
+}
+
+/** Returns the system prompt, which the model gets before the messages of the conversation. */
+function findPrompt({ conversationState }: StepMiddlewareContext): string | undefined {
+  const first = conversationState.toLlmMessages()[0];
+  const isPrompt = first?.role === 'system' && first !== conversationState.nextMessages[0]?.data;
+  return isPrompt ? first.content : undefined;
+}
+
+/** Runs the points before the model call, and gives the tools to the runtime. */
+async function prepareStep(run: PointRun, step: StepState): Promise<void> {
+  for (const point of ['step.pre', 'step.config', 'step.tools', 'step.blocks'] as const) {
+    step.fields = await runMutators(run, point, step.fields);
+  }
+  const { ctx } = step;
+  const fields = step.fields as OldStepContext;
+  if (!isUntouched(fields, 'blocks')) step.blocks = fields.blocks;
+  if (!isUntouched(fields, 'toolCatalog')) ctx.toolCatalog = toNewItems(fields.toolCatalog, ctx.toolCatalog);
+}
+
+/**
+ * Runs the rest of the step. If its model call failed, the functions at `step.llmError` decide whether the runtime tries
+ * again. They run here and not in the model layer, so that the message events they emit survive the retry.
+ */
+async function nextOrFailure(run: PointRun, step: StepState): Promise<StepResult> {
+  const { ctx } = step;
+  try {
+    return await ctx.next();
+  } catch (thrown) {
+    if (step.failure === undefined || ctx.signal.aborted) throw thrown;
+    throw await decideRetry(run, step, thrown);
+  }
+}
+
+const RETRY_DELAY_MS = 1_000;
+
+/** Returns the error with the decision of the functions. */
+async function decideRetry(run: PointRun, { fields }: StepState, thrown: unknown): Promise<unknown> {
+  const { state } = run;
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const { retryable, retryAfterMs } = error as Error & { retryable?: unknown; retryAfterMs?: unknown };
+  const given = {
+    error,
+    retryCount: state.failures,
+    shouldRetry: retryable === true,
+    retryDelayMs: typeof retryAfterMs === 'number' ? retryAfterMs : RETRY_DELAY_MS,
+  };
+  state.failures += 1;
+  const asked = Object.assign(Object.defineProperties({}, Object.getOwnPropertyDescriptors(fields)), given);
+  const decided = (await runMutators(run, 'step.llmError', asked)) as unknown as LlmErrorContext;
+  return decided === (asked as object) ? thrown : withDecision(thrown, error, given, decided);
+}
+
+function withDecision(
+  thrown: unknown,
+  error: Error,
+  given: Pick<LlmErrorContext, 'shouldRetry' | 'retryDelayMs'>,
+  { shouldRetry, retryDelayMs }: LlmErrorContext,
+): unknown {
+  const isSame = shouldRetry === given.shouldRetry && (!shouldRetry || retryDelayMs === given.retryDelayMs);
+  if (isSame) return thrown;
+  const code = GoondanError.is(error) ? error.code : 'E_MODEL_FAILED';
+  const wait = Number.isFinite(retryDelayMs) && retryDelayMs >= 0 ? retryDelayMs : RETRY_DELAY_MS;
+  return new GoondanError(code, error.message, {
+    cause: thrown,
+    retryable: shouldRetry,
+    ...(shouldRetry ? { retryAfterMs: wait } : {}),
+  });
+}
+
+async function aroundModel(member: Member, ctx: ModelMiddlewareContext): Promise<ModelReply> {
+  // A model call of an extension does not belong to a step.
+  if (ctx.extension !== undefined) return ctx.next();
+  const chain = `model ${ctx.stepIndex}`;
+  const hosted = hostChain(member, ctx, chain);
+  if (hosted === undefined) return ctx.next();
+  const { state } = hosted;
+  try {
+    const { step } = state;
+    if (step?.step.index !== ctx.stepIndex) return await ctx.next();
+    return await runModelCall(hosted, step, ctx);
+  } finally {
+    state.running.delete(chain);
+  }
+}
+
+async function aroundToolCall(member: Member, ctx: ToolCallMiddlewareContext): Promise<ToolCallResult> {
+  const chain = `toolCall ${ctx.toolCallId}`;
+  const hosted = hostChain(member, ctx, chain);
+  if (hosted === undefined) return ctx.next();
+  try {
+    return await runToolCall(hosted, ctx);
+  } finally {
+    hosted.state.running.delete(chain);
+  }
+}

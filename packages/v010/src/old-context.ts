@@ -1,0 +1,117 @@
+/** Makes the context that a function of v0.10 gets. */
+import type { GoondanError, JsonValue } from '@goondan/types';
+import { addRemoved, compatError } from './compat-error.ts';
+import type { Entry } from './entries.ts';
+import { defineLazy } from './lazy.ts';
+import { toOldEvents, toOldMessage } from './message-events.ts';
+import type { OldMessageState } from './old-types.ts';
+import type { Hosted, Powers } from './turn-state.ts';
+
+/** The members of a layer context that contexts of v0.10 use. */
+export interface LayerFields {
+  readonly agentName: string;
+  readonly instanceKey: string;
+  readonly workdir: string;
+  readonly bundleFolder: string;
+  metadata: Record<string, JsonValue>;
+}
+
+/** The functions of a point run with the context of this layer. */
+export interface PointRun extends Hosted {
+  readonly layer: LayerFields;
+  /** Checks and takes over what a function changed besides the turn. */
+  readonly take?: (returned: object, entry: Entry) => void;
+}
+
+export interface OpenedContext {
+  readonly ctx: object;
+  /** Undefined outside of a turn whose messages can be read. */
+  readonly messages: GivenMessages | undefined;
+  /** The input of the turn when the function was called. */
+  readonly input: string;
+}
+
+/** The messages that a function got. */
+export interface GivenMessages {
+  readonly state: OldMessageState;
+  /** The events that the function got, without those that it appended. */
+  readonly events: () => readonly unknown[];
+}
+
+/** `fields` are the fields that the function before this one returned. Fields that are lazy stay lazy. */
+export function openContext(
+  run: PointRun,
+  entry: Entry,
+  fields: object,
+  emit: (event: unknown) => Promise<void>,
+): OpenedContext {
+  const { member, point } = entry;
+  const { agentName, instanceKey, workdir, bundleFolder } = run.layer;
+  const { turn, powers } = run.state;
+  const messages = powers && openMessages(powers, member.name);
+  if (messages !== undefined) turn.messageState = messages.state;
+  turn.metadata = run.layer.metadata;
+  const ctx = Object.create(removedFrom(member.name)) as object;
+  Object.defineProperties(ctx, Object.getOwnPropertyDescriptors(fields));
+  const { events, api } = member;
+  const own = {
+    turn,
+    events,
+    logger: api.logger,
+    agentName,
+    instanceKey,
+    workdir,
+    bundleFolder,
+    emitMessageEvent: emit,
+  };
+  for (const [key, value] of Object.entries(own)) setField(ctx, key, value);
+  if (point === 'turn.post' && messages !== undefined) {
+    defineLazy(ctx, 'baseMessages', () => messages.state.baseMessages);
+    defineLazy(ctx, 'messageEvents', () => messages.state.events);
+  }
+  return { ctx, messages, input: turn.input };
+}
+
+/** Makes the messages of the turn as v0.10 shows them. Each list is made when it is first read. */
+function openMessages({ conversationState }: Powers, extension: string): GivenMessages {
+  const state = {};
+  let given: readonly unknown[] | undefined;
+  const refuse = () => {
+    throw changedMessages(extension);
+  };
+  defineLazy(state, 'baseMessages', () => Object.freeze(conversationState.baseMessages.flatMap(toOldMessage)), refuse);
+  defineLazy(state, 'nextMessages', () => Object.freeze(conversationState.nextMessages.flatMap(toOldMessage)), refuse);
+  defineLazy(state, 'events', () => {
+    const list = toOldEvents(conversationState.events);
+    given = [...list];
+    return list;
+  });
+  // Safe: the three lists were just defined.
+  return { state: state as OldMessageState, events: () => given ?? toOldEvents(conversationState.events) };
+}
+
+export function changedMessages(extension: string): GoondanError {
+  return compatError(
+    extension,
+    'changed baseMessages or nextMessages of the turn',
+    'Append an event to ctx.turn.messageState.events, or change ctx.llmInput at step.llmInput for one model call.',
+  );
+}
+
+function setField(target: object, key: string, value: unknown): void {
+  Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+/** Reading one of these throws. They are on the prototype, so that `{ ...ctx }` does not read them. */
+function removedFrom(extension: string): object {
+  const prototype = {};
+  addRemoved(prototype, 'ctx', removed, extension);
+  return prototype;
+}
+
+const removed = {
+  instance: 'Use ctx.instanceKey, and api.getState() for values that must be kept.',
+  swarm: 'Put the values that the extension needs into its config.',
+  agent: 'Use ctx.agentName. Put other values that the extension needs into its config.',
+  effectiveConfig: 'Put the values that the extension needs into its config.',
+};

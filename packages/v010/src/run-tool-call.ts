@@ -1,0 +1,68 @@
+/** The points around one tool call: `toolCall.pre`, `toolCall.exec` and `toolCall.post`. */
+import type { ToolCallMiddlewareContext, ToolCallResult } from '@goondan/types';
+import { compatError, resultError } from './compat-error.ts';
+import type { Entry } from './entries.ts';
+import type { PointRun } from './old-context.ts';
+import type { OldToolCallContext, OldToolResult } from './old-types.ts';
+import { runMiddleware, runMutators } from './run-functions.ts';
+import { checkResult, toNewResult, toOldResult } from './tool-result.ts';
+import type { Hosted } from './turn-state.ts';
+
+export async function runToolCall(hosted: Hosted, ctx: ToolCallMiddlewareContext): Promise<ToolCallResult> {
+  const { state } = hosted;
+  const { toolCallId, toolName } = ctx;
+  const run: PointRun = { ...hosted, layer: ctx, take: (returned, entry) => takeCall(ctx, returned, entry) };
+  const around = state.step?.step.index === ctx.stepIndex ? state.step.fields : state.fields;
+  const toolCall = { id: toolCallId, name: toolName, args: ctx.args };
+  const fields = await runMutators(run, 'toolCall.pre', withField(around, { toolCall }));
+
+  let before: ToolCallResult | undefined;
+  const core = async (): Promise<OldToolResult> => toOldResult((before = await ctx.next()));
+  const check = (value: unknown, extension: string) => checkResult(value, ctx, extension, 'toolCall.exec');
+  const toolResult = await runMiddleware(run, 'toolCall.exec', fields, core, check);
+
+  const ended = await runMutators(run, 'toolCall.post', withField(fields, { toolResult }));
+  const { toolResult: result = toolResult } = ended as Partial<OldToolCallContext>;
+  state.addResult(result);
+  return toNewResult({ ...result, toolCallId, toolName }, before);
+}
+
+function withField(fields: object, added: object): object {
+  return Object.assign(Object.defineProperties({}, Object.getOwnPropertyDescriptors(fields)), added);
+}
+
+/** Checks the call and the result that a function left in the context, and gives the arguments to the runtime. */
+function takeCall(ctx: ToolCallMiddlewareContext, returned: object, { member, point }: Entry): void {
+  const { toolCall, toolResult } = returned as Partial<OldToolCallContext>;
+  const { name } = member;
+  if (typeof toolCall !== 'object' || toolCall === null) throw resultError(name, point, 'the context has no toolCall');
+  refuseOther(ctx, toolCall, name, point);
+  if (point === 'toolCall.post') {
+    checkResult(toolResult, ctx, name, point);
+    return;
+  }
+  const { args } = toolCall;
+  if (args === ctx.args) return;
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) {
+    throw resultError(name, point, 'toolCall.args is not an object');
+  }
+  ctx.args = args;
+}
+
+function refuseOther(
+  { toolCallId, toolName }: ToolCallMiddlewareContext,
+  { id, name }: OldToolCallContext['toolCall'],
+  extension: string,
+  point: string,
+): void {
+  if (name === toolName && id === toolCallId) return;
+  const change =
+    name === toolName
+      ? `id of a tool call from "${toolCallId}" to "${id}"`
+      : `name of a tool call from "${toolName}" to "${name}"`;
+  throw compatError(
+    extension,
+    `changed the ${change} at ${point}`,
+    'Return an error result at toolCall.exec that tells the model which tool to call, or hide the tool at step.tools.',
+  );
+}
