@@ -6,12 +6,23 @@
  *    lead to everything beside the bundle, beside the folders above it, and to `node_modules`.
  * 2. Nothing is written through a link.
  */
-import { lstatSync, mkdirSync, readdirSync, readlinkSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
-import { readFile, utimes, writeFile } from 'node:fs/promises';
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, parse, relative, resolve, sep } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import { sha256 } from '../../../json/sha256.ts';
 import { unlessThrows } from '../../../ports/unless-throws.ts';
+import { MOST_HASHED_BYTES } from '../files/scan-module.ts';
 import type { FileEdit } from '../../../workspace/changesets/changeset-record.ts';
 
 export const MOST_FILES = 20_000;
@@ -46,28 +57,24 @@ export async function copyBundle({ bundleFolder, trialFolder, leaveOut }: CopyRe
   for (const path of found.links) copyLink(path, bundleFolder, folder);
   for (const path of found.packages) symlinkSync(join(bundleFolder, path), join(folder, path));
   const files = new Map<string, string>();
-  for (let index = 0; index < found.files.length; index += AT_ONCE) {
-    const some = found.files.slice(index, index + AT_ONCE);
-    const digests = await Promise.all(
-      some.map((file) => copyFile(join(bundleFolder, file.path), join(folder, file.path))),
-    );
-    for (const [at, { path }] of some.entries()) {
-      const digest = digests[at];
-      if (digest !== undefined) files.set(toSlashes(path), digest);
-    }
+  for (const [index, path] of found.files.entries()) {
+    const digest = copyFile(join(bundleFolder, path), join(folder, path));
+    if (digest !== undefined) files.set(toSlashes(path), digest);
+    // The process has other work to do meanwhile, such as answering pings.
+    if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resume) => setImmediate(resume));
   }
   return { folder, root, files };
 }
 
-/** Puts the edits into the copy. `findLink` must have found nothing for each of their paths. */
-export async function writeEdits(folder: string, edits: readonly FileEdit[]): Promise<void> {
+/** Puts the edits into the copy. `findObstacle` must have found nothing for each of their paths. */
+export function writeEdits(folder: string, edits: readonly FileEdit[]): void {
   const deleted = edits.filter(({ content }) => content === null);
   for (const { path } of deleted) rmSync(join(folder, path), { force: true });
   for (const { path, content } of edits) {
     if (content === null) continue;
     const file = join(folder, path);
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    await writeFile(file, content, { mode: 0o600 });
+    writeFileSync(file, content, { mode: 0o600 });
   }
 }
 
@@ -143,7 +150,7 @@ function mirrorAbove(bundleFolder: string, root: string): void {
 
 interface FoundFiles {
   readonly folders: string[];
-  readonly files: { readonly path: string }[];
+  readonly files: string[];
   readonly links: string[];
   /** The `node_modules` at any depth. */
   readonly packages: string[];
@@ -161,7 +168,7 @@ function listFiles(bundleFolder: string, leaveOut: readonly string[]): FoundFile
       else if (entry.isDirectory()) found.folders.push(path);
       else if (entry.isFile()) {
         bytes += lstatSync(join(bundleFolder, path), { throwIfNoEntry: false })?.size ?? 0;
-        found.files.push({ path });
+        found.files.push(path);
       }
       if (found.files.length + found.folders.length + found.links.length > MOST_FILES)
         throw tooLarge(`more than ${MOST_FILES} files`);
@@ -188,15 +195,17 @@ function copyLink(path: string, bundleFolder: string, folder: string): void {
 }
 
 /** Returns the digest of a file, or `undefined` if the file no longer exists. */
-async function copyFile(from: string, to: string): Promise<string | undefined> {
+function copyFile(from: string, to: string): string | undefined {
   const stat = lstatSync(from, { throwIfNoEntry: false });
   if (stat?.isFile() !== true) return undefined;
-  const content = await readFile(from);
+  const content = readFileSync(from);
   const isExecutable = (stat.mode & 0o100) !== 0;
-  await writeFile(to, content, { mode: isExecutable ? 0o700 : 0o600 });
-  // A large module is compared by its size and its time in milliseconds. Half of one is added, so that rounding is safe.
-  const time = (Math.floor(stat.mtimeMs) + 0.5) / 1_000;
-  await utimes(to, time, time);
+  writeFileSync(to, content, { mode: isExecutable ? 0o700 : 0o600 });
+  if (stat.size > MOST_HASHED_BYTES) {
+    // Half a millisecond is added, so that rounding does not lead to another millisecond.
+    const time = (Math.floor(stat.mtimeMs) + 0.5) / 1_000;
+    utimesSync(to, time, time);
+  }
   return sha256(content);
 }
 

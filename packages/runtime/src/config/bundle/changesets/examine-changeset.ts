@@ -44,7 +44,7 @@ export async function examineChangeset(source: ExaminedBundle, request: Examinat
   const copy = await copyBundle({ bundleFolder: bundle.folder, trialFolder: request.trialFolder, leaveOut });
   const obstacles = findObstacles(copy, request);
   if (obstacles.length > 0) return violation(obstacles);
-  await writeEdits(copy.folder, request.edits);
+  writeEdits(copy.folder, request.edits);
   const changed = await loadBundle(copy.folder, { environment });
   if (!changed.valid) return invalid(listErrors(changed, copy));
   try {

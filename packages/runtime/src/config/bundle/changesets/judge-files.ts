@@ -47,7 +47,7 @@ function* judgeFile({ path }: RecordedEdit, change: JudgedChange, rules: Rules):
   const isOwn = isNew || addedFiles.includes(path);
   if (isNew ? rules.yamlAfter.has(path) : rules.yamlBefore.has(path)) return;
   if (rules.promptsBefore.has(path) || (isOwn && rules.promptsAfter.has(path)) || isOfSkill(path, isOwn, change)) {
-    const reader = findReader(path, change.used);
+    const reader = findReader(path, isNew, change.used);
     if (reader !== undefined)
       yield `${path} is named in ${reader}, which probably reads it, so no changeset may change it.`;
     return;

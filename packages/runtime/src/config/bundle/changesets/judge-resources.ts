@@ -101,7 +101,7 @@ function* judgePrompt(
   at: string,
   old: LoadedResourceOf<'Agent'>,
   loaded: LoadedResourceOf<'Agent'>,
-  { before, addedFiles }: JudgedChange,
+  { before, edits, addedFiles }: JudgedChange,
 ): Generator<string> {
   const systemRef = loaded.resource.spec.prompt?.systemRef;
   if (systemRef === undefined || systemRef === old.resource.spec.prompt?.systemRef) return;
@@ -111,7 +111,8 @@ function* judgePrompt(
   const known = before.resources.some(
     (other) => other.kind === 'Agent' && posix.normalize(other.resource.spec.prompt?.systemRef ?? '') === path,
   );
-  if (known || addedFiles.includes(path) || !before.files.has(path)) return;
+  const isNew = edits.some((edit) => edit.path === path) && !before.files.has(path);
+  if (known || isNew || addedFiles.includes(path)) return;
   yield `${at}: ${path} was not a prompt before. Name a prompt file of the bundle, or write a new file.`;
 }
 

@@ -63,9 +63,12 @@ export function findUse(path: string, used: UsedFiles): string | undefined {
   return setting && `is named in the settings of ${setting.identity}, so no changeset may change it`;
 }
 
-/** Returns the module of an existing part that names this data file, and probably reads it. */
-export function findReader(path: string, { code }: UsedFiles): string | undefined {
-  const name = foldPath(isCommonName(path) ? path.split('/').slice(-2).join('/') : basename(path));
+/**
+ * Returns the module of an existing part that names this data file, and probably reads it. A new file is recognised only
+ * with its folder, because files of other folders may have the same name.
+ */
+export function findReader(path: string, isNew: boolean, { code }: UsedFiles): string | undefined {
+  const name = foldPath(isNew || isCommonName(path) ? path.split('/').slice(-2).join('/') : basename(path));
   return code.find(({ text }) => text.includes(name))?.path;
 }
 
@@ -79,7 +82,15 @@ function namesFile({ text, isCommand }: Setting, path: string): boolean {
   if (!isCommand) return false;
   if (!isCommonName(path) && folded.includes(basename(file))) return true;
   for (let folder = dirname(file); folder !== '.'; folder = dirname(folder)) {
-    if (folded.includes(`${folder}/`) || posix.normalize(folded) === folder) return true;
+    if (namesFolder(folded, folder)) return true;
+  }
+  return false;
+}
+
+/** Returns true if a command names a folder itself, or its files with a pattern. */
+function namesFolder(command: string, folder: string): boolean {
+  for (let at = command.indexOf(folder); at >= 0; at = command.indexOf(folder, at + 1)) {
+    if (/^\/?(?:$|[^\p{L}\p{N}_./-])/u.test(command.slice(at + folder.length))) return true;
   }
   return false;
 }

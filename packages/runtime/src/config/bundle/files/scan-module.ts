@@ -33,7 +33,8 @@ export interface ImportProblem {
 
 /** The maximum number of files of one bundle and its packages together. */
 const MOST_FILES = 2_000;
-const MOST_BYTES = 5 * 1024 * 1024;
+/** A larger file is compared by its size and its time in milliseconds. */
+export const MOST_HASHED_BYTES = 5 * 1024 * 1024;
 
 /** Bun's loader by file extension. Any other file is data without imports. */
 export const moduleLoaders: Readonly<Record<string, Bun.JavaScriptLoader>> = {
@@ -141,11 +142,11 @@ interface ScannedFile {
   readonly problems: readonly ImportProblem[];
 }
 
-/** Returns the code of a file. For a file larger than `MOST_BYTES`, returns its size and date instead. */
+/** Returns the code of a file. For a file larger than `MOST_HASHED_BYTES`, returns its size and date instead. */
 function readCode(file: string): Buffer | string | undefined {
   return unlessThrows(() => {
     const { size, mtimeMs } = statSync(file);
-    return size > MOST_BYTES ? `${size} ${Math.floor(mtimeMs)}` : readFileSync(file);
+    return size > MOST_HASHED_BYTES ? `${size} ${Math.floor(mtimeMs)}` : readFileSync(file);
   });
 }
 
@@ -245,5 +246,5 @@ function readName(path: string): unknown {
 /** Reads a file. Returns '' when the file does not exist or is too large. */
 function readSmall(path: string): string {
   const file = realFile(path);
-  return file === undefined || statSync(file).size > MOST_BYTES ? '' : readFileSync(file, 'utf8');
+  return file === undefined || statSync(file).size > MOST_HASHED_BYTES ? '' : readFileSync(file, 'utf8');
 }

@@ -1,0 +1,741 @@
+// An agent that may write any file (`allow: ['**']`) tries to get more than a changeset may give. Each case is one attempt.
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { temporaryBundle } from '../../../testing/temporary-bundle.ts';
+import type { Examination, ExaminationRequest } from '../../examination.ts';
+import { type EditedTexts, examineTexts } from './examine-texts.ts';
+
+const resource = (kind: string, name: string, spec: string, metadata = '') =>
+  `apiVersion: goondan.ai/v1\nkind: ${kind}\nmetadata: { name: ${name}${metadata} }\nspec: ${spec}\n`;
+const documents = (...texts: readonly string[]) => texts.join('---\n');
+const script = '{ provider: scripted, model: m, options: { script: [{ say: hi }] } }';
+const toolSpec = (entry: string, more = '') =>
+  `{ entry: ${entry}, exports: [{ name: run, description: Runs.${more} }] }`;
+
+const coder = `{ modelConfig: { modelRef: Model/main }, prompt: { systemRef: prompts/coder.md },
+  description: Writes code., mayAsk: [Agent/helper], policy: { maxStepsPerTurn: 5 },
+  environment: { REGION: { valueFrom: { env: REGION } } },
+  tools: [Tool/shell, { ref: Tool/added, config: { size: 1 } }],
+  extensions: [{ ref: Extension/guard, config: { strict: true, run: { command: [bun, skills/review/check.ts] } } }, Extension/notes] }`;
+const coderExtensions = coder.slice(coder.indexOf('extensions:'));
+const swarm = `{ entryAgent: Agent/coder, agents: [Agent/coder, Agent/helper], extensions: [Extension/outer],
+  policy: { maxStepsPerTurn: 9, changes: { allow: ['**'], approve: true } } }`;
+const files: Readonly<Record<string, string>> = {
+  'goondan.yaml': documents(
+    resource('Model', 'main', script),
+    resource('Model', 'spare', script),
+    resource('Swarm', 'default', swarm),
+    resource('Swarm', 'other', '{ entryAgent: Agent/lonely, agents: [Agent/lonely] }'),
+  ),
+  'agents.yaml': documents(
+    resource('Agent', 'coder', coder),
+    resource('Agent', 'helper', '{ modelConfig: { modelRef: Model/main }, prompt: { system: You help. } }'),
+    resource('Agent', 'lonely', '{ modelConfig: { modelRef: Model/main }, extensions: [Extension/guard] }'),
+    resource('Agent', 'unused', '{ modelConfig: { modelRef: Model/main } }'),
+  ),
+  'parts.yaml': documents(
+    resource('Tool', 'shell', toolSpec('./tools/shell.ts', ', effects: external')),
+    resource('Tool', 'added', toolSpec('./tools/added.ts')),
+    resource('Tool', 'idle', toolSpec('./tools/idle.ts')),
+    resource(
+      'Extension',
+      'guard',
+      '{ entry: ./extensions/guard.ts, config: { rules: data/rules.md, tool: deploy__run } }',
+    ),
+    resource(
+      'Extension',
+      'notes',
+      '{ entry: ./extensions/notes.ts }',
+      ', annotations: { goondan.ai/keeper: ./extensions/keeper.ts }',
+    ),
+    resource('Extension', 'outer', '{ entry: ./extensions/outer.ts }'),
+    resource('Connector', 'web', '{ entry: ./connectors/web.ts }'),
+    resource(
+      'Connection',
+      'door',
+      '{ connectorRef: Connector/web, swarmRef: Swarm/default, ingress: { rules: [{ route: {} }] } }',
+    ),
+  ),
+  'rules.yaml': 'forbidden: [rm]\n',
+  'prompts/coder.md': 'You write code.\n',
+  'prompts/limits.md': 'Never delete files.\n',
+  'data/rules.md': '# Rules\n',
+  'data/SKILL.md': '# A skill\n',
+  'skills/review/SKILL.md': '---\nname: review\ndescription: Reviews.\n---\n',
+  'skills/review/list.md': 'One.\n',
+  'skills/review/check.ts': "import './check-lib.ts';\n",
+  'skills/review/check-lib.ts': 'export {};\n',
+  'skills/review/limits.md': 'No.\n',
+  'tools/shell.ts': "import { run } from './lib/run';\nexport const handlers = { run };\n",
+  'tools/lib/run.ts': 'export const run = () => 1;\n',
+  'tools/added.ts':
+    "import { text } from './added/text.ts';\nimport { run } from './lib/run';\nexport const handlers = { run: () => text + run() };\n",
+  'tools/added/text.ts': "export const text = 'old';\n",
+  'tools/idle.ts': 'export const handlers = { run: () => 1 };\n',
+  'extensions/guard.ts': `import { policy } from './policy';
+import rules from './rules.json';
+import hidden from 'hidden';
+import '@/aliased';
+import '../skills/review/list.md' with { type: 'text' };
+export function register() { Bun.file('skills/review/limits.md'); require('./lazy'); void import('./later/index.ts'); return [policy, rules, hidden]; }
+`,
+  'extensions/policy.ts': 'export const policy = 1;\n',
+  'extensions/rules.json': '{}\n',
+  'extensions/lazy.ts': 'export {};\n',
+  'extensions/later/index.ts': 'export {};\n',
+  'extensions/notes.ts': 'export function register() {}\n',
+  'extensions/keeper.ts': "import './kept.ts';\nexport function keep() {}\n",
+  'extensions/kept.ts': 'export {};\n',
+  'extensions/outer.ts': "import 'own';\nexport function register() {}\n",
+  'connectors/web.ts': "import './web-lib';\nexport default async () => {};\n",
+  'connectors/web-lib.ts': 'export {};\n',
+  'lib/aliased.ts': 'export {};\n',
+  'tsconfig.json': '{ "compilerOptions": { "baseUrl": ".", "paths": { "@/*": ["./lib/*"] } } }\n',
+  'package.json': '{ "name": "bundle" }\n',
+  'bunfig.toml': '',
+  '.env': 'SECRET=hunter22\n',
+  'node_modules/hidden/package.json': '{ "name": "hidden", "main": "index.js" }',
+  'node_modules/hidden/index.js': 'module.exports = 1;\n',
+  'packages/own/package.json': '{ "name": "own", "main": "index.js" }',
+  'packages/own/index.js': "require('./inner');\n",
+  'packages/own/inner.js': '',
+};
+const addedFiles = ['tools/added.ts', 'tools/added/text.ts', 'extensions/notes.ts'];
+const text = (file: string) => files[file] ?? '';
+const agents = (from: string, to: string) => ({ 'agents.yaml': replaced(text('agents.yaml'), from, to) });
+const parts = (from: string, to: string) => ({ 'parts.yaml': replaced(text('parts.yaml'), from, to) });
+const main = (from: string, to: string) => ({ 'goondan.yaml': replaced(text('goondan.yaml'), from, to) });
+/** Adds documents in a new file, and gives the agent `coder` a reference. */
+const added = (...texts: readonly string[]) => ({ 'new.yaml': documents(...texts) });
+const withTool = (item: string) => agents('config: { size: 1 } }]', `config: { size: 1 } }, ${item}]`);
+const withExtension = (item: string) => agents('Extension/notes]', `Extension/notes, ${item}]`);
+const code = { 'tools/new.ts': 'export const handlers = { run: () => 1 };\n' };
+const layer = { 'extensions/new.ts': 'export function register() {}\n' };
+const newTool = resource('Tool', 'new', toolSpec('./tools/new.ts'));
+const newExtension = resource('Extension', 'new', '{ entry: ./extensions/new.ts }');
+
+function replaced(whole: string, from: string, to: string): string {
+  if (!whole.includes(from)) throw new Error(`There is no ${from}.`);
+  return whole.replace(from, to);
+}
+
+const bundle = temporaryBundle(files);
+symlinkSync('../packages/own', join(bundle.folder, 'node_modules/own'));
+symlinkSync('../data', join(bundle.folder, 'skills/linked'));
+symlinkSync('../.env', join(bundle.folder, 'prompts/linked.md'));
+mkdirSync(join(bundle.folder, 'skills/empty'));
+afterAll(() => bundle[Symbol.dispose]());
+
+function examine(texts: EditedTexts, request: Partial<ExaminationRequest> = {}): Promise<Examination> {
+  const source = { bundleFolder: bundle.folder, environment: { REGION: 'eu', OTHER: 'other-value' }, swarm: 'default' };
+  return examineTexts(source, texts, { addedTools: ['added'], addedFiles, ...request });
+}
+
+type Attempt = readonly [title: string, texts: EditedTexts, sentence: string, request?: Partial<ExaminationRequest>];
+
+const groups: Readonly<Record<string, readonly Attempt[]>> = {
+  'the guards of an agent': [
+    ['removes an extension', agents(', Extension/notes]', ']'), 'changed, removed or moved'],
+    ['removes all extensions', agents('extensions: [Extension/guard]', 'extensions: []'), 'changed, removed or moved'],
+    [
+      'moves an extension',
+      agents(coderExtensions, coderExtensions.replace(/\[(.*), (Extension\/notes)\]/, '[$2, $1]')),
+      'changed, removed or moved',
+    ],
+    [
+      'puts a new extension before the others',
+      { ...agents('extensions: [{ ref', 'extensions: [Extension/new, { ref'), ...added(newExtension), ...layer },
+      'Add new items at the end',
+    ],
+    ['changes the config of an extension in the agent', agents('strict: true', 'strict: false'), 'item is changed'],
+    ['changes the config of an extension', parts('data/rules.md', 'data/none.md'), 'Extension/guard is changed'],
+    [
+      'changes the entry of an extension',
+      parts('entry: ./extensions/guard.ts', 'entry: ./extensions/notes.ts'),
+      'Extension/guard is changed',
+    ],
+    [
+      'lists an extension of the base library',
+      withExtension('{ kind: Extension, name: logging, package: "@goondan/base" }'),
+      'may not be added',
+    ],
+    ['lists another extension of the bundle', withExtension('{ ref: Extension/outer, as: again }'), 'may not be added'],
+    [
+      'gives an extension the tier of hooks',
+      {
+        ...added(
+          resource('Extension', 'new', '{ entry: ./extensions/new.ts }', ', annotations: { goondan.ai/tier: hook }'),
+        ),
+        ...layer,
+        ...withExtension('Extension/new'),
+      },
+      'annotations',
+    ],
+    [
+      'gives an extension a keeper',
+      {
+        ...added(
+          resource(
+            'Extension',
+            'new',
+            '{ entry: ./extensions/new.ts }',
+            ', annotations: { goondan.ai/keeper: ./extensions/new.ts }',
+          ),
+        ),
+        ...layer,
+      },
+      'annotations',
+    ],
+    [
+      'gives an extension another name',
+      { ...added(newExtension), ...layer, ...withExtension('{ ref: Extension/new, as: hooks }') },
+      'another name',
+    ],
+    [
+      'adds an exclusive extension',
+      { ...added(resource('Extension', 'new', '{ entry: ./extensions/new.ts, exclusive: true }')), ...layer },
+      'spec.exclusive',
+    ],
+    [
+      'adds hooks',
+      agents(
+        'description: Writes code.',
+        'hooks: [{ point: turn.pre, action: { command: [env] } }], description: Writes code.',
+      ),
+      'spec.hooks is changed',
+    ],
+    [
+      'adds an extension to the swarm',
+      {
+        ...main('extensions: [Extension/outer]', 'extensions: [Extension/outer, Extension/new]'),
+        ...added(newExtension),
+        ...layer,
+      },
+      'Swarm/default is changed',
+    ],
+  ],
+  'the effects of tools': [
+    ['lowers the effects of a tool', parts('effects: external', 'effects: none'), 'Tool/shell is changed'],
+    [
+      'lowers the effects with an alias',
+      parts('description: Runs., effects: external', 'description: &none none, effects: *none'),
+      'Tool/shell is changed',
+    ],
+    [
+      'adds a tool without effects',
+      { ...added(resource('Tool', 'new', toolSpec('./tools/new.ts', ', effects: none'))), ...code },
+      'the effects of a new Tool are external',
+    ],
+    [
+      'adds a tool with local effects',
+      { ...added(resource('Tool', 'new', toolSpec('./tools/new.ts', ', effects: local'))), ...code },
+      'the effects of a new Tool are external',
+    ],
+    [
+      'adds a tool that declares its effects in code',
+      { ...added(resource('Tool', 'new', '{ entry: ./tools/new.ts }')), ...code },
+      'no spec.exports',
+    ],
+    [
+      'changes the exports of a tool that was added earlier',
+      parts(
+        './tools/added.ts, exports: [{ name: run, description: Runs. }]',
+        './tools/added.ts, exports: [{ name: run, description: Runs., effects: none }]',
+      ),
+      'Tool/added is changed',
+    ],
+    [
+      'lets an earlier tool use other code',
+      parts('entry: ./tools/added.ts', 'entry: ./tools/shell.ts'),
+      'Tool/added is changed',
+    ],
+    ['changes the config of a tool in the agent', agents('size: 1', 'size: 2'), 'item is changed'],
+    ['lists a tool that no agent had', withTool('Tool/idle'), 'may not be added'],
+    ['lists a tool of the base library', withTool('Tool/bash'), 'may not be added'],
+    ['lists a tool of a package', withTool('{ kind: Tool, name: bash, package: "@goondan/base" }'), 'may not be added'],
+    ['lists the tools for other agents', withTool('Tool/agents'), 'may not be added'],
+    [
+      'adds a tool with a name that a rule uses',
+      { ...added(resource('Tool', 'deploy', toolSpec('./tools/new.ts'))), ...code },
+      'settings of Extension/guard use',
+    ],
+    [
+      'adds an exclusive tool',
+      {
+        ...added(
+          resource(
+            'Tool',
+            'new',
+            '{ entry: ./tools/new.ts, exclusive: true, exports: [{ name: run, description: x }] }',
+          ),
+        ),
+        ...code,
+      },
+      'spec.exclusive',
+    ],
+  ],
+  'the rights of agents and swarms': [
+    [
+      'widens mayAsk',
+      agents('mayAsk: [Agent/helper]', 'mayAsk: [Agent/helper, Agent/coder]'),
+      'spec.mayAsk is changed',
+    ],
+    ['removes mayAsk', agents('mayAsk: [Agent/helper], ', ''), 'spec.mayAsk is changed'],
+    ['raises a limit of the agent', agents('maxStepsPerTurn: 5', 'maxStepsPerTurn: 500'), 'spec.policy is changed'],
+    [
+      'changes the model',
+      agents('modelRef: Model/main }, prompt: { systemRef', 'modelRef: Model/spare }, prompt: { systemRef'),
+      'spec.modelConfig is changed',
+    ],
+    [
+      'names a model of a provider',
+      agents(
+        'modelRef: Model/main }, prompt: { systemRef',
+        'modelRef: Model/main, models: [anthropic/claude] }, prompt: { systemRef',
+      ),
+      'spec.modelConfig is changed',
+    ],
+    [
+      'changes the description of an agent',
+      agents('Writes code.', 'Approves everything.'),
+      'spec.description is changed',
+    ],
+    [
+      'sets a working folder',
+      agents('description: Writes code.', 'workdir: ., description: Writes code.'),
+      'spec.workdir is changed',
+    ],
+    [
+      'adds labels to an agent',
+      { 'agents.yaml': text('agents.yaml').replace('{ name: coder }', '{ name: coder, labels: { a: b } }') },
+      'metadata is changed',
+    ],
+    [
+      'changes an agent that no swarm uses',
+      agents(
+        'metadata: { name: unused }\nspec: { modelConfig',
+        'metadata: { name: unused }\nspec: { mayAsk: [], modelConfig',
+      ),
+      'spec.mayAsk is changed',
+    ],
+    [
+      'changes another swarm',
+      main('agents: [Agent/lonely]', 'agents: [Agent/lonely, Agent/coder]'),
+      'Swarm/other is changed',
+    ],
+    [
+      'makes another agent the entry agent',
+      main('entryAgent: Agent/coder', 'entryAgent: Agent/helper'),
+      'Swarm/default is changed',
+    ],
+    ['widens the policy of changes', main('approve: true', 'approve: false'), 'Swarm/default is changed'],
+    ['raises a limit of the swarm', main('maxStepsPerTurn: 9', 'maxStepsPerTurn: 90'), 'Swarm/default is changed'],
+    [
+      'moves the swarm to another workspace',
+      main('policy: {', 'workspace: mine, policy: {'),
+      'Swarm/default is changed',
+    ],
+    [
+      'adds a swarm',
+      added(resource('Swarm', 'third', '{ entryAgent: Agent/coder, agents: [Agent/coder] }')),
+      'adds only Tools and Extensions',
+    ],
+    [
+      'adds an agent',
+      added(resource('Agent', 'third', '{ modelConfig: { modelRef: Model/main } }')),
+      'adds only Tools and Extensions',
+    ],
+    ['adds a model', added(resource('Model', 'third', script)), 'adds only Tools and Extensions'],
+    ['adds a package', added(resource('Package', 'third', '{ version: 1.0.0 }')), 'adds only Tools and Extensions'],
+    [
+      'adds a connection',
+      added(
+        resource(
+          'Connection',
+          'third',
+          '{ connectorRef: Connector/web, swarmRef: Swarm/default, ingress: { rules: [{ route: {} }] } }',
+        ),
+      ),
+      'adds only Tools and Extensions',
+    ],
+    [
+      'changes a connection',
+      parts('{ rules: [{ route: {} }] }', '{ rules: [{ route: { agentRef: Agent/helper } }] }'),
+      'Connection/door is changed',
+    ],
+    ['changes the script of a model', main('say: hi', 'say: ho'), 'Model/main is changed'],
+    [
+      'removes a resource that nothing uses',
+      { 'goondan.yaml': documents(...text('goondan.yaml').split('---\n').toSpliced(1, 1)) },
+      'Model/spare is removed',
+    ],
+    [
+      'deletes a YAML file',
+      { 'agents.yaml': null, 'more.yaml': documents(...text('agents.yaml').split('---\n').slice(0, 3)) },
+      'Agent/unused is removed',
+    ],
+  ],
+  'values of the environment': [
+    [
+      'reads a value in a new tool',
+      {
+        ...added(
+          resource(
+            'Tool',
+            'new',
+            '{ entry: ./tools/new.ts, exports: [{ name: run, description: x }], config: { key: { valueFrom: { env: OTHER } } } }',
+          ),
+        ),
+        ...code,
+      },
+      'valueFrom',
+    ],
+    [
+      'reads a value in a new extension',
+      {
+        ...added(
+          resource(
+            'Extension',
+            'new',
+            '{ entry: ./extensions/new.ts, config: { list: [{ deep: { valueFrom: { env: OTHER } } }] } }',
+          ),
+        ),
+        ...layer,
+      },
+      'valueFrom',
+    ],
+    [
+      'reads a value where the agent lists a tool',
+      { ...added(newTool), ...code, ...withTool('{ ref: Tool/new, config: { key: { valueFrom: { env: OTHER } } } }') },
+      'valueFrom',
+    ],
+    [
+      'reads a value where the agent lists an earlier tool',
+      agents(
+        'metadata: { name: helper }\nspec: { modelConfig',
+        'metadata: { name: helper }\nspec: { tools: [{ ref: Tool/added, config: { key: { valueFrom: { env: OTHER } } } }], modelConfig',
+      ),
+      'valueFrom',
+    ],
+    [
+      'gives the process another variable',
+      agents('REGION: { valueFrom: { env: REGION } }', 'REGION: { valueFrom: { env: OTHER } }'),
+      'spec.environment is changed',
+    ],
+    [
+      'uses .env as a prompt',
+      agents('systemRef: prompts/coder.md', 'systemRef: ./.env'),
+      'holds values of the environment',
+    ],
+    [
+      'uses a link to .env as a prompt',
+      agents('systemRef: prompts/coder.md', 'systemRef: prompts/linked.md'),
+      'was not a prompt before',
+    ],
+    [
+      'uses another file as a prompt',
+      agents('systemRef: prompts/coder.md', 'systemRef: data/rules.md'),
+      'was not a prompt before',
+    ],
+    [
+      'uses package.json as a prompt',
+      agents('prompt: { system: You help. }', 'prompt: { systemRef: package.json }'),
+      'package.json',
+    ],
+    ['edits .env', { '.env': 'REGION=us\n' }, 'holds values of the environment'],
+    ['adds .env.local', { '.env.local': 'X=1\n' }, 'holds values of the environment'],
+  ],
+  'the code of existing parts': [
+    ['edits an extension', { 'extensions/guard.ts': 'export function register() {}\n' }, 'part of Extension/guard'],
+    [
+      'edits a file that an extension imports',
+      { 'extensions/policy.ts': 'export const policy = 0;\n' },
+      'part of Extension/guard',
+    ],
+    ['edits JSON that an extension imports', { 'extensions/rules.json': '[]\n' }, 'part of Extension/guard'],
+    [
+      'edits a file that an extension requires',
+      { 'extensions/lazy.ts': 'export const a = 1;\n' },
+      'part of Extension/guard',
+    ],
+    ['edits a file of import()', { 'extensions/later/index.ts': 'export const a = 1;\n' }, 'part of Extension/guard'],
+    ['edits a file that tsconfig.json names', { 'lib/aliased.ts': 'export const a = 1;\n' }, 'part of Extension/guard'],
+    ['edits a skill file that an extension imports', { 'skills/review/list.md': 'Two.\n' }, 'part of Extension/guard'],
+    [
+      'edits a skill file that an extension reads',
+      { 'skills/review/limits.md': 'Yes.\n' },
+      'named in extensions/guard.ts',
+    ],
+    ['edits a file of a skill that the config names', { 'data/rules.md': '# None\n' }, 'settings of Extension/guard'],
+    ['edits a skill file that a command runs', { 'skills/review/check.ts': '\n' }, 'Agent/coder'],
+    ['edits a skill file that a command imports', { 'skills/review/check-lib.ts': '\n' }, 'Agent/coder'],
+    ['edits a keeper', { 'extensions/keeper.ts': 'export function keep() {}\n' }, 'part of Extension/notes'],
+    ['edits a file that a keeper imports', { 'extensions/kept.ts': '\n' }, 'part of Extension/notes'],
+    ['edits a connector', { 'connectors/web.ts': 'export default () => {};\n' }, 'part of Connector/web'],
+    [
+      'edits a file that a connector imports',
+      { 'connectors/web-lib.ts': 'export const a = 1;\n' },
+      'part of Connector/web',
+    ],
+    ['edits a tool', { 'tools/shell.ts': 'export const handlers = { run: () => 2 };\n' }, 'part of Tool/shell'],
+    [
+      'edits a tool that no agent uses',
+      { 'tools/idle.ts': 'export const handlers = { run: () => 2 };\n' },
+      'part of Tool/idle',
+    ],
+    [
+      'edits a file that an earlier tool shares with another',
+      { 'tools/lib/run.ts': 'export const run = () => 2;\n' },
+      'part of Tool/shell',
+    ],
+    [
+      'edits an extension that an earlier changeset added',
+      { 'extensions/notes.ts': 'export function register() { return 1; }\n' },
+      'part of Extension/notes',
+    ],
+    [
+      'makes an extension a new tool and edits it',
+      {
+        ...added(resource('Tool', 'new', toolSpec('./extensions/guard.ts'))),
+        'extensions/guard.ts': 'export const handlers = {};\n',
+      },
+      'part of Extension/guard',
+    ],
+    [
+      'makes an extension a prompt and edits it',
+      { ...agents('systemRef: prompts/coder.md', 'systemRef: extensions/policy.ts'), 'extensions/policy.ts': 'x' },
+      'part of Extension/guard',
+    ],
+    [
+      'edits a package in the bundle',
+      {
+        ...added(resource('Tool', 'new', toolSpec('./packages/own/index.js'))),
+        'packages/own/index.js': 'exports.handlers = {};\n',
+      },
+      'packages/own/index.js',
+    ],
+    [
+      'edits a file inside a package',
+      {
+        ...added(resource('Tool', 'new', toolSpec('./packages/own/inner.js'))),
+        'packages/own/inner.js': 'exports.handlers = {};\n',
+      },
+      'packages/own/inner.js',
+    ],
+    [
+      'adds a file with an ending that wins',
+      {
+        ...added(resource('Tool', 'new', toolSpec('./extensions/policy.tsx'))),
+        'extensions/policy.tsx': 'export const handlers = {};\n',
+      },
+      'extensions/policy.tsx',
+    ],
+    [
+      'adds a file without an ending',
+      {
+        ...added(newTool),
+        'tools/new.ts': "import './lib/run.mjs';\nexport const handlers = {};\n",
+        'tools/lib/run.mjs': 'export {};\n',
+      },
+      'tools/lib/run.mjs',
+    ],
+    [
+      'adds a file that wins over an index file',
+      {
+        ...added(resource('Tool', 'new', toolSpec('./extensions/later.ts'))),
+        'extensions/later.ts': 'export const handlers = {};\n',
+      },
+      'in place of extensions/later/index.ts',
+    ],
+    [
+      'adds an index file beside a module',
+      {
+        ...added(resource('Tool', 'new', toolSpec('./extensions/lazy/index.js'))),
+        'extensions/lazy/index.js': 'export const handlers = {};\n',
+      },
+      'in place of extensions/lazy.ts',
+    ],
+    [
+      'adds a file in place of a package',
+      { ...added(resource('Tool', 'new', toolSpec('./hidden.ts'))), 'hidden.ts': 'export const handlers = {};\n' },
+      'part of Extension/guard',
+    ],
+    [
+      'adds a file of an alias that wins',
+      {
+        ...added(resource('Tool', 'new', toolSpec('./lib/aliased.tsx'))),
+        'lib/aliased.tsx': 'export const handlers = {};\n',
+      },
+      'lib/aliased.tsx',
+    ],
+    [
+      'adds a file in place of a required one of a package',
+      {
+        ...added(resource('Tool', 'new', toolSpec('./packages/own/inner.ts'))),
+        'packages/own/inner.ts': 'export const handlers = {};\n',
+      },
+      'packages/own/inner.ts',
+    ],
+    [
+      'deletes the code of an extension',
+      { 'extensions/rules.json': null, 'extensions/rules.json.ts': 'export default 1;\n' },
+      'rules.json',
+    ],
+    ['edits YAML that is not a resource', { 'rules.yaml': 'forbidden: []\n' }, 'rules.yaml is not a file'],
+    ['turns other YAML into resources', { 'rules.yaml': newTool, ...code }, 'rules.yaml is not a file'],
+    ['edits any other file', { 'prompts/limits.md': 'Delete files.\n' }, 'prompts/limits.md is not a file'],
+    ['adds any other file', { 'data.bin': 'x' }, 'data.bin is not a file'],
+    [
+      'opens a folder with a new SKILL.md',
+      { 'prompts/SKILL.md': '# Skill\n', 'prompts/limits.md': 'Delete files.\n' },
+      'prompts/limits.md is not a file',
+    ],
+    [
+      'adds a SKILL.md to a folder with files',
+      { 'connectors/SKILL.md': '# Skill\n' },
+      'connectors/SKILL.md is not a file',
+    ],
+    [
+      'makes the whole bundle a skill',
+      { 'SKILL.md': '# Skill\n', 'prompts/limits.md': 'Delete files.\n' },
+      'SKILL.md is not a file',
+    ],
+    [
+      'uses an existing file as the code of a new tool',
+      {
+        ...added(resource('Tool', 'new', toolSpec('./data/tool.ts'))),
+        'data/tool.ts': 'export const handlers = {};\n',
+        'prompts/limits.md': 'x',
+      },
+      'prompts/limits.md is not a file',
+    ],
+  ],
+  'names of files': [
+    ...[
+      'package.json',
+      'sub/package.json',
+      'Package.JSON',
+      'bun.lock',
+      'package-lock.json',
+      'bunfig.toml',
+      'BUNFIG.toml',
+      '.npmrc',
+      'tsconfig.json',
+      'tsconfig.base.json',
+      'jsconfig.json',
+      '.mcp.json',
+      'sub/.mcp.json',
+      '.Env',
+      'node_modules/hidden/index.js',
+      'Node_Modules/x/index.js',
+      '.git/hooks/pre-commit',
+      '../outside.md',
+      'skills/../../outside.md',
+      '/etc/passwd',
+      'C:/x.md',
+      'skills\\review\\SKILL.md',
+      'prompts/coder.md\0.png',
+      'skills/./x.md',
+      'skills//x.md',
+      'prompts/co\u{200B}der.md',
+      'prompts/.',
+    ].map((path): Attempt => [`writes ${JSON.stringify(path)}`, { [path]: '{}' }, 'so no changeset may change it']),
+    ['writes through a link', { 'skills/linked/extra.md': 'x' }, 'leads through the link skills/linked'],
+    ['replaces a link', { 'prompts/linked.md': 'x' }, 'is a link'],
+    ['writes below a file', { 'prompts/coder.md/x.md': 'x' }, 'which is not a folder'],
+    ['replaces a folder', { 'skills/empty': 'x' }, 'is not a regular file'],
+    ['writes a name in other capitals', { 'skills/review/skill.md': 'x' }, 'only in spelling'],
+    ['writes a folder in other capitals', { 'Skills/new/SKILL.md': 'x' }, 'only in spelling'],
+    ['deletes goondan.yaml', { 'goondan.yaml': null }, 'cannot be deleted'],
+    [
+      'writes a file outside of `allow`',
+      { 'prompts/coder.md': 'x' },
+      'allows only skills/**',
+      { allow: ['skills/**'] },
+    ],
+    ['writes anything without `allow`', { 'prompts/coder.md': 'x' }, 'allows no files', { allow: [] }],
+  ],
+};
+
+describe.each(Object.entries(groups))('an agent cannot change %s', (_, attempts) => {
+  test.each([...attempts])('it %s', async (_title, texts, sentence, request = {}) => {
+    const examined = await examine(texts, request);
+    expect(examined).toMatchObject({ status: 'rejected', reason: 'policy_violation' });
+    const { violations = [] } = examined as { readonly violations?: readonly string[] };
+    expect(violations.join('\n')).toContain(sentence);
+    for (const each of violations) expect(each).toMatch(/^.{10,400}\.$/);
+  });
+});
+
+describe('names that hide others are errors of the bundle', () => {
+  test.each<readonly [string, EditedTexts]>([
+    [
+      'a second document with the same name',
+      { 'parts.yaml': documents(text('parts.yaml'), resource('Tool', 'shell', toolSpec('./tools/new.ts'))), ...code },
+    ],
+    [
+      'a file that sorts before the others',
+      { 'a.yaml': resource('Extension', 'guard', '{ entry: ./extensions/new.ts }'), ...layer },
+    ],
+    [
+      'a name in other capitals',
+      { ...added(resource('Extension', 'Guard', '{ entry: ./extensions/new.ts }')), ...layer },
+    ],
+    ['a module in node_modules', added(resource('Tool', 'new', toolSpec('./node_modules/hidden/index.js')))],
+  ])('%s', async (_title, texts) => {
+    expect(await examine(texts)).toMatchObject({ status: 'rejected', reason: 'invalid_files' });
+  });
+});
+
+describe('an agent may change', () => {
+  test.each<readonly [string, EditedTexts]>([
+    ['a prompt in YAML', agents('You help.', 'You help a lot.')],
+    ['a prompt file', { 'prompts/coder.md': 'You write good code.\n' }],
+    [
+      'its prompt to a new file',
+      {
+        ...agents('systemRef: prompts/coder.md', 'systemRef: prompts/better.md'),
+        'prompts/better.md': 'x',
+        'prompts/coder.md': null,
+      },
+    ],
+    [
+      'its prompt to that of another agent',
+      agents('prompt: { system: You help. }', 'prompt: { systemRef: ./prompts/coder.md }'),
+    ],
+    [
+      'comments and the order of resources',
+      { 'goondan.yaml': `# Mine\n${text('goondan.yaml').split('---\n').toReversed().join('---\n')}` },
+    ],
+    [
+      'a skill',
+      { 'skills/review/SKILL.md': '---\nname: review\ndescription: Better.\n---\n', 'skills/review/more/list.md': 'x' },
+    ],
+    [
+      'its skills by a new one',
+      { 'skills/new/SKILL.md': '---\nname: new\ndescription: New.\n---\n', 'skills/new/run.sh': 'echo\n' },
+    ],
+    ['its skills by the removal of one', { 'skills/review/SKILL.md': null }],
+    ['its tools by a new one', { ...added(newTool), ...code, ...withTool('{ ref: Tool/new, config: { a: 1 } }') }],
+    [
+      'its tools by one that another agent has',
+      agents('prompt: { system: You help. }', 'tools: [Tool/added], prompt: { system: You help. }'),
+    ],
+    [
+      'the code of a tool that an earlier changeset added',
+      {
+        'tools/added.ts': "import './added/more.ts';\nexport const handlers = { run: () => 3 };\n",
+        'tools/added/more.ts': 'export {};\n',
+        'tools/added/text.ts': null,
+      },
+    ],
+    [
+      'its extensions by a new one at the end',
+      { ...added(newExtension), ...layer, ...withExtension('{ ref: Extension/new, config: { a: 1 } }') },
+    ],
+    ['nothing, with a new tool that is not listed', { ...added(newTool), ...code }],
+  ])('%s', async (_title, texts) => {
+    expect(await examine(texts)).toMatchObject({ status: 'fits' });
+  });
+});
