@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { ApprovalSummary } from '@goondan/runtime';
+import type { JsonObject } from '@goondan/types';
 import pc from 'picocolors';
 import { describeApproval } from './describe-approval.ts';
 import { showText } from './show-text.ts';
@@ -33,6 +34,52 @@ describe('the description of a waiting call', () => {
     );
   });
 
+  test('L-05 has the difference of a change, by which agent, and the number of lines that are left', () => {
+    const files = [
+      { path: 'a.md', change: 'changed', diff: '--- a/a.md\n+++ b/a.md\n@@ -1 +1 @@\n-old\n+new\n' },
+      { path: 'b.ts', change: 'added', diff: `--- /dev/null\n+++ b/b.ts\n@@ -0,0 +1,300 @@\n${'+x\n'.repeat(300)}` },
+    ];
+    const change: ApprovalSummary = {
+      ...approval,
+      toolName: 'bundle__commit',
+      kind: 'change',
+      args: { changesetId: 'c1', digest: 'd', files },
+      reason: 'Agent helper wants to change 2 files of its bundle.',
+    };
+    const shown = describeApproval(change, plain, false).split('\n');
+    expect(shown.slice(0, 8)).toEqual([
+      '3fa9c1d2  helper (default)  a change of its bundle',
+      '    changed  a.md  (+1 -1)',
+      '    @@ -1 +1 @@',
+      '    -old',
+      '    +new',
+      '    added  b.ts  (+300)',
+      '    @@ -0,0 +1,300 @@',
+      '    +x',
+    ]);
+    expect(shown.slice(-4)).toEqual([
+      '    … and 104 lines more: see all of them with `gdn changes show c1`',
+      '    Agent helper wants to change 2 files of its bundle.',
+      '    turn e1, asked 2026-01-01T00:00:00Z, expires 2026-01-02T00:00:00Z',
+      '',
+    ]);
+    const colors = pc.createColors(true);
+    expect(describeApproval(change, colors, false)).toContain(
+      `    ${colors.red('-old')}\n    ${colors.green('+new')}\n`,
+    );
+  });
+
+  test.each([
+    {},
+    { changesetId: 'c1' },
+    { changesetId: 'c1', files: [{ path: 'a', change: 'changed' }] },
+    { changesetId: 'c1', files: [null] },
+    { changesetId: 'c1', files: [{ path: 'a', change: 'moved', diff: '' }] },
+  ] as JsonObject[])('shows the arguments of a change as they are if they are not a difference: %j', (args) => {
+    const shown = describeApproval({ ...approval, kind: 'change', args }, plain, false);
+    expect(shown.split('\n')[1]).toBe(`    ${JSON.stringify(args)}`);
+  });
+
   test('hides nothing: invisible characters are written out, long texts are counted', () => {
     const tricky = {
       ...approval,
@@ -45,31 +92,6 @@ describe('the description of a waiting call', () => {
     expect(shown).toMatch(/… and \d+ characters more: see them with `gdn approve --json`/);
     // oxlint-disable-next-line no-control-regex
     expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u200b\u202e]/u);
-  });
-
-  test('shows a changeset as its diff: every line, with tabs, and invisible characters written out', () => {
-    const diff = '--- a/x.ts\n+++ b/x.ts\n@@ -1,1 +1,1 @@\n-\tsafe();\n+\tsafe(); // \u202ehidden\n';
-    const args = { changesetId: 'c1', digest: 'd', files: [{ path: 'x.ts', change: 'changed', diff }] };
-    const change: ApprovalSummary = { ...approval, toolName: 'bundle__commit', kind: 'change', args };
-    expect(describeApproval(change, plain, false)).toBe(
-      [
-        '3fa9c1d2  helper (default)  bundle__commit',
-        '    --- a/x.ts',
-        '    +++ b/x.ts',
-        '    @@ -1,1 +1,1 @@',
-        '    -\tsafe();',
-        '    +\tsafe(); // \\u202ehidden',
-        '    It is a shell.',
-        '    turn e1, asked 2026-01-01T00:00:00Z, expires 2026-01-02T00:00:00Z',
-        '',
-      ].join('\n'),
-    );
-    const long = { ...change, args: { files: [{ path: 'x.ts', change: 'changed', diff: '+x\n'.repeat(20_000) }] } };
-    expect(describeApproval(long, plain, false)).toContain('… and 20000 characters more: see them with `gdn approve');
-  });
-
-  test('shows a change without a readable diff as its arguments', () => {
-    expect(describeApproval({ ...approval, kind: 'change' }, plain, false)).toContain('"command"');
   });
 
   test('leaves letters of all scripts unchanged', () => {

@@ -1,9 +1,9 @@
 import type { ApprovalSummary } from '@goondan/runtime';
 import { shortIdOfEvent } from '@goondan/runtime/internal';
-import type { JsonObject } from '@goondan/types';
-import type { Colors } from '../terminal.ts';
+import { type DiffLine, paintDiffLine, summarizeDiffs } from '../show-diff.ts';
 import { showTime } from '../show-time.ts';
-import { showDiff } from './show-diff.ts';
+import type { Colors } from '../terminal.ts';
+import { type AskedChange, readChange } from './read-change.ts';
 import { showText } from './show-text.ts';
 
 /**
@@ -11,41 +11,44 @@ import { showText } from './show-text.ts';
  * approve --json` prints all of them.
  */
 const MOST_SHOWN = 4_000;
-/** The same for the diff of a changeset. */
-const MOST_OF_DIFF = 40_000;
 
-/** Describes one waiting tool call, or one changeset with its diff, for the person who decides. */
+/** Describes one waiting tool call, or one waiting change of a bundle, for the person who decides. */
 export function describeApproval(approval: ApprovalSummary, colors: Colors, isWatched: boolean): string {
+  const lines = approvalLines(approval, isWatched).map((line) => `    ${paintDiffLine(line, colors)}`);
+  return [approvalHead(approval, colors), ...lines, ''].join('\n');
+}
+
+/** Returns the first line of the description: id, agent, and the tool or the words for a change. */
+export function approvalHead({ id, agent, instanceKey, kind, toolName }: ApprovalSummary, colors: Colors): string {
+  const subject = kind === 'change' ? 'a change of its bundle' : showText(toolName);
+  return `${colors.bold(id)}  ${showText(agent)} (${showText(instanceKey)})  ${colors.bold(subject)}`;
+}
+
+/** Returns the other lines of the description. */
+export function approvalLines(approval: ApprovalSummary, isWatched: boolean): readonly DiffLine[] {
+  const { eventId, reason, askedAt, expiresAt } = approval;
   const time = (iso: string) => showTime(iso, { isWatched });
-  const { id, agent, instanceKey, eventId, toolName, reason, askedAt, expiresAt } = approval;
+  const change = readChange(approval);
   return [
-    `${colors.bold(id)}  ${showText(agent)} (${showText(instanceKey)})  ${colors.bold(showText(toolName))}`,
-    ...showArguments(approval, colors).map((line) => `    ${line}`),
-    `    ${showText(reason)}`,
-    `    turn ${showText(shortIdOfEvent(eventId))}, asked ${time(askedAt)}, expires ${time(expiresAt)}`,
-    '',
-  ].join('\n');
+    ...(change === undefined ? [plain(showArguments(approval))] : changeLines(change)),
+    plain(showText(reason)),
+    plain(`turn ${showText(shortIdOfEvent(eventId))}, asked ${time(askedAt)}, expires ${time(expiresAt)}`),
+  ];
 }
 
-function showArguments({ kind, args }: ApprovalSummary, colors: Colors): string[] {
-  const diff = kind === 'change' ? diffIn(args) : undefined;
-  if (diff === undefined) return [cutAt(MOST_SHOWN, showText(JSON.stringify(args)))];
-  const [shown, rest] = [diff.slice(0, MOST_OF_DIFF), diff.slice(MOST_OF_DIFF)];
-  const lines = showDiff(shown, colors).trimEnd().split('\n');
-  return rest === '' ? lines : [...lines, hidden(rest.length)];
+function changeLines({ changesetId, files }: AskedChange): DiffLine[] {
+  const { lines, left } = summarizeDiffs(files);
+  if (left === 0) return [...lines];
+  const where = `see all of them with \`gdn changes show ${showText(changesetId)}\``;
+  return [...lines, plain(`… and ${left} ${left === 1 ? 'line' : 'lines'} more: ${where}`)];
 }
 
-/** Returns the differences of all files, or `undefined` if the arguments are not those of a changeset. */
-function diffIn({ files }: JsonObject): string | undefined {
-  if (!Array.isArray(files) || files.length === 0) return undefined;
-  const diffs = files.map((file): unknown => Reflect.get(Object(file), 'diff'));
-  return diffs.every((diff) => typeof diff === 'string') ? diffs.join('') : undefined;
+function showArguments({ args }: ApprovalSummary): string {
+  const text = showText(JSON.stringify(args));
+  if (text.length <= MOST_SHOWN) return text;
+  return `${text.slice(0, MOST_SHOWN)}… and ${text.length - MOST_SHOWN} characters more: see them with \`gdn approve --json\``;
 }
 
-function cutAt(most: number, text: string): string {
-  return text.length <= most ? text : `${text.slice(0, most)}${hidden(text.length - most)}`;
-}
-
-function hidden(characters: number): string {
-  return `… and ${characters} characters more: see them with \`gdn approve --json\``;
+function plain(text: string): DiffLine {
+  return { text, tone: 'plain' };
 }

@@ -1,4 +1,5 @@
-/** The answer of a person to the question about a tool call. The chat and the commands ask the same question. */
+/** The answer of a person to a question. The chat and the commands ask the same questions. */
+import type { ApprovalSummary } from '@goondan/runtime';
 import { isYes } from '../ask-yes-or-no.ts';
 
 export interface PersonAnswer {
@@ -7,7 +8,10 @@ export interface PersonAnswer {
   readonly note?: string;
 }
 
-export const APPROVAL_QUESTION = 'Let it run? [y/N, or a reason to deny it] ';
+/** Returns the question about a tool call, or about a change of a bundle. */
+export function approvalQuestion({ kind }: Pick<ApprovalSummary, 'kind'>): string {
+  return `${kind === 'change' ? 'Change the bundle?' : 'Let it run?'} [y/N, or a reason to deny it] `;
+}
 
 /** Yes approves. Everything else denies; a text other than no is the reason. */
 export function readPersonAnswer(text: string): PersonAnswer {

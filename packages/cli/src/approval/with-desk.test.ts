@@ -87,3 +87,33 @@ test('a desk takes Ctrl-C only while a question is open', async () => {
   });
   expect(taken).toEqual(['taken', 'given back']);
 });
+
+test('a desk without a person says whether a tool call or a change waits or is denied', async () => {
+  const texts: string[] = [];
+  const args = { changesetId: 'c1', digest: 'd', files: [{ path: 'a', change: 'added', diff: '@@ -0,0 +1 @@\n+x\n' }] };
+  for (const place of [{}, { refusal: 'Nobody is here.' }]) {
+    let text = '';
+    const terminal = openTerminal({
+      stdout: { write: () => undefined },
+      stderr: { write: (line) => void (text += line) },
+      env: { NO_COLOR: '1' },
+    });
+    // The cast is safe: a desk without a person uses only these members of the swarm.
+    const swarm = {
+      approvals: async () => [call('call', {}), { ...call('change', {}), kind: 'change', args }],
+      deny: async () => true,
+      watch: async () => ({ end: () => undefined, ended: Promise.resolve() }),
+    } as unknown as Swarm;
+    await withDesk({ swarm, options: [], isAlone: true, ...place }, terminal, settle);
+    texts.push(text);
+  }
+  expect(texts[0]).toContain('A tool call waits for you:\ncall  helper (default)  bash__exec\n');
+  expect(texts[0]).toContain(
+    'A change of the bundle waits for you:\nchange  helper (default)  a change of its bundle\n',
+  );
+  expect(texts[0]).toContain('    added  a  (+1)\n    @@ -0,0 +1 @@\n    +x\n');
+  expect(texts[1]).toContain('A tool call needs approval, but no person can be asked, so it is denied:\ncall ');
+  expect(texts[1]).toContain(
+    'A change of the bundle needs approval, but no person can be asked, so it is denied:\nchange ',
+  );
+});

@@ -7,7 +7,7 @@ import type { Terminal } from '../terminal.ts';
 import type { TakeInterrupt } from '../with-interrupt.ts';
 import { ApprovalDesk } from './approval-desk.ts';
 import { describeApproval } from './describe-approval.ts';
-import { APPROVAL_QUESTION, type PersonAnswer, readPersonAnswer } from './person-answer.ts';
+import { approvalQuestion, type PersonAnswer, readPersonAnswer } from './person-answer.ts';
 
 export interface DeskPlace {
   readonly swarm: Swarm;
@@ -67,7 +67,7 @@ async function askPerson(
   const giveBack = takeInterrupt?.(() => left.abort());
   try {
     terminal.printError(describeApproval(approval, terminal.errorColors, terminal.canAsk));
-    const text = await askLine(APPROVAL_QUESTION, terminal, AbortSignal.any([signal, left.signal]));
+    const text = await askLine(approvalQuestion(approval), terminal, AbortSignal.any([signal, left.signal]));
     if (text !== undefined) return readPersonAnswer(text);
     if (!signal.aborted) {
       const how = answerCommands(approval, options);
@@ -81,9 +81,13 @@ async function askPerson(
 
 function tellWhere(approval: ApprovalSummary, { options }: DeskPlace, terminal: Terminal): undefined {
   terminal.printError(
-    `A tool call waits for you:\n${describeApproval(approval, terminal.errorColors, terminal.canAsk)}` +
+    `${nameOf(approval)} waits for you:\n${describeApproval(approval, terminal.errorColors, terminal.canAsk)}` +
       `${answerCommands(approval, options)}.\n`,
   );
+}
+
+function nameOf({ kind }: ApprovalSummary): string {
+  return kind === 'change' ? 'A change of the bundle' : 'A tool call';
 }
 
 function answerCommands({ id }: ApprovalSummary, options: readonly string[]): string {
@@ -93,7 +97,7 @@ function answerCommands({ id }: ApprovalSummary, options: readonly string[]): st
 
 function refuse(approval: ApprovalSummary, note: string, terminal: Terminal): PersonAnswer {
   terminal.printError(
-    `A tool call needs approval, but no person can be asked, so it is denied:\n${describeApproval(approval, terminal.errorColors, terminal.canAsk)}`,
+    `${nameOf(approval)} needs approval, but no person can be asked, so it is denied:\n${describeApproval(approval, terminal.errorColors, terminal.canAsk)}`,
   );
   return { isApproved: false, note };
 }

@@ -1,6 +1,6 @@
 /** Changesets as text for people. */
-import { showDiff } from '../approval/show-diff.ts';
 import { harmlessText } from '../harmless-text.ts';
+import { showDiff } from '../show-diff.ts';
 import { showTime } from '../show-time.ts';
 import type { Terminal } from '../terminal.ts';
 import type { ChangesetView, ChangesetWithDiff } from './view-changeset.ts';

@@ -2,13 +2,21 @@
 import type { ApprovalSummary } from '@goondan/runtime';
 import pc from 'picocolors';
 import { ApprovalDesk } from '../approval/approval-desk.ts';
-import { describeApproval } from '../approval/describe-approval.ts';
-import { APPROVAL_QUESTION, type PersonAnswer, readPersonAnswer } from '../approval/person-answer.ts';
+import { approvalHead, approvalLines } from '../approval/describe-approval.ts';
+import { approvalQuestion, type PersonAnswer, readPersonAnswer } from '../approval/person-answer.ts';
 import type { Chat } from './chat.ts';
 import type { ChatSwarm } from './open-chat-swarm.ts';
-import { linesOf } from './screen/line.ts';
+import type { DiffTone } from '../show-diff.ts';
+import { type Line, line, type Style } from './screen/line.ts';
 
 const plain = pc.createColors(false);
+const styles: Readonly<Record<DiffTone, Style>> = {
+  file: 'bold',
+  added: 'green',
+  deleted: 'red',
+  place: 'cyan',
+  plain: 'yellow',
+};
 
 /**
  * Opens the desk. If the swarm was started for this chat, the desk asks about all of its calls, because nobody else can
@@ -19,12 +27,17 @@ export function askInChat({ swarm, isOwn }: ChatSwarm, chat: Chat): Promise<Appr
     swarm,
     concerns: (approval) => isOwn || chat.isAbout(approval),
     ask: async (approval, signal) => {
-      const lines = linesOf(describeApproval(approval, plain, true).trimEnd(), 'yellow');
-      const text = await chat.ask(lines, APPROVAL_QUESTION, signal);
+      const text = await chat.ask(linesAbout(approval), approvalQuestion(approval), signal);
       return signal.aborted ? undefined : readAnswer(text, approval, chat);
     },
     tell: (text) => chat.note(text),
   });
+}
+
+/** Describes the tool call, or the change with its difference in colours. */
+export function linesAbout(approval: ApprovalSummary): Line[] {
+  const lines = approvalLines(approval, true).map(({ text, tone }) => line(`    ${text}`, styles[tone]));
+  return [line(approvalHead(approval, plain), 'yellow'), ...lines];
 }
 
 function readAnswer(text: string | undefined, { id }: ApprovalSummary, chat: Chat): PersonAnswer | undefined {

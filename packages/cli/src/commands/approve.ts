@@ -12,7 +12,8 @@ export function addApproveCommands(program: GdnCommand): void {
     .summary('list the tool calls that wait for approval, or approve one')
     .description(
       'Approves one waiting tool call of a running swarm: this call, once, with the arguments shown. Without an ' +
-        'id it lists the waiting calls. Waiting calls are kept when the swarm stops, and wait again when it starts.',
+        'id it lists the waiting calls. Waiting calls are kept when the swarm stops, and wait again when it starts. A ' +
+        'change that an agent wants to make to its bundle waits in the same list, with its difference.',
     )
     .option('--note <text>', 'a note for the record')
     .bundleOptions()

@@ -471,7 +471,7 @@ describe('ctx.bundle', () => {
     ['E_CHANGESET_FILE', (bundle: BundleApi) => bundle.write('changeset-1', 'a', undefined as unknown as string)],
   ])('a mistake is the error result %s: %p', async (code, act) => {
     const changesets = await edited();
-    const agent = await start({ changesets, tools: [using(act as (bundle: BundleApi) => Promise<JsonValue | void>)] });
+    const agent = await start({ changesets, tools: [using(act)] });
     expect((await agent.say('go')).text).toBe(code);
   });
 

@@ -1,0 +1,43 @@
+import { expect, test } from 'bun:test';
+import type { ApprovalSummary } from '@goondan/runtime';
+import { linesAbout } from './ask-in-chat.ts';
+
+const approval: ApprovalSummary = {
+  id: '3fa9c1d2',
+  agent: 'helper',
+  instanceKey: 'default',
+  eventId: 'e1',
+  traceId: 't1',
+  toolCallId: 'call_1',
+  toolName: 'bundle__commit',
+  args: { what: 'x' },
+  digest: 'd',
+  reason: 'It changes.',
+  askedAt: '2026-01-01T00:00:00.000Z',
+  expiresAt: '2026-01-02T00:00:00.000Z',
+};
+
+test('the chat shows a tool call in one colour', () => {
+  const lines = linesAbout(approval).flat();
+  expect(lines.map(({ style }) => style)).toEqual(['yellow', 'yellow', 'yellow', 'yellow']);
+  expect(lines.slice(0, 3).map(({ text }) => text)).toEqual([
+    '3fa9c1d2  helper (default)  bundle__commit',
+    '    {"what":"x"}',
+    '    It changes.',
+  ]);
+});
+
+test('L-05 the chat shows the difference of a change in colours', () => {
+  const diff = '--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n same\n-old\n+new\n';
+  const args = { changesetId: 'c1', digest: 'd', files: [{ path: 'a', change: 'changed', diff }] };
+  const lines = linesAbout({ ...approval, kind: 'change', args }).flat();
+  expect(lines.slice(0, 7).map(({ text, style }) => [text, style])).toEqual([
+    ['3fa9c1d2  helper (default)  a change of its bundle', 'yellow'],
+    ['    changed  a  (+1 -1)', 'bold'],
+    ['    @@ -1,2 +1,2 @@', 'cyan'],
+    ['     same', 'yellow'],
+    ['    -old', 'red'],
+    ['    +new', 'green'],
+    ['    It changes.', 'yellow'],
+  ]);
+});
