@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Browser, Page, Request } from 'playwright-core';
 import { sampleStep, testInProof } from '../../../test/samples.ts';
+import { commitChangeset } from '../../cli/src/testing/commit-changeset.ts';
 import { hasChromium, openChromium } from './testing/chromium.ts';
 import { StudioPlace } from './testing/studio-place.ts';
 import { writeLongLife } from './testing/write-long-life.ts';
@@ -339,6 +340,25 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await studio.gdn('reload', '--bundle', 'swarm');
     await changes.locator('summary', { hasText: 'concierge' }).click(soon);
     await changes.locator('li', { hasText: /^updated Prompt$/ }).waitFor();
+    await page.getByRole('link', { name: question }).click();
+  });
+
+  test('the overview lists the changesets, and shows the diff of one', async () => {
+    await page.getByRole('link', { name: 'Overview' }).click();
+    const bundle = {
+      stateRoot: studio.place.stateRoot,
+      bundleFolder: join(studio.place.folder, 'swarm'),
+      swarm: 'demo',
+    };
+    const path = 'prompts/concierge.md';
+    const text = await Bun.file(join(bundle.bundleFolder, path)).text();
+    const { id } = await commitChangeset(bundle, { [path]: `${text}\nBe kind.\n` });
+    await studio.gdn('reload', '--bundle', 'swarm');
+    const changeset = page.locator('.changesets details', { hasText: id });
+    await changeset.locator('summary', { hasText: 'approved by alice' }).click(soon);
+    await changeset.locator('.diff-added', { hasText: 'Be kind.' }).waitFor();
+    await studio.gdn('changes', 'undo', id, '--yes', '--bundle', 'swarm');
+    await changeset.locator('summary', { hasText: 'undone' }).waitFor(soon);
     await page.getByRole('link', { name: question }).click();
   });
 

@@ -8,11 +8,13 @@ import { deleteStoppedInstance, forkStoppedInstance, workspaceFolder, systemCloc
 import { textOf } from '@goondan/types';
 import { serveControl } from '../../../../runtime/src/orchestrator/control/serve-control.ts';
 import { fakeApproval, type FakeControl, fakeControl } from '../../../../runtime/src/testing/fake-control.ts';
+import { commitChangeset } from '../../testing/commit-changeset.ts';
 import { GdnPlace } from '../../testing/gdn-place.ts';
 import { sampleBundle } from '../../testing/sample-bundle.ts';
 import { StudioPlace, until } from '../../testing/studio-place.ts';
 import type {
   Acceptance,
+  ChangesetWithDiff,
   ConversationView,
   Done,
   HistoryView,
@@ -299,6 +301,31 @@ describe('a damaged conversation', () => {
     expect(await place.read<ConversationView>(`${shop}/conversation?${at}`)).toMatchObject({ last: 2 });
     expect(await place.read<WorkspaceList>('/api/workspaces')).toMatchObject({ workspaces: [{ instances: 3 }] });
   });
+});
+
+test('the changesets of a swarm are listed, and each can be read with its diff', async () => {
+  const workspace = workspaceFolder(place.stateRoot, 'shop');
+  mkdirSync(join(workspace, 'instances'), { recursive: true, mode: 0o700 });
+  const bundle = new GdnPlace();
+  cleanups.push(() => bundle.remove());
+  const bundleFolder = await bundle.write('shop', { 'clerk.md': 'old\n' });
+  const record = { formatVersion: 1, swarm: 'default', folder: bundleFolder };
+  writeFileSync(join(workspace, 'swarm.json'), JSON.stringify(record));
+  expect(await place.read<WorkspaceView>(shop)).not.toHaveProperty('changesets');
+
+  const { id } = await commitChangeset({ stateRoot: place.stateRoot, bundleFolder }, { 'clerk.md': 'new\n' });
+  const { changesets } = await place.read<WorkspaceView>(shop);
+  expect(changesets).toMatchObject([
+    { id, state: 'committed', agent: 'host', approvedBy: 'alice', files: [{ path: 'clerk.md', change: 'changed' }] },
+  ]);
+  expect(await place.read<ChangesetWithDiff>(`${shop}/changeset?id=${id}`)).toMatchObject({
+    id,
+    files: [{ path: 'clerk.md', diff: expect.stringContaining('-old\n+new\n') }],
+  });
+  const unknown = await place.ask(`${shop}/changeset?id=nothing`);
+  expect([unknown.status, await unknown.json()]).toMatchObject([404, { error: { code: 'E_CHANGESET_UNKNOWN' } }]);
+  writeFileSync(join(workspace, 'swarm.json'), JSON.stringify({ ...record, swarm: 'another' }));
+  expect(await place.read<WorkspaceView>(shop)).not.toHaveProperty('changesets');
 });
 
 test('unknown and malformed requests are rejected with a code', async () => {
