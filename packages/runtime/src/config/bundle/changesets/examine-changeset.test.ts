@@ -99,6 +99,14 @@ function openExecutable(more: Readonly<Record<string, string>> = {}): string {
   return folder;
 }
 
+test('the policy may name the files that agents may change', async () => {
+  const goondan = text('goondan.yaml').replace('policy: {', "policy: { changes: { allow: ['prompts/host.md'] },");
+  const folder = openBundle({ ...completeBundle, 'goondan.yaml': goondan });
+  expect(goondan).not.toBe(text('goondan.yaml'));
+  const examination = await examine(folder, { 'prompts/host.md': 'Hello.\n' }, { allow: ['prompts/host.md'] });
+  expect(examination.status).toBe('fits');
+});
+
 describe('the wanted plan is the plan of the bundle after the same files are written', () => {
   async function expectSamePlan(folder: string, texts: EditedTexts, source: Partial<ExaminedBundle> = {}) {
     const present = await planOf(folder, source);

@@ -15,9 +15,11 @@ const skipped: readonly string[] = ['prompt', 'description', 'exports', 'configS
 const commands: readonly string[] = ['command', 'args'];
 
 export function listSettings(resources: readonly LoadedResource[]): Setting[] {
-  return resources.flatMap(({ identity, resource }) =>
-    [...walk(resource.spec, false)].map(({ text, isCommand }) => ({ identity, text, isCommand })),
-  );
+  return resources.flatMap(({ identity, kind, resource }) => {
+    // The policy of a swarm names the files that agents may change.
+    const spec = kind === 'Swarm' ? { ...resource.spec, policy: undefined } : resource.spec;
+    return [...walk(spec, false)].map(({ text, isCommand }) => ({ identity, text, isCommand }));
+  });
 }
 
 function* walk(value: unknown, isCommand: boolean): Generator<{ readonly text: string; readonly isCommand: boolean }> {
