@@ -2,6 +2,7 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { WorkspaceView } from '@goondan/cli/studio';
 import type { Browser, Page, Request } from 'playwright-core';
 import { sampleStep, testInProof } from '../../../test/samples.ts';
 import { commitChangeset } from '../../cli/src/testing/commit-changeset.ts';
@@ -119,9 +120,34 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await approval.waitFor({ state: 'detached' });
   });
 
-  test('and denied, with a reason for the agent', async () => {
+  test('and denied, with a reason for the agent; L-05 a change of the bundle is shown as its diff', async () => {
+    // The demo has no agent that changes its bundle, so the answer of the server becomes one about a change.
+    const whole = /\/api\/workspaces\/[^/?]+$/;
+    const diff = '--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,2 @@\n same\n--- old\n+new\u202e\n';
+    const args = { changesetId: 'c1', digest: 'd', files: [{ path: 'a.md', change: 'changed', diff }] };
+    await page.route(whole, async (route) => {
+      const response = await route.fetch();
+      const view = (await response.json()) as WorkspaceView;
+      const approvals = view.approvals.map((approval) => ({ ...approval, kind: 'change', args }));
+      await route.fulfill({ response, json: { ...view, approvals } });
+    });
     await send(page, 'Book a picnic in Toronto');
-    const approval = page.getByRole('region', { name: /waits for you/ });
+    const approval = page.getByRole('region', { name: 'A change of the bundle waits for you' });
+    await approval.waitFor();
+    expect(await approval.textContent()).toContain('concierge wants to change its bundle');
+    expect(await approval.textContent()).toContain('changed a.md');
+    const painted = await approval
+      .locator('.diff span')
+      .evaluateAll((lines) => lines.map((line) => `${line.className}|${line.textContent ?? ''}`));
+    expect(painted).toEqual([
+      'diff-file|--- a/a.md\n',
+      'diff-file|+++ b/a.md\n',
+      'diff-place|@@ -1,2 +1,2 @@\n',
+      '| same\n',
+      'diff-removed|--- old\n',
+      'diff-added|+new\\u202e\n',
+    ]);
+    await page.unroute(whole);
     await approval.getByRole('textbox').fill('Too cold there.');
     await approval.getByRole('button', { name: 'Deny' }).click();
     await approval.waitFor({ state: 'detached' });

@@ -6,7 +6,7 @@ import { Problem } from '../problems/problem.tsx';
 import { addressOf, postTo } from '../server/ask-server.ts';
 import { describeMoment } from '../time/describe-time.ts';
 
-/** A tool call that waits for approval: its exact arguments, or the diff of a changeset, and the two answers. */
+/** A tool call or a change that waits for approval: the exact arguments, or the diff of each file, and the two answers. */
 export function ApprovalCard({
   approval,
   workspaceId,
@@ -19,7 +19,8 @@ export function ApprovalCard({
   const [problem, setProblem] = useState<Error>();
   const card = useBorrowedFocus<HTMLElement>('.composer textarea');
   const { id, agent, toolName, kind, args, reason, expiresAt } = approval;
-  const diff = kind === 'change' ? diffIn(args) : undefined;
+  const isChange = kind === 'change';
+  const files = isChange ? filesIn(args) : undefined;
 
   const answer = async (decision: 'approve' | 'deny') => {
     if (state !== 'open') return;
@@ -36,14 +37,24 @@ export function ApprovalCard({
   };
 
   return (
-    <section ref={card} className="approval" aria-label={`${toolName} waits for you`}>
+    <section
+      ref={card}
+      className="approval"
+      aria-label={`${isChange ? 'A change of the bundle' : toolName} waits for you`}
+    >
       <header>
-        <strong>{agent}</strong> {kind === 'change' ? 'wants to change its bundle with' : 'wants to run'}{' '}
-        <code className="tool-name">{toolName}</code>
+        <strong>{agent}</strong>{' '}
+        {isChange ? (
+          'wants to change its bundle'
+        ) : (
+          <>
+            wants to run <code className="tool-name">{toolName}</code>
+          </>
+        )}
         <span className="quiet">answer by {describeMoment(expiresAt)}</span>
       </header>
       {reason !== '' && <p>{reason}</p>}
-      {diff === undefined ? <pre>{JSON.stringify(args, null, 2)}</pre> : <Diff text={diff} />}
+      {files === undefined ? <pre>{JSON.stringify(args, null, 2)}</pre> : <Files files={files} />}
       <div className="approval-answers">
         <button
           type="button"
@@ -70,9 +81,29 @@ export function ApprovalCard({
   );
 }
 
-/** Returns the diffs of a changeset; `undefined` if the arguments have none. */
-function diffIn({ files }: WorkspaceView['approvals'][number]['args']): string | undefined {
-  if (!Array.isArray(files) || files.length === 0) return undefined;
-  const diffs = files.map((file): unknown => Reflect.get(Object(file), 'diff'));
-  return diffs.every((each) => typeof each === 'string') ? diffs.join('') : undefined;
+interface ChangedFile {
+  readonly path: string;
+  readonly change: string;
+  readonly diff: string;
+}
+
+function Files({ files }: { readonly files: readonly ChangedFile[] }) {
+  return files.map(({ path, change, diff }) => (
+    <div key={path}>
+      {change} <code>{path}</code>
+      <Diff text={diff} />
+    </div>
+  ));
+}
+
+/** Returns the files of a change; `undefined` if the arguments do not describe files. */
+function filesIn({ files }: WorkspaceView['approvals'][number]['args']): readonly ChangedFile[] | undefined {
+  if (!Array.isArray(files)) return undefined;
+  const listed: readonly unknown[] = files;
+  return listed.every(isChangedFile) ? listed : undefined;
+}
+
+function isChangedFile(file: unknown): file is ChangedFile {
+  const { path, change, diff } = Object(file) as Record<string, unknown>;
+  return [path, change, diff].every((text) => typeof text === 'string');
 }
