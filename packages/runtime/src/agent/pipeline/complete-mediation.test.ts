@@ -595,7 +595,7 @@ describe('the sources', () => {
     ['a model', /\.generate\??\.?\(/, 'agent/model-call/call-model.ts'],
     ['a tool’s handler', /\.handler\??\.?\(/, 'agent/tool-call/invoke-tool.ts'],
     ['the engine', /\bengine\.(?:request|deliver)\(/, 'agent/agents-api/agents-api.ts'],
-    ['a person', /\bapprover\.ask\(/, 'agent/tool-call/ask-for-approval.ts'],
+    ['a person', /\bapprover\.ask\(/, 'agent/tool-call/ask-person.ts'],
   ])('P-19 call %s from one file only', (_, call, only) => {
     const callers = sources.filter(({ code }) => call.test(code)).map(({ path }) => path);
     expect(callers).toEqual([`packages/runtime/src/${only}`]);
