@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { connectSwarm } from '@goondan/runtime';
+import { listKnownSwarms, openChangesets } from '@goondan/runtime/internal';
 import { commitChangeset, writeChangeset } from '../testing/commit-changeset.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
-import { openChangesets } from '@goondan/runtime/internal';
 
 const PATIENCE = 60_000;
 
@@ -168,7 +169,7 @@ describe('gdn changes undo', () => {
   );
 });
 
-describe('a commit that was killed', () => {
+describe('a commit of another process that was killed', () => {
   const files = { 'host.md': 'new prompt\n', 'skills/greet/SKILL.md': 'new skill\n' };
   const now = async () => [await read('host.md'), await read('skills/greet/SKILL.md')];
 
@@ -193,6 +194,20 @@ describe('a commit that was killed', () => {
       expect((await place.run(...command, '--bundle', 'swarm')).stderr).toBe('');
       expect((await changes('list')).stdout).toMatch(/^\w+ {2}committed /);
     },
+  );
+
+  test(
+    'is finished before a running swarm reloads by itself',
+    async () => {
+      await place.serve('swarm');
+      await kill();
+      const [known] = listKnownSwarms(place.stateRoot, bundleFolder);
+      const swarm = await connectSwarm({ stateRoot: place.stateRoot, workspaceId: known?.workspaceId ?? '' });
+      await swarm.reload();
+      expect(await now()).toEqual(Object.values(files));
+      await place.run('stop', '--bundle', 'swarm');
+    },
+    PATIENCE,
   );
 
   test('is taken back if a file was edited meanwhile, which is left alone and said', async () => {
