@@ -326,7 +326,10 @@ describe('a commit', () => {
       expect(readFileSync(join(bundle, 'goondan.yaml'), 'utf8')).toBe('kind: Swarm\n');
       const elsewhere = join(root, 'elsewhere/a.md');
       if (existsSync(elsewhere)) expect(readFileSync(elsewhere, 'utf8')).toBe('old\n');
-      expect((await open().get(id)).state).toBe('open');
+      const record = await open().get(id);
+      expect(record.state).toBe('open');
+      // The conflict was found before anything was begun.
+      expect(record.notes).toBeUndefined();
     },
   );
 
@@ -338,6 +341,10 @@ describe('a commit', () => {
     expect(await code(apply)).toBe('E_CHANGESET_CONFLICT');
     const other = (await open().edits(id)).edits;
     expect(await code(open().apply(id, other, { ...details, digest }, async () => undefined))).toBe(
+      'E_CHANGESET_CONFLICT',
+    );
+    const present = (await open().edits(id)).digest;
+    expect(await code(open().apply(id, edits, { ...details, digest: present }, async () => undefined))).toBe(
       'E_CHANGESET_CONFLICT',
     );
     expect(files()['prompts/a.md']).toBe('old\n');
@@ -384,6 +391,31 @@ describe('a commit', () => {
     expect(files()).toEqual({ 'goondan.yaml': 'kind: Swarm\n', 'prompts/a.md': 'old\n' });
     expect((await open().get(id)).state).toBe('open');
   });
+});
+
+test('a commit on a full disk replaces no file, and makes room for the record by removing what it wrote', async () => {
+  const id = await withEdits({ 'a.md': 'new', 'goondan.yaml': 'kind: Swarm # new\n', 'prompts/a.md': 'new' });
+  const drafts = () => readdirSync(bundle).filter((name) => name.startsWith('.changeset-'));
+  const renamed: string[] = [];
+  const fs: BundleFs = {
+    ...systemBundleFs,
+    async openSharedFile(path) {
+      if (drafts().length === 2) throw systemError('ENOSPC');
+      return systemBundleFs.openSharedFile(path);
+    },
+    async openFile(path) {
+      if (drafts().length > 0) throw systemError('ENOSPC');
+      return systemBundleFs.openFile(path);
+    },
+    async rename(from, to) {
+      if (to.startsWith(bundle)) renamed.push(to);
+      await systemBundleFs.rename(from, to);
+    },
+  };
+  expect(await code(commit(id, undefined, { fs }))).toBe('E_DISK_FULL');
+  expect(renamed).toEqual([]);
+  expect(files()).toEqual({ 'goondan.yaml': 'kind: Swarm\n', 'prompts/a.md': 'old\n' });
+  expect((await open().get(id)).state).toBe('open');
 });
 
 describe('an undo', () => {
@@ -461,6 +493,18 @@ describe('recovery', () => {
     expect(readFileSync(join(bundle, 'goondan.yaml'), 'utf8')).toBe('kind: Swarm\n');
   });
 
+  test('removes no folder behind a link', async () => {
+    await interruptedCommit();
+    put('../elsewhere/x/y.md', '');
+    rmSync(join(root, 'elsewhere/x/y.md'));
+    put('goondan.yaml', 'by hand');
+    symlinkSync('../elsewhere', join(bundle, 'tools'));
+    expect(await open().recover()).toMatchObject([
+      { outcome: 'open', leftAlone: ['goondan.yaml', 'tools/x/index.ts'] },
+    ]);
+    expect(existsSync(join(root, 'elsewhere/x'))).toBe(true);
+  });
+
   test('waits until the folder of the bundle is back', async () => {
     const id = await interruptedCommit();
     renameSync(bundle, join(root, 'moved'));
@@ -471,7 +515,11 @@ describe('recovery', () => {
     expect((await open().get(id)).state).toBe('applying');
     renameSync(join(root, 'moved'), bundle);
     expect(await open().recover()).toMatchObject([{ outcome: 'committed' }]);
-    expect(files()).toEqual({ 'goondan.yaml': 'kind: Swarm # new\n', 'prompts/a.md': 'new' });
+    expect(files()).toEqual({
+      'goondan.yaml': 'kind: Swarm # new\n',
+      'prompts/a.md': 'new',
+      'tools/x/index.ts': 'x',
+    });
   });
 
   test('goes back if a new content is damaged', async () => {
@@ -590,9 +638,13 @@ async function commit(id: string, whileApplied = async () => undefined as void, 
   return changesets.apply(id, edits, { ...details, digest }, whileApplied);
 }
 
-/** Leaves a commit of two files as a killed process does: one file is new, the other one old. */
+/** Leaves a commit of three files as a killed process does: one file is new, the others are old. */
 async function interruptedCommit(): Promise<string> {
-  const id = await withEdits({ 'prompts/a.md': 'new', 'goondan.yaml': 'kind: Swarm # new\n' });
+  const id = await withEdits({
+    'prompts/a.md': 'new',
+    'goondan.yaml': 'kind: Swarm # new\n',
+    'tools/x/index.ts': 'x',
+  });
   let applying = '';
   await rejectionOf(
     commit(id, () => {

@@ -26,16 +26,30 @@ const untouched: Readonly<Record<string, string>> = { 'README.md': 'nobody edits
 
 type Sides = 'old' | 'new';
 
-test.each([
-  ['a commit', apply],
-  ['a commit that is taken back', applyAndRevert],
-  ['an undo', undo],
-  ['an undo that is taken back', undoAndRedo],
-])('a crash at every operation of %s leaves all old or all new files, and the record says which', async (_, act) => {
-  const moments = await watch(await diskWithChangeset(act === apply || act === applyAndRevert), act);
-  expect(moments.length).toBeGreaterThan(25);
-  await crashAtEach(moments);
-});
+const actions = [
+  ['a commit', apply, ['open', 'applying', 'committed']],
+  ['a commit that is taken back', applyAndRevert, ['open', 'applying', 'reverting', 'open']],
+  ['an undo', undo, ['committed', 'undoing', 'undone']],
+  ['an undo that is taken back', undoAndRedo, ['committed', 'undoing', 'applying', 'committed']],
+] as const;
+
+/** The state in which recovery leaves a changeset, by the state in which a crash left it. */
+const recovered: Readonly<Record<string, string>> = { applying: 'committed', reverting: 'open', undoing: 'undone' };
+
+test.each(actions)(
+  'a crash at every operation of %s leaves all old or all new files, and the record says which',
+  async (_, act, states) => {
+    const moments = await watch(await diskWithChangeset(states[0] === 'open'), act);
+    expect(moments.length).toBeGreaterThan(25);
+    const seen: string[] = [];
+    for (const moment of moments) {
+      const { state } = await onlyRecord(moment);
+      if (seen.at(-1) !== state) seen.push(state);
+    }
+    expect(seen).toEqual([...states]);
+    await crashAtEach(moments);
+  },
+);
 
 test('a crash at every operation of a recovery leaves all old or all new files, and the record says which', async () => {
   const moments = [
@@ -51,28 +65,61 @@ test('a crash at every operation of a recovery leaves all old or all new files, 
   expect(count).toBeGreaterThan(200);
 });
 
-test('a file that was edited by hand after a crash is left alone and said, and the others are old', async () => {
-  const outcomes = new Set<string>();
-  for (const moment of await watch(await diskWithChangeset(true), apply)) {
-    const disk = moment.crash('kill', seededRandom(1));
-    await put(disk, '/bundle/prompts/a.md', 'edited by hand');
-    const [before] = await changesetsOn(disk).list();
-    const recoveries = await changesetsOn(disk).recover();
-    const [record] = await changesetsOn(disk).list();
-    if (before?.state === 'open' || before?.state === 'committed') {
-      expect(recoveries).toEqual([]);
-      continue;
+test.each(actions)(
+  'a file that was edited by hand after a crash in %s is left alone and said, and the others are old',
+  async (_, act, states) => {
+    let count = 0;
+    for (const moment of await watch(await diskWithChangeset(states[0] === 'open'), act)) {
+      const disk = moment.crash('kill', seededRandom(1));
+      await put(disk, '/bundle/prompts/a.md', 'edited by hand');
+      const before = await onlyRecord(disk);
+      const recoveries = await changesetsOn(disk).recover();
+      if (recovered[before.state] === undefined) {
+        expect(recoveries).toEqual([]);
+        continue;
+      }
+      count += 1;
+      const outcome = states[0] === 'open' ? 'open' : 'undone';
+      const record = await onlyRecord(disk);
+      expect(recoveries).toEqual([{ outcome, leftAlone: ['prompts/a.md'], record }]);
+      expect(record.state).toBe(outcome);
+      expect(record.commit === undefined).toBe(outcome === 'open');
+      expect(record.notes?.at(-1)).toContain('prompts/a.md');
+      if (before.state === 'applying' && outcome === 'open') expect(record.notes?.[0]).toContain('was interrupted');
+      expect(await text(disk, 'prompts/a.md')).toBe('edited by hand');
+      await put(disk, '/bundle/prompts/a.md', 'old prompt');
+      await expectWhole(disk);
     }
-    expect(await text(disk, 'prompts/a.md')).toBe('edited by hand');
-    await put(disk, '/bundle/prompts/a.md', 'old prompt');
-    expect(await sideOf(disk)).toBe('old');
-    expect(recoveries).toMatchObject([{ outcome: 'open', leftAlone: ['prompts/a.md'] }]);
-    expect(record?.state).toBe('open');
-    expect(record?.commit).toBeUndefined();
-    expect(record?.notes?.join(' ')).toContain('prompts/a.md');
-    outcomes.add('left alone');
+    expect(count).toBeGreaterThan(20);
+  },
+);
+
+test('a file that is edited by hand at any moment of a commit is not overwritten, except in the last operation', async () => {
+  let overwritten = 0;
+  let conflicts = 0;
+  for (let at = 1; ; at += 1) {
+    const disk = await diskWithChangeset(true);
+    let count = 0;
+    let pending = Promise.resolve();
+    const slow = failingBundleFs(simulatedBundleDisk(disk), () => {
+      count += 1;
+      if (count === at) pending = put(disk, '/bundle/prompts/a.md', 'edited by hand');
+    });
+    const outcome = await apply(changesetsOn(slow)).catch((error: unknown) => error);
+    await pending;
+    if (count < at) break;
+    const isKept = (await text(disk, 'prompts/a.md')) === 'edited by hand';
+    if (!isKept) overwritten += 1;
+    if (outcome !== undefined) {
+      expect(outcome).toMatchObject({ code: 'E_CHANGESET_CONFLICT' });
+      expect(isKept).toBe(true);
+      conflicts += 1;
+    }
+    await put(disk, '/bundle/prompts/a.md', outcome === undefined ? 'new prompt' : 'old prompt');
+    await expectWhole(disk);
   }
-  expect([...outcomes]).toEqual(['left alone']);
+  expect(conflicts).toBeGreaterThan(50);
+  expect(overwritten).toBeLessThanOrEqual(1);
 });
 
 describe('a disk error', () => {
@@ -96,7 +143,10 @@ describe('a disk error', () => {
         failures += 1;
         expect(outcome).toMatchObject({ code: expect.stringMatching(/^E_(DISK_FULL|STORE_READ)$/) });
         // One failure is not a reason to leave anything unfinished.
-        if (!stays) expect((await onlyRecord(disk)).state).toBe('open');
+        if (!stays) {
+          expect((await onlyRecord(disk)).state).toBe('open');
+          for (const seed of [1, 2, 3]) await expectWhole(disk.crash('power', seededRandom(at, seed)));
+        }
       }
       await changesetsOn(disk).recover();
       await expectWhole(disk);
@@ -114,9 +164,11 @@ async function crashAtEach(moments: readonly SimulatedDisk[]): Promise<void> {
       ...seeds.map((seed) => moment.crash('power', seededRandom(index * 100 + seed))),
     ];
     for (const disk of disks) {
+      const before = await onlyRecord(disk);
       const recoveries = await changesetsOn(disk).recover();
       await expectWhole(disk);
       const record = await onlyRecord(disk);
+      expect(record.state as string).toBe(recovered[before.state] ?? before.state);
       for (const recovery of recoveries)
         expect(recovery).toEqual({ outcome: record.state as never, record, leftAlone: [] });
       expect(await changesetsOn(disk).recover()).toEqual([]);
