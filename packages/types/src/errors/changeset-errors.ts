@@ -10,8 +10,10 @@ export const changesetErrors = {
   },
   E_CHANGESET_CONFLICT: {
     forPrograms: true,
-    meaning: 'A file of the changeset was edited since the changeset was committed, so the changeset cannot be undone.',
-    suggestion: 'Restore the file that the message names, or change the bundle by hand and run `gdn reload`.',
+    meaning:
+      'A file of the changeset was edited meanwhile, or the changeset is not in the right state, so it cannot be committed or undone. Nothing was changed.',
+    suggestion:
+      'To undo, restore the file that the message names, or change the bundle by hand and run `gdn reload`. To commit, open a new changeset.',
   },
   E_CHANGESET_FILE: {
     meaning:

@@ -73,11 +73,11 @@ export const storeErrors = {
     suggestion: 'Handle the pending events in the order that `pending` returns, one turn at a time.',
   },
   E_STORE_READ: {
-    meaning: 'A file of the state folder cannot be read.',
+    meaning: 'A file of the state folder, or of a bundle with changesets, cannot be read.',
     suggestion: 'Read the cause: usually permissions or a failing disk. Nothing was changed.',
   },
   E_STORE_WRITE: {
-    meaning: 'A file of the state folder cannot be written.',
+    meaning: 'A file of the state folder, or of a bundle with changesets, cannot be written.',
     suggestion:
       'Read the cause: usually permissions or a failing disk. All inputs that were accepted earlier are kept.',
   },
