@@ -1,6 +1,6 @@
 // An agent that may write any file (`allow: ['**']`) tries to get more than a changeset may give. Each case is one attempt.
 import { afterAll, describe, expect, test } from 'bun:test';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryBundle } from '../../../testing/temporary-bundle.ts';
 import type { Examination, ExaminationRequest } from '../../examination.ts';
@@ -78,7 +78,7 @@ import rules from './rules.json';
 import hidden from 'hidden';
 import '@/aliased';
 import '../skills/review/list.md' with { type: 'text' };
-export function register() { Bun.file('skills/review/limits.md'); require('./lazy'); void import('./later/index.ts'); return [policy, rules, hidden]; }
+export function register() { Bun.file('skills/review/limits.md'); require('./lazy'); void import('./later/index.ts'); void import('./optional.ts').catch(() => 0); return [policy, rules, hidden]; }
 `,
   'extensions/policy.ts': 'export const policy = 1;\n',
   'extensions/rules.json': '{}\n',
@@ -611,6 +611,39 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
       'prompts/limits.md is not a file',
     ],
   ],
+  'the code of existing parts by new files': [
+    [
+      'adds a file that an extension imports if it exists',
+      {
+        ...added(resource('Tool', 'new', toolSpec('./extensions/optional.ts'))),
+        'extensions/optional.ts': 'export const handlers = {};\n',
+      },
+      'extensions/optional.ts is part of Extension/guard',
+    ],
+    [
+      'adds a prompt that is a module',
+      {
+        ...agents('systemRef: prompts/coder.md', 'systemRef: extensions/optional.ts'),
+        'extensions/optional.ts': 'export {};\n',
+      },
+      'extensions/optional.ts is part of Extension/guard',
+    ],
+    [
+      'adds a prompt that another program reads',
+      { ...agents('systemRef: prompts/coder.md', 'systemRef: Makefile'), Makefile: 'all:\n\trm -rf .\n' },
+      'Makefile must end with .md or .txt',
+    ],
+    [
+      'adds a skill in a folder of another program',
+      { '.github/SKILL.md': '# Skill\n', '.github/workflows/run.yml': 'on: push\n' },
+      '.github/workflows/run.yml has a hidden part',
+    ],
+    [
+      'adds a skill file that could be imported',
+      { 'extensions/policy/SKILL.md': '# Skill\n', 'extensions/policy/index.ts': 'export {};\n' },
+      'extensions/policy/index.ts could be imported in place of extensions/policy.ts',
+    ],
+  ],
   'names of files': [
     ...[
       'package.json',
@@ -716,6 +749,7 @@ describe('an agent may change', () => {
       'its skills by a new one',
       { 'skills/new/SKILL.md': '---\nname: new\ndescription: New.\n---\n', 'skills/new/run.sh': 'echo\n' },
     ],
+    ['its skills by one in a conventional folder', { '.agents/skills/new/SKILL.md': '# Skill\n' }],
     ['its skills by the removal of one', { 'skills/review/SKILL.md': null }],
     ['its tools by a new one', { ...added(newTool), ...code, ...withTool('{ ref: Tool/new, config: { a: 1 } }') }],
     [
@@ -737,5 +771,56 @@ describe('an agent may change', () => {
     ['nothing, with a new tool that is not listed', { ...added(newTool), ...code }],
   ])('%s', async (_title, texts) => {
     expect(await examine(texts)).toMatchObject({ status: 'fits' });
+  });
+});
+
+describe('an agent of a bundle that uses the base library cannot hide', () => {
+  const guarded = temporaryBundle({
+    'goondan.yaml': documents(
+      resource('Model', 'main', script),
+      resource(
+        'Agent',
+        'coder',
+        `{ modelConfig: { modelRef: Model/main }, tools: [Tool/bash, Tool/agents],
+          hooks: [{ point: toolCall.pre, tool: bash__*, action: { command: [sh, hooks/guard.sh] } }] }`,
+      ),
+      resource(
+        'Swarm',
+        'default',
+        '{ entryAgent: Agent/coder, agents: [Agent/coder], extensions: [{ ref: Extension/approval, config: { default: ask } }] }',
+      ),
+    ),
+    'hooks/guard.sh': 'exit 0\n',
+    'hooks/SKILL.md': '# A skill of the operator\n',
+  });
+  afterAll(() => guarded[Symbol.dispose]());
+  const tool = (name: string) => ({ ...added(resource('Tool', name, toolSpec('./tools/new.ts'))), ...code });
+  const extension = (name: string) => ({
+    ...added(resource('Extension', name, '{ entry: ./extensions/new.ts }')),
+    ...layer,
+  });
+
+  test.each<readonly [string, EditedTexts, string]>([
+    ['a tool of the library', tool('bash'), 'Tool/bash of Agent/coder would be changed'],
+    ['the tools for other agents', tool('agents'), 'agentTools of Agent/coder would be changed'],
+    ['the approval layer', extension('approval'), 'The extensions of Agent/coder would be changed'],
+    ['the script of a guard hook, in a folder with a SKILL.md', { 'hooks/guard.sh': 'exit 1\n' }, 'Agent/coder'],
+  ])('%s', async (_title, texts, sentence) => {
+    const examined = await examineTexts({ bundleFolder: guarded.folder, environment: {} }, texts);
+    expect(examined).toMatchObject({ status: 'rejected', reason: 'policy_violation' });
+    expect(JSON.stringify(examined)).toContain(sentence);
+  });
+
+  test('the extension of its hooks: a new one of this name leaves the hooks as they are', async () => {
+    const texts = {
+      ...extension('hooks'),
+      'goondan.yaml': replaced(
+        readFileSync(join(guarded.folder, 'goondan.yaml'), 'utf8'),
+        'Tool/agents],',
+        'Tool/agents], extensions: [Extension/hooks],',
+      ),
+    };
+    const examined = await examineTexts({ bundleFolder: guarded.folder, environment: {} }, texts);
+    expect(examined).toMatchObject({ status: 'rejected', reason: 'policy_violation' });
   });
 });

@@ -2,8 +2,8 @@
 import { posix } from 'node:path';
 import { foldPath } from '../../../workspace/changesets/find-path-problem.ts';
 import type { RecordedEdit } from '../../../workspace/changesets/changeset-record.ts';
-import type { BundleState, JudgedChange } from './judged-change.ts';
-import { newNames } from './judged-change.ts';
+import { moduleLoaders } from '../files/scan-module.ts';
+import { type BundleState, type JudgedChange, newNames } from './judged-change.ts';
 import { findReader, findUse } from './used-files.ts';
 
 export function* judgeFiles(change: JudgedChange): Generator<string> {
@@ -23,8 +23,8 @@ export function* judgeFiles(change: JudgedChange): Generator<string> {
 type Rules = ReturnType<typeof openRules>;
 
 /** Collects the files that agents may write, by the reason. */
-function openRules({ before, after, addedTools, ...rest }: JudgedChange) {
-  const change = { before, after, addedTools, ...rest };
+function openRules(change: JudgedChange) {
+  const { before, after, addedTools } = change;
   const newTools = newNames(change, 'Tool');
   const newExtensions = newNames(change, 'Extension');
   const isOfTool = ({ kind, name }: { readonly kind: string; readonly name: string }) =>
@@ -38,6 +38,7 @@ function openRules({ before, after, addedTools, ...rest }: JudgedChange) {
     promptsBefore: promptsOf(before),
     promptsAfter: promptsOf(after),
     code: new Set(code),
+    importNames: importNamesOf(change),
   };
 }
 
@@ -45,19 +46,21 @@ function* judgeFile({ path }: RecordedEdit, change: JudgedChange, rules: Rules):
   const { before, addedFiles } = change;
   const isNew = !before.files.has(path);
   const isOwn = isNew || addedFiles.includes(path);
+  const rival = isNew ? findRival(path, rules.importNames) : undefined;
+  if (rival !== undefined) return yield `${path} could be imported in place of ${rival}. Choose another name.`;
   if (isNew ? rules.yamlAfter.has(path) : rules.yamlBefore.has(path)) return;
-  if (rules.promptsBefore.has(path) || (isOwn && rules.promptsAfter.has(path)) || isOfSkill(path, isOwn, change)) {
+  const isPrompt = rules.promptsBefore.has(path) || (isOwn && rules.promptsAfter.has(path));
+  if (isPrompt || isOfSkill(path, isOwn, change)) {
     const reader = findReader(path, isNew, change.used);
     if (reader !== undefined)
       yield `${path} is named in ${reader}, which probably reads it, so no changeset may change it.`;
+    if (isPrompt && isNew && !/\.(?:md|txt)$/.test(path))
+      yield `${path} must end with .md or .txt, as every new prompt file.`;
     return;
   }
-  if (!rules.code.has(path)) return yield notWritable(path);
-  if (!isOwn) {
-    return yield `${path} was not created by a changeset. Put the code of a tool or an extension into new files.`;
-  }
-  const other = isNew ? findRival(path, change) : undefined;
-  if (other !== undefined) yield `${path} could be imported in place of ${other}. Choose another name.`;
+  if (!rules.code.has(path)) yield notWritable(path);
+  else if (!isOwn)
+    yield `${path} was not created by a changeset. Put the code of a tool or an extension into new files.`;
 }
 
 function notWritable(path: string): string {
@@ -117,12 +120,21 @@ function* withFolders(path: string): Generator<string> {
   for (let each = path; each !== '.'; each = posix.dirname(each)) yield each;
 }
 
+/** The existing files by the names under which modules may import them. */
+function importNamesOf({ before, addedFiles }: JudgedChange): Map<string, string> {
+  const files = [...before.files].filter((file) => isImportable(file) && !addedFiles.includes(file));
+  return new Map(files.flatMap((file) => importNames(file).map((name): [string, string] => [name, file])));
+}
+
 /** Finds an existing file that an import without its ending may mean instead of this new file. */
-function findRival(path: string, { before, addedFiles }: JudgedChange): string | undefined {
-  const own = importNames(path);
-  return [...before.files].find(
-    (file) => !addedFiles.includes(file) && importNames(file).some((name) => own.includes(name)),
-  );
+function findRival(path: string, names: ReadonlyMap<string, string>): string | undefined {
+  if (!isImportable(path)) return undefined;
+  return importNames(path).flatMap((name) => names.get(name) ?? [])[0];
+}
+
+function isImportable(path: string): boolean {
+  const ending = posix.extname(path);
+  return ending === '' || ending === '.json' || Object.hasOwn(moduleLoaders, ending);
 }
 
 /** Lists the paths by which an import may name a file. */
