@@ -16,7 +16,6 @@ export interface Entry {
   readonly member: Member;
   readonly point: Point;
   readonly priority: number;
-  readonly id: string | undefined;
   /** The function of the extension. Its result is unchecked. */
   readonly run: (ctx: object, next?: (ctx?: object) => Promise<unknown>) => unknown;
 }
@@ -62,16 +61,10 @@ export class Entries {
   }
 
   #add(point: MutatorPoint | MiddlewarePoint, run: unknown, options: unknown): void {
-    const entry: Entry = { member: this.member, point, ...this.#check(point, run, options) };
-    const index = this.#entries.findIndex(
-      (each) => each.point === point && each.id !== undefined && each.id === entry.id,
-    );
-    if (index === -1) this.#entries.push(entry);
-    // It takes the place of the first one in the order of registration.
-    else this.#entries[index] = entry;
+    this.#entries.push({ member: this.member, point, ...this.#check(point, run, options) });
   }
 
-  #check(point: string, run: unknown, options: unknown = {}): Pick<Entry, 'run' | 'priority' | 'id'> {
+  #check(point: string, run: unknown, options: unknown = {}): Pick<Entry, 'run' | 'priority'> {
     const { name } = this.member;
     if (this.#isClosed) {
       const message = `Extension "${name}" registered a function at ${point} after its register() had finished.`;
@@ -85,7 +78,7 @@ export class Entries {
     if (typeof priority !== 'number' || !Number.isFinite(priority)) throw refuse('priority is not a number');
     if (id !== undefined && (typeof id !== 'string' || id === '')) throw refuse('id is not a text');
     // Safe: the result of the function is checked after every call.
-    return { run: run as Entry['run'], priority, id };
+    return { run: run as Entry['run'], priority };
   }
 
   #unknown(point: unknown): GoondanError {

@@ -163,7 +163,7 @@ export type OldMiddleware<Context, Result> = (ctx: Context, next: (ctx: Context)
 export interface OldOptions {
   /** Functions with a lower priority run first; those of `wrap` are further out. Default 0. */
   priority?: number;
-  /** A second registration with the same id at the same point replaces the first. */
+  /** A name for the function. Functions with the same id all run. */
   id?: string;
 }
 
