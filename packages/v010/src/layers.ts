@@ -16,6 +16,7 @@ import {
   type TurnResult,
 } from '@goondan/types';
 import { firstBlocks } from './blocks.ts';
+import { entriesAt } from './entries.ts';
 import { defineLazy, isUntouched } from './lazy.ts';
 import type { Member } from './member.ts';
 import { runModelCall } from './run-model-call.ts';
@@ -125,34 +126,21 @@ async function nextOrFailure(run: PointRun, step: StepState): Promise<StepResult
 
 const RETRY_DELAY_MS = 1_000;
 
-/** Returns the error with the decision of the functions. */
+/** Returns the error with the decision of the functions. Without a function, the runtime decides. */
 async function decideRetry(run: PointRun, { fields }: StepState, thrown: unknown): Promise<unknown> {
-  const { state } = run;
+  const { state, members } = run;
+  const retryCount = state.failures;
+  state.failures += 1;
+  if (entriesAt(members, 'step.llmError').length === 0) return thrown;
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
   const { retryable, retryAfterMs } = error as Error & { retryable?: unknown; retryAfterMs?: unknown };
-  const given = {
-    error,
-    retryCount: state.failures,
-    shouldRetry: retryable === true,
-    retryDelayMs: typeof retryAfterMs === 'number' ? retryAfterMs : RETRY_DELAY_MS,
-  };
-  state.failures += 1;
+  const known = typeof retryAfterMs === 'number' ? retryAfterMs : RETRY_DELAY_MS;
+  const given = { error, retryCount, shouldRetry: false, retryDelayMs: known };
   const asked = Object.assign(Object.defineProperties({}, Object.getOwnPropertyDescriptors(fields)), given);
-  const decided = (await runMutators(run, 'step.llmError', asked)) as unknown as LlmErrorContext;
-  return decided === (asked as object) ? thrown : withDecision(thrown, error, given, decided);
-}
-
-function withDecision(
-  thrown: unknown,
-  error: Error,
-  given: Pick<LlmErrorContext, 'shouldRetry' | 'retryDelayMs'>,
-  { shouldRetry, retryDelayMs }: LlmErrorContext,
-): unknown {
-  const isSame = shouldRetry === given.shouldRetry && (!shouldRetry || retryDelayMs === given.retryDelayMs);
-  if (isSame) return thrown;
-  const code = GoondanError.is(error) ? error.code : 'E_MODEL_FAILED';
+  const { shouldRetry, retryDelayMs } = (await runMutators(run, 'step.llmError', asked)) as unknown as LlmErrorContext;
+  if (!shouldRetry && retryable !== true) return thrown;
   const wait = Number.isFinite(retryDelayMs) && retryDelayMs >= 0 ? retryDelayMs : RETRY_DELAY_MS;
-  return new GoondanError(code, error.message, {
+  return new GoondanError(GoondanError.is(error) ? error.code : 'E_MODEL_FAILED', error.message, {
     cause: thrown,
     retryable: shouldRetry,
     ...(shouldRetry ? { retryAfterMs: wait } : {}),

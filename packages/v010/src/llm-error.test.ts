@@ -1,0 +1,135 @@
+// `step.llmError` of old extensions decides about a failed LLM call: whether it is made again, and after which time.
+import { describe, expect, test } from 'bun:test';
+import { manualClock, scriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
+import { oldBundle } from './testing/old-agent.ts';
+
+const busy = (times: number, more: object = {}) => [{ fail: { message: 'busy', times, ...more } }, { say: 'done' }];
+
+async function start(code: string, options: ScriptedAgentOptions) {
+  const bundle = oldBundle({ old: code });
+  const agent = await scriptedAgent({ extensions: bundle.extensions, ...options });
+  return { agent, notes: bundle.notes, [Symbol.dispose]: () => bundle[Symbol.dispose]() };
+}
+
+describe('step.llmError', () => {
+  test('L-04 without a change of shouldRetry, the error ends the turn, even if the runtime would try again', async () => {
+    const code = `api.pipelines.mutate('step.llmError', (ctx) => {
+      note([ctx.error.message, ctx.retryCount, ctx.shouldRetry, ctx.retryDelayMs].join(' '));
+      return ctx;
+    });`;
+    using tested = await start(code, { script: busy(1, { retryable: true }) });
+    const { result } = await tested.agent.say('hi');
+    expect(result.error?.message).toContain('busy');
+    expect(tested.agent.requests).toHaveLength(1);
+    expect(tested.notes).toEqual(['busy 0 false 1000']);
+  });
+
+  test('L-04 shouldRetry repeats the call, even if the runtime would not, and retryCount counts up', async () => {
+    const code = `api.pipelines.mutate('step.llmError', (ctx) => {
+      note('error ' + ctx.retryCount);
+      return { ...ctx, shouldRetry: ctx.retryCount < 2, retryDelayMs: 0 };
+    });
+    api.pipelines.mutate('step.pre', (ctx) => (note('step ' + ctx.step.index), ctx));`;
+    using tested = await start(code, { script: busy(2) });
+    expect((await tested.agent.say('hi')).text).toBe('done');
+    expect(tested.notes.filter((note) => note.startsWith('error'))).toEqual(['error 0', 'error 1']);
+    expect(tested.notes.filter((note) => note.startsWith('step'))).toHaveLength(3);
+    expect(tested.agent.requests).toHaveLength(3);
+  });
+
+  test('L-04 the error passes after the last retry that the handler wants', async () => {
+    const code = `api.pipelines.mutate('step.llmError', (ctx) => {
+      note('error ' + ctx.retryCount);
+      return { ...ctx, shouldRetry: ctx.retryCount < 2, retryDelayMs: 0 };
+    });
+    api.pipelines.mutate('turn.post', (ctx) => (note('turn.post'), ctx));`;
+    using tested = await start(code, { script: busy(9) });
+    const { result } = await tested.agent.say('hi');
+    expect(result.finishReason).toBe('error');
+    expect(result.error?.message).toContain('busy');
+    expect(tested.notes).toEqual(['error 0', 'error 1', 'error 2']);
+    expect(tested.agent.requests).toHaveLength(3);
+  });
+
+  test('L-04 retryCount begins anew after a call that succeeded, and in the next turn', async () => {
+    const code = `api.pipelines.mutate('step.llmError', (ctx) => {
+      note('error ' + ctx.retryCount);
+      return { ...ctx, shouldRetry: true, retryDelayMs: 0 };
+    });`;
+    let calls = 0;
+    const model = {
+      generate: async () => {
+        calls += 1;
+        if (calls % 3 !== 0) throw new Error('busy');
+        const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+        const isCall = calls === 3;
+        const call = { type: 'tool-call' as const, toolCallId: 'c', toolName: 'x__run', input: {} };
+        const content = isCall ? [call] : [{ type: 'text' as const, text: 'done' }];
+        return { content, finishReason: isCall ? ('tool-calls' as const) : ('stop' as const), usage };
+      },
+    };
+    const tools = [{ name: 'x', exports: [{ name: 'run', description: 'Runs.' }], handlers: { run: () => 1 } }];
+    using tested = await start(code, { model, tools });
+    await tested.agent.say('hi');
+    expect((await tested.agent.say('hi')).text).toBe('done');
+    const twice = ['error 0', 'error 1'];
+    expect(tested.notes).toEqual([...twice, ...twice, ...twice]);
+  });
+
+  test('L-04 the call is repeated after retryDelayMs, not earlier', async () => {
+    const code = `api.pipelines.mutate('step.llmError', (ctx) => ({ ...ctx, shouldRetry: true, retryDelayMs: 40_000 }));`;
+    const clock = manualClock();
+    using tested = await start(code, { script: busy(1), clock });
+    const turn = tested.agent.say('hi');
+    await clock.advance(39_999);
+    expect(tested.agent.requests).toHaveLength(1);
+    await clock.advance(1);
+    expect((await turn).text).toBe('done');
+    expect(tested.agent.requests).toHaveLength(2);
+  });
+
+  test('L-04 the last handler decides, and each handler sees the decision before it', async () => {
+    const code = `
+    api.pipelines.mutate('step.llmError', (ctx) => (note('third ' + ctx.shouldRetry), ctx), { priority: 2 });
+    api.pipelines.mutate('step.llmError', (ctx) => (note('first ' + ctx.shouldRetry), { ...ctx, shouldRetry: true }));
+    api.pipelines.mutate('step.llmError', (ctx) => (note('second ' + ctx.shouldRetry), { ...ctx, shouldRetry: false }));`;
+    using tested = await start(code, { script: busy(1, { retryable: true }) });
+    expect((await tested.agent.say('hi')).result.finishReason).toBe('error');
+    expect(tested.notes).toEqual(['first false', 'second true', 'third false']);
+  });
+
+  test('L-04 runs for an error of a step.llmCall handler, and not for an error of another point', async () => {
+    const code = `
+    api.pipelines.mutate('step.llmError', (ctx) => (note(ctx.error.message), ctx));
+    api.pipelines.wrap('step.llmCall', async (ctx, next) => {
+      await next(ctx);
+      throw new Error('refused answer');
+    });`;
+    using tested = await start(code, {});
+    expect((await tested.agent.say('hi')).result.error?.message).toContain('refused answer');
+    expect(tested.notes).toEqual(['refused answer']);
+
+    const blocks = `
+    api.pipelines.mutate('step.llmError', (ctx) => (note(ctx.error.message), ctx));
+    api.pipelines.mutate('step.blocks', () => { throw new Error('no blocks'); });`;
+    using other = await start(blocks, {});
+    expect((await other.agent.say('hi')).result.error?.message).toContain('no blocks');
+    expect(other.notes).toEqual([]);
+    expect(other.agent.requests).toEqual([]);
+  });
+
+  test('L-04 policy.maxStepRetries ends a handler that always wants to try again', async () => {
+    const code = `api.pipelines.mutate('step.llmError', (ctx) => ({ ...ctx, shouldRetry: true, retryDelayMs: 0 }));`;
+    using tested = await start(code, { script: busy(99), policy: { maxStepRetries: 4 } });
+    expect((await tested.agent.say('hi')).result.error?.message).toContain('busy');
+    expect(tested.agent.requests).toHaveLength(5);
+  });
+
+  test('without a handler there, the runtime decides about the retry', async () => {
+    using tested = await start(`api.pipelines.mutate('step.pre', (ctx) => ctx);`, {
+      script: busy(1, { retryable: true }),
+    });
+    expect((await tested.agent.say('hi')).text).toBe('done');
+    expect(tested.agent.requests).toHaveLength(2);
+  });
+});
