@@ -7,7 +7,7 @@ import { repository } from '../read-repository.ts';
 import { examplesFolder } from './example.ts';
 
 const seedsFolder = join(repository, '../shared/spec/seeds');
-const seedNumbers = ['000', '001', '002', '004'];
+const seedNumbers = ['000', '001', '002', '003', '004'];
 const isAbsent = !existsSync(seedsFolder);
 
 interface Example {
@@ -90,7 +90,7 @@ function readBlocks(seed: string, text: string): Example[] {
   let section = '';
   for (const [, level, heading = '', language, code = ''] of pieces) {
     if (level !== undefined) section = sectionOf(level, heading) ?? section;
-    else if (language === 'typescript') blocks.push({ seed, section, code });
+    else if (language === 'typescript' || language === 'ts') blocks.push({ seed, section, code });
   }
   return blocks;
 }
