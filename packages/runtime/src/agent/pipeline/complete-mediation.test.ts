@@ -16,12 +16,15 @@ import { systemClock } from '../../ports/clock.ts';
 import {
   type Answer,
   extension,
+  extensionFile,
   fakeApprover,
   inProcessEngine,
   scriptedAgent,
   type ScriptedAgentOptions,
 } from '../../testing/index.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
+import { temporaryBundle } from '../../testing/temporary-bundle.ts';
+import type { ExtensionDeclaration } from '../extension/load-extension.ts';
 import type { AgentPlan } from '../start/agent-plan.ts';
 import { type Engine, noEngine } from '../seams/engine.ts';
 import { replayTurn } from '../replay/replay-turn.ts';
@@ -284,6 +287,53 @@ describe('every tool call inside a tool call passes the sentinels', () => {
       ]);
       expect(new Set(watched.handlerRuns).size).toBe(5);
       expect(watched.handlerRuns).toHaveLength(5);
+      expect(watched.escaped).toEqual([]);
+    },
+  );
+});
+
+describe('old extensions, loaded with compat: v010', () => {
+  /** Handlers at all points that come between a call and the core: some change it, one tries a failed call again. */
+  const old = `export function register({ pipelines }) {
+    for (const point of ['turn.pre', 'step.pre', 'step.config', 'step.blocks', 'step.llmInput', 'step.post', 'turn.post'])
+      pipelines.mutate(point, (ctx) => ({ ...ctx }));
+    pipelines.mutate('step.tools', (ctx) => ({
+      ...ctx,
+      toolCatalog: ctx.toolCatalog.filter(({ name }) => name !== 'hidden__run'),
+    }));
+    pipelines.mutate('step.llmError', (ctx) => ({ ...ctx, shouldRetry: ctx.retryCount < 2, retryDelayMs: 0 }));
+    pipelines.wrap('step.llmCall', async (ctx, next) => next({ ...ctx }));
+    pipelines.mutate('toolCall.pre', (ctx) => ({ ...ctx, toolCall: { ...ctx.toolCall, args: { changed: true } } }));
+    pipelines.wrap('toolCall.exec', async (ctx, next) => next(ctx));
+    pipelines.mutate('toolCall.post', (ctx) => ({ ...ctx }));
+  }`;
+
+  test.each(['swarm', 'agent', 'hook'] as const)(
+    'P-19 L-04 do not hide a model call or a tool call, in the %s tier, before and after the sentinels',
+    async (tier) => {
+      using bundle = temporaryBundle({ 'old.js': old });
+      const declare = (name: string): ExtensionDeclaration => {
+        const { resource, root } = extensionFile(name, bundle.folder, './old.js');
+        return { resource: { ...resource, spec: { ...resource.spec, compat: 'v010' } }, root, tier };
+      };
+      const watched = watch();
+      const names = ['declared__run', 'hidden__run', 'nowhere__run', 'beside__run'];
+      const agent = await scriptedAgent({
+        model: watched.model([
+          { fail: { message: 'busy', times: 2 } },
+          { when: 'go', calls: names.map((tool) => ({ tool })) },
+          { say: 'done' },
+        ]),
+        tools: [watched.tool('declared'), watched.tool('hidden'), watched.tool('beside', { parallel: true })],
+        extensions: [declare('old'), ...watched.sentinels, declare('old-too')],
+      });
+      expect((await agent.say('go')).text).toBe('done');
+      expect(of('turn', watched.seen)).toEqual(['tested']);
+      expect(of('step', watched.seen)).toHaveLength(4);
+      expect(of('model', watched.seen)).toEqual(['step', 'step', 'step', 'step']);
+      expect(watched.modelCalls()).toBe(4);
+      expect(of('toolCall', watched.seen).toSorted()).toEqual(names.toSorted());
+      expect(watched.handlerRuns).toHaveLength(2);
       expect(watched.escaped).toEqual([]);
     },
   );
