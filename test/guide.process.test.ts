@@ -17,9 +17,9 @@ afterEach(async () => expect(await place.remove()).toEqual([]), 60_000);
 
 const firstPage = 'docs/guide/getting-started.md';
 
-describe('the guide, the pages of the base library, and the one about replays', () => {
+describe('the guide, the pages of the base library, and the ones about replays and v0.10', () => {
   const guide = listRepository('docs/guide/*.md');
-  const others = [...listRepository('docs/base/*.md'), 'docs/replay.md'];
+  const others = [...listRepository('docs/base/*.md'), 'docs/replay.md', 'docs/v010.md'];
   // Only `npm run proof` runs the commands of all pages. Each part of the base library has its own tests.
   const every = sampleStep === 1 ? 1 : 20;
   const followed = [...guide, ...others.filter((_, index) => index % every === 2 % every)];
