@@ -4,7 +4,14 @@ import type { ChangesetCommit, ChangesetRecord, FileEdit, RecordedEdit, Replaced
 import type { ChangesetStore } from './changeset-store.ts';
 import { storeContent } from './contents.ts';
 import { digestEdits } from './digest-edits.ts';
-import { beginRevert, finishChangesets, finishCommit, revert } from './finish-changesets.ts';
+import {
+  beginRevert,
+  describeReason,
+  finishChangesets,
+  recordOutcome,
+  repairAfter,
+  revert,
+} from './finish-changesets.ts';
 import { ForeignEdit, moveAllFiles, removeDrafts } from './move-files.ts';
 import { writeRecord } from './record-file.ts';
 
@@ -44,15 +51,10 @@ export async function applyChangeset(
     await moveAllFiles(store, applying, 'after');
     await whileApplied();
   } catch (error) {
-    await putBack(store, applying, error);
+    await repairAfter(error, record.id, () => putBack(store, applying, error));
     throw error instanceof ForeignEdit ? conflict(`${error.message} The commit was taken back.`, error) : error;
   }
-  return finishCommit(store, applying).catch((error: unknown) => {
-    // The change is in force, and the next recovery records it: it finds all new files.
-    const message = `Changeset ${record.id} is committed, but its record could not be written: ${String(error)}`;
-    store.warn({ path: store.paths.record(record.id), message });
-    return { ...applying, state: 'committed' };
-  });
+  return recordOutcome(store, { ...applying, state: 'committed' });
 }
 
 function refuseOtherEdits(record: ChangesetRecord, edits: readonly FileEdit[], digest: string): void {
@@ -93,20 +95,9 @@ async function keepOldFiles(
 }
 
 async function putBack(store: ChangesetStore, applying: ChangesetRecord, reason: unknown): Promise<void> {
-  try {
-    // Drafts are removed first, because they may fill the disk, and then the record could not be written.
-    await removeDrafts(store, applying).catch(() => undefined);
-    const why = reason instanceof Error ? reason.message : String(reason);
-    await revert(store, await beginRevert(store, applying, `The commit was taken back: ${why}`));
-  } catch (error) {
-    if (!GoondanError.is(error)) throw error;
-    const message = `The commit of changeset ${applying.id} failed, and its files could not be put back: ${error.message}`;
-    throw new GoondanError(error.code, message, {
-      cause: reason,
-      suggestion:
-        'Solve the problem of the disk. The next command of `gdn` in this folder finishes or reverts the commit.',
-    });
-  }
+  // Drafts are removed first, because they may fill the disk, and then the record could not be written.
+  await removeDrafts(store, applying).catch(() => undefined);
+  await revert(store, await beginRevert(store, applying, `The commit was taken back: ${describeReason(reason)}`));
 }
 
 export function summarise(edits: readonly RecordedEdit[]): ChangesetSummary {

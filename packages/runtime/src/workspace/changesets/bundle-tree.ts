@@ -31,7 +31,7 @@ export class BundleTree {
     stateRoot: string,
   ) {
     const inside = relative(folder, stateRoot).split(sep).join('/');
-    this.#stateRoot = inside.startsWith('..') ? undefined : inside;
+    this.#stateRoot = inside === '..' || inside.startsWith('../') ? undefined : inside;
   }
 
   /** Returns the absolute path. */

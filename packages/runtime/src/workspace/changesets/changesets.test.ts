@@ -232,6 +232,17 @@ describe('a path', () => {
     await changesets.write(id, 'docs/a.b', 'x');
   });
 
+  test('in another spelling is refused where the file system ignores case', async () => {
+    const look: BundleFs['look'] = (path) =>
+      systemBundleFs.look(path.startsWith(bundle) ? bundle + path.slice(bundle.length).toLowerCase() : path);
+    const changesets = open({ fs: { ...systemBundleFs, look } });
+    const { id } = await changesets.open(owner);
+    for (const path of ['Prompts/a.md', 'prompts/A.md', 'Prompts/new.md']) {
+      expect(await code(changesets.write(id, path, 'x'))).toBe('E_CHANGESET_FILE');
+    }
+    await changesets.write(id, 'prompts/New.md', 'x');
+  });
+
   test('keeps a byte order mark and every other character', async () => {
     put('bom.md', '\ufeffa\r\n한글');
     const changesets = open();
@@ -590,6 +601,15 @@ describe('the store', () => {
     expect(existsSync(left)).toBe(false);
     await trial.remove();
     expect(readdirSync(paths().trials)).toEqual([]);
+  });
+
+  test('knows the state root by any way to it', async () => {
+    put('state/x.json', '{}');
+    symlinkSync(join(bundle, 'state'), join(root, 'linked-state'));
+    stateRoot = join(root, 'linked-state');
+    const { id } = await open().open(owner);
+    expect(await code(open().read(id, 'state/x.json'))).toBe('E_CHANGESET_FILE');
+    expect(await open().files()).toEqual(['goondan.yaml', 'prompts/a.md']);
   });
 
   test('is shared by all ways to one bundle, and by no other bundle', async () => {

@@ -124,36 +124,41 @@ test('a file that is edited by hand at any moment of a commit is not overwritten
 
 describe('a disk error', () => {
   test.each([
-    ['once', false],
-    ['from then on', true],
-  ])('at every operation of a commit, %s, leaves all old or all new files after recovery', async (_, stays) => {
-    let failures = 0;
-    for (let at = 1; ; at += 1) {
-      const disk = await diskWithChangeset(true);
-      let count = 0;
-      const failing = failingBundleFs(simulatedBundleDisk(disk), () => {
-        count += 1;
-        if (count === at || (stays && count > at)) throw systemError('ENOSPC');
-      });
-      const outcome = await apply(changesetsOn(failing)).then(
-        () => 'ok',
-        (error: unknown) => error,
-      );
-      if (outcome !== 'ok') {
-        failures += 1;
-        expect(outcome).toMatchObject({ code: expect.stringMatching(/^E_(DISK_FULL|STORE_READ)$/) });
-        // One failure is not a reason to leave anything unfinished.
-        if (!stays) {
-          expect((await onlyRecord(disk)).state).toBe('open');
-          for (const seed of [1, 2, 3]) await expectWhole(disk.crash('power', seededRandom(at, seed)));
+    ['a commit', 'once', apply, false],
+    ['a commit', 'from then on', apply, true],
+    ['an undo', 'once', undo, false],
+    ['an undo', 'from then on', undo, true],
+  ] as const)(
+    'at every operation of %s, %s, leaves all old or all new files after recovery',
+    async (_, __, act, stays) => {
+      let failures = 0;
+      for (let at = 1; ; at += 1) {
+        const disk = await diskWithChangeset(act === apply);
+        let count = 0;
+        const failing = failingBundleFs(simulatedBundleDisk(disk), () => {
+          count += 1;
+          if (count === at || (stays && count > at)) throw systemError('ENOSPC');
+        });
+        const error = await act(changesetsOn(failing)).then(
+          () => undefined,
+          (reason: unknown) => reason,
+        );
+        if (error !== undefined) {
+          failures += 1;
+          expect(error).toMatchObject({ code: expect.stringMatching(/^E_(DISK_FULL|STORE_READ)$/) });
+          // One failure is not a reason to leave anything unfinished.
+          if (!stays) {
+            expect((await onlyRecord(disk)).state).toBe(act === apply ? 'open' : 'committed');
+            for (const seed of [1, 2, 3]) await expectWhole(disk.crash('power', seededRandom(at, seed)));
+          }
         }
+        await changesetsOn(disk).recover();
+        await expectWhole(disk);
+        if (count < at) break;
       }
-      await changesetsOn(disk).recover();
-      await expectWhole(disk);
-      if (count < at) break;
-    }
-    expect(failures).toBeGreaterThan(50);
-  });
+      expect(failures).toBeGreaterThan(50);
+    },
+  );
 });
 
 async function crashAtEach(moments: readonly SimulatedDisk[]): Promise<void> {

@@ -102,6 +102,36 @@ export async function finishUndo(store: ChangesetStore, record: ChangesetRecord)
   return { record: undone, leftAlone };
 }
 
+/**
+ * Records the outcome of a change that the swarm has taken. The change is in force even if the record cannot be written:
+ * the next recovery finds all files in place and writes the record.
+ */
+export async function recordOutcome(store: ChangesetStore, record: ChangesetRecord): Promise<ChangesetRecord> {
+  await writeRecord(store, record).catch((error: unknown) => {
+    const message = `Changeset ${record.id} is ${record.state}, but its record could not be written: ${describeReason(error)}`;
+    store.warn({ path: store.paths.record(record.id), message });
+  });
+  return record;
+}
+
+/** Awaits the repair of a failed change. If the repair fails too, the error says that recovery goes on with it. */
+export async function repairAfter(reason: unknown, id: string, repair: () => Promise<unknown>): Promise<void> {
+  try {
+    await repair();
+  } catch (error) {
+    if (!GoondanError.is(error)) throw error;
+    const message = `A change of the files of changeset ${id} failed and could not be taken back: ${error.message}`;
+    throw new GoondanError(error.code, message, {
+      cause: reason,
+      suggestion: 'Solve the problem of the disk. The next command of `gdn` in this folder goes on from there.',
+    });
+  }
+}
+
+export function describeReason(reason: unknown): string {
+  return reason instanceof Error ? reason.message : String(reason);
+}
+
 export function withNote(record: ChangesetRecord, note: string): ChangesetRecord {
   return { ...record, notes: [...(record.notes ?? []), note].slice(-changesetLimits.notes) };
 }

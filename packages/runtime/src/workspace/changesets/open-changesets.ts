@@ -28,7 +28,8 @@ export function openChangesets(place: ChangesetsPlace): Changesets {
 
 function storeOf(place: ChangesetsPlace): ChangesetStore {
   const { stateRoot, clock = systemClock, ids = randomIds, flock = systemFlock, warn = () => undefined } = place;
-  const bundleFolder = place.fs === undefined ? followLinks(place.bundleFolder) : place.bundleFolder;
+  const real = (folder: string) => (place.fs === undefined ? followLinks(folder) : folder);
+  const bundleFolder = real(place.bundleFolder);
   const fs = codedBundleFs(place.fs ?? systemBundleFs);
   return {
     fs,
@@ -37,7 +38,7 @@ function storeOf(place: ChangesetsPlace): ChangesetStore {
     stateRoot,
     bundleFolder,
     paths: changesetPaths(stateRoot, bundleFolder),
-    tree: new BundleTree(fs, bundleFolder, stateRoot),
+    tree: new BundleTree(fs, bundleFolder, real(stateRoot)),
     takeLock: place.takeLock ?? systemLock(flock === false ? undefined : flock, clock),
     warn,
   };

@@ -2,8 +2,17 @@
 import { GoondanError } from '@goondan/types';
 import type { ChangesetRecord } from './changeset-record.ts';
 import type { ChangesetStore } from './changeset-store.ts';
-import { beginUndo, finishChangesets, finishCommit, noteLeftAlone, withNote } from './finish-changesets.ts';
-import { ForeignEdit, moveAllFiles, moveOwnFiles } from './move-files.ts';
+import {
+  beginUndo,
+  describeReason,
+  finishChangesets,
+  finishCommit,
+  noteLeftAlone,
+  recordOutcome,
+  repairAfter,
+  withNote,
+} from './finish-changesets.ts';
+import { ForeignEdit, moveAllFiles, moveOwnFiles, removeDrafts } from './move-files.ts';
 import { readRecords, writeRecord } from './record-file.ts';
 
 /** The caller holds the lock of the bundle. `getRecord` reads the record of the changeset. */
@@ -32,12 +41,10 @@ export async function undoChangeset(
     await moveAllFiles(store, undoing, 'before');
     await whileUndone();
   } catch (error) {
-    await redo(store, undoing, error);
+    await repairAfter(error, record.id, () => redo(store, undoing, error));
     throw error instanceof ForeignEdit ? conflict(`${error.message} The undo was taken back.`) : error;
   }
-  const undone: ChangesetRecord = { ...undoing, state: 'undone' };
-  await writeRecord(store, undone);
-  return undone;
+  return recordOutcome(store, { ...undoing, state: 'undone' });
 }
 
 async function refuseEditedFiles(store: ChangesetStore, record: ChangesetRecord): Promise<void> {
@@ -57,8 +64,10 @@ async function refuseEditedFiles(store: ChangesetStore, record: ChangesetRecord)
 
 /** Puts the new files back. The state is that of a commit meanwhile, so recovery goes on with it after a crash. */
 async function redo(store: ChangesetStore, undoing: ChangesetRecord, reason: unknown): Promise<void> {
-  const why = reason instanceof Error ? reason.message : String(reason);
-  const applying = withNote({ ...undoing, state: 'applying' }, `The undo was taken back: ${why}`);
+  // As after a failed commit, drafts must not keep the record from being written.
+  await removeDrafts(store, undoing).catch(() => undefined);
+  const note = `The undo was taken back: ${describeReason(reason)}`;
+  const applying = withNote({ ...undoing, state: 'applying' }, note);
   await writeRecord(store, applying);
   const leftAlone = await moveOwnFiles(store, applying, 'after');
   await finishCommit(store, noteLeftAlone(applying, leftAlone));
