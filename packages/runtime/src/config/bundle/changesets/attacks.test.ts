@@ -67,6 +67,9 @@ const files: Readonly<Record<string, string>> = {
   'skills/review/check.ts': "import './check-lib.ts';\n",
   'skills/review/check-lib.ts': 'export {};\n',
   'skills/review/limits.md': 'No.\n',
+  'skills/mine/SKILL.md': '# A skill of an earlier changeset\n',
+  'skills/mine/operator.md': 'Written by hand.\n',
+  'extra/free.ts': 'export const handlers = { run: () => 1 };\n',
   'tools/shell.ts': "import { run } from './lib/run';\nexport const handlers = { run };\n",
   'tools/lib/run.ts': 'export const run = () => 1;\n',
   'tools/added.ts':
@@ -101,7 +104,7 @@ export function register() { Bun.file('skills/review/limits.md'); require('./laz
   'packages/own/index.js': "require('./inner');\n",
   'packages/own/inner.js': '',
 };
-const addedFiles = ['tools/added.ts', 'tools/added/text.ts', 'extensions/notes.ts'];
+const addedFiles = ['tools/added.ts', 'tools/added/text.ts', 'extensions/notes.ts', 'skills/mine/SKILL.md'];
 const text = (file: string) => files[file] ?? '';
 const agents = (from: string, to: string) => ({ 'agents.yaml': replaced(text('agents.yaml'), from, to) });
 const parts = (from: string, to: string) => ({ 'parts.yaml': replaced(text('parts.yaml'), from, to) });
@@ -587,6 +590,19 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
     ['edits any other file', { 'prompts/limits.md': 'Delete files.\n' }, 'prompts/limits.md is not a file'],
     ['adds any other file', { 'data.bin': 'x' }, 'data.bin is not a file'],
     [
+      'edits a file that a person put into a skill of a changeset',
+      { 'skills/mine/operator.md': 'x' },
+      'skills/mine/operator.md is not a file',
+    ],
+    [
+      'makes an existing module the code of a new tool',
+      {
+        ...added(resource('Tool', 'new', toolSpec('./extra/free.ts'))),
+        'extra/free.ts': 'export const handlers = { run: () => 2 };\n',
+      },
+      'extra/free.ts was not created by a changeset',
+    ],
+    [
       'opens a folder with a new SKILL.md',
       { 'prompts/SKILL.md': '# Skill\n', 'prompts/limits.md': 'Delete files.\n' },
       'prompts/limits.md is not a file',
@@ -749,6 +765,7 @@ describe('an agent may change', () => {
       'its skills by a new one',
       { 'skills/new/SKILL.md': '---\nname: new\ndescription: New.\n---\n', 'skills/new/run.sh': 'echo\n' },
     ],
+    ['a skill of an earlier changeset', { 'skills/mine/SKILL.md': '# Better\n', 'skills/mine/more.md': 'x' }],
     ['its skills by one in a conventional folder', { '.agents/skills/new/SKILL.md': '# Skill\n' }],
     ['its skills by the removal of one', { 'skills/review/SKILL.md': null }],
     ['its tools by a new one', { ...added(newTool), ...code, ...withTool('{ ref: Tool/new, config: { a: 1 } }') }],

@@ -172,8 +172,9 @@ describe('the wanted plan is the plan of the bundle after the same files are wri
     expect(wanted.agents[0]?.extensions?.[0]?.files).toEqual(['extensions/guard.ts', 'real/rules.ts']);
   });
 
-  test('with a module that is too large to be hashed', async () => {
-    const folder = openExecutable({ 'extensions/large.json': '1' });
+  test('with a module and a lock file that are too large to be hashed', async () => {
+    const folder = openExecutable({ 'extensions/large.json': '1', 'bun.lock': '' });
+    truncateSync(join(folder, 'bun.lock'), 21 * 1024 * 1024);
     truncateSync(join(folder, 'extensions/large.json'), 6 * 1024 * 1024);
     writeTexts(folder, { 'extensions/guard.ts': "import './large.json'; export function register() {}\n" });
     await expectSamePlan(folder, edits);
