@@ -45,9 +45,9 @@ async function ask(input: string, decision: 'approve' | 'deny'): Promise<string>
   return textOf((await asked).result.responseMessage);
 }
 
-async function waitingChange({ approvals }: Swarm) {
+async function waitingChange(running: Swarm) {
   for (;;) {
-    const [waiting] = await approvals();
+    const [waiting] = await running.approvals();
     if (waiting !== undefined) return waiting;
     await Bun.sleep(20);
   }

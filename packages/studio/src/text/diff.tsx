@@ -9,7 +9,6 @@ export function Diff({ text }: { readonly text: string }) {
     <pre className="diff">
       {lines.map((line, index) => (
         // Lines never move, so their position identifies them.
-        // oxlint-disable-next-line no-array-index-key
         <span key={index} className={classOf(line, index, head)}>
           {`${line.split('\t').map(writeOut).join('\t')}\n`}
         </span>
