@@ -20,6 +20,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
     '@ai-sdk/provider',
     ...providerPackages,
     'ajv',
+    'diff',
     'yaml',
     'zod',
     'bun',
@@ -41,7 +42,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Packages that only one file may import; all other code uses that file. */
-const importedByOneFile: readonly string[] = ['ajv', '@modelcontextprotocol/client', ...providerPackages];
+const importedByOneFile: readonly string[] = ['ajv', 'diff', '@modelcontextprotocol/client', ...providerPackages];
 
 /** Packages that may be imported only by files below one folder, so that agents and connectors do not load them. */
 const importedBelow: Readonly<Record<string, string>> = {
