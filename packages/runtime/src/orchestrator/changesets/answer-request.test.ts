@@ -402,10 +402,9 @@ describe('L-05 a commit changes nothing and says why', () => {
         edit();
         return noParts;
       };
-      expect(await opened.commit(changesetId, { digest, approvalId })).toMatchObject({
-        status: 'rejected',
-        reason: 'conflict',
-      });
+      const outcome = await opened.commit(changesetId, { digest, approvalId });
+      expect(outcome).toMatchObject({ status: 'rejected', reason: 'conflict' });
+      if (when === 'before') expect(outcome).toMatchObject({ violations: ['prompt.md was edited.'] });
       expect(opened.untouched()).toEqual({ prompt: 'by hand\n', inForce: 'old\n' });
     }
   });

@@ -89,7 +89,7 @@ function onRoad<Answer>(
   return deps.reloader.onRoad(async (road) => {
     try {
       road.signal.throwIfAborted();
-      reportRecoveries(await deps.store.recover(), deps.report);
+      reportRecoveries(await deps.store.recover({ waitMs: 0 }), deps.report);
       return await work(road);
     } catch (error) {
       return { outcome: refuse(deps, change, road.signal.aborted ? road.signal.reason : error, road) };
@@ -147,7 +147,7 @@ function refuse({ report }: AnswerDeps, change: AskedChange, error: unknown, roa
   const rejection = asRejection(error);
   if (rejection !== undefined) {
     const { reason, message, violations } = rejection;
-    const all = [message, ...(violations ?? [])].join(' ');
+    const all = [message, ...(violations ?? []).filter((each) => !message.includes(each))].join(' ');
     const text = `Changeset ${changesetId} of agent "${at.agentName}" was rejected (${reason}): ${all}`;
     report('warn', 'changeset.rejected', text, subjectOf(change), { ...about, reason });
     return {

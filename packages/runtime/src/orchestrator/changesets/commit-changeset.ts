@@ -51,7 +51,6 @@ export async function commitChangeset(
   if (ended !== undefined) return { outcome: ended };
   return withTrialFolder(store, road.signal, async (folder) => {
     const examined = await examineChangeset(deps, currentPlan, changesetId, folder);
-    road.signal.throwIfAborted();
     const { by } = checkCommit(request, examined.toApprove, examined.needsApproval, findApproval);
     const record = await replace(deps, examined, by, road);
     const outcome = endOf(record);

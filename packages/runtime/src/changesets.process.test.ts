@@ -1,0 +1,167 @@
+// Tests agents that change the bundle of their running swarm, with real processes, the tool `bundle` and a scripted model.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { textOf } from '@goondan/types';
+import { connectSwarm } from './control/connect-swarm.ts';
+import type { ApprovalSummary, Swarm } from './control/swarm.ts';
+import type { LogLine } from './ports/log-line.ts';
+import { startSwarm } from './start-swarm.ts';
+import { openChangesets } from './workspace/changesets/open-changesets.ts';
+import { type TemporaryBundle, temporaryBundle } from './testing/temporary-bundle.ts';
+
+setDefaultTimeout(60_000);
+
+const dice = 'export const handlers = { roll: () => ({ value: 4 }) };\n';
+const learner = (tools: string) =>
+  `apiVersion: goondan.ai/v1\nkind: Agent\nmetadata: { name: learner }\nspec: { modelConfig: { modelRef: Model/main }, prompt: { system: Learn. }, tools: [${tools}] }\n`;
+const diceTool =
+  '---\napiVersion: goondan.ai/v1\nkind: Tool\nmetadata: { name: dice }\nspec: { entry: ./tools/dice.ts, exports: [{ name: roll, description: Rolls a die. }] }\n';
+
+const write = (path: string, content: string) => ({
+  tool: 'bundle__write',
+  args: { changesetId: '{{result.changesetId}}', path, content },
+});
+const commit = { tool: 'bundle__commit', args: { changesetId: '{{result.changesetId}}' } };
+const modelOf = (name: string, rules: readonly object[]) => ({
+  apiVersion: 'goondan.ai/v1',
+  kind: 'Model',
+  metadata: { name },
+  spec: { provider: 'scripted', model: name, options: { script: rules } },
+});
+
+describe('an agent that changes its own swarm', () => {
+  let bundle: TemporaryBundle;
+  let stateRoot: string;
+  let swarm: Swarm;
+  const lines: LogLine[] = [];
+
+  beforeAll(async () => {
+    const rules = [
+      { when: 'learn', call: { tool: 'bundle__open' } },
+      { when: 'roll', call: { tool: 'dice__roll' } },
+      {
+        afterTool: 'bundle__open',
+        calls: [write('tools/dice.ts', dice), write('learner.yaml', `${learner('Tool/bundle, Tool/dice')}${diceTool}`)],
+      },
+      { afterTool: 'bundle__write', call: commit },
+      // The next step uses the new tool.
+      { afterTool: 'bundle__commit', call: { tool: 'dice__roll' } },
+      { afterTool: 'dice__roll', say: 'I rolled {{result.value}}.{{result.error.message}}' },
+    ];
+    const spoiler = [
+      { when: 'spoil', call: { tool: 'bundle__open' } },
+      { afterTool: 'bundle__open', calls: [write('tools/dice.ts', 'throw new Error("spoiled");\n')] },
+      { afterTool: 'bundle__write', call: commit },
+      { afterTool: 'bundle__commit', say: '{{result.status}} {{result.error.code}}: {{result.error.message}}' },
+    ];
+    const documents = [
+      modelOf('main', rules),
+      modelOf('spoiler', spoiler),
+      {
+        apiVersion: 'goondan.ai/v1',
+        kind: 'Agent',
+        metadata: { name: 'spoiler' },
+        spec: { modelConfig: { modelRef: 'Model/spoiler' }, prompt: { system: 'Spoil.' }, tools: ['Tool/bundle'] },
+      },
+      {
+        apiVersion: 'goondan.ai/v1',
+        kind: 'Swarm',
+        metadata: { name: 'school' },
+        spec: {
+          entryAgent: 'Agent/learner',
+          agents: ['Agent/learner', 'Agent/spoiler'],
+          workspace: 'school',
+          policy: { changes: { allow: ['learner.yaml', 'tools/**'] } },
+        },
+      },
+    ];
+    bundle = temporaryBundle({
+      'goondan.yaml': documents.map((each) => JSON.stringify(each)).join('\n---\n'),
+      'learner.yaml': learner('Tool/bundle'),
+    });
+    stateRoot = mkdtempSync(join(tmpdir(), 'goondan-changesets-'));
+    await interruptCommit();
+    swarm = await startSwarm({ bundleFolder: bundle.folder, stateRoot, onLog: (line) => void lines.push(line) });
+  });
+  afterAll(async () => {
+    await swarm.stop({ graceMs: 0 });
+    bundle[Symbol.dispose]();
+    rmSync(stateRoot, { recursive: true, force: true });
+  });
+
+  /** Leaves a commit as a killed process does: its files are in place, and its record does not say so. */
+  const interruptCommit = async () => {
+    const store = openChangesets({ stateRoot, bundleFolder: bundle.folder, flock: false });
+    const { id } = await store.open({ swarm: 'school', agent: 'learner', instanceKey: 'default' });
+    await store.write(id, 'learner.yaml', `# by a changeset\n${learner('Tool/bundle')}`);
+    const { edits, digest } = await store.edits(id);
+    const isApplied = Promise.withResolvers<void>();
+    void store.apply(id, edits, { digest, baseRef: 'a', newRef: 'b', addedTools: [] }, () => {
+      isApplied.resolve();
+      return new Promise(() => undefined);
+    });
+    await isApplied.promise;
+    expect((await store.get(id)).state).toBe('applying');
+  };
+
+  const read = (path: string) => readFileSync(join(bundle.folder, path), 'utf8');
+  const ask = async (agent: string, input: string) =>
+    textOf((await swarm.ask({ agent, input })).result.responseMessage);
+  /** Waits for the question about a change and answers it over the control socket, as `gdn approve` does. */
+  const approve = async (): Promise<ApprovalSummary> => {
+    const person = await connectSwarm({ stateRoot, workspaceId: 'school' });
+    for (;;) {
+      const [question] = await person.approvals();
+      if (question !== undefined) {
+        await person.approve({ id: question.id, by: 'ann' });
+        return question;
+      }
+      await Bun.sleep(10);
+    }
+  };
+
+  test('L-05 starts with the whole of an interrupted commit, and the log says so', async () => {
+    expect(lines.find(({ event }) => event === 'changeset.recovered')?.message).toContain('has all of its new files');
+    expect(read('learner.yaml')).toStartWith('# by a changeset\n');
+    const [record] = await openChangesets({ stateRoot, bundleFolder: bundle.folder }).list();
+    expect(record?.state).toBe('committed');
+  });
+
+  test('L-05 gives itself a tool, a person approves the diff, and the next step uses the tool', async () => {
+    const answer = ask('learner', 'learn');
+    const question = await approve();
+    expect(question).toMatchObject({ kind: 'change', agent: 'learner', toolName: 'bundle__commit' });
+    expect(JSON.stringify(question.args)).toContain('+export const handlers');
+    expect(await answer).toBe('I rolled 4.');
+    expect(read('tools/dice.ts')).toBe(dice);
+    expect(read('learner.yaml')).toContain('Tool/dice');
+    expect(lines.find(({ event }) => event === 'changeset.committed')).toMatchObject({
+      agent: 'learner',
+      data: { files: ['learner.yaml', 'tools/dice.ts'], by: 'ann' },
+    });
+    expect((await swarm.status()).changes).toMatchObject([{ agents: [{ agent: 'learner' }] }]);
+    // The bundle is as the swarm runs it, so nothing is left to reload.
+    expect((await swarm.reload()).changed).toEqual([]);
+    expect(await ask('learner', 'roll')).toBe('I rolled 4.');
+  });
+
+  test('L-05 cannot put code into the bundle that throws on trial, and the swarm goes on', async () => {
+    const answer = ask('spoiler', 'spoil');
+    await approve();
+    expect(await answer).toMatch(
+      /^error E_RELOAD_FAILED: Agent\/learner does not start with the changed bundle\. .*spoiled/,
+    );
+    expect(read('tools/dice.ts')).toBe(dice);
+    expect(await ask('learner', 'roll')).toBe('I rolled 4.');
+    expect(lines.filter(({ event }) => event === 'changeset.failed')).toMatchObject([
+      { level: 'error', agent: 'spoiler' },
+    ]);
+    const trials = readdirSync(join(stateRoot, 'changesets'), { recursive: true }).filter((path) =>
+      String(path).includes('/trials/'),
+    );
+    expect(trials).toEqual([]);
+    expect(existsSync(join(bundle.folder, 'tools'))).toBe(true);
+  });
+});
