@@ -201,6 +201,20 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
       'spec.exclusive',
     ],
     [
+      'adds an extension for v0.10',
+      { ...added(resource('Extension', 'new', '{ entry: ./extensions/new.ts, compat: v010 }')), ...layer },
+      'spec.compat',
+    ],
+    [
+      'adds an extension that uses the adapter for v0.10',
+      {
+        ...added(newExtension),
+        'extensions/new.ts': "import './inner.ts';\nexport function register() {}\n",
+        'extensions/inner.ts': "void import('@goondan/v010').catch(() => 0);\n",
+      },
+      'uses @goondan/v010',
+    ],
+    [
       'adds hooks',
       agents(
         'description: Writes code.',

@@ -2,7 +2,8 @@
  * Examines a changeset before any of its code runs: copies the bundle, puts the edits into the copy, reads it, and judges
  * the difference.
  */
-import { realpathSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import type { Candidate, Examination, ExaminationRequest } from '../../examination.ts';
 import type { SwarmPlan } from '../../swarm-plan.ts';
@@ -91,6 +92,7 @@ function judge(
       files: new Set(filesNow.keys()),
     },
     used: findUsedFiles(bundle, copy, addedTools),
+    oldStyle: findOldStyle(changed),
   };
   const violations = judgeChange(change);
   if (violations.length > 0) return violation(violations);
@@ -106,6 +108,13 @@ function judge(
     addedExtensions: listAddedExtensions(present, wanted),
   };
   return { status: 'fits', candidate };
+}
+
+function findOldStyle({ scope, folder }: Bundle): string[] {
+  return resourcesOf(scope, 'Extension').flatMap(({ name, files = [] }) => {
+    const isOld = files.some((file) => readFileSync(join(folder, file), 'utf8').includes('@goondan/v010'));
+    return isOld ? [name] : [];
+  });
 }
 
 /** Resolves every swarm of a bundle, because a changeset must not harm those that do not run either. */

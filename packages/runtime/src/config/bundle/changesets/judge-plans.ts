@@ -90,9 +90,9 @@ function* judgeExtensions(
   const last = after.findLastIndex((extension) => !isAdded(extension) && extension.tier !== 'hook');
   for (const [index, extension] of after.entries()) {
     if (!isAdded(extension)) continue;
-    const { tier, package: from, keeper, exclusive } = extension;
+    const { tier, package: from, keeper, exclusive, resource } = extension;
     const isOwn = permitted.includes(nameOf(extension)) && from === undefined;
-    const isPlain = tier === 'agent' && keeper === undefined && exclusive === undefined;
+    const isPlain = tier === 'agent' && [keeper, exclusive, resource.spec.compat].every((each) => each === undefined);
     if (!isOwn || !isPlain || index < last)
       yield `Extension/${nameOf(extension)} may not be added to ${who} at this place.`;
   }

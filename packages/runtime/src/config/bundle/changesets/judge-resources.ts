@@ -30,6 +30,9 @@ function* judgeNew(loaded: LoadedResource, change: JudgedChange): Generator<stri
     yield `${at} takes a value from the environment (valueFrom), which is not permitted.`;
   yield* judgeFields(at, loaded.resource.spec, permittedFields[loaded.kind]);
   if (loaded.kind === 'Tool') yield* judgeExports(at, loaded, change);
+  else if (change.oldStyle.includes(loaded.name)) {
+    yield `${at} uses @goondan/v010, whose functions may run before those of existing extensions. Write it for the present API.`;
+  }
 }
 
 const permittedFields = {

@@ -10,6 +10,11 @@ export interface JudgedChange extends Pick<ExaminationRequest, 'allow' | 'addedT
   readonly before: BundleState;
   readonly after: BundleState;
   readonly used: UsedFiles;
+  /**
+   * Names of extensions of the changed bundle whose code uses `@goondan/v010`. Their functions are sorted by priority among
+   * those of all such extensions, so their place in the list decides nothing.
+   */
+  readonly oldStyle: readonly string[];
 }
 
 export interface BundleState {
