@@ -1,6 +1,5 @@
 /** Reads the plan of a swarm from the folder that declares it, at the start of the swarm and for a reload. */
 import { GoondanError } from '@goondan/types';
-import { examineChangeset } from './config/bundle/changesets/examine-changeset.ts';
 import { loadBundle } from './config/bundle/load-bundle.ts';
 import { type ResolvedSwarm, type ResolveOptions, resolveSwarm } from './config/bundle/resolve/resolve-swarm.ts';
 import type { Examine } from './config/examination.ts';
@@ -44,7 +43,11 @@ export function bundleSource(folder: SwarmFolder, { stateRoot, workspaceId, floc
       const message = `Swarm "${plan.name}" now names another workspace, but a running swarm cannot change its workspace.`;
       throw new GoondanError('E_RELOAD_SWARM', message);
     },
-    examine: (request) => examineChangeset({ ...folder, environment: process.env, stateRoot }, request),
+    examine: async (request) => {
+      // Most swarms have no changesets, and this import brings the parser of YAML.
+      const { examineChangeset } = await import('./config/bundle/changesets/examine-changeset.ts');
+      return examineChangeset({ ...folder, environment: process.env, stateRoot }, request);
+    },
   };
 }
 
