@@ -4,7 +4,7 @@ import { addRemoved, compatError } from './compat-error.ts';
 import type { Entry } from './entries.ts';
 import { defineLazy } from './lazy.ts';
 import { toOldEvents, toOldMessage } from './message-events.ts';
-import type { OldMessageState } from './old-types.ts';
+import type { OldMessageState, OldTurn } from './old-types.ts';
 import type { Hosted, Powers } from './turn-state.ts';
 
 /** The members of a layer context that contexts of v0.10 use. */
@@ -27,8 +27,8 @@ export interface OpenedContext {
   readonly ctx: object;
   /** Undefined outside of a turn whose messages can be read. */
   readonly messages: GivenMessages | undefined;
-  /** The input of the turn when the function was called. */
-  readonly input: string;
+  /** The turn when the function was called. */
+  readonly turn: OldTurn;
 }
 
 /** The messages that a function got. */
@@ -47,10 +47,12 @@ export function openContext(
 ): OpenedContext {
   const { member, point } = entry;
   const { agentName, instanceKey, workdir, bundleFolder } = run.layer;
-  const { turn, powers } = run.state;
+  const { powers } = run.state;
   const messages = powers && openMessages(powers, member.name);
-  if (messages !== undefined) turn.messageState = messages.state;
-  turn.metadata = run.layer.metadata;
+  // Each function has a turn of its own, because the functions of several tool calls may run at the same time.
+  const given: OldTurn = { ...run.state.turn, metadata: run.layer.metadata };
+  if (messages !== undefined) given.messageState = messages.state;
+  const turn = { ...given };
   const ctx = Object.create(removedFrom(member.name)) as object;
   Object.defineProperties(ctx, Object.getOwnPropertyDescriptors(fields));
   const { events, api } = member;
@@ -69,7 +71,7 @@ export function openContext(
     defineLazy(ctx, 'baseMessages', () => messages.state.baseMessages);
     defineLazy(ctx, 'messageEvents', () => messages.state.events);
   }
-  return { ctx, messages, input: turn.input };
+  return { ctx, messages, turn: given };
 }
 
 /** Makes the messages of the turn as v0.10 shows them. Each list is made when it is first read. */

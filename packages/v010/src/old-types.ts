@@ -39,6 +39,11 @@ export type OldMessageEvent =
   | { type: 'remove'; seq: number; targetId: string }
   | { type: 'truncate'; seq: number };
 
+type WithoutSeq<Event> = Event extends unknown ? Omit<Event, 'seq'> & { seq?: number } : never;
+
+/** An event to emit. */
+export type NewOldEvent = WithoutSeq<OldMessageEvent>;
+
 export interface OldMessageState {
   baseMessages: LlmMessage[];
   /** The events of the turn. An event that a function appends is emitted when the function has returned. */
@@ -121,7 +126,8 @@ export interface OldTurnContext extends OldContext {
   baseMessages?: LlmMessage[];
   /** The events of the turn, at `turn.post`. An event that a function appends is emitted. */
   messageEvents?: OldMessageEvent[];
-  emitMessageEvent(event: Omit<OldMessageEvent, 'seq'> & { seq?: number }): Promise<void>;
+  /** Emits an event at once. Its `seq` does not count. */
+  emitMessageEvent(event: NewOldEvent): Promise<void>;
 }
 
 export interface OldStepContext extends OldTurnContext {
@@ -195,8 +201,8 @@ export interface OldExtensionApi<State = JsonObject> {
   readonly state: { get(): State; set(state: State): void };
   readonly logger: Console;
   /** Returns the state; an empty object when none was ever set. */
-  getState(): State;
-  setState(state: State): void;
+  getState(this: void): State;
+  setState(this: void, state: State): void;
 }
 
 export type OldRegister<State = JsonObject> = (

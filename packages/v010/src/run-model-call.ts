@@ -1,6 +1,6 @@
 /** The points around the model call of a step: `step.llmInput` and `step.llmCall`. */
 import type { ModelMessage, ModelMiddlewareContext, ModelReply } from '@goondan/types';
-import { showBlocks } from './blocks.ts';
+import { firstBlocks, showBlocks } from './blocks.ts';
 import { compatError } from './compat-error.ts';
 import type { Entry } from './entries.ts';
 import { defineLazy, isUntouched } from './lazy.ts';
@@ -54,11 +54,12 @@ function openInput(step: StepState, ctx: ModelMiddlewareContext): (returned: obj
   // Read again, because layers further in may have changed the tools after `step.tools`.
   defineLazy(fields, 'toolCatalog', () => offered.map((item) => ({ ...known.get(item.name), ...toOldItem(item) })));
   const blocks = JSON.stringify(step.blocks);
+  const shown = () => blocks ?? JSON.stringify(firstBlocks(step.systemPrompt()));
   step.fields = fields;
 
   return (returned, { member, point }) => {
     const changed = returned as OldStepContext;
-    if (step.blocks !== undefined && JSON.stringify(changed.blocks) !== blocks) {
+    if (!isUntouched(returned, 'blocks') && JSON.stringify(changed.blocks) !== shown()) {
       throw compatError(
         member.name,
         `changed ctx.blocks at ${point}`,

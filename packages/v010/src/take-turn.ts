@@ -14,15 +14,20 @@ export function takeTurn(run: PointRun, entry: Entry, opened: OpenedContext, ret
   if (typeof turn !== 'object' || turn === null) {
     throw resultError(name, entry.point, 'the returned context has no turn; return { ...ctx, … }');
   }
-  const { input, metadata, messageState } = turn as OldTurn;
+  const { input, messageState, metadata } = turn as OldTurn;
   if (typeof input !== 'string') throw resultError(name, entry.point, 'turn.input is not a text');
   const events = [...appendedEvents(entry, opened, messageState), ...appendedToContext(entry, opened, returned)];
-  if (turn !== state.turn) Object.assign(state.turn, turn);
-  Object.assign(state.turn, { id: state.turnId });
-  if (metadata !== undefined && metadata !== layer.metadata) layer.metadata = metadata;
+  const isChanged = ([key, value]: [string, unknown]) =>
+    !fixed.includes(key) && value !== Reflect.get(opened.turn, key);
+  const changed = Object.entries(turn).filter(isChanged);
+  Object.assign(state.turn, Object.fromEntries(changed));
+  if (metadata !== undefined && metadata !== opened.turn.metadata) layer.metadata = metadata;
   for (const event of new Set(events)) emitEvent(run, entry, event);
-  if (input !== opened.input) changeInput(run, entry, input);
+  if (input !== opened.turn.input) changeInput(run, entry, input);
 }
+
+/** Fields that the runtime fills in, or that are taken over in another way. */
+const fixed: readonly string[] = ['id', 'messageState', 'metadata', 'toolResults'];
 
 function appendedEvents({ member, point }: Entry, { messages }: OpenedContext, state: OldMessageState): unknown[] {
   if (messages === undefined || (state === messages.state && isUntouched(state, 'events'))) return [];

@@ -56,6 +56,7 @@ describe('an Extension resource', () => {
     ['an Extension: metadata.name must match', { ...whole, metadata: { name: 'a'.repeat(64) } }],
     ['an Extension: metadata.name must match', { ...whole, metadata: { name: 'logging\n' } }],
     ['Extension/logging: spec is missing', { ...whole, spec: undefined }],
+    ['Extension/logging: spec.compat must be "v010"', { ...whole, spec: { ...whole.spec, compat: 'v0.10' } }],
     ['Extension/logging: spec.entry must be a path', { ...whole, spec: {} }],
     ['Extension/logging: spec.entry must be a path', { ...whole, spec: { entry: '' } }],
     ['Extension/logging: spec.entry must be a path', { ...whole, spec: { entry: ['./index.ts'] } }],

@@ -6,8 +6,12 @@ import { findV010, V010_PACKAGE } from '../../config/find-v010.ts';
 export type AdaptRegister = (register: ExtensionRegister) => ExtensionRegister;
 
 /** `root`: the folder of the bundle, which may have the package. **Errors** — `E_EXT_COMPAT` if it is not installed. */
-export async function loadCompat(extension: string, root: string): Promise<AdaptRegister> {
-  const file = findV010(root);
+export async function loadCompat(
+  extension: string,
+  root: string,
+  find: typeof findV010 = findV010,
+): Promise<AdaptRegister> {
+  const file = find(root);
   if (file === undefined) {
     throw new GoondanError(
       'E_EXT_COMPAT',
