@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { scriptedAgent } from '@goondan/runtime/testing';
 import type { OldExtensionApi, OldRegister } from './old-types.ts';
-import { callsTool, note, oldExtension } from './testing/old-extension.ts';
+import { callsTool, oldExtension } from './testing/old-extension.ts';
 
 const start = (register: OldRegister, config?: Record<string, string>) =>
   scriptedAgent({ extensions: [oldExtension('old', register, config)] });
@@ -83,27 +83,6 @@ describe('the api of an old extension', () => {
 
 describe('registering a function', () => {
   const run = ((ctx: unknown) => ctx) as never;
-
-  test('L-04 with the id of an earlier one at the same point replaces it, in its place', async () => {
-    const seen: string[] = [];
-    const agent = await start((api) => {
-      note(api, 'turn.pre', 'first', seen, { id: 'x' });
-      note(api, 'turn.pre', 'second', seen);
-      note(api, 'turn.pre', 'third', seen, { id: 'x' });
-      note(api, 'turn.post', 'fourth', seen, { id: 'x' });
-    });
-    await agent.say('hello');
-    expect(seen).toEqual(['turn.pre third', 'turn.pre second', 'turn.post fourth']);
-  });
-
-  test('L-04 the same id in two extensions stands for two functions', async () => {
-    const seen: string[] = [];
-    const extensions = ['a', 'b'].map((name) =>
-      oldExtension(name, (api) => note(api, 'turn.pre', name, seen, { id: 'x' })),
-    );
-    await (await scriptedAgent({ extensions })).say('hello');
-    expect(seen).toEqual(['turn.pre a', 'turn.pre b']);
-  });
 
   test.each(['workspace.repoAvailable', 'workspace.worktreeMounted'] as const)(
     'L-04 at %s logs that it never fires',

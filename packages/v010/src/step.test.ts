@@ -1,7 +1,7 @@
 // The contexts of the points around a step: tools, blocks, the step itself, and failed model calls.
 import { describe, expect, test } from 'bun:test';
 import { scriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
-import type { ContextBlock, LlmErrorContext, OldRegister, OldStepContext } from './old-types.ts';
+import type { ContextBlock, OldRegister, OldStepContext } from './old-types.ts';
 import type { MutatorPoint } from './points.ts';
 import { callsTool, oldExtension } from './testing/old-extension.ts';
 
@@ -214,47 +214,6 @@ describe('context blocks', () => {
 });
 
 describe('step.llmError', () => {
-  const failing = (times: number, retryable = false) => ({
-    script: [{ fail: { message: 'overloaded', times, retryable } }, { say: 'done' }],
-  });
-  const deciding = (decide: (ctx: LlmErrorContext) => Partial<LlmErrorContext>, options: ScriptedAgentOptions) =>
-    start(({ pipelines }) => pipelines.mutate('step.llmError', (ctx) => ({ ...ctx, ...decide(ctx) })), options);
-
-  test('L-04 decides that the step is tried again, after its delay', async () => {
-    const seen: unknown[] = [];
-    const agent = await deciding(({ error, retryCount, shouldRetry, retryDelayMs }) => {
-      seen.push([error.message, retryCount, shouldRetry, retryDelayMs]);
-      return { shouldRetry: true, retryDelayMs: 2 };
-    }, failing(2));
-    expect((await agent.say('hello')).text).toBe('done');
-    expect(seen).toEqual([
-      ['overloaded', 0, false, 1_000],
-      ['overloaded', 1, false, 1_000],
-    ]);
-    const retries = agent.logs.filter(({ event }) => event === 'step.retried').map(({ message }) => message);
-    expect(retries).toHaveLength(2);
-    for (const message of retries) expect(message).toContain('tried again in 2 ms: ');
-  });
-
-  test('L-04 without a decision the step fails as the runtime decides', async () => {
-    const agent = await deciding(() => ({}), failing(1));
-    expect((await agent.say('hello')).result.error).toMatchObject({ message: expect.stringContaining('overloaded') });
-    const passing = await deciding(() => ({}), failing(1, true));
-    expect((await passing.say('hello')).text).toBe('done');
-  });
-
-  test('L-04 decides that a step is not tried again although its error is retryable', async () => {
-    const agent = await deciding(
-      ({ shouldRetry }) => {
-        expect(shouldRetry).toBe(true);
-        return { shouldRetry: false };
-      },
-      failing(1, true),
-    );
-    const { result } = await agent.say('hello');
-    expect(result.error).toMatchObject({ code: 'E_MODEL_FAILED', message: expect.stringContaining('overloaded') });
-  });
-
   test('L-04 message events that it emits survive the retry', async () => {
     const agent = await start(
       ({ pipelines }) => {
@@ -263,25 +222,10 @@ describe('step.llmError', () => {
           return { ...ctx, shouldRetry: true, retryDelayMs: 0 };
         });
       },
-      { script: [{ when: 'one', say: 'first' }, ...failing(1).script] },
+      { script: [{ when: 'one', say: 'first' }, { fail: { message: 'too long', times: 1 } }, { say: 'done' }] },
     );
     await agent.say('one');
     await agent.say('two');
     expect(agent.requests.at(-1)?.messages.map(({ content }) => content)).toEqual(['two']);
-  });
-
-  test('L-04 is not for failures of other points, nor for a cancelled turn', async () => {
-    let count = 0;
-    const agent = await start(({ pipelines }) => {
-      pipelines.mutate('step.llmError', (ctx) => {
-        count += 1;
-        return ctx;
-      });
-      pipelines.mutate('step.post', () => {
-        throw new Error('late');
-      });
-    });
-    expect((await agent.say('hello')).result.error).toMatchObject({ message: 'late' });
-    expect(count).toBe(0);
   });
 });
