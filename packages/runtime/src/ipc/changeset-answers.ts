@@ -24,7 +24,7 @@ export interface ChangesetReview {
 export interface ChangesetToApprove {
   readonly changesetId: string;
   readonly digest: string;
-  /** Sorted by path. */
+  /** Sorted by path; empty if no person is asked. */
   readonly files: readonly FileChange[];
 }
 

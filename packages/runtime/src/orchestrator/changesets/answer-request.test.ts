@@ -74,10 +74,13 @@ async function open({ changes = { allow: ['**'] }, folders = makeFolders() }: Op
     onTrial: (): AgentDescription => noParts,
     onExamine: () => {},
     trialFolder: '',
+    /** The extensions on trial. */
+    tried: [] as string[],
   };
   const connections = { replace: () => undefined } as Pick<Connections, 'replace'> as Connections;
   const trials = {
-    agent: async ({ systemPrompt }: DeclaredAgent) => {
+    agent: async ({ systemPrompt, extensions = [] }: DeclaredAgent) => {
+      control.tried = extensions.map(({ resource }) => resource.metadata.name);
       said.push(`try ${JSON.stringify(systemPrompt)} beside ${JSON.stringify(prompt())}`);
       return control.onTrial();
     },
@@ -312,8 +315,8 @@ describe('a changeset', () => {
 
   test('asks nobody if the policy says so', async () => {
     const opened = await open({ changes: { allow: ['**'], approve: false } });
-    const { changesetId, digest, needsApproval } = await reviewed(opened);
-    expect(needsApproval).toBe(false);
+    const { changesetId, digest, needsApproval, toApprove } = await reviewed(opened);
+    expect([needsApproval, toApprove.files]).toEqual([false, []]);
     expect(await opened.commit(changesetId, { digest })).toMatchObject({ status: 'ok' });
     expect((await opened.store.get(changesetId)).commit).not.toHaveProperty('by');
     expect(opened.lines.find(({ event }) => event === 'changeset.committed')?.message).toContain(
@@ -440,7 +443,7 @@ describe('L-05 a commit changes nothing and says why', () => {
     const changesetId = await opened.openChange(`${'x'.repeat(300_000)}\n`);
     expect((await opened.review(changesetId)).outcome).toMatchObject({
       reason: 'invalid_files',
-      message: expect.stringMatching(/^The diff has 300\d+ bytes/),
+      message: expect.stringMatching(/^The diff has at least 301\d+ bytes/),
     });
   });
 
@@ -501,14 +504,24 @@ describe('L-05 a commit changes nothing and says why', () => {
     });
     opened.control.candidate = { addedExtensions: [{ agentName: 'a', extension: 'new' }] };
     let priority = 4;
-    opened.control.onTrial = () => ({ ...noParts, extensions: ['new'], layers: [layer('new', priority)] });
-    opened.layers.learn('a', { extensions: ['approval'], layers: [layer('approval', 5)] });
+    // A trial describes the parts that it loads.
+    opened.control.onTrial = () => ({
+      ...noParts,
+      extensions: [...opened.control.tried, 'new'],
+      layers: [...opened.control.tried.map((name) => layer(name, 5)), layer('new', priority)],
+    });
     const changesetId = await opened.openChange();
-    expect(await opened.finish(changesetId)).toMatchObject({
+    const rejected = {
       status: 'rejected',
       reason: 'policy_violation',
       violations: [expect.stringContaining('has priority 4 and would be outside of layer "guard" of "approval"')],
-    });
+    };
+    expect(await opened.finish(changesetId)).toMatchObject(rejected);
+    expect(opened.control.tried).toEqual(['approval']);
+    // The process has described itself, so only the new extension is tried.
+    opened.layers.learn('a', { extensions: ['approval'], layers: [layer('approval', 5)] });
+    expect(await opened.finish(changesetId)).toMatchObject(rejected);
+    expect(opened.control.tried).toEqual([]);
     expect(opened.untouched()).toEqual(old);
     priority = 5;
     expect(await opened.finish(changesetId)).toMatchObject({ status: 'ok' });

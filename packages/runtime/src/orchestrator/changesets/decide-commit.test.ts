@@ -109,15 +109,13 @@ describe('the diff', () => {
   });
 
   test('is not longer than a person can judge', () => {
-    const toApprove = (diff: string) => ({
-      changesetId: 'c1',
-      digest: 'd',
-      files: [{ path: 'a.md', change: 'added' as const, diff }],
-    });
-    checkReadable(toApprove('short'));
-    expect(rejectionOf(() => checkReadable(toApprove('x'.repeat(LONGEST_ARGUMENTS))))).toMatchObject({
+    const file = (path: string, size: number) => ({ path, change: 'added' as const, diff: 'x'.repeat(size) });
+    const most = LONGEST_ARGUMENTS - 1_000;
+    checkReadable([file('a.md', most / 2 - 100), file('b.md', most / 2 - 100)]);
+    expect(rejectionOf(() => checkReadable([file('a.md', 100), file('b.md', most)]))).toMatchObject({
       reason: 'invalid_files',
-      violations: [expect.stringMatching(/^a\.md has a diff of 256\d+ bytes\.$/)],
+      message: expect.stringMatching(/^The diff has at least 256\d+ bytes/),
+      violations: [expect.stringMatching(/^b\.md has a diff of 255\d+ bytes\.$/), expect.stringMatching(/^a\.md/)],
     });
   });
 });

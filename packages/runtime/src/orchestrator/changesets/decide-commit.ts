@@ -2,7 +2,7 @@
 import type { ChangesetCommitResult, JsonObject } from '@goondan/types';
 import { planReconcile } from '../../config/plan-reconcile.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
-import type { ChangesetToApprove } from '../../ipc/changeset-answers.ts';
+import type { ChangesetToApprove, FileChange } from '../../ipc/changeset-answers.ts';
 import { sha256 } from '../../json/sha256.ts';
 import type { ChangesetRecord, RecordedEdit } from '../../workspace/changesets/changeset-record.ts';
 import type { ComparedFile } from '../../workspace/changesets/changesets.ts';
@@ -64,23 +64,22 @@ export function checkCompared(edits: readonly RecordedEdit[], files: readonly Co
   throw new Rejection('conflict', 'The changeset or a file of the bundle was written to meanwhile. Commit it again.');
 }
 
-/** Throws a `Rejection` if the diff is too long for a person. */
-export function checkReadable(toApprove: ChangesetToApprove): void {
-  const size = sizeOf(toApprove);
+/** Throws a `Rejection` if the diffs of these files are too long for a person. */
+export function checkReadable(files: readonly FileChange[]): void {
+  const sizes = files.map((file) => ({ path: file.path, size: Buffer.byteLength(JSON.stringify(file)) }));
+  const size = sizes.reduce((sum, each) => sum + each.size, ROOM_FOR_IDS);
   if (size <= LONGEST_ARGUMENTS) return;
-  const sizes = toApprove.files.map((file) => ({ path: file.path, size: sizeOf(file) }));
   throw new Rejection(
     'invalid_files',
-    `The diff has ${size} bytes, and a person can judge at most ${LONGEST_ARGUMENTS}. Split the change into several changesets.`,
+    `The diff has at least ${size} bytes, and a person can judge at most ${LONGEST_ARGUMENTS}. Split the change into several changesets.`,
     sizes
       .toSorted((one, other) => other.size - one.size)
       .map((each) => `${each.path} has a diff of ${each.size} bytes.`),
   );
 }
 
-function sizeOf(value: object): number {
-  return Buffer.byteLength(JSON.stringify(value));
-}
+/** The size of a question without its files, and a comma for each of them. */
+const ROOM_FOR_IDS = 1_000;
 
 /** Finds the approval `id` of a question about exactly `args`. */
 export type FindApproval = (id: string, args: JsonObject) => { readonly by?: string } | undefined;

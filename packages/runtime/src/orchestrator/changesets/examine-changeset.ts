@@ -1,7 +1,7 @@
 /** Checks an open changeset before any of its code runs: its files, the changed bundle, and the plan in force. */
 import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';
 import type { Candidate, Examine } from '../../config/examination.ts';
-import type { ChangesetToApprove } from '../../ipc/changeset-answers.ts';
+import type { ChangesetToApprove, FileChange } from '../../ipc/changeset-answers.ts';
 import type { FileEdit } from '../../workspace/changesets/changeset-record.ts';
 import type { Changesets } from '../../workspace/changesets/changesets.ts';
 import { describeFiles } from '../../workspace/changesets/describe-files.ts';
@@ -41,11 +41,25 @@ export async function examineChangeset(
   }
   const { candidate } = examination;
   checkPresent(plan, checkSwarmPlan(candidate.present));
+  const files = needsApproval ? await describeEdits(store, changesetId, edits) : [];
+  return { edits, candidate, needsApproval, toApprove: { changesetId, digest, files } };
+}
+
+/** Returns the diffs, file by file, so that the orchestrator is not blocked and stops when they are too long. */
+async function describeEdits(
+  store: Changesets,
+  changesetId: string,
+  edits: readonly FileEdit[],
+): Promise<FileChange[]> {
   const compared = await store.compare(changesetId);
   checkCompared(edits, compared);
-  const toApprove = { changesetId, digest, files: describeFiles(compared) };
-  if (needsApproval) checkReadable(toApprove);
-  return { edits, candidate, needsApproval, toApprove };
+  const files: FileChange[] = [];
+  for (const file of compared.toSorted((one, other) => (one.path < other.path ? -1 : 1))) {
+    files.push(...describeFiles([file]));
+    checkReadable(files);
+    await new Promise<void>((resolve) => void setImmediate(resolve));
+  }
+  return files;
 }
 
 async function checkConflicts(store: Changesets, edits: readonly FileEdit[]): Promise<void> {

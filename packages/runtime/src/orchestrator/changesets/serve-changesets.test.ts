@@ -1,0 +1,58 @@
+import { expect, test } from 'bun:test';
+import { manualClock } from '../../testing/manual-clock.ts';
+import { fakeEvent } from '../../testing/fake-swarm.ts';
+import type { ToAgent } from '../../ipc/to-agent.ts';
+import type { SwarmListener } from '../instances/swarm-listener.ts';
+import type { ChangesetSource } from './examine-changeset.ts';
+import { type ChangesetDeps, serveChangesets } from './serve-changesets.ts';
+
+const settle = () => new Promise<void>((resolve) => void setImmediate(resolve));
+
+/** Serves changesets to a swarm of which only the used parts exist. */
+function serve(source?: Pick<ChangesetSource['store'], 'sweep'>) {
+  const clock = manualClock();
+  const listeners: SwarmListener[] = [];
+  const said: ToAgent[] = [];
+  const reports: string[] = [];
+  const swarm = {
+    listen: (listener: SwarmListener) => void listeners.push(listener),
+    instances: { find: () => ({ say: (message: ToAgent) => void said.push(message) }) },
+    report: (level: string, event: string) => void reports.push(`${level} ${event}`),
+  };
+  // The casts are safe: nothing else is used before a request arrives, and a request without a source uses nothing.
+  const deps = { swarm, clock } as unknown as ChangesetDeps;
+  const served = serveChangesets(deps, source && ({ store: source } as unknown as ChangesetSource));
+  return { ...served, clock, listeners, said, reports };
+}
+
+test('a swarm that was not started from a folder refuses every request', async () => {
+  const { listeners, said } = serve();
+  const frame = { type: 'changeset.ask', callId: 'r1', request: { kind: 'open' } } as const;
+  for (const each of listeners) each.heard?.({ agentName: 'a', instanceKey: 'one' }, frame, fakeEvent('go'));
+  await settle();
+  expect(said).toMatchObject([
+    { type: 'changeset.ended', callId: 'r1', outcome: { status: 'failed', error: { code: 'E_CHANGESET_SOURCE' } } },
+  ]);
+});
+
+test('expired changesets are deleted at the start and every hour, and a failure is reported', async () => {
+  let sweeps = 0;
+  const { clock, reports, close } = serve({
+    sweep: async () => {
+      sweeps += 1;
+      if (sweeps === 2) throw new Error('full');
+    },
+  });
+  expect(sweeps).toBe(1);
+  await clock.advance(3_599_999);
+  expect(sweeps).toBe(1);
+  for (const _ of [1, 2]) {
+    await clock.advance(3_600_000);
+    await settle();
+  }
+  expect(sweeps).toBe(3);
+  expect(reports).toEqual(['warn changeset.not_swept']);
+  await close();
+  await clock.advance(7_200_000);
+  expect(sweeps).toBe(3);
+});
