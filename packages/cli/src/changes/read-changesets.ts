@@ -1,4 +1,5 @@
 /** Reads the changesets of a bundle from disk, whether or not its swarm runs and its files are valid. */
+import { existsSync } from 'node:fs';
 import { type Changesets, describeFiles, openChangesets } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
@@ -12,6 +13,7 @@ export interface ChangesOptions extends BundleOptions {
 /** Opens the changesets of the bundle that the options name. **Errors** — `E_BUNDLE_MISSING`, `E_STATE_ROOT`. */
 export function changesetsOf(options: ChangesOptions, warn: (message: string) => void): Changesets {
   const folder = bundleFolder(undefined, options);
+  if (!existsSync(folder)) throw new GoondanError('E_BUNDLE_MISSING', `There is no folder "${folder}".`);
   return openChangesets({
     stateRoot: readableStateRoot(options),
     bundleFolder: folder,

@@ -32,6 +32,10 @@ test('gdn changes list says that there are none, also without a state root', asy
   expect(await changes('list')).toEqual({ exitCode: 0, stdout: 'There are no changesets.\n', stderr: '' });
   expect((await changes('list', '--json')).stdout.trim()).toBe('[]');
   expect(existsSync(place.stateRoot)).toBe(false);
+  expect(await place.run('changes', 'list', '--bundle', 'nowhere')).toMatchObject({
+    exitCode: 3,
+    stderr: expect.stringContaining('E_BUNDLE_MISSING: There is no folder "nowhere".'),
+  });
 });
 
 test('gdn changes lists and shows a changeset, by the beginning of its id, although goondan.yaml is broken', async () => {
