@@ -140,11 +140,21 @@ async function decideRetry(run: PointRun, { fields }: StepState, thrown: unknown
   const { shouldRetry, retryDelayMs } = (await runMutators(run, 'step.llmError', asked)) as unknown as LlmErrorContext;
   if (!shouldRetry && retryable !== true) return thrown;
   const wait = Number.isFinite(retryDelayMs) && retryDelayMs >= 0 ? retryDelayMs : RETRY_DELAY_MS;
-  return new GoondanError(GoondanError.is(error) ? error.code : 'E_MODEL_FAILED', error.message, {
-    cause: thrown,
-    retryable: shouldRetry,
-    ...(shouldRetry ? { retryAfterMs: wait } : {}),
-  });
+  return withDecision(thrown, error, { retryable: shouldRetry, ...(shouldRetry ? { retryAfterMs: wait } : {}) });
+}
+
+/** Writes the decision on the error itself, so that it stays an error of the model and not of an extension. */
+function withDecision(
+  thrown: unknown,
+  error: Error,
+  decision: { readonly retryable: boolean; readonly retryAfterMs?: number },
+): unknown {
+  const fields = Object.entries(decision);
+  const write = ([key, value]: [string, unknown]) => Reflect.defineProperty(error, key, { value, configurable: true });
+  if (error === thrown && fields.every(write)) return thrown;
+  // The error is frozen, or it is not an object.
+  const code = GoondanError.is(error) ? error.code : 'E_MODEL_FAILED';
+  return new GoondanError(code, error.message, { cause: thrown, ...decision });
 }
 
 async function aroundModel(member: Member, ctx: ModelMiddlewareContext): Promise<ModelReply> {

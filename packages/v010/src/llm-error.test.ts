@@ -51,6 +51,27 @@ describe('step.llmError', () => {
     expect(tested.agent.requests).toHaveLength(3);
   });
 
+  test.each([
+    ['an error', 'return new Error("busy")'],
+    ['a retryable error', 'return Object.assign(new Error("busy"), { retryable: true, retryAfterMs: 60_000 })'],
+    ['a frozen error', 'return Object.freeze(Object.assign(new Error("busy"), { retryable: true }))'],
+    ['a text', 'return "busy"'],
+  ])('L-04 %s of the model is tried again or not, and is not blamed on an extension', async (_, make) => {
+    // Safe: the code returns the value to throw.
+    const thrown = new Function(make) as () => unknown;
+    const model = {
+      generate: async () => {
+        throw thrown();
+      },
+    };
+    const code = `api.pipelines.mutate('step.llmError', (ctx) => ({ ...ctx, shouldRetry: ctx.retryCount < 1, retryDelayMs: 0 }));`;
+    using tested = await start(code, { model });
+    const { result } = await tested.agent.say('hi');
+    expect(tested.agent.requests).toHaveLength(2);
+    expect(result.error?.message).toContain('busy');
+    if (typeof thrown() === 'object' && !Object.isFrozen(thrown())) expect(result.error?.extension).toBeUndefined();
+  });
+
   test('L-04 retryCount begins anew after a call that succeeded, and in the next turn', async () => {
     const code = `api.pipelines.mutate('step.llmError', (ctx) => {
       note('error ' + ctx.retryCount);
