@@ -1,5 +1,6 @@
 /** Errors about things that v0.10 allowed and that do not exist any more. Each one says what to use instead. */
 import { GoondanError } from '@goondan/types';
+import { isMiddlewarePoint } from './points.ts';
 
 /** `problem` continues the name of the extension: 'called next() twice at step.llmCall'. */
 export function compatError(extension: string, problem: string, suggestion: string): GoondanError {
@@ -8,7 +9,23 @@ export function compatError(extension: string, problem: string, suggestion: stri
 
 export function resultError(extension: string, point: string, problem: string): GoondanError {
   const message = `Extension "${extension}", ${point}: ${problem}.`;
-  return attribute(new GoondanError('E_MIDDLEWARE_RESULT', message), extension);
+  const isWrapped = isMiddlewarePoint(point);
+  const suggestion = isWrapped
+    ? 'Return the result of `next(ctx)`, or a copy of it with your changes.'
+    : 'Return the context, or a copy of it with your changes: `{ ...ctx, … }`.';
+  return attribute(new GoondanError('E_MIDDLEWARE_RESULT', message, { suggestion }), extension);
+}
+
+const finalCodes: ReadonlySet<string> = new Set([
+  'E_EXT_COMPAT',
+  'E_MIDDLEWARE_RESULT',
+  'E_NEXT_LATE',
+  'E_NEXT_NOT_AWAITED',
+]);
+
+/** Returns true for a mistake in the code of an extension, which another try would only repeat. */
+export function isMistake(thrown: unknown): boolean {
+  return GoondanError.is(thrown) && finalCodes.has(thrown.code);
 }
 
 /**
@@ -30,12 +47,13 @@ export function addRemoved(
   owner: string,
   removed: Readonly<Record<string, string>>,
   extension: string,
+  reason = 'which no longer exists',
 ): void {
   for (const [member, suggestion] of Object.entries(removed)) {
     Object.defineProperty(target, member, {
       configurable: true,
       get() {
-        throw compatError(extension, `uses ${owner}.${member}, which no longer exists`, suggestion);
+        throw compatError(extension, `uses ${owner}.${member}, ${reason}`, suggestion);
       },
     });
   }

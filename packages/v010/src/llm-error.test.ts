@@ -1,15 +1,9 @@
 // `step.llmError` of old extensions decides about a failed LLM call: whether it is made again, and after which time.
 import { describe, expect, test } from 'bun:test';
-import { manualClock, scriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
-import { oldBundle } from './testing/old-agent.ts';
+import { manualClock } from '@goondan/runtime/testing';
+import { startWith } from './testing/old-agent.ts';
 
 const busy = (times: number, more: object = {}) => [{ fail: { message: 'busy', times, ...more } }, { say: 'done' }];
-
-async function start(code: string, options: ScriptedAgentOptions) {
-  const bundle = oldBundle({ old: code });
-  const agent = await scriptedAgent({ extensions: bundle.extensions, ...options });
-  return { agent, notes: bundle.notes, [Symbol.dispose]: () => bundle[Symbol.dispose]() };
-}
 
 describe('step.llmError', () => {
   test('L-04 without a change of shouldRetry, the error ends the turn, even if the runtime would try again', async () => {
@@ -17,7 +11,7 @@ describe('step.llmError', () => {
       note([ctx.error.message, ctx.retryCount, ctx.shouldRetry, ctx.retryDelayMs].join(' '));
       return ctx;
     });`;
-    using tested = await start(code, { script: busy(1, { retryable: true }) });
+    using tested = await startWith(code, { script: busy(1, { retryable: true }) });
     const { result } = await tested.agent.say('hi');
     expect(result.error?.message).toContain('busy');
     expect(tested.agent.requests).toHaveLength(1);
@@ -30,7 +24,7 @@ describe('step.llmError', () => {
       return { ...ctx, shouldRetry: ctx.retryCount < 2, retryDelayMs: 0 };
     });
     api.pipelines.mutate('step.pre', (ctx) => (note('step ' + ctx.step.index), ctx));`;
-    using tested = await start(code, { script: busy(2) });
+    using tested = await startWith(code, { script: busy(2) });
     expect((await tested.agent.say('hi')).text).toBe('done');
     expect(tested.notes.filter((note) => note.startsWith('error'))).toEqual(['error 0', 'error 1']);
     expect(tested.notes.filter((note) => note.startsWith('step'))).toHaveLength(3);
@@ -43,7 +37,7 @@ describe('step.llmError', () => {
       return { ...ctx, shouldRetry: ctx.retryCount < 2, retryDelayMs: 0 };
     });
     api.pipelines.mutate('turn.post', (ctx) => (note('turn.post'), ctx));`;
-    using tested = await start(code, { script: busy(9) });
+    using tested = await startWith(code, { script: busy(9) });
     const { result } = await tested.agent.say('hi');
     expect(result.finishReason).toBe('error');
     expect(result.error?.message).toContain('busy');
@@ -51,21 +45,19 @@ describe('step.llmError', () => {
     expect(tested.agent.requests).toHaveLength(3);
   });
 
-  test.each([
-    ['an error', 'return new Error("busy")'],
-    ['a retryable error', 'return Object.assign(new Error("busy"), { retryable: true, retryAfterMs: 60_000 })'],
-    ['a frozen error', 'return Object.freeze(Object.assign(new Error("busy"), { retryable: true }))'],
-    ['a text', 'return "busy"'],
-  ])('L-04 %s of the model is tried again or not, and is not blamed on an extension', async (_, make) => {
-    // Safe: the code returns the value to throw.
-    const thrown = new Function(make) as () => unknown;
+  test.each<[string, () => unknown]>([
+    ['an error', () => new Error('busy')],
+    ['a retryable error', () => Object.assign(new Error('busy'), { retryable: true, retryAfterMs: 60_000 })],
+    ['a frozen error', () => Object.freeze(Object.assign(new Error('busy'), { retryable: true }))],
+    ['a text', () => 'busy'],
+  ])('L-04 %s of the model is tried again or not, and is not blamed on an extension', async (_, thrown) => {
     const model = {
       generate: async () => {
         throw thrown();
       },
     };
     const code = `api.pipelines.mutate('step.llmError', (ctx) => ({ ...ctx, shouldRetry: ctx.retryCount < 1, retryDelayMs: 0 }));`;
-    using tested = await start(code, { model });
+    using tested = await startWith(code, { model });
     const { result } = await tested.agent.say('hi');
     expect(tested.agent.requests).toHaveLength(2);
     expect(result.error?.message).toContain('busy');
@@ -90,7 +82,7 @@ describe('step.llmError', () => {
       },
     };
     const tools = [{ name: 'x', exports: [{ name: 'run', description: 'Runs.' }], handlers: { run: () => 1 } }];
-    using tested = await start(code, { model, tools });
+    using tested = await startWith(code, { model, tools });
     await tested.agent.say('hi');
     expect((await tested.agent.say('hi')).text).toBe('done');
     const twice = ['error 0', 'error 1'];
@@ -100,7 +92,7 @@ describe('step.llmError', () => {
   test('L-04 the call is repeated after retryDelayMs, not earlier', async () => {
     const code = `api.pipelines.mutate('step.llmError', (ctx) => ({ ...ctx, shouldRetry: true, retryDelayMs: 40_000 }));`;
     const clock = manualClock();
-    using tested = await start(code, { script: busy(1), clock });
+    using tested = await startWith(code, { script: busy(1), clock });
     const turn = tested.agent.say('hi');
     await clock.advance(39_999);
     expect(tested.agent.requests).toHaveLength(1);
@@ -114,7 +106,7 @@ describe('step.llmError', () => {
     api.pipelines.mutate('step.llmError', (ctx) => (note('third ' + ctx.shouldRetry), ctx), { priority: 2 });
     api.pipelines.mutate('step.llmError', (ctx) => (note('first ' + ctx.shouldRetry), { ...ctx, shouldRetry: true }));
     api.pipelines.mutate('step.llmError', (ctx) => (note('second ' + ctx.shouldRetry), { ...ctx, shouldRetry: false }));`;
-    using tested = await start(code, { script: busy(1, { retryable: true }) });
+    using tested = await startWith(code, { script: busy(1, { retryable: true }) });
     expect((await tested.agent.say('hi')).result.finishReason).toBe('error');
     expect(tested.notes).toEqual(['first false', 'second true', 'third false']);
   });
@@ -126,28 +118,38 @@ describe('step.llmError', () => {
       await next(ctx);
       throw new Error('refused answer');
     });`;
-    using tested = await start(code, {});
+    using tested = await startWith(code, {});
     expect((await tested.agent.say('hi')).result.error?.message).toContain('refused answer');
     expect(tested.notes).toEqual(['refused answer']);
 
     const blocks = `
     api.pipelines.mutate('step.llmError', (ctx) => (note(ctx.error.message), ctx));
     api.pipelines.mutate('step.blocks', () => { throw new Error('no blocks'); });`;
-    using other = await start(blocks, {});
+    using other = await startWith(blocks, {});
     expect((await other.agent.say('hi')).result.error?.message).toContain('no blocks');
     expect(other.notes).toEqual([]);
     expect(other.agent.requests).toEqual([]);
   });
 
+  test('L-04 does not run for a mistake that another try would repeat, such as next() twice', async () => {
+    const code = `
+    api.pipelines.mutate('step.llmError', (ctx) => (note(ctx.error.message), { ...ctx, shouldRetry: true }));
+    api.pipelines.wrap('step.llmCall', async (ctx, next) => (await next(ctx), next(ctx)));`;
+    using tested = await startWith(code, {});
+    expect((await tested.agent.say('hi')).result.error).toMatchObject({ code: 'E_EXT_COMPAT', extension: 'old' });
+    expect(tested.notes).toEqual([]);
+    expect(tested.agent.requests).toHaveLength(1);
+  });
+
   test('L-04 policy.maxStepRetries ends a handler that always wants to try again', async () => {
     const code = `api.pipelines.mutate('step.llmError', (ctx) => ({ ...ctx, shouldRetry: true, retryDelayMs: 0 }));`;
-    using tested = await start(code, { script: busy(99), policy: { maxStepRetries: 4 } });
+    using tested = await startWith(code, { script: busy(99), policy: { maxStepRetries: 4 } });
     expect((await tested.agent.say('hi')).result.error?.message).toContain('busy');
     expect(tested.agent.requests).toHaveLength(5);
   });
 
   test('without a handler there, the runtime decides about the retry', async () => {
-    using tested = await start(`api.pipelines.mutate('step.pre', (ctx) => ctx);`, {
+    using tested = await startWith(`api.pipelines.mutate('step.pre', (ctx) => ctx);`, {
       script: busy(1, { retryable: true }),
     });
     expect((await tested.agent.say('hi')).text).toBe('done');

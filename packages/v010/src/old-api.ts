@@ -22,6 +22,7 @@ export function openOldApi(member: Member, config: JsonObject): OldExtensionApi 
     setState,
   };
   const old = Object.assign(withRemoved('api', removedFromApi, name), members);
+  addRemoved(old, 'api', newInApi, name, 'which v0.10 did not have');
   return Object.freeze(old) as unknown as OldExtensionApi;
 }
 
@@ -66,6 +67,10 @@ const removedFromApi = {
   liveConfig: 'Edit the bundle and run `gdn reload`, or let the agent change it with the tool `bundle`.',
   oauth: "Use the extension's own code, with secrets from its config.",
   instance: 'Use api.getState() and api.setState(), or api.events between extensions.',
+};
+
+const newInApi = {
+  pipeline: 'Use api.pipelines. An extension for the new API needs neither `compat: v010` nor `v010(register)`.',
 };
 
 const removedFromSpec = {

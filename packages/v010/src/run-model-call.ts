@@ -1,7 +1,7 @@
 /** The points around the model call of a step: `step.llmInput` and `step.llmCall`. */
 import type { ModelMessage, ModelMiddlewareContext, ModelReply } from '@goondan/types';
 import { firstBlocks, showBlocks } from './blocks.ts';
-import { compatError } from './compat-error.ts';
+import { compatError, isMistake } from './compat-error.ts';
 import type { Entry } from './entries.ts';
 import { defineLazy, isUntouched } from './lazy.ts';
 import { LlmInput } from './llm-input.ts';
@@ -24,7 +24,7 @@ export async function runModelCall(hosted: Hosted, step: StepState, ctx: ModelMi
     step.step.llmResult = result;
     return reply !== undefined && isSame(result, toLlmResult(reply, id)) ? reply : toModelReply(result, reply);
   } catch (thrown) {
-    step.failure = { thrown };
+    if (!isMistake(thrown)) step.failure = { thrown };
     throw thrown;
   } finally {
     Reflect.deleteProperty(step.fields, 'llmInput');

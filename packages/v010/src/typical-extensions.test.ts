@@ -1,8 +1,7 @@
 // Extensions as people wrote them for v0.10, in a real agent.
 import { describe, expect, test } from 'bun:test';
 import type { ToolHandler } from '@goondan/types';
-import { scriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
-import { oldBundle } from './testing/old-agent.ts';
+import { startWith } from './testing/old-agent.ts';
 
 const look: ToolHandler = (_ctx, args) => ({ saw: args });
 const shop = {
@@ -21,11 +20,7 @@ const script = [
   { say: 'You said: {{input}}' },
 ];
 
-async function start(code: string, options: ScriptedAgentOptions = {}) {
-  const bundle = oldBundle({ old: code });
-  const agent = await scriptedAgent({ extensions: bundle.extensions, tools: [shop], script, ...options });
-  return { agent, notes: bundle.notes, [Symbol.dispose]: () => bundle[Symbol.dispose]() };
-}
+const start = (code: string) => startWith(code, { tools: [shop], script });
 
 const textsOf = (messages: readonly { readonly content: unknown }[]) => JSON.stringify(messages);
 
@@ -140,5 +135,17 @@ describe('an old extension', () => {
       ['assistant', expect.stringContaining('You said: again')],
       ['system', expect.stringContaining('They said hello before.')],
     ]);
+  });
+
+  test('L-04 that returns nothing, or uses the new API, reads what to do', async () => {
+    using silent = await start(`api.pipelines.mutate('turn.pre', (ctx) => void ctx);`);
+    const { result } = await silent.agent.say('hi');
+    expect(result.error).toMatchObject({ code: 'E_MIDDLEWARE_RESULT', extension: 'old' });
+    expect(result.error?.suggestion).toContain('Return the context');
+    const mixed = start(`api.pipeline.register('turn', (ctx) => ctx.next());`);
+    expect(await mixed.catch((error: unknown) => error)).toMatchObject({
+      code: 'E_EXT_COMPAT',
+      message: expect.stringContaining('api.pipeline, which v0.10 did not have'),
+    });
   });
 });

@@ -88,6 +88,18 @@ export function oldBundle(codes: Readonly<Record<string, string>>): OldBundle {
   };
 }
 
+/** Starts an agent with one old extension, `old`, whose `register(api)` has this code. */
+export async function startWith(code: string, options: ScriptedAgentOptions = {}) {
+  const bundle = oldBundle({ old: code });
+  try {
+    const agent = await scriptedAgent({ extensions: bundle.extensions, ...options });
+    return { agent, notes: bundle.notes, [Symbol.dispose]: () => bundle[Symbol.dispose]() };
+  } catch (error) {
+    bundle[Symbol.dispose]();
+    throw error;
+  }
+}
+
 export interface OldAgent extends Disposable {
   readonly agent: ScriptedAgent;
   /** Runs a turn with these replies of the LLM, and returns its notes. */
