@@ -109,10 +109,10 @@ describe('the diff', () => {
   });
 
   test('is not longer than a person can judge', () => {
-    const file = (path: string, size: number) => ({ path, change: 'added' as const, diff: 'x'.repeat(size) });
+    const fileOf = (path: string, size: number) => ({ path, change: 'added' as const, diff: 'x'.repeat(size) });
     const most = LONGEST_ARGUMENTS - 1_000;
-    checkReadable([file('a.md', most / 2 - 100), file('b.md', most / 2 - 100)]);
-    expect(rejectionOf(() => checkReadable([file('a.md', 100), file('b.md', most)]))).toMatchObject({
+    checkReadable([fileOf('a.md', most / 2 - 100), fileOf('b.md', most / 2 - 100)]);
+    expect(rejectionOf(() => checkReadable([fileOf('a.md', 100), fileOf('b.md', most)]))).toMatchObject({
       reason: 'invalid_files',
       message: expect.stringMatching(/^The diff has at least 256\d+ bytes/),
       violations: [expect.stringMatching(/^b\.md has a diff of 255\d+ bytes\.$/), expect.stringMatching(/^a\.md/)],

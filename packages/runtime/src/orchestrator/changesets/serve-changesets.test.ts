@@ -37,22 +37,22 @@ test('a swarm that was not started from a folder refuses every request', async (
 
 test('expired changesets are deleted at the start and every hour, and a failure is reported', async () => {
   let sweeps = 0;
-  const { clock, reports, close } = serve({
+  const served = serve({
     sweep: async () => {
       sweeps += 1;
       if (sweeps === 2) throw new Error('full');
     },
   });
   expect(sweeps).toBe(1);
-  await clock.advance(3_599_999);
+  await served.clock.advance(3_599_999);
   expect(sweeps).toBe(1);
   for (const _ of [1, 2]) {
-    await clock.advance(3_600_000);
+    await served.clock.advance(3_600_000);
     await settle();
   }
   expect(sweeps).toBe(3);
-  expect(reports).toEqual(['warn changeset.not_swept']);
-  await close();
-  await clock.advance(7_200_000);
+  expect(served.reports).toEqual(['warn changeset.not_swept']);
+  await served.close();
+  await served.clock.advance(7_200_000);
   expect(sweeps).toBe(3);
 });
