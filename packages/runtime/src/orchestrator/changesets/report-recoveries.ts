@@ -16,7 +16,7 @@ export function reportRecoveries(
 }
 
 /** Describes a recovery in one line. */
-export function describeRecovery({ record, outcome, leftAlone }: ChangesetRecovery): string {
+function describeRecovery({ record, outcome, leftAlone }: ChangesetRecovery): string {
   const edited = leftAlone.length === 0 ? '' : ` Edited meanwhile, and left as they are: ${leftAlone.join(', ')}.`;
   return `Changeset ${record.id} was interrupted. ${told[outcome]}${edited}`;
 }
