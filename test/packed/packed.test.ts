@@ -26,7 +26,7 @@ import { templateNames } from '../../packages/cli/src/init/templates.ts';
 import { readSteps } from '../follow-page.ts';
 import { repository } from '../read-repository.ts';
 import { sampleStep, testInProof } from '../samples.ts';
-import { doorsProgram, program, typedProgram, waitingProgram, whichBun, withBase } from './programs.ts';
+import { doorsProgram, program, typedProgram, waitingProgram, whichBun, withBase, withOld } from './programs.ts';
 import { importsOf, packageOf, traceFiles } from './trace-files.ts';
 
 // This timeout is long, because Bun itself is unpacked on a machine that may be busy.
@@ -245,6 +245,25 @@ describe('F-05 in an empty project, with the tarballs alone', () => {
     const shell = await gdn('run', 'with-base', '--trust', '--input', 'Go', '--json');
     expect(JSON.parse(shell.stdout)).toMatchObject({ steps: 2, response: expect.stringContaining('it works') });
   });
+
+  testInProof(
+    'L-04 an extension for v0.10 runs, and without the package the error says how to install it',
+    async () => {
+      for (const [file, text] of Object.entries(withOld)) await Bun.write(join(project, 'with-old', file), text);
+      const ask = () => gdn('run', 'with-old', '--trust', '--input', 'Tea', '--json');
+      expect(JSON.parse((await ask()).stdout)).toMatchObject({ response: 'You said: TEA, PLEASE' });
+      const adapter = join(project, 'node_modules/@goondan/v010');
+      renameSync(adapter, `${adapter}.away`);
+      try {
+        await Bun.write(join(project, 'with-old', 'loud.ts'), 'export function register() {}');
+        const { stderr } = await ask();
+        expect(stderr).toContain('E_EXT_COMPAT');
+        expect(stderr).toContain('npm install @goondan/v010');
+      } finally {
+        renameSync(`${adapter}.away`, adapter);
+      }
+    },
+  );
 
   testInProof('a TypeScript program that imports the runtime, the testing kit, the types and their alias', async () => {
     await Bun.write(join(project, 'start.ts'), program);

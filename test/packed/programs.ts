@@ -118,3 +118,37 @@ spec: { entryAgent: Agent/host, agents: [Agent/host] }`,
 ]
   .map((text) => `apiVersion: goondan.ai/v1\n${text}\n`)
   .join('---\n');
+
+/** The files of a bundle with two extensions for v0.10: one with `compat`, and one that imports the adapter. */
+export const withOld: Readonly<Record<string, string>> = {
+  'goondan.yaml': [
+    `kind: Model
+metadata: { name: scripted }
+spec: { provider: scripted, model: demo, options: { script: [{ say: 'You said: {{input}}' }] } }`,
+    `kind: Extension
+metadata: { name: polite }
+spec: { entry: ./polite.js, compat: v010 }`,
+    `kind: Extension
+metadata: { name: loud }
+spec: { entry: ./loud.ts }`,
+    `kind: Agent
+metadata: { name: host }
+spec:
+  modelConfig: { modelRef: Model/scripted }
+  extensions: [Extension/polite, Extension/loud]`,
+    `kind: Swarm
+metadata: { name: default }
+spec: { entryAgent: Agent/host, agents: [Agent/host] }`,
+  ]
+    .map((text) => `apiVersion: goondan.ai/v1\n${text}\n`)
+    .join('---\n'),
+  'polite.js': `export function register(api) {
+  api.pipelines.mutate('turn.pre', (ctx) => ({ ...ctx, turn: { ...ctx.turn, input: ctx.turn.input + ', please' } }));
+}
+`,
+  'loud.ts': `import { v010 } from '@goondan/v010';
+export const register = v010(({ pipelines }) => {
+  pipelines.mutate('turn.pre', (ctx) => ({ ...ctx, turn: { ...ctx.turn, input: ctx.turn.input.toUpperCase() } }));
+});
+`,
+};

@@ -4,27 +4,28 @@
  */
 import * as types from '@goondan/types';
 import * as http from '@goondan/types/http';
-import { findV010, V010_PACKAGE } from '../config/find-v010.ts';
+import { V010_PACKAGE } from '../config/v010-package.ts';
+import { findV010, notInstalled } from './find-v010.ts';
 
 /** Older documents import `@goondan/core`; the connectors of `@goondan/base` import `@goondan/types/http`. */
 const ownModules = { '@goondan/types': types, '@goondan/core': types, '@goondan/types/http': http };
 
 /**
  * Redirects these imports in the whole process, whatever a `node_modules` of the bundle contains. Call this function
- * before bundle code is imported.
+ * before bundle code is imported. `bundleFolder`: where `@goondan/v010` is looked for if it is not beside the program.
  */
-export function answerOwnPackages(): void {
-  const v010 = findV010();
+export function answerOwnPackages(bundleFolder?: string): void {
   Bun.plugin({
     name: 'goondan-own-packages',
     setup(build) {
       for (const [name, module] of Object.entries(ownModules)) {
         build.module(name, () => ({ exports: { ...module }, loader: 'object' }));
       }
-      if (v010 === undefined) return;
-      // Loaded when bundle code imports it. A bundle that has no copy beside the program needs its own.
+      // Found and loaded when bundle code imports it.
       build.module(V010_PACKAGE, async () => {
-        const module: object = await import(Bun.pathToFileURL(v010).href);
+        const file = findV010(bundleFolder);
+        if (file === undefined) throw notInstalled(`A module of the bundle imports ${V010_PACKAGE}`);
+        const module: object = await import(Bun.pathToFileURL(file).href);
         return { exports: { ...module }, loader: 'object' };
       });
     },

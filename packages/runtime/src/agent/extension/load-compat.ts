@@ -1,6 +1,6 @@
 /** Loads the package that runs extensions for an older version of the API. Only a resource with `compat` needs it. */
-import { type ExtensionRegister, GoondanError } from '@goondan/types';
-import { findV010, V010_PACKAGE } from '../../config/find-v010.ts';
+import type { ExtensionRegister } from '@goondan/types';
+import { findV010, notInstalled } from '../../bundle-imports/find-v010.ts';
 
 /** Adapts the `register` of a module. */
 export type AdaptRegister = (register: ExtensionRegister) => ExtensionRegister;
@@ -12,13 +12,7 @@ export async function loadCompat(
   find: typeof findV010 = findV010,
 ): Promise<AdaptRegister> {
   const file = find(root);
-  if (file === undefined) {
-    throw new GoondanError(
-      'E_EXT_COMPAT',
-      `Extension/${extension} has compat: v010, but ${V010_PACKAGE} is not installed.`,
-      { suggestion: `Run \`npm install ${V010_PACKAGE}\` in the folder of the program that starts the swarm.` },
-    );
-  }
+  if (file === undefined) throw notInstalled(`Extension/${extension} has compat: v010`);
   const { v010 }: { v010: AdaptRegister } = await import(Bun.pathToFileURL(file).href);
   return v010;
 }

@@ -197,10 +197,10 @@ function observeTurn(clock: Clock, listeners: readonly (TurnListener | undefined
  */
 function bundleCodeWatch(host: ProcessHost) {
   let [isAnswering, isWatching] = [false, false];
-  return ({ tools = [], extensions = [] }: DeclaredAgent, draws: RegisterDraws | undefined): void => {
+  return ({ tools = [], extensions = [], bundleFolder }: DeclaredAgent, draws: RegisterDraws | undefined): void => {
     if (!isAnswering && tools.length + extensions.length > 0) {
       isAnswering = true;
-      host.answerOwnPackages();
+      host.answerOwnPackages(bundleFolder);
     }
     if (isWatching || draws === undefined || extensions.length === 0) return;
     isWatching = true;

@@ -18,7 +18,7 @@ export interface ProcessHost {
   warmUp(): Promise<void>;
   openJournal(location: JournalLocation, warn: (warning: StoreWarning) => void): Promise<Journal>;
   /** Makes imports of Goondan's packages in bundle code resolve to the copy that this process runs. */
-  answerOwnPackages(): void;
+  answerOwnPackages(bundleFolder?: string): void;
   /**
    * Attributes draws of the clock and of random numbers to the layer that takes them. Called once, before bundle code
    * is imported.

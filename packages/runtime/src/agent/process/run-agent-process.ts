@@ -137,7 +137,7 @@ class AgentProcess {
     const { replayTurn } = await import('../replay/replay-turn.ts');
     const { host } = this;
     host.moveTo(cwd);
-    host.answerOwnPackages();
+    host.answerOwnPackages(agent.bundleFolder);
     host.watchDraws();
     const outside = {
       clock: host.clock,

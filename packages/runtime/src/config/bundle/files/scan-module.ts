@@ -5,7 +5,7 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, extname, join, relative, sep } from 'node:path';
-import { V010_PACKAGE } from '../../find-v010.ts';
+import { V010_PACKAGE } from '../../v010-package.ts';
 import { findBundlePackage, findPackage } from './find-package.ts';
 import { sha256 } from '../../../json/sha256.ts';
 import { readField } from '../../../json/read-field.ts';
