@@ -12,7 +12,7 @@ export async function runToolCall(hosted: Hosted, ctx: ToolCallMiddlewareContext
   const { state } = hosted;
   const { toolCallId, toolName } = ctx;
   const run: PointRun = { ...hosted, layer: ctx, take: (returned, entry) => takeCall(ctx, returned, entry) };
-  const around = state.step?.step.index === ctx.stepIndex ? state.step.fields : state.fields;
+  const around = state.step?.step.index === ctx.stepIndex ? state.step.fields : outsideStep(state.fields, ctx);
   const toolCall = { id: toolCallId, name: toolName, args: ctx.args };
   const fields = await runMutators(run, 'toolCall.pre', withField(around, { toolCall }));
 
@@ -25,6 +25,12 @@ export async function runToolCall(hosted: Hosted, ctx: ToolCallMiddlewareContext
   const { toolResult: result = toolResult } = ended as Partial<OldToolCallContext>;
   state.addResult(result);
   return toNewResult({ ...result, toolCallId, toolName }, before);
+}
+
+/** A layer made the call before, after or between steps. v0.10 had no such calls, so its functions expect a step. */
+function outsideStep(fields: object, { turnId, stepIndex, bundleFolder }: ToolCallMiddlewareContext): object {
+  const step = { id: `${turnId}.step-${stepIndex}`, index: stepIndex, startedAt: new Date() };
+  return withField(fields, { step, toolCatalog: [], blocks: [], activeSwarmRef: bundleFolder });
 }
 
 function withField(fields: object, added: object): object {

@@ -1,7 +1,8 @@
 // Extensions as people wrote them for v0.10, in a real agent.
 import { describe, expect, test } from 'bun:test';
 import type { ToolHandler } from '@goondan/types';
-import { startWith } from './testing/old-agent.ts';
+import { extension, scriptedAgent } from '@goondan/runtime/testing';
+import { oldBundle, startWith } from './testing/old-agent.ts';
 
 const look: ToolHandler = (_ctx, args) => ({ saw: args });
 const shop = {
@@ -135,6 +136,30 @@ describe('an old extension', () => {
       ['assistant', expect.stringContaining('You said: again')],
       ['system', expect.stringContaining('They said hello before.')],
     ]);
+  });
+
+  test('L-04 sees the tool calls of other extensions, also those outside of a step', async () => {
+    using bundle = oldBundle({
+      old: `api.pipelines.wrap('toolCall.exec', (ctx, next) => {
+        note([ctx.toolCall.name, ctx.step.index, ctx.toolCatalog.length, ctx.blocks.length].join(' '));
+        return next(ctx);
+      });`,
+    });
+    const calling = extension('calling', ({ pipeline }) => {
+      pipeline.register('turn', async (ctx) => {
+        const result = await ctx.tools.call('shop__look', { at: 'door' });
+        expect(result.status).toBe('ok');
+        return ctx.next();
+      });
+    });
+    for (const extensions of [
+      [calling, ...bundle.extensions],
+      [...bundle.extensions, calling],
+    ]) {
+      const agent = await scriptedAgent({ tools: [shop], script, extensions });
+      expect((await agent.say('look')).text).toBe('saw door');
+    }
+    expect(bundle.notes).toEqual(Array(2).fill(['shop__look 0 0 0', 'shop__look 0 2 0']).flat());
   });
 
   test('L-04 that returns nothing, or uses the new API, reads what to do', async () => {
