@@ -26,6 +26,11 @@ function old(name: string, version = 0): OldExtension {
   return { name, handlers: version === 0 ? handlers : [...handlers, { point: 'step.pre' }] };
 }
 
+/** Returns true for the notes between the end of a step and the next call of the LLM. */
+const isBeforeCall = (note: string) =>
+  /^step\.(?:pre|config|tools|blocks|llmInput) /.test(note) ||
+  (note.startsWith('step.llmCall') && note.endsWith(' in'));
+
 describe('an old extension of a running agent', () => {
   const [a, b, c] = [old('a'), old('b'), old('c')];
 
@@ -49,6 +54,33 @@ describe('an old extension of a running agent', () => {
     expect(await agent.turn(replies)).toEqual(await predictTurn(before, replies));
     await agent.agent.close();
   });
+
+  test.each<[string, OldExtension[], OldExtension[]]>([
+    ['is added before the first', [b], [a, b]],
+    ['is changed, and is the first', [a, b], [old('a', 1), b]],
+    ['is removed, and is the first', [a, b, c], [b, c]],
+    ['is removed, and is the last one left', [a], []],
+    ['changes places with another', [a, b], [b, a]],
+  ])(
+    'L-04 L-01 %s while a turn runs: its next step has the new order, the turn keeps its own',
+    async (_, before, after) => {
+      using agent = await startOldAgent(before);
+      let swapped: Promise<void> | undefined;
+      const notes = await agent.turn([['x'], ['y'], []], async () => {
+        swapped ??= (await agent.prepare(after)).swap();
+      });
+      await swapped;
+      const isOfTurn = (note: string) => note.startsWith('turn.');
+      const [kept, next] = [await predictTurn(before, [['x'], []]), await predictTurn(after, [['y'], []])];
+      const first = kept.slice(0, kept.lastIndexOf('LLM')).filter((note) => !isOfTurn(note));
+      const steps = [...first.slice(0, first.findLastIndex((note) => !isBeforeCall(note)) + 1)];
+      expect(notes.filter((note) => !isOfTurn(note))).toEqual([...steps, ...next.filter((note) => !isOfTurn(note))]);
+      expect(notes.filter(isOfTurn)).toEqual(kept.filter(isOfTurn));
+      // Nothing of the old version is left in the next turn.
+      expect(await agent.turn(replies)).toEqual(await predictTurn(after, replies));
+      await agent.agent.close();
+    },
+  );
 
   test('L-04 L-01 after any changes, the order is the one of 003 §11', async () => {
     const extension = fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd'), version: fc.nat({ max: 2 }) });

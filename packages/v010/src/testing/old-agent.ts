@@ -102,9 +102,11 @@ export async function startWith(code: string, options: ScriptedAgentOptions = {}
 
 export interface OldAgent extends Disposable {
   readonly agent: ScriptedAgent;
-  /** Runs a turn with these replies of the LLM, and returns its notes. */
-  turn(replies: readonly Reply[]): Promise<string[]>;
-  /** Changes the agent in place to these old extensions, in this order. */
+  /** Runs a turn with these replies of the LLM, and returns its notes. Its tools call `whileTool`. */
+  turn(replies: readonly Reply[], whileTool?: () => Promise<void>): Promise<string[]>;
+  /** Loads these old extensions, and holds them. `swap` changes the agent to them, in this order, between two steps. */
+  prepare(extensions: readonly OldExtension[]): Promise<{ swap(): Promise<void> }>;
+  /** Changes the agent in place to these old extensions. */
   change(extensions: readonly OldExtension[]): Promise<void>;
 }
 
@@ -123,6 +125,7 @@ export async function startOldAgent(
   };
   let left: Reply[] = [];
   let calls = 0;
+  let whileCalled: (() => Promise<void>) | undefined;
   const generate = async (): Promise<ModelReply> => {
     notes.push('LLM');
     const reply = left.shift() ?? [];
@@ -140,7 +143,12 @@ export async function startOldAgent(
   const tools = toolNames.map((name) => ({
     name,
     exports: [{ name: 'run', description: 'Runs.' }],
-    handlers: { run: () => void notes.push(`tool ${name}`) },
+    handlers: {
+      async run() {
+        notes.push(`tool ${name}`);
+        await whileCalled?.();
+      },
+    },
   }));
   const agent = await scriptedAgent({
     bundleFolder: bundle.folder,
@@ -150,25 +158,28 @@ export async function startOldAgent(
     policy: { maxStepRetries: 5 },
   });
   const { plan } = agent.agent.parts;
+  const prepare = (wanted: readonly OldExtension[]) =>
+    agent.agent.prepare({
+      agentName: 'tested',
+      bundleFolder: bundle.folder,
+      modelRef: plan.modelRef,
+      models: plan.openModel.entries,
+      policy: plan.policy,
+      tools,
+      extensions: declare(wanted),
+    });
   return {
     agent,
-    async turn(replies) {
+    prepare,
+    async turn(replies, whileTool) {
       left = [...replies];
       notes.length = 0;
+      whileCalled = whileTool;
       await agent.say('Go!');
       return [...notes];
     },
     async change(wanted) {
-      const change = await agent.agent.prepare({
-        agentName: 'tested',
-        bundleFolder: bundle.folder,
-        modelRef: plan.modelRef,
-        models: plan.openModel.entries,
-        policy: plan.policy,
-        tools,
-        extensions: declare(wanted),
-      });
-      await change.swap();
+      await (await prepare(wanted)).swap();
     },
     [Symbol.dispose]() {
       bundle[Symbol.dispose]();
