@@ -159,7 +159,8 @@ describe('an old extension', () => {
       const agent = await scriptedAgent({ tools: [shop], script, extensions });
       expect((await agent.say('look')).text).toBe('saw door');
     }
-    expect(bundle.notes).toEqual(Array(2).fill(['shop__look 0 0 0', 'shop__look 0 2 0']).flat());
+    const inEach = ['shop__look 0 0 0', 'shop__look 0 2 0'];
+    expect(bundle.notes).toEqual([...inEach, ...inEach]);
   });
 
   test('L-04 that returns nothing, or uses the new API, reads what to do', async () => {
