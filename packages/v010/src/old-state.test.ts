@@ -3,8 +3,8 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { durableStore } from '@goondan/runtime/history';
-import { scriptedAgent } from '@goondan/runtime/testing';
+import { type ConversationStore, durableStore, memoryStore } from '@goondan/runtime/history';
+import { type ScriptedAgent, scriptedAgent } from '@goondan/runtime/testing';
 import { oldBundle } from './testing/old-agent.ts';
 
 const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-v010-'));
@@ -50,5 +50,72 @@ describe('the state of an old extension', () => {
       notes.push(...bundle.notes);
     }
     expect(notes.slice(1)).toEqual(['read {"starts":1}', 'read {"starts":2}']);
+  });
+});
+
+describe('a resumed turn with an old extension', () => {
+  const code = `
+  api.pipelines.mutate('turn.pre', (ctx) => {
+    api.setState({ count: (api.getState().count ?? 0) + 1 });
+    return { ...ctx, turn: { ...ctx.turn, input: ctx.turn.input + '!' } };
+  });
+  api.pipelines.mutate('step.post', (ctx) => (api.setState({ count: api.getState().count + 10 }), ctx));
+  api.pipelines.mutate('turn.post', (ctx) => {
+    const message = { role: 'system', content: 'after ' + ctx.turn.toolResults.length + ' results' };
+    return { ...ctx, messageEvents: [...ctx.messageEvents, { type: 'system_message', seq: 0, message }] };
+  });`;
+  const tools = ['x', 'y'].map((name) => ({
+    name,
+    exports: [{ name: 'run', description: 'Runs.' }],
+    // The log is written while a tool waits, so that a crash can be between two steps.
+    handlers: { run: () => Bun.sleep(1) },
+  }));
+  const script = [
+    { when: 'go', call: { tool: 'x__run' } },
+    { afterTool: 'x__run', call: { tool: 'y__run' } },
+    { say: 'done' },
+  ];
+
+  /** Runs the turn in a store whose n-th append is the last thing that happens, and again after the crash. */
+  async function crashAt(appends: number) {
+    using bundle = oldBundle({ old: code });
+    const store = memoryStore();
+    let left = appends;
+    const alive = <Value>(action: () => Promise<Value>) =>
+      left <= 0 ? Promise.reject(new Error('The process is gone.')) : action();
+    const mortal: ConversationStore = {
+      ...store,
+      append: (...args) => {
+        left -= 1;
+        return alive(() => store.append(...args));
+      },
+      commit: (...args) => alive(() => store.commit(...args)),
+    };
+    const start = (place: ConversationStore) =>
+      scriptedAgent({ store: place, extensions: bundle.extensions, tools, script });
+    const say = async (agent: ScriptedAgent) => agent.say('go', { event: { id: 'same' } });
+    await say(await start(mortal)).catch(() => undefined);
+    const resumed = await start(store);
+    expect((await say(resumed)).text).toBe('done');
+    // A tool that the crash interrupted has an error as its result.
+    const messages = (await resumed.messages()).map(({ data }) =>
+      data.role === 'tool' ? data.role : `${data.role} ${JSON.stringify(data.content)}`,
+    );
+    return { isCrashed: left <= 0, messages, state: await resumed.stateOf('old') };
+  }
+
+  test('L-04 has the messages and the state of an uninterrupted one, wherever the crash was', async () => {
+    const whole = await crashAt(Infinity);
+    expect(whole.state).toEqual({ count: 31 });
+    expect(whole.messages.at(0)).toBe('user "go!"');
+    expect(whole.messages.at(-1)).toBe('system "after 2 results"');
+    let crashes = 0;
+    for (;;) {
+      const { isCrashed, messages, state } = await crashAt(crashes + 1);
+      expect({ messages, state }).toEqual({ messages: whole.messages, state: whole.state });
+      if (!isCrashed) break;
+      crashes += 1;
+    }
+    expect(crashes).toBeGreaterThanOrEqual(3);
   });
 });
