@@ -64,6 +64,18 @@ describe('step.llmError', () => {
     if (typeof thrown() === 'object' && !Object.isFrozen(thrown())) expect(result.error?.extension).toBeUndefined();
   });
 
+  test.each(['step.blocks', 'step.llmInput'])(
+    'L-04 does not decide about an error of a function at %s',
+    async (point) => {
+      const code = `api.pipelines.mutate('${point}', () => { throw new Error('wrong'); });
+    api.pipelines.mutate('step.llmError', (ctx) => (note('error'), { ...ctx, shouldRetry: true, retryDelayMs: 0 }));`;
+      using tested = await startWith(code);
+      const { result } = await tested.agent.say('hi');
+      expect(result.error?.message).toContain('wrong');
+      expect(tested.notes).toEqual([]);
+    },
+  );
+
   test('L-04 retryCount begins anew after a call that succeeded, and in the next turn', async () => {
     const code = `api.pipelines.mutate('step.llmError', (ctx) => {
       note('error ' + ctx.retryCount);

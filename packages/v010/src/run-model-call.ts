@@ -15,19 +15,26 @@ import type { Hosted, StepState } from './turn-state.ts';
 export async function runModelCall(hosted: Hosted, step: StepState, ctx: ModelMiddlewareContext): Promise<ModelReply> {
   ctx.messages = withBlocks(step, ctx.messages);
   const run: PointRun = { ...hosted, layer: ctx, take: openInput(step, ctx) };
+  try {
+    step.fields = await runMutators(run, 'step.llmInput', step.fields);
+    return await callModel(run, step, ctx);
+  } finally {
+    Reflect.deleteProperty(step.fields, 'llmInput');
+  }
+}
+
+/** Remembers a failure for `step.llmError`. The points before the call are not part of it, as in 003 §11.2. */
+async function callModel(run: PointRun, step: StepState, ctx: ModelMiddlewareContext): Promise<ModelReply> {
   const id = `${step.step.id}.reply`;
   let reply: ModelReply | undefined;
   const core = async (): Promise<LlmResult> => toLlmResult((reply = await ctx.next()), id);
   try {
-    step.fields = await runMutators(run, 'step.llmInput', step.fields);
     const result = await runMiddleware(run, 'step.llmCall', step.fields, core, checkLlmResult);
     step.step.llmResult = result;
     return reply !== undefined && isSame(result, toLlmResult(reply, id)) ? reply : toModelReply(result, reply);
   } catch (thrown) {
     if (!isMistake(thrown)) step.failure = { thrown };
     throw thrown;
-  } finally {
-    Reflect.deleteProperty(step.fields, 'llmInput');
   }
 }
 
