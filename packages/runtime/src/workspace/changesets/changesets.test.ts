@@ -603,6 +603,17 @@ describe('the store', () => {
     expect(readdirSync(paths().trials)).toEqual([]);
   });
 
+  test('warns of a trial folder that cannot be removed, and a sweep removes it later', async () => {
+    const removeFolder = async () => {
+      throw systemError('EIO');
+    };
+    const trial = await open({ fs: { ...systemBundleFs, removeFolder } }).makeTrialFolder();
+    await trial.remove();
+    expect(warnings).toEqual([expect.stringContaining('could not be removed yet')]);
+    await open().sweep();
+    expect(readdirSync(paths().trials)).toEqual([]);
+  });
+
   test('knows the state root by any way to it', async () => {
     put('state/x.json', '{}');
     symlinkSync(join(bundle, 'state'), join(root, 'linked-state'));

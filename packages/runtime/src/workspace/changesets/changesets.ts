@@ -128,11 +128,12 @@ export interface Changesets {
   /** Deletes expired changesets, all but the last 100 ended ones, and the leftovers of crashes. */
   sweep(): Promise<void>;
 
-  /** Makes an empty, private folder for a copy of the bundle. `remove` deletes it; after a crash, `sweep` does. */
+  /** Makes an empty, private folder for a copy of the bundle. */
   makeTrialFolder(): Promise<TrialFolder>;
 }
 
 export interface TrialFolder {
   readonly path: string;
+  /** Deletes the folder. Never rejects: a failure is a warning, and the next `sweep` tries again, as after a crash. */
   remove(): Promise<void>;
 }

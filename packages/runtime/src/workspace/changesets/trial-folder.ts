@@ -5,6 +5,7 @@
 import { makeFolders } from '../layout/make-folders.ts';
 import type { ChangesetStore } from './changeset-store.ts';
 import type { TrialFolder } from './changesets.ts';
+import { describeReason } from './finish-changesets.ts';
 import { isBusy } from './lock-bundle.ts';
 
 const LOCK_SUFFIX = '.lock';
@@ -29,6 +30,8 @@ export async function makeTrialFolder(store: ChangesetStore): Promise<TrialFolde
       try {
         await fs.removeFolder(path);
         await fs.remove(paths.trialLock(name));
+      } catch (error) {
+        store.warn({ path, message: `This copy of the bundle could not be removed yet: ${describeReason(error)}` });
       } finally {
         lock.release();
       }
