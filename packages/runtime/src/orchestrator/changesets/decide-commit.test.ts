@@ -3,15 +3,7 @@ import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { sha256 } from '../../json/sha256.ts';
 import type { ChangesetRecord } from '../../workspace/changesets/changeset-record.ts';
 import { LONGEST_ARGUMENTS } from '../approvals/approval-question.ts';
-import {
-  addedEarlier,
-  changesPolicyOf,
-  checkCommit,
-  checkCompared,
-  checkPresent,
-  checkReadable,
-  endOf,
-} from './decide-commit.ts';
+import { addedEarlier, checkCommit, checkCompared, checkPresent, checkReadable, endOf } from './decide-commit.ts';
 
 const commit = {
   at: '2026-01-01T00:00:00.000Z',
@@ -41,20 +33,6 @@ function rejectionOf(work: () => unknown): unknown {
     return error;
   }
 }
-
-describe('the policy of a plan', () => {
-  test('L-05 allows nothing and asks a person, unless the operator writes something else', () => {
-    expect(changesPolicyOf(plan)).toEqual({ allow: [], approve: true });
-    expect(changesPolicyOf({ ...plan, policy: { changes: { allow: ['*.md'] } } })).toEqual({
-      allow: ['*.md'],
-      approve: true,
-    });
-    expect(changesPolicyOf({ ...plan, policy: { changes: { approve: false } } })).toEqual({
-      allow: [],
-      approve: false,
-    });
-  });
-});
 
 describe('a changeset', () => {
   test('that is committed has the outcome of its commit, and an open one has none', () => {

@@ -9,12 +9,6 @@ import type { ComparedFile } from '../../workspace/changesets/changesets.ts';
 import { LONGEST_ARGUMENTS } from '../approvals/approval-question.ts';
 import { Rejection } from './rejection.ts';
 
-/** Returns the changes that agents may make according to a plan; by default none, and each one needs an approval. */
-export function changesPolicyOf({ policy }: SwarmPlan) {
-  const { allow = [], approve = true } = policy?.changes ?? {};
-  return { allow, approve };
-}
-
 /**
  * Returns the outcome of a changeset that is not open: that of its commit, also if the commit is asked for again. Throws a
  * `Rejection` if the changeset was undone or is in the middle of a commit.

@@ -6,7 +6,7 @@ import type { FileEdit } from '../../workspace/changesets/changeset-record.ts';
 import type { Changesets } from '../../workspace/changesets/changesets.ts';
 import { describeFiles } from '../../workspace/changesets/describe-files.ts';
 import type { CurrentPlan } from '../plan/current-plan.ts';
-import { addedEarlier, changesPolicyOf, checkCompared, checkPresent, checkReadable } from './decide-commit.ts';
+import { addedEarlier, checkCompared, checkPresent, checkReadable } from './decide-commit.ts';
 import { Rejection } from './rejection.ts';
 
 /** The bundle of a swarm that was started from a folder. */
@@ -30,11 +30,11 @@ export async function examineChangeset(
   changesetId: string,
   trialFolder: string,
 ): Promise<ExaminedChangeset> {
-  const { plan } = currentPlan.value;
+  const { plan, settings } = currentPlan.value;
   const { edits, digest } = await store.edits(changesetId);
   if (edits.length === 0) throw new Rejection('invalid_files', 'The changeset has no edits. Write a file first.');
   await checkConflicts(store, edits);
-  const { allow, approve: needsApproval } = changesPolicyOf(plan);
+  const { allow, approve: needsApproval } = settings.changes;
   const examination = await examine({ edits, trialFolder, allow, ...addedEarlier(await store.list()) });
   if (examination.status === 'rejected') {
     throw new Rejection(examination.reason, examination.message, examination.violations);

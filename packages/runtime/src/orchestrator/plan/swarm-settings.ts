@@ -40,7 +40,8 @@ export function swarmSettings({ policy = {} }: Pick<SwarmPlan, 'policy'>) {
     maxKept: maxKept ?? DEFAULT_KEPT,
     graceMs: gracePeriodMs({ policy }),
     spares: spares ?? 1,
-    changes: { allow: [], approve: true, ...changes },
+    /** The changes that agents may make; by default none, and each one needs an approval. */
+    changes: { allow: changes?.allow ?? [], approve: changes?.approve ?? true },
     /** The swarm's settings for turns; an agent's own policy wins over them. */
     turn,
   };
