@@ -123,7 +123,9 @@ describe('an agent that changes its own swarm', () => {
   };
 
   test('L-05 starts with the whole of an interrupted commit, and the log says so', async () => {
-    expect(lines.find(({ event }) => event === 'changeset.recovered')?.message).toContain('has all of its new files');
+    expect(lines.find(({ event }) => event === 'changeset.recovered')?.message).toContain(
+      'is committed, and the bundle has its new files',
+    );
     expect(read('learner.yaml')).toStartWith('# by a changeset\n');
     const [record] = await openChangesets({ stateRoot, bundleFolder: bundle.folder }).list();
     expect(record?.state).toBe('committed');

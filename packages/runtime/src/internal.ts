@@ -54,14 +54,10 @@ export { describeDuration } from './trace/describe-duration.ts';
 export { describePlans } from './trace/plans-of.ts';
 export { describeExtensionStatus } from './trace/describe-extension-status.ts';
 export type { ChangesetRecord } from './workspace/changesets/changeset-record.ts';
-export type {
-  ChangesetRecovery,
-  Changesets,
-  ChangesetsPlace,
-  ComparedFile,
-} from './workspace/changesets/changesets.ts';
+export type { Changesets, ChangesetsPlace, ComparedFile } from './workspace/changesets/changesets.ts';
 export { openChangesets } from './workspace/changesets/open-changesets.ts';
 export { describeFiles } from './workspace/changesets/describe-files.ts';
+export { describeRecovery } from './workspace/changesets/describe-recovery.ts';
 export { pendingInputs } from './workspace/journal/instance-refusals.ts';
 export { describeDamage, salvageConversation } from './workspace/journal/salvage-conversation.ts';
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';
