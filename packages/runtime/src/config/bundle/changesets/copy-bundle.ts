@@ -22,6 +22,7 @@ import { dirname, join, parse, relative, resolve, sep } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import { sha256 } from '../../../json/sha256.ts';
 import { unlessThrows } from '../../../ports/unless-throws.ts';
+import { lockFiles } from '../files/hash-lock-files.ts';
 import { MOST_HASHED_BYTES } from '../files/scan-module.ts';
 import type { FileEdit } from '../../../workspace/changesets/changeset-record.ts';
 
@@ -113,18 +114,7 @@ export function filesAfter(files: ReadonlyMap<string, string>, edits: readonly F
 }
 
 /** Names that imports and hashes look for in folders above a bundle. */
-const usedAbove = [
-  'node_modules',
-  'package.json',
-  'tsconfig.json',
-  'jsconfig.json',
-  'package-lock.json',
-  'npm-shrinkwrap.json',
-  'bun.lock',
-  'bun.lockb',
-  'yarn.lock',
-  'pnpm-lock.yaml',
-];
+const usedAbove = ['node_modules', 'package.json', 'tsconfig.json', 'jsconfig.json', ...lockFiles];
 
 /** A folder with more entries, such as one of temporary files, is mirrored by the names in `usedAbove` only. */
 const MOST_BESIDE = 500;

@@ -5,15 +5,15 @@ import { digestJson } from '../../../json/digest-json.ts';
 import { sha256 } from '../../../json/sha256.ts';
 import { unlessThrows } from '../../../ports/unless-throws.ts';
 
-const lockFiles = [
+export const lockFiles = [
   'package-lock.json',
   'npm-shrinkwrap.json',
   'bun.lock',
   'bun.lockb',
   'yarn.lock',
   'pnpm-lock.yaml',
-  'node_modules/.package-lock.json',
 ];
+const hashedFiles = [...lockFiles, 'node_modules/.package-lock.json'];
 
 /** Larger files are compared by size and time. */
 const MOST_BYTES = 20 * 1024 * 1024;
@@ -24,7 +24,7 @@ const MOST_BYTES = 20 * 1024 * 1024;
  */
 export function hashLockFiles(folder: string): string | undefined {
   for (let at = folder; ; at = dirname(at)) {
-    const found = lockFiles.flatMap((name) => {
+    const found = hashedFiles.flatMap((name) => {
       const content = hashFile(join(at, name));
       return content === undefined ? [] : [[name, content]];
     });
