@@ -56,7 +56,8 @@ describe('step.llmError', () => {
         throw thrown();
       },
     };
-    const code = `api.pipelines.mutate('step.llmError', (ctx) => ({ ...ctx, shouldRetry: ctx.retryCount < 1, retryDelayMs: 0 }));`;
+    const code = `api.pipelines.mutate('step.llmError', (ctx) => ({ ...ctx, shouldRetry: ctx.retryCount < 1, retryDelayMs: 0 }));
+    api.pipelines.wrap('step.llmCall', async (ctx, next) => await next(ctx));`;
     using tested = await startWith(code, { model });
     const { result } = await tested.agent.say('hi');
     expect(tested.agent.requests).toHaveLength(2);

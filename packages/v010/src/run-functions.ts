@@ -55,6 +55,8 @@ async function runWrapping<Fields extends object, Result>(
   let mistake: GoondanError | undefined;
   let isOver = false;
   let isSettled = false;
+  let failure: { readonly thrown: unknown } | undefined;
+  const isPassedOn = (error: unknown) => failure !== undefined && failure.thrown === error;
   const next = (ctx: object = opened.ctx): Promise<unknown> => {
     if (isOver) return refuse(ended(entry));
     if (running !== undefined) {
@@ -62,11 +64,11 @@ async function runWrapping<Fields extends object, Result>(
       return refuse(mistake);
     }
     running = (async () => inner(takeContext(run, entry, opened, ctx) as Fields))().finally(() => (isSettled = true));
-    running.catch(() => undefined);
+    running.catch((thrown: unknown) => (failure = { thrown }));
     return running;
   };
   try {
-    const returned = await callEntry(entry, () => entry.run(opened.ctx, next));
+    const returned = await callEntry(entry, () => entry.run(opened.ctx, next), isPassedOn);
     isOver = true;
     if (running !== undefined && !isSettled) mistake ??= notAwaited(entry);
     if (mistake !== undefined) throw mistake;
@@ -82,14 +84,20 @@ function open(run: PointRun, entry: Entry, fields: object): OpenedContext {
   return openContext(run, entry, fields, async (event) => emitEvent(run, entry, event));
 }
 
-async function callEntry(entry: Entry, call: () => unknown): Promise<unknown> {
+/** `isPassedOn` tells whether an error comes from further in, and so is not an error of this function. */
+async function callEntry(
+  entry: Entry,
+  call: () => unknown,
+  isPassedOn: (error: unknown) => boolean = () => false,
+): Promise<unknown> {
   const { name } = entry.member;
   try {
     return await call();
   } catch (error) {
+    if (isPassedOn(error)) throw error;
     attribute(error, name);
-    if (typeof error === 'object') throw error;
-    const message = `Extension "${name}", ${entry.point}: threw ${typeof error === 'string' ? `"${error}"` : `a ${typeof error}`}.`;
+    if (typeof error === 'object' && error !== null) throw error;
+    const message = `Extension "${name}", ${entry.point}: threw ${typeof error === 'string' ? `"${error}"` : String(error)}.`;
     throw attribute(new GoondanError('E_EXT_MIDDLEWARE', message, { cause: error }), name);
   }
 }
