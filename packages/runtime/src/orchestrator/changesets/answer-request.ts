@@ -63,7 +63,7 @@ export async function answerRequest(
       await store.write(changesetId, request.path, request.content ?? null);
       return {};
     case 'review':
-      return onRoad(deps, change, signal, (road) => review(deps, change, road));
+      return onRoad(deps, change, signal, () => review(deps, change));
     case 'commit':
       return onRoad(deps, change, signal, (road) => commit(deps, change, request, road));
   }
@@ -97,14 +97,10 @@ function onRoad<Answer>(
   }, signal);
 }
 
-async function review(
-  deps: AnswerDeps,
-  { changesetId, owner }: AskedChange,
-  { signal }: ChangeRoad,
-): Promise<ChangesetAnswers['review']> {
+async function review(deps: AnswerDeps, { changesetId, owner }: AskedChange): Promise<ChangesetAnswers['review']> {
   const ended = endOf(await deps.store.get(changesetId, owner));
   if (ended !== undefined) return { outcome: ended };
-  const { toApprove, needsApproval } = await withTrialFolder(deps.store, signal, (folder) =>
+  const { toApprove, needsApproval } = await withTrialFolder(deps.store, (folder) =>
     examineChangeset(deps, deps.currentPlan, changesetId, folder),
   );
   return { review: { changesetId, digest: toApprove.digest, needsApproval, toApprove } };

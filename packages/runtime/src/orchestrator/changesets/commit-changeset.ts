@@ -49,7 +49,7 @@ export async function commitChangeset(
   const { changesetId, owner, findApproval } = request;
   const ended = endOf(await store.get(changesetId, owner));
   if (ended !== undefined) return { outcome: ended };
-  return withTrialFolder(store, road.signal, async (folder) => {
+  return withTrialFolder(store, async (folder) => {
     const examined = await examineChangeset(deps, currentPlan, changesetId, folder);
     const { by } = checkCommit(request, examined.toApprove, examined.needsApproval, findApproval);
     const record = await replace(deps, examined, by, road);
@@ -62,10 +62,8 @@ export async function commitChangeset(
 /** Runs `work` with an empty folder, which is removed in any case. The message of an error names files as in the bundle. */
 export async function withTrialFolder<Value>(
   store: Changesets,
-  signal: AbortSignal,
   work: (path: string) => Promise<Value>,
 ): Promise<Value> {
-  signal.throwIfAborted();
   const trial = await store.makeTrialFolder();
   try {
     return await work(trial.path);

@@ -54,7 +54,7 @@ async function describeEdits(
   const compared = await store.compare(changesetId);
   checkCompared(edits, compared);
   const files: FileChange[] = [];
-  for (const file of compared.toSorted((one, other) => (one.path < other.path ? -1 : 1))) {
+  for (const file of compared) {
     files.push(...describeFiles([file]));
     checkReadable(files);
     await new Promise<void>((resolve) => void setImmediate(resolve));
