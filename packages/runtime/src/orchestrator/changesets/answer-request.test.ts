@@ -12,16 +12,23 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AgentAddress, type ChangesetCommitResult, GoondanError, type JsonObject } from '@goondan/types';
+import {
+  type AgentAddress,
+  type ChangesetCommitResult,
+  errorCatalogue,
+  GoondanError,
+  type JsonObject,
+} from '@goondan/types';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
-import type { Candidate, Examination } from '../../config/examination.ts';
+import type { Candidate, Examination, Examine } from '../../config/examination.ts';
 import type { ChangesPolicy } from '../../config/swarm-policy.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { ChangesetReview } from '../../ipc/changeset-answers.ts';
 import type { AgentDescription, ChangesetRequest, LayerSummary } from '../../ipc/from-agent.ts';
-import { systemClock } from '../../ports/clock.ts';
+import { type Clock, systemClock } from '../../ports/clock.ts';
 import { noParts } from '../../testing/fake-agents.ts';
 import { fakeEvent, openFakeSwarm } from '../../testing/fake-swarm.ts';
+import { manualClock } from '../../testing/manual-clock.ts';
 import { openChangesets } from '../../workspace/changesets/open-changesets.ts';
 import type { Connections } from '../connections/connections.ts';
 import { swarmReloader } from '../reload/reload-swarm.ts';
@@ -49,10 +56,12 @@ function makeFolders() {
 interface OpenOptions {
   readonly changes?: ChangesPolicy;
   readonly folders?: ReturnType<typeof makeFolders>;
+  /** The clock of the changesets on disk. */
+  readonly clock?: Clock;
 }
 
 /** Opens a swarm whose agent `a` has a process. The prompt of this agent is the file `prompt.md` of the bundle. */
-async function open({ changes = { allow: ['**'] }, folders = makeFolders() }: OpenOptions = {}) {
+async function open({ changes = { allow: ['**'] }, folders = makeFolders(), clock = systemClock }: OpenOptions = {}) {
   const { stateRoot, bundleFolder } = folders;
   mkdirSync(stateRoot, { recursive: true });
   const opened = await openFakeSwarm(async () => 'done', { stateRoot, policy: { changes } });
@@ -72,8 +81,10 @@ async function open({ changes = { allow: ['**'] }, folders = makeFolders() }: Op
     candidate: {} as Partial<Candidate>,
     /** Called before the trial; may throw. */
     onTrial: (): AgentDescription => noParts,
-    onExamine: () => {},
+    onExamine: (): unknown => undefined,
     trialFolder: '',
+    /** The rules of the latest examination. */
+    rules: {},
     /** The extensions on trial. */
     tried: [] as string[],
   };
@@ -90,7 +101,7 @@ async function open({ changes = { allow: ['**'] }, folders = makeFolders() }: Op
     withAgent({ systemPrompt: prompt() }),
   );
   cleanups.push(() => reloader.close());
-  const store = openChangesets({ stateRoot, bundleFolder });
+  const store = openChangesets({ stateRoot, bundleFolder, clock });
   const layers = new KnownLayers();
   const deps = {
     store,
@@ -99,16 +110,11 @@ async function open({ changes = { allow: ['**'] }, folders = makeFolders() }: Op
     reloader,
     approvals: swarm.approvals,
     report: swarm.report.bind(swarm),
-    examine: async ({
-      edits,
-      trialFolder,
-    }: {
-      edits: readonly { content: Uint8Array | null }[];
-      trialFolder: string;
-    }) => {
+    examine: async ({ edits, trialFolder, ...rules }: Parameters<Examine>[0]) => {
+      control.rules = rules;
       said.push(`examine in ${readdirSync(trialFolder).length} files`);
       control.trialFolder = trialFolder;
-      control.onExamine();
+      await control.onExamine();
       if (control.examination !== undefined) return control.examination;
       const systemPrompt = new TextDecoder().decode(edits[0]?.content ?? new Uint8Array());
       const wanted = withAgent({ systemPrompt });
@@ -258,7 +264,9 @@ describe('a changeset', () => {
     expect(line).toMatchObject({
       agent: 'a',
       instance: 'default',
-      data: { changesetId, agent: 'a', files: ['prompt.md'], by: 'ann' },
+      turnId: 'turn-e1',
+      traceId: during.traceId,
+      data: { changesetId, agent: 'a', files: ['prompt.md'], by: 'ann', baseRef: 'base', newRef: 'new' },
     });
     expect(opened.reloader.reports).toMatchObject([{ message: 'Reloaded: changed Agent/a; 5 kept.' }]);
     expect(opened.trialFolders()).toEqual([]);
@@ -313,15 +321,42 @@ describe('a changeset', () => {
     expect(opened.untouched()).toEqual(old);
   });
 
+  test('L-05 is reviewed after the interrupted commit of another one is finished, which is reported', async () => {
+    const opened = await open();
+    const [changesetId, killed] = [await opened.openChange(), await opened.openChange('killed\n')];
+    const { edits, digest } = await opened.store.edits(killed);
+    const begun = Promise.withResolvers<void>();
+    const refs = { digest, baseRef: 'base', newRef: 'new', addedTools: [] };
+    void openChangesets({ ...opened.folders, flock: false }).apply(killed, edits, refs, () => {
+      begun.resolve();
+      return new Promise(() => undefined);
+    });
+    await begun.promise;
+    expect((await opened.review(changesetId)).outcome).toMatchObject({ reason: 'conflict' });
+    expect((await opened.store.get(killed)).state).toBe('committed');
+    expect(opened.events()).toEqual(['changeset.recovered', 'changeset.rejected']);
+  });
+
+  test('can delete a file', async () => {
+    const { ask, openChange, review } = await open();
+    const changesetId = await openChange();
+    await ask({ kind: 'write', changesetId, path: 'prompt.md' });
+    expect(await ask<object>({ kind: 'read', changesetId, path: 'prompt.md' })).toEqual({ content: null });
+    expect((await review(changesetId)).review?.toApprove.files).toMatchObject([{ change: 'deleted' }]);
+  });
+
   test('asks nobody if the policy says so', async () => {
-    const opened = await open({ changes: { allow: ['**'], approve: false } });
+    const opened = await open({ changes: { allow: ['*.md'], approve: false } });
     const { changesetId, digest, needsApproval, toApprove } = await reviewed(opened);
+    expect(opened.control.rules).toEqual({ allow: ['*.md'], addedTools: [], addedFiles: [] });
     expect([needsApproval, toApprove.files]).toEqual([false, []]);
     expect(await opened.commit(changesetId, { digest })).toMatchObject({ status: 'ok' });
     expect((await opened.store.get(changesetId)).commit).not.toHaveProperty('by');
     expect(opened.lines.find(({ event }) => event === 'changeset.committed')?.message).toContain(
       'No approval was needed',
     );
+    await reviewed(opened, 'newer\n');
+    expect(opened.control.rules).toMatchObject({ addedTools: ['clock'] });
   });
 
   test('L-05 is judged by the policy in force at the moment of the commit', async () => {
@@ -335,6 +370,57 @@ describe('a changeset', () => {
     });
     expect(opened.untouched()).toEqual(old);
   });
+});
+
+const layer = (extension: string, priority: number): LayerSummary => ({
+  kind: 'toolCall',
+  extension,
+  name: 'guard',
+  tier: 'agent',
+  priority,
+  mayShortCircuit: false,
+  onError: 'fail',
+  buffers: false,
+});
+
+const extensionNamed = (name: string) => ({
+  resource: { apiVersion: 'goondan.ai/v1', kind: 'Extension', metadata: { name }, spec: { entry: './x.ts' } } as const,
+  root: '/',
+});
+
+/** Opens a swarm whose agent `a` has the extension `approval`. The layers of the extension `new` have `priorities`. */
+async function openGuarded() {
+  const opened = await open();
+  const { plan } = opened.currentPlan.value;
+  const extensions = [extensionNamed('approval')];
+  opened.currentPlan.replace({
+    ...plan,
+    agents: plan.agents.map((agent) => (agent.agentName === 'a' ? { ...agent, extensions } : agent)),
+  });
+  const priorities: number[] = [];
+  // A trial describes the parts that it loads.
+  opened.control.onTrial = () => ({
+    ...noParts,
+    extensions: [...opened.control.tried, 'new'],
+    layers: [
+      ...opened.control.tried.flatMap((name) => [layer(name, 2), layer(name, 5)]),
+      ...priorities.map((priority) => layer('new', priority)),
+    ],
+  });
+  return { ...opened, priorities };
+}
+
+test('a new extension is compared with the layers of other extensions only, and its layers are known afterwards', async () => {
+  const { priorities, layers, control, ...opened } = await openGuarded();
+  expect(await opened.finish(await opened.openChange('without an extension\n'))).toMatchObject({ status: 'ok' });
+  // No layers have to be known for this, so the unchanged extension is not tried.
+  expect(control.tried).toEqual([]);
+  control.candidate = { addedExtensions: [{ agentName: 'a', extension: 'new' }] };
+  priorities.push(5, 7);
+  expect(await opened.finish(await opened.openChange('with an extension\n'))).toMatchObject({ status: 'ok' });
+  expect(control.tried).toEqual(['approval']);
+  const extensions = ['approval', 'new'].map(extensionNamed);
+  expect(layers.of({ agentName: 'a', extensions })?.map(({ priority }) => priority)).toEqual([2, 5, 5, 7]);
 });
 
 describe('L-05 a commit changes nothing and says why', () => {
@@ -425,17 +511,62 @@ describe('L-05 a commit changes nothing and says why', () => {
     const opened = await open();
     const empty = await opened.openChange('old\n');
     expect((await opened.review(empty)).outcome).toMatchObject({ reason: 'invalid_files' });
-    const violations = ['goondan.yaml removes Agent/b.'];
-    opened.control.examination = { status: 'rejected', reason: 'policy_violation', message: 'No.', violations };
+    const violations = ['goondan.yaml removes Agent/b.', 'It removes Agent/c.'];
+    const message = `${violations[0]} There is one more.`;
+    opened.control.examination = { status: 'rejected', reason: 'policy_violation', message, violations };
     const changesetId = await opened.openChange();
     expect((await opened.review(changesetId)).outcome).toEqual({
       status: 'rejected',
       changesetId,
       reason: 'policy_violation',
-      message: 'No.',
+      message,
       violations,
     });
+    // The log has each violation once.
+    expect(opened.lines.at(-1)?.message).toEndWith(`(policy_violation): ${message} It removes Agent/c.`);
     expect(opened.trialFolders()).toEqual([]);
+  });
+
+  test('when it is written to during its examination', async () => {
+    const opened = await open();
+    const changesetId = await opened.openChange();
+    opened.control.onExamine = () => opened.ask({ kind: 'write', changesetId, path: 'prompt.md', content: 'evil\n' });
+    expect((await opened.review(changesetId)).outcome).toMatchObject({ reason: 'conflict' });
+  });
+
+  test('when its examination fails: no path of the state root reaches the agent', async () => {
+    const opened = await open();
+    const changesetId = await opened.openChange();
+    opened.control.onExamine = () => {
+      const { trialFolder } = opened.control;
+      const place = { file: `${trialFolder}${opened.bundleFolder}/tool.ts`, line: 1, column: 1 };
+      const error = new GoondanError('E_STORE_WRITE', `${trialFolder}/x: no`, { suggestion: 'Look.' });
+      throw Object.assign(error, { place });
+    };
+    expect((await opened.review(changesetId)).outcome).toEqual({
+      status: 'error',
+      changesetId,
+      error: { code: 'E_STORE_WRITE', message: errorCatalogue.E_STORE_WRITE.meaning },
+    });
+    expect(opened.lines.at(-1)).toMatchObject({ level: 'error', data: { changesetId, code: 'E_STORE_WRITE' } });
+    expect(opened.reloader.reports).toMatchObject([
+      { error: { message: '/x: no', suggestion: 'Look.', place: { file: 'tool.ts' } } },
+    ]);
+  });
+
+  test('when another process replaces files, for which the swarm does not wait', async () => {
+    // Time stands still, so a wait for the other process would never end.
+    const opened = await open({ clock: manualClock(new Date()) });
+    const [changesetId, theirs] = [await opened.openChange(), await opened.openChange('theirs\n')];
+    const { edits, digest } = await opened.store.edits(theirs);
+    const refs = { digest, baseRef: 'base', newRef: 'new', addedTools: [] };
+    const { stateRoot, bundleFolder } = opened.folders;
+    const review = openChangesets({ stateRoot, bundleFolder }).apply(theirs, edits, refs, async () => {
+      const { outcome } = await opened.review(changesetId);
+      expect(outcome).toMatchObject({ status: 'error', error: { code: 'E_CHANGESET_BUSY' } });
+      throw new Error('crash');
+    });
+    expect(await failure(review)).toMatchObject({ message: 'crash' });
   });
 
   test('when its diff is longer than a person can judge', async () => {
@@ -479,37 +610,9 @@ describe('L-05 a commit changes nothing and says why', () => {
   });
 
   test('when a layer of a new extension is outside of an existing one', async () => {
-    const layer = (extension: string, priority: number): LayerSummary => ({
-      kind: 'toolCall',
-      extension,
-      name: 'guard',
-      tier: 'agent',
-      priority,
-      mayShortCircuit: false,
-      onError: 'fail',
-      buffers: false,
-    });
-    const opened = await open();
-    const resource = {
-      apiVersion: 'goondan.ai/v1',
-      kind: 'Extension',
-      metadata: { name: 'approval' },
-      spec: { entry: './x.ts' },
-    } as const;
-    const { plan } = opened.currentPlan.value;
-    const extensions = [{ resource, root: '/' }];
-    opened.currentPlan.replace({
-      ...plan,
-      agents: plan.agents.map((agent) => (agent.agentName === 'a' ? { ...agent, extensions } : agent)),
-    });
+    const { priorities, ...opened } = await openGuarded();
     opened.control.candidate = { addedExtensions: [{ agentName: 'a', extension: 'new' }] };
-    let priority = 4;
-    // A trial describes the parts that it loads.
-    opened.control.onTrial = () => ({
-      ...noParts,
-      extensions: [...opened.control.tried, 'new'],
-      layers: [...opened.control.tried.map((name) => layer(name, 5)), layer('new', priority)],
-    });
+    priorities.push(4);
     const changesetId = await opened.openChange();
     const rejected = {
       status: 'rejected',
@@ -523,7 +626,7 @@ describe('L-05 a commit changes nothing and says why', () => {
     expect(await opened.finish(changesetId)).toMatchObject(rejected);
     expect(opened.control.tried).toEqual([]);
     expect(opened.untouched()).toEqual(old);
-    priority = 5;
+    priorities.splice(0, 1, 5);
     expect(await opened.finish(changesetId)).toMatchObject({ status: 'ok' });
   });
 
@@ -535,11 +638,16 @@ describe('L-05 a commit changes nothing and says why', () => {
         const { changesetId, digest, toApprove } = await reviewed(opened);
         const approvalId = await opened.approve(toApprove);
         const withdrawn = new AbortController();
-        const stop = () => (how === 'stopped' ? void opened.reloader.close() : withdrawn.abort(new Error('withdrawn')));
+        const code = how === 'stopped' ? 'E_SWARM_STOPPED' : 'E_CANCELLED';
+        const stop = () =>
+          how === 'stopped'
+            ? void opened.reloader.close()
+            : withdrawn.abort(new GoondanError('E_CANCELLED', 'withdrawn'));
         opened.control.onExamine = () => void (when === 'examined' && stop());
         opened.control.onTrial = () => {
-          if (when === 'tried') stop();
-          return noParts;
+          if (when !== 'tried') return noParts;
+          stop();
+          throw new Error('The trial was ended.');
         };
         opened.agents.onChange = (child, { change }) => {
           stop();
@@ -547,9 +655,13 @@ describe('L-05 a commit changes nothing and says why', () => {
         };
         const committed = opened.commit(changesetId, { digest, approvalId }, withdrawn.signal);
         if (when === 'queued') stop();
-        const { status } = await committed;
+        const outcome = await committed;
         const isDone = when === 'replaced';
-        expect([when, status]).toEqual([when, isDone ? 'ok' : 'error']);
+        expect([when, outcome]).toMatchObject([when, isDone ? { status: 'ok' } : { status: 'error', error: { code } }]);
+        if (!isDone) expect(opened.lines.at(-1)).toMatchObject({ level: 'info', event: 'changeset.failed' });
+        expect(opened.reloader.reports).toHaveLength(isDone ? 1 : 0);
+        // One more examination than that of the review.
+        expect(opened.said.filter((each) => each.startsWith('examine'))).toHaveLength(when === 'queued' ? 1 : 2);
         expect(opened.untouched()).toEqual(isDone ? { prompt: 'new\n', inForce: 'new\n' } : old);
         expect((await opened.store.get(changesetId)).state).toBe(isDone ? 'committed' : 'open');
         expect(opened.trialFolders()).toEqual([]);

@@ -108,8 +108,11 @@ describe('a request about a changeset', () => {
   test('is over when the requests are closed', async () => {
     const { requests, asked, said, ask } = open();
     ask('r1');
-    const closed = requests.close();
+    let isClosed = false;
+    const closed = requests.close().then(() => void (isClosed = true));
     expect(asked[0]?.signal.aborted).toBe(true);
+    await settle();
+    expect(isClosed).toBe(false);
     asked[0]?.end.resolve({ content: null });
     await closed;
     expect(said).toEqual([]);

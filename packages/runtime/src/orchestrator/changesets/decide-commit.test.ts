@@ -43,7 +43,10 @@ describe('a changeset', () => {
   });
 
   test.each(['undone', 'applying', 'reverting', 'undoing'] as const)('that is %s cannot be committed', (state) => {
-    expect(rejectionOf(() => endOf({ ...record, state, commit }))).toMatchObject({ reason: 'conflict' });
+    expect(rejectionOf(() => endOf({ ...record, state, commit }))).toMatchObject({
+      reason: 'conflict',
+      message: expect.stringContaining(state === 'undone' ? 'A person has undone' : 'are being replaced'),
+    });
   });
 
   test('may change the tools and the files that committed changesets added, and only those', () => {
@@ -68,6 +71,8 @@ describe('the bundle', () => {
       reason: 'conflict',
       message: expect.stringContaining('Agent/coder. A person must run `gdn reload` first'),
     });
+    const without = { ...plan, agents: [] };
+    expect(rejectionOf(() => checkPresent(plan, without))).toMatchObject({ reason: 'conflict' });
     const policy = { changes: { allow: ['**'] } };
     expect(rejectionOf(() => checkPresent(plan, { ...plan, policy }))).toMatchObject({ reason: 'conflict' });
   });
@@ -89,7 +94,9 @@ describe('the diff', () => {
   test('is not longer than a person can judge', () => {
     const fileOf = (path: string, size: number) => ({ path, change: 'added' as const, diff: 'x'.repeat(size) });
     const most = LONGEST_ARGUMENTS - 1_000;
-    checkReadable([fileOf('a.md', most / 2 - 100), fileOf('b.md', most / 2 - 100)]);
+    const longest = most - Buffer.byteLength(JSON.stringify(fileOf('a.md', 0)));
+    checkReadable([fileOf('a.md', longest)]);
+    expect(rejectionOf(() => checkReadable([fileOf('a.md', longest + 1)]))).toMatchObject({ reason: 'invalid_files' });
     expect(rejectionOf(() => checkReadable([fileOf('a.md', 100), fileOf('b.md', most)]))).toMatchObject({
       reason: 'invalid_files',
       message: expect.stringMatching(/^The diff has at least 256\d+ bytes/),
