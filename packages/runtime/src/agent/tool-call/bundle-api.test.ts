@@ -285,11 +285,14 @@ describe('a turn that waits for the approval of a change', () => {
         return person.ask(question, signal);
       },
     };
-    const agent = await start({ changesets, approver });
+    const thrown = Promise.withResolvers<unknown>();
+    const tools = [using((bundle) => bundle.commit('changeset-1').catch((error: unknown) => thrown.resolve(error)))];
+    const agent = await start({ changesets, approver, tools });
     const turn = agent.say('go', { signal: cancel.signal });
     const signal = await asked.promise;
     cancel.abort();
     expect((await turn).result.error?.code).toBe('E_CANCELLED');
+    expect(await thrown.promise).toMatchObject({ code: 'E_CANCELLED' });
     expect(signal.aborted).toBe(true);
     expect(changesets.requests.map(({ kind }) => kind)).not.toContain('commit');
     expect(agent.told.filter(({ name }) => name.startsWith('changeset.'))).toEqual([]);
@@ -473,6 +476,27 @@ describe('ctx.bundle', () => {
     const changesets = await edited();
     const agent = await start({ changesets, tools: [using(act)] });
     expect((await agent.say('go')).text).toBe(code);
+  });
+
+  test('sends no request with an id, a path or a content that a frame cannot have', async () => {
+    const changesets = fakeChangesets({ files: {} });
+    const long = 'x'.repeat(1_001);
+    const tools = [
+      using(async (bundle) => {
+        for (const wrong of ['', long, 7 as unknown as string]) {
+          await Promise.allSettled([
+            bundle.read(wrong, 'a'),
+            bundle.read('c', wrong),
+            bundle.write(wrong, 'a', ''),
+            bundle.write('c', wrong, ''),
+            bundle.commit(wrong),
+          ]);
+        }
+        await Promise.allSettled([bundle.write('c', 'a', 7 as unknown as string)]);
+      }),
+    ];
+    await (await start({ changesets, tools })).say('go');
+    expect(changesets.requests).toEqual([]);
   });
 
   test('of an agent that runs alone throws E_CHANGESET_SOURCE', async () => {
