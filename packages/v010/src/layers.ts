@@ -44,15 +44,20 @@ async function aroundTurn(member: Member, ctx: TurnMiddlewareContext): Promise<T
   const { state, members } = hosted;
   const run: PointRun = { ...hosted, layer: ctx };
   try {
-    for (const { state: kept } of members) await kept.refresh();
+    await loadStates(members);
     state.open(ctx);
     state.fields = await runMutators(run, 'turn.pre', state.fields);
     const result = await ctx.next();
+    await loadStates(members);
     state.fields = await runMutators(run, 'turn.post', state.fields);
     return result;
   } finally {
     state.running.delete('turn');
   }
+}
+
+async function loadStates(members: readonly Member[]): Promise<void> {
+  for (const { state } of members) await state.load();
 }
 
 async function aroundStep(member: Member, ctx: StepMiddlewareContext): Promise<StepResult> {
@@ -62,7 +67,7 @@ async function aroundStep(member: Member, ctx: StepMiddlewareContext): Promise<S
   const { state, members } = hosted;
   const run: PointRun = { ...hosted, layer: ctx };
   try {
-    for (const { state: kept } of members) await kept.refresh();
+    await loadStates(members);
     const earlier = [...ctx.turn.toolResults];
     const step = openStep(run, ctx);
     state.step = step;

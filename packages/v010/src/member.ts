@@ -39,7 +39,7 @@ export class Member {
       if (typeof collect === 'function') collect(this);
     });
     this.api.events.on(PLACED, (placed) => {
-      if (placed === this) this.state.refreshSoon();
+      if (placed === this) this.state.loadSoon();
     });
     // An extension that is loaded while the agent runs gets its own event when it is put in place.
     this.api.events.emit(PLACED, this);
