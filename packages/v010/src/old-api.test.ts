@@ -1,6 +1,7 @@
 // The api of an old extension: its members, its state, and everything that no longer exists.
 import { describe, expect, test } from 'bun:test';
 import { scriptedAgent } from '@goondan/runtime/testing';
+import { OldState } from './old-state.ts';
 import type { OldExtensionApi, OldRegister } from './old-types.ts';
 import { callsTool, oldExtension } from './testing/old-extension.ts';
 
@@ -148,6 +149,17 @@ describe('the state of an old extension', () => {
     expect(seen).toEqual([{}, { list: [1] }, { list: [1] }]);
     await agent.close();
     expect(await agent.stateOf('old')).toEqual({ list: [1] });
+  });
+
+  test('D-02 a value that is set while the state is being read is kept', async () => {
+    const old = new OldState(
+      { state: { get: async () => ({ from: 'the runtime' }), set: async () => undefined }, logger: console },
+      'old',
+    );
+    const loading = old.load();
+    old.set({ from: 'the extension' });
+    await loading;
+    expect(old.get()).toEqual({ from: 'the extension' });
   });
 
   test('D-02 survives a restart of the agent', async () => {

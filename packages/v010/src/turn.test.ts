@@ -129,6 +129,13 @@ describe('the messages of a turn', () => {
       },
     ],
     [
+      'appended to the list of the context',
+      (ctx) => {
+        ctx.messageEvents?.push(system('note'));
+        return ctx;
+      },
+    ],
+    [
       'in a new list of the turn',
       (ctx) => {
         const { messageState } = ctx.turn;
@@ -149,7 +156,7 @@ describe('the messages of a turn', () => {
     ],
   ])('L-04 an event %s is emitted, once', async (_, change) => {
     const agent = await startAt('turn.post', change);
-    await agent.say('hello');
+    expect((await agent.say('hello')).result.error).toBeUndefined();
     const messages = await agent.messages();
     expect(messages.map(({ data, source }) => [data.role, source.type])).toEqual([
       ['user', 'user'],
