@@ -128,4 +128,20 @@ export const ruleMutants: readonly RuleMutant[] = [
     testFile: 'packages/runtime/src/orchestrator/calls/call-broker.test.ts',
     title: 'A-09 takes auth from the running turn',
   },
+  {
+    name: 'v010: sort functions of old extensions by the order of registration only',
+    file: 'packages/v010/src/entries.ts',
+    find: 'one.priority - other.priority',
+    replace: '0 * (one.priority - other.priority)',
+    testFile: 'packages/v010/src/pipeline-order.test.ts',
+    title: 'L-04 D-02 run in the order of 003 §11, with the priorities',
+  },
+  {
+    name: 'v010: let the runtime decide about a retry although a function looked at the error',
+    file: 'packages/v010/src/layers.ts',
+    find: 'shouldRetry: false, retryDelayMs: known',
+    replace: 'shouldRetry: retryable === true, retryDelayMs: known',
+    testFile: 'packages/v010/src/llm-error.test.ts',
+    title: 'L-04 without a change of shouldRetry, the error ends the turn',
+  },
 ];
