@@ -144,14 +144,47 @@ describe('step.llmError', () => {
     expect(other.agent.requests).toEqual([]);
   });
 
-  test('L-04 does not run for a mistake that another try would repeat, such as next() twice', async () => {
-    const code = `
+  test.each([
+    ['next() twice', 'E_EXT_COMPAT', '(await next(ctx), next(ctx))'],
+    ['a result that is none', 'E_MIDDLEWARE_RESULT', 'void (await next(ctx))'],
+    ['next() that is not awaited', 'E_NEXT_NOT_AWAITED', 'void next(ctx)'],
+    ['next() of another call', 'E_NEXT_LATE', '(first ??= next)(ctx)'],
+  ])('L-04 does not run for a mistake that another try would repeat: %s', async (_, code, call) => {
+    const source = `
+    let first;
     api.pipelines.mutate('step.llmError', (ctx) => (note(ctx.error.message), { ...ctx, shouldRetry: true }));
-    api.pipelines.wrap('step.llmCall', async (ctx, next) => (await next(ctx), next(ctx)));`;
-    using tested = await startWith(code, {});
-    expect((await tested.agent.say('hi')).result.error).toMatchObject({ code: 'E_EXT_COMPAT', extension: 'old' });
+    api.pipelines.wrap('step.llmCall', async (ctx, next) => ${call});`;
+    using tested = await startWith(source, {});
+    await tested.agent.say('hi');
+    expect((await tested.agent.say('hi')).result.error).toMatchObject({ code, extension: 'old' });
     expect(tested.notes).toEqual([]);
-    expect(tested.agent.requests).toHaveLength(1);
+    expect(tested.agent.requests.length).toBeLessThanOrEqual(2);
+  });
+
+  test('L-04 does not run for a cancelled turn', async () => {
+    const cancelled = new AbortController();
+    const model = {
+      generate: async () => {
+        cancelled.abort();
+        throw new Error('busy');
+      },
+    };
+    const code = `api.pipelines.mutate('step.llmError', (ctx) => (note(ctx.error.message), ctx));`;
+    using tested = await startWith(code, { model });
+    await tested.agent.say('hi', { signal: cancelled.signal });
+    expect(tested.notes).toEqual([]);
+  });
+
+  test('L-04 sees the delay that the error asks for', async () => {
+    const model = {
+      generate: async () => {
+        throw Object.assign(new Error('busy'), { retryAfterMs: 7 });
+      },
+    };
+    const code = `api.pipelines.mutate('step.llmError', (ctx) => (note('' + ctx.retryDelayMs), ctx));`;
+    using tested = await startWith(code, { model });
+    await tested.agent.say('hi');
+    expect(tested.notes).toEqual(['7']);
   });
 
   test('L-04 policy.maxStepRetries ends a handler that always wants to try again', async () => {

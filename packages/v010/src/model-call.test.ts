@@ -25,6 +25,21 @@ describe('the messages of a model call', () => {
     await agent.say('two');
     expect(contents(agent.requests[1]?.messages)).toEqual(['two', 'Be brief.']);
     expect(await agent.messages()).toHaveLength(4);
+    const shorter = await changing((input) => input.slice(0, 1));
+    await shorter.say('one');
+    await shorter.say('two');
+    expect(contents(shorter.requests[1]?.messages)).toEqual(['one']);
+  });
+
+  test('L-04 the results of several calls have ids of their own, and reach the model once', async () => {
+    let seen: LlmMessage[] = [];
+    const calls = [1, 2].map((text) => ({ tool: 'echo__run', args: { text } }));
+    const script = [{ when: 'go', calls }, { say: 'done' }];
+    const agent = await changing((input) => (seen = [...input]), { ...callsTool, script });
+    await agent.say('go');
+    expect(new Set(seen.map(({ id }) => id)).size).toBe(4);
+    const sent = agent.requests[1]?.messages ?? [];
+    expect(sent.flatMap((message) => (message.role === 'tool' ? message.content : []))).toHaveLength(2);
   });
 
   test('L-04 have the shape of v0.10 and the ids of the conversation', async () => {
@@ -61,6 +76,24 @@ describe('the messages of a model call', () => {
         { type: 'text', text: 'yes' },
       ],
     });
+  });
+
+  test('L-04 that a later function restores are the original ones', async () => {
+    let saved: LlmMessage[] = [];
+    const agent = await start(({ pipelines }) => {
+      pipelines.mutate('step.llmInput', (ctx) => {
+        saved = ctx.llmInput ?? [];
+        return { ...ctx, llmInput: [] };
+      });
+      pipelines.mutate('step.llmInput', (ctx) => ({ ...ctx, llmInput: saved }));
+      pipelines.mutate('step.post', (ctx) => {
+        expect(ctx).not.toHaveProperty('llmInput');
+        return ctx;
+      });
+    });
+    const { result } = await agent.say('hello');
+    expect(result.error).toBeUndefined();
+    expect(contents(agent.requests[0]?.messages)).toEqual(['hello']);
   });
 
   test('L-04 a message that was changed in place is the changed one', async () => {
@@ -155,13 +188,78 @@ describe('a function around the model call', () => {
     expect(agent.requests).toHaveLength(1);
   });
 
-  test('L-04 returning before next() is finished is an error', async () => {
-    const agent = await wrapping(async (ctx, next) => {
-      void next(ctx);
-      return { message: { role: 'assistant', content: 'early' }, toolCalls: [] };
-    });
+  const early: LlmResult = { message: { role: 'assistant', content: 'early' }, toolCalls: [] };
+
+  test('L-04 returning before next() is finished is an error, and the turn waits until next() is finished', async () => {
+    let isOver = false;
+    const model = {
+      async generate() {
+        for (let tick = 0; tick < 9; tick += 1) await new Promise((done) => void setImmediate(done));
+        isOver = true;
+        throw new Error('busy');
+      },
+    };
+    const agent = await wrapping(
+      async (ctx, next) => {
+        void next(ctx);
+        return early;
+      },
+      { model },
+    );
     const { result } = await agent.say('hello');
     expect(result.error).toMatchObject({ code: 'E_NEXT_NOT_AWAITED', extension: 'old' });
+    expect(isOver).toBe(true);
+  });
+
+  test('L-04 an answer counts even if next() failed before, and nobody looked at its failure', async () => {
+    const agent = await wrapping(
+      async (ctx, next) => {
+        void next(ctx);
+        for (let tick = 0; tick < 9; tick += 1) await new Promise((done) => void setImmediate(done));
+        return early;
+      },
+      { script: [{ fail: { message: 'busy' } }] },
+    );
+    expect((await agent.say('hello')).text).toBe('early');
+  });
+
+  test('L-04 calling the next() of an earlier call is an error, and the model is not called', async () => {
+    let first: Next | undefined;
+    const agent = await wrapping((ctx, next) => {
+      const earlier = first;
+      first ??= next;
+      // The function does not look at the failure.
+      void earlier?.(ctx);
+      return (earlier ?? next)(ctx);
+    });
+    await agent.say('one');
+    expect((await agent.say('two')).result.error).toMatchObject({ code: 'E_NEXT_LATE', extension: 'old' });
+    expect(agent.requests).toHaveLength(1);
+  });
+
+  test('L-04 an error is that of the extension whose function threw it, also in layers further out', async () => {
+    let caught: unknown;
+    const { extension } = await import('@goondan/runtime/testing');
+    const catching = extension('catching', ({ pipeline }) => {
+      pipeline.register('step', async (ctx) => {
+        try {
+          return await ctx.next();
+        } catch (error) {
+          caught = error;
+          throw error;
+        }
+      });
+    });
+    const outer = oldExtension('outer', ({ pipelines }) => pipelines.wrap('step.llmCall', (ctx, next) => next(ctx)));
+    const inner = oldExtension('inner', ({ pipelines }) => {
+      pipelines.wrap('step.llmCall', async (ctx, next) => {
+        await next(ctx);
+        return next(ctx);
+      });
+    });
+    const agent = await scriptedAgent({ extensions: [catching, outer, inner] });
+    expect((await agent.say('hello')).result.error).toMatchObject({ code: 'E_EXT_COMPAT', extension: 'inner' });
+    expect(caught).toMatchObject({ extension: 'inner' });
   });
 
   test.each<[unknown, string]>([

@@ -118,13 +118,19 @@ describe('registering a function', () => {
     ['a function that is none', 'fn', {}],
     ['options that are no object', run, 5],
     ['a priority that is no number', run, { priority: 'high' }],
+    ['a priority that is not finite', run, { priority: Number.NaN }],
     ['an id that is no text', run, { id: 7 }],
-  ])('L-04 with %s is an error', async (_, fn, options) => {
-    const started = registering(({ pipelines }) => pipelines.mutate('turn.pre', fn as never, options as never));
-    expect(started).rejects.toMatchObject({
-      code: 'E_EXT_INIT',
-      message: expect.stringContaining('E_PIPELINE_OPTIONS'),
-    });
+    ['an empty id', run, { id: '' }],
+  ])('L-04 with %s is an error, also at a point that never fires', async (_, fn, options) => {
+    for (const point of ['turn.pre', 'workspace.repoAvailable'] as const) {
+      const started = registering(({ pipelines }) =>
+        pipelines.mutate(point as 'turn.pre', fn as never, options as never),
+      );
+      expect(started).rejects.toMatchObject({
+        code: 'E_EXT_INIT',
+        message: expect.stringContaining('E_PIPELINE_OPTIONS'),
+      });
+    }
   });
 
   test('L-04 after register has finished is an error', async () => {
@@ -141,12 +147,13 @@ describe('the state of an old extension', () => {
     const seen: unknown[] = [];
     const agent = await registering(({ getState, setState, state }) => {
       seen.push(getState());
-      const value = { list: [1] };
-      setState(value);
+      const value = { list: [1], none: undefined };
+      setState(value as never);
       value.list.push(2);
+      (getState().list as number[]).push(3);
       seen.push(getState(), state.get());
     });
-    expect(seen).toEqual([{}, { list: [1] }, { list: [1] }]);
+    expect(seen).toStrictEqual([{}, { list: [1] }, { list: [1] }]);
     await agent.close();
     expect(await agent.stateOf('old')).toEqual({ list: [1] });
   });
@@ -180,10 +187,13 @@ describe('the state of an old extension', () => {
   });
 
   test('D-02 a value that is not JSON is an error that names its part', async () => {
+    const cycle: { self?: unknown } = {};
+    cycle.self = cycle;
     for (const [value, part] of [
       [{ at: new Date() }, 'at is not a plain object'],
       [{ list: [Number.NaN] }, 'list.0 is NaN'],
       [() => 1, 'the value is a function'],
+      [cycle, `${Array(201).fill('self').join('.')} is nested more than 200 deep`],
     ] as const) {
       const started = registering(({ setState }) => setState(value as never));
       expect(started).rejects.toMatchObject({

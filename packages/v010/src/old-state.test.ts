@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConversationStore, durableStore, memoryStore } from '@goondan/runtime/history';
 import { type ScriptedAgent, scriptedAgent } from '@goondan/runtime/testing';
+import type { JsonValue } from '@goondan/types';
+import { OldState } from './old-state.ts';
 import { oldBundle } from './testing/old-agent.ts';
 
 const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-v010-'));
@@ -50,6 +52,17 @@ describe('the state of an old extension', () => {
       notes.push(...bundle.notes);
     }
     expect(notes.slice(1)).toEqual(['read {"starts":1}', 'read {"starts":2}']);
+  });
+
+  test('L-04 a read does not undo a change that was made after it began', async () => {
+    const reads: ((value: JsonValue) => void)[] = [];
+    const get = () => new Promise<JsonValue>((resolve) => void reads.push(resolve));
+    const state = new OldState({ state: { get, set: async () => undefined }, logger: console }, 'old');
+    const loaded = state.load();
+    state.set({ count: 2 });
+    reads[0]?.({ count: 0 });
+    await loaded;
+    expect(state.get()).toEqual({ count: 2 });
   });
 });
 

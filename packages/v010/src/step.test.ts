@@ -57,6 +57,16 @@ describe('the context of a step', () => {
     expect(counts).toEqual([0, 1, 1, 1]);
   });
 
+  test('L-04 the turn waits for the functions at step.post, and fails with their error', async () => {
+    const agent = await start(({ pipelines }) => {
+      pipelines.mutate('step.post', async () => {
+        await new Promise((done) => void setImmediate(done));
+        throw new Error('late');
+      });
+    });
+    expect((await agent.say('hello')).result.error).toMatchObject({ message: 'late', extension: 'old' });
+  });
+
   test('L-04 a changed activeSwarmRef is an error that names the tool bundle', async () => {
     const agent = await startAt('step.config', (ctx) => ({ ...ctx, activeSwarmRef: 'git:other' }));
     const { result } = await agent.say('hello');
@@ -174,6 +184,7 @@ describe('context blocks', () => {
     const changed = await withBlocks(() => [{ type: 'system.prompt', data: 'Be brief.' }]);
     expect(changed.sent).toEqual(['system: Be brief.', 'user: hello']);
     expect((await withBlocks(() => [])).sent).toEqual(['user: hello']);
+    expect((await withBlocks(() => [{ type: 'memory.context' }])).sent).toEqual(['user: hello']);
   });
 
   test('L-04 that nobody changed leave the request as it is', async () => {
@@ -208,8 +219,15 @@ describe('context blocks', () => {
       code: 'E_EXT_COMPAT',
       message: 'Extension "old" changed ctx.blocks at step.llmInput.',
     });
-    const { turn } = await withBlocks(() => [{ data: 'x' } as never]);
-    expect(turn.result.error?.message).toBe('Extension "old", step.blocks: a context block has no type.');
+    const wrong: readonly [object, string][] = [
+      [{ data: 'x' }, 'a context block has no type'],
+      [{ type: 'x', items: 'y' }, 'the items of context block "x" are not an array'],
+      [{ type: 'x', priority: Number.NaN }, 'the priority of context block "x" is not a number'],
+    ];
+    for (const [block, problem] of wrong) {
+      const { turn } = await withBlocks(() => [block as never]);
+      expect(turn.result.error?.message).toBe(`Extension "old", step.blocks: ${problem}.`);
+    }
   });
 });
 

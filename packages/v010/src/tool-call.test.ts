@@ -83,6 +83,34 @@ describe('the functions of a tool call', () => {
     expect(output).toMatchObject({ type: 'error-json', value: { name: 'No', message: 'not today' } });
   });
 
+  test('L-04 a result is that of its call, even if a function leaves the call out', async () => {
+    const output = await resultWith(({ pipelines }) =>
+      pipelines.mutate('toolCall.post', (ctx) => ({ ...ctx, toolResult: { output: 'mine', status: 'ok' } as never })),
+    );
+    expect(output).toEqual({ type: 'text', value: 'mine' });
+  });
+
+  test('L-04 a function sees the results of the earlier calls of its step', async () => {
+    const counts: number[] = [];
+    const calls = [1, 2].map((text) => ({ tool: 'echo__run', args: { text } }));
+    await resultWith(
+      ({ pipelines }) =>
+        pipelines.mutate('toolCall.pre', (ctx) => {
+          counts.push(ctx.turn.toolResults.length);
+          return ctx;
+        }),
+      { ...callsTool, script: [{ when: 'go', calls }, { say: 'done' }] },
+    );
+    expect(counts).toEqual([0, 1]);
+  });
+
+  test('L-04 arguments that are no object are an error', async () => {
+    const output = await resultWith(({ pipelines }) =>
+      pipelines.mutate('toolCall.pre', (ctx) => ({ ...ctx, toolCall: { ...ctx.toolCall, args: [] as never } })),
+    );
+    expect(output).toMatchObject({ type: 'error-json', value: { code: 'E_MIDDLEWARE_RESULT' } });
+  });
+
   test('L-04 an error result has its name, code and message', async () => {
     let seen: unknown;
     const tools = [

@@ -67,6 +67,17 @@ describe('the context of a turn', () => {
     expect(seen).toEqual([{ color: 'red' }, 'short']);
   });
 
+  test('L-04 keeps its id and its results, whatever a function returns', async () => {
+    let seen: OldTurnContext | undefined;
+    const agent = await start(({ pipelines }) => {
+      const other = { id: 'other', toolResults: [{} as never] };
+      pipelines.mutate('turn.pre', (ctx) => ({ ...ctx, turn: { ...ctx.turn, ...other } }));
+      pipelines.mutate('turn.pre', (ctx) => (seen = ctx));
+    });
+    await agent.say('hello');
+    expect(seen?.turn).toMatchObject({ id: 'turn-event-1', toolResults: [] });
+  });
+
   test('L-04 has the results of all tool calls at turn.post', async () => {
     let results: unknown;
     const agent = await start(({ pipelines }) => {
@@ -166,6 +177,15 @@ describe('the messages of a turn', () => {
     expect(messages[2]).toMatchObject({ id: 'id-note', source: { extensionName: 'old' } });
   });
 
+  test('L-04 an event without an id is emitted once, although two lists have it', async () => {
+    const agent = await startAt('turn.post', (ctx) => {
+      ctx.messageEvents?.push({ type: 'llm_message', seq: 9, message: { role: 'user', content: 'note' } } as never);
+      return ctx;
+    });
+    await agent.say('hello');
+    expect(await agent.messages()).toHaveLength(3);
+  });
+
   test('L-04 replace, remove and truncate change the conversation', async () => {
     const events: Record<string, (first: string) => OldMessageEvent> = {
       replace: (targetId) => ({
@@ -200,6 +220,14 @@ describe('the messages of a turn', () => {
       (ctx) => ({ ...ctx, turn: { ...ctx.turn, messageState: { ...ctx.turn.messageState, events: [] } } }),
     ],
     [
+      'an event was replaced',
+      'changed earlier message events at turn.pre',
+      (ctx) => {
+        ctx.turn.messageState.events[0] = { type: 'truncate', seq: 0 };
+        return ctx;
+      },
+    ],
+    [
       'nextMessages was replaced',
       'changed baseMessages or nextMessages of the turn',
       (ctx) => ({ ...ctx, turn: { ...ctx.turn, messageState: { ...ctx.turn.messageState, nextMessages: [] } } }),
@@ -223,15 +251,18 @@ describe('the messages of a turn', () => {
   });
 
   test('L-04 a malformed event is an error that names the extension and the point', async () => {
-    const agent = await startAt('turn.post', (ctx) => {
-      ctx.messageEvents?.push({ type: 'append' } as never);
-      return ctx;
-    });
-    const { result } = await agent.say('hello');
-    expect(result.error).toMatchObject({ code: 'E_MIDDLEWARE_RESULT', extension: 'old' });
-    expect(result.error?.message).toStartWith(
-      'Extension "old", turn.post: a message event is wrong: its type is "append"',
-    );
+    for (const [event, problem] of [
+      [{ type: 'append' }, 'its type is "append"'],
+      [{ type: 'remove' }, 'remove has no targetId'],
+    ] as const) {
+      const agent = await startAt('turn.post', (ctx) => {
+        ctx.messageEvents?.push(event as never);
+        return ctx;
+      });
+      const { result } = await agent.say('hello');
+      expect(result.error).toMatchObject({ code: 'E_MIDDLEWARE_RESULT', extension: 'old' });
+      expect(result.error?.message).toStartWith(`Extension "old", turn.post: a message event is wrong: ${problem}`);
+    }
   });
 });
 
@@ -250,18 +281,16 @@ describe('what a function returns', () => {
   });
 
   test('L-04 an error is that of the extension whose function threw it, not of the first one', async () => {
-    const agent = await scriptedAgent({
-      extensions: [
-        oldExtension('first', ({ pipelines }) => pipelines.mutate('step.pre', (ctx) => ctx)),
-        oldExtension('second', ({ pipelines }) =>
-          pipelines.mutate('step.pre', () => {
-            throw new Error('no');
-          }),
-        ),
-      ],
-    });
-    const { result } = await agent.say('hello');
-    expect(result.error).toMatchObject({ message: 'no', extension: 'second' });
+    for (const thrown of [new Error('no'), 'no']) {
+      const agent = await scriptedAgent({
+        extensions: [
+          oldExtension('first', ({ pipelines }) => pipelines.mutate('step.pre', (ctx) => ctx)),
+          oldExtension('second', ({ pipelines }) => pipelines.mutate('step.pre', () => Promise.reject(thrown))),
+        ],
+      });
+      const { result } = await agent.say('hello');
+      expect(result.error).toMatchObject({ message: expect.stringContaining('no'), extension: 'second' });
+    }
   });
 
   test.each(['instance', 'swarm', 'agent', 'effectiveConfig'])(
