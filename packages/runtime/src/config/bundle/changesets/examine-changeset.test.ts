@@ -213,6 +213,16 @@ test('errors of the changed bundle are listed with their places, and never with 
   expect(JSON.stringify(examined)).not.toContain('goondan-trial-');
 });
 
+test('a changed bundle with more imports than are checked is invalid', async () => {
+  const imports = Array.from({ length: 600 }, (_, index) => `await import('./n${index}').catch(() => 0);`);
+  const code = `${edits['tools/clock.ts'] ?? ''}${imports.join('\n')}\n`;
+  expect(await examine(openExecutable(), { ...edits, 'tools/clock.ts': code })).toMatchObject({
+    status: 'rejected',
+    reason: 'invalid_files',
+    message: expect.stringContaining('was not checked from tools/clock.ts on'),
+  });
+});
+
 test('a bundle that is invalid already is a conflict, and so is a missing value', async () => {
   const folder = openExecutable();
   const missing = await examine(folder, { 'prompts/host.md': 'x' }, {}, { environment: {} });

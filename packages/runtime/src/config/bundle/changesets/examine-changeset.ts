@@ -9,6 +9,7 @@ import type { Candidate, Examination, ExaminationRequest } from '../../examinati
 import type { SwarmPlan } from '../../swarm-plan.ts';
 import type { Environment } from '../../variable-name.ts';
 import type { Bundle } from '../bundle.ts';
+import type { BundleProblem } from '../bundle-problem.ts';
 import { resourcesOf } from '../find-resource.ts';
 import { loadBundle } from '../load-bundle.ts';
 import { type ResolveOptions, resolveSwarm } from '../resolve/resolve-swarm.ts';
@@ -38,7 +39,7 @@ export async function examineChangeset(source: ExaminedBundle, request: Examinat
   if (forbidden.length > 0) return violation(forbidden);
   const { environment, stateRoot, bundleFolder } = source;
   const bundle = await loadBundle(bundleFolder, { environment });
-  if (!bundle.valid) return conflict(listErrors(bundle));
+  if (!bundle.valid) return conflict(listProblems(bundle.errors));
   const present = resolvePresent(bundle, source);
   if ('status' in present) return present;
   const leaveOut = stateRoot === undefined ? [] : [realPath(stateRoot)];
@@ -47,7 +48,10 @@ export async function examineChangeset(source: ExaminedBundle, request: Examinat
   if (obstacles.length > 0) return violation(obstacles);
   writeEdits(copy.folder, request.edits);
   const changed = await loadBundle(copy.folder, { environment });
-  if (!changed.valid) return invalid(listErrors(changed, copy));
+  if (!changed.valid) return invalid(listProblems(changed.errors, copy));
+  // A part of the changed bundle that was not checked cannot be judged.
+  const unchecked = changed.warnings.filter(({ code }) => code === 'E_BUNDLE_LIMIT');
+  if (unchecked.length > 0) return invalid(listProblems(unchecked, copy));
   try {
     return judge(source, request, { bundle, present, changed, copy });
   } catch (error) {
@@ -144,8 +148,8 @@ function findObstacles(copy: BundleCopy, { edits }: ExaminationRequest): string[
   });
 }
 
-function listErrors({ errors }: Bundle, copy?: BundleCopy): string[] {
-  return errors.map(({ file, line, column, message }) =>
+function listProblems(problems: readonly BundleProblem[], copy?: BundleCopy): string[] {
+  return problems.map(({ file, line, column, message }) =>
     withoutTrialPath(`${file}:${line}:${column} ${message}`, copy),
   );
 }

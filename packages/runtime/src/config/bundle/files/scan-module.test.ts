@@ -48,6 +48,20 @@ describe('the imports of a module', () => {
     expect(second.digest).not.toBe(first.digest);
   });
 
+  test('no more than 200 imports that lead nowhere are looked up', () => {
+    const imports = Array.from({ length: 2_000 }, (_, index) => `import './n${index}';`);
+    const problems = problemsOf({ 'a.ts': `${imports.join('\n')}\nimport './b.ts';`, 'b.ts': imports.join('\n') });
+    expect(problems).toHaveLength(201);
+    expect(problems.at(-1)).toStartWith('limit a.ts: was not checked from a.ts on: ');
+  });
+
+  test('an import that a file repeats is looked up once', () => {
+    const imports = Array.from({ length: 30_000 }, () => `import './b.ts';`).join('\n');
+    expect(problemsOf({ 'a.ts': `${imports}\nimport './nowhere.ts';`, 'b.ts': '' })).toEqual([
+      'missing a.ts: ./nowhere.ts',
+    ]);
+  });
+
   test('files are listed and hashed, also those that are imported by a name of tsconfig.json or package.json', () => {
     using bundle = temporaryBundle({
       'tsconfig.json': '{ "compilerOptions": { "paths": { "@/*": ["./lib/*"] } } }',

@@ -33,6 +33,10 @@ export interface ImportProblem {
 
 /** The maximum number of files of one bundle and its packages together. */
 const MOST_FILES = 2_000;
+/** The maximum number of imports that are looked up, of one bundle or one package. */
+const MOST_IMPORTS = 20_000;
+/** The maximum number of imports that lead nowhere. Each of them costs many looks at the disk. */
+const MOST_MISSING = 200;
 /** A larger file is compared by its size and its time in milliseconds. */
 export const MOST_HASHED_BYTES = 5 * 1024 * 1024;
 
@@ -60,6 +64,8 @@ export class ModuleScanner {
   readonly #files = new Map<string, ScannedFile>();
   readonly #transpilers = new Map<Bun.JavaScriptLoader, Bun.Transpiler>();
   #filesLeft = MOST_FILES;
+  /** The number of imports that may still be looked up, by root. */
+  readonly #importsLeft = new Map<string, { all: number; missing: number }>();
 
   scan(file: string, root: string): ModuleScan {
     const scan = this.#scans.get(file) ?? this.#scanModule(file, root);
@@ -112,14 +118,22 @@ export class ModuleScanner {
     if (loader === undefined || typeof code === 'string') return { ...none, hash, problems: [] };
     const imports: string[] = [];
     const problems: ImportProblem[] = [];
+    const left = this.#importsLeft.get(root) ?? { all: MOST_IMPORTS, missing: MOST_MISSING };
+    this.#importsLeft.set(root, left);
     let isLazy = false;
-    for (const { path, kind } of scanCode(code, this.#transpilerOf(loader), shown, problems)) {
+    for (const { path, kind } of withoutRepeats(scanCode(code, this.#transpilerOf(loader), shown, problems))) {
+      if (left.all === 0 || left.missing === 0) {
+        problems.push({ type: 'limit', file: shown, text: tooManyImports(shown), isOptional: true });
+        break;
+      }
+      left.all -= 1;
       const found = locate(path, file, root);
       const isDynamic = kind !== 'import-statement';
       if (typeof found === 'object') {
         imports.push(found.file);
         isLazy ||= isDynamic;
       } else if (found === 'missing') {
+        left.missing -= 1;
         problems.push({ type: 'missing', file: shown, text: path, isOptional: isDynamic });
       }
     }
@@ -140,6 +154,15 @@ interface ScannedFile {
   readonly imports: readonly string[];
   readonly isLazy: boolean;
   readonly problems: readonly ImportProblem[];
+}
+
+/** Leaves out an import that the file has written before in the same way. */
+function withoutRepeats(imports: readonly Bun.Import[]): Iterable<Bun.Import> {
+  return new Map(imports.map((each) => [`${each.kind} ${each.path}`, each])).values();
+}
+
+function tooManyImports(file: string): string {
+  return `was not checked from ${file} on: its modules have more than ${MOST_IMPORTS} imports, or more than ${MOST_MISSING} that lead nowhere`;
 }
 
 /** Returns the code of a file. For a file larger than `MOST_HASHED_BYTES`, returns its size and date instead. */
