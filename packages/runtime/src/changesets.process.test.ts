@@ -16,6 +16,13 @@ setDefaultTimeout(60_000);
 const dice = 'export const handlers = { roll: () => ({ value: 4 }) };\n';
 const learner = (tools: string) =>
   `apiVersion: goondan.ai/v1\nkind: Agent\nmetadata: { name: learner }\nspec: { modelConfig: { modelRef: Model/main }, prompt: { system: Learn. }, tools: [${tools}] }\n`;
+const spoiler = (extensions: string) =>
+  `apiVersion: goondan.ai/v1\nkind: Agent\nmetadata: { name: spoiler }\nspec: { modelConfig: { modelRef: Model/spoiler }, prompt: { system: Spoil. }, tools: [Tool/bundle], extensions: [${extensions}] }\n`;
+const extension = (name: string, folder = '.') =>
+  `---\napiVersion: goondan.ai/v1\nkind: Extension\nmetadata: { name: ${name} }\nspec: { entry: ${folder}/${name}.ts }\n`;
+/** An extension with a layer around tool calls. */
+const layer = (priority: number) =>
+  `export const register = ({ pipeline }) => pipeline.register('toolCall', (ctx) => ctx.next(), { priority: ${priority} });\n`;
 const diceTool =
   '---\napiVersion: goondan.ai/v1\nkind: Tool\nmetadata: { name: dice }\nspec: { entry: ./tools/dice.ts, exports: [{ name: roll, description: Rolls a die. }] }\n';
 
@@ -50,21 +57,19 @@ describe('an agent that changes its own swarm', () => {
       { afterTool: 'bundle__commit', call: { tool: 'dice__roll' } },
       { afterTool: 'dice__roll', say: 'I rolled {{result.value}}.{{result.error.message}}' },
     ];
-    const spoiler = [
+    const spoils = [
       { when: 'spoil', call: { tool: 'bundle__open' } },
+      { when: '^commit (?<id>.+)$', call: { tool: 'bundle__commit', args: { changesetId: '{{id}}' } } },
       { afterTool: 'bundle__open', calls: [write('tools/dice.ts', 'throw new Error("spoiled");\n')] },
       { afterTool: 'bundle__write', call: commit },
-      { afterTool: 'bundle__commit', say: '{{result.status}} {{result.error.code}}: {{result.error.message}}' },
+      {
+        afterTool: 'bundle__commit',
+        say: '{{result.status}} {{result.reason}}{{result.error.code}}: {{result.violations.0}}{{result.error.message}}',
+      },
     ];
     const documents = [
       modelOf('main', rules),
-      modelOf('spoiler', spoiler),
-      {
-        apiVersion: 'goondan.ai/v1',
-        kind: 'Agent',
-        metadata: { name: 'spoiler' },
-        spec: { modelConfig: { modelRef: 'Model/spoiler' }, prompt: { system: 'Spoil.' }, tools: ['Tool/bundle'] },
-      },
+      modelOf('spoiler', spoils),
       {
         apiVersion: 'goondan.ai/v1',
         kind: 'Swarm',
@@ -73,13 +78,15 @@ describe('an agent that changes its own swarm', () => {
           entryAgent: 'Agent/learner',
           agents: ['Agent/learner', 'Agent/spoiler'],
           workspace: 'school',
-          policy: { changes: { allow: ['learner.yaml', 'tools/**'] } },
+          policy: { changes: { allow: ['*er.yaml', 'tools/**'] } },
         },
       },
     ];
     bundle = temporaryBundle({
       'goondan.yaml': documents.map((each) => JSON.stringify(each)).join('\n---\n'),
       'learner.yaml': learner('Tool/bundle'),
+      'spoiler.yaml': spoiler('Extension/guard') + extension('guard'),
+      'guard.ts': layer(10),
     });
     stateRoot = mkdtempSync(join(tmpdir(), 'goondan-changesets-'));
     await interruptCommit();
@@ -165,5 +172,27 @@ describe('an agent that changes its own swarm', () => {
     );
     expect(trials).toEqual([]);
     expect(existsSync(join(bundle.folder, 'tools'))).toBe(true);
+  });
+
+  test.each([
+    [
+      'whose register throws',
+      'export const register = () => { throw new Error("spoiled"); };\n',
+      /^error E_RELOAD_FAILED: .*spoiled/,
+    ],
+    ['outside of its guard', layer(9), /^rejected policy_violation: .*would be outside of layer .* of "guard"/],
+  ])('L-05 cannot give itself an extension %s', async (_, code, outcome) => {
+    const store = openChangesets({ stateRoot, bundleFolder: bundle.folder });
+    const { id } = await store.open({ swarm: 'school', agent: 'spoiler', instanceKey: 'default' });
+    const before = read('spoiler.yaml');
+    await store.write(id, 'tools/extra.ts', code);
+    const resources = [spoiler('Extension/guard, Extension/extra'), extension('guard'), extension('extra', './tools')];
+    await store.write(id, 'spoiler.yaml', resources.join(''));
+    const answer = ask('spoiler', `commit ${id}`);
+    await approve();
+    expect(await answer).toMatch(outcome);
+    expect(read('spoiler.yaml')).toBe(before);
+    expect(existsSync(join(bundle.folder, 'tools/extra.ts'))).toBe(false);
+    expect((await swarm.reload()).changed).toEqual([]);
   });
 });
