@@ -15,7 +15,8 @@ async function learner(script?: readonly JsonObject[]) {
   const approver = fakeApprover(() => ({ decision: 'approved' }));
   const { modelRef: _, ...plan } = agent ?? {};
   const own = script === undefined ? agent : { ...plan, script };
-  return { changesets, approver, agent: await scriptedAgent({ ...own, changesets, approver }) };
+  const [tool] = agent?.tools ?? [];
+  return { tool, changesets, approver, agent: await scriptedAgent({ ...own, changesets, approver }) };
 }
 
 describe('D-25 bundle', () => {
@@ -28,6 +29,15 @@ describe('D-25 bundle', () => {
     expect(changesets.files.get('tools/dice.ts')).toContain('roll');
   });
 
+  test('a turn that was interrupted repeats everything but the opening', async () => {
+    const { tool } = await learner();
+    expect(tool?.exports.filter(({ idempotent }) => idempotent).map(({ name }) => name)).toEqual([
+      'read',
+      'write',
+      'commit',
+    ]);
+  });
+
   test('reads files with the edits, and deletes them', async () => {
     const changesetId = 'changeset-1';
     const path = 'learner.yaml';
@@ -37,6 +47,8 @@ describe('D-25 bundle', () => {
       { tool: 'bundle__write', args: { changesetId, path, content: 'x' } },
       { tool: 'bundle__read', args: { changesetId, path } },
       { tool: 'bundle__write', args: { changesetId, path, delete: true } },
+      { tool: 'bundle__read', args: { changesetId, path } },
+      { tool: 'bundle__write', args: { changesetId, path, content: '' } },
       { tool: 'bundle__read', args: { changesetId, path } },
     ];
     const script = calls.map((call, index) => ({ when: `^${index}$`, call }));
@@ -54,6 +66,8 @@ describe('D-25 bundle', () => {
       { path, content: 'x' },
       { changesetId, path, deleted: true },
       { path, deleted: true },
+      { changesetId, path, written: true },
+      { path, content: '' },
     ]);
   });
 
