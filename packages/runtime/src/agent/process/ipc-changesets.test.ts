@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AgentEvent, type JsonValue, textOf } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
+import { IpcChangesets } from './ipc-changesets.ts';
+import type { AgentChannel } from './process-host.ts';
 import { launchAgentProcess, type LaunchedProcess } from '../../testing/launch-agent-process.ts';
 
 // This timeout is long, because the machine may be busy.
@@ -80,7 +82,12 @@ describe('a process that commits a changeset', () => {
     await process.send(turn);
     expect(await answer(process, review)).toEqual({ kind: 'review', changesetId: 'c1' });
     const asked = await process.first('approval.ask');
-    expect(asked).toMatchObject({ kind: 'change', toolName: 'change__commit', args: toApprove });
+    expect(asked).toMatchObject({
+      kind: 'change',
+      toolName: 'change__commit',
+      args: toApprove,
+      reason: 'Agent tester wants to change 1 file of its bundle.',
+    });
     // This time is longer than any wait in this test.
     await process.send({ type: 'drain', graceMs: 600_000 });
     expect(await process.first('drained')).toEqual({ type: 'drained', leavesTurn: true });
@@ -139,4 +146,14 @@ describe('a process that commits a changeset', () => {
     await process.send({ type: 'changeset.ended', callId, outcome: { status: 'failed', error } });
     expect(textOf((await process.first('turn.done')).result.responseMessage)).toBe('error E_CHANGESET_UNKNOWN');
   });
+});
+
+test('a request fails when the orchestrator exits', async () => {
+  const closings: (() => void)[] = [];
+  const channel = { send: async () => undefined, onClose: (close: () => void) => void closings.push(close) };
+  // The cast is safe: requests use only these two methods.
+  const changesets = new IpcChangesets(channel as unknown as AgentChannel, 'small');
+  const opened = changesets.ask({ kind: 'open' }, new AbortController().signal);
+  for (const close of closings) close();
+  expect(opened).rejects.toMatchObject({ code: 'E_IPC_CLOSED' });
 });

@@ -212,6 +212,13 @@ describe('ctx.bundle.commit', () => {
     },
   );
 
+  test('a defect of the runtime is not an outcome', async () => {
+    const changesets: Changesets = { swarmName: '', ask: () => Promise.reject(new TypeError('defect')) };
+    const agent = await start({ changesets });
+    expect((await agent.say('go')).text).toBe('E_TOOL_FAILED');
+    expect(agent.told.filter(({ name }) => name.startsWith('changeset.'))).toEqual([]);
+  });
+
   test('is an error if no person can be asked', async () => {
     const agent = await start({ changesets: await edited() });
     expect((await agent.say('go')).text).toBe('errorE_APPROVAL_NOBODY');
@@ -271,6 +278,40 @@ describe('a turn that waits for the approval of a change', () => {
     committed.resolve();
     await clock.advance(10);
     expect((await turn).text).toBe('ok');
+    expect(agent.told.find(({ name }) => name === 'changeset.commit')?.payload).toMatchObject({
+      recordedAt: '2026-01-01T01:00:30.000Z',
+    });
+  });
+
+  test('has the deadline of the tool again after the commit', async () => {
+    const clock = manualClock();
+    const hanging = using(async (bundle) => {
+      await bundle.commit('changeset-1');
+      await new Promise(() => undefined);
+    });
+    const changesets = await edited({ approve: false });
+    const agent = await start({ changesets, clock, tools: [hanging], policy: { toolTimeoutMs: 1_000 } });
+    const turn = agent.say('go');
+    await clock.advance(1_000);
+    expect((await turn).text).toBe('E_TOOL_TIMEOUT');
+  });
+
+  test('keeps its approval when it is aborted during the commit, because the next process may go on', async () => {
+    const cancel = new AbortController();
+    const inner = await edited();
+    const { calls, ...seams } = watched(
+      {
+        ...inner,
+        ask: (request, signal) => {
+          if (request.kind !== 'commit') return inner.ask(request, signal);
+          cancel.abort();
+          return Promise.reject(signal.reason);
+        },
+      },
+      fakeApprover(() => approved),
+    );
+    await (await start(seams)).say('go', { signal: cancel.signal });
+    expect(calls).toEqual(['review', 'review ended', 'question', 'commit']);
   });
 
   test('withdraws its question when the turn is cancelled, and commits nothing', async () => {
@@ -497,6 +538,20 @@ describe('ctx.bundle', () => {
     ];
     await (await start({ changesets, tools })).say('go');
     expect(changesets.requests).toEqual([]);
+  });
+
+  test('sends no request when the call is over', async () => {
+    const signals: AbortSignal[] = [];
+    const inner = fakeChangesets({ files: {} });
+    const changesets: Changesets = {
+      ...inner,
+      ask: (request, signal) => (signals.push(signal), inner.ask(request, signal)),
+    };
+    const kept: BundleApi[] = [];
+    const agent = await start({ changesets, tools: [using(async (bundle) => void kept.push(bundle))] });
+    await agent.say('go');
+    await kept[0]?.open().catch(() => undefined);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
   });
 
   test('of an agent that runs alone throws E_CHANGESET_SOURCE', async () => {

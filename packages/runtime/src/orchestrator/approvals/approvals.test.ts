@@ -203,6 +203,8 @@ describe('an approval request', () => {
     const [change, call, denied] = approvals.pending().map(({ id }) => id);
     if (change === undefined || call === undefined || denied === undefined) throw new Error('not asked');
     expect(approvals.pending().map(({ kind }) => kind)).toEqual(['change', undefined, 'change']);
+    // The key is for the process that asks.
+    expect(approvals.pending()[0]).not.toHaveProperty('key');
     expect(approvals.findChangeApproval(at, change, args)).toBeUndefined();
     for (const id of [change, call]) await approvals.decide(id, approved);
     await approvals.decide(denied, { decision: 'denied', by: 'ann' });

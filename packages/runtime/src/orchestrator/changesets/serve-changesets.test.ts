@@ -1,15 +1,20 @@
-import { expect, test } from 'bun:test';
+import { expect, spyOn, test } from 'bun:test';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { fakeEvent } from '../../testing/fake-swarm.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
+import { noParts } from '../../testing/fake-agents.ts';
 import type { SwarmListener } from '../instances/swarm-listener.ts';
 import type { ChangesetSource } from './examine-changeset.ts';
+import { KnownLayers } from './known-layers.ts';
 import { type ChangesetDeps, serveChangesets } from './serve-changesets.ts';
 
 const settle = () => new Promise<void>((resolve) => void setImmediate(resolve));
 
+const at = { agentName: 'a', instanceKey: 'one' };
+const frame = { type: 'changeset.ask', callId: 'r1', request: { kind: 'open' } } as const;
+
 /** Serves changesets to a swarm of which only the used parts exist. */
-function serve(source?: Pick<ChangesetSource['store'], 'sweep'>) {
+function serve(source?: Pick<ChangesetSource['store'], 'sweep'> & Partial<ChangesetSource['store']>) {
   const clock = manualClock();
   const listeners: SwarmListener[] = [];
   const said: ToAgent[] = [];
@@ -19,16 +24,16 @@ function serve(source?: Pick<ChangesetSource['store'], 'sweep'>) {
     instances: { find: () => ({ say: (message: ToAgent) => void said.push(message) }) },
     report: (level: string, event: string) => void reports.push(`${level} ${event}`),
   };
-  // The casts are safe: nothing else is used before a request arrives, and a request without a source uses nothing.
-  const deps = { swarm, clock } as unknown as ChangesetDeps;
+  // The casts are safe: nothing else is used before a request arrives, nor by a request to open a changeset.
+  const currentPlan = { value: { plan: { name: 'test' } } };
+  const deps = { swarm, clock, currentPlan } as unknown as ChangesetDeps;
   const served = serveChangesets(deps, source && ({ store: source } as unknown as ChangesetSource));
   return { ...served, clock, listeners, said, reports };
 }
 
 test('a swarm that was not started from a folder refuses every request', async () => {
   const { listeners, said } = serve();
-  const frame = { type: 'changeset.ask', callId: 'r1', request: { kind: 'open' } } as const;
-  for (const each of listeners) each.heard?.({ agentName: 'a', instanceKey: 'one' }, frame, fakeEvent('go'));
+  for (const each of listeners) each.heard?.(at, frame, fakeEvent('go'));
   await settle();
   expect(said).toMatchObject([
     { type: 'changeset.ended', callId: 'r1', outcome: { status: 'failed', error: { code: 'E_CHANGESET_SOURCE' } } },
@@ -55,4 +60,23 @@ test('expired changesets are deleted at the start and every hour, and a failure 
   await served.close();
   await served.clock.advance(7_200_000);
   expect(sweeps).toBe(3);
+});
+
+test.each(['sweep', 'open'] as const)('the end of the swarm waits for a running %s', async (work) => {
+  const running = Promise.withResolvers<never>();
+  const served = serve({ sweep: async () => undefined, [work]: () => running.promise });
+  for (const each of served.listeners) each.heard?.(at, frame, fakeEvent('go'));
+  let isClosed = false;
+  const closed = served.close().then(() => void (isClosed = true));
+  await settle();
+  expect(isClosed).toBe(false);
+  running.reject(new Error('over'));
+  await closed;
+});
+
+test('the layers of an agent are known from the description of its process', () => {
+  using learn = spyOn(KnownLayers.prototype, 'learn');
+  const { listeners } = serve({ sweep: async () => undefined });
+  for (const each of listeners) each.described?.(at, noParts);
+  expect(learn.mock.calls).toEqual([['a', noParts]]);
 });
