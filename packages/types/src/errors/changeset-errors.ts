@@ -11,9 +11,9 @@ export const changesetErrors = {
   E_CHANGESET_CONFLICT: {
     forPrograms: true,
     meaning:
-      'A file of the changeset was edited meanwhile, or the changeset is not in the right state, so it cannot be committed or undone. Nothing was changed.',
+      'A file of the changeset was edited meanwhile, so the changeset cannot be committed or undone. Nothing was changed.',
     suggestion:
-      'To undo, restore the file that the message names, or change the bundle by hand and run `gdn reload`. To commit, open a new changeset.',
+      'To undo, restore the file that the message names, or change the bundle by hand and run `gdn reload`. An agent reads the file again, writes it again and commits again.',
   },
   E_CHANGESET_FILE: {
     meaning:
@@ -22,7 +22,7 @@ export const changesetErrors = {
   },
   E_CHANGESET_LIMIT: {
     meaning: 'The changeset is too large, too many changesets are open, or too many requests about them are worked on.',
-    suggestion: 'Commit the open changesets, or wait until they expire. Write fewer and smaller files.',
+    suggestion: 'Write fewer and smaller files, or commit the change in several parts.',
   },
   E_CHANGESET_REQUEST: {
     meaning: 'A process asked about a changeset outside of a turn, or with an id that is in use.',
@@ -32,9 +32,15 @@ export const changesetErrors = {
     meaning: 'The swarm was not started from a folder with a `goondan.yaml`, so there are no files to change.',
     suggestion: 'Start the swarm from the folder of its bundle, with `gdn run` or `startSwarm({ bundleFolder })`.',
   },
+  E_CHANGESET_STATE: {
+    forPrograms: true,
+    meaning:
+      'The changeset is in the wrong state: only an open one can be written, committed or discarded, and only a committed one can be undone.',
+    suggestion: 'See the state of each changeset with `gdn changes list`.',
+  },
   E_CHANGESET_UNKNOWN: {
     forPrograms: true,
     meaning: 'There is no changeset with this id, it has expired, or it belongs to another conversation.',
-    suggestion: 'List the changesets with `gdn changes list`, or open a new one with `bundle__open`.',
+    suggestion: 'List the changesets with `gdn changes list`.',
   },
 } as const satisfies Record<string, CatalogueEntry>;

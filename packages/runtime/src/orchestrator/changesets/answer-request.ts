@@ -42,7 +42,10 @@ export async function answerRequest(
   const { store } = deps;
   const owner = { swarm: deps.currentPlan.value.plan.name, agent: at.agentName, instanceKey: at.instanceKey };
   if (request.kind === 'open') {
-    const { id: changesetId, expiresAt } = await store.open(owner);
+    const { id: changesetId, expiresAt } = await store.open(owner, ({ id }) => {
+      const message = `Changeset ${id} of agent "${at.agentName}" was deleted, because the agent opened another one and had too many.`;
+      deps.report('warn', 'changeset.deleted', message, turnOf(at, during.id, during.traceId), { changesetId: id });
+    });
     const opened: OpenedChangeset = { changesetId, expiresAt, files: [...(await store.files())] };
     return opened;
   }

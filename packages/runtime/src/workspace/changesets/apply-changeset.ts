@@ -60,7 +60,7 @@ export async function applyChangeset(
 function refuseOtherEdits(record: ChangesetRecord, edits: readonly FileEdit[], digest: string): void {
   if (record.state !== 'open') {
     throw new GoondanError(
-      'E_CHANGESET_UNKNOWN',
+      'E_CHANGESET_STATE',
       `Changeset ${record.id} is ${record.state}, so it cannot be committed.`,
     );
   }

@@ -136,25 +136,54 @@ describe('an open changeset', () => {
     expect(existsSync(paths().changeset(id))).toBe(false);
   });
 
-  test('is one of at most 8 in a conversation and 32 in a bundle; those without edits make room', async () => {
+  test('is one of at most 8 in a conversation: the oldest one makes room', async () => {
     const changesets = open();
-    const first = await changesets.open(owner);
-    for (let count = 1; count < 8; count += 1) await edited(count, owner);
-    await changesets.open(owner);
-    expect(await changesets.find(first.id)).toBeUndefined();
-    const last = (await changesets.list()).find(({ edits }) => edits.length === 0);
-    await changesets.write(last?.id ?? '', 'prompts/a.md', 'x');
-    expect(await code(changesets.open(owner))).toBe('E_CHANGESET_LIMIT');
-    for (let count = 0; count < 24; count += 1) await edited(count, { ...owner, instanceKey: `k${count % 4}` });
-    expect(await code(changesets.open({ ...owner, agent: 'other' }))).toBe('E_CHANGESET_LIMIT');
-    now += 24 * HOUR;
-    await changesets.open(owner);
-
-    async function edited(count: number, who: typeof owner): Promise<void> {
-      const { id } = await changesets.open(who);
-      await changesets.write(id, 'prompts/a.md', String(count));
-    }
+    const ids = await openMany(9, owner);
+    expect((await changesets.list()).map(({ id }) => id)).toEqual(ids.slice(1).toReversed());
+    const deleted: string[] = [];
+    await changesets.open(owner, ({ id }) => void deleted.push(id));
+    expect(deleted).toEqual(ids.slice(1, 2));
   });
+
+  test('is one of at most 32 in a bundle: the oldest one of the same conversation makes room, and no other one', async () => {
+    const changesets = open();
+    for (const instanceKey of ['k1', 'k2', 'k3']) await openMany(8, { ...owner, instanceKey });
+    const [first = ''] = await openMany(7, owner);
+    await openMany(1, { ...owner, instanceKey: 'k4' });
+    expect(await rejectionOf(changesets.open({ ...owner, agent: 'other' }))).toMatchObject({
+      code: 'E_CHANGESET_LIMIT',
+      suggestion: expect.stringContaining('`gdn changes discard ID`'),
+    });
+    expect(await changesets.list()).toHaveLength(32);
+    await changesets.open(owner);
+    expect(await changesets.list()).toHaveLength(32);
+    expect(await changesets.find(first)).toBeUndefined();
+    now += 24 * HOUR;
+    await changesets.open({ ...owner, agent: 'other' });
+  });
+
+  test('can be discarded with its files, unless it is no longer open', async () => {
+    const changesets = open();
+    const id = await withEdits({ 'prompts/a.md': 'new' });
+    expect(await changesets.discard(id)).toMatchObject({ id, state: 'open' });
+    expect(existsSync(paths().changeset(id))).toBe(false);
+    expect(await code(changesets.discard(id))).toBe('E_CHANGESET_UNKNOWN');
+    const committed = await withEdits({ 'prompts/a.md': 'new' });
+    await commit(committed);
+    expect(await code(changesets.discard(committed))).toBe('E_CHANGESET_STATE');
+    expect(await changesets.get(committed)).toMatchObject({ state: 'committed' });
+  });
+
+  async function openMany(count: number, who: typeof owner): Promise<string[]> {
+    const ids: string[] = [];
+    for (let index = 0; index < count; index += 1) {
+      now += 1;
+      const { id } = await open().open(who);
+      await open().write(id, 'prompts/a.md', String(index));
+      ids.push(id);
+    }
+    return ids;
+  }
 
   test('has at most 100 files of 1 MB each', async () => {
     const changesets = open();
@@ -275,7 +304,7 @@ describe('a commit', () => {
     expect(statSync(join(bundle, 'prompts/a.md')).mode & 0o777).toBe(0o754);
     const usual = 0o666 & ~process.umask();
     expect(statSync(join(bundle, 'tools/x/index.ts')).mode & 0o777).toBe(usual);
-    expect(await code(open().write(id, 'prompts/a.md', 'later'))).toBe('E_CHANGESET_UNKNOWN');
+    expect(await code(open().write(id, 'prompts/a.md', 'later'))).toBe('E_CHANGESET_STATE');
   });
 
   test('of a committed changeset has the same outcome and does nothing', async () => {
@@ -440,7 +469,7 @@ describe('an undo', () => {
     expect(files()).toEqual(before);
     expect(existsSync(join(bundle, 'tools'))).toBe(false);
     expect(statSync(join(bundle, 'goondan.yaml')).mode & 0o777).toBe(0o640);
-    expect(await code(open().undo(id, 'ann', async () => undefined))).toBe('E_CHANGESET_CONFLICT');
+    expect(await code(open().undo(id, 'ann', async () => undefined))).toBe('E_CHANGESET_STATE');
   });
 
   test('keeps a folder of the changeset that has other files by now', async () => {

@@ -70,10 +70,13 @@ export interface Changesets {
   readonly bundleFolder: string;
 
   /**
-   * Opens a changeset without edits. **Errors** — `E_CHANGESET_LIMIT` when the bundle or the conversation has too many open
-   * ones. Open changesets of the conversation that have no edits are deleted first, if that makes room.
+   * Opens a changeset without edits. If the conversation or the bundle has too many open ones, the oldest of the
+   * conversation is deleted and passed to `onDeleted`. **Errors** — `E_CHANGESET_LIMIT` when the bundle has too many and the
+   * conversation has none.
    */
-  open(owner: ChangesetOwner): Promise<ChangesetRecord>;
+  open(owner: ChangesetOwner, onDeleted?: (record: ChangesetRecord) => void): Promise<ChangesetRecord>;
+  /** Deletes an open changeset and returns its last record. **Errors** — `E_CHANGESET_STATE`, `E_CHANGESET_BUSY`. */
+  discard(id: string): Promise<ChangesetRecord>;
   /** Returns the record, or `undefined` if there is none or it expired. */
   find(id: string): Promise<ChangesetRecord | undefined>;
   /** Returns the record. **Errors** — `E_CHANGESET_UNKNOWN`, also if the changeset belongs to another conversation. */
@@ -90,7 +93,7 @@ export interface Changesets {
   read(id: string, path: string): Promise<string | null>;
   /**
    * Puts an edit into the changeset; `null` deletes the file. An edit that changes nothing is dropped. **Errors** —
-   * `E_CHANGESET_FILE`, `E_CHANGESET_LIMIT`; `E_CHANGESET_UNKNOWN` if the changeset is no longer open.
+   * `E_CHANGESET_FILE`, `E_CHANGESET_LIMIT`; `E_CHANGESET_STATE` if the changeset is no longer open.
    */
   write(id: string, path: string, content: string | null): Promise<void>;
   edits(id: string): Promise<ChangesetEdits>;
@@ -115,7 +118,8 @@ export interface Changesets {
   ): Promise<ChangesetRecord>;
   /**
    * Restores the old files of a committed changeset and awaits `whileUndone`. If `whileUndone` rejects, the new files
-   * are put back, and the error is thrown again. **Errors** — `E_CHANGESET_CONFLICT`, `E_CHANGESET_BUSY`.
+   * are put back, and the error is thrown again. **Errors** — `E_CHANGESET_STATE` if the changeset is not committed,
+   * `E_CHANGESET_CONFLICT`, `E_CHANGESET_BUSY`.
    */
   undo(id: string, by: string | undefined, whileUndone: () => Promise<void>): Promise<ChangesetRecord>;
   /**

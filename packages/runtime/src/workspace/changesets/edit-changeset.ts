@@ -45,7 +45,9 @@ export async function writeEdit(
   const edits = after === before ? others : [...others, { path, before, after }];
   if (edits.length > changesetLimits.files) {
     if (after !== null) await dropContent(store, record, after);
-    throw new GoondanError('E_CHANGESET_LIMIT', `A changeset changes at most ${changesetLimits.files} files.`);
+    throw new GoondanError('E_CHANGESET_LIMIT', `A changeset changes at most ${changesetLimits.files} files.`, {
+      suggestion: 'Commit this changeset, then open another one for the other files.',
+    });
   }
   const reads = record.reads?.filter((each) => each.path !== path);
   const changed: ChangesetRecord = {
@@ -137,5 +139,7 @@ function refused(path: string, problem: string): GoondanError {
 const LONGEST_SHOWN = 200;
 
 function tooLarge(path: string): GoondanError {
-  return new GoondanError('E_CHANGESET_LIMIT', `${path} is larger than ${changesetLimits.fileBytes} bytes.`);
+  return new GoondanError('E_CHANGESET_LIMIT', `${path} is larger than ${changesetLimits.fileBytes} bytes.`, {
+    suggestion: 'Split the file into smaller ones.',
+  });
 }

@@ -54,9 +54,9 @@ class StoredChangesets implements Changesets {
     return this.store.bundleFolder;
   }
 
-  open(owner: ChangesetOwner): Promise<ChangesetRecord> {
-    return this.#inOrder('open', async () => {
-      await this.#makeRoom(owner);
+  open: Changesets['open'] = (owner, onDeleted) =>
+    this.#inOrder('open', async () => {
+      await this.#makeRoom(owner, onDeleted);
       const { store } = this;
       await makeFolders(store.fs, store.stateRoot, store.paths.folder);
       const now = store.clock.now();
@@ -78,7 +78,6 @@ class StoredChangesets implements Changesets {
       await store.fs.syncFolder(store.paths.folder);
       return record;
     });
-  }
 
   async find(id: string): Promise<ChangesetRecord | undefined> {
     const record = await readRecord(this.store, id);
@@ -91,6 +90,8 @@ class StoredChangesets implements Changesets {
       throw new GoondanError(
         'E_CHANGESET_UNKNOWN',
         `There is no changeset ${JSON.stringify(id.slice(0, LONGEST_ID))}.`,
+        // Only an agent asks for one of its own.
+        owner === undefined ? {} : { suggestion: 'Open a new changeset with `bundle__open`.' },
       );
     }
     return record;
@@ -134,6 +135,12 @@ class StoredChangesets implements Changesets {
   undo: Changesets['undo'] = (id, by, whileUndone) =>
     this.#inOrder(id, () => this.#underLock(() => undoChangeset(this.store, () => this.get(id), by, whileUndone)));
 
+  discard: Changesets['discard'] = async (id) => {
+    const { state, ...record } = await this.#deleteIfOpen(id);
+    if (state === 'open') return { ...record, state };
+    throw new GoondanError('E_CHANGESET_STATE', `Changeset ${id} is ${state}. Only an open one can be discarded.`);
+  };
+
   recover: Changesets['recover'] = async ({ waitMs } = {}) => {
     // Most commands find nothing to do. They must not wait for a lock, nor write to the state root.
     if (!(await readRecords(this.store)).some(isUnfinished)) return [];
@@ -155,28 +162,38 @@ class StoredChangesets implements Changesets {
   async #getOpen(id: string): Promise<ChangesetRecord> {
     const record = await this.get(id);
     if (record.state === 'open') return record;
-    throw new GoondanError('E_CHANGESET_UNKNOWN', `Changeset ${id} is ${record.state}, no longer open.`, {
+    throw new GoondanError('E_CHANGESET_STATE', `Changeset ${id} is ${record.state}, no longer open.`, {
       suggestion: 'Open a new changeset with `bundle__open`.',
     });
   }
 
-  /** Refuses a changeset too many, after deleting those of the conversation that hold nothing. */
-  async #makeRoom(owner: ChangesetOwner): Promise<void> {
-    let open = (await this.list()).filter(({ state }) => state === 'open');
-    const isFull = () =>
-      open.length >= changesetLimits.openInBundle ||
-      open.filter((record) => belongsTo(record, owner)).length >= changesetLimits.openInConversation;
-    if (!isFull()) return;
-    for (const record of open.filter(({ edits }) => edits.length === 0)) {
-      if (!belongsTo(record, owner)) continue;
-      await this.#inOrder(record.id, () => deleteChangeset(this.store, record.id));
-      open = open.filter(({ id }) => id !== record.id);
-    }
-    if (!isFull()) return;
+  /** Deletes the oldest open changesets of the conversation, until there is room for another one. */
+  async #makeRoom(owner: ChangesetOwner, onDeleted: (record: ChangesetRecord) => void = () => undefined) {
     const { openInBundle, openInConversation } = changesetLimits;
-    throw new GoondanError(
-      'E_CHANGESET_LIMIT',
-      `Too many changesets are open: at most ${openInConversation} in a conversation, ${openInBundle} in a bundle.`,
+    const open = (await this.list()).filter(({ state }) => state === 'open');
+    const own = open.filter((record) => belongsTo(record, owner));
+    const surplus = Math.max(open.length - openInBundle, own.length - openInConversation) + 1;
+    if (surplus > own.length) {
+      throw new GoondanError('E_CHANGESET_LIMIT', `The bundle has ${open.length} open changesets already.`, {
+        suggestion:
+          'A person can delete one with `gdn changes discard ID`; `gdn changes list` has the ids. Each one expires a day after it was opened.',
+      });
+    }
+    for (const { id } of own.toReversed().slice(0, Math.max(surplus, 0))) {
+      const record = await this.#deleteIfOpen(id);
+      // A changeset that was committed meanwhile leaves its room, too.
+      if (record.state === 'open') onDeleted(record);
+    }
+  }
+
+  /** Returns the last record of the changeset, which is deleted if it was open. */
+  #deleteIfOpen(id: string): Promise<ChangesetRecord> {
+    return this.#inOrder(id, () =>
+      this.#underLock(async () => {
+        const record = await this.get(id);
+        if (record.state === 'open') await deleteChangeset(this.store, id);
+        return record;
+      }),
     );
   }
 

@@ -31,7 +31,7 @@ export async function undoChangeset(
   }
   if (record.state !== 'committed') {
     const why = record.state === 'undone' ? 'is undone already' : 'is not committed, so there is nothing to undo';
-    throw conflict(`Changeset ${record.id} ${why}.`, 'List the changesets with `gdn changes list`.');
+    throw new GoondanError('E_CHANGESET_STATE', `Changeset ${record.id} ${why}.`);
   }
   await refuseEditedFiles(store, record);
   const at = store.clock.now().toISOString();
