@@ -59,7 +59,10 @@ export type ChangesetCommitResult =
  */
 export interface BundleApi {
   open(): Promise<OpenedChangeset>;
-  /** Returns the text of a file with the edits of the changeset, or `null` if the changeset deletes the file. */
+  /**
+   * Returns the text of a file with the edits of the changeset, or `null` if the changeset deletes the file. If somebody
+   * edited the file after the changeset did, returns its text in the bundle, so that the change can be made again.
+   */
   read(changesetId: string, path: string): Promise<string | null>;
   /** Replaces the whole file in the changeset; `null` deletes the file. */
   write(changesetId: string, path: string, content: string | null): Promise<void>;

@@ -67,7 +67,7 @@ async function checkConflicts(store: Changesets, edits: readonly FileEdit[]): Pr
   if (paths.length === 0) return;
   throw new Rejection(
     'conflict',
-    'Files of the bundle were edited since the changeset read them. Open another changeset and make the change again.',
+    'Files of the bundle were edited since the changeset read them. Read these files again, then write and commit them again.',
     paths.map((path) => `${path} was edited.`),
   );
 }

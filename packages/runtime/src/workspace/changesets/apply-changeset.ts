@@ -82,7 +82,8 @@ async function keepOldFiles(
     const problem = store.tree.findProblem(path);
     if (problem !== undefined) throw new GoondanError('E_CHANGESET_FILE', `${path} ${problem}.`);
     const { digest, bytes, mode } = await store.tree.present(path);
-    if (digest !== before) throw conflict(`${path} was edited since the changeset read it.`);
+    if (digest !== before)
+      throw conflict(`${path} was edited since the changeset read it. Read it again, then write and commit it again.`);
     if (bytes !== undefined) await storeContent(store, id, bytes);
     if (content !== null) await storeContent(store, id, content);
     if (mode !== undefined) modes.push({ path, mode });

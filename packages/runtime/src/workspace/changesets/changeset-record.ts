@@ -19,8 +19,11 @@ export interface ChangesetRecord {
   readonly state: 'open' | 'applying' | 'reverting' | 'committed' | 'undoing' | 'undone';
   /** The edits by path, sorted. Their contents are files of their own, named by their SHA-256. */
   readonly edits: readonly RecordedEdit[];
-  /** The files that the changeset read and has not written, with their SHA-256 at the last read; at most 200. */
-  readonly reads?: readonly { readonly path: string; readonly digest: string }[];
+  /**
+   * The files of the bundle that the changeset read and has not written since, with their SHA-256 at the last read; `null`
+   * if there was no file. At most 200.
+   */
+  readonly reads?: readonly { readonly path: string; readonly digest: string | null }[];
   /** Present from the moment at which the files are replaced. */
   readonly replaced?: ReplacedFiles;
   /** Present from the moment at which the files are replaced. */
@@ -33,7 +36,7 @@ export interface ChangesetRecord {
 export interface RecordedEdit {
   /** Relative to the bundle's folder, with `/`. */
   readonly path: string;
-  /** SHA-256 of the file in the bundle when the changeset last read it before its first write; `null` if there was no file. */
+  /** SHA-256 of the file in the bundle that the edit is based on: as it was read before the write; `null` if there was no file. */
   readonly before: string | null;
   /** SHA-256 of the new content; `null` if the file is deleted. */
   readonly after: string | null;

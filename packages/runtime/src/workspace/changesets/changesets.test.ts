@@ -123,6 +123,44 @@ describe('an open changeset', () => {
     expect((await changesets.get(id)).state).toBe('open');
   });
 
+  test.each([
+    ['edited', 'prompts/a.md', () => put('prompts/a.md', 'by hand\n'), 'by hand\n'],
+    ['deleted', 'prompts/a.md', () => rmSync(join(bundle, 'prompts/a.md')), null],
+    ['added', 'prompts/b.md', () => put('prompts/b.md', 'by hand\n'), 'by hand\n'],
+  ])(
+    'can be corrected after a file was %s by hand: it is read again and written again',
+    async (_, path, edit, text) => {
+      const changesets = open();
+      const id = await withEdits({ [path]: 'mine\n' });
+      edit();
+      const before = files();
+      await changesets.write(id, path, 'unseen\n');
+      expect(await code(commit(id))).toBe('E_CHANGESET_CONFLICT');
+      expect(await changesets.read(id, path)).toBe(text);
+      // Reading alone is no consent: the edit is still the old one.
+      expect(await code(commit(id))).toBe('E_CHANGESET_CONFLICT');
+      expect(files()).toEqual(before);
+      await changesets.write(id, path, `${text ?? ''}mine, too\n`);
+      expect(await changesets.read(id, path)).toBe(`${text ?? ''}mine, too\n`);
+      put(path, 'by hand again\n');
+      expect(await code(commit(id))).toBe('E_CHANGESET_CONFLICT');
+      expect(files()[path]).toBe('by hand again\n');
+      await changesets.read(id, path);
+      await changesets.write(id, path, 'all of us\n');
+      expect(readdirSync(paths().contents(id))).toHaveLength(1);
+      expect(await commit(id)).toMatchObject({ state: 'committed' });
+      expect(files()[path]).toBe('all of us\n');
+    },
+  );
+
+  test('that gave up its edit after a conflict has no edit of the file', async () => {
+    const changesets = open();
+    const id = await withEdits({ 'prompts/a.md': 'mine\n' });
+    put('prompts/a.md', 'by hand\n');
+    await changesets.write(id, 'prompts/a.md', (await changesets.read(id, 'prompts/a.md')) ?? '');
+    expect(await changesets.get(id)).toMatchObject({ edits: [], reads: [] });
+  });
+
   test('expires after a day, and a sweep deletes it', async () => {
     const changesets = open();
     const { id } = await changesets.open(owner);

@@ -87,8 +87,9 @@ export interface Changesets {
   /** Returns the paths of the files that a changeset may read, sorted; at most 2,000. */
   files(): Promise<readonly string[]>;
   /**
-   * Returns the text of a file with the edits of the changeset; `null` if the changeset deletes it. A later `write` of this
-   * file is based on the text that was read. **Errors** — `E_CHANGESET_FILE`, `E_CHANGESET_LIMIT`.
+   * Returns the text of a file with the edits of the changeset; `null` if the changeset deletes it. If somebody edited the
+   * file of the bundle after the changeset did, returns the text of the bundle instead; `null` if it is gone. A later
+   * `write` of this file is based on the text that was read. **Errors** — `E_CHANGESET_FILE`, `E_CHANGESET_LIMIT`.
    */
   read(id: string, path: string): Promise<string | null>;
   /**

@@ -12,5 +12,5 @@ export function describeFiles(files: readonly ComparedFile[]): FileChange[] {
 
 function describeFile({ path, old, new: after }: ComparedFile): string {
   if (old !== undefined) return unifiedDiff(path, old, after);
-  return `The old content of ${path} is not known. The new content:\n${unifiedDiff(path, null, after)}`;
+  return `${path} was edited by hand since the changeset read it. The content in the changeset:\n${unifiedDiff(path, null, after)}`;
 }

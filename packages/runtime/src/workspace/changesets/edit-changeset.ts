@@ -9,20 +9,25 @@ import { digestEdits } from './digest-edits.ts';
 import { foldPath } from './find-path-problem.ts';
 import { writeRecord } from './record-file.ts';
 
-/** Returns the text of a file with the edits; `null` if the changeset deletes the file. Remembers the file's digest. */
+/**
+ * Returns the text of a file with the edits; `null` if the file is deleted. If somebody edited the file of the bundle after
+ * the changeset did, returns the file of the bundle, so that the agent can make its edit again. Remembers the digest of a
+ * file that it returned from the bundle.
+ */
 export async function readEdited(store: ChangesetStore, record: ChangesetRecord, path: string): Promise<string | null> {
   const present = await readPermitted(store, path);
+  const digest = present?.digest ?? null;
   const edit = record.edits.find((each) => each.path === path);
-  if (edit !== undefined)
+  if (edit !== undefined && edit.before === digest)
     return edit.after === null ? null : decode(path, await readContent(store, record.id, edit.after));
-  if (present === undefined) throw refused(path, 'does not exist in the bundle');
+  if (edit === undefined && present === undefined) throw refused(path, 'does not exist in the bundle');
   const reads = record.reads ?? [];
-  if (!reads.some((each) => each.path === path && each.digest === present.digest)) {
+  if (!reads.some((each) => each.path === path && each.digest === digest)) {
     const others = reads.filter((each) => each.path !== path);
-    const last = [...others, { path, digest: present.digest }].slice(-changesetLimits.reads);
+    const last = [...others, { path, digest }].slice(-changesetLimits.reads);
     await writeRecord(store, { ...record, reads: last });
   }
-  return present.text;
+  return present?.text ?? null;
 }
 
 /** Puts an edit into the changeset. An edit that changes nothing is dropped. */
@@ -37,7 +42,8 @@ export async function writeEdit(
   const earlier = record.edits.find((each) => each.path === path);
   const others = record.edits.filter((each) => each.path !== path);
   const read = record.reads?.find((each) => each.path === path);
-  const before = earlier === undefined ? (read?.digest ?? present?.digest ?? null) : earlier.before;
+  // An edited file is based on a later text only if the agent has read that text.
+  const { digest: before } = read ?? { digest: earlier === undefined ? (present?.digest ?? null) : earlier.before };
   if (content === null && before === null && earlier === undefined) throw refused(path, 'does not exist in the bundle');
   refuseOverlap(path, others);
   const bytes = content === null ? null : new TextEncoder().encode(content);
@@ -57,6 +63,7 @@ export async function writeEdit(
   };
   await writeRecord(store, changed);
   await dropContent(store, changed, earlier?.after ?? null);
+  await dropContent(store, changed, earlier?.before ?? null);
   await dropContent(store, changed, after);
 }
 

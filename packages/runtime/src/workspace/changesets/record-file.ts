@@ -152,7 +152,7 @@ const changesetRecord: Check<ChangesetRecord> = object({
   expiresAt: time,
   state: oneOf('open', 'applying', 'reverting', 'committed', 'undoing', 'undone'),
   edits: listOf(edit),
-  reads: optional(listOf(object({ path: name, digest }))),
+  reads: optional(listOf(object({ path: name, digest: digestOrNull }))),
   replaced: optional(replaced),
   commit: optional(commit),
   undone: optional(object({ at: time, by: optional(text) })),
