@@ -42,6 +42,19 @@ describe('the difference of files for a person', () => {
     expect(left).toBe(6 + 5);
     const long = { path: 'long', change: 'added', diff: `@@ -0,0 +1 @@\n+${'y'.repeat(1_000)}` } as const;
     expect(texts([long]).at(-1)).toEndWith('y… and 601 characters more');
+    const whole = `+${'y'.repeat(399)}`;
+    expect(texts([{ ...long, diff: `@@ -0,0 +1 @@\n${whole}` }]).at(-1)).toBe(whole);
+  });
+
+  test('shows the words before the names of the files, and lines that look like names without names', () => {
+    const tones = (diff: string) => summarizeDiffs([{ path: 'a', change: 'changed', diff }]).lines.map(({ tone }) => tone);
+    expect(tones('- not known\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n+x\n').slice(1)).toEqual(['plain', 'place', 'added']);
+    expect(tones('@@ -1,2 +1,2 @@\n--- gone\n+++ here\n same\n').slice(1)).toEqual([
+      'place',
+      'deleted',
+      'added',
+      'plain',
+    ]);
   });
 
   test('writes out invisible characters and control characters', () => {

@@ -69,9 +69,22 @@ describe('the description of a waiting call', () => {
     );
   });
 
+  test('counts one line that is left, writes out the id of a change, and says nothing if no line is left', () => {
+    const describeLines = (count: number, kind?: 'change') => {
+      const diff = `--- /dev/null\n+++ b/a\n@@ -0,0 +1,${count} @@\n${'+x\n'.repeat(count)}`;
+      const args = { changesetId: '\u001b[1A', files: [{ path: 'a', change: 'added', diff }] };
+      return describeApproval({ ...approval, ...(kind && { kind }), args }, plain, false);
+    };
+    expect(describeLines(200, 'change')).toContain('… and 1 line more: see all of them with `gdn changes show \\u001b[1A`');
+    expect(describeLines(199, 'change')).not.toContain('more');
+    // The arguments of a tool call can look like a change.
+    expect(describeLines(1)).toContain('    {"changesetId":');
+  });
+
   test.each([
     {},
     { changesetId: 'c1' },
+    { changesetId: 'c1', files: [{ change: 'added', diff: '' }] },
     { changesetId: 'c1', files: [{ path: 'a', change: 'changed' }] },
     { changesetId: 'c1', files: [null] },
     { changesetId: 'c1', files: [{ path: 'a', change: 'moved', diff: '' }] },

@@ -23,6 +23,7 @@ const find = (typed: string, ...ids: string[]) => {
 test('the beginning of an id is enough, if no other id begins like this', async () => {
   expect((await find('1f3', '1f3a9c2b', '1f4a9c2b')).id).toBe('1f3a9c2b');
   expect((await find('1f3a', '1f3a', '1f3a9c2b')).id).toBe('1f3a');
+  expect((await find('1f3a', '1f3a9c2b', '1f3a')).id).toBe('1f3a');
 });
 
 test('an ambiguous beginning is an error with the candidates, at most five of them', async () => {
@@ -31,6 +32,7 @@ test('an ambiguous beginning is an error with the candidates, at most five of th
     message: '"1f" may be 1f3a9c2b, 1f4a9c2b.',
     suggestion: 'Type more of the id, as `gdn changes list` shows it.',
   });
+  expect(find('1', ...['1a', '1b', '1c', '1d', '1e'])).rejects.toThrow('"1" may be 1a, 1b, 1c, 1d, 1e.');
   expect(find('1', ...['1a', '1b', '1c', '1d', '1e', '1f', '10'])).rejects.toThrow(
     '"1" may be 1a, 1b, 1c, 1d, 1e, and 2 more.',
   );

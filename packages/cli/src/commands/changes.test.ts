@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectSwarm } from '@goondan/runtime';
-import { listKnownSwarms, openChangesets } from '@goondan/runtime/internal';
+import { type Changesets, listKnownSwarms, openChangesets } from '@goondan/runtime/internal';
+import { undoChangeset } from '../changes/undo-changeset.ts';
 import { commitChangeset, writeChangeset } from '../testing/commit-changeset.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
@@ -39,7 +40,11 @@ test('gdn changes list says that there are none, also without a state root', asy
 });
 
 test('gdn changes lists and shows a changeset, by the beginning of its id, although goondan.yaml is broken', async () => {
-  const { id, commit: made } = await commit({ 'host.md': 'new prompt\n', 'tools/greet.ts': 'export {};\n' });
+  const { id, commit: made } = await commit({
+    'host.md': 'new prompt\n',
+    'skills/greet/SKILL.md': null,
+    'tools/greet.ts': 'export {};\n',
+  });
   const { id: openId } = await writeChangeset(openChangesets({ stateRoot: place.stateRoot, bundleFolder }), {});
   await place.write('swarm', { 'goondan.yaml': 'kind: [' });
 
@@ -47,7 +52,7 @@ test('gdn changes lists and shows a changeset, by the beginning of its id, altho
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   const time = made?.at.replace(/\.\d+Z$/, 'Z');
   expect(stdout).toContain(
-    `${id}  committed ${time}  host (default), approved by alice\n    changed host.md, added tools/greet.ts\n`,
+    `${id}  committed ${time}  host (default), approved by alice\n    changed host.md, deleted skills/greet/SKILL.md, added tools/greet.ts\n`,
   );
   expect(stdout).toContain(`${openId}  open `);
   expect(stdout).toEndWith('or take one back with `gdn changes undo ID --bundle swarm`.\n');
@@ -64,6 +69,7 @@ test('gdn changes lists and shows a changeset, by the beginning of its id, altho
     newRef: 'bbb',
     files: [
       { path: 'host.md', change: 'changed' },
+      { path: 'skills/greet/SKILL.md', change: 'deleted' },
       { path: 'tools/greet.ts', change: 'added' },
     ],
     notes: [],
@@ -76,16 +82,19 @@ test('gdn changes lists and shows a changeset, by the beginning of its id, altho
   expect(shown.stdout).toEndWith('--- /dev/null\n+++ b/tools/greet.ts\n@@ -0,0 +1,1 @@\n+export {};\n');
   expect(JSON.parse((await changes('show', id, '--json')).stdout)).toMatchObject({
     id,
-    files: [{ path: 'host.md', diff: expect.stringContaining('+new prompt') }, { path: 'tools/greet.ts' }],
+    files: [{ path: 'host.md', diff: expect.stringContaining('+new prompt') }, {}, { path: 'tools/greet.ts' }],
   });
   expect(JSON.parse((await changes('list', '--swarm', 'other', '--json')).stdout)).toEqual([]);
+  expect(JSON.parse((await changes('list', '--swarm', 'Swarm/default', '--json')).stdout)).toHaveLength(2);
+  expect(await changes('undo', id, '--yes', '--swarm', 'other')).toMatchObject({ exitCode: 3 });
 
   for (const command of ['show', 'undo'])
     expect(await changes(command, 'nothing')).toMatchObject({
       exitCode: 3,
       stderr: expect.stringContaining('E_CHANGESET_UNKNOWN: There is no changeset "nothing".'),
     });
-  expect(await changes('undo', openId, '--yes')).toMatchObject({
+  // Nobody is asked to confirm an undo that is not possible.
+  expect(await changes('undo', openId)).toMatchObject({
     exitCode: 1,
     stderr: expect.stringContaining('is not committed, so there is nothing to undo'),
   });
@@ -120,6 +129,7 @@ describe('gdn changes undo', () => {
     expect([no.exitCode, await read('host.md')]).toEqual([130, 'new prompt\n']);
     const yes = await asked('y\r');
     expect([yes.exitCode, await read('host.md')]).toEqual([0, 'old prompt\n']);
+    expect(yes.screen).toContain('Undone. Its file is as before.');
   });
 
   test('changes nothing if a file was edited since', async () => {
@@ -158,6 +168,20 @@ describe('gdn changes undo', () => {
       );
 
       await place.write('swarm', { 'goondan.yaml': valid });
+      // An undo that fails after the reload: the swarm gets the plan of the files back.
+      const store = openChangesets({ stateRoot: place.stateRoot, bundleFolder });
+      const undo: Changesets['undo'] = async (_id, _by, whileUndone) => {
+        await place.write('swarm', { 'host.md': 'old prompt\n' });
+        await whileUndone();
+        await place.write('swarm', { 'host.md': 'new prompt\n' });
+        throw new Error('full');
+      };
+      // The cast is safe: the undo uses only these two members.
+      const failing = { bundleFolder: store.bundleFolder, undo } as Changesets;
+      const terminal = { printError: () => undefined, showsProgress: false };
+      expect(undoChangeset(failing, { id, by: 'ann', stateRoot: place.stateRoot }, terminal)).rejects.toThrow('full');
+      expect((await place.run('reload', '--bundle', 'swarm')).stdout).toBe('Nothing has changed.\n');
+
       const undone = await changes('undo', id, '--yes', '--json');
       expect(JSON.parse(undone.stdout)).toEqual({
         undone: true,
@@ -235,7 +259,10 @@ test('a command that reads the bundle waits for a commit that is under way; othe
   await begun.promise;
   const order: string[] = [];
   const validated = place.run('validate', 'swarm').then(({ stderr }) => void order.push(`validate ${stderr}`));
-  expect(await place.run('status', '--bundle', 'swarm')).toMatchObject({ exitCode: 0, stderr: '' });
+  // A command that does not wait would be over by then.
+  for (const _ of [1, 2, 3, 4]) {
+    expect(await place.run('status', '--bundle', 'swarm')).toMatchObject({ exitCode: 0, stderr: '' });
+  }
   order.push('status');
   over.resolve();
   await Promise.all([validated, committed]);

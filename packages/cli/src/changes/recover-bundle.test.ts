@@ -1,0 +1,34 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BundleUse, recoverBundle } from './recover-bundle.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'goondan-recover-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Returns the lines that are printed. */
+async function recover(stateRoot: string, use: BundleUse): Promise<string> {
+  let printed = '';
+  await recoverBundle(folder, use, { stateRoot }, { printError: (text) => void (printed += text) });
+  return printed;
+}
+
+test('changesets that cannot be read stop a command that uses the bundle, and are a warning for others', async () => {
+  const stateRoot = join(folder, 'state');
+  mkdirSync(stateRoot);
+  writeFileSync(join(stateRoot, 'changesets'), 'not a folder');
+  for (const use of ['no', 'look'] as const) {
+    expect(await recover(stateRoot, use)).toMatch(/^warn: .*\(E_STORE_READ\)\n$/);
+  }
+  expect(recover(stateRoot, 'use')).rejects.toMatchObject({ code: 'E_STORE_READ' });
+});
+
+test('a state root that cannot be used is left to the command', async () => {
+  const stateRoot = join(folder, 'file');
+  writeFileSync(stateRoot, '');
+  expect(await recover(stateRoot, 'use')).toBe('');
+});
