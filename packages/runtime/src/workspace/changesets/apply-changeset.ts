@@ -87,7 +87,6 @@ async function keepOldFiles(
     if (bytes !== undefined) await storeContent(store, id, bytes);
     if (content !== null) await storeContent(store, id, content);
     if (mode !== undefined) modes.push({ path, mode });
-    if (content === null) continue;
     for (const folder of await store.tree.missingFolders(path)) {
       if (!newFolders.includes(folder)) newFolders.push(folder);
     }

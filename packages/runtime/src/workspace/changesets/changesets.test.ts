@@ -95,6 +95,10 @@ describe('an open changeset', () => {
     await changesets.write(id, 'prompts/b.md', '1');
     digests.add((await changesets.edits(id)).digest);
     expect(digests.size).toBe(4);
+    // The same new text for another old one is another change.
+    put('prompts/a.md', 'other');
+    const other = await withEdits({ 'prompts/a.md': '1' });
+    expect(digests).not.toContain((await changesets.edits(other)).digest);
   });
 
   test('drops an edit that changes nothing, and keeps no content that it does not need', async () => {
@@ -353,6 +357,12 @@ describe('a commit', () => {
     const again = open().apply(id, edits, { ...details, digest }, () => Promise.reject(new Error('not called')));
     expect(await again).toEqual(record);
     expect(files()['prompts/a.md']).toBe('later');
+    const other = open().apply(id, edits, { ...details, digest: '0'.repeat(64) }, async () => undefined);
+    expect(await code(other)).toBe('E_CHANGESET_UNKNOWN');
+  });
+
+  test('of nothing is a conflict', async () => {
+    expect(await code(commit(await withEdits({})))).toBe('E_CHANGESET_CONFLICT');
   });
 
   test('L-05 that the swarm refuses puts the old files back, and the open changeset has a note with the reason', async () => {
