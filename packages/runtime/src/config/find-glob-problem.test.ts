@@ -21,5 +21,6 @@ test.each([
   ['!secret/**', 'every other file'],
   ['tools/[a', '`[`'],
   ['{a,b', '`{`'],
-  ['a}', '`}`'],
+  ['a}', '`}` without'],
+  ['}{', '`}` without'],
 ])('%p is not: it %s', (glob, problem) => expect(findGlobProblem(glob)).toContain(problem));

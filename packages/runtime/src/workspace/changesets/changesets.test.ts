@@ -396,6 +396,23 @@ describe('a commit', () => {
     ]);
   });
 
+  test('that is taken back leaves no draft beside a file that was edited at the last moment', async () => {
+    const id = await withEdits({ 'prompts/a.md': 'new' });
+    let isRefused = false;
+    const openSharedFile: BundleFs['openSharedFile'] = (path) => {
+      if (isRefused) put('prompts/a.md', 'by hand');
+      return systemBundleFs.openSharedFile(path);
+    };
+    const refuse = () => {
+      isRefused = true;
+      return Promise.reject(new Error('no'));
+    };
+    await rejectionOf(commit(id, refuse, { fs: { ...systemBundleFs, openSharedFile } }));
+    expect(readdirSync(join(bundle, 'prompts'))).toEqual(['a.md']);
+    expect(files()['prompts/a.md']).toBe('by hand');
+    expect((await open().get(id)).notes?.at(-1)).toContain('prompts/a.md');
+  });
+
   test.each(['edited', 'deleted', 'made a link', 'made a folder', 'in a folder that became a link'])(
     'is a conflict if a file is %s meanwhile, and nothing changes',
     async (what) => {
