@@ -84,6 +84,13 @@ describe('an open changeset', () => {
     ]);
   });
 
+  test('keeps every edit of writes at the same time', async () => {
+    const changesets = open();
+    const { id } = await changesets.open(owner);
+    await Promise.all(['b', 'c', 'd'].map((name) => changesets.write(id, `prompts/${name}.md`, name)));
+    expect((await changesets.edits(id)).edits).toHaveLength(3);
+  });
+
   test('has another digest after every other edit', async () => {
     const changesets = open();
     const { id } = await changesets.open(owner);
@@ -359,6 +366,14 @@ describe('a commit', () => {
     expect(files()['prompts/a.md']).toBe('later');
     const other = open().apply(id, edits, { ...details, digest: '0'.repeat(64) }, async () => undefined);
     expect(await code(other)).toBe('E_CHANGESET_UNKNOWN');
+  });
+
+  test('is kept for longer than a changeset may be open', async () => {
+    const id = await withEdits({ 'prompts/a.md': 'new' });
+    await commit(id);
+    now += 25 * HOUR;
+    await open().sweep();
+    expect(await open().find(id)).toMatchObject({ state: 'committed' });
   });
 
   test('of nothing is a conflict', async () => {

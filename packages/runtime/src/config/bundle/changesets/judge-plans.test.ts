@@ -56,8 +56,8 @@ describe('the plan of a swarm', () => {
     ['a new exclusive tool', withAgent({ tools: [...agent.tools, tool('clock', { exclusive: 'x' })] })],
     ['a new tool without exports', withAgent({ tools: [...agent.tools, tool('clock', { exports: [] })] })],
     [
-      'a new tool without effects',
-      withAgent({ tools: [...agent.tools, tool('clock', { exports: [{ name: 'run', effects: 'none' }] })] }),
+      'a new tool with local effects',
+      withAgent({ tools: [...agent.tools, tool('clock', { exports: [{ name: 'run', effects: 'local' }] })] }),
     ],
     ['an extension less', withAgent({ extensions: [hooks] })],
     ['a new extension before an existing one', withAgent({ extensions: [extension('notes'), guard, hooks] })],
