@@ -4,7 +4,7 @@ import { addRemoved } from './compat-error.ts';
 import type { Member } from './member.ts';
 import type { OldExtensionApi, OldToolHandler, OldToolItem } from './old-types.ts';
 
-export function openOldApi(member: Member, config: JsonObject): OldExtensionApi {
+export function openOldApi<State>(member: Member, config: JsonObject): OldExtensionApi<State> {
   const { name, api, entries, events } = member;
   const getState = () => member.state.get() as JsonObject;
   const setState = (state: unknown) => member.state.set(state);
@@ -23,7 +23,7 @@ export function openOldApi(member: Member, config: JsonObject): OldExtensionApi 
   };
   const old = Object.assign(withRemoved('api', removedFromApi, name), members);
   addRemoved(old, 'api', newInApi, name, 'which v0.10 did not have');
-  return Object.freeze(old) as unknown as OldExtensionApi;
+  return Object.freeze(old) as unknown as OldExtensionApi<State>;
 }
 
 /** The resource of the extension, as far as it is known here. */
@@ -63,7 +63,7 @@ function withRemoved(owner: string, removed: Readonly<Record<string, string>>, e
 }
 
 const removedFromApi = {
-  swarmBundle: 'Use the tool `bundle` of @goondan/base: bundle__open, bundle__read, bundle__write and bundle__commit.',
+  swarmBundle: 'Edit the bundle and run `gdn reload`, or let the agent change it with the tool `bundle`.',
   liveConfig: 'Edit the bundle and run `gdn reload`, or let the agent change it with the tool `bundle`.',
   oauth: "Use the extension's own code, with secrets from its config.",
   instance: 'Use api.getState() and api.setState(), or api.events between extensions.',

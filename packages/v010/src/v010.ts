@@ -1,4 +1,5 @@
-import type { ExtensionRegister, JsonObject } from '@goondan/types';
+import type { ExtensionRegister, GoondanError, JsonObject } from '@goondan/types';
+import { compatError } from './compat-error.ts';
 import { hangLayers } from './layers.ts';
 import { Member } from './member.ts';
 import { openOldApi } from './old-api.ts';
@@ -13,13 +14,13 @@ import type { OldRegister } from './old-types.ts';
  *
  * @example export const register = v010(oldRegister);
  */
-// `never` accepts functions whose state has another type.
-export function v010(oldRegister: OldRegister<never>): ExtensionRegister {
-  return async (api, config: JsonObject, identity) => {
+export function v010<State = JsonObject>(oldRegister: OldRegister<State>): ExtensionRegister {
+  const register: ExtensionRegister = async (api, config: JsonObject, identity) => {
+    if (adapted in oldRegister) throw adaptedTwice(identity.name);
     const member = new Member(api, identity);
     await member.state.load();
     try {
-      const cleanUp = await oldRegister(openOldApi(member, config) as never, config);
+      const cleanUp = await oldRegister(openOldApi<State>(member, config), config);
       if (member.entries.list.length > 0) hangLayers(member);
       member.join();
       return cleanUp;
@@ -27,4 +28,16 @@ export function v010(oldRegister: OldRegister<never>): ExtensionRegister {
       member.entries.close();
     }
   };
+  return Object.assign(register, { [adapted]: true });
+}
+
+/** Marks the functions that `v010` returned, also those of another copy of this package. */
+const adapted = Symbol.for('goondan.v010.adapted');
+
+function adaptedTwice(extension: string): GoondanError {
+  return compatError(
+    extension,
+    'is adapted twice',
+    'Remove `compat: v010` from its resource, because its module exports `v010(register)`.',
+  );
 }
