@@ -2,8 +2,27 @@
 import { describe, expect, test } from 'bun:test';
 import { scriptedAgent } from '@goondan/runtime/testing';
 import type { OldExtensionApi } from './old-types.ts';
+import { oldBundle } from './testing/old-agent.ts';
 import { oldExtension } from './testing/old-extension.ts';
 import { v010 } from './v010.ts';
+
+const event = `{ type: 'llm_message', message: { id: 'same', role: 'user', content: 'Note' } }`;
+
+describe('a message event that is refused', () => {
+  test.each(['turn.pre', 'step.pre', 'turn.post'])(
+    'L-04 fails the turn at %s and names the extension, even if the function does not await it',
+    async (point) => {
+      using bundle = oldBundle({
+        first: `api.pipelines.mutate('turn.pre', (ctx) => ctx);`,
+        old: `api.pipelines.mutate('${point}', (ctx) => { ctx.emitMessageEvent(${event}); return ctx; });`,
+      });
+      const agent = await scriptedAgent({ extensions: bundle.extensions });
+      await agent.say('one');
+      const { error } = (await agent.say('two')).result;
+      expect(error).toMatchObject({ code: 'E_MESSAGE_DUPLICATE', extension: 'old' });
+    },
+  );
+});
 
 test('L-04 an extension that is adapted twice is an error that says which one to remove', async () => {
   const twice = oldExtension('twice', v010(() => undefined) as never);

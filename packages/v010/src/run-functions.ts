@@ -81,7 +81,11 @@ async function runWrapping<Fields extends object, Result>(
 }
 
 function open(run: PointRun, entry: Entry, fields: object): OpenedContext {
-  return openContext(run, entry, fields, async (event) => emitEvent(run, entry, event));
+  return openContext(run, entry, fields, (event) => {
+    // Throws at once: a rejected promise that the function does not await would end the process.
+    emitEvent(run, entry, event);
+    return Promise.resolve();
+  });
 }
 
 /** `isPassedOn` tells whether an error comes from further in, and so is not an error of this function. */
