@@ -7,6 +7,7 @@
  */
 import type { JsonValue, ModelMessage } from '@goondan/types';
 import { resultError } from './compat-error.ts';
+import type { Entry } from './entries.ts';
 import type { ContextBlock } from './old-types.ts';
 
 const PROMPT = 'system.prompt';
@@ -32,19 +33,28 @@ function show(value: JsonValue): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-export function checkBlocks(blocks: unknown, extension: string, point: string): void {
-  if (!Array.isArray(blocks)) throw resultError(extension, point, 'blocks is not an array of context blocks');
+const SHAPE =
+  'A context block is `{ type, data, items, priority }`: the model gets `data`, a text or JSON, and each of the `items`.';
+
+export function checkBlocks(blocks: unknown, { member, point }: Entry): void {
+  const refuse = (problem: string) => resultError(member.name, point, problem, SHAPE);
+  if (!Array.isArray(blocks)) throw refuse('blocks is not an array of context blocks');
   for (const block of blocks as unknown[]) {
-    const { type, items, priority } = (typeof block === 'object' && block !== null ? block : {}) as Record<
-      string,
-      unknown
-    >;
-    if (typeof type !== 'string' || type === '') throw resultError(extension, point, 'a context block has no type');
+    const fields = (typeof block === 'object' && block !== null ? block : {}) as Record<string, unknown>;
+    const { type, data, items, priority, ...others } = fields;
+    if (typeof type !== 'string' || type === '') throw refuse('a context block has no type');
     if (items !== undefined && !Array.isArray(items)) {
-      throw resultError(extension, point, `the items of context block "${type}" are not an array`);
+      throw refuse(`the items of context block "${type}" are not an array`);
     }
     if (priority !== undefined && !Number.isFinite(priority)) {
-      throw resultError(extension, point, `the priority of context block "${type}" is not a number`);
+      throw refuse(`the priority of context block "${type}" is not a number`);
     }
+    const isEmpty = data === undefined && items === undefined;
+    const unknown = Object.keys(others).slice(0, 5).join(', ');
+    if (isEmpty && unknown !== '') {
+      throw refuse(`context block "${type}" has neither data nor items, but ${unknown}, which the model does not get`);
+    }
+    if (isEmpty) member.warnOnce(`${point}: a context block has neither data nor items, so it is left out. ${SHAPE}`);
+    if (unknown !== '') member.warnOnce(`${point}: fields of a context block are left out: ${unknown}. ${SHAPE}`);
   }
 }

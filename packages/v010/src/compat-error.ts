@@ -7,13 +7,32 @@ export function compatError(extension: string, problem: string, suggestion: stri
   return attribute(new GoondanError('E_EXT_COMPAT', `Extension "${extension}" ${problem}.`, { suggestion }), extension);
 }
 
-export function resultError(extension: string, point: string, problem: string): GoondanError {
-  const message = `Extension "${extension}", ${point}: ${problem}.`;
-  const isWrapped = isMiddlewarePoint(point);
-  const suggestion = isWrapped
+/** `suggestion`: the default is about the value that the function returned. */
+export function resultError(
+  extension: string,
+  point: string,
+  problem: string,
+  suggestion: string = isMiddlewarePoint(point)
     ? 'Return the result of `next(ctx)`, or a copy of it with your changes.'
-    : 'Return the context, or a copy of it with your changes: `{ ...ctx, … }`.';
+    : 'Return the context, or a copy of it with your changes: `{ ...ctx, … }`.',
+): GoondanError {
+  const message = `Extension "${extension}", ${point}: ${problem}.`;
   return attribute(new GoondanError('E_MIDDLEWARE_RESULT', message, { suggestion }), extension);
+}
+
+/** Returns the frames of the callers. */
+export function stackHere(): string {
+  const { stack = '' } = new Error('here');
+  return stack.slice(stack.indexOf('\n') + 1);
+}
+
+/**
+ * Gives an error about the result of a function the place where the function was registered. The function has returned,
+ * so no line of it is in the stack of the error.
+ */
+export function withPlace<Thrown>(thrown: Thrown, { registeredAt }: { readonly registeredAt: string }): Thrown {
+  if (GoondanError.is(thrown)) thrown.stack = `${thrown.name}: ${thrown.message}\n${registeredAt}`;
+  return thrown;
 }
 
 const finalCodes: ReadonlySet<string> = new Set([

@@ -1,6 +1,6 @@
 /** The functions that one old extension registered, and the order of the functions of all old extensions. */
 import { GoondanError } from '@goondan/types';
-import { compatError } from './compat-error.ts';
+import { compatError, stackHere } from './compat-error.ts';
 import type { Member } from './member.ts';
 import {
   isMiddlewarePoint,
@@ -16,6 +16,8 @@ export interface Entry {
   readonly member: Member;
   readonly point: Point;
   readonly priority: number;
+  /** The stack of the registration, which has the place in the file of the extension. */
+  readonly registeredAt: string;
   /** The function of the extension. Its result is unchecked. */
   readonly run: (ctx: object, next?: (ctx?: object) => Promise<unknown>) => unknown;
 }
@@ -36,10 +38,12 @@ export class Entries {
   }
 
   mutate(point: unknown, run: unknown, options: unknown): void {
-    const { name, api } = this.member;
+    const { name } = this.member;
     if (typeof point === 'string' && silentPoints.includes(point)) {
       this.#check(point, run, options);
-      api.logger.warn(`${point} never fires: Goondan does not manage workspaces. The function is not used.`);
+      this.member.warnOnce(
+        `${point}: it never fires, because Goondan does not manage workspaces. The function is not used.`,
+      );
       return;
     }
     if (isMiddlewarePoint(point)) {
@@ -61,7 +65,7 @@ export class Entries {
   }
 
   #add(point: MutatorPoint | MiddlewarePoint, run: unknown, options: unknown): void {
-    this.#entries.push({ member: this.member, point, ...this.#check(point, run, options) });
+    this.#entries.push({ member: this.member, point, registeredAt: stackHere(), ...this.#check(point, run, options) });
   }
 
   #check(point: string, run: unknown, options: unknown = {}): Pick<Entry, 'run' | 'priority'> {

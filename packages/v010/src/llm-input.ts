@@ -4,6 +4,9 @@ import { resultError } from './compat-error.ts';
 import { problemWithMessage, toLlmMessages, toModelMessage } from './llm-messages.ts';
 import type { LlmMessage } from './old-types.ts';
 
+const SHAPE =
+  'A message is `{ id, role, content }`; one with the role `tool` has `toolCallId`, `toolName` and `output`.';
+
 export class LlmInput {
   /** The message of the model call from which each converted message was made. */
   readonly #origins = new Map<LlmMessage, ModelMessage>();
@@ -23,7 +26,7 @@ export class LlmInput {
 
   /** Returns the messages for the model, or `undefined` if the list was not changed. */
   read(list: unknown, extension: string, point: string): ModelMessage[] | undefined {
-    if (!Array.isArray(list)) throw resultError(extension, point, 'llmInput is not an array of messages');
+    if (!Array.isArray(list)) throw resultError(extension, point, 'llmInput is not an array of messages', SHAPE);
     const read = this.#read(list as LlmMessage[], extension, point);
     const isSame = read.length === this.messages.length && read.every((each, index) => each === this.messages[index]);
     return isSame ? undefined : read;
@@ -40,7 +43,8 @@ export class LlmInput {
       }
       const message = list[index];
       const problem = problemWithMessage(message);
-      if (problem !== undefined || message === undefined) throw resultError(extension, point, `llmInput: ${problem}`);
+      if (problem !== undefined || message === undefined)
+        throw resultError(extension, point, `llmInput: ${problem}`, SHAPE);
       read.push(toModelMessage(message));
       index += 1;
     }

@@ -13,11 +13,14 @@ import type { TurnState } from './turn-state.ts';
 const COLLECT = 'goondan.v010.collect';
 /** Tells a member that it is in place. */
 const PLACED = 'goondan.v010.placed';
+/** The maximum number of different warnings of one member. */
+const MOST_WARNINGS = 20;
 
 export class Member {
   readonly entries: Entries;
   readonly state: OldState;
   readonly events: OldEventBus;
+  readonly #warnings = new Set<string>();
   /** The newest turn that this member knows. */
   turn: TurnState | undefined;
 
@@ -32,6 +35,13 @@ export class Member {
 
   get name(): string {
     return this.identity.name;
+  }
+
+  /** Logs a warning that names the extension. The same warning is logged once. */
+  warnOnce(warning: string): void {
+    if (this.#warnings.has(warning) || this.#warnings.size >= MOST_WARNINGS) return;
+    this.#warnings.add(warning);
+    this.api.logger.warn(`Extension "${this.name}", ${warning}`);
   }
 
   join(): void {

@@ -31,9 +31,12 @@ export function toOldEvents(events: readonly MessageEvent[]): OldMessageEvent[] 
   });
 }
 
+const SHAPE =
+  "A message event is `{ type: 'llm_message', message: { id, role, content } }`, or a `system_message`, `replace`, `remove` or `truncate`.";
+
 /** Converts an event of v0.10. Its `seq` does not count: events are emitted in the order of the list. */
 export function toNewEvent(event: unknown, extension: string, point: string): MessageEvent {
-  const refuse = (problem: string) => resultError(extension, point, `a message event is wrong: ${problem}`);
+  const refuse = (problem: string) => resultError(extension, point, `a message event is wrong: ${problem}`, SHAPE);
   if (typeof event !== 'object' || event === null) throw refuse('it is not an object');
   const { type, targetId, message } = event as Record<string, unknown>;
   const isTargeted = type === 'replace' || type === 'remove';
@@ -63,7 +66,7 @@ export function toMessage(message: LlmMessage, extension: string): Message {
  * or changed an earlier event.
  */
 export function findAppended(given: readonly unknown[], list: unknown, extension: string, point: string): unknown[] {
-  if (!Array.isArray(list)) throw resultError(extension, point, 'the message events are not an array');
+  if (!Array.isArray(list)) throw resultError(extension, point, 'the message events are not an array', SHAPE);
   if (given.some((event, index) => list[index] !== event)) {
     throw compatError(
       extension,

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { scriptedAgent } from '@goondan/runtime/testing';
 import type { OldExtensionApi } from './old-types.ts';
-import { oldBundle } from './testing/old-agent.ts';
+import { oldBundle, startWith } from './testing/old-agent.ts';
 import { oldExtension } from './testing/old-extension.ts';
 import { v010 } from './v010.ts';
 
@@ -22,6 +22,71 @@ describe('a message event that is refused', () => {
       expect(error).toMatchObject({ code: 'E_MESSAGE_DUPLICATE', extension: 'old' });
     },
   );
+});
+
+describe('a context block', () => {
+  const withBlock = (block: string) =>
+    startWith(`api.pipelines.mutate('step.blocks', (ctx) => ({ ...ctx, blocks: [...ctx.blocks, ${block}] }));`);
+
+  test.each(['text', 'content'])('L-04 with only the field %s is an error that shows the shape', async (field) => {
+    using tested = await withBlock(`{ type: 'note', ${field}: 'X' }`);
+    expect((await tested.agent.say('hi')).result.error).toMatchObject({
+      code: 'E_MIDDLEWARE_RESULT',
+      extension: 'old',
+      message: expect.stringContaining(`context block "note" has neither data nor items, but ${field}`),
+      suggestion: expect.stringContaining('{ type, data, items, priority }'),
+    });
+  });
+
+  test.each([
+    [`{ type: 'note', data: 'X', title: 'T' }`, 'fields of a context block are left out: title'],
+    [`{ type: 'note' }`, 'a context block has neither data nor items'],
+  ])('L-04 %s is a warning that is logged once', async (block, warning) => {
+    using tested = await withBlock(block);
+    await tested.agent.say('hi');
+    await tested.agent.say('hi');
+    expect(tested.agent.logs).toMatchObject([
+      { level: 'warn', message: expect.stringContaining(`Extension "old", step.blocks: ${warning}`) },
+    ]);
+  });
+
+  test('L-04 with an empty list of items is left out without a warning', async () => {
+    using tested = await withBlock(`{ type: 'note', items: [] }`);
+    await tested.agent.say('hi');
+    expect(tested.agent.logs).toEqual([]);
+  });
+});
+
+describe('a wrong result', () => {
+  const mutating = (point: string, body: string) => `\napi.pipelines.mutate('${point}', (ctx) => { ${body} });`;
+
+  test.each([
+    ['no context', mutating('turn.pre', ''), 'Return the context'],
+    [
+      'a message event',
+      mutating('turn.pre', `ctx.turn.messageState.events.push({ type: 'say' }); return ctx;`),
+      'A message event is',
+    ],
+    [
+      'the parameters of a tool',
+      mutating('step.tools', `return { ...ctx, toolCatalog: [{ name: 'x', parameters: [] }] };`),
+      'A tool is',
+    ],
+    ['a context block', mutating('step.blocks', `return { ...ctx, blocks: [{}] };`), 'A context block is'],
+    ['a message of llmInput', mutating('step.llmInput', `return { ...ctx, llmInput: [{}] };`), 'A message is'],
+    [
+      'no LlmResult',
+      `\napi.pipelines.wrap('step.llmCall', async (ctx, next) => { await next(ctx); });`,
+      'Return the result of `next',
+    ],
+  ])('L-04 is an error with advice and the place of the registration: %s', async (_what, code, advice) => {
+    using tested = await startWith(code);
+    expect((await tested.agent.say('hi')).result.error).toMatchObject({
+      code: 'E_MIDDLEWARE_RESULT',
+      suggestion: expect.stringContaining(advice),
+      place: { file: 'old.js', line: expect.any(Number) },
+    });
+  });
 });
 
 test('L-04 an extension that is adapted twice is an error that says which one to remove', async () => {

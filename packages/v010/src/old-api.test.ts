@@ -89,7 +89,9 @@ describe('registering a function', () => {
     'L-04 at %s logs that it never fires',
     async (point) => {
       const agent = await registering(({ pipelines }) => pipelines.mutate(point, run));
-      expect(agent.logs).toMatchObject([{ level: 'warn', message: expect.stringContaining(`${point} never fires`) }]);
+      expect(agent.logs).toMatchObject([
+        { level: 'warn', message: expect.stringContaining(`Extension "old", ${point}: it never fires`) },
+      ]);
       expect(agent.layers('turn')).toEqual([]);
     },
   );

@@ -4,7 +4,7 @@
  */
 import { GoondanError } from '@goondan/types';
 import { checkBlocks } from './blocks.ts';
-import { attribute, compatError, resultError } from './compat-error.ts';
+import { attribute, compatError, resultError, withPlace } from './compat-error.ts';
 import { type Entry, entriesAt } from './entries.ts';
 import { isUntouched } from './lazy.ts';
 import { openContext, type OpenedContext, type PointRun } from './old-context.ts';
@@ -22,7 +22,7 @@ export async function runMutators<Fields extends object>(
   for (const entry of entriesAt(run.members, point)) {
     const opened = open(run, entry, current);
     const returned = await callEntry(entry, () => entry.run(opened.ctx));
-    current = takeContext(run, entry, opened, returned) as Fields;
+    current = placed(entry, () => takeContext(run, entry, opened, returned)) as Fields;
   }
   return current;
 }
@@ -70,9 +70,9 @@ async function runWrapping<Fields extends object, Result>(
   try {
     const returned = await callEntry(entry, () => entry.run(opened.ctx, next), isPassedOn);
     isOver = true;
-    if (running !== undefined && !isSettled) mistake ??= notAwaited(entry);
+    if (running !== undefined && !isSettled) mistake ??= withPlace(notAwaited(entry), entry);
     if (mistake !== undefined) throw mistake;
-    return check(returned, name);
+    return placed(entry, () => check(returned, name));
   } finally {
     isOver = true;
     // Nothing of the chain may still run when the function is over.
@@ -106,6 +106,15 @@ async function callEntry(
   }
 }
 
+/** Runs a check of the value that a function returned. */
+function placed<Checked>(entry: Entry, check: () => Checked): Checked {
+  try {
+    return check();
+  } catch (error) {
+    throw withPlace(error, entry);
+  }
+}
+
 /** Checks what a function returned, or passed to `next`, and takes over its changes of the turn. */
 function takeContext(run: PointRun, entry: Entry, opened: OpenedContext, returned: unknown): object {
   const { point, member } = entry;
@@ -117,7 +126,7 @@ function takeContext(run: PointRun, entry: Entry, opened: OpenedContext, returne
   if ('toolCatalog' in returned && !isUntouched(returned, 'toolCatalog')) {
     checkItems(returned.toolCatalog, member.name, point);
   }
-  if ('blocks' in returned && !isUntouched(returned, 'blocks')) checkBlocks(returned.blocks, member.name, point);
+  if ('blocks' in returned && !isUntouched(returned, 'blocks')) checkBlocks(returned.blocks, entry);
   refuseOtherRef(run, entry, returned);
   run.take?.(returned, entry);
   return returned;
@@ -128,7 +137,7 @@ function refuseOtherRef({ layer }: PointRun, { member, point }: Entry, returned:
   throw compatError(
     member.name,
     `changed activeSwarmRef at ${point}`,
-    'Change the bundle with the tool `bundle` instead; the change takes effect in the next step.',
+    'Edit the bundle and run `gdn reload`, or let the agent change it with the tool `bundle`.',
   );
 }
 

@@ -25,14 +25,24 @@ export function toNewItems(items: readonly OldToolItem[], before: readonly ToolC
   });
 }
 
+const SHAPE =
+  'A tool is `{ name, description, parameters }`. `parameters` is a JSON Schema; without it, the model gets a tool without one.';
+
 export function checkItems(items: unknown, extension: string, point: string): void {
-  if (!Array.isArray(items)) throw resultError(extension, point, 'toolCatalog is not an array of tools');
+  const refuse = (problem: string) => resultError(extension, point, problem, SHAPE);
+  if (!Array.isArray(items)) throw refuse('toolCatalog is not an array of tools');
   for (const item of items as unknown[]) {
-    const { name, description } = (typeof item === 'object' && item !== null ? item : {}) as Record<string, unknown>;
-    if (typeof name !== 'string' || name === '')
-      throw resultError(extension, point, 'a tool in toolCatalog has no name');
+    const fields = (typeof item === 'object' && item !== null ? item : {}) as Record<string, unknown>;
+    const { name, description, parameters } = fields;
+    if (typeof name !== 'string' || name === '') throw refuse('a tool in toolCatalog has no name');
     if (description !== undefined && typeof description !== 'string') {
-      throw resultError(extension, point, `the description of tool "${name}" is not a text`);
+      throw refuse(`the description of tool "${name}" is not a text`);
+    }
+    if (
+      parameters !== undefined &&
+      (typeof parameters !== 'object' || parameters === null || Array.isArray(parameters))
+    ) {
+      throw refuse(`the parameters of tool "${name}" are not a JSON Schema object`);
     }
   }
 }

@@ -14,6 +14,9 @@ export function toOldResult({ toolCallId, toolName, status, output = null, error
   };
 }
 
+const SHAPE =
+  "A tool result is `{ toolCallId, toolName, output, status: 'ok' }`; with `status: 'error'`, it also has an `error` with a `message`.";
+
 /** Checks a result of a function of v0.10. */
 export function checkResult(
   value: unknown,
@@ -21,8 +24,9 @@ export function checkResult(
   extension: string,
   point: string,
 ): OldToolResult {
+  const refuse = (problem: string) => resultError(extension, point, problem, SHAPE);
   if (typeof value !== 'object' || value === null) {
-    throw resultError(extension, point, value === undefined ? 'it returned nothing' : 'it returned no tool result');
+    throw refuse(value === undefined ? 'it returned nothing' : 'it returned no tool result');
   }
   const { status, handle, error } = value as Record<string, unknown>;
   if (status === 'pending' || handle !== undefined) {
@@ -34,11 +38,11 @@ export function checkResult(
   }
   const result = { toolCallId, toolName, output: null, ...value } as OldToolResult;
   if (result.toolCallId !== toolCallId || result.toolName !== toolName) {
-    throw resultError(extension, point, `the result is not that of call "${toolCallId}" of "${toolName}"`);
+    throw refuse(`the result is not that of call "${toolCallId}" of "${toolName}"`);
   }
-  if (status !== 'ok' && status !== 'error') throw resultError(extension, point, 'status is neither ok nor error');
+  if (status !== 'ok' && status !== 'error') throw refuse('status is neither ok nor error');
   if (status === 'error' && typeof (error as ToolCallError | undefined)?.message !== 'string') {
-    throw resultError(extension, point, 'the error of the result has no message');
+    throw refuse('the error of the result has no message');
   }
   return result;
 }
