@@ -47,7 +47,8 @@ describe('the difference of files for a person', () => {
   });
 
   test('shows the words before the names of the files, and lines that look like names without names', () => {
-    const tones = (diff: string) => summarizeDiffs([{ path: 'a', change: 'changed', diff }]).lines.map(({ tone }) => tone);
+    const tones = (diff: string) =>
+      summarizeDiffs([{ path: 'a', change: 'changed', diff }]).lines.map(({ tone }) => tone);
     expect(tones('- not known\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n+x\n').slice(1)).toEqual(['plain', 'place', 'added']);
     expect(tones('@@ -1,2 +1,2 @@\n--- gone\n+++ here\n same\n').slice(1)).toEqual([
       'place',

@@ -75,7 +75,9 @@ describe('the description of a waiting call', () => {
       const args = { changesetId: '\u001b[1A', files: [{ path: 'a', change: 'added', diff }] };
       return describeApproval({ ...approval, ...(kind && { kind }), args }, plain, false);
     };
-    expect(describeLines(200, 'change')).toContain('… and 1 line more: see all of them with `gdn changes show \\u001b[1A`');
+    expect(describeLines(200, 'change')).toContain(
+      '… and 1 line more: see all of them with `gdn changes show \\u001b[1A`',
+    );
     expect(describeLines(199, 'change')).not.toContain('more');
     // The arguments of a tool call can look like a change.
     expect(describeLines(1)).toContain('    {"changesetId":');

@@ -105,14 +105,28 @@ describe('a request about a changeset', () => {
     expect(asked).toHaveLength(mostOfAll + 1);
   });
 
-  test('is over when the requests are closed', async () => {
-    const { requests, asked, said, ask } = open();
+  test('is aborted and answered when the requests are closed, and a later one is answered, too', async () => {
+    const { requests, asked, ask, endOf } = open();
     ask('r1');
     let isClosed = false;
     const closed = requests.close().then(() => void (isClosed = true));
-    expect(asked[0]?.signal.aborted).toBe(true);
+    expect(asked[0]?.signal.reason).toMatchObject({ code: 'E_SWARM_STOPPED' });
     await settle();
     expect(isClosed).toBe(false);
+    asked[0]?.end.resolve({ content: null });
+    await closed;
+    expect(endOf('r1')).toEqual([{ status: 'answered', value: { content: null } }]);
+    ask('r2');
+    asked[1]?.end.resolve({ content: 'text' });
+    await settle();
+    expect(endOf('r2')).toEqual([{ status: 'answered', value: { content: 'text' } }]);
+  });
+
+  test('is not answered after its process withdrew it, even if the swarm was being stopped', async () => {
+    const { requests, asked, said, ask } = open();
+    ask('r1');
+    const closed = requests.close();
+    requests.heard(at, { type: 'changeset.withdrawn', callId: 'r1' }, during);
     asked[0]?.end.resolve({ content: null });
     await closed;
     expect(said).toEqual([]);

@@ -4,14 +4,15 @@
  * Invariants:
  * 1. The channel identifies the conversation; a frame names only the changeset.
  * 2. A request is made in a turn. It is withdrawn by its process, by the end of the process, and by the end of the turn.
- * 3. A request gets one answer, unless it was withdrawn.
+ * 3. A request gets one answer, unless it was withdrawn. The end of the swarm withdraws none: a handler that waits in vain
+ *    would keep its process until the grace is over.
  * 4. At most `mostOfOne` requests of a conversation and `mostOfAll` in total are worked on, also withdrawn ones.
  */
 import { type AgentAddress, type AgentEvent, GoondanError, type JsonValue } from '@goondan/types';
 import type { ChangesetAnswers } from '../../ipc/changeset-answers.ts';
 import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { ChangesetRequest, FromAgent } from '../../ipc/from-agent.ts';
-import type { ToAgent } from '../../ipc/to-agent.ts';
+import type { ChangesetEnd, ToAgent } from '../../ipc/to-agent.ts';
 import { withoutPlace } from '../../ipc/without-place.ts';
 import { isSameAddress } from '../address/address-key.ts';
 import type { AgentFrame, FinishedTurn, SwarmListener } from '../instances/swarm-listener.ts';
@@ -20,7 +21,7 @@ export interface AskedRequest {
   readonly at: AgentAddress;
   readonly during: AgentEvent;
   readonly request: ChangesetRequest;
-  /** Aborts when the request is withdrawn. */
+  /** Aborts when the request is withdrawn, or the swarm ends. */
   readonly signal: AbortSignal;
 }
 
@@ -40,6 +41,7 @@ interface OpenRequest {
   readonly eventId: string;
   readonly stop: AbortController;
   readonly over: Promise<void>;
+  isWithdrawn: boolean;
 }
 
 export class ChangesetRequests implements SwarmListener {
@@ -60,9 +62,10 @@ export class ChangesetRequests implements SwarmListener {
     this.#withdraw(at, ({ eventId }) => eventId === event.id);
   }
 
-  /** Withdraws all requests, and waits until none is worked on. */
+  /** Aborts the work on all requests, and waits until each has its answer. Later requests are answered, too. */
   async close(): Promise<void> {
-    for (const { stop } of this.#open) stop.abort(withdrawn());
+    const reason = new GoondanError('E_SWARM_STOPPED', 'The swarm is being stopped, so it changes its bundle no more.');
+    for (const { stop } of this.#open) stop.abort(reason);
     await Promise.all([...this.#open].map(({ over }) => over));
   }
 
@@ -76,27 +79,29 @@ export class ChangesetRequests implements SwarmListener {
       });
     }
     const stop = new AbortController();
-    const answered = this.#answer({ at, during, request, signal: stop.signal }, callId);
-    const open = { at, callId, eventId: during.id, stop, over: answered.then(() => void this.#open.delete(open)) };
+    const over = this.#work({ at, during, request, signal: stop.signal }).then((outcome) => {
+      this.#open.delete(open);
+      if (!open.isWithdrawn) this.deps.say(at, { type: 'changeset.ended', callId, outcome });
+    });
+    const open: OpenRequest = { at, callId, eventId: during.id, stop, over, isWithdrawn: false };
     this.#open.add(open);
   }
 
-  async #answer(asked: AskedRequest, callId: string): Promise<void> {
-    const outcome = await this.deps.answer(asked).then(
+  #work(asked: AskedRequest): Promise<ChangesetEnd> {
+    return this.deps.answer(asked).then(
       // Safe: the answers are JSON.
       (value) => ({ status: 'answered' as const, value: value as unknown as JsonValue }),
       (error: unknown) => ({ status: 'failed' as const, error: withoutPlace(toFrameError(error, 'E_UNEXPECTED')) }),
     );
-    if (!asked.signal.aborted) this.deps.say(asked.at, { type: 'changeset.ended', callId, outcome });
   }
 
   #withdraw(at: AgentAddress, isMeant: (request: OpenRequest) => boolean): void {
-    for (const each of this.#open) if (isSameAddress(each.at, at) && isMeant(each)) each.stop.abort(withdrawn());
+    for (const each of this.#open) {
+      if (!isSameAddress(each.at, at) || !isMeant(each)) continue;
+      each.isWithdrawn = true;
+      each.stop.abort(new GoondanError('E_CANCELLED', 'Nobody waits for the changeset any more.'));
+    }
   }
-}
-
-function withdrawn(): GoondanError {
-  return new GoondanError('E_CANCELLED', 'Nobody waits for the changeset any more.');
 }
 
 const outside: FrameError = {

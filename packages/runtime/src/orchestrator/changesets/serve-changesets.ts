@@ -19,8 +19,8 @@ export interface ChangesetDeps {
 const SWEEP_MS = 3_600_000;
 
 /**
- * Begins to answer requests. Without a `source`, every request is rejected. `close` withdraws the requests and waits until
- * none is worked on.
+ * Begins to answer requests. Without a `source`, every request is rejected. `close` aborts the work on requests and
+ * waits until each has its answer.
  */
 export function serveChangesets(deps: ChangesetDeps, source: ChangesetSource | undefined): { close(): Promise<void> } {
   const { currentPlan, swarm, reloader } = deps;
