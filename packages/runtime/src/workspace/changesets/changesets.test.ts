@@ -365,7 +365,7 @@ describe('a commit', () => {
     expect(await again).toEqual(record);
     expect(files()['prompts/a.md']).toBe('later');
     const other = open().apply(id, edits, { ...details, digest: '0'.repeat(64) }, async () => undefined);
-    expect(await code(other)).toBe('E_CHANGESET_UNKNOWN');
+    expect(await code(other)).toBe('E_CHANGESET_STATE');
   });
 
   test('is kept for longer than a changeset may be open', async () => {
