@@ -322,10 +322,19 @@ test('the changesets of a swarm are listed, and each can be read with its diff',
     id,
     files: [{ path: 'clerk.md', diff: expect.stringContaining('-old\n+new\n') }],
   });
-  const unknown = await place.ask(`${shop}/changeset?id=nothing`);
-  expect([unknown.status, await unknown.json()]).toMatchObject([404, { error: { code: 'E_CHANGESET_UNKNOWN' } }]);
+  const ask = async (query: string) => {
+    const answer = await place.ask(`${shop}/changeset${query}`);
+    return [answer.status, await answer.json()];
+  };
+  const unknown = [404, { error: { code: 'E_CHANGESET_UNKNOWN' } }];
+  // These two requests are made at once, and each has its own answer.
+  expect(await Promise.all([ask(`?id=${id}`), ask('?id=nothing')])).toMatchObject([[200, { id }], unknown]);
+  expect(await ask('')).toMatchObject([400, { error: { code: 'E_STUDIO_REQUEST' } }]);
   writeFileSync(join(workspace, 'swarm.json'), JSON.stringify({ ...record, swarm: 'another' }));
   expect(await place.read<WorkspaceView>(shop)).not.toHaveProperty('changesets');
+  expect(await ask(`?id=${id}`)).toMatchObject(unknown);
+  rmSync(join(workspace, 'swarm.json'));
+  expect(await ask(`?id=${id}`)).toMatchObject(unknown);
 });
 
 test('unknown and malformed requests are rejected with a code', async () => {

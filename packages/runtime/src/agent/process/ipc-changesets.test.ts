@@ -153,7 +153,7 @@ test('a request fails when the orchestrator exits', async () => {
   const channel = { send: async () => undefined, onClose: (close: () => void) => void closings.push(close) };
   // The cast is safe: requests use only these two methods.
   const changesets = new IpcChangesets(channel as unknown as AgentChannel, 'small');
-  const opened = changesets.ask({ kind: 'open' }, new AbortController().signal);
+  const failed = changesets.ask({ kind: 'open' }, new AbortController().signal).catch((error: unknown) => error);
   for (const close of closings) close();
-  expect(opened).rejects.toMatchObject({ code: 'E_IPC_CLOSED' });
+  expect(await failed).toMatchObject({ code: 'E_IPC_CLOSED' });
 });

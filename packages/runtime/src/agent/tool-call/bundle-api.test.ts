@@ -219,6 +219,24 @@ describe('ctx.bundle.commit', () => {
     expect(agent.told.filter(({ name }) => name.startsWith('changeset.'))).toEqual([]);
   });
 
+  test('L-05 is on disk with the call before a person is asked', async () => {
+    const inner = memoryStore();
+    const written: unknown[] = [];
+    const append: ConversationStore['append'] = async (...args) => {
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+      await inner.append(...args);
+      written.push(args);
+    };
+    let atQuestion = '';
+    const approver = fakeApprover(() => {
+      atQuestion = JSON.stringify(written);
+      return approved;
+    });
+    const agent = await start({ store: { ...inner, append }, changesets: await edited(), approver });
+    expect((await agent.say('go')).text).toBe('ok');
+    expect(atQuestion).toContain('"type":"intent","key":"0/call/call_1/change/approval/0"');
+  });
+
   test('is an error if no person can be asked', async () => {
     const agent = await start({ changesets: await edited() });
     expect((await agent.say('go')).text).toBe('errorE_APPROVAL_NOBODY');
