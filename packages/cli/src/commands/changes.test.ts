@@ -117,7 +117,7 @@ describe('gdn changes undo', () => {
     expect(await read('host.md')).toBe('old prompt\n');
     expect(existsSync(join(bundleFolder, 'tools/greet.ts'))).toBe(false);
     expect((await changes('list')).stdout).toMatch(new RegExp(`^${id}  undone .*approved by alice, undone by `));
-    expect((await changes('undo', id, '--yes')).stderr).toContain(`E_CHANGESET_CONFLICT: Changeset ${id} is undone`);
+    expect((await changes('undo', id, '--yes')).stderr).toContain(`E_CHANGESET_STATE: Changeset ${id} is undone`);
   });
 
   test('shows the diff and asks at a terminal', async () => {
