@@ -150,7 +150,9 @@ describe('an agent that changes its own swarm', () => {
       agent: 'learner',
       data: { files: ['learner.yaml', 'tools/dice.ts'], by: 'ann' },
     });
-    expect((await swarm.status()).changes).toMatchObject([{ agents: [{ agent: 'learner' }] }]);
+    expect((await swarm.status()).changes).toMatchObject([
+      { agents: [{ agent: 'learner' }], changeset: { agent: 'learner' } },
+    ]);
     // The bundle is as the swarm runs it, so nothing is left to reload.
     expect((await swarm.reload()).changed).toEqual([]);
     expect(await ask('learner', 'roll')).toBe('I rolled 4.');
@@ -160,7 +162,7 @@ describe('an agent that changes its own swarm', () => {
     const answer = ask('spoiler', 'spoil');
     await approve();
     expect(await answer).toMatch(
-      /^error E_RELOAD_FAILED: Agent\/learner does not start with the changed bundle\. .*spoiled/,
+      /^error E_RELOAD_FAILED: tools\/dice\.ts:1:11: Agent\/learner does not start with the changed bundle\. .*spoiled$/,
     );
     expect(read('tools/dice.ts')).toBe(dice);
     expect(await ask('learner', 'roll')).toBe('I rolled 4.');

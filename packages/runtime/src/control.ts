@@ -2,7 +2,7 @@
 export type { ConnectOptions, ControlPlace } from './control/connect-swarm.ts';
 export { controlSocketPath, type SocketEnvironment, systemSocketEnvironment } from './control/control-socket-path.ts';
 export { toAgentAddress, toInstanceAddress } from './control/instance-address.ts';
-export type { AgentChange, ChangeReport, ReloadResult } from './control/reload-result.ts';
+export type { AgentChange, ChangeReport, ReloadResult, ReportedChangeset } from './control/reload-result.ts';
 export type {
   ApprovalNotice,
   ConnectionStatus,

@@ -8,7 +8,9 @@ export type OpenedChangeset = {
   readonly changesetId: string;
   /** The time after which an uncommitted changeset is deleted, as an ISO string. */
   readonly expiresAt: string;
-  /** The files that may be read and, as far as the policy of the swarm allows, written. Relative to the bundle's folder. */
+  /** Globs of the files that the policy of the swarm lets agents change, relative to the bundle's folder. */
+  readonly allow: string[];
+  /** The files that may be read, relative to the bundle's folder. */
   readonly files: string[];
 };
 
@@ -54,8 +56,9 @@ export type ChangesetCommitResult =
  * **Rules** — `Swarm.spec.policy.changes` decides which files an agent may change; by default none. A changeset belongs to
  * the conversation that opened it.
  * **Errors** — `E_CHANGESET_UNKNOWN` (there is no such changeset, or it expired), `E_CHANGESET_FILE` (a path outside of the
- * bundle, a link, or a file that no changeset may touch), `E_CHANGESET_LIMIT`, `E_CHANGESET_SOURCE` (the swarm was not
- * started from a folder).
+ * bundle, a link, or a file that no changeset may touch), `E_CHANGESET_LIMIT`, `E_CHANGESET_STATE` (the changeset is no
+ * longer open), `E_CHANGESET_POLICY` (the policy allows no file), `E_CHANGESET_SOURCE` (the swarm was not started from a
+ * folder).
  */
 export interface BundleApi {
   open(): Promise<OpenedChangeset>;

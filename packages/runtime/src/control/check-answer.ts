@@ -172,6 +172,7 @@ const agentChanges = listOf(agentChange);
 const changeReport: Check<ChangeReport> = object<ShapeOf<ChangeReport>>({
   at: name,
   message: text,
+  changeset: optional(object({ id: name, agent: name, undone: optional(flag), by: optional(text) })),
   agents: optional(agentChanges),
   error: optional(frameError),
 });

@@ -37,11 +37,24 @@ export interface AgentChange {
   readonly finishing: readonly string[];
 }
 
-/** A reload that changed something, or was refused. */
+/** The changeset that a change of the swarm comes from. */
+export interface ReportedChangeset {
+  readonly id: string;
+  /** The agent that made the changeset. */
+  readonly agent: string;
+  /** True if the change took the changeset back. */
+  readonly undone?: boolean;
+  /** The person who approved the changeset or took it back, if one is known. */
+  readonly by?: string;
+}
+
+/** A change of the running swarm by a reload or a changeset, or a refused one. */
 export interface ChangeReport {
   /** The time, as ISO 8601 text. */
   readonly at: string;
   readonly message: string;
+  /** Absent if the change does not come from a changeset. */
+  readonly changeset?: ReportedChangeset;
   /** The changed agents; absent when the change was refused. */
   readonly agents?: readonly AgentChange[];
   /** The reason of the refusal; absent when the change is in force. */

@@ -1,25 +1,42 @@
 import type { Examine } from '../config/examination.ts';
+import type { ReportedChangeset } from '../control/reload-result.ts';
+import { defined } from '../json/defined.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import { openChangesets } from '../workspace/changesets/open-changesets.ts';
 import type { StoreWarning } from '../workspace/store-ports.ts';
-import { type ChangesetDeps, serveChangesets } from './changesets/serve-changesets.ts';
+import type { ChangesetSource } from './changesets/examine-changeset.ts';
+import type { SwarmAgents } from './swarm/swarm-agents.ts';
 
 interface BundlePlace {
   readonly stateRoot: string;
   readonly ids: Ids;
+  readonly clock: Clock;
   readonly bundleFolder?: string;
   readonly examine?: Examine;
   readonly flock?: boolean;
 }
 
-/** Lets agents change the bundle, if the swarm was started from one. */
+/** The changes of the bundle that a swarm was started from. */
+export interface BundleChanges {
+  /** Absent if the swarm was not started from a bundle. */
+  readonly source?: ChangesetSource;
+  /** Returns the changeset that a living `gdn changes undo` is undoing. */
+  readonly findUndo: () => Promise<ReportedChangeset | undefined>;
+}
+
 export function openBundleChanges(
-  { stateRoot, bundleFolder, examine, ids, flock = true }: BundlePlace,
-  deps: ChangesetDeps,
-) {
-  if (bundleFolder === undefined || examine === undefined) return serveChangesets(deps, undefined);
-  const { clock, swarm } = deps;
+  { stateRoot, bundleFolder, examine, ids, clock, flock = true }: BundlePlace,
+  swarm: Pick<SwarmAgents, 'report'>,
+): BundleChanges {
+  if (bundleFolder === undefined || examine === undefined) return { findUndo: async () => undefined };
   const warn = ({ path, message }: StoreWarning) => swarm.report('warn', 'changeset.damaged', `${path}: ${message}`);
   const store = openChangesets({ stateRoot, bundleFolder, clock, ids, warn, ...(flock ? {} : { flock }) });
-  return serveChangesets(deps, { store, examine });
+  return {
+    source: { store, examine },
+    async findUndo() {
+      const found = (await store.list()).find(({ state }) => state === 'undoing');
+      return found && { id: found.id, agent: found.agent, undone: true, ...defined({ by: found.undone?.by }) };
+    },
+  };
 }

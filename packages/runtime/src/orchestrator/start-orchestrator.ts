@@ -37,6 +37,7 @@ import type { StoreWarning } from '../workspace/store-ports.ts';
 import { recordSwarm } from '../workspace/swarms/swarm-record.ts';
 import { agentChildren } from './child/agent-children.ts';
 import { reportRecoveries } from './changesets/report-recoveries.ts';
+import { serveChangesets } from './changesets/serve-changesets.ts';
 import { askAgent } from './swarm/ask-agent.ts';
 import { Connections } from './connections/connections.ts';
 import { localSwarm } from './control/local-swarm.ts';
@@ -151,9 +152,9 @@ async function start(starting: Starting): Promise<Swarm> {
     statesOf: (agent) =>
       copyStates(agent, { instances, journal, store: starting, report: (...line) => swarm.report(...line) }),
   });
-  const reloader = swarmReloader({ currentPlan, swarm, connections, trials, clock }, starting.readPlan);
-
-  const changesets = openBundleChanges(starting, { currentPlan, swarm, reloader, clock });
+  const { source, findUndo } = openBundleChanges(starting, swarm);
+  const reloader = swarmReloader({ currentPlan, swarm, connections, trials, clock, findUndo }, starting.readPlan);
+  const changesets = serveChangesets({ currentPlan, swarm, reloader, clock }, source);
 
   const stopping = new Stopping(async (graceMs, hurry) => {
     await Promise.all([reloader.close(), changesets.close()]);

@@ -40,7 +40,7 @@ export function fakeChangesets(options: FakeChangesetsOptions = {}): FakeChanges
     open() {
       const changesetId = `changeset-${opened.size + 1}`;
       opened.set(changesetId, { edits: new Map() });
-      return { changesetId, expiresAt: '2026-01-02T00:00:00.000Z', files: [...files.keys()].toSorted() };
+      return { changesetId, expiresAt: '2026-01-02T00:00:00.000Z', allow: ['**'], files: [...files.keys()].toSorted() };
     },
     read({ changesetId, path }) {
       const { edits } = find(changesetId);

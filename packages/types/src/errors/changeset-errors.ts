@@ -24,6 +24,10 @@ export const changesetErrors = {
     meaning: 'The changeset is too large, too many changesets are open, or too many requests about them are worked on.',
     suggestion: 'Write fewer and smaller files, or commit the change in several parts.',
   },
+  E_CHANGESET_POLICY: {
+    meaning: 'The policy of the swarm lets no agent change a file.',
+    suggestion: 'Name the files that agents may change in `Swarm.spec.policy.changes.allow`, then run `gdn reload`.',
+  },
   E_CHANGESET_REQUEST: {
     meaning: 'A process asked about a changeset outside of a turn, or with an id that is in use.',
     suggestion: 'Use `ctx.bundle` in the handler of a tool, and only while the handler runs.',

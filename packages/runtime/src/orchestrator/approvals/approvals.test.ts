@@ -68,7 +68,7 @@ function open(disk = new FakeDisk(), clock = manualClock()): Opened {
     tell: (notice) => void told.push(notice()),
     maskFor: () => maskSecrets(['hunter2-hunter2']),
     report: (level, name, message, about) => void reports.push(`${level} ${name} ${about?.turnId}: ${message}`),
-    events: { waitsChanged: () => undefined },
+    events: { decided: () => undefined, waitsChanged: () => undefined },
   });
   return {
     approvals,

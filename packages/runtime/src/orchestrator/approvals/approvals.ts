@@ -46,7 +46,7 @@ import { type AskFrame, isSameQuestion, newRecord, summaryOf } from './approval-
 export interface ApprovalsDeps {
   readonly clock: Clock;
   readonly ids: Ids;
-  readonly events: Pick<Required<SwarmListener>, 'waitsChanged'>;
+  readonly events: Pick<Required<SwarmListener>, 'decided' | 'waitsChanged'>;
   readonly report: Report;
   readonly file: Pick<ApprovalFile, 'put' | 'remove' | 'records'>;
   /** Sends a message to the process of this instance, if it has one. */
@@ -262,6 +262,7 @@ export class Approvals implements SwarmListener {
     this.deps.report('info', 'approval.decided', message, subjectOf(entry.record));
     this.#answer(entry, outcome);
     this.#tell(entry, 'decided', outcome);
+    this.deps.events.decided(entry.record, outcome);
     this.deps.events.waitsChanged();
   }
 

@@ -18,6 +18,7 @@ import {
   errorCatalogue,
   GoondanError,
   type JsonObject,
+  type OpenedChangeset,
 } from '@goondan/types';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import type { Candidate, Examination, Examine } from '../../config/examination.ts';
@@ -226,10 +227,8 @@ describe('a changeset', () => {
   test('L-05 is reviewed, approved, tried, put into the bundle and in force, in this order', async () => {
     const opened = await open();
     const { ask, said, prompt, untouched } = opened;
-    const { changesetId, expiresAt, files } = await ask<{ changesetId: string; expiresAt: string; files: string[] }>({
-      kind: 'open',
-    });
-    expect([typeof expiresAt, files]).toEqual(['string', ['prompt.md']]);
+    const { changesetId, expiresAt, allow, files } = await ask<OpenedChangeset>({ kind: 'open' });
+    expect([typeof expiresAt, allow, files]).toEqual(['string', ['**'], ['prompt.md']]);
     expect(await ask<object>({ kind: 'read', changesetId, path: 'prompt.md' })).toEqual({ content: 'old\n' });
     expect(await ask<object>({ kind: 'write', changesetId, path: 'prompt.md', content: 'new\n' })).toEqual({});
     const { review } = await opened.review(changesetId);
@@ -268,7 +267,9 @@ describe('a changeset', () => {
       traceId: during.traceId,
       data: { changesetId, agent: 'a', files: ['prompt.md'], by: 'ann', baseRef: 'base', newRef: 'new' },
     });
-    expect(opened.reloader.reports).toMatchObject([{ message: 'Reloaded: changed Agent/a; 5 kept.' }]);
+    expect(opened.reloader.reports).toMatchObject([
+      { message: 'Reloaded: changed Agent/a; 5 kept.', changeset: { id: changesetId, agent: 'a' } },
+    ]);
     expect(opened.trialFolders()).toEqual([]);
     // `--watch` reads the bundle after the commit.
     expect((await opened.reloader.reload()).changed).toEqual([]);
@@ -302,6 +303,39 @@ describe('a changeset', () => {
     const third = await open({ folders: first.folders });
     expect(await third.commit(changesetId, { digest })).toEqual(outcome);
     expect(third.said).toEqual([]);
+  });
+
+  test('cannot be opened if the policy allows no file', async () => {
+    const { ask, store } = await open({ changes: {} });
+    expect(await failure(ask({ kind: 'open' }))).toMatchObject({
+      code: 'E_CHANGESET_POLICY',
+      suggestion: expect.stringContaining('`Swarm.spec.policy.changes.allow`'),
+    });
+    expect(await store.list()).toEqual([]);
+  });
+
+  test('that makes room for another one is reported', async () => {
+    const opened = await open();
+    const first = await opened.openChange();
+    for (let count = 0; count < 8; count += 1) await opened.openChange();
+    expect(opened.lines.filter(({ event }) => event === 'changeset.deleted')).toMatchObject([
+      { level: 'warn', agent: 'a', data: { changesetId: first } },
+    ]);
+  });
+
+  test('that conflicts with an edit by hand is committed after it was read again and written again', async () => {
+    const opened = await open();
+    const changesetId = await opened.openChange();
+    writeFileSync(join(opened.bundleFolder, 'prompt.md'), 'by hand\n');
+    await opened.reloader.reload();
+    expect((await opened.review(changesetId)).outcome).toMatchObject({
+      reason: 'conflict',
+      message: expect.stringContaining('Read these files again'),
+    });
+    const { content } = await opened.ask<{ content: string }>({ kind: 'read', changesetId, path: 'prompt.md' });
+    await opened.ask({ kind: 'write', changesetId, path: 'prompt.md', content: `${content}new\n` });
+    expect(await opened.finish(changesetId)).toMatchObject({ status: 'ok' });
+    expect(opened.prompt()).toBe('by hand\nnew\n');
   });
 
   test('of another conversation is unknown', async () => {
@@ -522,8 +556,11 @@ describe('L-05 a commit changes nothing and says why', () => {
       message,
       violations,
     });
-    // The log has each violation once.
-    expect(opened.lines.at(-1)?.message).toEndWith(`(policy_violation): ${message} It removes Agent/c.`);
+    // The log and the notes have each violation once.
+    const all = `(policy_violation): ${message} It removes Agent/c.`;
+    expect(opened.lines.at(-1)?.message).toEndWith(all);
+    await opened.review(changesetId);
+    expect((await opened.store.get(changesetId)).notes).toEqual([`Rejected ${all}`]);
     expect(opened.trialFolders()).toEqual([]);
   });
 

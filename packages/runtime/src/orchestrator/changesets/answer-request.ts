@@ -5,6 +5,7 @@ import {
   GoondanError,
   type JsonObject,
   type OpenedChangeset,
+  placeText,
 } from '@goondan/types';
 import type { ChangesetAnswers } from '../../ipc/changeset-answers.ts';
 import { toFrameError } from '../../ipc/check/frame-error.ts';
@@ -42,11 +43,15 @@ export async function answerRequest(
   const { store } = deps;
   const owner = { swarm: deps.currentPlan.value.plan.name, agent: at.agentName, instanceKey: at.instanceKey };
   if (request.kind === 'open') {
+    const { allow } = deps.currentPlan.value.settings.changes;
+    if (allow.length === 0) {
+      throw new GoondanError('E_CHANGESET_POLICY', `Swarm "${owner.swarm}" does not let its agents change files.`);
+    }
     const { id: changesetId, expiresAt } = await store.open(owner, ({ id }) => {
       const message = `Changeset ${id} of agent "${at.agentName}" was deleted, because the agent opened another one and had too many.`;
       deps.report('warn', 'changeset.deleted', message, turnOf(at, during.id, during.traceId), { changesetId: id });
     });
-    const opened: OpenedChangeset = { changesetId, expiresAt, files: [...(await store.files())] };
+    const opened: OpenedChangeset = { changesetId, expiresAt, allow: [...allow], files: [...(await store.files())] };
     return opened;
   }
   const { changesetId } = request;
@@ -95,7 +100,7 @@ function onRoad<Answer>(
       reportRecoveries(await deps.store.recover({ waitMs: 0 }), deps.report);
       return await work(road);
     } catch (error) {
-      return { outcome: refuse(deps, change, road.signal.aborted ? road.signal.reason : error, road) };
+      return { outcome: await refuse(deps, change, road.signal.aborted ? road.signal.reason : error, road) };
     }
   }, signal);
 }
@@ -118,7 +123,9 @@ async function commit(
   const { changesetId, owner, at } = change;
   const findApproval = (id: string, args: JsonObject) => deps.approvals.findChangeApproval(at, id, args);
   const wanted = { changesetId, owner, digest, findApproval, ...defined({ approvalId }) };
-  const { outcome, record } = await commitChangeset(deps, wanted, road);
+  const changeset = { id: changesetId, agent: at.agentName };
+  const named: ChangeRoad = { ...road, make: (made) => road.make({ ...made, changeset }) };
+  const { outcome, record } = await commitChangeset(deps, wanted, named);
   if (record !== undefined) reportCommit(deps, change, record);
   return { outcome };
 }
@@ -139,9 +146,16 @@ function reportCommit({ report }: AnswerDeps, change: AskedChange, { commit: mad
   report('info', 'changeset.committed', message, subjectOf(change), data);
 }
 
-/** Reports why a changeset was not committed, and returns the outcome. */
-function refuse({ report }: AnswerDeps, change: AskedChange, error: unknown, road: ChangeRoad): ChangesetCommitResult {
+/** Reports why a changeset was not committed, adds the reason to its notes, and returns the outcome. */
+async function refuse(
+  { report, store }: AnswerDeps,
+  change: AskedChange,
+  error: unknown,
+  road: ChangeRoad,
+): Promise<ChangesetCommitResult> {
   const { at, changesetId, files } = change;
+  // The log has the reason even if the note cannot be written.
+  const note = (text: string) => store.note(changesetId, text).catch(() => undefined);
   const about = { changesetId, agent: at.agentName, files: [...files] };
   const rejection = asRejection(error);
   if (rejection !== undefined) {
@@ -149,6 +163,7 @@ function refuse({ report }: AnswerDeps, change: AskedChange, error: unknown, roa
     const all = [message, ...(violations ?? []).filter((each) => !message.includes(each))].join(' ');
     const text = `Changeset ${changesetId} of agent "${at.agentName}" was rejected (${reason}): ${all}`;
     report('warn', 'changeset.rejected', text, subjectOf(change), { ...about, reason });
+    await note(`Rejected (${reason}): ${all}`);
     return {
       status: 'rejected',
       changesetId,
@@ -162,9 +177,15 @@ function refuse({ report }: AnswerDeps, change: AskedChange, error: unknown, roa
   // A commit that was given up is not a failure that somebody has to look into.
   const isGivenUp = road.signal.aborted;
   report(isGivenUp ? 'info' : 'error', 'changeset.failed', text, subjectOf(change), { ...about, code: problem.code });
-  if (!isGivenUp) road.refused(problem);
+  if (!isGivenUp) {
+    road.refused(problem, { id: changesetId, agent: at.agentName });
+    await note(problem.message);
+  }
   const { code, message } = withoutPlace(problem);
-  return { status: 'error', changesetId, error: { code, message } };
+  const { place } = problem;
+  // An agent may know the place in a file that it wrote itself.
+  const where = place !== undefined && files.includes(place.file) ? `${placeText(place)}: ` : '';
+  return { status: 'error', changesetId, error: { code, message: `${where}${message}` } };
 }
 
 function asRejection(error: unknown): Rejection | undefined {

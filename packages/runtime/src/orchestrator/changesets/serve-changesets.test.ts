@@ -3,6 +3,7 @@ import { manualClock } from '../../testing/manual-clock.ts';
 import { fakeEvent } from '../../testing/fake-swarm.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { noParts } from '../../testing/fake-agents.ts';
+import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
 import type { SwarmListener } from '../instances/swarm-listener.ts';
 import type { ChangesetSource } from './examine-changeset.ts';
 import { KnownLayers } from './known-layers.ts';
@@ -25,7 +26,7 @@ function serve(source?: Pick<ChangesetSource['store'], 'sweep'> & Partial<Change
     report: (level: string, event: string) => void reports.push(`${level} ${event}`),
   };
   // The casts are safe: nothing else is used before a request arrives, nor by a request to open a changeset.
-  const currentPlan = { value: { plan: { name: 'test' } } };
+  const currentPlan = { value: { plan: { name: 'test' }, settings: { changes: { allow: ['**'] } } } };
   const deps = { swarm, clock, currentPlan } as unknown as ChangesetDeps;
   const served = serveChangesets(deps, source && ({ store: source } as unknown as ChangesetSource));
   return { ...served, clock, listeners, said, reports };
@@ -72,6 +73,26 @@ test.each(['sweep', 'open'] as const)('the end of the swarm waits for a running 
   expect(isClosed).toBe(false);
   running.reject(new Error('over'));
   await closed;
+});
+
+test.each([
+  [{ decision: 'denied', by: 'ann', note: 'Too much.' }, 'Denied by ann: Too much.'],
+  [{ decision: 'denied' }, 'Denied by a person.'],
+  [{ decision: 'expired' }, 'Nobody approved it in time.'],
+  [{ decision: 'approved', by: 'ann' }, undefined],
+] as const)('L-05 the log and the changeset say that its question was %j', async (outcome, told) => {
+  const notes: string[] = [];
+  const note = async (id: string, text: string) => void notes.push(`${id}: ${text}`);
+  const served = serve({ sweep: async () => undefined, note });
+  const question = { kind: 'change', agent: 'a', instanceKey: 'one', eventId: 'e1', args: { changesetId: 'c1' } };
+  for (const { kind, ...asked } of [question, { ...question, kind: undefined }]) {
+    // The cast is safe: nothing else of the question is used.
+    const record = { ...asked, ...(kind !== undefined && { kind }) } as unknown as ApprovalRecord;
+    for (const each of served.listeners) each.decided?.(record, outcome);
+  }
+  await served.close();
+  expect(notes).toEqual(told === undefined ? [] : [`c1: ${told}`]);
+  expect(served.reports).toEqual(told === undefined ? [] : ['warn changeset.rejected']);
 });
 
 test('the layers of an agent are known from the description of its process', () => {

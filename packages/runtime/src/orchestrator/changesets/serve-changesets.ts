@@ -8,6 +8,7 @@ import { answerRequest } from './answer-request.ts';
 import { ChangesetRequests } from './changeset-requests.ts';
 import type { ChangesetSource } from './examine-changeset.ts';
 import { KnownLayers } from './known-layers.ts';
+import { recordDenial } from './record-denial.ts';
 
 export interface ChangesetDeps {
   readonly currentPlan: CurrentPlan;
@@ -41,10 +42,18 @@ export function serveChangesets(deps: ChangesetDeps, source: ChangesetSource | u
   swarm.listen(requests);
   if (source === undefined) return requests;
   swarm.listen({ described: ({ agentName }, description) => layers.learn(agentName, description) });
+  const { store } = source;
+  let denials: Promise<unknown> = Promise.resolve();
+  swarm.listen({
+    decided(question, outcome) {
+      const denial = recordDenial({ store, report: (...line) => swarm.report(...line) }, question, outcome);
+      denials = Promise.all([denials, denial]);
+    },
+  });
   const sweeps = sweepHourly(source, deps);
   return {
     async close() {
-      await Promise.all([sweeps.close(), requests.close()]);
+      await Promise.all([sweeps.close(), requests.close(), denials]);
     },
   };
 }

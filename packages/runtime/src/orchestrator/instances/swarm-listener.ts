@@ -1,10 +1,11 @@
 /** The events of a swarm, and how its parts receive them. */
 import type { TurnOutcome } from '../../ports/turn-outcome.ts';
-import type { AgentAddress, AgentEvent } from '@goondan/types';
+import type { AgentAddress, AgentEvent, ApprovalOutcome } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import type { AgentDescription, FromAgent } from '../../ipc/from-agent.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 import type { LogLevel } from '../../ports/log-line.ts';
+import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
 
 /** Frames that are not about the process itself. */
 export type AgentFrame = Exclude<
@@ -31,6 +32,8 @@ export interface SwarmListener {
   /** A turn begins, or continues in another process. */
   turnStarted?(at: AgentAddress, event: AgentEvent): void;
   turnFinished?(at: AgentAddress, turn: FinishedTurn): void;
+  /** A question to people was answered, or has expired. */
+  decided?(question: ApprovalRecord, outcome: ApprovalOutcome): void;
   /** Open requests to this instance will get no answer. */
   requestsFailed?(at: AgentAddress, error: FrameError): void;
   /** An instance may have begun or stopped waiting for another instance, or for people. */
@@ -63,6 +66,7 @@ export function tellListeners(listeners: () => readonly SwarmListener[]): Requir
     described: (at, description) => tell((each) => each.described?.(at, description)),
     turnStarted: (at, event) => tell((each) => each.turnStarted?.(at, event)),
     turnFinished: (at, turn) => tell((each) => each.turnFinished?.(at, turn)),
+    decided: (question, outcome) => tell((each) => each.decided?.(question, outcome)),
     requestsFailed: (at, error) => tell((each) => each.requestsFailed?.(at, error)),
     waitsChanged: () => tell((each) => each.waitsChanged?.()),
   };

@@ -7,10 +7,11 @@ import { GoondanError } from '@goondan/types';
 import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';
 import { describeChanges } from '../../config/plan-reconcile.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
-import type { ChangeReport, ReloadResult } from '../../control/reload-result.ts';
+import type { ChangeReport, ReloadResult, ReportedChangeset } from '../../control/reload-result.ts';
 import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { AgentDescription } from '../../ipc/from-agent.ts';
 import { copyJsonObject } from '../../json/copy-json.ts';
+import { defined } from '../../json/defined.ts';
 import { unlessAborted } from '../../ports/unless-aborted.ts';
 import { describeProblem } from '../supervision/describe-problem.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -20,12 +21,16 @@ import { type Trials, tryChanges } from './try-changes.ts';
 export interface ReloaderDeps extends ReloadDeps {
   readonly trials: Trials;
   readonly clock: Clock;
+  /** Finds the changeset that somebody is undoing. Its old files are in place, and its undo waits for this reload. */
+  readonly findUndo?: () => Promise<ReportedChangeset | undefined>;
 }
 
 /** A change of the running swarm. */
 export interface SwarmChange {
   /** The checked plan to put in force. */
   readonly wanted: SwarmPlan;
+  /** The changeset that the change comes from. */
+  readonly changeset?: ReportedChangeset;
   /** The same plan with the paths of a copy of the bundle, for the trials; `wanted` when absent. */
   readonly onTrial?: SwarmPlan;
   /** Returns true for an agent whose trial loads all of its parts, even if the agent has a process. */
@@ -48,7 +53,7 @@ export interface ChangeRoad {
   /** Tries a change and puts it in force. **Errors** — those of `tryChanges`, `withFiles` and `applyPlan`; nothing has changed then. */
   readonly make: (change: SwarmChange) => Promise<ReloadResult>;
   /** Adds a refusal to the reports, and returns its message. */
-  readonly refused: (problem: FrameError) => string;
+  readonly refused: (problem: FrameError, changeset?: ReportedChangeset) => string;
 }
 
 export type SwarmReloader = ReturnType<typeof swarmReloader>;
@@ -63,9 +68,9 @@ export function swarmReloader(deps: ReloaderDeps, read: (() => Promise<SwarmPlan
     const at = deps.clock.now().toISOString();
     if (reports.unshift({ at, ...report }) > MOST_REPORTS) reports.pop();
   };
-  const refused = (error: FrameError) => {
+  const refused = (error: FrameError, changeset?: ReportedChangeset) => {
     const message = `Nothing was changed. ${describeProblem(error)}`;
-    remember({ message, error });
+    remember({ message, error, ...defined({ changeset }) });
     return message;
   };
   let last: Promise<unknown> = Promise.resolve();
@@ -105,7 +110,8 @@ async function reloadOnce(
 ): Promise<ReloadResult> {
   try {
     // Rejects when the signal aborts first: reading may take any time, and the end of the swarm does not wait for it.
-    return await make({ wanted: await unlessAborted(readWanted(deps, read), signal) });
+    const wanted = await unlessAborted(readWanted(deps, read), signal);
+    return await make({ wanted, ...defined({ changeset: await deps.findUndo?.() }) });
   } catch (thrown) {
     const error: unknown = signal.aborted ? signal.reason : thrown;
     const problem = toFrameError(error, 'E_UNEXPECTED');
@@ -122,7 +128,7 @@ async function reloadOnce(
 /** Tries a change, replaces its files if it has any, and applies it. After an error nothing has changed. */
 async function makeChange(
   deps: ReloaderDeps & { readonly remember: (report: Omit<ChangeReport, 'at'>) => void },
-  { wanted, onTrial = wanted, isTriedWhole = () => false, withFiles }: SwarmChange,
+  { wanted, changeset, onTrial = wanted, isTriedWhole = () => false, withFiles }: SwarmChange,
   signal: AbortSignal,
 ): Promise<ReloadResult> {
   const { swarm, currentPlan, trials, remember } = deps;
@@ -136,8 +142,16 @@ async function makeChange(
   const result = await (withFiles?.(tried, () => applyPlan(deps, wanted)) ?? applyPlan(deps, wanted, signal));
   const message = describeChanges(result);
   swarm.report('info', 'swarm.reloaded', message, undefined, copyJsonObject(result, { omitUndefined: true }));
-  if (hasChanges(result)) remember({ message, agents: result.agents });
+  if (changeset?.undone === true) reportUndo(swarm, changeset);
+  if (hasChanges(result) || changeset !== undefined) {
+    remember({ message, agents: result.agents, ...defined({ changeset }) });
+  }
   return result;
+}
+
+function reportUndo(swarm: ReloadDeps['swarm'], { id, agent, by }: ReportedChangeset): void {
+  const message = `${by ?? 'A person'} has undone changeset ${id} of agent "${agent}".`;
+  swarm.report('info', 'changeset.undone', message, undefined, defined({ changesetId: id, agent, by }));
 }
 
 /** Returns the changes of the agents that have a process now. */

@@ -29,7 +29,7 @@ export interface ChangesetRecord {
   /** Present from the moment at which the files are replaced. */
   readonly commit?: ChangesetCommit;
   readonly undone?: { readonly at: string; readonly by?: string };
-  /** Notes for people, oldest first: files that were left alone, commits that were put back, with the reason. */
+  /** Notes for people, oldest first: commits that were denied, rejected or put back, with the reason; files that were left alone. */
   readonly notes?: readonly string[];
 }
 

@@ -39,6 +39,8 @@ export const changesetLimits = {
   reads: 200,
   /** Notes that a changeset keeps; the oldest are dropped. */
   notes: 20,
+  /** Characters of a note; the rest is cut off. */
+  noteCharacters: 1000,
   /** Milliseconds that an operation waits for the lock of the bundle. */
   lockWaitMs: 10_000,
 } as const;

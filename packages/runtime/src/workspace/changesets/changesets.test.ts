@@ -172,6 +172,19 @@ describe('an open changeset', () => {
     expect(await changesets.get(id)).toMatchObject({ edits: [], reads: [] });
   });
 
+  test('keeps its last 20 notes, each of a bounded length and none twice in a row, until it is committed', async () => {
+    const changesets = open();
+    const id = await withEdits({ 'prompts/a.md': 'new' });
+    for (let count = 0; count < 21; count += 1) await changesets.note(id, `note ${count}`);
+    await changesets.note(id, 'note 20');
+    await changesets.note(id, 'x'.repeat(2000));
+    const { notes = [] } = await changesets.get(id);
+    expect([notes.length, notes[0], notes.at(-2), notes.at(-1)?.length]).toEqual([20, 'note 2', 'note 20', 1000]);
+    await commit(id);
+    await changesets.note(id, 'late');
+    expect((await changesets.get(id)).notes).toEqual(notes);
+  });
+
   test('expires after a day, and a sweep deletes it', async () => {
     const changesets = open();
     const { id } = await changesets.open(owner);

@@ -75,6 +75,8 @@ export interface Changesets {
    * conversation has none.
    */
   open(owner: ChangesetOwner, onDeleted?: (record: ChangesetRecord) => void): Promise<ChangesetRecord>;
+  /** Adds a note for people to an open changeset, unless its last note says so already. */
+  note(id: string, text: string): Promise<void>;
   /** Deletes an open changeset and returns its last record. **Errors** — `E_CHANGESET_STATE`, `E_CHANGESET_BUSY`. */
   discard(id: string): Promise<ChangesetRecord>;
   /** Returns the record, or `undefined` if there is none or it expired. */

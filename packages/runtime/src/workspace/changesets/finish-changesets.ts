@@ -133,7 +133,9 @@ export function describeReason(reason: unknown): string {
 }
 
 export function withNote(record: ChangesetRecord, note: string): ChangesetRecord {
-  return { ...record, notes: [...(record.notes ?? []), note].slice(-changesetLimits.notes) };
+  const { notes, noteCharacters } = changesetLimits;
+  const short = note.length > noteCharacters ? `${note.slice(0, noteCharacters - 1).toWellFormed()}…` : note;
+  return { ...record, notes: [...(record.notes ?? []), short].slice(-notes) };
 }
 
 export function noteLeftAlone(record: ChangesetRecord, paths: readonly string[]): ChangesetRecord {

@@ -14,9 +14,9 @@ import type { ChangesetRecord } from './changeset-record.ts';
 import { changesetLimits, type ChangesetStore } from './changeset-store.ts';
 import type { ChangesetOwner, Changesets, ChangesetsPlace } from './changesets.ts';
 import { compareFiles, readEdited, readEdits, writeEdit } from './edit-changeset.ts';
-import { finishChangesets, isUnfinished } from './finish-changesets.ts';
+import { finishChangesets, isUnfinished, withNote } from './finish-changesets.ts';
 import { isBusy, systemLock } from './lock-bundle.ts';
-import { isExpired, readRecord, readRecords, writeRecordIn } from './record-file.ts';
+import { isExpired, readRecord, readRecords, writeRecord, writeRecordIn } from './record-file.ts';
 import { deleteChangeset, draftName, sweepChangesets } from './sweep-changesets.ts';
 import { makeTrialFolder } from './trial-folder.ts';
 import { undoChangeset } from './undo-changeset.ts';
@@ -134,6 +134,13 @@ class StoredChangesets implements Changesets {
 
   undo: Changesets['undo'] = (id, by, whileUndone) =>
     this.#inOrder(id, () => this.#underLock(() => undoChangeset(this.store, () => this.get(id), by, whileUndone)));
+
+  note: Changesets['note'] = (id, text) =>
+    this.#inOrder(id, async () => {
+      const record = await this.get(id);
+      if (record.state !== 'open' || record.notes?.at(-1)?.includes(text) === true) return;
+      await writeRecord(this.store, withNote(record, text));
+    });
 
   discard: Changesets['discard'] = async (id) => {
     const { state, ...record } = await this.#deleteIfOpen(id);

@@ -1,0 +1,26 @@
+/** Records that nobody approved a change, in the log and in the changeset. The orchestrator knows the answer first-hand. */
+import type { ApprovalOutcome } from '@goondan/types';
+import { toAgentAddress } from '../../control/instance-address.ts';
+import { defined } from '../../json/defined.ts';
+import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
+import type { Changesets } from '../../workspace/changesets/changesets.ts';
+import { turnOf } from '../instances/swarm-listener.ts';
+import type { SwarmAgents } from '../swarm/swarm-agents.ts';
+
+/** Does nothing for an approval, and for a question about a tool call. Never rejects. */
+export async function recordDenial(
+  { store, report }: { readonly store: Pick<Changesets, 'note'>; readonly report: SwarmAgents['report'] },
+  question: ApprovalRecord,
+  { decision, by, note }: ApprovalOutcome,
+): Promise<void> {
+  const { agent, eventId, traceId, kind } = question;
+  const { changesetId } = question.args;
+  if (kind !== 'change' || decision === 'approved' || typeof changesetId !== 'string') return;
+  const who = decision === 'expired' ? 'Nobody approved it in time' : `Denied by ${by ?? 'a person'}`;
+  const told = note === undefined ? `${who}.` : `${who}: ${note}`;
+  const text = `Changeset ${changesetId} of agent "${agent}" was rejected (policy_violation): ${told}`;
+  const data = defined({ changesetId, agent, reason: 'policy_violation', by });
+  report('warn', 'changeset.rejected', text, turnOf(toAgentAddress(question), eventId, traceId), data);
+  // A changeset can expire before its question does. The log has the denial in any case.
+  await store.note(changesetId, told).catch(() => undefined);
+}
