@@ -12,10 +12,16 @@ export interface ExaminationRequest {
   /** Names of the Tool resources that earlier changesets added. */
   readonly addedTools: readonly string[];
   /**
-   * Paths of the files that earlier changesets created. Only such files and new ones may hold the code of a tool: an
-   * existing file may be used by code that no scan of imports shows.
+   * The files that earlier changesets created, as the last commit left them. Only such files and new ones may hold the
+   * code of a tool: an existing file may be used by code that no scan of imports shows.
    */
-  readonly addedFiles: readonly string[];
+  readonly addedFiles: readonly AddedFile[];
+}
+
+export interface AddedFile {
+  readonly path: string;
+  /** SHA-256 of the content that a changeset wrote last. A file with another content was edited by a person. */
+  readonly digest: string;
 }
 
 export type Examination =

@@ -1,6 +1,7 @@
 /** The decisions about a changeset that need no disk and no process. */
 import type { ChangesetCommitResult, JsonObject } from '@goondan/types';
 import { planReconcile } from '../../config/plan-reconcile.ts';
+import type { ExaminationRequest } from '../../config/examination.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { ChangesetToApprove, FileChange } from '../../ipc/changeset-answers.ts';
 import { sha256 } from '../../json/sha256.ts';
@@ -23,17 +24,30 @@ export function endOf({ id: changesetId, state, commit }: ChangesetRecord): Chan
   throw new Rejection('conflict', 'The files of this changeset are being replaced right now. Commit it again later.');
 }
 
-/** Returns what earlier changesets added to the bundle. Undone ones do not count. */
-export function addedEarlier(records: readonly ChangesetRecord[]) {
-  const committed = records.filter(({ state }) => state === 'committed');
+/** Returns what earlier changesets added to the bundle, with files as the last commit left them. Undone ones do not count. */
+export function addedEarlier(
+  records: readonly ChangesetRecord[],
+): Pick<ExaminationRequest, 'addedTools' | 'addedFiles'> {
+  const commits = records
+    .flatMap(({ state, commit, edits }) =>
+      state === 'committed' && commit !== undefined ? [{ ...commit, edits }] : [],
+    )
+    .toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at));
+  const digests = new Map<string, string>();
+  for (const { path, before, after } of commits.flatMap(({ edits }) => edits)) {
+    // A file that a person wrote, or edited, stays theirs, also after an agent has edited it.
+    const isOwn = before === null || digests.get(path) === before;
+    if (isOwn && after !== null) digests.set(path, after);
+    else digests.delete(path);
+  }
   return {
-    addedTools: [...new Set(committed.flatMap(({ commit }) => commit?.addedTools ?? []))].toSorted(),
-    addedFiles: [
-      ...new Set(
-        committed.flatMap(({ edits }) => edits.filter(({ before }) => before === null).map(({ path }) => path)),
-      ),
-    ].toSorted(),
+    addedTools: [...new Set(commits.flatMap(({ addedTools }) => addedTools))].toSorted(),
+    addedFiles: [...digests].map(([path, digest]) => ({ path, digest })).toSorted(comparePaths),
   };
+}
+
+function comparePaths(one: { readonly path: string }, other: { readonly path: string }): number {
+  return one.path < other.path ? -1 : 1;
 }
 
 /** Throws a `Rejection` if the bundle was edited and not reloaded. */

@@ -130,7 +130,7 @@ symlinkSync('../.env', join(bundle.folder, 'prompts/linked.md'));
 mkdirSync(join(bundle.folder, 'skills/empty'));
 afterAll(() => bundle[Symbol.dispose]());
 
-function examine(texts: EditedTexts, request: Partial<ExaminationRequest> = {}): Promise<Examination> {
+function examine(texts: EditedTexts, request: Pick<Partial<ExaminationRequest>, 'allow'> = {}): Promise<Examination> {
   const source = { bundleFolder: bundle.folder, environment: { REGION: 'eu', OTHER: 'other-value' }, swarm: 'default' };
   return examineTexts(source, texts, { addedTools: ['added'], addedFiles, ...request });
 }

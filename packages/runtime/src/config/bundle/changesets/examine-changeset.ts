@@ -17,6 +17,7 @@ import { type BundleCopy, copyBundle, digestFiles, filesAfter, findObstacle, wri
 import { judgeChange } from './judge-change.ts';
 import { type JudgedChange, newNames } from './judged-change.ts';
 import { judgePaths } from './judge-paths.ts';
+import { findOwnParts } from './own-parts.ts';
 import { rebasePlan } from './rebase-plan.ts';
 import { findUsedFiles } from './used-files.ts';
 
@@ -79,23 +80,23 @@ interface Examined {
 
 function judge(
   source: ExaminedBundle,
-  { edits, allow, addedTools, addedFiles }: ExaminationRequest,
+  { edits, allow, ...earlier }: ExaminationRequest,
   { bundle, present, changed, copy }: Examined,
 ): Examination {
   const toBundle = (plan: SwarmPlan) => rebasePlan(plan, copy.root, bundle.packages);
   const filesNow = filesAfter(copy.files, edits);
+  const own = findOwnParts(earlier, bundle, copy);
   const change: JudgedChange = {
     edits,
     allow,
-    addedTools,
-    addedFiles,
+    ...own,
     before: { resources: bundle.scope.resources, plans: plansOf(bundle, source), files: new Set(copy.files.keys()) },
     after: {
       resources: changed.scope.resources,
       plans: new Map([...plansOf(changed, source)].map(([name, plan]) => [name, toBundle(plan)])),
       files: new Set(filesNow.keys()),
     },
-    used: findUsedFiles(bundle, copy, addedTools),
+    used: findUsedFiles(bundle, copy, own.addedTools),
     oldStyle: findOldStyle(changed),
   };
   const violations = judgeChange(change);

@@ -1,9 +1,9 @@
 /** Examines a changeset that is given as texts, for tests. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { examineChangeset, type ExaminedBundle } from './examine-changeset.ts';
-import type { Examination, ExaminationRequest } from '../../examination.ts';
+import type { AddedFile, Examination, ExaminationRequest } from '../../examination.ts';
 import { sha256 } from '../../../json/sha256.ts';
 import type { FileEdit } from '../../../workspace/changesets/changeset-record.ts';
 
@@ -17,15 +17,32 @@ export type EditedTexts = Readonly<Record<string, string | null>>;
 export async function examineTexts(
   source: ExaminedBundle,
   texts: EditedTexts,
-  request: Partial<ExaminationRequest> = {},
+  {
+    addedFiles = [],
+    ...request
+  }: Partial<Omit<ExaminationRequest, 'addedFiles'>> & {
+    /** Files of earlier changesets; a path stands for the file as it is now. */
+    readonly addedFiles?: readonly (string | AddedFile)[];
+  } = {},
 ): Promise<Examination> {
   const trialFolder = mkdtempSync(join(TEMPORARY, 'goondan-trial-'));
   try {
-    const usual = { trialFolder, allow: ['**'], addedTools: [], addedFiles: [] };
+    const usual = {
+      trialFolder,
+      allow: ['**'],
+      addedTools: [],
+      addedFiles: addedFiles.map((file) => digestFile(source, file)),
+    };
     return await examineChangeset(source, { ...usual, edits: editsOf(texts), ...request });
   } finally {
     rmSync(trialFolder, { recursive: true, force: true });
   }
+}
+
+function digestFile({ bundleFolder }: ExaminedBundle, path: string | AddedFile): AddedFile {
+  if (typeof path !== 'string') return path;
+  const file = join(bundleFolder, path);
+  return { path, digest: existsSync(file) ? sha256(readFileSync(file)) : '' };
 }
 
 function editsOf(texts: EditedTexts): FileEdit[] {

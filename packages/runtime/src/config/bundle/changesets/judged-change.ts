@@ -5,7 +5,11 @@ import type { SwarmPlan } from '../../swarm-plan.ts';
 import type { LoadedResource } from '../bundle.ts';
 import type { UsedFiles } from './used-files.ts';
 
-export interface JudgedChange extends Pick<ExaminationRequest, 'allow' | 'addedTools' | 'addedFiles'> {
+export interface JudgedChange extends Pick<ExaminationRequest, 'allow'> {
+  /** Names of the Tool resources that changesets added, and whose code they may change. */
+  readonly addedTools: readonly string[];
+  /** Paths of the files that changesets created, and that no person has edited since. */
+  readonly addedFiles: readonly string[];
   readonly edits: readonly RecordedEdit[];
   readonly before: BundleState;
   readonly after: BundleState;

@@ -20,7 +20,7 @@ export interface UsedFiles {
   readonly code: readonly { readonly path: string; readonly text: string }[];
 }
 
-/** `addedTools`: tools of earlier changesets, whose code may change. `copy`: the changed bundle. */
+/** `addedTools`: tools of earlier changesets, whose code may still change. `copy`: the changed bundle. */
 export function findUsedFiles(bundle: Bundle, copy: BundleCopy, addedTools: readonly string[]): UsedFiles {
   const { folder, scope } = bundle;
   const existing = scope.resources.filter(({ kind, name }) => kind !== 'Tool' || !addedTools.includes(name));
