@@ -655,6 +655,16 @@ describe('recovery', () => {
     });
   });
 
+  test('that cannot write says so, and the next one finishes', async () => {
+    const id = await interruptedCommit();
+    const rename = async (from: string, to: string) => {
+      if (to.startsWith(bundle)) throw systemError('EIO');
+      return systemBundleFs.rename(from, to);
+    };
+    expect(await code(open({ fs: { ...systemBundleFs, rename } }).recover())).toBe('E_STORE_WRITE');
+    expect(await open().recover()).toMatchObject([{ outcome: 'committed', record: { id } }]);
+  });
+
   test('goes back if a new content is damaged', async () => {
     const id = await interruptedCommit();
     put('prompts/a.md', 'old\n');

@@ -23,8 +23,8 @@ test('an added file and a deleted one are shown line by line, sorted by path', (
   ]);
 });
 
-test('a file whose old content is not known says so and shows all of the new content', () => {
+test('a file that was edited by hand says so and shows all of the new content', () => {
   const [file] = describeFiles([{ path: 'a.md', change: 'changed', new: 'two\n' }]);
-  expect(file?.diff).toContain('old content of a.md is not known');
+  expect(file?.diff).toContain('a.md was edited by hand');
   expect(file?.diff).toContain('+two');
 });
