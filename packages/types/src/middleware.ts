@@ -96,8 +96,8 @@ export interface StepMiddlewareContext extends ExecutionContext, LayerPlaces, La
 export interface ToolCaller {
   /** The name of the layer's extension. */
   readonly extension: string;
-  /** The place of the extension: swarm-wide, of the agent, or a declarative hook. */
-  readonly tier: 'swarm' | 'agent' | 'hook';
+  /** The place of the extension: swarm-wide, of the agent, of the agent with `innermost: true`, or a declarative hook. */
+  readonly tier: 'swarm' | 'agent' | 'innermost' | 'hook';
 }
 
 /**

@@ -24,7 +24,7 @@ export interface DeclaredAgent {
   readonly agentTools?: boolean;
   /** The names of the agents that this agent may call; all agents of the swarm when absent. The orchestrator checks it. */
   readonly mayAsk?: readonly string[];
-  /** Extensions in order: first swarm-wide ones (`tier: 'swarm'`), then the agent's own. */
+  /** Extensions in order: first swarm-wide ones (`tier: 'swarm'`), then those of the agent, of all other tiers. */
   readonly extensions?: readonly DeclaredExtension[];
   readonly policy?: Partial<TurnPolicy>;
   /** The folder to which files named in resources are relative; the current folder when absent. */

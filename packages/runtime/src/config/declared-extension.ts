@@ -3,9 +3,10 @@ import type { ExtensionResource, JsonObject } from '@goondan/types';
 
 /**
  * The place of an extension's layers in the onion, whatever their priorities: layers of swarm-wide extensions are
- * outside the layers of the agent's own extensions, and layers of declarative hooks are inside them.
+ * outside the layers of the agent's own extensions. Layers of extensions with `innermost: true` are inside these, and layers
+ * of declarative hooks are inside all others.
  */
-export type Tier = 'swarm' | 'agent' | 'hook';
+export type Tier = 'swarm' | 'agent' | 'innermost' | 'hook';
 
 export interface DeclaredExtension {
   readonly resource: ExtensionResource;

@@ -40,8 +40,6 @@ export interface Candidate {
   readonly baseRef: string;
   readonly newRef: string;
   readonly addedTools: readonly string[];
-  /** New extensions by agent. Their layers must be inside the layers of all other extensions, which only a trial shows. */
-  readonly addedExtensions: readonly { readonly agentName: string; readonly extension: string }[];
 }
 
 /** Examines a changeset of the bundle from which a swarm was started. */

@@ -35,7 +35,7 @@ const layerSummary = object({
   kind: oneOf(...middlewareKinds),
   extension: name,
   name,
-  tier: oneOf('swarm', 'agent', 'hook'),
+  tier: oneOf('swarm', 'agent', 'innermost', 'hook'),
   priority: number,
   mayShortCircuit: flag,
   timeoutMs: optional(number),

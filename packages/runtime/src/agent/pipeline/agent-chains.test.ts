@@ -110,10 +110,12 @@ describe('order', () => {
   });
 
   test('P-05 swarm-wide extensions are outside and hooks inside, whatever their priorities and their order in the plan', async () => {
-    const tiered = (tier: 'swarm' | 'agent' | 'hook', priority: number) =>
+    const tiered = (tier: 'swarm' | 'agent' | 'innermost' | 'hook', priority: number) =>
       extension(tier, (api) => registerMarking(api.pipeline, 'toolCall', tier, [], priority), { tier });
-    const agent = await scriptedAgent({ extensions: [tiered('hook', -9), tiered('agent', 0), tiered('swarm', 9)] });
-    expect(agent.layers('toolCall')).toEqual(['swarm/mark', 'agent/mark', 'hook/mark']);
+    const agent = await scriptedAgent({
+      extensions: [tiered('hook', -9), tiered('innermost', -5), tiered('agent', 0), tiered('swarm', 9)],
+    });
+    expect(agent.layers('toolCall')).toEqual(['swarm/mark', 'agent/mark', 'innermost/mark', 'hook/mark']);
   });
 
   test('P-06 the same configuration and input give the same order, every time', async () => {

@@ -18,7 +18,7 @@ function layer(name: string, priority = 0, tier: Tier = 'agent'): Layer {
   };
 }
 
-const tiers = fc.constantFrom<Tier>('swarm', 'agent', 'hook');
+const tiers = fc.constantFrom<Tier>('swarm', 'agent', 'innermost', 'hook');
 /** There are only a few priorities, so that equal priorities are common. */
 const manyLayers = fc
   .array(fc.record({ priority: fc.integer({ min: -2, max: 2 }), tier: tiers }), { maxLength: 30 })
@@ -43,14 +43,29 @@ test('P-05 swarm-wide layers are outside the agent’s own and hooks inside, wha
   expect(names(sortLayers(layers))).toEqual(['swarm', 'own', 'hook']);
 });
 
+test('P-05 innermost extensions are inside the others, in the order of their list, whatever the priorities', () => {
+  const of = (extension: string, each: Layer): Layer => ({ ...each, extension });
+  const layers = [
+    of('first', layer('first-inner', 5, 'innermost')),
+    of('first', layer('first-outer', -5, 'innermost')),
+    of('second', layer('second', -100, 'innermost')),
+    layer('hook', -200, 'hook'),
+    layer('own', 100),
+    layer('swarm', 200, 'swarm'),
+  ];
+  expect(names(sortLayers(layers))).toEqual(['swarm', 'own', 'first-outer', 'first-inner', 'second', 'hook']);
+});
+
 test('P-05 layers are sorted by tier, then priority, then registration; the input array stays unchanged', () => {
-  const order: Record<Tier, number> = { swarm: 0, agent: 1, hook: 2 };
+  const order: Record<Tier, number> = { swarm: 0, agent: 1, innermost: 2, hook: 3 };
   fc.assert(
     fc.property(manyLayers, (layers) => {
       const before = names(layers);
       const sorted = sortLayers(layers);
       const place = new Map(layers.map((each, index) => [each, index]));
-      const rank = (each: Layer) => [order[each.tier], each.priority, place.get(each) ?? -1];
+      // Each layer is of another extension, so the order of innermost layers is that of their registration.
+      const rankOf = ({ tier, priority }: Layer) => (tier === 'innermost' ? 0 : priority);
+      const rank = (each: Layer) => [order[each.tier], rankOf(each), place.get(each) ?? -1];
       for (const [index, outer] of sorted.entries()) {
         const inner = sorted[index + 1];
         if (inner !== undefined) expect(isBefore(rank(outer), rank(inner))).toBe(true);

@@ -8,9 +8,19 @@ export interface Layer extends Omit<LayerSummary, 'timeoutMs'> {
   readonly timeoutMs: number | undefined;
 }
 
-const tierOrder: Record<Tier, number> = { swarm: 0, agent: 1, hook: 2 };
+const tierOrder: Record<Tier, number> = { swarm: 0, agent: 1, innermost: 2, hook: 3 };
 
-/** Sorts layers, outermost first: by tier, then priority, then registration (the sort is stable). */
+/**
+ * Sorts layers, outermost first: by tier, then priority, then registration (the sort is stable). In the tier `innermost`, the
+ * order of the extensions comes before the priority, so that no extension there gets outside of an earlier one.
+ */
 export function sortLayers(layers: readonly Layer[]): Layer[] {
-  return layers.toSorted((a, b) => tierOrder[a.tier] - tierOrder[b.tier] || a.priority - b.priority);
+  const places = new Map<string, number>();
+  for (const { extension, tier } of layers) {
+    if (tier === 'innermost' && !places.has(extension)) places.set(extension, places.size);
+  }
+  const placeOf = ({ extension, tier }: Layer) => (tier === 'innermost' ? (places.get(extension) ?? 0) : 0);
+  return layers.toSorted(
+    (a, b) => tierOrder[a.tier] - tierOrder[b.tier] || placeOf(a) - placeOf(b) || a.priority - b.priority,
+  );
 }

@@ -545,6 +545,23 @@ const swarms: Mistake[] = [
     message: 'The entry agent Agent/a is not in spec.agents.',
   },
   {
+    title: 'an innermost extension of a swarm',
+    yaml: documents(
+      model,
+      extension('log', ', innermost: true'),
+      agent('a'),
+      swarm('Agent/a', ', extensions: [‸Extension/log]'),
+    ),
+    code: 'E_RESOURCE_INVALID',
+    message: 'Extension/log has innermost: true, but the extensions of a swarm are outside of all others.',
+  },
+  {
+    title: 'an innermost extension for v0.10',
+    yaml: extension('a', ', compat: v010, innermost: ‸true'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'An extension with compat: v010 cannot be innermost: the outermost one runs the functions of all.',
+  },
+  {
     title: 'an agent twice',
     yaml: documents(model, agent('a'), swarm('Agent/a, ‸Agent/a')),
     code: 'E_REF_TWICE',

@@ -25,16 +25,14 @@ import type { Candidate, Examination, Examine } from '../../config/examination.t
 import type { ChangesPolicy } from '../../config/swarm-policy.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { ChangesetReview } from '../../ipc/changeset-answers.ts';
-import type { AgentDescription, ChangesetRequest, LayerSummary } from '../../ipc/from-agent.ts';
+import type { ChangesetRequest } from '../../ipc/from-agent.ts';
 import { type Clock, systemClock } from '../../ports/clock.ts';
-import { noParts } from '../../testing/fake-agents.ts';
 import { fakeEvent, openFakeSwarm } from '../../testing/fake-swarm.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { openChangesets } from '../../workspace/changesets/open-changesets.ts';
 import type { Connections } from '../connections/connections.ts';
 import { swarmReloader } from '../reload/reload-swarm.ts';
 import { answerRequest } from './answer-request.ts';
-import { KnownLayers } from './known-layers.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -81,20 +79,17 @@ async function open({ changes = { allow: ['**'] }, folders = makeFolders(), cloc
     examination: undefined as Examination | undefined,
     candidate: {} as Partial<Candidate>,
     /** Called before the trial; may throw. */
-    onTrial: (): AgentDescription => noParts,
+    onTrial: () => {},
     onExamine: (): unknown => undefined,
     trialFolder: '',
     /** The rules of the latest examination. */
     rules: {},
-    /** The extensions on trial. */
-    tried: [] as string[],
   };
   const connections = { replace: () => undefined } as Pick<Connections, 'replace'> as Connections;
   const trials = {
-    agent: async ({ systemPrompt, extensions = [] }: DeclaredAgent) => {
-      control.tried = extensions.map(({ resource }) => resource.metadata.name);
+    agent: async ({ systemPrompt }: DeclaredAgent) => {
       said.push(`try ${JSON.stringify(systemPrompt)} beside ${JSON.stringify(prompt())}`);
-      return control.onTrial();
+      control.onTrial();
     },
     connection: async () => undefined,
   };
@@ -103,10 +98,8 @@ async function open({ changes = { allow: ['**'] }, folders = makeFolders(), cloc
   );
   cleanups.push(() => reloader.close());
   const store = openChangesets({ stateRoot, bundleFolder, clock });
-  const layers = new KnownLayers();
   const deps = {
     store,
-    layers,
     currentPlan,
     reloader,
     approvals: swarm.approvals,
@@ -120,7 +113,7 @@ async function open({ changes = { allow: ['**'] }, folders = makeFolders(), cloc
       const systemPrompt = new TextDecoder().decode(edits[0]?.content ?? new Uint8Array());
       const wanted = withAgent({ systemPrompt });
       const present = withAgent({ systemPrompt: prompt() });
-      const refs = { baseRef: 'base', newRef: 'new', addedTools: ['clock'], addedExtensions: [] };
+      const refs = { baseRef: 'base', newRef: 'new', addedTools: ['clock'] };
       const onTrial = withAgent({ systemPrompt: `${systemPrompt} on trial` });
       return { status: 'fits' as const, candidate: { present, wanted, onTrial, ...refs, ...control.candidate } };
     },
@@ -199,7 +192,6 @@ async function open({ changes = { allow: ['**'] }, folders = makeFolders(), cloc
     control,
     said,
     store,
-    layers,
     reloader,
     ask,
     openChange,
@@ -406,57 +398,6 @@ describe('a changeset', () => {
   });
 });
 
-const layer = (extension: string, priority: number): LayerSummary => ({
-  kind: 'toolCall',
-  extension,
-  name: 'guard',
-  tier: 'agent',
-  priority,
-  mayShortCircuit: false,
-  onError: 'fail',
-  buffers: false,
-});
-
-const extensionNamed = (name: string) => ({
-  resource: { apiVersion: 'goondan.ai/v1', kind: 'Extension', metadata: { name }, spec: { entry: './x.ts' } } as const,
-  root: '/',
-});
-
-/** Opens a swarm whose agent `a` has the extension `approval`. The layers of the extension `new` have `priorities`. */
-async function openGuarded() {
-  const opened = await open();
-  const { plan } = opened.currentPlan.value;
-  const extensions = [extensionNamed('approval')];
-  opened.currentPlan.replace({
-    ...plan,
-    agents: plan.agents.map((agent) => (agent.agentName === 'a' ? { ...agent, extensions } : agent)),
-  });
-  const priorities: number[] = [];
-  // A trial describes the parts that it loads.
-  opened.control.onTrial = () => ({
-    ...noParts,
-    extensions: [...opened.control.tried, 'new'],
-    layers: [
-      ...opened.control.tried.flatMap((name) => [layer(name, 2), layer(name, 5)]),
-      ...priorities.map((priority) => layer('new', priority)),
-    ],
-  });
-  return { ...opened, priorities };
-}
-
-test('a new extension is compared with the layers of other extensions only, and its layers are known afterwards', async () => {
-  const { priorities, layers, control, ...opened } = await openGuarded();
-  expect(await opened.finish(await opened.openChange('without an extension\n'))).toMatchObject({ status: 'ok' });
-  // No layers have to be known for this, so the unchanged extension is not tried.
-  expect(control.tried).toEqual([]);
-  control.candidate = { addedExtensions: [{ agentName: 'a', extension: 'new' }] };
-  priorities.push(5, 7);
-  expect(await opened.finish(await opened.openChange('with an extension\n'))).toMatchObject({ status: 'ok' });
-  expect(control.tried).toEqual(['approval']);
-  const extensions = ['approval', 'new'].map(extensionNamed);
-  expect(layers.of({ agentName: 'a', extensions })?.map(({ priority }) => priority)).toEqual([2, 5, 5, 7]);
-});
-
 describe('L-05 a commit changes nothing and says why', () => {
   test.each<
     [string, (opened: Awaited<ReturnType<typeof open>>, review: ChangesetReview) => Promise<string | undefined>]
@@ -521,10 +462,7 @@ describe('L-05 a commit changes nothing and says why', () => {
       const approvalId = await opened.approve(toApprove);
       const edit = () => writeFileSync(join(opened.bundleFolder, 'prompt.md'), 'by hand\n');
       if (when === 'before') edit();
-      opened.control.onTrial = () => {
-        edit();
-        return noParts;
-      };
+      opened.control.onTrial = edit;
       const outcome = await opened.commit(changesetId, { digest, approvalId });
       expect(outcome).toMatchObject({ status: 'rejected', reason: 'conflict' });
       if (when === 'before') expect(outcome).toMatchObject({ violations: ['prompt.md was edited.'] });
@@ -646,27 +584,6 @@ describe('L-05 a commit changes nothing and says why', () => {
     expect(await opened.store.get(changesetId)).toMatchObject({ state: 'open' });
   });
 
-  test('when a layer of a new extension is outside of an existing one', async () => {
-    const { priorities, ...opened } = await openGuarded();
-    opened.control.candidate = { addedExtensions: [{ agentName: 'a', extension: 'new' }] };
-    priorities.push(4);
-    const changesetId = await opened.openChange();
-    const rejected = {
-      status: 'rejected',
-      reason: 'policy_violation',
-      violations: [expect.stringContaining('has priority 4 and would be outside of layer "guard" of "approval"')],
-    };
-    expect(await opened.finish(changesetId)).toMatchObject(rejected);
-    expect(opened.control.tried).toEqual(['approval']);
-    // The process has described itself, so only the new extension is tried.
-    opened.layers.learn('a', { extensions: ['approval'], layers: [layer('approval', 5)] });
-    expect(await opened.finish(changesetId)).toMatchObject(rejected);
-    expect(opened.control.tried).toEqual([]);
-    expect(opened.untouched()).toEqual(old);
-    priorities.splice(0, 1, 5);
-    expect(await opened.finish(changesetId)).toMatchObject({ status: 'ok' });
-  });
-
   test.each(['withdrawn', 'stopped'])(
     'when it is %s before its files are replaced, and is finished after that',
     async (how) => {
@@ -682,7 +599,7 @@ describe('L-05 a commit changes nothing and says why', () => {
             : withdrawn.abort(new GoondanError('E_CANCELLED', 'withdrawn'));
         opened.control.onExamine = () => void (when === 'examined' && stop());
         opened.control.onTrial = () => {
-          if (when !== 'tried') return noParts;
+          if (when !== 'tried') return;
           stop();
           throw new Error('The trial was ended.');
         };

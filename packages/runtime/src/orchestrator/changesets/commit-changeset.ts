@@ -10,20 +10,15 @@
 import { GoondanError, type ChangesetCommitResult } from '@goondan/types';
 import { checkSwarmPlan } from '../../config/check-swarm-plan.ts';
 import type { ReloadResult } from '../../control/reload-result.ts';
-import type { AgentDescription } from '../../ipc/from-agent.ts';
 import type { ChangesetRecord } from '../../workspace/changesets/changeset-record.ts';
 import type { ChangesetOwner, Changesets } from '../../workspace/changesets/changesets.ts';
-import type { CurrentPlan, Plan } from '../plan/current-plan.ts';
+import type { CurrentPlan } from '../plan/current-plan.ts';
 import type { ChangeRoad } from '../reload/reload-swarm.ts';
 import { checkCommit, endOf, type FindApproval, type WantedCommit } from './decide-commit.ts';
 import { type ChangesetSource, type ExaminedChangeset, examineChangeset } from './examine-changeset.ts';
-import { findLayerProblems } from './find-layer-problems.ts';
-import type { KnownLayers } from './known-layers.ts';
-import { Rejection } from './rejection.ts';
 
 export interface CommitDeps extends ChangesetSource {
   readonly currentPlan: Pick<CurrentPlan, 'value'>;
-  readonly layers: KnownLayers;
 }
 
 export interface CommitRequest extends WantedCommit {
@@ -85,53 +80,25 @@ function nameBundleFiles(error: unknown, folder: string, bundleFolder: string): 
 }
 
 async function replace(
-  { store, currentPlan, layers }: CommitDeps,
+  { store }: CommitDeps,
   { edits, candidate, toApprove }: ExaminedChangeset,
   by: string | undefined,
   road: ChangeRoad,
 ): Promise<ChangesetRecord> {
   const { changesetId, digest } = toApprove;
-  const { baseRef, newRef, addedTools, addedExtensions } = candidate;
-  const before = currentPlan.value;
-  const extended = new Set(addedExtensions.map(({ agentName }) => agentName));
-  const knownOf = (agentName: string) => layers.of(before.agents.get(agentName) ?? { agentName });
+  const { baseRef, newRef, addedTools } = candidate;
   const commit = { digest, baseRef, newRef, addedTools, ...(by === undefined ? {} : { by }) };
   const records: ChangesetRecord[] = [];
   await road.make({
     wanted: checkSwarmPlan(candidate.wanted),
     onTrial: checkSwarmPlan(candidate.onTrial),
-    // The layers of an agent that has not described itself are only known if all of its parts are tried.
-    isTriedWhole: (agentName) => extended.has(agentName) && knownOf(agentName) === undefined,
-    withFiles: async (tried, apply) => {
-      checkLayers(addedExtensions, tried, before, knownOf);
+    withFiles: async (apply) => {
       const results: ReloadResult[] = [];
       records.push(await store.apply(changesetId, edits, commit, async () => void results.push(await apply())));
-      for (const agentName of extended) layers.learn(agentName, tried.get(agentName) ?? { extensions: [], layers: [] });
       const [result] = results;
       if (result === undefined) throw new Error(`Changeset ${changesetId} was committed by another process.`);
       return result;
     },
   });
   return records[0] ?? store.get(changesetId);
-}
-
-/** Throws a `Rejection` if a layer of a new extension would be outside of one that the agent has. */
-function checkLayers(
-  addedExtensions: ExaminedChangeset['candidate']['addedExtensions'],
-  tried: ReadonlyMap<string, AgentDescription>,
-  { agents }: Plan,
-  knownOf: (agentName: string) => AgentDescription['layers'] | undefined,
-): void {
-  const problems = addedExtensions.flatMap(({ agentName, extension: name }) => {
-    const onTrial = tried.get(agentName)?.layers ?? [];
-    const names = (agents.get(agentName)?.extensions ?? []).map(({ resource }) => resource.metadata.name);
-    const existing = knownOf(agentName) ?? onTrial.filter(({ extension }) => names.includes(extension));
-    return findLayerProblems(agentName, { added: onTrial.filter(({ extension }) => extension === name), existing });
-  });
-  if (problems.length === 0) return;
-  throw new Rejection(
-    'policy_violation',
-    'A new extension must be inside of all extensions that the agent has.',
-    problems,
-  );
 }

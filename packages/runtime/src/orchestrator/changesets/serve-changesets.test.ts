@@ -1,12 +1,10 @@
-import { expect, spyOn, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { fakeEvent } from '../../testing/fake-swarm.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
-import { noParts } from '../../testing/fake-agents.ts';
 import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
 import type { SwarmListener } from '../instances/swarm-listener.ts';
 import type { ChangesetSource } from './examine-changeset.ts';
-import { KnownLayers } from './known-layers.ts';
 import { type ChangesetDeps, serveChangesets } from './serve-changesets.ts';
 
 const settle = () => new Promise<void>((resolve) => void setImmediate(resolve));
@@ -93,11 +91,4 @@ test.each([
   await served.close();
   expect(notes).toEqual(told === undefined ? [] : [`c1: ${told}`]);
   expect(served.reports).toEqual(told === undefined ? [] : ['warn changeset.rejected']);
-});
-
-test('the layers of an agent are known from the description of its process', () => {
-  using learn = spyOn(KnownLayers.prototype, 'learn');
-  const { listeners } = serve({ sweep: async () => undefined });
-  for (const each of listeners) each.described?.(at, noParts);
-  expect(learn.mock.calls).toEqual([['a', noParts]]);
 });

@@ -7,7 +7,6 @@ import type { SwarmAgents } from '../swarm/swarm-agents.ts';
 import { answerRequest } from './answer-request.ts';
 import { ChangesetRequests } from './changeset-requests.ts';
 import type { ChangesetSource } from './examine-changeset.ts';
-import { KnownLayers } from './known-layers.ts';
 import { recordDenial } from './record-denial.ts';
 
 export interface ChangesetDeps {
@@ -25,7 +24,6 @@ const SWEEP_MS = 3_600_000;
  */
 export function serveChangesets(deps: ChangesetDeps, source: ChangesetSource | undefined): { close(): Promise<void> } {
   const { currentPlan, swarm, reloader } = deps;
-  const layers = new KnownLayers();
   const requests = new ChangesetRequests({
     say: (at, message) => swarm.instances.find(at)?.say(message),
     answer: async (asked) => {
@@ -34,14 +32,13 @@ export function serveChangesets(deps: ChangesetDeps, source: ChangesetSource | u
       }
       const { approvals } = swarm;
       return answerRequest(
-        { ...source, currentPlan, layers, reloader, approvals, report: (...line) => swarm.report(...line) },
+        { ...source, currentPlan, reloader, approvals, report: (...line) => swarm.report(...line) },
         asked,
       );
     },
   });
   swarm.listen(requests);
   if (source === undefined) return requests;
-  swarm.listen({ described: ({ agentName }, description) => layers.learn(agentName, description) });
   const { store } = source;
   let denials: Promise<unknown> = Promise.resolve();
   swarm.listen({

@@ -20,9 +20,11 @@ async function open() {
   const { currentPlan, swarm, agents } = opened;
   const connections = { replace: () => undefined } as Pick<Connections, 'replace'> as Connections;
   const said: string[] = [];
+  const control = { onTry: () => {} };
   const trials: Trials = {
     agent: async ({ agentName, systemPrompt }) => {
       said.push(`try ${agentName} ${systemPrompt ?? ''}`);
+      control.onTry();
       return noParts;
     },
     connection: async () => undefined,
@@ -43,8 +45,8 @@ async function open() {
       systemPrompt === 'bad' ? { type: 'change.failed' as const, error } : { type: 'change.ready' as const };
     void child.channel.send({ ...answer, change });
   };
-  const withFiles: SwarmChange['withFiles'] = async (tried, apply) => {
-    said.push(`put ${[...tried.keys()].join()}`);
+  const withFiles: NonNullable<SwarmChange['withFiles']> = async (apply) => {
+    said.push('put');
     const result = await apply().catch((error: unknown) => {
       said.push('put back');
       throw error;
@@ -56,6 +58,7 @@ async function open() {
     ...opened,
     reloader,
     said,
+    control,
     withPrompt,
     withFiles,
     inForce: () => currentPlan.value.agents.get('a')?.systemPrompt,
@@ -73,7 +76,7 @@ describe('a change with files', () => {
     const { reloader, said, withPrompt, withFiles, inForce, lines } = await open();
     const change = { wanted: withPrompt('new'), onTrial: withPrompt('copy'), withFiles };
     const result = await reloader.onRoad((road) => road.make(change));
-    expect(said).toEqual(['try a copy', 'put a', 'prepare new', 'done']);
+    expect(said).toEqual(['try a copy', 'put', 'prepare new', 'done']);
     expect(result.changed).toEqual(['Agent/a']);
     expect(inForce()).toBe('new');
     expect(reloader.reports).toMatchObject([{ message: 'Reloaded: changed Agent/a; 5 kept.' }]);
@@ -84,7 +87,7 @@ describe('a change with files', () => {
     const { reloader, said, withPrompt, withFiles, inForce } = await open();
     const change = { wanted: withPrompt('bad'), withFiles };
     expect(await failure(reloader.onRoad((road) => road.make(change)))).toMatchObject({ code: 'E_RELOAD_FAILED' });
-    expect(said).toEqual(['try a bad', 'put a', 'prepare bad', 'put back']);
+    expect(said).toEqual(['try a bad', 'put', 'prepare bad', 'put back']);
     expect(inForce()).toBeUndefined();
   });
 
@@ -99,18 +102,15 @@ describe('a change with files', () => {
     'is given up before its files are put, and finished after that: %s',
     async (how) => {
       for (const when of ['try', 'put'] as const) {
-        const { reloader, said, withPrompt, withFiles, inForce } = await open();
+        const { reloader, said, control, withPrompt, withFiles, inForce } = await open();
         const withdrawn = new AbortController();
         const stop = () => (how === 'stopped' ? void reloader.close() : withdrawn.abort(new Error('withdrawn')));
+        if (when === 'try') control.onTry = stop;
         const change: SwarmChange = {
           wanted: withPrompt('new'),
-          isTriedWhole: () => {
-            if (when === 'try') stop();
-            return false;
-          },
-          withFiles: (tried, apply) => {
+          withFiles: (apply) => {
             stop();
-            return withFiles(tried, apply);
+            return withFiles(apply);
           },
         };
         const made = await failure(reloader.onRoad((road) => road.make(change), withdrawn.signal));
@@ -119,7 +119,7 @@ describe('a change with files', () => {
           when === 'put',
           when === 'put' ? 'new' : undefined,
         ]);
-        expect(said.includes('put a')).toBe(when === 'put');
+        expect(said.includes('put')).toBe(when === 'put');
       }
     },
   );
@@ -136,7 +136,7 @@ describe('a change with files', () => {
     const third = reloader.onRoad((road) => road.make(change), AbortSignal.abort(new Error('withdrawn')));
     gate.resolve();
     await Promise.all([first, second]);
-    expect(said).toEqual(['try a first', 'put a', 'prepare first', 'done', 'try a read', 'prepare read']);
+    expect(said).toEqual(['try a first', 'put', 'prepare first', 'done', 'try a read', 'prepare read']);
     expect(await failure(third)).toMatchObject({ message: 'withdrawn' });
   });
 });

@@ -9,7 +9,6 @@ import { describeChanges } from '../../config/plan-reconcile.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import type { ChangeReport, ReloadResult, ReportedChangeset } from '../../control/reload-result.ts';
 import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
-import type { AgentDescription } from '../../ipc/from-agent.ts';
 import { copyJsonObject } from '../../json/copy-json.ts';
 import { defined } from '../../json/defined.ts';
 import { unlessAborted } from '../../ports/unless-aborted.ts';
@@ -33,17 +32,11 @@ export interface SwarmChange {
   readonly changeset?: ReportedChangeset;
   /** The same plan with the paths of a copy of the bundle, for the trials; `wanted` when absent. */
   readonly onTrial?: SwarmPlan;
-  /** Returns true for an agent whose trial loads all of its parts, even if the agent has a process. */
-  readonly isTriedWhole?: (agentName: string) => boolean;
   /**
    * Replaces the files of the bundle after the trials, and awaits `apply`. If `apply` rejects, puts the files back and rejects.
-   * `tried` has the descriptions of the parts on trial, by the name of the agent. Once `apply` was called, the change is
-   * finished, even if the swarm stops.
+   * Once `apply` was called, the change is finished, even if the swarm stops.
    */
-  readonly withFiles?: (
-    tried: ReadonlyMap<string, AgentDescription>,
-    apply: () => Promise<ReloadResult>,
-  ) => Promise<ReloadResult>;
+  readonly withFiles?: (apply: () => Promise<ReloadResult>) => Promise<ReloadResult>;
 }
 
 /** The only road to another plan. It is open to one reload or commit at a time. */
@@ -128,18 +121,18 @@ async function reloadOnce(
 /** Tries a change, replaces its files if it has any, and applies it. After an error nothing has changed. */
 async function makeChange(
   deps: ReloaderDeps & { readonly remember: (report: Omit<ChangeReport, 'at'>) => void },
-  { wanted, changeset, onTrial = wanted, isTriedWhole = () => false, withFiles }: SwarmChange,
+  { wanted, changeset, onTrial = wanted, withFiles }: SwarmChange,
   signal: AbortSignal,
 ): Promise<ReloadResult> {
   const { swarm, currentPlan, trials, remember } = deps;
   const changes = comparePlans(currentPlan.value, currentPlan.preview(wanted));
-  const agents = new Map([...inProcesses(changes, swarm)].filter(([agentName]) => !isTriedWhole(agentName)));
-  const tried = await tryChanges({ ...changes, agents }, currentPlan.preview(onTrial), trials, signal, (identity) =>
+  const agents = inProcesses(changes, swarm);
+  await tryChanges({ ...changes, agents }, currentPlan.preview(onTrial), trials, signal, (identity) =>
     swarm.report('debug', 'swarm.reload_progress', `Tries ${identity} …`),
   );
   signal.throwIfAborted();
   // No signal ends the application of replaced files, so that files and plan stay together.
-  const result = await (withFiles?.(tried, () => applyPlan(deps, wanted)) ?? applyPlan(deps, wanted, signal));
+  const result = await (withFiles?.(() => applyPlan(deps, wanted)) ?? applyPlan(deps, wanted, signal));
   const message = describeChanges(result);
   swarm.report('info', 'swarm.reloaded', message, undefined, copyJsonObject(result, { omitUndefined: true }));
   if (changeset?.undone === true) reportUndo(swarm, changeset);

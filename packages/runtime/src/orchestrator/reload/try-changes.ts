@@ -10,7 +10,6 @@
  */
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import { type AgentReconcile, identityOf } from '../../config/reconcile-agent.ts';
-import type { AgentDescription } from '../../ipc/from-agent.ts';
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
 import type { Plan } from '../plan/current-plan.ts';
 import { namesOf, type PlanChanges } from './apply-plan.ts';
@@ -21,13 +20,12 @@ import { failReload } from './fail-reload.ts';
  * either case no process is left.
  */
 export interface Trials {
-  agent(agent: DeclaredAgent, plan: Plan, signal: AbortSignal): Promise<AgentDescription>;
+  agent(agent: DeclaredAgent, plan: Plan, signal: AbortSignal): Promise<unknown>;
   connection(connection: ConnectionPlan, plan: Plan, signal: AbortSignal): Promise<unknown>;
 }
 
 /**
  * Runs the trials. `agents`: the changes of the agents that have a process. `onTrial` is called with the identity of each part before its trial.
- * Resolves with the descriptions of the tried parts, by the name of the agent.
  *
  * **Errors** — `E_RELOAD_FAILED`, naming the part and the reason, unless `signal` ended the trials.
  */
@@ -37,18 +35,16 @@ export async function tryChanges(
   trials: Trials,
   signal: AbortSignal,
   onTrial: (identity: string) => void = () => undefined,
-): Promise<ReadonlyMap<string, AgentDescription>> {
-  const described = new Map<string, AgentDescription>();
+): Promise<void> {
   for (const { identity, start } of partsToTry(changes, plan, trials)) {
     if (signal.aborted) break;
     onTrial(identity);
     try {
-      await start(signal, described);
+      await start(signal);
     } catch (error) {
       throw failReload(`${identity} does not start with the changed bundle.`, error, plan.secrets.mask);
     }
   }
-  return described;
 }
 
 function partsToTry(
@@ -64,10 +60,7 @@ function partsToTry(
   return [
     ...agents.map((agent) => ({
       identity: `Agent/${agent.agentName}`,
-      start: async (signal: AbortSignal, described: Map<string, AgentDescription>) => {
-        const tried = partsOnTrial(agent, inDetail.get(agent.agentName));
-        described.set(agent.agentName, await trials.agent(tried, plan, signal));
-      },
+      start: (signal: AbortSignal) => trials.agent(partsOnTrial(agent, inDetail.get(agent.agentName)), plan, signal),
     })),
     ...connections.map((each) => ({
       identity: `Connection/${each.connection}`,

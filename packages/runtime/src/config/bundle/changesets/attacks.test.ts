@@ -116,7 +116,7 @@ const withExtension = (item: string) => agents('Extension/notes]', `Extension/no
 const code = { 'tools/new.ts': 'export const handlers = { run: () => 1 };\n' };
 const layer = { 'extensions/new.ts': 'export function register() {}\n' };
 const newTool = resource('Tool', 'new', toolSpec('./tools/new.ts'));
-const newExtension = resource('Extension', 'new', '{ entry: ./extensions/new.ts }');
+const newExtension = resource('Extension', 'new', '{ entry: ./extensions/new.ts, innermost: true }');
 
 function replaced(whole: string, from: string, to: string): string {
   if (!whole.includes(from)) throw new Error(`There is no ${from}.`);
@@ -163,12 +163,35 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
       withExtension('{ kind: Extension, name: logging, package: "@goondan/base" }'),
       'may not be added',
     ],
+    [
+      'adds an extension that is not innermost',
+      {
+        ...added(resource('Extension', 'new', '{ entry: ./extensions/new.ts }')),
+        ...layer,
+        ...withExtension('Extension/new'),
+      },
+      'Add innermost: true',
+    ],
+    [
+      'adds an extension that is not innermost to an agent of another swarm',
+      {
+        ...added(resource('Extension', 'new', '{ entry: ./extensions/new.ts, innermost: false }')),
+        ...layer,
+        ...agents('extensions: [Extension/guard] }', 'extensions: [Extension/guard, Extension/new] }'),
+      },
+      'Add innermost: true',
+    ],
     ['lists another extension of the bundle', withExtension('{ ref: Extension/outer, as: again }'), 'may not be added'],
     [
       'gives an extension the tier of hooks',
       {
         ...added(
-          resource('Extension', 'new', '{ entry: ./extensions/new.ts }', ', annotations: { goondan.ai/tier: hook }'),
+          resource(
+            'Extension',
+            'new',
+            '{ entry: ./extensions/new.ts, innermost: true }',
+            ', annotations: { goondan.ai/tier: hook }',
+          ),
         ),
         ...layer,
         ...withExtension('Extension/new'),
@@ -182,7 +205,7 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
           resource(
             'Extension',
             'new',
-            '{ entry: ./extensions/new.ts }',
+            '{ entry: ./extensions/new.ts, innermost: true }',
             ', annotations: { goondan.ai/keeper: ./extensions/new.ts }',
           ),
         ),
@@ -226,7 +249,7 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
       'adds an extension to the swarm',
       {
         ...main('extensions: [Extension/outer]', 'extensions: [Extension/outer, Extension/new]'),
-        ...added(newExtension),
+        ...added(resource('Extension', 'new', '{ entry: ./extensions/new.ts }')),
         ...layer,
       },
       'Swarm/default is changed',
@@ -799,6 +822,14 @@ describe('an agent may change', () => {
       'its extensions by a new one at the end',
       { ...added(newExtension), ...layer, ...withExtension('{ ref: Extension/new, config: { a: 1 } }') },
     ],
+    [
+      'the extensions of an agent of another swarm by a new one at the end',
+      {
+        ...added(newExtension),
+        ...layer,
+        ...agents('extensions: [Extension/guard] }', 'extensions: [Extension/guard, Extension/new] }'),
+      },
+    ],
     ['nothing, with a new tool that is not listed', { ...added(newTool), ...code }],
   ])('%s', async (_title, texts) => {
     expect(await examine(texts)).toMatchObject({ status: 'fits' });
@@ -812,7 +843,7 @@ describe('an agent of a bundle that uses the base library cannot hide', () => {
       resource(
         'Agent',
         'coder',
-        `{ modelConfig: { modelRef: Model/main }, tools: [Tool/bash, Tool/agents],
+        `{ modelConfig: { modelRef: Model/main }, tools: [Tool/bash, Tool/agents], extensions: [Extension/logging],
           hooks: [{ point: toolCall.pre, tool: bash__*, action: { command: [sh, hooks/guard.sh] } }] }`,
       ),
       resource(
@@ -827,14 +858,14 @@ describe('an agent of a bundle that uses the base library cannot hide', () => {
   afterAll(() => guarded[Symbol.dispose]());
   const tool = (name: string) => ({ ...added(resource('Tool', name, toolSpec('./tools/new.ts'))), ...code });
   const extension = (name: string) => ({
-    ...added(resource('Extension', name, '{ entry: ./extensions/new.ts }')),
+    ...added(resource('Extension', name, '{ entry: ./extensions/new.ts, innermost: true }')),
     ...layer,
   });
 
   test.each<readonly [string, EditedTexts, string]>([
     ['a tool of the library', tool('bash'), 'Tool/bash of Agent/coder would be changed'],
     ['the tools for other agents', tool('agents'), 'agentTools of Agent/coder would be changed'],
-    ['the approval layer', extension('approval'), 'The extensions of Agent/coder would be changed'],
+    ['an extension of the library', extension('logging'), 'The extensions of Agent/coder would be changed'],
     ['the script of a guard hook, in a folder with a SKILL.md', { 'hooks/guard.sh': 'exit 1\n' }, 'Agent/coder'],
   ])('%s', async (_title, texts, sentence) => {
     const examined = await examineTexts({ bundleFolder: guarded.folder, environment: {} }, texts);
@@ -842,13 +873,19 @@ describe('an agent of a bundle that uses the base library cannot hide', () => {
     expect(JSON.stringify(examined)).toContain(sentence);
   });
 
+  test('the approval layer of the swarm', async () => {
+    const examined = await examineTexts({ bundleFolder: guarded.folder, environment: {} }, extension('approval'));
+    expect(examined).toMatchObject({ status: 'rejected', reason: 'invalid_files' });
+    expect(JSON.stringify(examined)).toContain('the extensions of a swarm are outside of all others');
+  });
+
   test('the extension of its hooks: a new one of this name leaves the hooks as they are', async () => {
     const texts = {
       ...extension('hooks'),
       'goondan.yaml': replaced(
         readFileSync(join(guarded.folder, 'goondan.yaml'), 'utf8'),
-        'Tool/agents],',
-        'Tool/agents], extensions: [Extension/hooks],',
+        '[Extension/logging],',
+        '[Extension/logging, Extension/hooks],',
       ),
     };
     const examined = await examineTexts({ bundleFolder: guarded.folder, environment: {} }, texts);

@@ -69,7 +69,7 @@ const newExtension = `
 apiVersion: goondan.ai/v1
 kind: Extension
 metadata: { name: notes }
-spec: { entry: ./extensions/notes.ts, config: { size: 3 } }
+spec: { entry: ./extensions/notes.ts, innermost: true, config: { size: 3 } }
 `;
 const files = {
   ...completeBundle,
@@ -122,7 +122,6 @@ describe('the wanted plan is the plan of the bundle after the same files are wri
   test('with prompts, hooks, a new tool, a new extension, a relative workdir and a lock file', async () => {
     const candidate = await expectSamePlan(openExecutable({ 'package-lock.json': '{}' }), edits);
     expect(candidate.addedTools).toEqual(['clock']);
-    expect(candidate.addedExtensions).toEqual([{ agentName: 'host', extension: 'notes' }]);
     const [host] = candidate.wanted.agents;
     expect(host?.workdir).toBe(join(host?.bundleFolder ?? '', 'work'));
     expect(host?.packages).toBeString();

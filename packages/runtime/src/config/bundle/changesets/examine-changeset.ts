@@ -110,7 +110,6 @@ function judge(
     baseRef: digestFiles(copy.files),
     newRef: digestFiles(filesNow),
     addedTools: newNames(change, 'Tool'),
-    addedExtensions: listAddedExtensions(present, wanted),
   };
   return { status: 'fits', candidate };
 }
@@ -131,15 +130,6 @@ function plansOf(bundle: Bundle, { environment, workdir }: ExaminedBundle): Map<
       resolveSwarm(bundle, { ...options, swarm: name }).plan,
     ]),
   );
-}
-
-function listAddedExtensions(present: SwarmPlan, wanted: SwarmPlan): Candidate['addedExtensions'] {
-  return wanted.agents.flatMap(({ agentName, extensions = [] }) => {
-    const before = present.agents.find((agent) => agent.agentName === agentName)?.extensions ?? [];
-    const known = new Set(before.map(({ resource }) => resource.metadata.name));
-    const names = extensions.map(({ resource }) => resource.metadata.name);
-    return names.filter((name) => !known.has(name)).map((extension) => ({ agentName, extension }));
-  });
 }
 
 function findObstacles(copy: BundleCopy, { edits }: ExaminationRequest): string[] {

@@ -9,6 +9,7 @@ const extension = (name: string, more: object = {}) => ({
   tier: 'agent',
   ...more,
 });
+const fresh = (more: object = {}) => extension('notes', { tier: 'innermost', ...more });
 const resource = (kind: string, name: string) => ({ kind, name, identity: `${kind}/${name}` });
 
 const agent = {
@@ -40,7 +41,7 @@ const withAgent = (changed: object) => ({ ...swarm, agents: [{ ...agent, ...chan
 describe('the plan of a swarm', () => {
   test('L-05 may have another prompt, other code of an added tool, new tools and new extensions', () => {
     const tools = [tool('added', { digest: '2' }), kept, tool('clock')];
-    const extensions = [guard, extension('notes'), hooks];
+    const extensions = [guard, fresh(), hooks];
     expect(judge(withAgent({ systemPrompt: 'Other.', tools, extensions }))).toEqual([]);
   });
 
@@ -60,21 +61,21 @@ describe('the plan of a swarm', () => {
       withAgent({ tools: [...agent.tools, tool('clock', { exports: [{ name: 'run', effects: 'local' }] })] }),
     ],
     ['an extension less', withAgent({ extensions: [hooks] })],
-    ['a new extension before an existing one', withAgent({ extensions: [extension('notes'), guard, hooks] })],
-    ['a new hook', withAgent({ extensions: [guard, hooks, extension('notes', { tier: 'hook' })] })],
-    ['a new extension of a package', withAgent({ extensions: [guard, hooks, extension('notes', { package: 'p' })] })],
-    ['a new extension with a keeper', withAgent({ extensions: [guard, hooks, extension('notes', { keeper: 'k' })] })],
+    ['a new extension before an existing one', withAgent({ extensions: [fresh(), guard, hooks] })],
+    ['a new extension that is not innermost', withAgent({ extensions: [guard, hooks, extension('notes')] })],
+    ['a new hook', withAgent({ extensions: [guard, hooks, fresh({ tier: 'hook' })] })],
+    ['a new extension of a package', withAgent({ extensions: [guard, hooks, fresh({ package: 'p' })] })],
+    ['a new extension with a keeper', withAgent({ extensions: [guard, hooks, fresh({ keeper: 'k' })] })],
     [
       'a new extension for v0.10',
       withAgent({
-        extensions: [
-          guard,
-          hooks,
-          { ...extension('notes'), resource: { metadata: { name: 'notes' }, spec: { compat: 'v010' } } },
-        ],
+        extensions: [guard, hooks, { ...fresh(), resource: { metadata: { name: 'notes' }, spec: { compat: 'v010' } } }],
       }),
     ],
-    ['an extension of another name', withAgent({ extensions: [guard, hooks, extension('other')] })],
+    [
+      'an extension of another name',
+      withAgent({ extensions: [guard, hooks, extension('other', { tier: 'innermost' })] }),
+    ],
   ])('L-05 may not have %s', (_, wanted) => {
     expect(judge(wanted)).not.toEqual([]);
   });

@@ -92,7 +92,8 @@ function* judgeExtensions(
     if (!isAdded(extension)) continue;
     const { tier, package: from, keeper, exclusive, resource } = extension;
     const isOwn = permitted.includes(nameOf(extension)) && from === undefined;
-    const isPlain = tier === 'agent' && [keeper, exclusive, resource.spec.compat].every((each) => each === undefined);
+    const isPlain =
+      tier === 'innermost' && [keeper, exclusive, resource.spec.compat].every((each) => each === undefined);
     if (!isOwn || !isPlain || index < last)
       yield `Extension/${nameOf(extension)} may not be added to ${who} at this place.`;
   }

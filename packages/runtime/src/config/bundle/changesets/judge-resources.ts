@@ -30,14 +30,24 @@ function* judgeNew(loaded: LoadedResource, change: JudgedChange): Generator<stri
     yield `${at} takes a value from the environment (valueFrom), which is not permitted.`;
   yield* judgeFields(at, loaded.resource.spec, permittedFields[loaded.kind]);
   if (loaded.kind === 'Tool') yield* judgeExports(at, loaded, change);
-  else if (change.oldStyle.includes(loaded.name)) {
+  else yield* judgeExtension(at, loaded, change);
+}
+
+/** Position and priority of a layer are facts of the running code. Only `innermost` is known before any code runs. */
+function* judgeExtension(
+  at: string,
+  { name, resource }: LoadedResourceOf<'Extension'>,
+  { oldStyle }: JudgedChange,
+): Generator<string> {
+  if (resource.spec.innermost !== true)
+    yield `${at} could be outside of existing extensions. Add innermost: true to its spec.`;
+  if (oldStyle.includes(name))
     yield `${at} uses @goondan/v010, whose functions may run before those of existing extensions. Write it for the present API.`;
-  }
 }
 
 const permittedFields = {
   Tool: ['entry', 'exports', 'config', 'configSchema', 'errorMessageLimit'],
-  Extension: ['entry', 'config', 'configSchema'],
+  Extension: ['entry', 'innermost', 'config', 'configSchema'],
 } as const;
 
 function* judgeFields(at: string, spec: object, permitted: readonly string[]): Generator<string> {

@@ -14,7 +14,7 @@ const earlier = { addedTools: ['earlier'], addedFiles: ['tools/earlier.ts'] };
 const tool = (name: string) =>
   `---\napiVersion: goondan.ai/v1\nkind: Tool\nmetadata: { name: ${name} }\nspec: { entry: ./tools/${name}.ts, exports: [{ name: run, description: Runs. }] }\n`;
 const extension = (name: string) =>
-  `---\napiVersion: goondan.ai/v1\nkind: Extension\nmetadata: { name: ${name} }\nspec: { entry: ./extensions/${name}.ts }\n`;
+  `---\napiVersion: goondan.ai/v1\nkind: Extension\nmetadata: { name: ${name} }\nspec: { entry: ./extensions/${name}.ts, innermost: true }\n`;
 const files: Readonly<Record<string, string>> = {
   ...completeBundle,
   'agents.yaml': (completeBundle['agents.yaml'] ?? '').replace('Tool/agents]', 'Tool/agents, Tool/earlier]'),

@@ -5,6 +5,7 @@ import type { Environment } from '../../variable-name.ts';
 import { checkAgents } from './check-agents.ts';
 import { checkConfigs } from './check-configs.ts';
 import { checkConnections } from './check-connections.ts';
+import { checkInnermost } from './check-innermost.ts';
 import { checkModels } from './check-models.ts';
 import { checkNames } from './check-names.ts';
 import { checkPackages } from './check-packages.ts';
@@ -16,7 +17,16 @@ import { checkValues } from './check-values.ts';
 /** The maximum number of problems per check; a longer list is not shown anyway. */
 export const MOST_PROBLEMS = 500;
 
-const checks = [checkNames, checkReferences, checkModels, checkAgents, checkSwarms, checkConnections, checkPackages];
+const checks = [
+  checkNames,
+  checkReferences,
+  checkModels,
+  checkAgents,
+  checkSwarms,
+  checkInnermost,
+  checkConnections,
+  checkPackages,
+];
 
 export async function checkScopes(
   scopes: readonly Scope[],

@@ -18,6 +18,13 @@ export const extension = resource(
       'The older version of the extension API that the module is written for. `v010`: the package @goondan/v010, which comes ' +
         'with @goondan/cli, runs the module unchanged.',
     ),
+    innermost: optional(
+      z.boolean(),
+      'If true, the layers of this extension are inside the layers of all other extensions of the agent, whatever the ' +
+        'priorities. Only hooks are further inside. Several such extensions are nested in the order of the list. Not for ' +
+        '`Swarm.spec.extensions`, and not with `compat`.',
+      false,
+    ),
     exclusive,
   }),
 );

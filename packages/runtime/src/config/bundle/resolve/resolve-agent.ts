@@ -83,7 +83,12 @@ function resolveExtension(
       spec: defined({ entry: spec.entry, config, configSchema: spec.configSchema, compat: spec.compat }),
     },
     root: found.folder,
-    tier: metadata.annotations?.[TIER] === 'hook' ? 'hook' : tier,
+    tier:
+      metadata.annotations?.[TIER] === 'hook'
+        ? 'hook'
+        : spec.innermost === true && tier === 'agent'
+          ? 'innermost'
+          : tier,
     keeper: keeper === undefined ? undefined : { entry: keeper },
     digest: found.digest,
     ...originOf(found),
