@@ -212,10 +212,13 @@ describe('ctx.bundle.commit', () => {
     },
   );
 
-  test('a defect of the runtime is not an outcome', async () => {
-    const changesets: Changesets = { swarmName: '', ask: () => Promise.reject(new TypeError('defect')) };
+  test.each([
+    ['a defect of the runtime', new TypeError('defect'), 'E_TOOL_FAILED'],
+    ['the exit of the orchestrator', new GoondanError('E_IPC_CLOSED', 'gone'), 'E_IPC_CLOSED'],
+  ])('%s is not an outcome', async (_, error, code) => {
+    const changesets: Changesets = { swarmName: '', ask: () => Promise.reject(error) };
     const agent = await start({ changesets });
-    expect((await agent.say('go')).text).toBe('E_TOOL_FAILED');
+    expect((await agent.say('go')).text).toBe(code);
     expect(agent.told.filter(({ name }) => name.startsWith('changeset.'))).toEqual([]);
   });
 
