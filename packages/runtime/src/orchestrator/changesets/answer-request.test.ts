@@ -625,6 +625,24 @@ describe('L-05 a commit changes nothing and says why', () => {
   );
 });
 
+test('L-05 a disk that fails while a commit is given up is an error in the log', async () => {
+  const opened = await open();
+  const { changesetId, digest, toApprove } = await reviewed(opened);
+  const approvalId = await opened.approve(toApprove);
+  const withdrawn = new AbortController();
+  opened.store.apply = async () => {
+    withdrawn.abort(new GoondanError('E_CANCELLED', 'withdrawn'));
+    throw new GoondanError('E_DISK_FULL', 'A change of the files could not be taken back: the disk is full.');
+  };
+  const outcome = await opened.commit(changesetId, { digest, approvalId }, withdrawn.signal);
+  expect(outcome).toMatchObject({ status: 'error', error: { code: 'E_DISK_FULL' } });
+  expect(opened.lines.at(-1)).toMatchObject({
+    level: 'error',
+    event: 'changeset.failed',
+    data: { code: 'E_DISK_FULL' },
+  });
+});
+
 const failure = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => 'no failure',

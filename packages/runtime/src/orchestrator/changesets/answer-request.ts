@@ -100,7 +100,7 @@ function onRoad<Answer>(
       reportRecoveries(await deps.store.recover({ waitMs: 0 }), deps.report);
       return await work(road);
     } catch (error) {
-      return { outcome: await refuse(deps, change, road.signal.aborted ? road.signal.reason : error, road) };
+      return { outcome: await refuse(deps, change, error, road) };
     }
   }, signal);
 }
@@ -175,7 +175,7 @@ async function refuse(
   const problem = toFrameError(error, 'E_UNEXPECTED');
   const text = `Changeset ${changesetId} of agent "${at.agentName}" was not committed. ${describeProblem(problem)}`;
   // A commit that was given up is not a failure that somebody has to look into.
-  const isGivenUp = road.signal.aborted;
+  const isGivenUp = road.signal.aborted && error === road.signal.reason;
   report(isGivenUp ? 'info' : 'error', 'changeset.failed', text, subjectOf(change), { ...about, code: problem.code });
   if (!isGivenUp) {
     road.refused(problem, { id: changesetId, agent: at.agentName });

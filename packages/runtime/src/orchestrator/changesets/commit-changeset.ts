@@ -75,6 +75,7 @@ function nameBundleFiles(error: unknown, folder: string, bundleFolder: string): 
   const { code, message, suggestion, place } = error;
   // The copy has the path of the bundle below the trial folder.
   const inBundle = (text: string) => text.replaceAll(`${folder}${bundleFolder}/`, '').replaceAll(folder, '');
+  if (place === undefined && inBundle(message) === message) return error;
   const named = new GoondanError(code, inBundle(message), { suggestion, cause: error });
   return place === undefined ? named : Object.assign(named, { place: { ...place, file: inBundle(place.file) } });
 }

@@ -27,7 +27,7 @@ export interface Trials {
 /**
  * Runs the trials. `agents`: the changes of the agents that have a process. `onTrial` is called with the identity of each part before its trial.
  *
- * **Errors** — `E_RELOAD_FAILED`, naming the part and the reason, unless `signal` ended the trials.
+ * **Errors** — `E_RELOAD_FAILED`, naming the part and the reason, or the reason of `signal` if it aborted.
  */
 export async function tryChanges(
   changes: Pick<PlanChanges, 'changed' | 'added' | 'agents'>,
@@ -42,6 +42,7 @@ export async function tryChanges(
     try {
       await start(signal);
     } catch (error) {
+      signal.throwIfAborted();
       throw failReload(`${identity} does not start with the changed bundle.`, error, plan.secrets.mask);
     }
   }
