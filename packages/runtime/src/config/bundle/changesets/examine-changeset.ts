@@ -2,8 +2,7 @@
  * Examines a changeset before any of its code runs: copies the bundle, puts the edits into the copy, reads it, and judges
  * the difference.
  */
-import { readFileSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { realpathSync } from 'node:fs';
 import { GoondanError } from '@goondan/types';
 import type { Candidate, Examination, ExaminationRequest } from '../../examination.ts';
 import type { SwarmPlan } from '../../swarm-plan.ts';
@@ -17,6 +16,7 @@ import { type BundleCopy, copyBundle, digestFiles, filesAfter, findObstacle, wri
 import { judgeChange } from './judge-change.ts';
 import { type JudgedChange, newNames } from './judged-change.ts';
 import { judgePaths } from './judge-paths.ts';
+import { findOldExtensions, listOldExtensions } from './old-extensions.ts';
 import { findOwnParts } from './own-parts.ts';
 import { rebasePlan } from './rebase-plan.ts';
 import { findUsedFiles } from './used-files.ts';
@@ -97,7 +97,8 @@ function judge(
       files: new Set(filesNow.keys()),
     },
     used: findUsedFiles(bundle, copy, own.addedTools),
-    oldStyle: findOldStyle(changed),
+    oldStyle: listOldExtensions(changed),
+    besideOld: findOldExtensions(bundle),
   };
   const violations = judgeChange(change);
   if (violations.length > 0) return violation(violations);
@@ -112,13 +113,6 @@ function judge(
     addedTools: newNames(change, 'Tool'),
   };
   return { status: 'fits', candidate };
-}
-
-function findOldStyle({ scope, folder }: Bundle): string[] {
-  return resourcesOf(scope, 'Extension').flatMap(({ name, files = [] }) => {
-    const isOld = files.some((file) => readFileSync(join(folder, file), 'utf8').includes('@goondan/v010'));
-    return isOld ? [name] : [];
-  });
 }
 
 /** Resolves every swarm of a bundle, because a changeset must not harm those that do not run either. */
@@ -152,13 +146,15 @@ function withoutTrialPath(text: string, copy?: BundleCopy): string {
 
 function violation(violations: string[]): Examination {
   const [first = ''] = violations;
-  const more = violations.length === 1 ? '' : ` There are ${violations.length - 1} more violations.`;
+  const others = violations.length - 1;
+  const more =
+    others === 0 ? '' : others === 1 ? ' There is 1 more violation.' : ` There are ${others} more violations.`;
   return { status: 'rejected', reason: 'policy_violation', message: `${first}${more}`, violations };
 }
 
 function invalid(problems: string[]): Examination {
-  const count = problems.length === 1 ? 'an error' : `${problems.length} errors`;
-  const message = `The changed bundle has ${count}. The first: ${problems[0] ?? ''}`;
+  const count = problems.length === 1 ? 'an error:' : `${problems.length} errors. The first:`;
+  const message = `The changed bundle has ${count} ${problems[0] ?? ''}`;
   return { status: 'rejected', reason: 'invalid_files', message, violations: problems };
 }
 

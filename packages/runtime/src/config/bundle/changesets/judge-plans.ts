@@ -51,7 +51,8 @@ function* judgeTools(
     const tool = after[index];
     const mayChangeCode = old.package === undefined && change.addedTools.includes(old.name);
     const isSame = mayChangeCode ? isEqual(withoutCode(old), tool && withoutCode(tool)) : isEqual(old, tool);
-    if (!isSame) yield `Tool/${old.name} of ${who} would be changed, removed or moved.`;
+    // The tools after it are moved as well.
+    if (!isSame) return yield `Tool/${old.name} of ${who} would be changed, removed or moved.`;
   }
   const permitted = [...newNames(change, 'Tool'), ...change.addedTools];
   for (const tool of after.slice(before.length)) {
@@ -94,7 +95,7 @@ function* judgeExtensions(
     const isOwn = permitted.includes(nameOf(extension)) && from === undefined;
     const isPlain =
       tier === 'innermost' && [keeper, exclusive, resource.spec.compat].every((each) => each === undefined);
-    if (!isOwn || !isPlain || index < last)
+    if (!isOwn || !isPlain || index < last || change.besideOld.has(who))
       yield `Extension/${nameOf(extension)} may not be added to ${who} at this place.`;
   }
 }

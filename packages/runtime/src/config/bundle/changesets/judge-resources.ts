@@ -4,7 +4,8 @@ import { isPlainObject } from '../../../json/copy-json.ts';
 import { findPathProblem } from '../../../workspace/changesets/find-path-problem.ts';
 import type { LoadedResource, LoadedResourceOf } from '../bundle.ts';
 import { parseReference, referenceOf, type ListItem } from '../references.ts';
-import { type JudgedChange, newNames } from './judged-change.ts';
+import { isOfChangeset, type JudgedChange, newNames } from './judged-change.ts';
+import type { Setting } from './list-settings.ts';
 
 export function* judgeResources(change: JudgedChange): Generator<string> {
   const before = new Map(change.before.resources.map((loaded) => [loaded.identity, loaded]));
@@ -29,6 +30,8 @@ function* judgeNew(loaded: LoadedResource, change: JudgedChange): Generator<stri
   if (hasValueFrom(loaded.document.value))
     yield `${at} takes a value from the environment (valueFrom), which is not permitted.`;
   yield* judgeFields(at, loaded.resource.spec, permittedFields[loaded.kind]);
+  const entry = posix.normalize(loaded.resource.spec.entry);
+  if (!isOfChangeset(entry, change)) yield notCreated(entry);
   if (loaded.kind === 'Tool') yield* judgeExports(at, loaded, change);
   else yield* judgeExtension(at, loaded, change);
 }
@@ -43,6 +46,11 @@ function* judgeExtension(
     yield `${at} could be outside of existing extensions. Add innermost: true to its spec.`;
   if (oldStyle.includes(name))
     yield `${at} uses @goondan/v010, whose functions may run before those of existing extensions. Write it for the present API.`;
+}
+
+/** Existing code under a new name would escape the rules for its old name. */
+export function notCreated(path: string): string {
+  return `${path} was not created by a changeset. Put the code of a tool or an extension into new files.`;
 }
 
 const permittedFields = {
@@ -72,7 +80,19 @@ function* judgeExports(
   // A rule for calls of this name was written for another tool.
   const setting = change.used.settings.find(({ text }) => text.toLowerCase().includes(`${name.toLowerCase()}__`));
   if (setting !== undefined)
-    yield `${at} has a name that the settings of ${setting.identity} use. Choose another name.`;
+    return yield `${at} has a name that the settings of ${setting.identity} use. Choose another name.`;
+  for (const each of exports ?? []) {
+    const full = `${name}__${each.name}`;
+    const rule = change.used.settings.find((other) => hasPatternFor(other, full));
+    if (rule === undefined) continue;
+    yield `${at}: ${full} matches ${JSON.stringify(rule.text)} in the settings of ${rule.identity}, which may be a rule for other tools. Choose another name.`;
+  }
+}
+
+/** A pattern without letters and digits, such as `*`, means tools of any name, so it means new ones, too. */
+function hasPatternFor({ text }: Setting, toolName: string): boolean {
+  if (!/[*?]/.test(text) || !/[\p{L}\p{N}]/u.test(text)) return false;
+  return new Bun.Glob(text.toLowerCase().replace(/^!+/, '')).match(toolName.toLowerCase());
 }
 
 function* judgeChanged(old: LoadedResource, loaded: LoadedResource, change: JudgedChange): Generator<string> {
@@ -89,6 +109,9 @@ function* judgeChanged(old: LoadedResource, loaded: LoadedResource, change: Judg
   const extensions = newNames(change, 'Extension');
   const lists = [old.resource.spec.extensions, loaded.resource.spec.extensions] as const;
   yield* judgeList(`${at}: spec.extensions`, 'Extension', lists, extensions);
+  const beside = change.besideOld.get(loaded.identity);
+  if (beside !== undefined && (lists[1] ?? []).length > (lists[0] ?? []).length)
+    yield `${at}: no extension may be added beside ${beside}, which is for v0.10: the order of its functions does not depend on its place.`;
 }
 
 const changeable: readonly string[] = ['prompt', 'tools', 'extensions'];
@@ -114,18 +137,17 @@ function* judgePrompt(
   at: string,
   old: LoadedResourceOf<'Agent'>,
   loaded: LoadedResourceOf<'Agent'>,
-  { before, edits, addedFiles }: JudgedChange,
+  change: JudgedChange,
 ): Generator<string> {
   const systemRef = loaded.resource.spec.prompt?.systemRef;
   if (systemRef === undefined || systemRef === old.resource.spec.prompt?.systemRef) return;
   const path = posix.normalize(systemRef);
   const problem = findPathProblem(path);
   if (problem !== undefined) return yield `${at}: the prompt file ${path} ${problem}.`;
-  const known = before.resources.some(
+  const known = change.before.resources.some(
     (other) => other.kind === 'Agent' && posix.normalize(other.resource.spec.prompt?.systemRef ?? '') === path,
   );
-  const isNew = edits.some((edit) => edit.path === path) && !before.files.has(path);
-  if (known || isNew || addedFiles.includes(path)) return;
+  if (known || isOfChangeset(path, change)) return;
   yield `${at}: ${path} was not a prompt before. Name a prompt file of the bundle, or write a new file.`;
 }
 

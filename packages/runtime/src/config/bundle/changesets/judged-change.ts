@@ -14,11 +14,10 @@ export interface JudgedChange extends Pick<ExaminationRequest, 'allow'> {
   readonly before: BundleState;
   readonly after: BundleState;
   readonly used: UsedFiles;
-  /**
-   * Names of extensions of the changed bundle whose code uses `@goondan/v010`. Their functions are sorted by priority among
-   * those of all such extensions, so their place in the list decides nothing.
-   */
+  /** Names of the changed bundle's extensions for v0.10. */
   readonly oldStyle: readonly string[];
+  /** An existing extension for v0.10 by agent, for each agent that has one in any swarm. Both are written as `Kind/name`. */
+  readonly besideOld: ReadonlyMap<string, string>;
 }
 
 export interface BundleState {
@@ -28,6 +27,11 @@ export interface BundleState {
   readonly plans: ReadonlyMap<string, SwarmPlan>;
   /** The paths of all files. */
   readonly files: ReadonlySet<string>;
+}
+
+/** Returns true for a file that this or an earlier changeset creates. A link or a folder is never one. */
+export function isOfChangeset(path: string, { edits, before, addedFiles }: JudgedChange): boolean {
+  return addedFiles.includes(path) || (!before.files.has(path) && edits.some((edit) => edit.path === path));
 }
 
 /** Lists the names of the resources of a kind that the changeset adds. */
