@@ -4,7 +4,8 @@ import { foldPath } from '../../../workspace/changesets/find-path-problem.ts';
 import type { RecordedEdit } from '../../../workspace/changesets/changeset-record.ts';
 import { moduleLoaders } from '../files/scan-module.ts';
 import { type BundleState, type JudgedChange, newNames } from './judged-change.ts';
-import { findReader, findUse } from './used-files.ts';
+import { notCreated } from './judge-resources.ts';
+import { findReader, findUse, listNamedFolders } from './used-files.ts';
 
 export function* judgeFiles(change: JudgedChange): Generator<string> {
   const rules = openRules(change);
@@ -48,9 +49,15 @@ function* judgeFile({ path }: RecordedEdit, change: JudgedChange, rules: Rules):
   const isOwn = isNew || addedFiles.includes(path);
   const rival = isNew ? findRival(path, rules.importNames) : undefined;
   if (rival !== undefined) return yield `${path} could be imported in place of ${rival}. Choose another name.`;
+  const isSkill = isOfSkill(path, isOwn, change);
+  const named = listNamedFolders(path, change.used).find(
+    ({ folder }) => !isSkill || !holdsSkills(folder, before.files),
+  );
+  if (named !== undefined)
+    return yield `${path} is in the folder ${named.folder}, which the settings of ${named.identity} name, so no changeset may change it.`;
   if (isNew ? rules.yamlAfter.has(path) : rules.yamlBefore.has(path)) return;
   const isPrompt = rules.promptsBefore.has(path) || (isOwn && rules.promptsAfter.has(path));
-  if (isPrompt || isOfSkill(path, isOwn, change)) {
+  if (isPrompt || isSkill) {
     const reader = findReader(path, isNew, change.used);
     if (reader !== undefined)
       yield `${path} is named in ${reader}, which probably reads it, so no changeset may change it.`;
@@ -59,8 +66,7 @@ function* judgeFile({ path }: RecordedEdit, change: JudgedChange, rules: Rules):
     return;
   }
   if (!rules.code.has(path)) yield notWritable(path);
-  else if (!isOwn)
-    yield `${path} was not created by a changeset. Put the code of a tool or an extension into new files.`;
+  else if (!isOwn) yield notCreated(path);
 }
 
 function notWritable(path: string): string {
@@ -95,6 +101,11 @@ function isOfSkill(path: string, isOwn: boolean, { before, after, addedFiles }: 
     } else if (isOwn && after.files.has(mark) && isFresh(folder, before.files, addedFiles)) return true;
   }
   return false;
+}
+
+/** Returns true for a folder of skills, which the settings of an extension for skills name. */
+function holdsSkills(folder: string, files: ReadonlySet<string>): boolean {
+  return [...files].some((file) => foldPath(file).startsWith(`${folder}/`) && posix.basename(file) === 'SKILL.md');
 }
 
 function isFresh(folder: string, files: ReadonlySet<string>, addedFiles: readonly string[]): boolean {

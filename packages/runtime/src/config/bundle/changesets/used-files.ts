@@ -32,7 +32,7 @@ export function findUsedFiles(bundle: Bundle, copy: BundleCopy, addedTools: read
     add(loaded.files ?? [], loaded.identity);
     add(findImports(copy, folder, modulesOf(loaded)), loaded.identity);
   }
-  const settings = listSettings(existing);
+  const settings = listSettings(existing, folder);
   for (const { identity, text, isCommand } of settings) {
     if (isCommand) add(findImports(copy, folder, modulesIn(text, copy)), identity);
   }
@@ -61,6 +61,14 @@ export function findUse(path: string, used: UsedFiles): string | undefined {
   if (home !== undefined) return `belongs to the package in ${home}, which no changeset may change`;
   const setting = used.settings.find((each) => namesFile(each, path));
   return setting && `is named in the settings of ${setting.identity}, so no changeset may change it`;
+}
+
+/** Lists the folders that settings name and in which a file is, at any depth. */
+export function listNamedFolders(path: string, { settings }: UsedFiles) {
+  const file = foldPath(path);
+  return settings.flatMap(({ identity, folders }) =>
+    folders.filter((folder) => file.startsWith(`${folder}/`)).map((folder) => ({ identity, folder })),
+  );
 }
 
 /**
