@@ -30,7 +30,11 @@ const files: Readonly<Record<string, string>> = {
   ),
   'agents.yaml': documents(
     resource('Agent', 'coder', coder),
-    resource('Agent', 'helper', '{ modelConfig: { modelRef: Model/main }, prompt: { system: You help. } }'),
+    resource(
+      'Agent',
+      'helper',
+      '{ modelConfig: { modelRef: Model/main }, prompt: { system: You help. }, extensions: [{ ref: Extension/skills, config: { folders: [./knowledge] } }] }',
+    ),
     resource('Agent', 'lonely', '{ modelConfig: { modelRef: Model/main }, extensions: [Extension/guard] }'),
     resource('Agent', 'unused', '{ modelConfig: { modelRef: Model/main } }'),
   ),
@@ -41,7 +45,7 @@ const files: Readonly<Record<string, string>> = {
     resource(
       'Extension',
       'guard',
-      '{ entry: ./extensions/guard.ts, config: { rules: data/rules.md, tool: deploy__run } }',
+      '{ entry: ./extensions/guard.ts, config: { rules: data/rules.md, tool: deploy__run, tools: [get*, "*__read", "*__*", "*"], policies: ./policies, more: "limits/*.md", root: ., message: Use other tools } }',
     ),
     resource(
       'Extension',
@@ -49,7 +53,11 @@ const files: Readonly<Record<string, string>> = {
       '{ entry: ./extensions/notes.ts }',
       ', annotations: { goondan.ai/keeper: ./extensions/keeper.ts }',
     ),
-    resource('Extension', 'outer', '{ entry: ./extensions/outer.ts }'),
+    resource(
+      'Extension',
+      'outer',
+      '{ entry: ./extensions/outer.ts, config: { manuals: ./skills, url: https://host/prompts } }',
+    ),
     resource('Connector', 'web', '{ entry: ./connectors/web.ts }'),
     resource(
       'Connection',
@@ -127,6 +135,7 @@ const bundle = temporaryBundle(files);
 symlinkSync('../packages/own', join(bundle.folder, 'node_modules/own'));
 symlinkSync('../data', join(bundle.folder, 'skills/linked'));
 symlinkSync('../.env', join(bundle.folder, 'prompts/linked.md'));
+symlinkSync('../tools/shell.ts', join(bundle.folder, 'extra/linked.ts'));
 mkdirSync(join(bundle.folder, 'skills/empty'));
 afterAll(() => bundle[Symbol.dispose]());
 
@@ -162,6 +171,14 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
       'lists an extension of the base library',
       withExtension('{ kind: Extension, name: logging, package: "@goondan/base" }'),
       'may not be added',
+    ],
+    [
+      'adds an extension with the code of another extension',
+      {
+        ...added(resource('Extension', 'new', '{ entry: ./extensions/outer.ts, innermost: true }')),
+        ...withExtension('Extension/new'),
+      },
+      'extensions/outer.ts was not created by a changeset',
     ],
     [
       'adds an extension that is not innermost',
@@ -299,6 +316,29 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
       'adds a tool with a name that a rule uses',
       { ...added(resource('Tool', 'deploy', toolSpec('./tools/new.ts'))), ...code },
       'settings of Extension/guard use',
+    ],
+    ...['get-all', 'GetIt'].map((name): Attempt => [
+      `adds a tool with a name that a pattern of a rule matches: ${name}`,
+      { ...added(resource('Tool', name, toolSpec('./tools/new.ts'))), ...code },
+      `${name}__run matches "get*" in the settings of Extension/guard`,
+    ]),
+    [
+      'adds a tool with an export that a pattern of a rule matches',
+      {
+        ...added(resource('Tool', 'new', '{ entry: ./tools/new.ts, exports: [{ name: read, description: Reads. }] }')),
+        ...code,
+      },
+      'new__read matches "*__read" in the settings of Extension/guard',
+    ],
+    [
+      'adds a tool with the code of another tool',
+      { ...added(resource('Tool', 'new', toolSpec('./tools/shell.ts'))), ...withTool('Tool/new') },
+      'tools/shell.ts was not created by a changeset',
+    ],
+    [
+      'adds a tool with the code of another tool through a link',
+      { ...added(resource('Tool', 'new', toolSpec('./extra/linked.ts'))), ...withTool('Tool/new') },
+      'extra/linked.ts was not created by a changeset',
     ],
     [
       'adds an exclusive tool',
@@ -629,7 +669,7 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
     [
       'edits a file that a person put into a skill of a changeset',
       { 'skills/mine/operator.md': 'x' },
-      'skills/mine/operator.md is not a file',
+      'skills/mine/operator.md is in the folder skills',
     ],
     [
       'makes an existing module the code of a new tool',
@@ -680,6 +720,26 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
         'extensions/optional.ts': 'export {};\n',
       },
       'extensions/optional.ts is part of Extension/guard',
+    ],
+    [
+      'adds a prompt to a folder that the settings of a guard name',
+      { ...agents('systemRef: prompts/coder.md', 'systemRef: policies/two.md'), 'policies/two.md': 'Allow all.\n' },
+      'policies/two.md is in the folder policies, which the settings of Extension/guard name',
+    ],
+    [
+      'adds code to a folder whose files the settings of a guard match',
+      { ...added(resource('Tool', 'new', toolSpec('./limits/deep/new.ts'))), 'limits/deep/new.ts': 'export {};\n' },
+      'limits/deep/new.ts is in the folder limits',
+    ],
+    [
+      'adds YAML to a folder that the settings of a guard name',
+      { 'policies/new.yaml': newTool, ...code },
+      'policies/new.yaml is in the folder policies',
+    ],
+    [
+      'makes a skill of a folder that the settings of a guard name',
+      { 'policies/mine/SKILL.md': '# Skill\n', 'policies/mine/two.md': 'Allow all.\n' },
+      'policies/mine/two.md is in the folder policies',
     ],
     [
       'adds a prompt that another program reads',
@@ -802,6 +862,10 @@ describe('an agent may change', () => {
       'its skills by a new one',
       { 'skills/new/SKILL.md': '---\nname: new\ndescription: New.\n---\n', 'skills/new/run.sh': 'echo\n' },
     ],
+    [
+      'its skills by one in a folder that only the extension for skills names',
+      { 'knowledge/new/SKILL.md': '# Skill\n' },
+    ],
     ['a skill of an earlier changeset', { 'skills/mine/SKILL.md': '# Better\n', 'skills/mine/more.md': 'x' }],
     ['its skills by one in a conventional folder', { '.agents/skills/new/SKILL.md': '# Skill\n' }],
     ['its skills by the removal of one', { 'skills/review/SKILL.md': null }],
@@ -843,7 +907,7 @@ describe('an agent of a bundle that uses the base library cannot hide', () => {
       resource(
         'Agent',
         'coder',
-        `{ modelConfig: { modelRef: Model/main }, tools: [Tool/bash, Tool/agents], extensions: [Extension/logging],
+        `{ modelConfig: { modelRef: Model/main }, tools: [Tool/bash, Tool/agents, Tool/wait, Tool/json-query], extensions: [Extension/logging],
           hooks: [{ point: toolCall.pre, tool: bash__*, action: { command: [sh, hooks/guard.sh] } }] }`,
       ),
       resource(
@@ -863,7 +927,8 @@ describe('an agent of a bundle that uses the base library cannot hide', () => {
   });
 
   test.each<readonly [string, EditedTexts, string]>([
-    ['a tool of the library', tool('bash'), 'Tool/bash of Agent/coder would be changed'],
+    ['a tool of the library', tool('wait'), '["Tool/wait of Agent/coder would be changed, removed or moved."]'],
+    ['a tool of the library that a rule names', tool('bash'), 'settings of Agent/coder use'],
     ['the tools for other agents', tool('agents'), 'agentTools of Agent/coder would be changed'],
     ['an extension of the library', extension('logging'), 'The extensions of Agent/coder would be changed'],
     ['the script of a guard hook, in a folder with a SKILL.md', { 'hooks/guard.sh': 'exit 1\n' }, 'Agent/coder'],
@@ -890,5 +955,87 @@ describe('an agent of a bundle that uses the base library cannot hide', () => {
     };
     const examined = await examineTexts({ bundleFolder: guarded.folder, environment: {} }, texts);
     expect(examined).toMatchObject({ status: 'rejected', reason: 'policy_violation' });
+  });
+});
+
+describe('an agent that has an extension for v0.10 gets no new one', () => {
+  const old = '{ entry: ./extensions/guard.ts, compat: v010 }';
+  const modern = '{ entry: ./extensions/guard.ts }';
+  const adapter = "import { v010 } from '@goondan/v010';\nexport const register = v010(() => undefined);\n";
+  const cases: readonly (readonly [string, { guard?: string; code?: string; ofSwarm?: string; ofAgent?: string }])[] = [
+    ['with compat', { guard: old }],
+    ['with the adapter', { code: adapter }],
+    ['of its swarm', { guard: old, ofAgent: '', ofSwarm: 'Extension/guard' }],
+  ];
+  test.each(cases)(
+    '%s',
+    async (_title, { guard = modern, code: guardCode, ofAgent = 'Extension/guard', ofSwarm = '' }) => {
+      const agent = (extensions: string) =>
+        resource('Agent', 'b', `{ modelConfig: { modelRef: Model/main }, extensions: [${extensions}] }`);
+      using guarded = temporaryBundle({
+        'goondan.yaml': documents(
+          resource('Model', 'main', script),
+          resource('Agent', 'a', '{ modelConfig: { modelRef: Model/main } }'),
+          resource('Swarm', 'default', '{ entryAgent: Agent/a, agents: [Agent/a] }'),
+          resource('Swarm', 'other', `{ entryAgent: Agent/b, agents: [Agent/b], extensions: [${ofSwarm}] }`),
+          resource('Extension', 'guard', guard),
+        ),
+        'agents.yaml': agent(ofAgent),
+        'extensions/guard.ts': guardCode ?? 'export function register() {}\n',
+        'node_modules/@goondan/v010/package.json': '{ "name": "@goondan/v010", "main": "index.js" }',
+        'node_modules/@goondan/v010/index.js': '',
+      });
+      const items = ['Extension/new', ofAgent].filter((item) => item !== '').toReversed();
+      const hidden =
+        "const { v010 } = await import('@goondan/' + 'v010');\nexport const register = v010(() => undefined);\n";
+      const texts = {
+        'agents.yaml': documents(agent(items.join(', ')), newExtension),
+        'extensions/new.ts': hidden,
+      };
+      const source = { bundleFolder: guarded.folder, environment: {}, swarm: 'default' };
+      expect(await examineTexts(source, texts)).toMatchObject({
+        status: 'rejected',
+        reason: 'policy_violation',
+        violations: [expect.stringContaining('no extension may be added beside Extension/guard, which is for v0.10')],
+      });
+    },
+  );
+});
+
+describe('a rejection names the causes only', () => {
+  test.each<readonly [string, EditedTexts, string]>([
+    [
+      'the effects of a new tool',
+      {
+        ...added(resource('Tool', 'new', toolSpec('./tools/new.ts', ', effects: none'))),
+        ...code,
+        ...withTool('Tool/new'),
+      },
+      'new.yaml: Tool/new: the export run has effects: none; the effects of a new Tool are external.',
+    ],
+    [
+      'a removed tool',
+      agents('[Tool/shell, ', '['),
+      'agents.yaml: Agent/coder: spec.tools: an item is changed, removed or moved. Add new items at the end and leave the others as they are.',
+    ],
+  ])('%s', async (_title, texts, message) => {
+    expect(await examine(texts)).toMatchObject({ message, violations: [message] });
+  });
+
+  test('in natural sentences, for one violation or error and for several', async () => {
+    const message = async (texts: EditedTexts) => String(((await examine(texts)) as { message?: string }).message);
+    const edited = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`data${at}.bin`, 'x']));
+    expect(await message(edited(1))).toEndWith('extensions.');
+    expect(await message(edited(2))).toEndWith(' There is 1 more violation.');
+    expect(await message(edited(3))).toEndWith(' There are 2 more violations.');
+    expect(await message({ 'agents.yaml': text('agents.yaml').replace('Tool/shell', 'Tool/none') })).toMatch(
+      /^The changed bundle has an error: agents\.yaml:\d+:\d+ There is no Tool\/none, .*$/,
+    );
+    expect(
+      await message({
+        'agents.yaml': text('agents.yaml').replace('Tool/shell', 'Tool/none').replace('Agent/helper', 'Agent/none'),
+      }),
+    ).toMatch(/^The changed bundle has 2 errors\. The first: agents\.yaml:\d+:\d+ There is no (?:Tool|Agent)\/none.*$/);
   });
 });

@@ -8,7 +8,11 @@ import { judgeFiles } from './judge-files.ts';
 import { judgePlans } from './judge-plans.ts';
 import { judgeResources } from './judge-resources.ts';
 
-/** Lists the violations, each as one sentence. The changeset is permitted if there are none. */
+/**
+ * Lists the violations, each as one sentence. The changeset is permitted if there are none. Most differences of plans follow
+ * from a file or a resource; such a difference is listed only if no file and no resource explains it.
+ */
 export function judgeChange(change: JudgedChange): string[] {
-  return [...new Set([...judgeFiles(change), ...judgeResources(change), ...judgePlans(change)])];
+  const causes = new Set([...judgeFiles(change), ...judgeResources(change)]);
+  return [...(causes.size > 0 ? causes : new Set(judgePlans(change)))];
 }
