@@ -23,10 +23,11 @@ const [added, kept] = agent.tools;
 const [guard, hooks] = agent.extensions;
 
 /** The new tool is `clock` and the new extension is `notes`; an earlier changeset added the tool `added`. */
-function judge(wanted: object): string[] {
+function judge(wanted: object, besideOld: readonly (readonly [string, string])[] = []): string[] {
   const known = [resource('Tool', 'added')];
   const change = {
     addedTools: ['added'],
+    besideOld: new Map(besideOld),
     before: { plans: new Map([['team', swarm]]), resources: known },
     after: {
       plans: new Map([['team', wanted]]),
@@ -78,5 +79,11 @@ describe('the plan of a swarm', () => {
     ],
   ])('L-05 may not have %s', (_, wanted) => {
     expect(judge(wanted)).not.toEqual([]);
+  });
+
+  test('L-05 may not have a new extension beside one for v0.10', () => {
+    const wanted = withAgent({ extensions: [guard, fresh(), hooks] });
+    expect(judge(wanted, [['Agent/other', 'Extension/guard']])).toEqual([]);
+    expect(judge(wanted, [['Agent/host', 'Extension/guard']])).not.toEqual([]);
   });
 });
