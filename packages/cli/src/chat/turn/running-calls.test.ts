@@ -38,3 +38,20 @@ test('calls beyond the first 1,000 are counted, and have a line when they end', 
   expect(calls.live(0)).toEqual([]);
   expect(hear('tool.completed', 'unknown')).toBeUndefined();
 });
+
+test('the line of a commit that changed nothing has its reason, although its call did not fail', () => {
+  const calls = new RunningCalls('host');
+  const at = { agent: 'host', instanceKey: 'default' };
+  const called = { spanId: 's', toolName: 'bundle__commit', args: '{}' };
+  const hear = (name: string, payload: object) =>
+    calls.hear({ type: 'runtime.event', at, name, payload: { ...called, ...payload } }, 0);
+  const data = { changesetId: 'c1', status: 'rejected', message: 'ann denied the change.' };
+  const end = { status: 'ok', duration: 12 };
+  const textOf = (line: ReturnType<typeof hear>) => line?.map(({ text }) => text).join('');
+  hear('tool.called', {});
+  expect(hear('changeset.rejected', { data })).toBeUndefined();
+  expect(textOf(hear('tool.completed', end))).toBe('  ✗ bundle__commit rejected: ann denied the change. (12 ms)');
+  hear('tool.called', {});
+  hear('changeset.commit', { data });
+  expect(textOf(hear('tool.completed', end))).toBe('  ✓ bundle__commit ok, 12 ms');
+});

@@ -27,6 +27,8 @@ const LONGEST_REASON = 200;
 
 export class RunningCalls {
   readonly #running = new Map<string, Running>();
+  /** The reasons why running calls changed nothing in their bundle, by the id of the call. */
+  readonly #refused = new Map<string, string>();
   /** The number of running calls that are not in `#running`. */
   #counted = 0;
 
@@ -42,10 +44,14 @@ export class RunningCalls {
     if (name === 'tool.called') {
       this.#begin(id, { what, args: shorten(textIn(payload, 'args'), LONGEST_ARGUMENTS), since: now });
     }
+    if (name === 'changeset.rejected' || name === 'changeset.error') this.#refuse(id, payload['data']);
     if (name === 'turn.started' && isOther) this.#begin(id, { what, args: '', since: now });
     if (!isEnd(name) || (name.startsWith('turn.') && !isOther)) return undefined;
     const ended = this.#end(id, what);
-    return ended === undefined ? undefined : describeEnd(ended, payload, hasFailed(name, payload));
+    const refusal = this.#refused.get(id);
+    this.#refused.delete(id);
+    if (ended === undefined) return undefined;
+    return describeEnd({ ...ended, ...(refusal !== undefined && { refusal }) }, payload, hasFailed(name, payload));
   }
 
   live(now: number): Line[] {
@@ -60,6 +66,12 @@ export class RunningCalls {
       ]);
     const hidden = all.length + this.#counted - shown.length;
     return hidden === 0 ? shown : [...shown, [span(`  … ${hidden} more`, 'dim')]];
+  }
+
+  /** Remembers a commit that changed nothing, although its call ends without an error. */
+  #refuse(id: string, data: Payload[string] | undefined): void {
+    if (!this.#running.has(id) || typeof data !== 'object' || data === null || Array.isArray(data)) return;
+    this.#refused.set(id, `${textIn(data, 'status')}: ${shorten(textIn(data, 'message'), LONGEST_REASON)}`);
   }
 
   #begin(id: string, running: Running): void {
@@ -84,10 +96,23 @@ function hasFailed(name: string, payload: Payload): boolean {
   return name.endsWith('.failed') || payload['status'] === 'error';
 }
 
-function describeEnd({ what, args }: Pick<Running, 'what' | 'args'>, payload: Payload, failed: boolean): Line {
+interface Ended extends Pick<Running, 'what' | 'args'> {
+  /** The outcome of a commit that changed nothing. */
+  readonly refusal?: string;
+}
+
+function describeEnd({ what, args, refusal }: Ended, payload: Payload, failed: boolean): Line {
   const duration = typeof payload['duration'] === 'number' ? formatDuration(payload['duration']) : '';
   if (failed && isCancellation(payload['error'])) {
     return [span('  ✗ ', 'dim'), span(what, 'cyan'), ...argumentsOf(args), span(` cancelled, ${duration}`, 'dim')];
+  }
+  if (!failed && refusal !== undefined) {
+    return [
+      span('  ✗ ', 'yellow'),
+      span(what, 'cyan'),
+      ...argumentsOf(args),
+      span(` ${refusal} (${duration})`, 'yellow'),
+    ];
   }
   const sign = failed ? span('  ✗ ', 'red') : span('  ✓ ', 'green');
   const end = failed ? span(` failed, ${duration}${reasonIn(payload)}`, 'red') : span(` ok, ${duration}`, 'dim');
