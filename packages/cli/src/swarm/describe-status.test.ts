@@ -60,3 +60,24 @@ test('L-02 kept connections are shown with their process, their conversation and
   expect(shown).toContain('\n  files of host (all conversations), kept: waiting, no');
   expect(shown.match(/^ {2}other/gm)).toBeNull();
 });
+
+test('L-05 the latest three changes are shown, with the changeset that made or lost them', () => {
+  const at = '2026-01-02T03:04:05.678Z';
+  const changeset = { id: '1f3a9c2b', agent: 'host' };
+  const changes = [
+    { at, message: 'Reloaded: one.', changeset: { ...changeset, undone: true, by: 'ann' } },
+    { at, message: 'Reloaded: two.', changeset },
+    { at, message: forged },
+    { at, message: 'Reloaded: four.' },
+  ];
+  const status = { swarm: 'shop', pid: 7, startedAt: '', instances: [], connections: [], changes };
+  const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false });
+  expect(shown).toContain(
+    '\nLatest changes:\n' +
+      '  2026-01-02T03:04:05Z  changeset 1f3a9c2b of host undone by ann  Reloaded: one.\n' +
+      '  2026-01-02T03:04:05Z  changeset 1f3a9c2b of host  Reloaded: two.\n' +
+      '  2026-01-02T03:04:05Z  no',
+  );
+  expect(shown).not.toContain('four');
+  expect(shown.match(/^ {2}other/gm)).toBeNull();
+});

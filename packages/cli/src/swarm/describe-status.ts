@@ -1,14 +1,14 @@
 import type { SwarmStatus } from '@goondan/runtime';
-import type { KeptStatus } from '@goondan/runtime/control';
+import type { ChangeReport, KeptStatus } from '@goondan/runtime/control';
 import { describeExtensionStatus } from '@goondan/runtime/internal';
 import { harmlessText } from '../harmless-text.ts';
 import { describeInputs } from '../instance/describe-inputs.ts';
 import { showTime } from '../show-time.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** Describes the status for people: the swarm, then one line per instance, connection and kept connection. */
+/** Describes the status for people: the swarm, then one line per instance, connection, kept connection and recent change. */
 export function describeStatus(
-  { swarm, pid, startedAt, instances, connections, kept = [] }: SwarmStatus,
+  { swarm, pid, startedAt, instances, connections, kept = [], changes = [] }: SwarmStatus,
   terminal: Pick<Terminal, 'isWatched'>,
 ): string {
   const lines = [
@@ -28,8 +28,24 @@ export function describeStatus(
       line(connection, status, own, undefined, problem),
     ),
     ...kept.flatMap((each) => describeKept(each, terminal)),
+    ...(changes.length === 0 ? [] : ['Latest changes:']),
+    ...changes.slice(0, MOST_CHANGES).map((each) => describeChange(each, terminal)),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** The number of changes that are shown; `gdn status --json` has more. */
+const MOST_CHANGES = 3;
+
+function describeChange({ at, message, changeset }: ChangeReport, terminal: Pick<Terminal, 'isWatched'>): string {
+  return `  ${harmlessText([showTime(at, terminal), ...describeOrigin(changeset), message].join('  '))}`;
+}
+
+function describeOrigin(changeset: ChangeReport['changeset']): string[] {
+  if (changeset === undefined) return [];
+  const { id, agent, undone, by } = changeset;
+  const end = undone === true ? ` undone${by === undefined ? '' : ` by ${by}`}` : '';
+  return [`changeset ${id} of ${agent}${end}`];
 }
 
 /** Describes a kept connection, and its server below it. */
