@@ -5,11 +5,11 @@
  * 2. If the person leaves a question open, the call keeps waiting, and somebody else can answer. This desk does not ask
  *    again.
  */
-import { userInfo } from 'node:os';
 import type { ApprovalSummary, Swarm } from '@goondan/runtime';
 import type { ApprovalNotice } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
 import type { PersonAnswer } from './person-answer.ts';
+import { personName } from './person-name.ts';
 
 export interface DeskDeps {
   readonly swarm: Pick<Swarm, 'approvals' | 'approve' | 'deny' | 'watch'>;
@@ -88,7 +88,7 @@ export class ApprovalDesk {
       if (over.signal.aborted || answer === undefined) return;
       // Clears the id, because the next notice about this call will report the answer of this desk.
       this.#asking = { id: '', over };
-      await this.#give(id, answer);
+      await this.#give(approval, answer);
     } catch (error) {
       // The swarm has stopped, or the disk is full, so the call keeps waiting.
       const problem = GoondanError.is(error) ? `${error.code}: ${error.message}` : String(error);
@@ -99,10 +99,11 @@ export class ApprovalDesk {
     }
   }
 
-  async #give(id: string, { isApproved, note }: PersonAnswer): Promise<void> {
+  async #give({ id, kind }: ApprovalSummary, { isApproved, note }: PersonAnswer): Promise<void> {
     const { swarm, tell } = this.deps;
-    const reply = { id, by: userInfo().username, ...(note === undefined ? {} : { note }) };
+    const reply = { id, by: personName(), ...(note === undefined ? {} : { note }) };
     const isGiven = await (isApproved ? swarm.approve(reply) : swarm.deny(reply));
     if (!isGiven) tell(`${id} was already answered.`);
+    else if (kind === 'change') tell(isApproved ? `${id}: the change is approved.` : `${id}: the change is denied.`);
   }
 }

@@ -60,7 +60,7 @@ describe('the description of a waiting call', () => {
     expect(shown.slice(-4)).toEqual([
       '    … and 104 lines more: see all of them with `gdn changes show c1`',
       '    Agent helper wants to change 2 files of its bundle.',
-      '    turn e1, asked 2026-01-01T00:00:00Z, expires 2026-01-02T00:00:00Z',
+      '    changeset c1, turn e1, asked 2026-01-01T00:00:00Z, expires 2026-01-02T00:00:00Z',
       '',
     ]);
     const colors = pc.createColors(true);

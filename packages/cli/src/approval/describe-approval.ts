@@ -32,7 +32,9 @@ export function approvalLines(approval: ApprovalSummary, isWatched: boolean): re
   return [
     ...(change === undefined ? [plain(showArguments(approval))] : changeLines(change)),
     plain(showText(reason)),
-    plain(`turn ${showText(shortIdOfEvent(eventId))}, asked ${time(askedAt)}, expires ${time(expiresAt)}`),
+    plain(
+      `${change === undefined ? '' : `changeset ${showText(change.changesetId)}, `}turn ${showText(shortIdOfEvent(eventId))}, asked ${time(askedAt)}, expires ${time(expiresAt)}`,
+    ),
   ];
 }
 

@@ -1,5 +1,6 @@
 /** Changesets as text for people. */
 import { harmlessText } from '../harmless-text.ts';
+import { shorten } from '../shorten.ts';
 import { showDiff } from '../show-diff.ts';
 import { showTime } from '../show-time.ts';
 import type { Terminal } from '../terminal.ts';
@@ -13,7 +14,7 @@ export function describeInList(changeset: ChangesetView, terminal: Shown): strin
   const [event, at] = latestEvent(changeset);
   const head = `${terminal.colors.bold(harmlessText(id))}  ${event ?? state} ${showTime(at, terminal)}`;
   const who = [`${agent} (${instanceKey})`, ...peopleOf(changeset)].join(', ');
-  const lines = [describeFiles(files), ...notes.map((note) => `note: ${note}`)];
+  const lines = [describeFiles(files), ...lastNote(notes)];
   return [`${head}  ${harmlessText(who)}`, ...lines.map((line) => `    ${harmlessText(line)}`), ''].join('\n');
 }
 
@@ -21,11 +22,12 @@ export function describeInList(changeset: ChangesetView, terminal: Shown): strin
 export function describeChangeset(changeset: ChangesetWithDiff, terminal: Shown): string {
   const { id, state, swarm, agent, instanceKey, openedAt, expiresAt, baseRef, newRef, notes } = changeset;
   const time = (at: string) => showTime(at, terminal);
-  const [event, at] = latestEvent(changeset);
+  const { committedAt, undoneAt, undoneBy } = changeset;
   const lines = [
     `swarm ${swarm}, agent ${agent} (${instanceKey})`,
     `opened ${time(openedAt)}${expiresAt === undefined ? '' : `, expires ${time(expiresAt)}`}`,
-    ...(event === undefined ? [] : [[`${event} ${time(at)}`, ...peopleOf(changeset)].join(', ')]),
+    ...(committedAt === undefined ? [] : [`committed ${time(committedAt)}, ${approvalOf(changeset)}`]),
+    ...(undoneAt === undefined ? [] : [`undone ${time(undoneAt)}${undoneBy === undefined ? '' : ` by ${undoneBy}`}`]),
     ...(baseRef === undefined || newRef === undefined ? [] : [`from ${baseRef} to ${newRef}`]),
     ...notes.map((note) => `note: ${note}`),
   ];
@@ -44,11 +46,27 @@ function latestEvent({ openedAt, committedAt, undoneAt }: ChangesetView): [event
   return committedAt === undefined ? [undefined, openedAt] : ['committed', committedAt];
 }
 
-function peopleOf({ committedAt, approvedBy, undoneAt, undoneBy }: ChangesetView): string[] {
+function peopleOf(changeset: ChangesetView): string[] {
+  const { committedAt, undoneAt, undoneBy } = changeset;
   return [
-    ...(committedAt === undefined ? [] : [approvedBy === undefined ? 'nobody was asked' : `approved by ${approvedBy}`]),
+    ...(committedAt === undefined ? [] : [approvalOf(changeset)]),
     ...(undoneAt === undefined || undoneBy === undefined ? [] : [`undone by ${undoneBy}`]),
   ];
+}
+
+function approvalOf({ approvedBy }: ChangesetView): string {
+  return approvedBy === undefined ? 'nobody was asked' : `approved by ${approvedBy}`;
+}
+
+/** The maximum length of a note in the list. `gdn changes show` prints all notes in full. */
+const LONGEST_NOTE = 160;
+
+/** Returns the last note, short. */
+function lastNote(notes: readonly string[]): string[] {
+  const last = notes.at(-1);
+  if (last === undefined) return [];
+  const earlier = notes.length === 1 ? '' : ` (and ${notes.length - 1} earlier)`;
+  return [`note: ${shorten(last, LONGEST_NOTE)}${earlier}`];
 }
 
 function describeFiles(files: ChangesetView['files']): string {

@@ -1,9 +1,11 @@
 /** Reads the changesets of a bundle from disk, whether or not its swarm runs and its files are valid. */
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Changesets, describeFiles, openChangesets } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
 import { readableStateRoot } from '../state-root.ts';
+import { findSwarm } from '../swarm/find-swarm.ts';
 import { type ChangesetView, type ChangesetWithDiff, viewChangeset } from './view-changeset.ts';
 
 export interface ChangesOptions extends BundleOptions {
@@ -20,6 +22,18 @@ export function changesetsOf(options: ChangesOptions, warn: (message: string) =>
     ...(options.flock === false && { flock: false as const }),
     warn: ({ message }) => warn(message),
   });
+}
+
+/**
+ * Throws if there is no swarm with the name of `--swarm`, or no bundle at all. Call it if no changeset was found.
+ * **Errors** — `E_SWARM_UNKNOWN`, `E_BUNDLE_MISSING`, `E_BUNDLE_INVALID`.
+ */
+export async function refuseUnknown(options: ChangesOptions): Promise<void> {
+  const folder = bundleFolder(undefined, options);
+  const { swarm } = options;
+  if (swarm !== undefined) await findSwarm({ stateRoot: readableStateRoot(options), folder, swarm });
+  else if (!existsSync(join(folder, 'goondan.yaml')))
+    throw new GoondanError('E_BUNDLE_MISSING', `There is no goondan.yaml in "${folder}".`);
 }
 
 /** Returns the changesets, newest first; with `--swarm`, those of that swarm only. */

@@ -147,7 +147,7 @@ describe('in a running swarm', () => {
     expect([shelf().includes('a pen'), shelf().includes('a lamp')]).toEqual([true, false]);
     const { stderr, exitCode } = await gdn('approve', id);
     expect([stderr.split('\n')[0], exitCode]).toEqual([
-      `E_APPROVAL_UNKNOWN: No tool call waits under the id "${id}".`,
+      `E_APPROVAL_UNKNOWN: Nothing waits for approval under the id "${id}".`,
       3,
     ]);
   });

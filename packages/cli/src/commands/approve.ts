@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { GoondanError } from '@goondan/types';
 import type { BundleOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
@@ -8,7 +7,10 @@ import type { Terminal } from '../terminal.ts';
 export function addApproveCommands(program: GdnCommand): void {
   program
     .command('approve')
-    .argument('[id]', 'the id of the call, as the list shows it; without an id, the list is printed')
+    .argument(
+      '[id]',
+      'the id of the call or of the changeset, as the list shows it; without an id, the list is printed',
+    )
     .summary('list the tool calls that wait for approval, or approve one')
     .description(
       'Approves one waiting tool call of a running swarm: this call, once, with the arguments shown. Without an ' +
@@ -42,14 +44,17 @@ async function act(
   terminal: Terminal,
 ): Promise<Result> {
   if (id === undefined) return list(options, terminal);
-  const [{ reachSwarm }, { refuseAgents }] = await Promise.all([
+  const [{ reachSwarm }, { refuseAgents }, { personName }, { answerChangeset }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../approval/refuse-agents.ts'),
+    import('../approval/person-name.ts'),
+    import('../approval/answer-changeset.ts'),
   ]);
   refuseAgents(what);
   const swarm = await reachSwarm(options);
-  const answered = await swarm[what]({ id, by: userInfo().username, ...(note === undefined ? {} : { note }) });
-  if (!answered) throw new GoondanError('E_APPROVAL_UNKNOWN', `No tool call waits under the id "${id}".`);
+  const reply = { by: personName(), ...(note === undefined ? {} : { note }) };
+  const answered = (await swarm[what]({ id, ...reply })) || (await answerChangeset(swarm, what, id, reply));
+  if (!answered) throw new GoondanError('E_APPROVAL_UNKNOWN', `Nothing waits for approval under the id "${id}".`);
   return what === 'approve'
     ? { json: { approved: true }, text: 'Approved.\n' }
     : { json: { denied: true }, text: 'Denied.\n' };

@@ -37,6 +37,16 @@ test('gdn changes list says that there are none, also without a state root', asy
     exitCode: 3,
     stderr: expect.stringContaining('E_BUNDLE_MISSING: There is no folder "nowhere".'),
   });
+  await place.write('empty', { 'notes.md': '' });
+  expect(await place.run('changes', 'list', '--bundle', 'empty')).toMatchObject({
+    exitCode: 3,
+    stderr: expect.stringContaining('E_BUNDLE_MISSING: There is no goondan.yaml in "empty".'),
+  });
+  for (const command of ['list', 'show 1f3a9c2b'])
+    expect(await changes(...command.split(' '), '--swarm', 'other')).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringContaining('E_SWARM_UNKNOWN: '),
+    });
 });
 
 test('gdn changes lists and shows a changeset, by the beginning of its id, although goondan.yaml is broken', async () => {
@@ -55,7 +65,9 @@ test('gdn changes lists and shows a changeset, by the beginning of its id, altho
     `${id}  committed ${time}  host (default), approved by alice\n    changed host.md, deleted skills/greet/SKILL.md, added tools/greet.ts\n`,
   );
   expect(stdout).toContain(`${openId}  open `);
-  expect(stdout).toEndWith('or take one back with `gdn changes undo ID --bundle swarm`.\n');
+  expect(stdout).toEndWith(
+    'Take a committed one back with `gdn changes undo ID --bundle swarm`. Delete an open one with `gdn changes discard ID --bundle swarm`.\n',
+  );
   expect(JSON.parse((await changes('list', '--json')).stdout)).toContainEqual({
     id,
     state: 'committed',
@@ -84,9 +96,9 @@ test('gdn changes lists and shows a changeset, by the beginning of its id, altho
     id,
     files: [{ path: 'host.md', diff: expect.stringContaining('+new prompt') }, {}, { path: 'tools/greet.ts' }],
   });
-  expect(JSON.parse((await changes('list', '--swarm', 'other', '--json')).stdout)).toEqual([]);
+  expect((await changes('list', '--swarm', 'other')).stderr).toContain('E_BUNDLE_INVALID');
   expect(JSON.parse((await changes('list', '--swarm', 'Swarm/default', '--json')).stdout)).toHaveLength(2);
-  expect(await changes('undo', id, '--yes', '--swarm', 'other')).toMatchObject({ exitCode: 3 });
+  expect(await changes('undo', id, '--yes', '--swarm', 'other')).toMatchObject({ exitCode: 4 });
 
   for (const command of ['show', 'undo'])
     expect(await changes(command, 'nothing')).toMatchObject({
@@ -112,11 +124,14 @@ describe('gdn changes undo', () => {
     expect(await changes('undo', id, '--yes')).toEqual({
       exitCode: 0,
       stdout: 'Undone. Its 2 files are as before.\n',
-      stderr: '',
+      stderr: expect.stringContaining('-old prompt\n+new prompt\n'),
     });
     expect(await read('host.md')).toBe('old prompt\n');
     expect(existsSync(join(bundleFolder, 'tools/greet.ts'))).toBe(false);
-    expect((await changes('list')).stdout).toMatch(new RegExp(`^${id}  undone .*approved by alice, undone by `));
+    const { stdout } = await changes('list');
+    expect(stdout).toMatch(new RegExp(`^${id}  undone .*approved by alice, undone by `));
+    expect(stdout).toEndWith('See the diff of one with `gdn changes show ID --bundle swarm`.\n');
+    expect((await changes('show', id)).stdout).toMatch(/\ncommitted .*, approved by alice\nundone .* by .+\nfrom /);
     expect((await changes('undo', id, '--yes')).stderr).toContain(`E_CHANGESET_STATE: Changeset ${id} is undone`);
   });
 
@@ -190,11 +205,50 @@ describe('gdn changes undo', () => {
         reloads: [{ swarm: 'default', result: expect.objectContaining({ changed: ['Agent/host'] }) }],
       });
       expect(await read('host.md')).toBe('old prompt\n');
+      expect((await place.run('logs', '--bundle', 'swarm')).stdout).toContain(
+        `has undone changeset ${id} of agent "host"`,
+      );
+      expect((await place.run('status', '--bundle', 'swarm')).stdout).toContain(`changeset ${id} of host undone by `);
       expect((await place.run('reload', '--bundle', 'swarm')).stdout).toBe('Nothing has changed.\n');
       await place.run('stop', '--bundle', 'swarm');
     },
     PATIENCE,
   );
+});
+
+describe('gdn changes discard', () => {
+  test('deletes an open changeset, and needs --yes without a terminal', async () => {
+    const store = openChangesets({ stateRoot: place.stateRoot, bundleFolder });
+    const { id } = await writeChangeset(store, { 'host.md': 'new prompt\n' });
+    await store.note(id, `Denied by ann: ${'because '.repeat(100)}`);
+    await store.note(id, 'Denied by bob.');
+    const { stdout } = await changes('list');
+    expect(stdout).toContain('\n    note: Denied by bob. (and 1 earlier)\nSee');
+    expect((await changes('show', id)).stdout).toMatch(/\nnote: Denied by ann: .*because \nnote: Denied by bob\.\n/);
+    await place.write('swarm', { 'host.md': 'by hand\n' });
+    expect((await changes('show', id)).stdout).toContain('host.md was edited by hand since the changeset read it.');
+    expect(await changes('discard', id)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(`Type \`gdn changes discard ${id} --yes --bundle swarm\`.`),
+    });
+    expect(await changes('discard', id.slice(0, 6), '--yes')).toMatchObject({
+      exitCode: 0,
+      stdout: 'Deleted. The bundle is as before.\n',
+      stderr: expect.stringContaining('+new prompt\n'),
+    });
+    expect(await store.list()).toEqual([]);
+    expect(await read('host.md')).toBe('by hand\n');
+  });
+
+  test('leaves a committed changeset alone, and cannot be used by an agent', async () => {
+    const { id } = await commit({ 'host.md': 'new prompt\n' });
+    expect((await changes('discard', id, '--yes')).stderr).toContain(`E_CHANGESET_STATE: Changeset ${id} is committed`);
+    const env = { GOONDAN_RUN: 'run-1' };
+    expect(await place.runProcessWith({ env }, 'changes', 'discard', id, '--yes', '--bundle', 'swarm')).toMatchObject({
+      stderr: expect.stringContaining('E_APPROVAL_BELOW_AGENT'),
+    });
+    expect((await changes('list')).stdout).toContain(`${id}  committed `);
+  });
 });
 
 describe('a commit of another process that was killed', () => {

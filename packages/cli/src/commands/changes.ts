@@ -1,6 +1,6 @@
-import { userInfo } from 'node:os';
+import type { Changesets } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
-import type { ChangesetWithDiff } from '../changes/view-changeset.ts';
+import type { ChangesetView, ChangesetWithDiff } from '../changes/view-changeset.ts';
 import type { BundleOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
 import { harmlessText } from '../harmless-text.ts';
@@ -11,7 +11,7 @@ import { withInterrupt } from '../with-interrupt.ts';
 export function addChangesCommand(program: GdnCommand): void {
   const group = program
     .command('changes')
-    .summary('list, show or undo the changes that agents made to a bundle')
+    .summary('list, show, undo or discard the changes of agents to a bundle')
     .description(
       'An agent can change the bundle of its own swarm with a changeset, within `policy.changes` of the swarm. These ' +
         'commands read changesets from disk. The swarm does not have to run, and its goondan.yaml may be invalid.',
@@ -52,49 +52,74 @@ export function addChangesCommand(program: GdnCommand): void {
     .examples('gdn changes undo 1f3a9c2b --bundle my-swarm')
     .readsBundle('use')
     .runs(undo);
+
+  group
+    .command('discard')
+    .argument('<id>', 'the id of the changeset, or its beginning, as `gdn changes list` shows it')
+    .summary('delete an open changeset')
+    .description(
+      'Deletes a changeset that is not committed, with the files that an agent wrote into it. The bundle does not change. ' +
+        'Prints the diff and asks first; without a terminal it needs --yes.',
+    )
+    .option('--yes', 'do not ask')
+    .flockOption()
+    .bundleOptions()
+    .examples('gdn changes discard 1f3a9c2b --bundle my-swarm')
+    .readsBundle('use')
+    .runs(discard);
 }
 
 async function list(options: BundleOptions, terminal: Terminal): Promise<Result> {
-  const [{ changesetsOf, listChangesets }, { describeInList }] = await Promise.all([
+  const [{ changesetsOf, listChangesets, refuseUnknown }, { describeInList }] = await Promise.all([
     import('../changes/read-changesets.ts'),
     import('../changes/describe-changeset.ts'),
   ]);
   const listed = await listChangesets(changesetsOf(options, warnOn(terminal)), options.swarm);
-  if (listed.length === 0) return { json: listed, text: 'There are no changesets.\n' };
+  if (listed.length === 0) {
+    await refuseUnknown(options);
+    return { json: listed, text: 'There are no changesets.\n' };
+  }
   const shown = listed.map((changeset) => describeInList(changeset, terminal)).join('');
-  const how = 'See the diff of one with `gdn changes show ID`, or take one back with `gdn changes undo ID`.';
-  return { json: listed, text: `${shown}${terminal.suggest(how)}\n` };
+  const has = (wanted: ChangesetView['state']) => listed.some(({ state }) => state === wanted);
+  const how = [
+    'See the diff of one with `gdn changes show ID`.',
+    ...(has('committed') ? ['Take a committed one back with `gdn changes undo ID`.'] : []),
+    ...(has('open') ? ['Delete an open one with `gdn changes discard ID`.'] : []),
+  ];
+  return { json: listed, text: `${shown}${terminal.suggest(how.join(' '))}\n` };
 }
 
 async function show(options: BundleOptions, terminal: Terminal, id: string): Promise<Result> {
-  const [{ changesetsOf, findChangeset }, { describeChangeset }] = await Promise.all([
+  const [{ changesetsOf }, { describeChangeset }] = await Promise.all([
     import('../changes/read-changesets.ts'),
     import('../changes/describe-changeset.ts'),
   ]);
-  const found = await findChangeset(changesetsOf(options, warnOn(terminal)), id, options.swarm);
+  const found = await find(changesetsOf(options, warnOn(terminal)), id, options);
   return { json: found, text: describeChangeset(found, terminal) };
 }
 
-async function undo(
-  options: BundleOptions & { readonly yes?: boolean; readonly flock: boolean },
-  terminal: Terminal,
-  typed: string,
-): Promise<Result> {
-  const [{ changesetsOf, findChangeset }, { undoChangeset }, { describeReload }, { refuseAgents }] = await Promise.all([
-    import('../changes/read-changesets.ts'),
-    import('../changes/undo-changeset.ts'),
-    import('../swarm/describe-reload.ts'),
-    import('../approval/refuse-agents.ts'),
-  ]);
+type ChangeOptions = BundleOptions & { readonly yes?: boolean; readonly flock: boolean };
+
+async function undo(options: ChangeOptions, terminal: Terminal, typed: string): Promise<Result> {
+  const [{ changesetsOf }, { undoChangeset }, { describeReload }, { refuseAgents }, { personName }] = await Promise.all(
+    [
+      import('../changes/read-changesets.ts'),
+      import('../changes/undo-changeset.ts'),
+      import('../swarm/describe-reload.ts'),
+      import('../approval/refuse-agents.ts'),
+      import('../approval/person-name.ts'),
+    ],
+  );
   refuseAgents('changes undo');
   const { readableStateRoot } = await import('../state-root.ts');
   const changesets = changesetsOf(options, warnOn(terminal));
-  const found = await findChangeset(changesets, typed, options.swarm);
+  const found = await find(changesets, typed, options);
   // There is nothing to ask about a changeset in another state: the undo throws.
-  if (found.state === 'committed' && options.yes !== true)
-    await withInterrupt((signal) => confirm(found, typed, options, terminal, signal));
-  const by = userInfo().username;
-  const place = { id: found.id, by, stateRoot: readableStateRoot(options) };
+  if (found.state === 'committed') {
+    const question = { command: 'undo', verb: 'undo', question: 'Take this change back?', typed };
+    await withInterrupt((signal) => confirm(found, question, options, terminal, signal));
+  }
+  const place = { id: found.id, by: personName(), stateRoot: readableStateRoot(options) };
   const { record, reloads } = await undoChangeset(changesets, place, terminal);
   const count = record.edits.length === 1 ? 'Its file is' : `Its ${record.edits.length} files are`;
   const reloaded = reloads.map(({ swarm, result }) => `Swarm "${swarm}": ${describeReload(result)}`);
@@ -104,25 +129,60 @@ async function undo(
   };
 }
 
-/** **Errors** — `E_USAGE` when nobody can be asked, `E_CANCELLED` when the answer is not yes. */
+async function discard(options: ChangeOptions, terminal: Terminal, typed: string): Promise<Result> {
+  const [{ changesetsOf }, { refuseAgents }] = await Promise.all([
+    import('../changes/read-changesets.ts'),
+    import('../approval/refuse-agents.ts'),
+  ]);
+  refuseAgents('changes discard');
+  const changesets = changesetsOf(options, warnOn(terminal));
+  const found = await find(changesets, typed, options);
+  if (found.state === 'open') {
+    const question = { command: 'discard', verb: 'delete', question: 'Delete this changeset?', typed };
+    await withInterrupt((signal) => confirm(found, question, options, terminal, signal));
+  }
+  const { id } = await changesets.discard(found.id);
+  return { json: { discarded: true, id }, text: 'Deleted. The bundle is as before.\n' };
+}
+
+/** **Errors** — those of `findChangeset` and `refuseUnknown`. */
+async function find(changesets: Changesets, typed: string, options: BundleOptions): Promise<ChangesetWithDiff> {
+  const { findChangeset, listChangesets, refuseUnknown } = await import('../changes/read-changesets.ts');
+  try {
+    return await findChangeset(changesets, typed, options.swarm);
+  } catch (error) {
+    if ((await listChangesets(changesets, options.swarm)).length === 0) await refuseUnknown(options);
+    throw error;
+  }
+}
+
+interface Question {
+  readonly command: string;
+  readonly verb: string;
+  readonly question: string;
+  /** The id as the person typed it. */
+  readonly typed: string;
+}
+
+/** Prints the diff and asks, unless `--yes` is given. **Errors** — `E_USAGE` when nobody can be asked, `E_CANCELLED` when the answer is not yes. */
 async function confirm(
   found: ChangesetWithDiff,
-  typed: string,
-  options: BundleOptions,
+  { command, verb, question, typed }: Question,
+  options: ChangeOptions,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!terminal.canAsk) {
+  if (!terminal.canAsk && options.yes !== true) {
     const { optionsAgain } = await import('../swarm/options-again.ts');
-    const suggestion = `Type \`${['gdn changes undo', typed, '--yes', ...optionsAgain(options)].join(' ')}\`.`;
-    throw new GoondanError('E_USAGE', `To undo changeset ${found.id}, confirm it.`, { suggestion });
+    const suggestion = `Type \`${[`gdn changes ${command}`, typed, '--yes', ...optionsAgain(options)].join(' ')}\`.`;
+    throw new GoondanError('E_USAGE', `To ${verb} changeset ${found.id}, confirm it.`, { suggestion });
   }
   const [{ askYesOrNo }, { describeDiff }] = await Promise.all([
     import('../ask-yes-or-no.ts'),
     import('../changes/describe-changeset.ts'),
   ]);
   terminal.printError(describeDiff(found, { colors: terminal.errorColors }));
-  const question = 'Take this change back?';
+  if (options.yes === true) return;
   if (await askYesOrNo({ question, unanswered: 'Nothing was changed.', signal }, terminal)) return;
   throw interrupted('Nothing was changed.');
 }

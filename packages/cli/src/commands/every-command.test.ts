@@ -53,6 +53,7 @@ const rows: readonly Row[] = [
   ['cancel', bundle, 0, 'No such turn is running or waiting.\n', ''],
   ['changes list', bundle, 0, 'There are no changesets.\n', ''],
   ['changes show', `nothing ${bundle}`, 3, '', 'E_CHANGESET_UNKNOWN: '],
+  ['changes discard', `nothing ${bundle}`, 3, '', 'E_CHANGESET_UNKNOWN: '],
   ['changes undo', `nothing ${bundle}`, 3, '', 'E_CHANGESET_UNKNOWN: '],
   ['reload', bundle, 0, 'othing', ''],
   ['restart', bundle, 0, 'estarted', ''],
