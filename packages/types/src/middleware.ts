@@ -8,6 +8,7 @@
 import type { AgentEvent } from './agent-event.ts';
 import type { MiddlewareAgentsApi } from './agents-api.ts';
 import type { ApprovalApi } from './approval.ts';
+import type { ExtensionIdentity } from './extension.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { ConversationState, MessageEvent } from './message.ts';
 import type { ModelMessage } from './model-message.ts';
@@ -47,7 +48,11 @@ interface LayerPowers extends LayerTools {
   readonly resumed: boolean;
   /** A JSON object that all layers, steps and tool calls of the turn share. It is dropped at the end of the turn. */
   metadata: Record<string, JsonValue>;
-  emitMessageEvent(event: MessageEvent): void;
+  /**
+   * Changes the conversation. `author`: the identity of another extension, if the layer emits the event in its name; it
+   * is the author in `gdn blame`. Default: the extension of the layer.
+   */
+  emitMessageEvent(event: MessageEvent, author?: ExtensionIdentity): void;
 }
 
 /**

@@ -26,7 +26,7 @@ export class Member {
 
   constructor(
     readonly api: ExtensionApi,
-    private readonly identity: ExtensionIdentity,
+    readonly identity: ExtensionIdentity,
   ) {
     this.entries = new Entries(this);
     this.state = new OldState(api, this.name);

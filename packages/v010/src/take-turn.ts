@@ -71,7 +71,7 @@ function emit({ state }: PointRun, { member, point }: Entry, event: MessageEvent
     throw attribute(new GoondanError('E_TURN_ENDED', message), member.name);
   }
   try {
-    powers.emitMessageEvent(event);
+    powers.emitMessageEvent(event, member.identity);
   } catch (error) {
     throw attribute(error, member.name);
   }

@@ -4,7 +4,6 @@
  */
 import {
   type Cleanup,
-  type ExtensionIdentity,
   type ExtensionModule,
   type ExtensionRegister,
   type ExtensionResource,
@@ -18,6 +17,7 @@ import { defined } from '../../json/defined.ts';
 import { watchNodeCrypto } from '../draws/watch-node-crypto.ts';
 import { inScope, whileLoading } from '../../trace/draw-scope.ts';
 import { partConfig } from '../part-config.ts';
+import { PartIdentity } from '../pipeline/part-identity.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
 import { collectExitListeners } from './exit-listeners.ts';
 import { openExtensionApi } from './extension-api.ts';
@@ -61,7 +61,7 @@ async function registerExtension(declaration: ExtensionDeclaration, part: Extens
   const config = withKeeper(checked, declaration.keeper);
   const opened = openExtensionApi(part, declaration.tier ?? 'agent');
   const own = await registerOf(resource, module, declaration.root);
-  const register = async (): Promise<unknown> => own(opened.api, config, identityOf(part));
+  const register = async (): Promise<unknown> => own(opened.api, config, new PartIdentity(part));
   try {
     const returned = await (isBeside ? inScope(scope, register) : register());
     return typeof returned === 'function' ? [returned as Cleanup] : [];
@@ -81,16 +81,6 @@ async function registerOf(
   if (compat === undefined) return register;
   const { loadCompat } = await import('./load-compat.ts');
   return (await loadCompat(name, root))(register);
-}
-
-function identityOf(part: ExtensionPart): ExtensionIdentity {
-  const { name } = part;
-  return Object.freeze({
-    name,
-    get position() {
-      return part.position;
-    },
-  });
 }
 
 /** Adds the place of the keeper. It is added after the check, because no bundle may set it. */

@@ -1,8 +1,9 @@
 /** The contexts of turn and step layers, which can change the conversation and call models, tools and agents. */
-import type { GenerateRequest, JsonObject, MessageEvent, ToolCatalogItem } from '@goondan/types';
+import type { ExtensionIdentity, GenerateRequest, JsonObject, MessageEvent, ToolCatalogItem } from '@goondan/types';
 import { agentsApi } from '../agents-api/agents-api.ts';
 import { generateForLayer } from '../model-call/generate-for-layer.ts';
 import { askingLayer } from '../pipeline/layer-context.ts';
+import { PartIdentity } from '../pipeline/part-identity.ts';
 import type { LayerAsk, RunningStep } from '../turn-state/running-turn.ts';
 import { callToolForLayer } from '../tool-call/call-tool-for-layer.ts';
 import { subjectOf, TurnLayerContext, turnOf } from '../turn-state/execution-context.ts';
@@ -35,7 +36,7 @@ abstract class PowerfulContext<Step extends RunningStep | undefined> extends Tur
   }
   get emitMessageEvent() {
     const ask = askOf(this);
-    return (event: MessageEvent): void => emitFromLayer(ask, event);
+    return (event: MessageEvent, author?: ExtensionIdentity): void => emitFromLayer(ask, event, author);
   }
 }
 
@@ -76,10 +77,11 @@ function askOf(context: PowerfulContext<RunningStep | undefined>): LayerAsk {
   return { turn, step, layer, scope: layer.sawFailure ? `${place}/failed` : place };
 }
 
-function emitFromLayer({ turn, step, layer }: LayerAsk, event: MessageEvent): void {
+function emitFromLayer({ turn, step, layer }: LayerAsk, event: MessageEvent, by: ExtensionIdentity | undefined): void {
+  const name = by === undefined ? layer.layer.extension : PartIdentity.nameIn(by);
   // Step layers are never muted: their step has no record yet, so their events are not in the log.
   if (turn.muted && step === undefined) return;
-  const author = { kind: 'extension', name: layer.layer.extension } as const;
+  const author = { kind: 'extension', name } as const;
   const counted = turn.conversation.emit(event, author, step?.stepId);
   if (counted === undefined) return;
   if (layer.sawFailure) step?.survivors.push({ index: turn.conversation.mark() - 1, author });

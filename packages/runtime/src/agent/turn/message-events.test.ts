@@ -3,6 +3,7 @@ import {
   createSystemMessage,
   createUserMessage,
   type ConversationState,
+  type ExtensionIdentity,
   type GoondanError,
   type Message,
   type MessageEvent,
@@ -11,7 +12,7 @@ import {
 } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
 import { fold } from '../../testing/fold.ts';
-import type { ConversationStore } from '../conversation/conversation-store.ts';
+import type { ConversationStore, TurnRecord } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
@@ -392,4 +393,45 @@ describe('a malformed event', () => {
       expect(textsOf(await agent.messages())).toBe('go on | You said: go on | fail');
     },
   );
+});
+
+describe('the author of an event', () => {
+  /** Returns the authors of the events that the layer of `host` emits with this second argument. */
+  async function authors(chosen: (own: ExtensionIdentity) => unknown): Promise<unknown> {
+    const store = memoryStore();
+    const records: TurnRecord[] = [];
+    let author: unknown;
+    const agent = await scriptedAgent({
+      store: {
+        ...store,
+        append(...given) {
+          records.push(...given[3]);
+          return store.append(...given);
+        },
+      },
+      extensions: [
+        extension('guest', (_api, _config, identity) => void (author = chosen(identity))),
+        extension('host', ({ pipeline }) => {
+          pipeline.register('turn', (ctx) => {
+            ctx.emitMessageEvent(says('Note'), author as ExtensionIdentity);
+            return ctx.next();
+          });
+        }),
+      ],
+    });
+    const { error } = (await agent.say('hi')).result;
+    if (error !== undefined) return error;
+    return records.flatMap((record) =>
+      record.type === 'message' && record.author.kind === 'extension' ? record.author.name : [],
+    );
+  }
+
+  test('is the extension of the layer, or the one whose identity the layer has', async () => {
+    expect(await authors(() => undefined)).toEqual(['host']);
+    expect(await authors((identity) => identity)).toEqual(['guest']);
+  });
+
+  test('cannot be made up', async () => {
+    expect(await authors(({ name, position }) => ({ name, position }))).toMatchObject({ code: 'E_MESSAGE_INVALID' });
+  });
 });
