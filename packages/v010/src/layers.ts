@@ -1,11 +1,12 @@
 /**
- * The four layers of an old extension: turn, step, model and toolCall.
+ * The layers of an old extension: turn, step, model and toolCall, as far as its functions need them.
  *
- * Every old extension has them, but in each chain only the first one acts: it runs the functions of all old extensions
- * in the order of v0.10, and the others call `next()`. So the functions keep running when the first extension leaves.
+ * In each chain only the first of these layers acts: it runs the functions of all old extensions in the order of v0.10,
+ * and the others call `next()`. So the functions keep running when the first extension leaves.
  */
 import {
   GoondanError,
+  type MiddlewareKind,
   type ModelMiddlewareContext,
   type ModelReply,
   type StepMiddlewareContext,
@@ -23,19 +24,34 @@ import { runModelCall } from './run-model-call.ts';
 import { runToolCall } from './run-tool-call.ts';
 import type { OldStepContext, LlmErrorContext } from './old-types.ts';
 import type { PointRun } from './old-context.ts';
+import type { Point } from './points.ts';
 import { runMutators } from './run-functions.ts';
 import { toNewItems, toOldItem } from './tool-items.ts';
 import { hostChain, type StepState } from './turn-state.ts';
 
 export function hangLayers(member: Member): void {
   const { pipeline } = member.api;
-  const wrapsModel = member.entries.list.some(({ point }) => point === 'step.llmCall');
-  pipeline.register('turn', (ctx) => aroundTurn(member, ctx), { name: 'v010' });
-  pipeline.register('step', (ctx) => aroundStep(member, ctx), { name: 'v010' });
+  const points = [...new Set(member.entries.list.map(({ point }) => point))];
+  const kinds = new Set(points.flatMap((point) => kindsFor(point)));
+  const nameOf = (kind: MiddlewareKind) => ['v010', ...points.filter((point) => kindsFor(point)[0] === kind)].join(' ');
+  if (kinds.has('turn')) pipeline.register('turn', (ctx) => aroundTurn(member, ctx), { name: nameOf('turn') });
+  if (kinds.has('step')) pipeline.register('step', (ctx) => aroundStep(member, ctx), { name: nameOf('step') });
   // A function that wraps the call may change the text, so no text leaves before it has returned.
-  const options = { name: 'v010', mayShortCircuit: true };
-  pipeline.register('model', (ctx) => aroundModel(member, ctx), { ...options, buffers: wrapsModel });
-  pipeline.register('toolCall', (ctx) => aroundToolCall(member, ctx), options);
+  const options = { name: nameOf('model'), mayShortCircuit: true, buffers: points.includes('step.llmCall') };
+  if (kinds.has('model')) pipeline.register('model', (ctx) => aroundModel(member, ctx), options);
+  const around = { name: nameOf('toolCall'), mayShortCircuit: true };
+  if (kinds.has('toolCall')) pipeline.register('toolCall', (ctx) => aroundToolCall(member, ctx), around);
+}
+
+/**
+ * Returns the kinds of layers that the functions at a point need. The first one runs them, and the others fill in their
+ * context: the step layer fills in the tools and the results, the model layer sends the blocks and has the reply.
+ */
+function kindsFor(point: Point): readonly [MiddlewareKind, ...MiddlewareKind[]] {
+  if (point === 'turn.pre') return ['turn'];
+  if (point === 'turn.post') return ['turn', 'step'];
+  if (point === 'step.llmInput' || point === 'step.llmCall') return ['model', 'step'];
+  return point.startsWith('step.') ? ['step', 'model'] : ['toolCall', 'step', 'model'];
 }
 
 async function aroundTurn(member: Member, ctx: TurnMiddlewareContext): Promise<TurnResult> {
