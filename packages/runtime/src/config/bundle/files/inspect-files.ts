@@ -12,6 +12,7 @@ import { errorIn, type Finding, warningIn } from '../bundle-problem.ts';
 import { kindOf } from '../kinds/parse-resource.ts';
 import type { Path } from '../place.ts';
 import type { Scanner } from './open-scanner.ts';
+import { inspectCompat } from './inspect-compat.ts';
 import { moduleLoaders } from './scan-module.ts';
 import { readTextFile, refusalText } from './text-file.ts';
 
@@ -27,6 +28,7 @@ export async function inspectFiles(
     case 'Tool':
     case 'Extension':
     case 'Connector':
+      if (loaded.kind === 'Extension') findings.push(...inspectCompat(loaded, loaded.resource.spec));
       const { entry } = loaded.resource.spec;
       return { ...loaded, ...(await inspectEntry(loaded, { kind: loaded.kind, entry }, scanner, findings)) };
     case 'Agent':
