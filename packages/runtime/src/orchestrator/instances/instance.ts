@@ -117,7 +117,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
         return this.deps.report(
           'error',
           'event.dead_lettered',
-          `Turn ${shortIdOfEvent(action.event.id)} ended its process ${action.crashes} times, and its event becomes a dead letter.`,
+          `Turn ${shortIdOfEvent(action.event.id)} ended its process ${action.crashes} times and is not run again. Its event becomes a dead letter, unless the turn had already been answered.`,
           turnOf(this.address, action.event.id, action.event.traceId),
         );
       case 'requests.fail':
