@@ -87,7 +87,7 @@ describe('an agent that changes its own swarm', () => {
       'guard.ts': 'export const register = () => {};\n',
     });
     stateRoot = mkdtempSync(join(tmpdir(), 'goondan-changesets-'));
-    await interruptCommit();
+    await interruptCommit(`# by a changeset\n${learner('Tool/bundle')}`);
     swarm = await startSwarm({ bundleFolder: bundle.folder, stateRoot, onLog: (line) => void lines.push(line) });
   });
   afterAll(async () => {
@@ -97,10 +97,10 @@ describe('an agent that changes its own swarm', () => {
   });
 
   /** Leaves a commit as a killed process does: its files are in place, and its record does not say so. */
-  const interruptCommit = async () => {
+  const interruptCommit = async (content: string) => {
     const store = openChangesets({ stateRoot, bundleFolder: bundle.folder, flock: false });
     const { id } = await store.open({ swarm: 'school', agent: 'learner', instanceKey: 'default' });
-    await store.write(id, 'learner.yaml', `# by a changeset\n${learner('Tool/bundle')}`);
+    await store.write(id, 'learner.yaml', content);
     const { edits, digest } = await store.edits(id);
     const isApplied = Promise.withResolvers<void>();
     void store.apply(id, edits, { digest, baseRef: 'a', newRef: 'b', addedTools: [] }, () => {
@@ -187,6 +187,15 @@ describe('an agent that changes its own swarm', () => {
     expect(read('spoiler.yaml')).toBe(before);
     expect(existsSync(join(bundle.folder, 'tools/extra.ts'))).toBe(false);
     expect((await swarm.reload()).changed).toEqual([]);
+  });
+
+  test('L-05 reloads the whole of an interrupted commit, and the log says so', async () => {
+    const recovered = () => lines.filter(({ event }) => event === 'changeset.recovered').length;
+    const before = recovered();
+    await interruptCommit(read('learner.yaml').replace('Learn.', 'Learn more.'));
+    expect((await swarm.reload()).changed).toEqual(['Agent/learner']);
+    expect(recovered()).toBe(before + 1);
+    expect((await openChangesets({ stateRoot, bundleFolder: bundle.folder }).list())[0]?.state).toBe('committed');
   });
 });
 

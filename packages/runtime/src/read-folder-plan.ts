@@ -4,14 +4,10 @@ import { loadBundle } from './config/bundle/load-bundle.ts';
 import { type ResolvedSwarm, type ResolveOptions, resolveSwarm } from './config/bundle/resolve/resolve-swarm.ts';
 import type { Examine } from './config/examination.ts';
 import type { SwarmPlan } from './config/swarm-plan.ts';
-import type { ChangesetsPlace } from './workspace/changesets/changesets.ts';
-import { openChangesets } from './workspace/changesets/open-changesets.ts';
 
 interface SwarmWorkspace {
   readonly stateRoot: string;
   readonly workspaceId: string;
-  /** False on a file system without `flock`. */
-  readonly flock?: boolean;
 }
 
 export interface SwarmFolder extends Pick<ResolveOptions, 'swarm' | 'workdir' | 'connections'> {
@@ -34,10 +30,9 @@ export interface BundleSource {
 }
 
 /** Makes the source of a swarm that runs in this workspace. The bundle is read with the environment of this process. */
-export function bundleSource(folder: SwarmFolder, { stateRoot, workspaceId, flock }: SwarmWorkspace): BundleSource {
+export function bundleSource(folder: SwarmFolder, { stateRoot, workspaceId }: SwarmWorkspace): BundleSource {
   return {
     readPlan: async () => {
-      await finishInterrupted({ stateRoot, bundleFolder: folder.bundleFolder, ...(flock === false && { flock }) });
       const { plan, workspaceId: other } = await readFolderPlan(folder);
       if (other === workspaceId) return plan;
       const message = `Swarm "${plan.name}" now names another workspace, but a running swarm cannot change its workspace.`;
@@ -49,16 +44,4 @@ export function bundleSource(folder: SwarmFolder, { stateRoot, workspaceId, floc
       return examineChangeset({ ...folder, environment: process.env, stateRoot }, request);
     },
   };
-}
-
-/**
- * Finishes a change of the bundle that a killed process left. Does not wait for a living one: it may be `gdn changes undo`,
- * which waits for this reload.
- */
-async function finishInterrupted(place: ChangesetsPlace): Promise<void> {
-  await openChangesets(place)
-    .recover({ waitMs: 0 })
-    .catch((error: unknown) => {
-      if (!GoondanError.is(error) || error.code !== 'E_CHANGESET_BUSY') throw error;
-    });
 }

@@ -41,6 +41,6 @@ async function readFolder(folder: SwarmFolder, stateRoot: string, flock: boolean
   const recoveries = await openChangesets(place).recover();
   const { plan, workspaceId: id } = await readFolderPlan(folder);
   const bundleFolder = realFolder(folder.bundleFolder);
-  const source = bundleSource({ ...folder, bundleFolder }, { stateRoot, workspaceId: id, ...defined({ flock }) });
+  const source = bundleSource({ ...folder, bundleFolder }, { stateRoot, workspaceId: id });
   return { plan, bundleFolder, workspaceId: id, recoveries, ...source };
 }

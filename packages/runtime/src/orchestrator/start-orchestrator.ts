@@ -152,8 +152,8 @@ async function start(starting: Starting): Promise<Swarm> {
     statesOf: (agent) =>
       copyStates(agent, { instances, journal, store: starting, report: (...line) => swarm.report(...line) }),
   });
-  const { source, findUndo } = openBundleChanges(starting, swarm);
-  const reloader = swarmReloader({ currentPlan, swarm, connections, trials, clock, findUndo }, starting.readPlan);
+  const { source, findUndo, readPlan } = openBundleChanges(starting, swarm);
+  const reloader = swarmReloader({ currentPlan, swarm, connections, trials, clock, findUndo }, readPlan);
   const changesets = serveChangesets({ currentPlan, swarm, reloader, clock }, source);
 
   const stopping = new Stopping(async (graceMs, hurry) => {
