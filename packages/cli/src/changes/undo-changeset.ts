@@ -22,32 +22,33 @@ export async function undoChangeset(
   terminal: Pick<Terminal, 'printError' | 'showsProgress'>,
 ): Promise<Undone> {
   const running = await runningSwarms(stateRoot, changesets.bundleFolder);
-  const reloads: { swarm: string; result: ReloadResult }[] = [];
+  const reloads: { swarm: string; client: Swarm; result: ReloadResult }[] = [];
   const reloadAll = async () => {
-    for (const [swarm, client] of running) {
+    for (const { swarm, client } of running) {
       const result = await showReloadProgress(client, terminal, () => client.reload());
-      reloads.push({ swarm, result });
+      reloads.push({ swarm, client, result });
     }
   };
   try {
-    return { record: await changesets.undo(id, by, reloadAll), reloads };
+    const record = await changesets.undo(id, by, reloadAll);
+    return { record, reloads: reloads.map(({ swarm, result }) => ({ swarm, result })) };
   } catch (error) {
     // The files are back, so these swarms get the plan back that they had. A failure is in their log.
-    for (const { swarm } of reloads)
-      await running
-        .get(swarm)
-        ?.reload()
-        .catch(() => undefined);
+    for (const { client } of reloads) await client.reload().catch(() => undefined);
     throw error;
   }
 }
 
-/** Returns the running swarms of a bundle by name. */
-async function runningSwarms(stateRoot: string, folder: string): Promise<ReadonlyMap<string, Swarm>> {
-  const running = new Map<string, Swarm>();
-  for (const { swarm, workspaceId } of listKnownSwarms(stateRoot, folder)) {
-    const client = running.has(swarm) ? undefined : await attachSwarm({ stateRoot, workspaceId });
-    if (client !== undefined) running.set(swarm, client);
+/** Returns the running swarms of a bundle. Two of them may have the same name, in different workspaces. */
+async function runningSwarms(
+  stateRoot: string,
+  folder: string,
+): Promise<readonly { readonly swarm: string; readonly client: Swarm }[]> {
+  const known = new Map(listKnownSwarms(stateRoot, folder).map((each) => [each.workspaceId, each.swarm]));
+  const running: { swarm: string; client: Swarm }[] = [];
+  for (const [workspaceId, swarm] of known) {
+    const client = await attachSwarm({ stateRoot, workspaceId });
+    if (client !== undefined) running.push({ swarm, client });
   }
   return running;
 }
