@@ -12,17 +12,17 @@ export interface ChangesetAnswers {
 
 /** A checked changeset that can be committed. */
 export interface ChangesetReview {
-  readonly changesetId: string;
-  /** SHA-256 of the edits. A commit of other edits is rejected. */
-  readonly digest: string;
   /** True if a person must approve `toApprove` before the commit. */
   readonly needsApproval: boolean;
   readonly toApprove: ChangesetToApprove;
+  /** The time until the changeset expires. A question about it expires at the same moment. */
+  readonly expiresInMs: number;
 }
 
 /** The arguments of a question about a changeset, for the person who decides. */
 export interface ChangesetToApprove {
   readonly changesetId: string;
+  /** SHA-256 of the edits. A commit of other edits is rejected. */
   readonly digest: string;
   /** Sorted by path; empty if no person is asked. */
   readonly files: readonly FileChange[];

@@ -99,7 +99,7 @@ function reviewOf(
   needsApproval: boolean,
 ): ChangesetReview {
   const digest = digestOf(edits);
-  return { changesetId, digest, needsApproval, toApprove: { changesetId, digest, files: changesOf(edits, files) } };
+  return { needsApproval, toApprove: { changesetId, digest, files: changesOf(edits, files) }, expiresInMs: 3_600_000 };
 }
 
 function changesOf(edits: ReadonlyMap<string, string | null>, files: ReadonlyMap<string, string>): FileChange[] {

@@ -57,7 +57,7 @@ const event: AgentEvent = {
 };
 const turn = { type: 'turn', event, seq: 1 } as const;
 const toApprove = { changesetId: 'c1', digest: 'd', files: [{ path: 'a', change: 'changed', diff: '-x\n+y' }] };
-const review = { review: { changesetId: 'c1', digest: 'd', needsApproval: true, toApprove } };
+const review = { review: { needsApproval: true, toApprove, expiresInMs: 3_600_000 } };
 const committed = {
   outcome: {
     status: 'ok',

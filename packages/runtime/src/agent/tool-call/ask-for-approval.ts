@@ -7,7 +7,7 @@ import type { RunningToolCall } from './running-tool-call.ts';
 
 const LONGEST_REASON = 1_000;
 /** The time after which a question expires if the request sets no other. */
-export const DAY_MS = 86_400_000;
+const DAY_MS = 86_400_000;
 const LONGEST_WAIT_MS = 30 * DAY_MS;
 
 export async function askForApproval(

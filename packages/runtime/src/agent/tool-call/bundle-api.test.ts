@@ -104,7 +104,7 @@ describe('ctx.bundle.commit', () => {
           ],
         },
         reason: 'Agent tested wants to change 2 files of its bundle.',
-        expiresInMs: 86_400_000,
+        expiresInMs: 3_600_000,
       },
     ]);
     expect(changesets.requests.at(-1)).toEqual({

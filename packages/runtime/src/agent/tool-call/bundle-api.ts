@@ -17,7 +17,6 @@ import type { ChangesetReview } from '../../ipc/changeset-answers.ts';
 import { defined } from '../../json/defined.ts';
 import type { OwnTimeTimer } from '../own-time-timer.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
-import { DAY_MS } from './ask-for-approval.ts';
 import { askPerson, type PersonAnswer } from './ask-person.ts';
 import type { RunningToolCall } from './running-tool-call.ts';
 
@@ -94,7 +93,7 @@ async function commit(
 function askAbout(
   turn: RunningTurn,
   { call, mayRepeat }: HandlerRun,
-  { toApprove }: ChangesetReview,
+  { toApprove, expiresInMs }: ChangesetReview,
   signal: AbortSignal,
 ): Promise<PersonAnswer> {
   const { activity, address } = turn.agent;
@@ -105,7 +104,7 @@ function askAbout(
     // Safe: a diff is JSON.
     args: toApprove as unknown as JsonObject,
     reason: `Agent ${address.agentName} wants to change ${count} ${count === 1 ? 'file' : 'files'} of its bundle.`,
-    expiresInMs: DAY_MS,
+    expiresInMs,
     signal,
     resting: (wait) => {
       const rest = () => activity.question(wait);
@@ -116,7 +115,7 @@ function askAbout(
 
 async function replaceFiles(
   { agent: { changesets, approver } }: RunningTurn,
-  { changesetId, digest }: ChangesetReview,
+  { toApprove: { changesetId, digest } }: ChangesetReview,
   approvalId: string | undefined,
   signal: AbortSignal,
 ): Promise<ChangesetCommitResult> {

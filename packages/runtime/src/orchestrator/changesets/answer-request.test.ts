@@ -100,6 +100,7 @@ async function open({ changes = { allow: ['**'] }, folders = makeFolders(), cloc
   const store = openChangesets({ stateRoot, bundleFolder, clock });
   const deps = {
     store,
+    clock,
     currentPlan,
     reloader,
     approvals: swarm.approvals,
@@ -176,7 +177,7 @@ async function open({ changes = { allow: ['**'] }, folders = makeFolders(), cloc
   const finish = async (changesetId: string) => {
     const { review: fit } = await review(changesetId);
     if (fit === undefined) throw new Error('rejected');
-    return commit(changesetId, { digest: fit.digest, approvalId: await approve(fit.toApprove) });
+    return commit(changesetId, { digest: fit.toApprove.digest, approvalId: await approve(fit.toApprove) });
   };
   const events = () => opened.lines.flatMap(({ event = '' }) => (event.startsWith('changeset.') ? [event] : []));
   const untouched = () => ({ prompt: prompt(), inForce: currentPlan.value.agents.get('a')?.systemPrompt });
@@ -212,7 +213,7 @@ async function reviewed(opened: Awaited<ReturnType<typeof open>>, content?: stri
   const changesetId = await opened.openChange(content);
   const { review } = await opened.review(changesetId);
   if (review === undefined) throw new Error('rejected');
-  return review;
+  return { ...review, ...review.toApprove };
 }
 
 describe('a changeset', () => {
@@ -226,13 +227,14 @@ describe('a changeset', () => {
     const { review } = await opened.review(changesetId);
     expect(review).toMatchObject({
       needsApproval: true,
-      toApprove: { changesetId, digest: review?.digest, files: [{ path: 'prompt.md', change: 'changed' }] },
+      toApprove: { changesetId, files: [{ path: 'prompt.md', change: 'changed' }] },
     });
     expect(review?.toApprove.files[0]?.diff).toContain('-old\n+new\n');
     expect(said).toEqual(['examine in 0 files']);
     expect(untouched()).toEqual(old);
     if (review === undefined) throw new Error('rejected');
-    const { digest, toApprove } = review;
+    const { toApprove } = review;
+    const { digest } = toApprove;
     const outcome = await opened.commit(changesetId, { digest, approvalId: await opened.approve(toApprove) });
     expect(outcome).toEqual({
       status: 'ok',
@@ -371,6 +373,15 @@ describe('a changeset', () => {
     expect((await review(changesetId)).review?.toApprove.files).toMatchObject([{ change: 'deleted' }]);
   });
 
+  test('is reviewed with the time until it expires, for the question to a person', async () => {
+    const clock = manualClock(new Date());
+    const opened = await open({ clock });
+    const { changesetId, expiresInMs } = await reviewed(opened);
+    expect(expiresInMs).toBe(86_400_000);
+    await clock.advance(80_000_000);
+    expect((await opened.review(changesetId)).review?.expiresInMs).toBe(6_400_000);
+  });
+
   test('asks nobody if the policy says so', async () => {
     const opened = await open({ changes: { allow: ['*.md'], approve: false } });
     const { changesetId, digest, needsApproval, toApprove } = await reviewed(opened);
@@ -425,10 +436,11 @@ describe('L-05 a commit changes nothing and says why', () => {
     ],
   ])('%s', async (_, findApproval) => {
     const opened = await open();
-    const { changesetId, ...review } = await reviewed(opened);
-    const approvalId = await findApproval(opened, { changesetId, ...review });
+    const review = await reviewed(opened);
+    const { changesetId, digest } = review;
+    const approvalId = await findApproval(opened, review);
     const outcome = await opened.commit(changesetId, {
-      digest: review.digest,
+      digest,
       ...(approvalId !== undefined && { approvalId }),
     });
     expect(outcome).toMatchObject({ status: 'rejected', changesetId, reason: 'policy_violation' });
@@ -449,7 +461,9 @@ describe('L-05 a commit changes nothing and says why', () => {
     await opened.ask({ kind: 'write', changesetId, path: 'prompt.md', content: 'evil\n' });
     expect(await opened.commit(changesetId, { digest, approvalId })).toMatchObject({ reason: 'conflict' });
     const again = await opened.review(changesetId);
-    expect(await opened.commit(changesetId, { digest: again.review?.digest ?? '', approvalId })).toMatchObject({
+    expect(
+      await opened.commit(changesetId, { digest: again.review?.toApprove.digest ?? '', approvalId }),
+    ).toMatchObject({
       reason: 'policy_violation',
     });
     expect(opened.untouched()).toEqual(old);

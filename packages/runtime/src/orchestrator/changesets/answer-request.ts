@@ -12,6 +12,7 @@ import { toFrameError } from '../../ipc/check/frame-error.ts';
 import type { ChangesetRequest } from '../../ipc/from-agent.ts';
 import { withoutPlace } from '../../ipc/without-place.ts';
 import { defined } from '../../json/defined.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { ChangesetRecord } from '../../workspace/changesets/changeset-record.ts';
 import type { ChangesetOwner } from '../../workspace/changesets/changesets.ts';
 import type { Approvals } from '../approvals/approvals.ts';
@@ -30,6 +31,7 @@ export interface AnswerDeps extends CommitDeps {
   readonly reloader: Pick<SwarmReloader, 'onRoad'>;
   readonly approvals: Pick<Approvals, 'findChangeApproval'>;
   readonly report: SwarmAgents['report'];
+  readonly clock: Clock;
 }
 
 /**
@@ -106,12 +108,15 @@ function onRoad<Answer>(
 }
 
 async function review(deps: AnswerDeps, { changesetId, owner }: AskedChange): Promise<ChangesetAnswers['review']> {
-  const ended = endOf(await deps.store.get(changesetId, owner));
+  const record = await deps.store.get(changesetId, owner);
+  const ended = endOf(record);
   if (ended !== undefined) return { outcome: ended };
   const { toApprove, needsApproval } = await withTrialFolder(deps.store, (folder) =>
     examineChangeset(deps, deps.currentPlan, changesetId, folder),
   );
-  return { review: { changesetId, digest: toApprove.digest, needsApproval, toApprove } };
+  // At least a moment: the changeset may have expired during the examination.
+  const expiresInMs = Math.max(1, Date.parse(record.expiresAt) - deps.clock.now().getTime());
+  return { review: { needsApproval, toApprove, expiresInMs } };
 }
 
 async function commit(

@@ -23,7 +23,7 @@ const SWEEP_MS = 3_600_000;
  * waits until each has its answer.
  */
 export function serveChangesets(deps: ChangesetDeps, source: ChangesetSource | undefined): { close(): Promise<void> } {
-  const { currentPlan, swarm, reloader } = deps;
+  const { currentPlan, swarm, reloader, clock } = deps;
   const requests = new ChangesetRequests({
     say: (at, message) => swarm.instances.find(at)?.say(message),
     answer: async (asked) => {
@@ -32,7 +32,7 @@ export function serveChangesets(deps: ChangesetDeps, source: ChangesetSource | u
       }
       const { approvals } = swarm;
       return answerRequest(
-        { ...source, currentPlan, reloader, approvals, report: (...line) => swarm.report(...line) },
+        { ...source, currentPlan, reloader, approvals, clock, report: (...line) => swarm.report(...line) },
         asked,
       );
     },
