@@ -2,6 +2,8 @@
 import { GoondanError } from '@goondan/types';
 import { isMiddlewarePoint } from './points.ts';
 
+export const CHANGE_BUNDLE = 'Edit the bundle and run `gdn reload`, or let the agent change it with the tool `bundle`.';
+
 /** `problem` continues the name of the extension: 'called next() twice at step.llmCall'. */
 export function compatError(extension: string, problem: string, suggestion: string): GoondanError {
   return attribute(new GoondanError('E_EXT_COMPAT', `Extension "${extension}" ${problem}.`, { suggestion }), extension);

@@ -1,6 +1,6 @@
 /** Makes the `api` object of v0.10. */
 import { GoondanError, type JsonObject, type ToolHandler } from '@goondan/types';
-import { addRemoved } from './compat-error.ts';
+import { addRemoved, CHANGE_BUNDLE } from './compat-error.ts';
 import type { Member } from './member.ts';
 import type { OldExtensionApi, OldToolHandler, OldToolItem } from './old-types.ts';
 
@@ -63,8 +63,8 @@ function withRemoved(owner: string, removed: Readonly<Record<string, string>>, e
 }
 
 const removedFromApi = {
-  swarmBundle: 'Edit the bundle and run `gdn reload`, or let the agent change it with the tool `bundle`.',
-  liveConfig: 'Edit the bundle and run `gdn reload`, or let the agent change it with the tool `bundle`.',
+  swarmBundle: CHANGE_BUNDLE,
+  liveConfig: CHANGE_BUNDLE,
   oauth: "Use the extension's own code, with secrets from its config.",
   instance: 'Use api.getState() and api.setState(), or api.events between extensions.',
 };

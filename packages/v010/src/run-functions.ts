@@ -4,7 +4,7 @@
  */
 import { GoondanError } from '@goondan/types';
 import { checkBlocks } from './blocks.ts';
-import { attribute, compatError, resultError, withPlace } from './compat-error.ts';
+import { attribute, CHANGE_BUNDLE, compatError, resultError, withPlace } from './compat-error.ts';
 import { type Entry, entriesAt } from './entries.ts';
 import { isUntouched } from './lazy.ts';
 import { openContext, type OpenedContext, type PointRun } from './old-context.ts';
@@ -134,11 +134,7 @@ function takeContext(run: PointRun, entry: Entry, opened: OpenedContext, returne
 
 function refuseOtherRef({ layer }: PointRun, { member, point }: Entry, returned: object): void {
   if (!('activeSwarmRef' in returned) || returned.activeSwarmRef === layer.bundleFolder) return;
-  throw compatError(
-    member.name,
-    `changed activeSwarmRef at ${point}`,
-    'Edit the bundle and run `gdn reload`, or let the agent change it with the tool `bundle`.',
-  );
+  throw compatError(member.name, `changed activeSwarmRef at ${point}`, CHANGE_BUNDLE);
 }
 
 function calledTwice({ member, point }: Entry): GoondanError {

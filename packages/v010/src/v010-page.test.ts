@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CHANGE_BUNDLE } from './compat-error.ts';
 import { startWith } from './testing/old-agent.ts';
 import { middlewarePoints, mutatorPoints } from './testing/pipeline-model.ts';
 
@@ -18,6 +19,15 @@ test.each(['swarmBundle', 'liveConfig', 'oauth', 'instance'])(
     expect(page).toContain(`\`api.${member}`);
     const failed = startWith(`api.${member};`);
     expect(await failed.catch((error: unknown) => error)).toMatchObject({ code: 'E_EXT_COMPAT' });
+  },
+);
+
+test.each(['api.swarmBundle;', 'api.liveConfig;'])(
+  'L-04 %s names both ways to change a bundle, as the page does',
+  async (code) => {
+    const failed = await startWith(code).catch((error: unknown) => error);
+    expect(failed).toMatchObject({ suggestion: CHANGE_BUNDLE });
+    expect(page).toContain('an edited bundle and `gdn reload`, or the tool [`bundle`]');
   },
 );
 
