@@ -118,5 +118,6 @@ test('L-04 an error of the model names no extension, neither in the result nor i
   expect(error?.extension).toBeUndefined();
   expect(agent.logs.map(({ message, extension }) => [message, extension])).toEqual([
     ['Step 0 failed and is tried again in 0 ms: dead', undefined],
+    ['Turn failed: dead', undefined],
   ]);
 });
