@@ -185,3 +185,19 @@ describe('a reference without a package', () => {
     expect(plan.agents[0]?.tools).toMatchObject([{ root: base }]);
   });
 });
+
+test('an agent with the tool `bundle` in a swarm that allows no changes is a warning', async () => {
+  const warningsOf = async (tool: object | string, changes?: object) => {
+    const policy = changes === undefined ? {} : { policy: { changes } };
+    const school = resource('Swarm', 'default', { entryAgent: 'Agent/a', agents: ['Agent/a'], ...policy });
+    using bundle = temporaryBundle({ 'goondan.yaml': yaml(model, agent({ tools: [tool] }), school) });
+    const { errors, warnings } = await load(bundle.folder);
+    expect(errors).toEqual([]);
+    return warnings.map(({ code, resource: where }) => `${where} ${code}`);
+  };
+  for (const tool of ['Tool/bundle', long('Tool', 'bundle'), { ref: 'Tool/bundle' }])
+    expect(await warningsOf(tool)).toEqual(['Swarm/default E_CHANGESET_POLICY']);
+  expect(await warningsOf('Tool/bundle', { allow: [] })).toEqual(['Swarm/default E_CHANGESET_POLICY']);
+  expect(await warningsOf('Tool/bundle', { allow: ['prompts/**'] })).toEqual([]);
+  expect(await warningsOf('Tool/bash')).toEqual([]);
+});

@@ -1,11 +1,13 @@
 /**
  * Checks a Swarm: each agent is listed once, the entry agent is one of them, no extension is also listed by one of its
- * agents, and the globs of its policy are well-formed.
+ * agents, and the globs of its policy are well-formed. Warns of an agent that can change no file, although it has the tool
+ * for it.
  */
 import { findGlobProblem } from '../../find-glob-problem.ts';
 import { foldCase } from '../../resource-name.ts';
 import type { LoadedResourceOf, Scope } from '../bundle.ts';
-import { errorIn, type Finding } from '../bundle-problem.ts';
+import { BASE_LIBRARY } from '../base-library.ts';
+import { errorIn, type Finding, warningIn } from '../bundle-problem.ts';
 import { agentsOf, findResource, resourcesOf } from '../find-resource.ts';
 import { listedAs, referenceOf } from '../references.ts';
 import { checkListedOnce, checkNewNames } from './check-agents.ts';
@@ -19,6 +21,7 @@ export function* checkSwarms(scope: Scope): Generator<Finding> {
     yield* checkEntryAgent(scope, loaded);
     yield* checkTiers(scope, loaded);
     yield* checkGlobs(loaded);
+    yield* checkChanges(scope, loaded);
   }
 }
 
@@ -57,5 +60,21 @@ function* checkGlobs(loaded: LoadedResourceOf<'Swarm'>): Generator<Finding> {
     const message = `spec.policy.changes.allow[${index}] ${problem}.`;
     const suggestion = 'Write a path relative to the bundle, such as `prompts/*.md` or `skills/**`.';
     yield errorIn(loaded, ['spec', 'policy', 'changes', 'allow', index], 'E_RESOURCE_INVALID', message, suggestion);
+  }
+}
+
+function* checkChanges(scope: Scope, loaded: LoadedResourceOf<'Swarm'>): Generator<Finding> {
+  const { agents, policy } = loaded.resource.spec;
+  if ((policy?.changes?.allow ?? []).length > 0) return;
+  for (const item of agents) {
+    const agent = findResource(scope, 'Agent', referenceOf(item));
+    const tools = agent?.loaded.resource.spec.tools ?? [];
+    const hasTool = tools.some((tool) => {
+      const found = agent && findResource(agent.scope, 'Tool', referenceOf(tool));
+      return found?.scope.package === BASE_LIBRARY && found.loaded.name === 'bundle';
+    });
+    if (agent === undefined || !hasTool) continue;
+    const message = `${agent.loaded.identity} has Tool/bundle, but spec.policy.changes allows no file, so it can change nothing.`;
+    yield warningIn(loaded, ['spec'], 'E_CHANGESET_POLICY', message);
   }
 }
