@@ -82,6 +82,10 @@ test('L-04 the author of an event is the extension whose function emitted it', a
     },
     extensions: [first, emitting],
   });
-  await agent.say('hi');
+  const { trace } = await agent.say('hi');
   expect(authors).toEqual(['emitting', 'emitting']);
+  expect(trace?.layers.map(({ extension, emitted }) => [extension, emitted])).toEqual([
+    ['first', ['append user a (extension emitting)', 'replace turn-event-1.input (extension emitting)']],
+    ['emitting', []],
+  ]);
 });

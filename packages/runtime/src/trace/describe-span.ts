@@ -12,6 +12,7 @@ import { type Mask, maskTexts } from '../log/mask-secrets.ts';
 import type { ChainRecord, LayerRecord } from './turn-trace.ts';
 import { byName, markFields, markLayer } from './mark-layer.ts';
 import type { RunningSpan } from './running-span.ts';
+import { withAuthor } from './show-events.ts';
 import type { Difference, RecordedLayer } from './recorded-layer.ts';
 
 /** The maximum number of characters for all changes of one chain; changes of further layers are left out. */
@@ -58,7 +59,7 @@ export function describeOneLayer(recorded: RecordedLayer, mask: Mask): LayerReco
 
 function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStartedAt: number): LayerRecord {
   const { layer, ownMs, totalMs, outcome, error, emittedMore = 0, events = [], startedAt } = recorded;
-  const { drew, drewMore, emittedBefore, hasGoneIn, stage, waitedMs } = recorded;
+  const { authors, drew, drewMore, emittedBefore, hasGoneIn, stage, waitedMs } = recorded;
   writer.hasShortened = events.some(hasMore);
   const { extension, name, kind } = layer;
   const changed = writer.diff(byName(recorded.changed));
@@ -79,7 +80,7 @@ function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStarte
     ...(!hasGoneIn && (outcome === 'failed' || outcome === 'skipped') ? { isBeforeNext: true } : {}),
     changed: changed.changes,
     resultChanged: resultChanged.changes,
-    emitted: events.map(describeEvent),
+    emitted: events.map((event) => withAuthor(describeEvent(event), authors?.get(event))),
     emittedMore,
     ...(emittedAfter === 0 ? {} : { emittedAfter }),
     messages: messages.changes,

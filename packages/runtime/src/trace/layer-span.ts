@@ -120,7 +120,8 @@ export interface LayerSpan {
   next(): void;
   /** Called when the promise of `next()` settles; `result` is undefined if the promise was rejected. */
   innerSettled(result: unknown): void;
-  emitted(event: MessageEvent): void;
+  /** `author`: the extension in whose name the layer emitted the event, if it is not that of the layer. */
+  emitted(event: MessageEvent, author?: string): void;
   shortCircuit(): void;
   exit(result: unknown): void;
   /** Called when the layer threw. If `skipped` is true, the chain continues without this layer. */

@@ -32,6 +32,7 @@ export class RecordedLayer implements LayerSpan {
   emittedBefore = -1;
   // Most layers have none of these fields. They are only declared, so they cost nothing until they are set.
   declare events?: MessageEvent[];
+  declare authors?: Map<MessageEvent, string>;
   declare emittedMore?: number;
   declare drew?: Draw[];
   declare drewMore?: number;
@@ -76,11 +77,15 @@ export class RecordedLayer implements LayerSpan {
     this.innerResult = this.chain.keepResult(result);
   }
 
-  emitted(event: MessageEvent): void {
+  emitted(event: MessageEvent, author?: string): void {
     this.events ??= [];
     // Events are frozen when they are checked, so they need no copy.
-    if (this.events.length < MOST_EMITTED) this.events.push(event);
-    else this.emittedMore = (this.emittedMore ?? 0) + 1;
+    if (this.events.length >= MOST_EMITTED) {
+      this.emittedMore = (this.emittedMore ?? 0) + 1;
+      return;
+    }
+    this.events.push(event);
+    if (author !== undefined) (this.authors ??= new Map()).set(event, author);
   }
 
   draw<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind] {

@@ -366,3 +366,16 @@ test('F-22 durations are short, and the time waited for a person is apart', () =
     '│ approval own 0.94 ms, waited for a person 12.0 s',
   ]);
 });
+
+test('an event in the name of another extension is shown with this extension', () => {
+  const messages = [{ path: 'a', after: 'be kind' }];
+  const host = layer('host', {
+    emitted: ['append system a (extension guest)', 'truncate (extension guest)'],
+    messages,
+  });
+  expect(
+    renderTrace(chain('turn', 'tested', { layers: [host] }))
+      .split('\n')
+      .slice(-2),
+  ).toEqual(['│ │ + append system (extension guest): be kind', '│ │ + truncate (extension guest)']);
+});

@@ -30,13 +30,19 @@ export function showEvents(
 ): ShownEvent[] {
   const own = [...messages];
   return emitted.map((event) => {
-    const [, what = event, id] = /^(append \S+|replace|remove) (.+)$/s.exec(event) ?? [];
+    const [, what = event, id, author] =
+      /^(append \S+|replace|remove) (.+?)(?: \(extension (\S+)\))?$/s.exec(event) ?? [];
     const at = what === 'remove' ? -1 : own.findIndex(({ path }) => path === id);
     const [{ after } = {}] = at < 0 ? [] : own.splice(at, 1);
     const words = after === undefined ? texts.get(id ?? '') : wordsOf(after);
-    if (words !== undefined && words.trim() !== '') return { what, words };
+    if (words !== undefined && words.trim() !== '') return { what: withAuthor(what, author), words };
     return { what: event.replaceAll(TURN_ID, (turnId) => shortTurnId(turnId)) };
   });
+}
+
+/** Adds the extension in whose name a layer emitted an event. */
+export function withAuthor(event: string, author: string | undefined): string {
+  return author === undefined ? event : `${event} (extension ${author})`;
 }
 
 /** Matches the turn's id in the ids that the runtime gives to messages, such as `turn-event-….step-0.reply`. */

@@ -201,8 +201,8 @@ class ReplayedLayer implements LayerSpan {
     this.chain.watch.look();
   }
 
-  emitted(event: MessageEvent): void {
-    this.now.emitted(event);
+  emitted(event: MessageEvent, author?: string): void {
+    this.now.emitted(event, author);
   }
 
   shortCircuit(): void {

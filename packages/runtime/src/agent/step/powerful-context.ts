@@ -85,5 +85,5 @@ function emitFromLayer({ turn, step, layer }: LayerAsk, event: MessageEvent, by:
   const counted = turn.conversation.emit(event, author, step?.stepId);
   if (counted === undefined) return;
   if (layer.sawFailure) step?.survivors.push({ index: turn.conversation.mark() - 1, author });
-  layer.span?.emitted(counted);
+  layer.span?.emitted(counted, name === layer.layer.extension ? undefined : name);
 }
