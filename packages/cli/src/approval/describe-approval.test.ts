@@ -58,7 +58,7 @@ describe('the description of a waiting call', () => {
       '    +x',
     ]);
     expect(shown.slice(-4)).toEqual([
-      '    … and 104 lines more: see all of them with `gdn changes show c1`',
+      '    … and 104 lines more: see all of them with `gdn approve --json`',
       '    Agent helper wants to change 2 files of its bundle.',
       '    changeset c1, turn e1, asked 2026-01-01T00:00:00Z, expires 2026-01-02T00:00:00Z',
       '',
@@ -75,9 +75,8 @@ describe('the description of a waiting call', () => {
       const args = { changesetId: '\u001b[1A', files: [{ path: 'a', change: 'added', diff }] };
       return describeApproval({ ...approval, ...(kind && { kind }), args }, plain, false);
     };
-    expect(describeLines(200, 'change')).toContain(
-      '… and 1 line more: see all of them with `gdn changes show \\u001b[1A`',
-    );
+    expect(describeLines(200, 'change')).toContain('… and 1 line more: see all of them with `gdn approve --json`');
+    expect(describeLines(200, 'change')).toContain('changeset \\u001b[1A, turn');
     expect(describeLines(199, 'change')).not.toContain('more');
     // The arguments of a tool call can look like a change.
     expect(describeLines(1)).toContain('    {"changesetId":');

@@ -38,10 +38,11 @@ export function approvalLines(approval: ApprovalSummary, isWatched: boolean): re
   ];
 }
 
-function changeLines({ changesetId, files }: AskedChange): DiffLine[] {
+function changeLines({ files }: AskedChange): DiffLine[] {
   const { lines, left } = summarizeDiffs(files);
   if (left === 0) return [...lines];
-  const where = `see all of them with \`gdn changes show ${showText(changesetId)}\``;
+  // The changeset on disk may have other edits by now, so only the question itself has the asked ones.
+  const where = 'see all of them with `gdn approve --json`';
   return [...lines, plain(`… and ${left} ${left === 1 ? 'line' : 'lines'} more: ${where}`)];
 }
 
