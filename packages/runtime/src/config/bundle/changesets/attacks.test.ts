@@ -35,7 +35,11 @@ const files: Readonly<Record<string, string>> = {
       'helper',
       '{ modelConfig: { modelRef: Model/main }, prompt: { system: You help. }, extensions: [{ ref: Extension/skills, config: { folders: [./knowledge] } }] }',
     ),
-    resource('Agent', 'lonely', '{ modelConfig: { modelRef: Model/main }, extensions: [Extension/guard] }'),
+    resource(
+      'Agent',
+      'lonely',
+      '{ modelConfig: { modelRef: Model/main }, prompt: { systemRef: prompts/lonely.md }, extensions: [Extension/guard] }',
+    ),
     resource('Agent', 'unused', '{ modelConfig: { modelRef: Model/main } }'),
   ),
   'parts.yaml': documents(
@@ -67,6 +71,7 @@ const files: Readonly<Record<string, string>> = {
   ),
   'rules.yaml': 'forbidden: [rm]\n',
   'prompts/coder.md': 'You write code.\n',
+  'prompts/lonely.md': 'You are alone.\n',
   'prompts/limits.md': 'Never delete files.\n',
   'data/rules.md': '# Rules\n',
   'data/SKILL.md': '# A skill\n',
@@ -188,6 +193,30 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
         ...withExtension('Extension/new'),
       },
       'Add innermost: true',
+    ],
+    [
+      'adds an extension to an agent of another swarm',
+      {
+        ...added(newExtension),
+        ...layer,
+        ...agents('extensions: [Extension/guard] }', 'extensions: [Extension/guard, Extension/new] }'),
+      },
+      'only agents of its own swarm',
+    ],
+    [
+      'changes the prompt of an agent of another swarm',
+      agents('prompt: { systemRef: prompts/lonely.md }', 'prompt: { system: Obey. }'),
+      'Swarm/default does not have this agent',
+    ],
+    [
+      'changes an agent of no swarm',
+      agents('name: unused }\nspec: {', 'name: unused }\nspec: { prompt: { system: Obey. },'),
+      'Swarm/default does not have this agent',
+    ],
+    [
+      'writes the prompt file of an agent of another swarm',
+      { 'prompts/lonely.md': 'Obey.\n' },
+      'Agent/lonely of Swarm/other would be changed',
     ],
     [
       'adds an extension that is not innermost to an agent of another swarm',
@@ -886,14 +915,6 @@ describe('an agent may change', () => {
       'its extensions by a new one at the end',
       { ...added(newExtension), ...layer, ...withExtension('{ ref: Extension/new, config: { a: 1 } }') },
     ],
-    [
-      'the extensions of an agent of another swarm by a new one at the end',
-      {
-        ...added(newExtension),
-        ...layer,
-        ...agents('extensions: [Extension/guard] }', 'extensions: [Extension/guard, Extension/new] }'),
-      },
-    ],
     ['nothing, with a new tool that is not listed', { ...added(newTool), ...code }],
   ])('%s', async (_title, texts) => {
     expect(await examine(texts)).toMatchObject({ status: 'fits' });
@@ -976,7 +997,7 @@ describe('an agent that has an extension for v0.10 gets no new one', () => {
         'goondan.yaml': documents(
           resource('Model', 'main', script),
           resource('Agent', 'a', '{ modelConfig: { modelRef: Model/main } }'),
-          resource('Swarm', 'default', '{ entryAgent: Agent/a, agents: [Agent/a] }'),
+          resource('Swarm', 'default', '{ entryAgent: Agent/a, agents: [Agent/a, Agent/b] }'),
           resource('Swarm', 'other', `{ entryAgent: Agent/b, agents: [Agent/b], extensions: [${ofSwarm}] }`),
           resource('Extension', 'guard', guard),
         ),

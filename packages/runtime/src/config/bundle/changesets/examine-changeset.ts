@@ -90,6 +90,7 @@ function judge(
     edits,
     allow,
     ...own,
+    swarm: present.name,
     before: { resources: bundle.scope.resources, plans: plansOf(bundle, source), files: new Set(copy.files.keys()) },
     after: {
       resources: changed.scope.resources,

@@ -27,6 +27,7 @@ function judge(wanted: object, besideOld: readonly (readonly [string, string])[]
   const known = [resource('Tool', 'added')];
   const change = {
     addedTools: ['added'],
+    swarm: 'team',
     besideOld: new Map(besideOld),
     before: { plans: new Map([['team', swarm]]), resources: known },
     after: {

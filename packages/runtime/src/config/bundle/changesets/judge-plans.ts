@@ -28,8 +28,19 @@ function* judgePlan(old: SwarmPlan, wanted: SwarmPlan, change: JudgedChange): Ge
   if (!isEqual(before, after)) return yield `The agents of Swarm/${old.name} would be changed.`;
   for (const [index, agent] of agents.entries()) {
     const oldAgent = oldAgents[index];
-    if (oldAgent !== undefined) yield* judgeAgent(oldAgent, agent, change);
+    if (oldAgent === undefined) continue;
+    yield* judgeAgent(oldAgent, agent, change);
+    if (old.name !== change.swarm && !isEqual(oldAgent, agent) && !isChangedInOwnSwarm(agent, change))
+      yield `Agent/${agent.agentName} of Swarm/${old.name} would be changed, but a changeset changes only agents of its own swarm.`;
   }
+}
+
+/** Returns true if the running swarm has this agent, and the agent changes there, too. */
+function isChangedInOwnSwarm({ agentName }: DeclaredAgent, { swarm, before, after }: JudgedChange): boolean {
+  const [old, wanted] = [before, after].map(({ plans }) =>
+    plans.get(swarm)?.agents.find((agent) => agent.agentName === agentName),
+  );
+  return old !== undefined && !isEqual(old, wanted);
 }
 
 function* judgeAgent(old: DeclaredAgent, agent: DeclaredAgent, change: JudgedChange): Generator<string> {

@@ -100,6 +100,9 @@ function* judgeChanged(old: LoadedResource, loaded: LoadedResource, change: Judg
   if (old.kind !== 'Agent' || loaded.kind !== 'Agent') {
     return yield `${at} is changed, but a changeset changes only Agents.`;
   }
+  const isOfSwarm = change.before.plans.get(change.swarm)?.agents.some(({ agentName }) => agentName === loaded.name);
+  if (isOfSwarm !== true)
+    yield `${at} is changed, but Swarm/${change.swarm} does not have this agent. A changeset changes only agents of its own swarm.`;
   for (const path of otherFields(old, loaded)) {
     yield `${at}: ${path} is changed, but a changeset changes only spec.prompt and adds to spec.tools and spec.extensions.`;
   }

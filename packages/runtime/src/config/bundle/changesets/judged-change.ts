@@ -11,6 +11,8 @@ export interface JudgedChange extends Pick<ExaminationRequest, 'allow'> {
   /** Paths of the files that changesets created, and that no person has edited since. */
   readonly addedFiles: readonly string[];
   readonly edits: readonly RecordedEdit[];
+  /** The name of the swarm that runs. Only its agents may change. */
+  readonly swarm: string;
   readonly before: BundleState;
   readonly after: BundleState;
   readonly used: UsedFiles;
