@@ -29,6 +29,7 @@ import type { ChangesetRequest } from '../../ipc/from-agent.ts';
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import { fakeEvent, openFakeSwarm } from '../../testing/fake-swarm.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
+import { UnwritableFile } from '../../workspace/changesets/move-files.ts';
 import { openChangesets } from '../../workspace/changesets/open-changesets.ts';
 import type { Connections } from '../connections/connections.ts';
 import { swarmReloader } from '../reload/reload-swarm.ts';
@@ -521,6 +522,18 @@ describe('L-05 a commit changes nothing and says why', () => {
     const changesetId = await opened.openChange();
     opened.control.onExamine = () => opened.ask({ kind: 'write', changesetId, path: 'prompt.md', content: 'evil\n' });
     expect((await opened.review(changesetId)).outcome).toMatchObject({ reason: 'conflict' });
+  });
+
+  test('when the bundle cannot be written, and names its file', async () => {
+    const opened = await open();
+    const changesetId = await opened.openChange();
+    const cause = Object.assign(new Error("EACCES: permission denied, open '/home/me/x'"), { code: 'EACCES' });
+    opened.store.apply = async () => {
+      throw new UnwritableFile('prompt.md', new GoondanError('E_STORE_WRITE', 'Cannot write /home/me/x', { cause }));
+    };
+    const message = 'prompt.md of the bundle cannot be written: EACCES: permission denied.';
+    expect(await opened.finish(changesetId)).toMatchObject({ error: { code: 'E_STORE_WRITE', message } });
+    expect(opened.lines.at(-1)?.message).toContain(message);
   });
 
   test('when its examination fails: no path of the state root reaches the agent', async () => {

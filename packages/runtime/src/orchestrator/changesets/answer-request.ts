@@ -15,6 +15,7 @@ import { defined } from '../../json/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ChangesetRecord } from '../../workspace/changesets/changeset-record.ts';
 import type { ChangesetOwner } from '../../workspace/changesets/changesets.ts';
+import { UnwritableFile } from '../../workspace/changesets/move-files.ts';
 import type { Approvals } from '../approvals/approvals.ts';
 import { turnOf } from '../instances/swarm-listener.ts';
 import type { ChangeRoad, SwarmReloader } from '../reload/reload-swarm.ts';
@@ -186,7 +187,7 @@ async function refuse(
     road.refused(problem, { id: changesetId, agent: at.agentName });
     await note(problem.message);
   }
-  const { code, message } = withoutPlace(problem);
+  const { code, message } = error instanceof UnwritableFile ? problem : withoutPlace(problem);
   const { place } = problem;
   // An agent may know the place in a file that it wrote itself.
   const where = place !== undefined && files.includes(place.file) ? `${placeText(place)}: ` : '';

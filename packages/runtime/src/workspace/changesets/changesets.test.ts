@@ -519,7 +519,7 @@ describe('a commit', () => {
     const fs = { ...systemBundleFs, openSharedFile };
     expect(await rejectionOf(commit(id, undefined, { fs }))).toMatchObject({
       code: 'E_STORE_WRITE',
-      message: expect.stringContaining(join(bundle, 'prompts')),
+      message: 'prompts/a.md of the bundle cannot be written: EACCES: simulated.',
     });
     expect(files()).toEqual({ 'goondan.yaml': 'kind: Swarm\n', 'prompts/a.md': 'old\n' });
     expect((await open().get(id)).state).toBe('open');
@@ -694,6 +694,30 @@ describe('the store', () => {
     expect(readdirSync(paths().folder).some((name) => name.startsWith(`${one}.corrupt-`))).toBe(true);
     expect(await open().recover()).toEqual([]);
     expect(warnings).toHaveLength(1);
+  });
+
+  test.each([
+    ['folder', (path: string) => mkdirSync(path)],
+    ['pipe', (path: string) => void Bun.spawnSync(['mkfifo', path])],
+    ['link', (path: string) => symlinkSync('/dev/zero', path)],
+  ])('puts a changeset aside whose record is a %s', async (_, make) => {
+    const one = await withEdits({ 'prompts/a.md': 'new' });
+    const other = await withEdits({ 'prompts/a.md': 'newer' });
+    rmSync(paths().record(one));
+    make(paths().record(one));
+    expect((await open().list()).map(({ id }) => id)).toEqual([other]);
+    expect(warnings).toEqual([expect.stringContaining('is not a regular file')]);
+    await commit(other);
+    expect(warnings).toHaveLength(1);
+  });
+
+  test('counts a content that is a pipe as damaged', async () => {
+    const id = await withEdits({ 'prompts/a.md': 'new' });
+    const [edit] = (await open().get(id)).edits;
+    const path = paths().content(id, edit?.after ?? '');
+    rmSync(path);
+    Bun.spawnSync(['mkfifo', path]);
+    expect(await code(open().edits(id))).toBe('E_STORE_CORRUPT');
   });
 
   test('keeps the last 100 ended changesets, and never a leftover', async () => {

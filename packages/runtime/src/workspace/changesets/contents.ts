@@ -16,7 +16,10 @@ export async function storeContent(store: ChangesetStore, id: string, bytes: Uin
 
 /** Returns a content, or `undefined` if it is missing or damaged. */
 export async function findContent(store: ChangesetStore, id: string, digest: string): Promise<Uint8Array | undefined> {
-  const bytes = await store.fs.read(store.paths.content(id, digest));
+  const path = store.paths.content(id, digest);
+  // A read of a pipe would never end.
+  if ((await store.fs.look(path))?.kind !== 'file') return undefined;
+  const bytes = await store.fs.read(path);
   return bytes !== undefined && sha256(bytes) === digest ? bytes : undefined;
 }
 

@@ -7,6 +7,7 @@
  * again after a crash at any moment.
  */
 import { dirname } from 'node:path/posix';
+import { GoondanError } from '@goondan/types';
 import type { ChangesetRecord, RecordedEdit } from './changeset-record.ts';
 import type { ChangesetStore } from './changeset-store.ts';
 import { readContent } from './contents.ts';
@@ -18,6 +19,21 @@ export type Side = 'before' | 'after';
 export class ForeignEdit extends Error {
   constructor(readonly path: string) {
     super(`${path} was edited by somebody else.`);
+  }
+}
+
+/**
+ * Thrown when a file of the bundle, its draft or its folder cannot be written. The message has no path of the machine, so
+ * that an agent may read it.
+ */
+export class UnwritableFile extends GoondanError {
+  constructor(path: string, { code, cause }: GoondanError) {
+    // The system adds the path after a comma.
+    const [words = ''] = cause instanceof Error ? cause.message.split(',') : [];
+    super(code, `${path} of the bundle cannot be written: ${words}.`, {
+      cause,
+      suggestion: 'Make room on the disk of the bundle, or make the file and its folder writable. Then commit again.',
+    });
   }
 }
 
@@ -58,16 +74,26 @@ async function moveFiles(
     if (digest !== edit[otherThan(side)]) meetForeign(edit.path);
     else moves.push({ edit, draft: draftOf(record, edit.path, index), target: edit[side], mode });
   }
-  for (const move of moves) await prepare(store, record, move);
+  for (const move of moves) await naming(move, () => prepare(store, record, move));
   for (const move of moves) {
     const { digest } = await store.tree.present(move.edit.path);
-    if (digest === move.edit[otherThan(side)]) await replace(store, move);
+    if (digest === move.edit[otherThan(side)]) await naming(move, () => replace(store, move));
     else {
       await removeDraft(store, move.draft);
       meetForeign(move.edit.path);
     }
   }
   if (side === 'before') await removeNewFolders(store, record);
+}
+
+/** Names the file of the bundle in an error of the disk. */
+async function naming({ edit: { path } }: Move, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    const isOfDisk = GoondanError.is(error) && (error.code === 'E_DISK_FULL' || error.code === 'E_STORE_WRITE');
+    throw isOfDisk ? new UnwritableFile(path, error) : error;
+  }
 }
 
 interface Move {

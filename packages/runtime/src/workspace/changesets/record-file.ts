@@ -30,9 +30,9 @@ export async function readRecord(store: ChangesetStore, id: string): Promise<Cha
   // An id comes from a model or a person, and becomes a part of a path.
   if (!ID.test(id)) return undefined;
   const path = store.paths.record(id);
-  const bytes = await store.fs.read(path);
-  if (bytes === undefined) return undefined;
   try {
+    const bytes = await readFile(store, path);
+    if (bytes === undefined) return undefined;
     const record = decodeRecord(bytes);
     if (record.id !== id || record.bundleFolder !== store.bundleFolder)
       throw new ShapeError('belongs to another folder');
@@ -43,6 +43,13 @@ export async function readRecord(store: ChangesetStore, id: string): Promise<Cha
     else throw error;
     return undefined;
   }
+}
+
+/** Reads a regular file. A read of a pipe would never end. */
+async function readFile({ fs }: ChangesetStore, path: string): Promise<Uint8Array | undefined> {
+  const entry = await fs.look(path);
+  if (entry !== undefined && entry.kind !== 'file') throw new ShapeError('is not a regular file');
+  return entry && fs.read(path);
 }
 
 /** Reads all intact records, newest first. */
