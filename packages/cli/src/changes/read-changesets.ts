@@ -1,6 +1,6 @@
 /** Reads the changesets of a bundle from disk, whether or not its swarm runs and its files are valid. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { loadSwarms } from '@goondan/runtime/bundle';
 import { type Changesets, describeFiles, openChangesets } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
@@ -32,8 +32,7 @@ export async function refuseUnknown(options: ChangesOptions): Promise<void> {
   const folder = bundleFolder(undefined, options);
   const { swarm } = options;
   if (swarm !== undefined) await findSwarm({ stateRoot: readableStateRoot(options), folder, swarm });
-  else if (!existsSync(join(folder, 'goondan.yaml')))
-    throw new GoondanError('E_BUNDLE_MISSING', `There is no goondan.yaml in "${folder}".`);
+  else await loadSwarms(folder);
 }
 
 /** Returns the changesets, newest first; with `--swarm`, those of that swarm only. */
