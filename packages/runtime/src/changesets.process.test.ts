@@ -202,8 +202,8 @@ describe('an agent that changes its own swarm', () => {
 describe('an extension that registers an outer layer, but not on trial', () => {
   const headOf = (kind: string, name: string) =>
     `---\napiVersion: goondan.ai/v1\nkind: ${kind}\nmetadata: { name: ${name} }\n`;
-  const agentOf = (name: string, extensions: string) =>
-    `${headOf('Agent', name)}spec: { modelConfig: { modelRef: Model/main }, tools: [Tool/bundle, Tool/probe], extensions: [${extensions}] }\n`;
+  const agentOf = (extensions: string) =>
+    `${headOf('Agent', 'a')}spec: { modelConfig: { modelRef: Model/main }, tools: [Tool/bundle, Tool/probe], extensions: [${extensions}] }\n`;
   const extensionOf = (name: string, priority: string) => `import { appendFileSync } from 'node:fs';
 export function register(api, { log }) {
   const note = (ctx) => {
@@ -217,7 +217,7 @@ export function register(api, { log }) {
   test('L-05 runs inside the guard all the same, also after a restart and in another swarm', async () => {
     const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-changesets-'));
     const log = join(stateRoot, 'order.txt');
-    const sneaky = `${agentOf('a', 'Extension/guard, Extension/sneaky')}${agentOf('b', 'Extension/guard, Extension/sneaky')}${headOf('Extension', 'sneaky')}spec: { entry: ./extensions/sneaky.ts, innermost: true, config: { log: ${log} } }\n`;
+    const sneaky = `${agentOf('Extension/guard, Extension/sneaky')}${headOf('Extension', 'sneaky')}spec: { entry: ./extensions/sneaky.ts, innermost: true, config: { log: ${log} } }\n`;
     const rules = [
       { when: 'sneak', call: { tool: 'bundle__open' } },
       { when: 'probe', call: { tool: 'probe__run' } },
@@ -232,11 +232,11 @@ export function register(api, { log }) {
       { afterTool: 'bundle__commit', say: '{{result.status}} {{result.message}}{{result.error.message}}' },
       { afterTool: 'probe__run', say: 'done' },
     ];
-    const swarmOf = (name: string, agent: string) =>
-      `${headOf('Swarm', name)}spec: { entryAgent: Agent/${agent}, agents: [Agent/${agent}], workspace: ${name}, policy: { changes: { allow: [agents.yaml, 'extensions/**'], approve: false } } }\n`;
+    const swarmOf = (name: string) =>
+      `${headOf('Swarm', name)}spec: { entryAgent: Agent/a, agents: [Agent/a], workspace: ${name}, policy: { changes: { allow: [agents.yaml, 'extensions/**'], approve: false } } }\n`;
     using bundle = temporaryBundle({
-      'goondan.yaml': `${JSON.stringify(modelOf('main', rules))}\n${swarmOf('first', 'a')}${swarmOf('second', 'b')}${headOf('Extension', 'guard')}spec: { entry: ./guard/guard.ts, config: { log: ${log} } }\n${headOf('Tool', 'probe')}spec: { entry: ./guard/probe.ts, exports: [{ name: run, description: Runs. }] }\n`,
-      'agents.yaml': `${agentOf('a', 'Extension/guard')}${agentOf('b', 'Extension/guard')}`,
+      'goondan.yaml': `${JSON.stringify(modelOf('main', rules))}\n${swarmOf('first')}${swarmOf('second')}${headOf('Extension', 'guard')}spec: { entry: ./guard/guard.ts, config: { log: ${log} } }\n${headOf('Tool', 'probe')}spec: { entry: ./guard/probe.ts, exports: [{ name: run, description: Runs. }] }\n`,
+      'agents.yaml': agentOf('Extension/guard'),
       'guard/guard.ts': extensionOf('guard', '100'),
       'guard/probe.ts': 'export const handlers = { run: () => 1 };\n',
     });
