@@ -67,8 +67,8 @@ test('`gdn status` loads no YAML, no zod and nothing that runs a swarm; `gdn val
     expect(running).toContain('packages/cli/src/swarm/describe-status.ts');
     // The main entry point of the runtime is loaded, but only the modules that `connectSwarm` needs.
     expect(running.filter((path) => forbidden.test(path))).toEqual([]);
-    // There were 134 sources when this test was written.
-    expect(running.length).toBeLessThan(160);
+    // There were 134 sources when this test was written, and 163 with the commands and errors of changesets.
+    expect(running.length).toBeLessThan(175);
   } finally {
     expect(await gdn([], 'stop', '--bundle', 'bundle')).toBe(0);
   }
