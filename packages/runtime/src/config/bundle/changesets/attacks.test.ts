@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { sampleStep } from '../../../../../../test/samples.ts';
 import { temporaryBundle } from '../../../testing/temporary-bundle.ts';
 import type { Examination, ExaminationRequest } from '../../examination.ts';
 import { type EditedTexts, examineTexts } from './examine-texts.ts';
@@ -833,14 +834,21 @@ const groups: Readonly<Record<string, readonly Attempt[]>> = {
   ],
 };
 
-describe.each(Object.entries(groups))('an agent cannot change %s', (_, attempts) => {
-  test.each([...attempts])('it %s', async (_title, texts, sentence, request = {}) => {
-    const examined = await examine(texts, request);
-    expect(examined).toMatchObject({ status: 'rejected', reason: 'policy_violation' });
-    const { violations = [] } = examined as { readonly violations?: readonly string[] };
-    expect(violations.join('\n')).toContain(sentence);
-    for (const each of violations) expect(each).toMatch(/^.{10,400}\.$/);
-  });
+/** Groups of which `npm test` tries every third attempt. */
+const sampledGroups: readonly string[] = ['the code of existing parts', 'the code of existing parts by new files'];
+
+describe.each(Object.entries(groups))('an agent cannot change %s', (group, attempts) => {
+  const isSampled = sampleStep > 1 && sampledGroups.includes(group);
+  test.each(attempts.filter((_, index) => !isSampled || index % 3 === 0))(
+    'it %s',
+    async (_title, texts, sentence, request = {}) => {
+      const examined = await examine(texts, request);
+      expect(examined).toMatchObject({ status: 'rejected', reason: 'policy_violation' });
+      const { violations = [] } = examined as { readonly violations?: readonly string[] };
+      expect(violations.join('\n')).toContain(sentence);
+      for (const each of violations) expect(each).toMatch(/^.{10,400}\.$/);
+    },
+  );
 });
 
 describe('names that hide others are errors of the bundle', () => {
