@@ -21,7 +21,7 @@ describe('the guide, the pages of the base library, and the ones about replays a
   const guide = listRepository('docs/guide/*.md');
   const others = [...listRepository('docs/base/*.md'), 'docs/replay.md', 'docs/v010.md'];
   // Only `npm run proof` runs the commands of all pages. Each part of the base library has its own tests.
-  const every = sampleStep === 1 ? 1 : 20;
+  const every = sampleStep === 1 ? 1 : 25;
   const followed = [...guide, ...others.filter((_, index) => index % every === 2 % every)];
   const read = others.filter((path) => !followed.includes(path));
 

@@ -52,7 +52,7 @@ export async function findChangeset(changesets: Changesets, typed: string, swarm
   const found = known.find(({ id }) => id === typed) ?? fitting[0];
   if (found === undefined) throw new GoondanError('E_CHANGESET_UNKNOWN', `There is no changeset "${typed}".`);
   if (found.id !== typed && fitting.length > 1) throw severalFit(typed, fitting);
-  return { ...found, files: describeFiles(await changesets.compare(found.id)) };
+  return { ...found, files: await describeFiles(await changesets.compare(found.id)) };
 }
 
 /** The number of candidates in an error message. */

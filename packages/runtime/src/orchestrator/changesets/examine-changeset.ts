@@ -55,7 +55,7 @@ async function describeEdits(
   checkCompared(edits, compared);
   const files: FileChange[] = [];
   for (const file of compared) {
-    files.push(...describeFiles([file]));
+    files.push(...(await describeFiles([file])));
     checkReadable(files);
     await new Promise<void>((resolve) => void setImmediate(resolve));
   }

@@ -4,7 +4,6 @@ import type { Clock } from '../../ports/clock.ts';
 import type { CurrentPlan } from '../plan/current-plan.ts';
 import type { SwarmReloader } from '../reload/reload-swarm.ts';
 import type { SwarmAgents } from '../swarm/swarm-agents.ts';
-import { answerRequest } from './answer-request.ts';
 import { ChangesetRequests } from './changeset-requests.ts';
 import type { ChangesetSource } from './examine-changeset.ts';
 import { recordDenial } from './record-denial.ts';
@@ -31,6 +30,8 @@ export function serveChangesets(deps: ChangesetDeps, source: ChangesetSource | u
         throw new GoondanError('E_CHANGESET_SOURCE', 'This swarm was not started from the folder of a bundle.');
       }
       const { approvals } = swarm;
+      // Imported with the first request, because most agents never make one.
+      const { answerRequest } = await import('./answer-request.ts');
       return answerRequest(
         { ...source, currentPlan, reloader, approvals, clock, report: (...line) => swarm.report(...line) },
         asked,

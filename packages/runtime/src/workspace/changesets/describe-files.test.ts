@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { describeFiles } from './describe-files.ts';
 
-test('a changed file is shown with three lines of context', () => {
-  const [file] = describeFiles([
+test('a changed file is shown with three lines of context', async () => {
+  const [file] = await describeFiles([
     { path: 'a.md', change: 'changed', old: '1\n2\n3\n4\n5\n6\n7\n8\n', new: '1\n2\n3\n4\nfive\n6\n7\n8\n' },
   ]);
   expect(file).toEqual({
@@ -12,8 +12,8 @@ test('a changed file is shown with three lines of context', () => {
   });
 });
 
-test('an added file and a deleted one are shown line by line, sorted by path', () => {
-  const files = describeFiles([
+test('an added file and a deleted one are shown line by line, sorted by path', async () => {
+  const files = await describeFiles([
     { path: 'new.ts', change: 'added', old: null, new: 'one\ntwo' },
     { path: 'gone.ts', change: 'deleted', old: 'one\n', new: null },
   ]);
@@ -23,8 +23,8 @@ test('an added file and a deleted one are shown line by line, sorted by path', (
   ]);
 });
 
-test('a file that was edited by hand says so and shows all of the new content', () => {
-  const [file] = describeFiles([{ path: 'a.md', change: 'changed', new: 'two\n' }]);
+test('a file that was edited by hand says so and shows all of the new content', async () => {
+  const [file] = await describeFiles([{ path: 'a.md', change: 'changed', new: 'two\n' }]);
   expect(file?.diff).toContain('a.md was edited by hand');
   expect(file?.diff).toContain('+two');
 });
