@@ -33,6 +33,22 @@ export function countingFs(): CountingFs {
         close: () => file.close(),
       };
     },
+    async openRoom(path) {
+      const room = await systemFs.openRoom(path);
+      const write = (at: number, bytes: Uint8Array) => {
+        counting.bytes += bytes.byteLength;
+        return room.write(at, bytes);
+      };
+      return {
+        ...room,
+        write,
+        writeThrough(at, bytes) {
+          counting.syncs++;
+          return write(at, bytes);
+        },
+        sync,
+      };
+    },
     createNew(path, bytes) {
       counting.bytes += bytes.byteLength;
       return systemFs.createNew(path, bytes);

@@ -4,7 +4,7 @@
  */
 import { GoondanError, type ErrorCode } from '@goondan/types';
 import type { BundleFs } from './bundle-fs.ts';
-import type { Fs, OpenFile } from './fs.ts';
+import type { Fs, OpenFile, RoomFile } from './fs.ts';
 
 export function codedFs(fs: Fs): Fs {
   return {
@@ -13,6 +13,8 @@ export function codedFs(fs: Fs): Fs {
     list: (path) => reading(path, fs.list(path)),
     makeFolder: (path) => writing(path, fs.makeFolder(path)),
     openFile: async (path) => codedFile(path, await writing(path, fs.openFile(path))),
+    openRoom: async (path) => codedRoom(path, await writing(path, fs.openRoom(path))),
+    openLock: (path) => reading(path, fs.openLock(path)),
     createNew: (path, bytes) => writing(path, fs.createNew(path, bytes)),
     rename: (from, to) => writing(to, fs.rename(from, to)),
     remove: (path) => writing(path, fs.remove(path)),
@@ -38,6 +40,17 @@ function codedFile(path: string, file: OpenFile): OpenFile {
     truncate: (size) => writing(path, file.truncate(size)),
     sync: () => writing(path, file.sync()),
     close: () => writing(path, file.close()),
+  };
+}
+
+function codedRoom(path: string, room: RoomFile): RoomFile {
+  return {
+    write: (at, bytes) => writing(path, room.write(at, bytes)),
+    writeThrough: (at, bytes) => writing(path, room.writeThrough(at, bytes)),
+    extend: (size) => writing(path, room.extend(size)),
+    truncate: (size) => writing(path, room.truncate(size)),
+    sync: () => writing(path, room.sync()),
+    close: () => writing(path, room.close()),
   };
 }
 

@@ -5,6 +5,11 @@
  * 1. The bytes of a file survive a power loss once `sync` of that file has resolved.
  * 2. A name (created, renamed, removed) survives once `syncFolder` of its folder has resolved.
  * 3. A rename is atomic.
+ * 4. The bytes of a `writeThrough` survive a power loss once it has resolved, if they are in room that was synced. Other
+ *    bytes of the file may still be lost.
+ * 5. Until then, a power loss may keep any blocks of 512 bytes of the unsynced writes into a room, in any order. The
+ *    other blocks have older bytes or zeros. Bytes that no unsynced write covers keep their values.
+ * 6. A killed process loses no completed write. Its last write may be partial.
  */
 import {
   closeSync,
@@ -24,6 +29,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { newUuid } from './ids.ts';
+import { openSystemLock, openSystemRoom } from './room-file.ts';
 
 /** A file open for writing. */
 export interface OpenFile {
@@ -32,6 +38,30 @@ export interface OpenFile {
   truncate(size: number): Promise<void>;
   sync(): Promise<void>;
   close(): Promise<void>;
+}
+
+/**
+ * A file with room: zeros at its end, into which later bytes are written. Such a write changes neither the size nor the
+ * place of the file, so the device has to store the bytes and nothing else.
+ */
+export interface RoomFile {
+  /** Writes at an offset inside the room. After a rejection, it is unknown how much was written. */
+  write(at: number, bytes: Uint8Array): Promise<void>;
+  /** Like `write`; exactly these bytes are durable when it resolves. May block the thread until then. */
+  writeThrough(at: number, bytes: Uint8Array): Promise<void>;
+  /** Fills the file up to this size with zeros. Not durable before `sync`. */
+  extend(size: number): Promise<void>;
+  truncate(size: number): Promise<void>;
+  /** Makes all completed changes of this file durable, those of other processes included. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A file that is held open to see whether another file got its name. */
+export interface HeldFile {
+  /** Returns true once the file has no name any more. It is cheap enough to be called before every write. */
+  isReplaced(): boolean;
+  close(): void;
 }
 
 /**
@@ -55,6 +85,10 @@ export interface Fs {
   makeFolder(path: string): Promise<void>;
   /** Opens the file, and creates it if it does not exist. */
   openFile(path: string): Promise<OpenFile>;
+  /** Opens the file for writes into its room, and creates it if it does not exist. */
+  openRoom(path: string): Promise<RoomFile>;
+  /** Holds a file open. Rejects when the file does not exist. */
+  openLock(path: string): Promise<HeldFile>;
   /** Creates the file with all these bytes atomically. Returns false when the name exists. */
   createNew(path: string, bytes: Uint8Array): Promise<boolean>;
   rename(from: string, to: string): Promise<void>;
@@ -99,6 +133,8 @@ export const systemFs: Fs = {
     }
   },
   openFile: async (path) => systemFile(openSync(path, 'a', FILE_MODE)),
+  openRoom: async (path) => openSystemRoom(path, FILE_MODE),
+  openLock: async (path) => openSystemLock(path),
   async createNew(path, bytes) {
     const draft = `${path}.${newUuid()}`;
     const descriptor = openSync(draft, 'wx', FILE_MODE);

@@ -2,7 +2,7 @@
  * Simulated disks that fail. Either the process continues after the failure, or one process dies and others continue.
  */
 import type { BundleFs } from '../../ports/bundle-fs.ts';
-import type { Fs, OpenFile } from '../../ports/fs.ts';
+import type { Fs, OpenFile, RoomFile } from '../../ports/fs.ts';
 
 /** Called before every operation. If it throws, the operation rejects with that error. */
 export type Trouble = (operation: string) => void;
@@ -16,6 +16,8 @@ export function failingFs(fs: Fs, trouble: Trouble): Fs {
     list: (path) => meet('list', () => fs.list(path)),
     makeFolder: (path) => meet('makeFolder', () => fs.makeFolder(path)),
     openFile: (path) => meet('openFile', async () => failingFile(await fs.openFile(path), trouble)),
+    openRoom: (path) => meet('openRoom', async () => failingRoom(await fs.openRoom(path), trouble)),
+    openLock: (path) => meet('openLock', () => fs.openLock(path)),
     createNew: (path, bytes) => meet('createNew', () => fs.createNew(path, bytes)),
     rename: (from, to) => meet('rename', () => fs.rename(from, to)),
     remove: (path) => meet('remove', () => fs.remove(path)),
@@ -68,6 +70,47 @@ function failingFile(file: OpenFile, trouble: Trouble): OpenFile {
       await file.sync();
     },
     close: () => file.close(),
+  };
+}
+
+function failingRoom(room: RoomFile, trouble: Trouble): RoomFile {
+  /** Does half of a write when `trouble` throws, and then rejects. */
+  const halve = async (operation: string, half: () => Promise<void>, whole: () => Promise<void>) => {
+    try {
+      trouble(operation);
+    } catch (error) {
+      await half();
+      throw error;
+    }
+    await whole();
+  };
+  const halfOf = (bytes: Uint8Array) => bytes.subarray(0, bytes.length >> 1);
+  return {
+    write: (at, bytes) =>
+      halve(
+        'write',
+        () => room.write(at, halfOf(bytes)),
+        () => room.write(at, bytes),
+      ),
+    writeThrough: (at, bytes) =>
+      halve(
+        'writeThrough',
+        () => room.write(at, halfOf(bytes)),
+        () => room.writeThrough(at, bytes),
+      ),
+    async extend(size) {
+      trouble('extend');
+      await room.extend(size);
+    },
+    async truncate(size) {
+      trouble('truncate');
+      await room.truncate(size);
+    },
+    async sync() {
+      trouble('sync');
+      await room.sync();
+    },
+    close: () => room.close(),
   };
 }
 

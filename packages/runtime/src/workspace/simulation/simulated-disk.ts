@@ -4,24 +4,28 @@
  *
  * `crash` returns the disk that the next process finds. A killed process loses no completed write, but its last write
  * may be partial. A power loss keeps the first few unsynced changes of each file; the next change may be torn at any
- * byte or replaced by a gap of zeros. It also keeps the first few unsynced names of each folder, or any of them.
+ * byte or replaced by a gap of zeros. Of unsynced writes into a room it keeps any blocks. It also keeps the first few
+ * unsynced names of each folder, or any of them.
  */
-import type { Fs, OpenFile } from '../../ports/fs.ts';
+import type { Fs, HeldFile, OpenFile, RoomFile } from '../../ports/fs.ts';
+import {
+  changed,
+  survivingBytes,
+  tornByKill,
+  writtenThrough,
+  type FileChange,
+  type UnsyncedFile,
+} from './file-changes.ts';
 import type { Random } from './seeded-random.ts';
 
 export type CrashMode = 'kill' | 'power';
 
-type FileChange =
-  { readonly type: 'append'; readonly bytes: Uint8Array } | { readonly type: 'truncate'; readonly size: number };
-
 /** A change of names, each of which then points to a node or to nothing. A rename changes two names in one change. */
 type NameChange = readonly { readonly name: string; readonly node: number | undefined }[];
 
-interface FileNode {
+interface FileNode extends UnsyncedFile {
   readonly type: 'file';
-  readonly durable: Uint8Array;
   readonly live: Uint8Array;
-  readonly changes: readonly FileChange[];
 }
 
 interface FolderNode {
@@ -107,6 +111,28 @@ export class SimulatedDisk implements Fs {
     };
   }
 
+  async openRoom(path: string): Promise<RoomFile> {
+    const id = this.#find(path) ?? this.#createFile(path);
+    return {
+      write: async (at, bytes) => void this.#writeInRoom(id, at, bytes),
+      writeThrough: (at, bytes) => this.#writeThrough(id, at, bytes),
+      extend: async (size) => {
+        if (size > this.#file(id).live.length) this.#change(id, { type: 'extend', size });
+      },
+      truncate: async (size) => this.#change(id, { type: 'truncate', size }),
+      sync: () => this.#sync(id),
+      close: async () => undefined,
+    };
+  }
+
+  async openLock(path: string): Promise<HeldFile> {
+    const id = this.#find(path);
+    const folder = this.#find(folderOf(path));
+    if (id === undefined || folder === undefined) throw missing(path);
+    // A rename stays in its folder, so the names of this folder are all names that the file can have.
+    return { isReplaced: () => ![...this.#folder(folder).live.values()].includes(id), close: () => undefined };
+  }
+
   async createNew(path: string, bytes: Uint8Array): Promise<boolean> {
     if (this.#find(path) !== undefined) return false;
     const change: FileChange = { type: 'append', bytes: new Uint8Array(bytes) };
@@ -156,6 +182,24 @@ export class SimulatedDisk implements Fs {
     this.#operated();
   }
 
+  /** A crash may happen while the bytes are on their way to the device, and after that. */
+  async #writeThrough(id: number, at: number, bytes: Uint8Array): Promise<void> {
+    const change = this.#writeInRoom(id, at, bytes);
+    for (let ticks = this.syncTicks(); ticks > 0; ticks -= 1) await Promise.resolve();
+    const node = this.#file(id);
+    this.#nodes.set(id, { ...node, ...writtenThrough(node, change) });
+    this.#operated();
+  }
+
+  #writeInRoom(id: number, at: number, bytes: Uint8Array): FileChange {
+    const { live } = this.#file(id);
+    if (at + bytes.length > live.length)
+      throw new Error(`wrote to ${at + bytes.length}, but the room ends at ${live.length}`);
+    const change: FileChange = { type: 'write', at, bytes: new Uint8Array(bytes) };
+    this.#change(id, change);
+    return change;
+  }
+
   #operated(written?: number): void {
     this.#lastWritten = written;
     this.afterOperation?.();
@@ -164,7 +208,7 @@ export class SimulatedDisk implements Fs {
   #change(id: number, change: FileChange): void {
     const node = this.#file(id);
     this.#nodes.set(id, { ...node, live: changed(node.live, change), changes: [...node.changes, change] });
-    this.#operated(change.type === 'append' ? id : undefined);
+    this.#operated(change.type === 'truncate' ? undefined : id);
   }
 
   #setNames(path: string, change: NameChange): void {
@@ -187,10 +231,11 @@ export class SimulatedDisk implements Fs {
     if (this.#lastWritten === undefined || random.chance(0.5)) return;
     const node = this.#file(this.#lastWritten);
     const last = node.changes.at(-1);
-    if (last?.type !== 'append') return;
-    const bytes = last.bytes.subarray(0, random.below(last.bytes.length + 1));
-    const live = node.live.subarray(0, node.live.length - last.bytes.length + bytes.length);
-    this.#nodes.set(this.#lastWritten, { ...node, live, changes: [...node.changes.slice(0, -1), { ...last, bytes }] });
+    if (!last) return;
+    const before = node.changes.slice(0, -1).reduce(changed, node.durable);
+    const torn = tornByKill(last, before.length, random);
+    const changes = [...node.changes.slice(0, -1), torn];
+    this.#nodes.set(this.#lastWritten, { ...node, live: changed(before, torn), changes });
   }
 
   #losePower(random: Random): void {
@@ -265,20 +310,6 @@ function synced(node: Node, last: FileChange | NameChange | undefined): Node {
   };
 }
 
-function survivingBytes({ durable, changes }: FileNode, random: Random): Uint8Array {
-  const kept = random.below(changes.length + 1);
-  let bytes = durable;
-  for (const change of changes.slice(0, kept)) bytes = changed(bytes, change);
-  const torn = changes[kept];
-  if (torn?.type !== 'append' || torn.bytes.length === 0 || random.chance(0.3)) return bytes;
-  if (random.chance(0.7))
-    return changed(bytes, { ...torn, bytes: torn.bytes.subarray(0, random.below(torn.bytes.length)) });
-  const holed = new Uint8Array(torn.bytes);
-  const from = random.below(holed.length);
-  holed.fill(0, from, from + 1 + random.below(holed.length - from));
-  return changed(bytes, { ...torn, bytes: holed });
-}
-
 function survivingNames({ durable, changes }: FolderNode, random: Random): ReadonlyMap<string, number> {
   const inOrder = random.chance(0.5);
   const kept = random.below(changes.length + 1);
@@ -287,14 +318,6 @@ function survivingNames({ durable, changes }: FolderNode, random: Random): Reado
     if (inOrder ? index < kept : random.chance(0.5)) names = renamed(names, change);
   }
   return names;
-}
-
-function changed(bytes: Uint8Array, change: FileChange): Uint8Array {
-  if (change.type === 'truncate') return bytes.subarray(0, change.size);
-  const joined = new Uint8Array(bytes.length + change.bytes.length);
-  joined.set(bytes);
-  joined.set(change.bytes, bytes.length);
-  return joined;
 }
 
 function renamed(names: ReadonlyMap<string, number>, change: NameChange): ReadonlyMap<string, number> {
