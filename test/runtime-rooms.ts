@@ -78,6 +78,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     '.',
     'layout',
     'lines',
+    'log-file',
     'lock',
     'records',
     'inbox',
