@@ -8,7 +8,7 @@
  * 4. The bytes of a `writeThrough` survive a power loss once it has resolved, if they are in room that was synced. Other
  *    bytes of the file may still be lost.
  * 5. Until then, a power loss may keep any blocks of 512 bytes of the unsynced writes into a room, in any order. The
- *    other blocks have older bytes or zeros. Bytes that no unsynced write covers keep their values.
+ *    other blocks have older bytes or zeros. Bytes that no unsynced write changes keep their values.
  * 6. A killed process loses no completed write. Its last write may be partial.
  */
 import {

@@ -27,6 +27,11 @@ export interface RoomLimits {
 export interface LogFileOptions {
   readonly pace: DiskPace;
   readonly room?: RoomLimits;
+  /**
+   * The offset up to which the bytes themselves prove that they were durable; `end` when absent. The bytes behind it are
+   * written again, because after a failed sync the system may show bytes that it never stores.
+   */
+  readonly durableEnd?: number;
 }
 
 export const defaultRoom: RoomLimits = { first: 8 * 1024, most: 256 * 1024 };
@@ -70,8 +75,9 @@ export class LogFile {
       if (size < end) throw new Error(`${path} has ${size} bytes, and its last byte is said to be before ${end}`);
       const log = new LogFile(path, file, end, size, options);
       const rest = size > end ? await fs.read(path, end) : undefined;
-      if (rest?.some((byte) => byte !== 0)) await log.cut(end);
-      else if (size > 0) await file.sync();
+      if (rest?.some((byte) => byte !== 0)) await log.#removeRest();
+      await log.#storeAgain(fs, options.durableEnd ?? end);
+      if (size > 0) await file.sync();
       return log;
     } catch (error) {
       await file.close();
@@ -124,16 +130,25 @@ export class LogFile {
 
   /** Removes all bytes behind `end`, and the room. The rest is durable when the promise resolves. */
   async cut(end: number): Promise<void> {
-    await this.#file.truncate(end);
-    await this.#file.sync();
     this.#end = end;
-    this.#size = end;
-    this.#syncedSize = end;
+    await this.#removeRest();
+    await this.#file.sync();
     this.#allDurable();
   }
 
   close(): Promise<void> {
     return this.#file.close();
+  }
+
+  async #removeRest(): Promise<void> {
+    await this.#file.truncate(this.#end);
+    this.#size = this.#end;
+    this.#syncedSize = this.#end;
+  }
+
+  async #storeAgain(fs: Fs, from: number): Promise<void> {
+    const bytes = from < this.#end ? await fs.read(this.path, from, this.#end - from) : undefined;
+    if (bytes) await this.#file.write(from, bytes);
   }
 
   async #makeRoom(length: number): Promise<void> {

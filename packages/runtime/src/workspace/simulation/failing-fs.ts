@@ -3,6 +3,7 @@
  */
 import type { BundleFs } from '../../ports/bundle-fs.ts';
 import type { Fs, OpenFile, RoomFile } from '../../ports/fs.ts';
+import type { SimulatedRoom } from './simulated-disk.ts';
 
 /** Called before every operation. If it throws, the operation rejects with that error. */
 export type Trouble = (operation: string) => void;
@@ -95,7 +96,10 @@ function failingRoom(room: RoomFile, trouble: Trouble): RoomFile {
     writeThrough: (at, bytes) =>
       halve(
         'writeThrough',
-        () => room.write(at, halfOf(bytes)),
+        async () => {
+          await room.write(at, halfOf(bytes));
+          failToSync(room);
+        },
         () => room.writeThrough(at, bytes),
       ),
     async extend(size) {
@@ -107,11 +111,20 @@ function failingRoom(room: RoomFile, trouble: Trouble): RoomFile {
       await room.truncate(size);
     },
     async sync() {
-      trouble('sync');
+      try {
+        trouble('sync');
+      } catch (error) {
+        failToSync(room);
+        throw error;
+      }
       await room.sync();
     },
     close: () => room.close(),
   };
+}
+
+function failToSync(room: RoomFile & Partial<SimulatedRoom>): void {
+  room.failToSync?.();
 }
 
 /** Creates an error like those of the operating system. */

@@ -8,7 +8,7 @@ import type { Random } from './seeded-random.ts';
 
 export type FileChange =
   | { readonly type: 'append'; readonly bytes: Uint8Array }
-  | { readonly type: 'write'; readonly at: number; readonly bytes: Uint8Array }
+  | { readonly type: 'write'; readonly at: number; readonly bytes: Uint8Array; readonly isLost?: true }
   | { readonly type: 'extend'; readonly size: number }
   | { readonly type: 'truncate'; readonly size: number };
 
@@ -40,6 +40,32 @@ export function tornByKill(change: FileChange, size: number, random: Random): Fi
   return { ...change, bytes: change.bytes.subarray(0, random.below(change.bytes.length + 1)) };
 }
 
+/** Makes all changes up to and including `last` durable, except lost writes; later changes stay unsynced. */
+export function synced({ durable, changes }: UnsyncedFile, last: FileChange | undefined): UnsyncedFile {
+  const count = last === undefined ? 0 : changes.indexOf(last) + 1;
+  let bytes = durable;
+  let lost: readonly FileChange[] = [];
+  for (const change of changes.slice(0, count)) {
+    if (change.type === 'write' && change.isLost) {
+      lost = [...lost, change];
+      continue;
+    }
+    bytes = changed(bytes, change);
+    if (change.type === 'truncate') lost = lost.flatMap((each) => outside(each, change.size, Infinity));
+    if (change.type === 'write')
+      lost = lost.flatMap((each) => outside(each, change.at, change.at + change.bytes.length));
+  }
+  return { durable: bytes, changes: [...lost, ...changes.slice(count)] };
+}
+
+/**
+ * Makes a sync fail as on a real disk: the system shows the unsynced bytes, but counts them as stored, so that a later
+ * sync does not store them. They are stored only when they are written again.
+ */
+export function failedToSync({ durable, changes }: UnsyncedFile): UnsyncedFile {
+  return { durable, changes: changes.map((change) => (change.type === 'write' ? { ...change, isLost: true } : change)) };
+}
+
 /** Makes the bytes of a completed `writeThrough` durable, as far as they are in room that was synced. */
 export function writtenThrough({ durable, changes }: UnsyncedFile, done: FileChange): UnsyncedFile {
   if (done.type !== 'write') return { durable, changes };
@@ -49,11 +75,11 @@ export function writtenThrough({ durable, changes }: UnsyncedFile, done: FileCha
     ...changes.map((change) => (change.type === 'truncate' ? change.size : Infinity)),
   );
   const end = Math.max(at, Math.min(room, at + bytes.length));
-  const isLater = changes.slice(changes.indexOf(done) + 1);
+  const later = changes.slice(changes.indexOf(done) + 1);
   const earlier = changes.slice(0, changes.indexOf(done) + 1);
   return {
     durable: end === at ? durable : joined(durable, at, bytes.subarray(0, end - at)),
-    changes: [...earlier.flatMap((change) => outside(change, at, end)), ...isLater],
+    changes: [...earlier.flatMap((change) => outside(change, at, end)), ...later],
   };
 }
 
@@ -123,8 +149,9 @@ function versionsOf(durable: Uint8Array, changes: readonly FileChange[]) {
     for (let block = Math.floor(from / BLOCK); block * BLOCK < to; block += 1) {
       const start = block * BLOCK;
       const choices = versions.get(block) ?? [blockAt(durable, start)];
-      // A block that a write covers completely has no older bytes to keep, and a new block of the device has zeros.
-      if (change.type === 'write' && from <= start && start + BLOCK <= to) choices.push(new Uint8Array(BLOCK));
+      const isWhole = change.type === 'write' && from <= start && start + BLOCK <= to;
+      // A new block of the device has zeros. A block that gets the bytes it has keeps them in any case.
+      if (isWhole && !isSame(blockAt(durable, start), blockAt(next, start))) choices.push(new Uint8Array(BLOCK));
       versions.set(block, [...choices, blockAt(next, start)]);
     }
     live = next;
@@ -144,4 +171,8 @@ function blockAt(bytes: Uint8Array, start: number): Uint8Array {
   const block = new Uint8Array(BLOCK);
   block.set(bytes.subarray(start, start + BLOCK));
   return block;
+}
+
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  return Buffer.compare(one, other) === 0;
 }

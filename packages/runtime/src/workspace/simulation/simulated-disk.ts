@@ -8,17 +8,15 @@
  * unsynced names of each folder, or any of them.
  */
 import type { Fs, HeldFile, OpenFile, RoomFile } from '../../ports/fs.ts';
-import {
-  changed,
-  survivingBytes,
-  tornByKill,
-  writtenThrough,
-  type FileChange,
-  type UnsyncedFile,
-} from './file-changes.ts';
+import { changed, failedToSync, survivingBytes, synced, tornByKill, writtenThrough, type FileChange, type UnsyncedFile } from './file-changes.ts';
 import type { Random } from './seeded-random.ts';
 
 export type CrashMode = 'kill' | 'power';
+
+export interface SimulatedRoom extends RoomFile {
+  /** Has the effects of a sync that rejects. */
+  failToSync(): void;
+}
 
 /** A change of names, each of which then points to a node or to nothing. A rename changes two names in one change. */
 type NameChange = readonly { readonly name: string; readonly node: number | undefined }[];
@@ -111,7 +109,7 @@ export class SimulatedDisk implements Fs {
     };
   }
 
-  async openRoom(path: string): Promise<RoomFile> {
+  async openRoom(path: string): Promise<SimulatedRoom> {
     const id = this.#find(path) ?? this.#createFile(path);
     return {
       write: async (at, bytes) => void this.#writeInRoom(id, at, bytes),
@@ -122,6 +120,10 @@ export class SimulatedDisk implements Fs {
       truncate: async (size) => this.#change(id, { type: 'truncate', size }),
       sync: () => this.#sync(id),
       close: async () => undefined,
+      failToSync: () => {
+        const node = this.#file(id);
+        this.#nodes.set(id, { ...node, ...failedToSync(node) });
+      },
     };
   }
 
@@ -176,9 +178,13 @@ export class SimulatedDisk implements Fs {
   }
 
   async #sync(id: number): Promise<void> {
-    const last = this.#node(id).changes.at(-1);
+    const before = this.#node(id);
+    const [lastBytes, lastNames] =
+      before.type === 'file' ? [before.changes.at(-1), undefined] : [undefined, before.changes.at(-1)];
     for (let ticks = this.syncTicks(); ticks > 0; ticks -= 1) await Promise.resolve();
-    this.#nodes.set(id, synced(this.#node(id), last));
+    const node = this.#node(id);
+    const after = node.type === 'file' ? { ...node, ...synced(node, lastBytes) } : syncedFolder(node, lastNames);
+    this.#nodes.set(id, after);
     this.#operated();
   }
 
@@ -287,19 +293,7 @@ export class SimulatedDisk implements Fs {
 }
 
 /** Makes all changes up to and including `last` durable; later changes stay unsynced. */
-function synced(node: Node, last: FileChange | NameChange | undefined): Node {
-  if (node.type === 'file') {
-    const { durable, live, changes } = node;
-    if (changes.at(-1) === last) return { type: 'file', durable: live, live, changes: [] };
-    const count = changes.findIndex((change) => change === last) + 1;
-    return {
-      type: 'file',
-      durable: changes.slice(0, count).reduce(changed, durable),
-      live,
-      changes: changes.slice(count),
-    };
-  }
-  const { durable, live, changes } = node;
+function syncedFolder({ durable, live, changes }: FolderNode, last: NameChange | undefined): FolderNode {
   if (changes.at(-1) === last) return { type: 'folder', durable: live, live, changes: [] };
   const count = changes.findIndex((change) => change === last) + 1;
   return {

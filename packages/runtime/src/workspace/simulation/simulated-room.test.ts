@@ -60,6 +60,14 @@ test('a block that is written as a whole may have its durable bytes, the new one
   expect(await outcomes(disk)).toEqual(new Set(['a', 'b', '.']));
 });
 
+test('a block that is written with its durable bytes keeps them', async () => {
+  const { disk, file } = await diskWithRoom(1);
+  await file.write(0, filled('a'));
+  await file.sync();
+  await file.write(0, filled('a'));
+  expect(await outcomes(disk)).toEqual(new Set(['a']));
+});
+
 test('durable bytes that a write does not cover survive in the same block', async () => {
   const { disk, file } = await diskWithRoom(2);
   await file.write(0, filled('a', 100));
@@ -152,6 +160,20 @@ test('a write through that completed cannot be torn by a kill', async () => {
   const { disk, file } = await diskWithRoom(1);
   await file.writeThrough(0, filled('a'));
   expect(await outcomes(disk, 'kill')).toEqual(new Set(['a']));
+});
+
+test('bytes of a failed sync are shown, but no later sync stores them until they are written again', async () => {
+  const { disk, file } = await diskWithRoom(2);
+  await file.write(0, filled('a', 2 * BLOCK));
+  file.failToSync();
+  await file.sync();
+  expect(describe((await disk.read('/file')) ?? new Uint8Array())).toBe('a|a');
+  expect(await outcomes(disk)).toEqual(new Set(['.|.', 'a|.', '.|a', 'a|a']));
+  await file.write(BLOCK, filled('a'));
+  await file.sync();
+  expect(await outcomes(disk)).toEqual(new Set(['.|a', 'a|a']));
+  await file.writeThrough(0, filled('a'));
+  expect(await outcomes(disk)).toEqual(new Set(['a|a']));
 });
 
 test('a write behind the room is refused', async () => {
