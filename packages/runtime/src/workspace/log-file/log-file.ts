@@ -4,8 +4,8 @@
  * 1. The bytes of `write` survive a kill. The bytes of `writeDurably`, and all bytes before them, survive a power loss.
  * 2. A write that goes through makes only its own range durable. Therefore it starts at the last durable byte, and
  *    writes the bytes since then once more.
- * 3. New room is not durable. The next durable write is therefore a write and a sync of the whole file, which makes the
- *    room durable as well. Growth never costs a sync of its own.
+ * 3. New room is durable before anything is written into it, and at least one zero follows the last byte. So a reader
+ *    knows that a file without room at its end was cut off. `makeRoom` grows the file between turns, off their path.
  * 4. Behind `end` there are only zeros, durably: `open` removes anything else. Otherwise a piece of an old write could
  *    become readable again behind a new one.
  * 5. When a durable write fails, its bytes are overwritten with zeros, and the unsynced bytes before it are written
@@ -49,8 +49,6 @@ export class LogFile {
   /** The bytes from `#durableEnd` to `#end`. */
   #unsynced: Uint8Array[] = [];
   #size: number;
-  /** The size that survives a power loss. */
-  #syncedSize: number;
 
   private constructor(path: string, file: RoomFile, end: number, size: number, { pace, room }: LogFileOptions) {
     this.path = path;
@@ -60,7 +58,6 @@ export class LogFile {
     this.#end = end;
     this.#durableEnd = end;
     this.#size = size;
-    this.#syncedSize = size;
   }
 
   /**
@@ -75,7 +72,7 @@ export class LogFile {
       if (size < end) throw new Error(`${path} has ${size} bytes, and its last byte is said to be before ${end}`);
       const log = new LogFile(path, file, end, size, options);
       const rest = size > end ? await fs.read(path, end) : undefined;
-      if (rest?.some((byte) => byte !== 0)) await log.#removeRest();
+      if (rest?.some((byte) => byte !== 0)) await log.cut(end);
       await log.#storeAgain(fs, options.durableEnd ?? end);
       if (size > 0) await file.sync();
       return log;
@@ -97,7 +94,7 @@ export class LogFile {
 
   /** Writes bytes at the end. They survive a kill when the promise resolves. */
   async write(bytes: Uint8Array): Promise<void> {
-    await this.#makeRoom(bytes.length);
+    await this.makeRoom(bytes.length);
     try {
       await this.#file.write(this.#end, bytes);
     } catch (error) {
@@ -110,7 +107,7 @@ export class LogFile {
 
   /** Writes bytes at the end. All bytes so far are durable when the promise resolves. */
   async writeDurably(bytes: Uint8Array): Promise<void> {
-    await this.#makeRoom(bytes.length);
+    await this.makeRoom(bytes.length);
     try {
       if (this.#fitsThrough(bytes.length) && this.#pace.goesThrough()) await this.#writeThrough(bytes);
       else await this.#writeAndSync(bytes);
@@ -128,11 +125,32 @@ export class LogFile {
     await this.writeDurably(new Uint8Array());
   }
 
-  /** Removes all bytes behind `end`, and the room. The rest is durable when the promise resolves. */
+  /** Removes all bytes behind `end`. The rest is durable when the promise resolves. */
   async cut(end: number): Promise<void> {
+    // The file never lacks a zero behind its last byte, even if the process is killed here.
+    await this.#file.write(end, Uint8Array.of(0));
     this.#end = end;
-    await this.#removeRest();
+    await this.trim();
     await this.#file.sync();
+    this.#allDurable();
+  }
+
+  /** Removes the room except one zero. */
+  async trim(): Promise<void> {
+    await this.#file.truncate(this.#end + 1);
+    this.#size = this.#end + 1;
+  }
+
+  /** Makes room for this many bytes. All bytes so far and the room are durable when the promise resolves. */
+  async makeRoom(length: number): Promise<void> {
+    const needed = this.#end + length + 1;
+    if (needed <= this.#size) return;
+    const { first, most } = this.#limits;
+    const grown = Math.min(this.#size * 2, this.#size + most);
+    const size = Math.ceil(Math.max(grown, needed) / first) * first;
+    await this.#file.extend(size);
+    await this.#file.sync();
+    this.#size = size;
     this.#allDurable();
   }
 
@@ -140,29 +158,13 @@ export class LogFile {
     return this.#file.close();
   }
 
-  async #removeRest(): Promise<void> {
-    await this.#file.truncate(this.#end);
-    this.#size = this.#end;
-    this.#syncedSize = this.#end;
-  }
-
   async #storeAgain(fs: Fs, from: number): Promise<void> {
     const bytes = from < this.#end ? await fs.read(this.path, from, this.#end - from) : undefined;
     if (bytes) await this.#file.write(from, bytes);
   }
 
-  async #makeRoom(length: number): Promise<void> {
-    const needed = this.#end + length;
-    if (needed <= this.#size) return;
-    const { first, most } = this.#limits;
-    const grown = Math.min(this.#size * 2, this.#size + most);
-    const size = Math.ceil(Math.max(grown, needed) / first) * first;
-    await this.#file.extend(size);
-    this.#size = size;
-  }
-
   #fitsThrough(length: number): boolean {
-    return this.#end + length <= this.#syncedSize && this.#end + length - this.#durableEnd <= MOST_THROUGH;
+    return this.#end + length - this.#durableEnd <= MOST_THROUGH;
   }
 
   async #writeThrough(bytes: Uint8Array): Promise<void> {
@@ -173,7 +175,6 @@ export class LogFile {
   async #writeAndSync(bytes: Uint8Array): Promise<void> {
     if (bytes.length > 0) await this.#file.write(this.#end, bytes);
     await this.#file.sync();
-    this.#syncedSize = this.#size;
   }
 
   #allDurable(): void {

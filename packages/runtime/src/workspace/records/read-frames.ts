@@ -1,0 +1,109 @@
+/**
+ * Reads the frames of a segment, and distinguishes three ends: room, which is zeros; a torn end, which a crash leaves
+ * and which may be cut off; and damage, which a crash cannot cause and which must be reported.
+ *
+ * A segment always has at least one zero after its last frame, because its file is extended before a frame is written.
+ * So a file that was cut off is recognized as damaged.
+ */
+import { countNumbers, decodeFrame, type Frame } from './frame.ts';
+
+export interface ReadFrames {
+  readonly frames: readonly Frame[];
+  /** The offset after the last intact frame. */
+  readonly end: number;
+  /** The number after that of the last intact frame. */
+  readonly next: number;
+  /** True if a crash left bytes after the last intact frame. */
+  readonly torn: boolean;
+  /** False if not even one zero follows the frames: the end of the file is missing. */
+  readonly hasRoom: boolean;
+  /** A description of the damage. */
+  readonly damage?: string;
+}
+
+const NEWLINE = 0x0a;
+/** A power loss keeps or loses whole blocks of this size. */
+const BLOCK = 512;
+
+/**
+ * Reads frames, whose numbers must have no gaps. `offset`: the offset of the bytes in the file. `next`: the number of the
+ * first frame; any number when absent.
+ */
+export function readFrames(bytes: Uint8Array, offset = 0, next?: number): ReadFrames {
+  const frames: Frame[] = [];
+  let start = 0;
+  let expected = next;
+  for (;;) {
+    const read = { frames, end: offset + start, next: expected ?? 1 };
+    if (start >= bytes.length) return { ...read, torn: false, hasRoom: false };
+    const stop = bytes.indexOf(NEWLINE, start);
+    const frame = stop === -1 || bytes[start] === 0 ? undefined : decodeFrame(bytes.subarray(start, stop));
+    if (!frame) return { ...read, ...judgeEnd(bytes, start, offset, expected) };
+    if (expected !== undefined && frame.seq !== expected) {
+      const damage = `the frame at byte ${offset + start} has number ${frame.seq}, not ${expected}`;
+      return { ...read, torn: false, hasRoom: true, damage };
+    }
+    frames.push(frame);
+    expected = frame.seq + countNumbers(frame);
+    start = stop + 1;
+  }
+}
+
+function judgeEnd(
+  bytes: Uint8Array,
+  start: number,
+  offset: number,
+  expected: number | undefined,
+): Pick<ReadFrames, 'torn' | 'hasRoom' | 'damage'> {
+  const end = endOfContent(bytes, start);
+  if (end === start) return { torn: false, hasRoom: true };
+  const at = `the frame at byte ${offset + start}`;
+  if (wasDurable(bytes, start, end, expected)) {
+    return { torn: false, hasRoom: true, damage: `${at} is damaged, but a later frame says that it was durable` };
+  }
+  if (end < bytes.length && isTorn(bytes.subarray(0, end), start, offset)) return { torn: true, hasRoom: true };
+  return { torn: false, hasRoom: end < bytes.length, damage: `${at} is damaged` };
+}
+
+/** Returns the offset after the last byte that is not zero. */
+function endOfContent(bytes: Uint8Array, start: number): number {
+  let end = bytes.length;
+  while (end > start && bytes[end - 1] === 0) end -= 1;
+  return end;
+}
+
+/** Returns true if an intact frame after the bad one says that the bad one was durable. */
+function wasDurable(bytes: Uint8Array, start: number, end: number, expected: number | undefined): boolean {
+  for (let at = bytes.indexOf(NEWLINE, start) + 1; at > 0 && at < end; at = bytes.indexOf(NEWLINE, at) + 1) {
+    // Blocks that were lost may precede the frame on its line.
+    while (bytes[at] === 0) at += 1;
+    const stop = bytes.indexOf(NEWLINE, at);
+    const frame = stop === -1 ? undefined : decodeFrame(bytes.subarray(at, stop));
+    if (frame && (expected === undefined || frame.durable >= expected)) return true;
+  }
+  return false;
+}
+
+/**
+ * Returns true if a crash can have left these bytes. A killed process leaves the beginning of its last write. A power
+ * loss leaves zeros for whole blocks, or for the end of a block from the start of a frame on.
+ */
+function isTorn(bytes: Uint8Array, start: number, offset: number): boolean {
+  let run = bytes.indexOf(0, start);
+  if (run === -1) {
+    const isWhole = bytes.indexOf(NEWLINE, start) !== -1;
+    // A frame that lacks only its line break was cut off. A frame with another byte there was changed.
+    return !isWhole && decodeFrame(bytes.subarray(start, bytes.length - 1)) === undefined;
+  }
+  while (run !== -1) {
+    let stop = run;
+    while (bytes[stop] === 0) stop += 1;
+    const isAtFrame = run === start || bytes[run - 1] === NEWLINE;
+    // `LogFile.cut` writes a single zero at the start of a torn end before it removes the rest.
+    const isCut = run === start && stop === start + 1;
+    if (!isAtFrame && (offset + run) % BLOCK !== 0) return false;
+    if (!isCut && (offset + stop) % BLOCK !== 0) return false;
+    run = bytes.indexOf(0, stop);
+  }
+  return true;
+}
