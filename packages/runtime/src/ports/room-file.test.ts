@@ -51,8 +51,8 @@ test.skipIf(process.platform !== 'linux')('one of two descriptors writes through
     return info === undefined ? [] : [info];
   });
   await file.close();
-  const through = flags.map((each) => (each & constants.O_DSYNC) !== 0);
-  expect(through.toSorted()).toEqual([false, true]);
+  expect(flags).toHaveLength(2);
+  expect(flags.filter((each) => (each & constants.O_DSYNC) !== 0)).toHaveLength(1);
 });
 
 /** Returns the flags of a descriptor of `path`. */

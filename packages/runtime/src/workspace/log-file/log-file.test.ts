@@ -31,6 +31,7 @@ async function openLog(pace = quick(), room = defaultRoom) {
 }
 
 const line = (letter: string, length = 100) => Buffer.from(`${letter.repeat(length - 1)}\n`);
+const textOfLines = (...letters: readonly string[]) => letters.map((each) => String(line(each))).join('');
 const textOf = async (fs: Fs, path = PATH) => Buffer.from((await fs.read(path)) ?? '').toString();
 const trimmed = async (fs: Fs) => (await textOf(fs)).replace(/\0+$/, '');
 
@@ -47,7 +48,7 @@ test('a durable write goes through with everything since the last durable byte, 
   expect([log.end, log.durableEnd]).toEqual([500, 400]);
   for (let seed = 0; seed < 20; seed += 1) {
     const text = await trimmed(disk.crash('power', seededRandom(seed)));
-    expect(text.startsWith([...'abcd'].map((each) => String(line(each))).join(''))).toBe(true);
+    expect(text.startsWith(textOfLines('a', 'b', 'c', 'd'))).toBe(true);
   }
 });
 
@@ -131,10 +132,10 @@ test('opening makes the bytes of a killed process durable, and the room goes on 
   const next = await LogFile.open(disk, PATH, 200, { pace: quick() });
   await log.close();
   for (let seed = 0; seed < 20; seed += 1) {
-    expect(await trimmed(disk.crash('power', seededRandom(seed)))).toBe(`${line('a')}${line('b')}`);
+    expect(await trimmed(disk.crash('power', seededRandom(seed)))).toBe(textOfLines('a', 'b'));
   }
   await next.writeDurably(line('c'));
-  expect(await trimmed(disk)).toBe(`${line('a')}${line('b')}${line('c')}`);
+  expect(await trimmed(disk)).toBe(textOfLines('a', 'b', 'c'));
   expect((await disk.stat(PATH))?.size).toBe(8192);
 });
 
@@ -146,7 +147,7 @@ test('opening removes everything behind the end durably', async () => {
   const next = await LogFile.open(disk, PATH, 100, { pace: quick() });
   await next.writeDurably(line('c', 10));
   for (let seed = 0; seed < 50; seed += 1) {
-    expect(await trimmed(disk.crash('power', seededRandom(seed)))).toBe(`${line('a')}${line('c', 10)}`);
+    expect(await trimmed(disk.crash('power', seededRandom(seed)))).toBe(`${textOfLines('a')}${String(line('c', 10))}`);
   }
 });
 

@@ -104,9 +104,11 @@ test('a write that is going through may be torn by blocks', async () => {
 test('other work runs while a write goes through', async () => {
   const { disk, file } = await diskWithRoom(2);
   disk.syncTicks = () => 5;
-  const going = file.writeThrough(0, filled('a'));
-  await file.write(BLOCK, filled('b'));
+  const order: string[] = [];
+  const going = file.writeThrough(0, filled('a')).then(() => order.push('through'));
+  await file.write(BLOCK, filled('b')).then(() => order.push('write'));
   await going;
+  expect(order).toEqual(['write', 'through']);
   expect(await outcomes(disk)).toEqual(new Set(['a|.', 'a|b']));
 });
 
@@ -124,6 +126,7 @@ test('room that was cut and extended without a sync does not make a write throug
   await file.sync();
   await file.truncate(BLOCK);
   await file.extend(2 * BLOCK);
+  expect(await outcomes(disk)).toEqual(new Set(['a|a', 'a', 'a|.']));
   await file.writeThrough(BLOCK, filled('b'));
   const seen = await outcomes(disk);
   for (const text of ['a|a', 'a', 'a|b', 'a|.']) expect(seen).toContain(text);
