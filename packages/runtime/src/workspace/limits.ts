@@ -32,7 +32,10 @@ export const defaultLimits = {
   deadLetters: 1000,
   /** The files of outbox and dead letters are rewritten at this many lines, if most lines belong to removed entries. */
   queueCompactionLines: 512,
+  /** The segments of the log. */
   archive: { bytes: 16 * MEGABYTE, files: 64 },
+  /** A checkpoint is written when the log has grown by this many bytes since the last one. */
+  checkpointBytes: MEGABYTE,
   runtimeEvents: { bytes: 8 * MEGABYTE, files: 4 },
   traces: {
     /** The number of traced turns to keep; above it, the oldest are deleted. */

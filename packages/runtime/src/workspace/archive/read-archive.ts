@@ -1,15 +1,17 @@
-/** Reads the kept history of an instance, turn by turn, across the rotated files of its archive. */
-import { defined } from '../../json/defined.ts';
-import { reviveEvent } from '../../messages/message-text.ts';
+/** Reads the kept history of an instance, turn by turn, across the segments of its log. */
 import type { MessageEvent, TurnResult } from '@goondan/types';
 import type { EventAuthor } from '../../agent/conversation/conversation-store.ts';
-import type { EventOrigin, StoredEventLine } from '../records/logged-record.ts';
-import type { ForkOrigin } from '../records/metadata.ts';
+import { defined } from '../../json/defined.ts';
+import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
-import { readLines, type StoredLine } from '../lines/read-lines.ts';
-import { rotatedFiles } from '../lines/rotating-log.ts';
-import type { StorePorts } from '../store-ports.ts';
-import { type ChangedStates, type EndLine, readEndLine, reviveResult } from './archive-lines.ts';
+import { type CommittedTurn, GatheredTurn } from '../records/gather-turns.ts';
+import { resultOf } from '../records/log-state.ts';
+import type { EventOrigin, LoggedRecord } from '../records/logged-record.ts';
+import type { ForkOrigin } from '../records/metadata.ts';
+import { readFrames } from '../records/read-frames.ts';
+import { listSegments } from '../records/segments.ts';
+import { voidedEvents } from '../records/voided-events.ts';
+import type { JsonValue } from '@goondan/types';
 
 export interface ArchivedTurn {
   readonly turnId: string;
@@ -25,6 +27,14 @@ export interface ArchivedTurn {
   readonly states?: ChangedStates;
 }
 
+/** The changes a turn made to the states of extensions, by extension name. */
+export interface ChangedStates {
+  readonly set: Readonly<Record<string, JsonValue>>;
+  /** Names of the extensions whose new state is too long for the log. */
+  readonly long: readonly string[];
+  readonly removed: readonly string[];
+}
+
 export interface ArchivedEvent {
   readonly seq: number;
   readonly at: Date;
@@ -38,84 +48,83 @@ export interface ArchivedEvent {
 }
 
 /**
- * Yields the turns, oldest first. A turn whose lines are still being written is not included.
+ * Yields the turns, oldest first. A turn that is not committed is not included.
  *
  * **Errors** — `E_STORE_CORRUPT` at the first damaged or missing turn, after all turns before it were yielded.
  */
-export async function* readArchive(ports: StorePorts, path: string): AsyncGenerator<ArchivedTurn> {
-  let before: number | undefined;
-  for await (const { file, bytes } of archiveFiles(ports, path)) {
-    for await (const turn of readArchiveFile(ports, file, bytes, before)) {
+export async function* readArchive(stored: StoredInstance): AsyncGenerator<ArchivedTurn> {
+  let next: number | undefined;
+  for await (const { path, isCurrent, bytes } of segmentBytes(stored)) {
+    const reader = new SegmentReader(stored, path, isCurrent);
+    yield* reader.read(bytes, next);
+    ({ next } = reader);
+  }
+}
+
+/** Reads the turns of one segment; a turn never spans two segments. */
+export class SegmentReader {
+  /** The number after the last frame, once the segment is read. */
+  next: number | undefined;
+
+  constructor(
+    private readonly stored: StoredInstance,
+    private readonly path: string,
+    private readonly isCurrent: boolean,
+  ) {}
+
+  /** Yields the turns. `next`: the number of the first frame, if known. **Errors** — as `readArchive`. */
+  async *read(bytes: Uint8Array, next?: number): AsyncGenerator<ArchivedTurn> {
+    const read = readFrames(bytes, 0, next);
+    const gathered = new GatheredTurn();
+    for (const frame of read.frames) {
+      const committed = gathered.add(frame);
+      if (!committed) continue;
+      const turn = archivedTurn(committed);
+      if (!turn) throw await corruptStore(this.stored, this.path, `records are missing before number ${frame.seq}`);
       yield turn;
-      before = turn.version;
     }
+    this.next = read.next;
+    const isCut = this.isCurrent ? !read.hasRoom : read.torn;
+    const problem = read.damage ?? (isCut ? 'its end is missing' : undefined);
+    if (problem !== undefined) throw await corruptStore(this.stored, this.path, problem);
   }
 }
 
-/**
- * Yields the turns of one file; a turn never spans two files. `before`: the version of the previous turn, if known.
- *
- * **Errors** — as `readArchive`.
- */
-export async function* readArchiveFile(
-  ports: StorePorts,
-  file: string,
-  bytes: Uint8Array,
-  before?: number,
-): AsyncGenerator<ArchivedTurn> {
-  let version = before;
-  let eventLines: StoredLine[] = [];
-  const { lines, damage } = readLines(bytes);
-  for (const line of lines) {
-    const end = readEndLine(line);
-    if (!end) {
-      eventLines.push(line);
-      continue;
-    }
-    const turn = readTurn(end, eventLines, version);
-    if (!turn) throw await corruptStore(ports, file, `lines are missing before number ${end.seq}`);
-    yield turn;
-    version = end.version;
-    eventLines = [];
-  }
-  if (damage) throw await corruptStore(ports, file, damage);
-}
-
-/** Yields each archive file once, oldest first, even if the current file is rotated during the read. */
-async function* archiveFiles(
-  { fs }: StorePorts,
-  path: string,
-): AsyncGenerator<{ readonly file: string; readonly bytes: Uint8Array }> {
-  const given = new Set<string>();
-  const nextOld = async () => (await rotatedFiles(fs, path)).find((file) => !given.has(file));
-  for (;;) {
-    const file = (await nextOld()) ?? path;
-    const bytes = (await fs.read(file)) ?? new Uint8Array();
-    // The current file may have been rotated after it was read. It may also have got more lines before the rotation.
-    if (file === path && (await nextOld()) !== undefined) continue;
-    yield { file, bytes };
-    if (file === path) return;
-    given.add(file);
-    // Files are large and usually in the page cache, so reads do not yield to other work. This pause lets other work
-    // run between files.
+/** Yields each segment once, oldest first, even if the current segment is renamed during the read. */
+async function* segmentBytes(stored: StoredInstance) {
+  const given = new Set<number>();
+  const nextSegment = async () => {
+    const left = (await listSegments(stored)).filter(({ number }) => !given.has(number));
+    return left[0];
+  };
+  for (let segment = await nextSegment(); segment; segment = await nextSegment()) {
+    const { path, number, isCurrent } = segment;
+    const bytes = await stored.fs.read(path);
+    // The current segment may have been renamed after it was listed. It then has another path.
+    if (isCurrent && (await nextSegment())?.path !== path) continue;
+    given.add(number);
+    if (bytes) yield { path, isCurrent, bytes };
+    if (isCurrent) return;
+    // Segments are large and usually in the page cache, so reads do not yield to other work. This pause lets other work
+    // run between segments.
     await new Promise((resolve) => void setImmediate(resolve));
   }
 }
 
-/** Makes the turn from its lines. Returns `undefined` when lines or turns before `end` are missing. */
-function readTurn(end: EndLine, eventLines: StoredLine[], before: number | undefined): ArchivedTurn | undefined {
-  const result = reviveResult(end, eventLines);
-  const isNext = before === undefined || end.version === before + 1;
-  if (!result || !isNext || eventLines.length !== end.events) return undefined;
-  const { turn: turnId, version, at, fork, states } = end;
-  const events = eventLines.map(readEvent);
-  return { turnId, version, committedAt: new Date(at), events, result, ...defined({ fork, states }) };
+/** Makes the turn of the history. Returns `undefined` when its response message is missing. */
+function archivedTurn(committed: CommittedTurn): ArchivedTurn | undefined {
+  const { turnId, at, log, commit } = committed;
+  const result = typeof commit.result === 'string' ? commit.result : resultOf(committed);
+  if (result === undefined || commit.version === undefined) return undefined;
+  const { version, fork, states } = commit;
+  const voided = voidedEvents(log);
+  const events = log.flatMap((logged) => archivedEvent(logged, !voided.has(logged)));
+  const changed = states && { set: states.set, long: Object.keys(states.long), removed: states.removed };
+  return { turnId, version, committedAt: new Date(at), events, result, ...defined({ fork, states: changed }) };
 }
 
-function readEvent({ fields }: StoredLine): ArchivedEvent {
-  // Safe: archiveTexts made this line from a line of events.jsonl.
-  const line = fields as unknown as StoredEventLine & { readonly void?: true };
-  const { seq, at, step: stepId, author, event, origin } = line;
-  const when = { seq, at: new Date(at), stepId };
-  return defined({ ...when, author, event: reviveEvent(event), counts: !line.void, origin });
+function archivedEvent({ seq, at, record, origin }: LoggedRecord, counts: boolean): ArchivedEvent[] {
+  if (record.type !== 'message') return [];
+  const { stepId, author, event } = record;
+  return [defined({ seq, at: new Date(at), stepId, author, event, counts, origin })];
 }

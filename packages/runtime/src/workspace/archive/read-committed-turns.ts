@@ -1,36 +1,22 @@
 /**
  * Reads every kept committed turn. It takes no lock and changes nothing, so that processes other than the owner can use
- * it. The last turn may not be in the archive yet, because its process has not added it yet or died before. In this
- * case the turn is made from the commit record and the log, in the same way as recovery does.
+ * it.
  */
 import type { GoondanError } from '@goondan/types';
-import { committedLog, isWholeLog } from '../records/committed-log.ts';
-import { readExtensionFiles } from '../records/extension-files.ts';
-import { readEventLine, readTurnLine } from '../records/logged-record.ts';
-import type { CommitRecord, InstanceMetadata } from '../records/metadata.ts';
-import { readOwnMetadata } from '../records/read-metadata.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore, isCorrupt } from '../lines/corrupt-store.ts';
-import { readLines } from '../lines/read-lines.ts';
-import { sealLines } from '../lines/seal-lines.ts';
-import { archiveTexts } from './archive-lines.ts';
-import { type ArchivedTurn, readArchive, readArchiveFile } from './read-archive.ts';
-
-/**
- * The number of attempts to read. A commit that one attempt sees is in the archive after at most two more attempts,
- * however busy the owner is.
- */
-const ATTEMPTS = 5;
+import { readOwnMetadata } from '../records/read-metadata.ts';
+import { type ArchivedTurn, readArchive } from './read-archive.ts';
 
 /** Receives the reason why the end of a history cannot be checked. */
 export type UncheckedListener = (error: GoondanError) => void;
 
 /**
- * Yields the turns after commit `after`, oldest first, at least up to the commit that was newest when the read began.
- * If `onUnchecked` is given, a damaged commit record is reported to it, and only the turns in the archive are yielded.
+ * Yields the turns after commit `after`, oldest first, at least up to the commit that was newest when the read began. If
+ * `onUnchecked` is given, damaged metadata is reported to it, and the end of the log is not checked.
  *
- * **Errors** — those of `readArchive`, `E_STORE_INSTANCE`; `E_STORE_CORRUPT` when the commit record is missing, or
- * refers to turns that neither the archive nor the log has.
+ * **Errors** — those of `readArchive`, `E_STORE_INSTANCE`; `E_STORE_CORRUPT` when the metadata is missing, or when turns
+ * are missing.
  */
 export async function* readCommittedTurns(
   stored: StoredInstance,
@@ -38,49 +24,33 @@ export async function* readCommittedTurns(
   onUnchecked?: UncheckedListener,
 ): AsyncGenerator<ArchivedTurn> {
   const { paths } = stored;
+  const wanted = await findVersion(stored, onUnchecked);
+  if (wanted === undefined) return;
   let last = after;
-  let wanted: number | undefined;
-  for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
-    for await (const turn of readArchive(stored, paths.archive)) {
-      if (turn.version <= last) continue;
-      yield turn;
-      last = turn.version;
+  for await (const turn of readArchive(stored)) {
+    if (turn.version <= last) continue;
+    // The first turn is checked by `keptHistory`, because older segments may be deleted meanwhile.
+    if (last > after && turn.version !== last + 1) {
+      throw await corruptStore(stored, paths.events, `commit ${last + 1} is missing`);
     }
-    const metadata = await findMetadata(stored, onUnchecked);
-    if (!metadata) return;
-    wanted ??= metadata.commit.version;
-    if (last >= wanted) return;
-    const turn = metadata.commit.version === last + 1 && (await unplacedTurn(stored, metadata.commit));
-    if (turn) {
-      yield turn;
-      return;
-    }
-    // The turn was added to the archive while this function read the log.
+    yield turn;
+    last = turn.version;
   }
-  throw await corruptStore(stored, paths.archive, `it ends after commit ${last}, and there were ${wanted}`);
+  if (last < wanted) {
+    throw await corruptStore(stored, paths.events, `it ends after commit ${last}, and there were ${wanted}`);
+  }
 }
 
-async function findMetadata(
+/** Returns the number of commits at the checkpoint. Returns `undefined` when the instance does not exist. */
+async function findVersion(
   stored: StoredInstance,
   onUnchecked: UncheckedListener | undefined,
-): Promise<InstanceMetadata | undefined> {
+): Promise<number | undefined> {
   try {
-    return await readOwnMetadata(stored);
+    return (await readOwnMetadata(stored))?.checkpoint.version;
   } catch (error) {
     if (onUnchecked === undefined || !isCorrupt(error)) throw error;
     onUnchecked(error);
-    return undefined;
+    return 0;
   }
-}
-
-async function unplacedTurn(stored: StoredInstance, commit: CommitRecord): Promise<ArchivedTurn | undefined> {
-  const { fs, paths } = stored;
-  const linesOf = async (path: string) => readLines((await fs.read(path)) ?? new Uint8Array()).lines;
-  const events = (await linesOf(paths.events)).map(readEventLine);
-  const log = committedLog(commit, events, (await linesOf(paths.turn)).map(readTurnLine));
-  const extensions = await readExtensionFiles(stored, commit);
-  if (!isWholeLog(commit, log) || extensions.damaged !== undefined) return undefined;
-  const bytes = sealLines(archiveTexts(commit, log, 0, extensions.texts));
-  const { value } = await readArchiveFile(stored, paths.archive, bytes).next();
-  return value;
 }

@@ -1,5 +1,5 @@
-/** Before the oldest archive file is deleted, folds its turns into the start of the history. */
-import { readArchiveFile } from '../archive/read-archive.ts';
+/** Before the oldest segment is deleted, folds its turns into the start of the history. */
+import { SegmentReader } from '../archive/read-archive.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import { isCorrupt } from '../lines/corrupt-store.ts';
 import { replaceFile } from '../lines/replace-file.ts';
@@ -17,7 +17,9 @@ export async function advanceStart(stored: StoredInstance, oldest: string): Prom
     const fold = new HistoryFold(await readStart(stored, paths.historyStart));
     const bytes = (await fs.read(oldest)) ?? new Uint8Array();
     // If a crash prevented an earlier deletion of this file, its turns are already in the start.
-    for await (const turn of readArchiveFile(stored, oldest, bytes)) if (turn.version > fold.version) fold.apply(turn);
+    for await (const turn of new SegmentReader(stored, oldest, false).read(bytes)) {
+      if (turn.version > fold.version) fold.apply(turn);
+    }
     await replaceFile(fs, paths.historyStart, encodeStart(fold.toStart()));
     return true;
   } catch (error) {

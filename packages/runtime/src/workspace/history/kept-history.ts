@@ -28,7 +28,7 @@ export async function keptHistory(stored: StoredInstance, onUnchecked?: Unchecke
     if (first === undefined || first.version === start.version + 1) return { start, turns: from(first, turns) };
     // The oldest turns may have been deleted between the read of the start and the read of the turns.
     await turns.return(undefined);
-    if (attempt >= ATTEMPTS) throw await corruptStore(stored, paths.archive, 'its first turns are missing');
+    if (attempt >= ATTEMPTS) throw await corruptStore(stored, paths.events, 'its first turns are missing');
   }
 }
 

@@ -3,7 +3,7 @@
  * previous read. A line that is not completely written yet is left for the next read.
  */
 import { refuseOtherInstance } from '../records/metadata.ts';
-import { readMetadata } from '../records/read-metadata.ts';
+import { handledUpTo } from '../records/read-log.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';
@@ -87,9 +87,4 @@ export function findEntry(entries: readonly InboxEntry[], turnId: string): Inbox
 /** Reads accepted events without a committed turn, oldest first, for processes that do not own the instance. */
 export async function readPending(stored: StoredInstance): Promise<readonly InboxEntry[]> {
   return new InboxReader(stored).pending(await handledUpTo(stored));
-}
-
-/** Reads the number of the last handled event from the commit record; 0 when there is none. */
-export async function handledUpTo(stored: StoredInstance): Promise<number> {
-  return (await readMetadata(stored))?.commit.inbox ?? 0;
 }

@@ -1,6 +1,6 @@
 /**
  * Stores accepted input on disk before the sender gets its acknowledgement. Only the orchestrator writes the inbox; the
- * agent process reads it. The number of the last handled event is in the commit record, so that committing a turn and
+ * agent process reads it. The number of the last handled event is in the log of the instance, so that committing a turn and
  * marking its event as handled are one write.
  *
  * Invariants: 1. `accept` resolves only when the event is durable. 2. An id is accepted once; the last
@@ -10,6 +10,7 @@
  */
 import { type AgentEvent, GoondanError } from '@goondan/types';
 import { refuseOtherInstance } from '../records/metadata.ts';
+import { handledUpTo } from '../records/read-log.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import { AppendLog } from '../lines/append-log.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
@@ -27,7 +28,7 @@ import {
   type InboxHead,
   type InboxLine,
 } from './inbox-lines.ts';
-import { handledUpTo } from './inbox-reader.ts';
+
 
 /** The result of accepting an event. The event is durable on disk now, from this delivery or from an earlier one. */
 export type Accepted =
@@ -191,9 +192,18 @@ export class Inbox {
     this.#handled = await handledUpTo(this.stored);
     const count = this.#entries.length - this.#waiting().length;
     if (count <= 0 || (!mustBe && count * 2 < this.#entries.length)) return;
-    // The commit record just read may not be on disk yet. An event must not be removed before its commit is durable.
-    await this.stored.fs.syncFolder(this.stored.paths.folder);
+    // The commit just read may not be on disk yet. An event must not be removed before its commit is durable.
+    await this.#syncLog();
     await this.#rewrite();
+  }
+
+  async #syncLog(): Promise<void> {
+    const log = await this.stored.fs.openRoom(this.stored.paths.events);
+    try {
+      await log.sync();
+    } finally {
+      await log.close();
+    }
   }
 
   /** Returns the pending events, as of the last read of the commit record. */

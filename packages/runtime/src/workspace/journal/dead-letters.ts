@@ -1,7 +1,7 @@
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { InstanceSlots } from './instance-slots.ts';
-import { readQueue } from '../lines/durable-queue.ts';
 import { decodeLetter, retryOf, type DeadLetter } from '../records/dead-letter.ts';
+import { readState } from '../records/read-log.ts';
 
 /** Events that were given up. When a turn is committed with the error code `E_DEAD_LETTER`, its event is added here. */
 export function openDeadLetters(
@@ -11,13 +11,11 @@ export function openDeadLetters(
   const list = async (instance: AgentAddress): Promise<readonly DeadLetter[]> => {
     const slot = slots.of(instance);
     const writer = await slot.ownedWriter();
-    const letters = writer
-      ? await writer.withQueues(async (queues) => (await queues.letters()).entries)
-      : await readQueue(slot.stored, slot.stored.paths.deadLetters);
+    const letters = writer ? await writer.letters() : ((await readState(slot.stored))?.state.letterEntries ?? []);
     return letters.map(decodeLetter);
   };
   const drop = async (instance: AgentAddress, eventId: string): Promise<void> => {
-    await slots.of(instance).withQueues(async (queues) => (await queues.letters()).remove(eventId));
+    await slots.of(instance).withWriter((writer) => writer.removeLetter(eventId));
   };
   return {
     list,

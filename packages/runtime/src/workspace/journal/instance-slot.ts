@@ -6,9 +6,9 @@
 import { dirname } from 'node:path';
 import { Inbox } from '../inbox/inbox.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
+import type { DiskPace } from '../log-file/disk-pace.ts';
 import { acquireLock, type Lock } from '../lock/acquire-lock.ts';
 import { takenKey } from './instance-refusals.ts';
-import type { InstanceQueues } from './instance-queues.ts';
 import { InstanceWriter } from './instance-writer.ts';
 import { newUuid } from '../../ports/ids.ts';
 
@@ -30,7 +30,10 @@ export class InstanceSlot {
   #openings = 0;
 
   /** The folder of all instances must exist and be durable. */
-  constructor(readonly stored: StoredInstance) {}
+  constructor(
+    readonly stored: StoredInstance,
+    private readonly pace: DiskPace,
+  ) {}
 
   /** The writer, even if a disk error has stopped it. */
   get writer(): InstanceWriter | undefined {
@@ -77,11 +80,6 @@ export class InstanceSlot {
     return this.#using(() => this.#inTurn(act));
   }
 
-  /** Like `withWriter`, for one action on the queues. */
-  withQueues<T>(action: (queues: InstanceQueues) => Promise<T>): Promise<T> {
-    return this.withWriter((writer) => writer.withQueues(action));
-  }
-
   /**
    * Holds the lock with no files open and runs `action`, which moves the folder away. The lock file moves with the
    * folder.
@@ -95,7 +93,7 @@ export class InstanceSlot {
       await Promise.allSettled(this.#inboxActions);
       await this.#closeInbox();
       await this.#closeWriter();
-      if (this.#lock && !(await this.#lock.isHeld())) this.#lock = undefined;
+      if (this.#lock && !this.#lock.isHeld()) this.#lock = undefined;
       this.#lock ??= await this.#acquireLock();
       try {
         return await action();
@@ -124,7 +122,7 @@ export class InstanceSlot {
   /** Returns the writer if this process owns the instance. After a disk error, loads the writer again first. */
   async ownedWriter(): Promise<InstanceWriter | undefined> {
     await this.releaseUnused();
-    return this.#writer && (await this.#lock?.isHeld()) ? this.openWriter() : undefined;
+    return this.#writer && this.#lock?.isHeld() ? this.openWriter() : undefined;
   }
 
   /** Releases the lock, if an earlier release failed. */
@@ -166,7 +164,7 @@ export class InstanceSlot {
   }
 
   async #openWriter(): Promise<InstanceWriter> {
-    const isOurs = this.#lock !== undefined && (await this.#lock.isHeld());
+    const isOurs = this.#lock !== undefined && this.#lock.isHeld();
     if (this.#writer && isOurs && !this.#writer.failed) return this.#writer;
     await this.#closeWriter();
     if (!isOurs) this.#lock = undefined;
@@ -198,7 +196,7 @@ export class InstanceSlot {
 
   #loadWriter(lock: Lock): Promise<InstanceWriter> {
     const nextEpoch = () => lock.epoch * EPOCHS_PER_OWNER + ++this.#openings;
-    return InstanceWriter.load(this.stored, lock, nextEpoch);
+    return InstanceWriter.load(this.stored, this.pace, lock, nextEpoch);
   }
 
   /**

@@ -4,6 +4,7 @@
  */
 import type { AgentAddress } from '@goondan/types';
 import { instancePaths, type JournalLocation, type StoredInstance, workspaceFolder } from '../layout/instance-paths.ts';
+import { DiskPace } from '../log-file/disk-pace.ts';
 import type { StoreLimits } from '../limits.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { InstanceSlot } from './instance-slot.ts';
@@ -14,15 +15,20 @@ export class InstanceSlots {
   /** The most recently used slot is last. */
   readonly #slots = new Map<string, InstanceSlot>();
 
+  /** All logs of this process are on one disk. */
+  readonly pace: DiskPace;
+
   constructor(
     private readonly ports: StorePorts,
     private readonly location: JournalLocation,
     private readonly limits: StoreLimits,
-  ) {}
+  ) {
+    this.pace = new DiskPace(ports.clock);
+  }
 
   of(address: AgentAddress): InstanceSlot {
     const key = keyOf(address);
-    const slot = this.#slots.get(key) ?? new InstanceSlot(this.storedAt(address));
+    const slot = this.#slots.get(key) ?? new InstanceSlot(this.storedAt(address), this.pace);
     this.#slots.delete(key);
     this.#slots.set(key, slot);
     return slot;

@@ -1,9 +1,10 @@
 /**
  * The only writer of one instance. It implements `open`, `append` and `commit` of the conversation store on disk.
  *
- * Invariants: 1. Records are durable, in order, when `append` resolves. 2. Messages of a turn enter the base only after
- * the commit record includes the turn. 3. Events are handled in the order of acceptance. 4. A writer with an old epoch,
- * or without its lock, changes nothing.
+ * Invariants: 1. A record survives a kill when `append` resolves. Before anything outside depends on a record, it also
+ * survives a power loss (`mustBeDurable`). 2. A commit is one frame of the log; it is durable, with everything before it,
+ * when `commit` resolves. 3. Events are handled in the order of acceptance. 4. A writer with an old epoch, or without its
+ * lock, changes nothing. 5. Neither `append` nor `commit` does work that grows with the history.
  */
 import { type AgentEvent, GoondanError, type JsonValue, type Message, type TurnResult } from '@goondan/types';
 import type {
@@ -12,47 +13,35 @@ import type {
   OpenTurn,
   TurnRecord,
 } from '../../agent/conversation/conversation-store.ts';
-import { countCrashes } from '../records/dead-letter.ts';
+import { turnIdOf } from '../../ports/ids.ts';
+import { shortTurnId } from '../../ports/turn-ids.ts';
 import type { InboxEntry } from '../inbox/inbox-lines.ts';
 import { findEntry, InboxReader } from '../inbox/inbox-reader.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
-import type { AppendLog } from '../lines/append-log.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
+import type { QueueEntry } from '../lines/durable-queue.ts';
 import { FailStop } from '../lines/fail-stop.ts';
-import { replaceFile } from '../lines/replace-file.ts';
-import { sealLines } from '../lines/seal-lines.ts';
-import { together } from '../lines/together.ts';
 import type { Lock } from '../lock/acquire-lock.ts';
-import { applyCommit, commitPlan } from './apply-commit.ts';
-import { createInstance } from './create-instance.ts';
-import { parseExtensions, placeExtensions } from '../records/extension-files.ts';
-import { closeInstanceFiles } from './instance-files.ts';
-import { InstanceQueues } from './instance-queues.ts';
-import { logRecord, type LoggedRecord } from '../records/logged-record.ts';
-import { decodeBase } from '../../messages/message-text.ts';
-import {
-  encodeMetadata,
-  logStart,
-  refuseOtherInstance,
-  stateVersionOf,
-  type CommitRecord,
-  type InstanceMetadata,
-  matches,
-} from '../records/metadata.ts';
-import { planCommit, type CommitPlan } from './plan-commit.ts';
-import { planReset } from './plan-reset.ts';
-import { planStates } from './plan-states.ts';
-import { readMetadata } from '../records/read-metadata.ts';
-import { recover } from './recover.ts';
-import { turnIdOf } from '../../ports/ids.ts';
-import { shortTurnId } from '../../ports/turn-ids.ts';
+import type { DiskPace } from '../log-file/disk-pace.ts';
+import { countCrashes, encodeLetter } from '../records/dead-letter.ts';
+import { parseExtensions, placeExtensions, prepareExtensions } from '../records/extension-files.ts';
+import type { CommitEntry } from '../records/frame.ts';
+import type { LogState } from '../records/log-state.ts';
+import { encodeRecord, type LoggedRecord } from '../records/logged-record.ts';
+import type { InstanceMetadata } from '../records/metadata.ts';
+import { foldBase, readBaseFile } from '../records/read-base.ts';
+import { corruptLog, readLog, type ReadLog } from '../records/read-log.ts';
+import { writeCheckpoint } from './checkpoint.ts';
+import { deleteOldSegments } from './delete-old-segments.ts';
+import { loadInstance, type LoadedInstance } from './load-instance.ts';
+import { mustBeDurable } from './must-be-durable.ts';
+import { planCommit, planStates, type StatesPlan } from './plan-commit.ts';
 
 export class InstanceWriter {
   readonly #serial: FailStop;
   readonly #inbox: InboxReader;
   #metadata: InstanceMetadata;
-  #extensions: ReadonlyMap<string, string>;
-  #log: LoggedRecord[];
+  #texts: ReadonlyMap<string, string>;
   /** The running turn, and its event if the event came through the inbox. */
   #turn: { readonly turnId: string; readonly epoch: number; readonly entry: InboxEntry | undefined } | undefined;
 
@@ -60,33 +49,25 @@ export class InstanceWriter {
     private readonly stored: StoredInstance,
     private readonly lock: Lock,
     private readonly nextEpoch: () => number,
-    private readonly queues: InstanceQueues,
-    private readonly recovered: Awaited<ReturnType<typeof recover>>,
-    metadata: InstanceMetadata,
+    private readonly loaded: LoadedInstance,
   ) {
     this.#serial = new FailStop(stored.paths.folder);
     this.#inbox = new InboxReader(stored);
-    this.#metadata = metadata;
-    this.#extensions = recovered.extensions;
-    this.#log = [...recovered.log];
+    this.#metadata = loaded.metadata;
+    this.#texts = loaded.texts;
   }
 
   /**
    * Loads the writer; the folder of the instance must exist and be locked. `nextEpoch` returns a higher epoch at each
-   * call. **Errors** — those of `recover`, and `E_STORE_INSTANCE`.
+   * call. **Errors** — those of `loadInstance`.
    */
-  static async load(stored: StoredInstance, lock: Lock, nextEpoch: () => number): Promise<InstanceWriter> {
-    const found = await readMetadata(stored);
-    if (found) refuseOtherInstance(stored.paths.metadata, stored.address, found);
-    const metadata = found ?? (await createInstance(stored));
-    const queues = await InstanceQueues.open(stored);
-    try {
-      const recovered = await recover(stored, metadata, queues);
-      return new InstanceWriter(stored, lock, nextEpoch, queues, recovered, metadata);
-    } catch (error) {
-      await queues.close();
-      throw error;
-    }
+  static async load(
+    stored: StoredInstance,
+    pace: DiskPace,
+    lock: Lock,
+    nextEpoch: () => number,
+  ): Promise<InstanceWriter> {
+    return new InstanceWriter(stored, lock, nextEpoch, await loadInstance(stored, pace, lock.epoch));
   }
 
   /** True after a disk error: every call is rejected until the writer is loaded again. */
@@ -96,49 +77,34 @@ export class InstanceWriter {
 
   open(turnId: string): Promise<OpenTurn> {
     return this.#run(async () => {
-      const pending = await this.#inbox.pending(this.#metadata.commit.inbox);
+      const pending = await this.#inbox.pending(this.#state.inbox);
       const entry = findEntry(pending, turnId);
-      const finished = this.recovered.finished.get(turnId);
+      const finished = this.loaded.finished.get(turnId);
       if (finished) {
         // An earlier delivery of the event has a committed turn, so this delivery is marked as handled without another
         // turn.
-        if (entry && entry === pending[0]) await this.#amendCommit({ inbox: entry.seq });
+        if (entry && entry === pending[0]) await this.#commitAlone({ inbox: entry.seq });
         return { ...this.#openTurn(this.nextEpoch(), []), finished };
       }
       if (!entry) this.#refuseForgotten(turnId);
       this.#refuseOutOfOrder(turnId, pending, entry);
-      this.queues.refuseFullOutbox();
-      if (this.#log[0] && this.#log[0].turnId !== turnId) await this.#discardLog(this.#log[0].turnId);
+      this.#refuseFullOutbox();
+      const interrupted = this.#state.open.turnId;
+      if (interrupted !== undefined && interrupted !== turnId) await this.#dropTurn(interrupted);
       this.#turn = { turnId, epoch: this.nextEpoch(), entry };
-      return this.#openTurn(this.#turn.epoch, this.#log);
+      return this.#openTurn(this.#turn.epoch, this.#state.open.log);
     });
   }
 
   append(epoch: number, at: number, records: readonly TurnRecord[]): Promise<void> {
     return this.#run(async () => {
       const { turnId } = this.#running(epoch);
-      if (at !== this.#log.length) {
-        throw outOfOrder(`Turn ${turnId} has ${this.#log.length} records; the next one cannot be at ${at}`);
+      const { open } = this.#state;
+      if (at !== open.log.length) {
+        throw outOfOrder(`Turn ${turnId} has ${open.log.length} records; the next one cannot be at ${at}`);
       }
-      const first = logStart(this.#metadata.commit) + 1 + at;
-      const now = this.stored.clock.now().getTime();
-      const logged = records.map((record, index) =>
-        logRecord(record, { seq: first + index, with: first, turnId, isFirst: at + index === 0, at: now }),
-      );
-      const { events, turn } = this.recovered.files;
-      // Each changed file is synced once, before `append` resolves, because a record counts only when all records
-      // before it are durable.
-      await together([
-        appendTexts(
-          events,
-          logged.filter(({ record }) => record.type === 'message'),
-        ),
-        appendTexts(
-          turn,
-          logged.filter(({ record }) => record.type !== 'message'),
-        ),
-      ]);
-      this.#log.push(...logged);
+      if (records.length === 0) return;
+      await this.#appendRecords(turnId, records, mustBeDurable(records));
     });
   }
 
@@ -152,12 +118,15 @@ export class InstanceWriter {
     return this.#run(async () => {
       const { turnId: running, entry } = this.#running(epoch);
       if (running !== turnId) throw outOfOrder(`Turn ${turnId} is not the running one, which is ${running}`);
-      if (result.error?.code === 'E_DEAD_LETTER' && entry) await this.#putLetter(entry.event, result.error.message);
-      const turn = { turnId, log: this.#log, delta, extensionState, result, entry };
-      const plan = planCommit(this.#metadata, this.#extensions, turn, this.stored.clock.now());
-      await commitPlan(this.stored, plan);
-      this.recovered.finished.add(turnId, result);
-      await this.#committed(plan);
+      const { log } = this.#state.open;
+      const states = planStates(this.#texts, extensionState, this.#state.statesAlone.unarchived);
+      const commit = planCommit(this.#state, { log, delta, states, result, entry });
+      const isLetter = result.error?.code === 'E_DEAD_LETTER' && entry;
+      const letter = isLetter ? this.#planLetter(entry.event, result.error?.message ?? '') : {};
+      await this.#commitTurn(turnId, { ...commit, ...letter }, states);
+      this.#turn = undefined;
+      this.loaded.finished.add(turnId, result);
+      this.#maintainSoon();
     });
   }
 
@@ -169,38 +138,35 @@ export class InstanceWriter {
   commitStates(stateVersion: number, states: Readonly<Record<string, JsonValue>>): Promise<number> {
     return this.#run(async () => {
       this.refuseInTurn('commit states');
-      const { paths } = this.stored;
-      const newest = stateVersionOf(this.#metadata.commit);
+      const { stateVersion: newest } = this.#state;
       if (newest !== stateVersion) {
-        throw new GoondanError('E_FENCED', `${paths.folder} is at state ${newest}; this writer knows ${stateVersion}`);
+        const { folder } = this.stored.paths;
+        throw new GoondanError('E_FENCED', `${folder} is at state ${newest}; this writer knows ${stateVersion}`);
       }
-      const plan = planStates(this.#metadata, this.#extensions, states);
-      if (!plan) return newest;
-      await commitPlan(this.stored, plan);
-      this.#metadata = plan.metadata;
-      this.#extensions = plan.extensions;
-      await this.#apply(() => placeExtensions(this.stored, plan.changed, plan.removed));
-      return stateVersionOf(plan.metadata.commit);
+      const plan = planStates(this.#texts, states);
+      if (plan.changes) await this.#commitWithStates(plan, () => this.#commitAlone({ states: plan.changes ?? noStates }));
+      return this.#state.stateVersion;
     });
   }
 
   /**
    * Resets the conversation. Does nothing when the conversation is empty.
    *
-   * **Errors** — `E_STORE_ORDER` while a turn is running; `E_STORE_WRITE`, also when the reset is committed but not yet
-   * applied.
+   * **Errors** — `E_STORE_ORDER` while a turn is running; `E_STORE_WRITE`.
    */
   reset(): Promise<void> {
     return this.#run(async () => {
       this.refuseInTurn('start over');
-      const { base } = this.#metadata.commit;
-      if (base.bytes === 0 && this.#extensions.size === 0 && this.#log.length === 0) return;
-      const { paths, clock } = this.stored;
-      const plan = planReset(this.#metadata, this.#extensions, this.#log.length, clock.now());
-      await commitPlan(this.stored, plan);
-      await this.#committed(plan);
-      // The failure is reported here, because this process may run no later turn that would report it.
-      if (this.failed) throw new GoondanError('E_STORE_WRITE', `The reset of ${paths.folder} is not yet in place`);
+      const { messages, version, open } = this.#state;
+      if (messages === 0 && this.#texts.size === 0 && open.log.length === 0) return;
+      const states = planStates(this.#texts, {}, this.#state.statesAlone.unarchived);
+      const record = { type: 'message', event: { type: 'truncate' }, author: { kind: 'runtime' } } as const;
+      const turnId = `reset-${version + 1}`;
+      const log = [{ seq: this.#state.seq + 1, at: 0, record }];
+      const delta = { type: 'rewrite', messages: [] } as const;
+      const commit = planCommit(this.#state, { log, delta, states, result: 'reset' });
+      await this.#commitTurn(turnId, commit, states, [record]);
+      this.#maintainSoon();
     });
   }
 
@@ -212,30 +178,64 @@ export class InstanceWriter {
 
   snapshot(): Promise<ConversationSnapshot> {
     return this.#serial.run(async () => ({
-      version: this.#metadata.commit.version,
-      stateVersion: stateVersionOf(this.#metadata.commit),
+      version: this.#state.version,
+      stateVersion: this.#state.stateVersion,
       messages: await this.#readBase(),
-      extensionState: parseExtensions(this.#extensions),
+      extensionState: parseExtensions(this.#texts),
     }));
   }
 
   pending(): Promise<readonly InboxEntry[]> {
-    return this.#serial.run(async () => [...(await this.#inbox.pending(this.#metadata.commit.inbox))]);
+    return this.#serial.run(async () => [...(await this.#inbox.pending(this.#state.inbox))]);
   }
 
-  /** Runs one action on the queues, in sequence with the actions on the conversation. */
-  withQueues<T>(action: (queues: InstanceQueues) => Promise<T>): Promise<T> {
-    return this.#run(() => action(this.queues));
+  /** Lists the answers that were not fetched yet, oldest first. */
+  answers(): Promise<readonly QueueEntry[]> {
+    return this.#serial.run(async () => this.#state.answerEntries);
   }
 
+  /**
+   * Adds an answer, which is durable when the promise resolves. Does nothing when there is or recently was an answer with
+   * this key. **Errors** — `E_OUTBOX_FULL`.
+   */
+  addAnswer(key: string, value: JsonValue): Promise<void> {
+    return this.#run(async () => {
+      this.#refuseFullOutbox();
+      if (this.#state.answers.has(key) || this.#state.answersRemoved.includes(key)) return;
+      await this.#commitAlone({ answers: { added: [{ key, value }] } });
+    });
+  }
+
+  removeAnswer(key: string): Promise<void> {
+    return this.#run(async () => {
+      if (this.#state.answers.has(key)) await this.#commitAlone({ answers: { removed: [key] } });
+    });
+  }
+
+  letters(): Promise<readonly QueueEntry[]> {
+    return this.#serial.run(async () => this.#state.letterEntries);
+  }
+
+  removeLetter(eventId: string): Promise<void> {
+    return this.#run(async () => {
+      if (this.#state.letters.has(eventId)) await this.#commitAlone({ lettersRemoved: [eventId] });
+    });
+  }
+
+  /** Writes a last checkpoint and closes the files. If the checkpoint fails, the next one includes it. */
   async close(): Promise<void> {
+    await this.#run(() => this.#finish()).catch(() => undefined);
     await this.#serial.settle();
-    await together([closeInstanceFiles(this.recovered.files), this.queues.close()]);
+    await this.loaded.log.close();
+  }
+
+  get #state(): LogState {
+    return this.loaded.state;
   }
 
   #run<T>(action: () => Promise<T>): Promise<T> {
     return this.#serial.run(async () => {
-      if (await this.lock.isHeld()) return action();
+      if (this.lock.isHeld()) return action();
       throw new GoondanError('E_FENCED', `Another process took over ${this.stored.paths.folder}`);
     });
   }
@@ -259,77 +259,159 @@ export class InstanceWriter {
   }
 
   #refuseOutOfOrder(turnId: string, pending: readonly InboxEntry[], entry: InboxEntry | undefined): void {
-    const first = pending.find(({ event }) => !this.recovered.finished.has(turnIdOf(event.id)));
+    const first = pending.find(({ event }) => !this.loaded.finished.has(turnIdOf(event.id)));
     if (entry && first && first !== entry) {
       throw outOfOrder(`Turn ${turnId} cannot start: ${turnIdOf(first.event.id)} was accepted before it`);
     }
-    const interrupted = this.#log[0]?.turnId;
+    const interrupted = this.#state.open.turnId;
     if (interrupted !== undefined && interrupted !== turnId && findEntry(pending, interrupted)) {
       throw outOfOrder(`Turn ${turnId} cannot start: ${interrupted} was interrupted and must be resumed first`);
     }
   }
 
-  /**
-   * Removes the log of an interrupted turn whose event is not in the inbox. Such an event was never acknowledged, and
-   * no process will resume the turn.
-   */
-  async #discardLog(turnId: string | undefined): Promise<void> {
-    const { events, turn } = this.recovered.files;
-    await this.#amendCommit({ discarded: logStart(this.#metadata.commit) + this.#log.length });
-    this.#log = [];
-    await together([events.truncate(0), turn.truncate(0)]);
-    this.stored.warn({
-      path: events.path,
-      message: `dropped turn ${shortTurnId(turnId ?? '')}, which had been interrupted and was not resumed`,
-    });
+  /** Throws when the outbox is full. **Errors** — `E_OUTBOX_FULL`. */
+  #refuseFullOutbox(): void {
+    const { paths, limits } = this.stored;
+    const { size } = this.#state.answers;
+    if (size < limits.outboxEntries) return;
+    throw new GoondanError('E_OUTBOX_FULL', `${paths.folder} holds ${size} answers nobody fetched`);
   }
 
-  async #amendCommit(change: Partial<CommitRecord>): Promise<void> {
-    const { fs, paths } = this.stored;
-    const metadata = { ...this.#metadata, commit: { ...this.#metadata.commit, ...change } };
-    await replaceFile(fs, paths.metadata, encodeMetadata(metadata));
-    this.#metadata = metadata;
+  /**
+   * Drops the records of an interrupted turn whose event is not in the inbox. Such an event was never acknowledged, and no
+   * process will resume the turn.
+   */
+  async #dropTurn(turnId: string): Promise<void> {
+    await this.#commitAlone({ drops: turnId });
+    const message = `dropped turn ${shortTurnId(turnId)}, which had been interrupted and was not resumed`;
+    this.stored.warn({ path: this.stored.paths.events, message });
   }
 
   #openTurn(epoch: number, log: readonly LoggedRecord[]): OpenTurn {
-    const { version } = this.#metadata.commit;
+    const { version, stateVersion } = this.#state;
     return {
       epoch,
       version,
-      stateVersion: stateVersionOf(this.#metadata.commit),
+      stateVersion,
       loadBase: () => this.#loadBase(version),
       log: log.map(({ record }) => record),
-      extensionState: parseExtensions(this.#extensions),
+      extensionState: parseExtensions(this.#texts),
     };
   }
 
   #loadBase(version: number): Promise<readonly Message[]> {
     return this.#serial.run(async () => {
-      if (version === this.#metadata.commit.version) return this.#readBase();
-      throw outOfOrder(`The base of version ${version} is gone: version ${this.#metadata.commit.version} is committed`);
+      if (version === this.#state.version) return this.#readBase();
+      throw outOfOrder(`The base of version ${version} is gone: version ${this.#state.version} is committed`);
     });
   }
 
-  async #readBase(): Promise<Message[]> {
-    const { fs, paths } = this.stored;
-    const bytes = await fs.read(paths.base);
-    if (bytes && matches(bytes, this.#metadata.commit.base)) return decodeBase(bytes);
-    throw await corruptStore(this.stored, paths.base, 'it does not match the last commit');
+  async #readBase(): Promise<readonly Message[]> {
+    const { turns } = await this.#readTail();
+    const file = await readBaseFile(this.stored, this.#metadata.checkpoint.base);
+    if (file) return foldBase(file, turns);
+    throw await corruptStore(this.stored, this.stored.paths.base, 'it does not match the checkpoint');
   }
 
-  async #putLetter(event: AgentEvent, reason: string): Promise<void> {
-    const crashes = countCrashes(this.#log.map(({ record }) => record));
-    await this.queues.putLetter({ event, crashes, reason, deadAt: this.stored.clock.now() });
+  /** Reads the log since the checkpoint again, because its turns are not kept in memory. */
+  async #readTail(): Promise<ReadLog> {
+    const log = await readLog(this.stored);
+    if (!log) throw await corruptStore(this.stored, this.stored.paths.metadata, 'it is missing');
+    if (log.damage) throw await corruptLog(this.stored, log.damage);
+    return log;
   }
 
-  async #committed(plan: CommitPlan): Promise<void> {
-    this.#metadata = plan.metadata;
-    this.#extensions = plan.extensions;
-    this.#log = [];
-    this.#turn = undefined;
-    const { files, finished } = this.recovered;
-    const putReply = () => this.queues.putReply(plan.metadata.commit, finished);
-    await this.#apply(() => applyCommit(this.stored, files, plan, putReply));
+  #planLetter(event: AgentEvent, reason: string): Pick<CommitEntry, 'letter' | 'lettersRemoved'> {
+    const { limits, warn, paths, clock } = this.stored;
+    const crashes = countCrashes(this.#state.open.log.map(({ record }) => record));
+    const letter = encodeLetter({ event, crashes, reason, deadAt: clock.now() });
+    const tooMany = this.#state.letters.size + 1 - limits.deadLetters;
+    const removed = [...this.#state.letters.keys()].slice(0, Math.max(0, tooMany));
+    for (const key of removed) warn({ path: paths.events, message: `dropped the oldest dead letter, event ${key}` });
+    return removed.length === 0 ? { letter } : { letter, lettersRemoved: removed };
+  }
+
+  /** Appends records, and with `commit` commits their turn. */
+  async #appendRecords(
+    turn: string,
+    records: readonly TurnRecord[],
+    isDurable: boolean,
+    commit?: CommitEntry,
+  ): Promise<void> {
+    const { log, state } = this.loaded;
+    const at = this.stored.clock.now().getTime();
+    const texts = records.map((record) => encodeRecord(record));
+    const frame = { turn, at, ...(commit && { commit }) };
+    const logged = records.map((record, index) => ({ seq: state.seq + 1 + index, at, record }));
+    await log.append(frame, texts, isDurable);
+    state.seq = log.last;
+    const committed = state.open.addRecords(turn, at, logged, commit);
+    if (commit) state.applyCommit(commit, committed);
+  }
+
+  async #commitTurn(
+    turnId: string,
+    commit: CommitEntry,
+    states: StatesPlan,
+    records: readonly TurnRecord[] = [],
+  ): Promise<void> {
+    await this.#commitWithStates(states, () => this.#appendRecords(turnId, records, true, commit));
+  }
+
+  /** Commits changes that are not part of a turn. */
+  async #commitAlone(commit: CommitEntry): Promise<void> {
+    const { log, state } = this.loaded;
+    const at = this.stored.clock.now().getTime();
+    await log.append({ at, commit }, [], true);
+    state.seq = log.last;
+    if (commit.drops !== undefined) state.open.clear();
+    state.applyCommit(commit, undefined);
+  }
+
+  /** Writes long states to their files: drafts before the commit, renamed after it. */
+  async #commitWithStates({ texts, long }: StatesPlan, commit: () => Promise<void>): Promise<void> {
+    await prepareExtensions(this.stored, texts, long);
+    await commit();
+    this.#texts = texts;
+    if (long.length > 0) await this.#apply(() => placeExtensions(this.stored, long));
+  }
+
+  /** Starts the work that is due between turns, without keeping the caller waiting. */
+  #maintainSoon(): void {
+    void this.#run(() => this.#apply(() => this.#maintain())).catch(() => undefined);
+  }
+
+  async #maintain(): Promise<void> {
+    const { log, state } = this.loaded;
+    if (state.open.turnId !== undefined) return;
+    const { segment, offset } = this.#metadata.checkpoint;
+    const isDue = log.place.segment !== segment || log.place.offset - offset >= this.stored.limits.checkpointBytes;
+    if (isDue) await this.#checkpoint();
+    if (log.isFull) await this.#rotate();
+  }
+
+  async #rotate(): Promise<void> {
+    const { log, state } = this.loaded;
+    await log.rotate();
+    state.seq = log.last;
+    // No segment is deleted before a checkpoint includes it.
+    await this.#checkpoint();
+    await deleteOldSegments(this.stored);
+  }
+
+  async #checkpoint(): Promise<void> {
+    const { log, state } = this.loaded;
+    const { turns } = await this.#readTail();
+    const input = { before: this.#metadata, turns, state, texts: this.#texts, place: log.place };
+    this.#metadata = await writeCheckpoint(this.stored, { ...input, epoch: this.lock.epoch });
+  }
+
+  async #finish(): Promise<void> {
+    const { log, state } = this.loaded;
+    const { segment, offset } = this.#metadata.checkpoint;
+    const isNews = log.place.segment !== segment || log.place.offset !== offset;
+    if (isNews && state.open.turnId === undefined) await this.#checkpoint();
+    await log.trim();
   }
 
   /**
@@ -348,9 +430,7 @@ export class InstanceWriter {
   }
 }
 
-async function appendTexts(log: AppendLog, records: readonly LoggedRecord[]): Promise<void> {
-  if (records.length > 0) await log.append(sealLines(records.map(({ text }) => text)));
-}
+const noStates = { set: {}, long: {}, removed: [] };
 
 function outOfOrder(message: string): GoondanError {
   return new GoondanError('E_STORE_ORDER', message);

@@ -37,7 +37,6 @@ import { InstanceSlots } from './instance-slots.ts';
 import type { InstanceWriter } from './instance-writer.ts';
 import { listInstances } from './list-instances.ts';
 import { placeInstance } from './place-instance.ts';
-import { planFork } from './plan-fork.ts';
 import { type IntactConversation, readCommitted, readIntact } from './read-committed.ts';
 import { readSummary, type InstanceSummary } from './read-summary.ts';
 
@@ -73,7 +72,7 @@ export interface Journal extends ConversationStore {
    * answers to deliver.
    */
   hasWork(instance: AgentAddress): Promise<boolean>;
-  /** Takes the lock and finishes an interrupted commit. The first `open` does the same. */
+  /** Takes the lock and repairs the files after a crash. The first `open` does the same. */
   recover(instance: AgentAddress): Promise<void>;
   /**
    * Starts the conversation over, without messages and extension states. Pending events stay. An interrupted turn
@@ -216,9 +215,8 @@ export async function openJournal(
       if (!(await ports.fs.stat(slots.storedAt(from).paths.folder))) throw unknownInstance(from);
       const { conversation, forked } = await readFork(journal, from, at);
       const to = { agentName: from.agentName, instanceKey };
-      const plan = planFork(to, conversation, ports.clock.now());
       const slot = slots.of(to);
-      await slot.arrive(() => placeInstance(slot.stored, plan));
+      await slot.arrive(() => placeInstance(slot.stored, slots.pace, conversation));
       await slots.closeUnused();
       return forked;
     },

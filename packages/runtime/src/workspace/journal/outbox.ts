@@ -1,6 +1,7 @@
 import type { AgentAddress, JsonValue } from '@goondan/types';
+import type { QueueEntry } from '../lines/durable-queue.ts';
+import { readState } from '../records/read-log.ts';
 import type { InstanceSlots } from './instance-slots.ts';
-import { readQueue, type QueueEntry } from '../lines/durable-queue.ts';
 
 /** The outbox: answers that were not fetched yet. Only the owner of the instance writes it. */
 export function openOutbox(slots: InstanceSlots) {
@@ -10,7 +11,7 @@ export function openOutbox(slots: InstanceSlots) {
      * **Errors** — `E_OUTBOX_FULL`.
      */
     async add(instance: AgentAddress, key: string, value: JsonValue): Promise<void> {
-      await slots.of(instance).withQueues((queues) => queues.addToOutbox(key, value));
+      await slots.of(instance).withWriter((writer) => writer.addAnswer(key, value));
     },
     /**
      * Lists the entries, oldest first. The key of an answer that a caller waits for is the id of its turn
@@ -19,11 +20,10 @@ export function openOutbox(slots: InstanceSlots) {
     async pending(instance: AgentAddress): Promise<readonly QueueEntry[]> {
       const slot = slots.of(instance);
       const writer = await slot.ownedWriter();
-      if (writer) return writer.withQueues(async (queues) => queues.outbox.entries);
-      return readQueue(slot.stored, slot.stored.paths.outbox);
+      return writer ? writer.answers() : ((await readState(slot.stored))?.state.answerEntries ?? []);
     },
     async acknowledge(instance: AgentAddress, key: string): Promise<void> {
-      await slots.of(instance).withQueues((queues) => queues.outbox.remove(key));
+      await slots.of(instance).withWriter((writer) => writer.removeAnswer(key));
     },
   };
 }

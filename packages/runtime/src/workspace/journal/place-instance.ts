@@ -4,24 +4,39 @@
  * removes draft folders that were left.
  */
 import { dirname } from 'node:path';
+import type { JsonValue } from '@goondan/types';
+import { newUuid } from '../../ports/ids.ts';
+import type { BlamedMessage } from '../history/blamed-message.ts';
 import { draftFolder, pathsIn, type StoredInstance } from '../layout/instance-paths.ts';
-import { applyCommit, commitPlan } from './apply-commit.ts';
+import type { DiskPace } from '../log-file/disk-pace.ts';
+import { placeExtensions, prepareExtensions } from '../records/extension-files.ts';
+import { LogState } from '../records/log-state.ts';
+import type { ForkOrigin } from '../records/metadata.ts';
+import { readLog } from '../records/read-log.ts';
+import { writeCheckpoint } from './checkpoint.ts';
 import { createInstance } from './create-instance.ts';
 import { removeAside } from './delete-instance.ts';
-import { closeInstanceFiles, openInstanceFiles } from './instance-files.ts';
-import type { CommitPlan } from './plan-commit.ts';
-import { newUuid } from '../../ports/ids.ts';
+import { planCommit, planStates } from './plan-commit.ts';
+import { planFork } from './plan-fork.ts';
+
+const TURN_ID = 'fork-1';
+
+export interface ForkedConversation {
+  readonly from: ForkOrigin;
+  readonly messages: readonly BlamedMessage[];
+  readonly extensionState: Readonly<Record<string, JsonValue>>;
+}
 
 /**
  * Creates the instance; nothing may exist at its path. Durable when it resolves. **Errors** — those of the disk; the
  * caller then has to check whether the instance exists.
  */
-export async function placeInstance(stored: StoredInstance, plan: CommitPlan): Promise<void> {
+export async function placeInstance(stored: StoredInstance, pace: DiskPace, fork: ForkedConversation): Promise<void> {
   const { fs, paths } = stored;
   const instances = dirname(paths.folder);
   const draft = { ...stored, paths: pathsIn(draftFolder(instances, newUuid())) };
   try {
-    await writeDraft(draft, plan);
+    await writeDraft(draft, pace, fork);
     await fs.rename(draft.paths.folder, paths.folder);
   } catch (error) {
     await removeAside(stored, draft.paths.folder);
@@ -33,14 +48,26 @@ export async function placeInstance(stored: StoredInstance, plan: CommitPlan): P
 /**
  * Writes the draft folder. When the promise resolves, everything except the directory entry of the folder is durable.
  */
-async function writeDraft(draft: StoredInstance, plan: CommitPlan): Promise<void> {
+async function writeDraft(draft: StoredInstance, pace: DiskPace, fork: ForkedConversation): Promise<void> {
   await draft.fs.makeFolder(draft.paths.folder);
-  await createInstance(draft);
-  const files = await openInstanceFiles(draft);
+  const { metadata, log } = await createInstance(draft, pace, 0);
   try {
-    await commitPlan(draft, plan);
-    await applyCommit(draft, files, plan, async () => undefined);
+    const state = new LogState(metadata.checkpoint);
+    const { records, texts } = planFork(fork.from, fork.messages);
+    const at = draft.clock.now().getTime();
+    const logged = records.map((record, index) => ({ seq: state.seq + 1 + index, at, record }));
+    const states = planStates(new Map(), fork.extensionState);
+    const delta = { type: 'append', messages: fork.messages.map(({ message }) => message) } as const;
+    const commit = planCommit(state, { log: logged, delta, states, result: 'fork', fork: fork.from });
+    await prepareExtensions(draft, states.texts, states.long);
+    await log.append({ turn: TURN_ID, at, commit }, texts, true);
+    await placeExtensions(draft, states.long);
+    const read = await readLog(draft);
+    if (!read || read.damage) throw new Error(`${draft.paths.folder} cannot be read`);
+    const input = { before: metadata, turns: read.turns, state: read.state, texts: states.texts, place: log.place };
+    await writeCheckpoint(draft, { ...input, epoch: 0 });
+    await log.trim();
   } finally {
-    await closeInstanceFiles(files);
+    await log.close();
   }
 }

@@ -1,127 +1,120 @@
-/** Decides everything that a commit will write, before the first write. */
-import type { JsonValue, TurnResult } from '@goondan/types';
+/** Decides everything that a commit will write, before the first write. The cost depends on the turn, not on the history. */
+import type { JsonValue, Message, TurnResult } from '@goondan/types';
 import type { BaseDelta } from '../../agent/conversation/conversation-store.ts';
-import { archiveTexts } from '../archive/archive-lines.ts';
-import type { InboxEntry } from '../inbox/inbox-lines.ts';
-import { checksum } from '../lines/checksum.ts';
-import { sealLines } from '../lines/seal-lines.ts';
-import { marksOf, planExtensions, type StatesPlan } from './plan-states.ts';
 import { encodeMessage, type StoredMessage } from '../../messages/message-text.ts';
+import type { InboxEntry } from '../inbox/inbox-lines.ts';
+import { markOf } from '../records/extension-files.ts';
+import { appendedBy, countedEvents } from '../records/fold-base.ts';
+import type { BasePart, CommitEntry, StateChanges } from '../records/frame.ts';
+import type { LogState } from '../records/log-state.ts';
 import type { LoggedRecord } from '../records/logged-record.ts';
-import {
-  logStart,
-  type CommittedTurn,
-  type FileMark,
-  type ForkOrigin,
-  type InstanceMetadata,
-  type StoredResult,
-} from '../records/metadata.ts';
+import type { ForkOrigin, StoredResult } from '../records/metadata.ts';
 
 export interface TurnToCommit {
-  readonly turnId: string;
   readonly log: readonly LoggedRecord[];
   readonly delta: BaseDelta;
-  readonly extensionState: Readonly<Record<string, JsonValue>>;
+  readonly states: StatesPlan;
   readonly result: TurnResult | 'reset' | 'fork';
   /** Present when the result is `fork`. */
   readonly fork?: ForkOrigin;
   /** The event that the turn handled, if it came through the inbox. */
-  readonly entry: InboxEntry | undefined;
+  readonly entry?: InboxEntry | undefined;
 }
 
-export interface CommitPlan extends StatesPlan {
-  /** The bytes to append to `base.jsonl`, or all of its bytes if it is rewritten. */
-  readonly baseBytes: Uint8Array;
-  readonly isRewrite: boolean;
-  readonly archiveBytes: Uint8Array;
-}
-
-export function planCommit(
-  before: InstanceMetadata,
-  committed: ReadonlyMap<string, string>,
-  turn: TurnToCommit,
-  now: Date,
-): CommitPlan {
-  const { delta, log, result, entry } = turn;
-  const previous = before.commit.base;
-  const start = logStart(before.commit);
-  const isRewrite = delta.type === 'rewrite';
-  const texts = delta.messages.map(encodeMessage);
-  const baseBytes = Buffer.from(texts.map((text) => `${text}\n`).join(''));
-  const { extensions, changed, removed } = planExtensions(committed, turn.extensionState);
-  const states = archivedStates(before.commit, { extensions, changed, removed });
-
-  /** The last record that contains each message, by message id. */
-  const brought = new Map<string, { readonly seq: number; readonly text: string }>();
-  for (const { seq, message } of log) if (message) brought.set(message.id, { seq, text: message.text });
-  /** Returns the number of the record that contains the message, so that it is not stored twice, or else the message. */
-  const refer = (id: string, text: string): number | StoredMessage => {
-    const found = brought.get(id);
-    // Safe: encodeMessage made the text; dates are strings in JSON.
-    return found?.text === text ? found.seq : (JSON.parse(text) as StoredMessage);
-  };
-  const committedTurn: CommittedTurn = {
-    id: turn.turnId,
-    at: now.getTime(),
-    after: start,
-    events: log.filter(({ record }) => record.type === 'message').length,
-    base: isRewrite ? 'rewrite' : delta.messages.map(({ id }, index) => refer(id, texts[index] ?? '')),
-    result: typeof result === 'string' ? result : storeResult(result, refer),
-    ...(states && { states }),
-    ...(turn.fork && { fork: turn.fork }),
-    ...(entry?.event.replyTo && { replyTo: entry.event.replyTo }),
-  };
-  const commit = {
-    version: before.commit.version + 1,
-    turn: committedTurn,
-    base: { ...markAfter(previous, baseBytes, isRewrite), seq: start + log.length + 1 },
-    messages: (isRewrite ? 0 : before.commit.messages) + delta.messages.length,
-    previous,
-    inbox: entry?.seq ?? before.commit.inbox,
-    extensions: marksOf(extensions),
-    ...(before.commit.statesAlone && { statesAlone: { count: before.commit.statesAlone.count, unarchived: [] } }),
-  };
-  const isFailed = typeof result === 'object' && result.finishReason === 'error';
+export function planCommit(state: LogState, { log, delta, states, result, fork, entry }: TurnToCommit): CommitEntry {
+  const refer = referTo(log);
+  const base = planBase(log, delta, refer);
   return {
-    metadata: { ...before, status: isFailed ? 'failed' : 'idle', updatedAt: now.toISOString(), commit },
-    baseBytes,
-    isRewrite,
-    archiveBytes: sealLines(archiveTexts(commit, log, previous.seq, extensions)),
-    extensions,
-    changed,
-    removed,
+    version: state.version + 1,
+    result: typeof result === 'string' ? result : storeResult(result, refer),
+    ...(fork && { fork }),
+    messages: (delta.type === 'rewrite' ? 0 : state.messages) + delta.messages.length,
+    ...(base !== undefined && { base }),
+    ...(entry && { inbox: entry.seq }),
+    ...(entry?.event.replyTo && { replyTo: entry.event.replyTo }),
+    ...(states.changes && { states: states.changes }),
   };
 }
 
-/**
- * Returns the state changes to archive, including those that were committed alone since the last turn. Returns
- * `undefined` when no state changed.
- */
-function archivedStates(
-  { statesAlone }: InstanceMetadata['commit'],
-  { extensions, changed, removed }: Omit<StatesPlan, 'metadata'>,
-): CommittedTurn['states'] {
-  const earlier = statesAlone?.unarchived ?? [];
-  const all = {
-    changed: [...new Set([...changed, ...earlier.filter((name) => extensions.has(name))])],
-    removed: [...new Set([...removed, ...earlier.filter((name) => !extensions.has(name))])],
+/** Returns the change to the base, unless the events of the turn explain it. */
+function planBase(
+  log: readonly LoggedRecord[],
+  delta: BaseDelta,
+  refer: (message: Message) => BasePart,
+): CommitEntry['base'] {
+  if (delta.type === 'append' && areSame(delta.messages, appendedBy({ log, commit: {} }))) return undefined;
+  // A turn that rewrites the base has the events that did it. The base is their fold, so the messages are not stored.
+  if (delta.type === 'rewrite' && countedEvents(log).some(({ event }) => event.type !== 'append')) return 'rewrite';
+  return { type: delta.type, parts: delta.messages.map(refer) };
+}
+
+function areSame(one: readonly Message[], other: readonly Message[]): boolean {
+  if (one.length !== other.length) return false;
+  return one.every((message, index) => {
+    const same = other[index];
+    return message === same || (same !== undefined && encodeMessage(message) === encodeMessage(same));
+  });
+}
+
+/** Returns a function that gives the number of the record with a message, so that it is not stored twice. */
+function referTo(log: readonly LoggedRecord[]): (message: Message) => BasePart {
+  const brought = new Map<string, { readonly seq: number; readonly message: Message }>();
+  for (const { seq, record } of log) {
+    if (record.type === 'message' && 'message' in record.event)
+      brought.set(record.event.message.id, { seq, message: record.event.message });
+  }
+  return (message) => {
+    const found = brought.get(message.id);
+    if (found && areSame([found.message], [message])) return found.seq;
+    // Safe: encodeMessage makes the text; dates are strings in JSON.
+    return JSON.parse(encodeMessage(message)) as StoredMessage;
   };
-  return all.changed.length + all.removed.length > 0 ? all : undefined;
 }
 
 function storeResult(
   { finishReason, truncated, error, responseMessage }: TurnResult,
-  refer: (id: string, text: string) => number | StoredMessage,
+  refer: (message: Message) => BasePart,
 ): StoredResult {
   return {
     finishReason,
     ...(truncated === true && { truncated }),
     ...(error && { error }),
-    ...(responseMessage && { response: refer(responseMessage.id, encodeMessage(responseMessage)) }),
+    ...(responseMessage && { response: refer(responseMessage) }),
   };
 }
 
-function markAfter(previous: FileMark, bytes: Uint8Array, isRewrite: boolean): FileMark {
-  if (isRewrite) return { bytes: bytes.length, crc: checksum(bytes) };
-  return { bytes: previous.bytes + bytes.length, crc: checksum(bytes, previous.crc) };
+/**
+ * The maximum length of a state in the log, in characters. A longer state is written to its file before the commit, and
+ * the log has its mark. The history only notes that it changed.
+ */
+const LONGEST_STATE = 64 * 1024;
+
+export interface StatesPlan {
+  /** All states after the commit, by extension name. */
+  readonly texts: ReadonlyMap<string, string>;
+  /** Absent when no state changed. */
+  readonly changes?: StateChanges;
+  /** Names of changed states that are too long for the log. */
+  readonly long: readonly string[];
+}
+
+/**
+ * Plans the changes to the states. `also`: names of states that were committed alone; the next turn has them too, so that
+ * reading the history gives them.
+ */
+export function planStates(
+  committed: ReadonlyMap<string, string>,
+  states: Readonly<Record<string, JsonValue>>,
+  also: readonly string[] = [],
+): StatesPlan {
+  const texts = new Map(Object.entries(states).map(([name, state]) => [name, JSON.stringify(state)]));
+  const isChanged = (name: string) => texts.get(name) !== committed.get(name);
+  const changed = [...texts.keys()].filter((name) => isChanged(name) || also.includes(name));
+  const removed = [...new Set([...committed.keys(), ...also])].filter((name) => !texts.has(name));
+  if (changed.length + removed.length === 0) return { texts, long: [] };
+  const isLong = (name: string) => (texts.get(name)?.length ?? 0) > LONGEST_STATE;
+  const set = changed.filter((name) => !isLong(name)).map((name) => [name, states[name] ?? null] as const);
+  const marks = changed.filter(isLong).map((name) => [name, markOf(texts.get(name) ?? '')] as const);
+  const changes = { set: Object.fromEntries(set), long: Object.fromEntries(marks), removed };
+  return { texts, changes, long: changed.filter((name) => isLong(name) && isChanged(name)) };
 }

@@ -1,49 +1,27 @@
 /**
- * Plans the first commit of a fork. For each message, the archive gets an `append` with the original author and the
- * original event.
+ * Plans the first commit of a fork. For each message, the log gets an `append` with the original author and the original
+ * event.
  */
-import type { AgentAddress, JsonValue } from '@goondan/types';
+import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
 import type { BlamedMessage } from '../history/blamed-message.ts';
-import { logRecord, type LoggedRecord, type EventOrigin } from '../records/logged-record.ts';
-import { type ForkOrigin, newMetadata } from '../records/metadata.ts';
-import { type CommitPlan, planCommit } from './plan-commit.ts';
+import { encodeRecord, type EventOrigin } from '../records/logged-record.ts';
+import type { ForkOrigin } from '../records/metadata.ts';
 
-const TURN_ID = 'fork-1';
-
-/** Plans the commit for an instance that does not exist yet. */
+/** Returns the records of the fork and their JSON texts. */
 export function planFork(
-  to: AgentAddress,
-  {
-    from,
-    messages,
-    extensionState,
-  }: {
-    readonly from: ForkOrigin;
-    readonly messages: readonly BlamedMessage[];
-    readonly extensionState: Readonly<Record<string, JsonValue>>;
-  },
-  now: Date,
-): CommitPlan {
-  const turn = {
-    turnId: TURN_ID,
-    log: messages.map((each, index) => forkedRecord(each, from, index + 1)),
-    delta: { type: 'rewrite', messages: messages.map(({ message }) => message) },
-    extensionState,
-    result: 'fork',
-    fork: from,
-    entry: undefined,
-  } as const;
-  return planCommit(newMetadata(to, now), new Map(), turn, now);
-}
-
-function forkedRecord(blamed: BlamedMessage, from: ForkOrigin, seq: number): LoggedRecord {
-  const { message, author, at, stepId } = blamed;
-  const step = stepId === undefined ? {} : { stepId };
-  const record = { type: 'message', event: { type: 'append', message }, author, ...step } as const;
-  const place = { seq, with: 1, turnId: TURN_ID, isFirst: seq === 1, at: at.getTime() };
-  const logged = logRecord(record, place);
-  if (from.seq === undefined) return logged;
-  return { ...logged, text: `${logged.text.slice(0, -1)},"origin":${JSON.stringify(originOf(blamed, from))}}` };
+  from: ForkOrigin,
+  messages: readonly BlamedMessage[],
+): { readonly records: readonly TurnRecord[]; readonly texts: readonly string[] } {
+  const records = messages.map(({ message, author, stepId }) => {
+    const step = stepId === undefined ? {} : { stepId };
+    return { type: 'message', event: { type: 'append', message }, author, ...step } as const;
+  });
+  const texts = messages.map((blamed, index) => {
+    const at = blamed.at.getTime();
+    const origin = from.seq === undefined ? {} : { origin: originOf(blamed, from) };
+    return encodeRecord(records[index] ?? { type: 'resumed' }, { at, ...origin });
+  });
+  return { records, texts };
 }
 
 /** Returns the origin of a message. For a message copied by an earlier fork, it is the event before that fork. */

@@ -1,18 +1,14 @@
 /**
  * Reads the committed conversation for processes that do not own the instance. It takes no lock and changes nothing.
- * While the owner is committing, the base is computed in the same way as recovery does, or read again.
+ * The turns since the checkpoint are folded into the base that the checkpoint left.
  */
 import type { GoondanError, JsonValue, Message } from '@goondan/types';
 import type { ConversationSnapshot } from '../../agent/conversation/conversation-store.ts';
-import { nextOf, type StoredInstance } from '../layout/instance-paths.ts';
+import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore, isCorrupt } from '../lines/corrupt-store.ts';
-import { readLines } from '../lines/read-lines.ts';
-import { parseExtensions, readExtensionFiles } from '../records/extension-files.ts';
-import { readEventLine } from '../records/logged-record.ts';
-import { decodeBase } from '../../messages/message-text.ts';
-import { stateVersionOf, type CommitRecord } from '../records/metadata.ts';
-import { planBase, type BasePlan } from './plan-base.ts';
-import { readOwnMetadata } from '../records/read-metadata.ts';
+import { parseExtensions, readStates } from '../records/extension-files.ts';
+import { foldBase, readBaseFile } from '../records/read-base.ts';
+import { type ReadLog, readState } from '../records/read-log.ts';
 
 const ATTEMPTS = 5;
 
@@ -43,11 +39,12 @@ export async function readCommitted(stored: StoredInstance): Promise<Conversatio
 export async function readIntact(stored: StoredInstance): Promise<IntactConversation> {
   try {
     for (let attempt = 1; ; attempt += 1) {
-      const metadata = await readOwnMetadata(stored);
-      if (!metadata) return { version: 0, messages: [], extensionState: {}, lostStates: [], problems: [] };
-      const { damaged, ...found } = await readAt(stored, metadata.commit);
+      const log = await readState(stored);
+      if (!log) return { version: 0, messages: [], extensionState: {}, lostStates: [], problems: [] };
+      const { damaged, ...found } = await readAt(stored, log);
+      // The owner may have written a checkpoint between the reads.
       if (damaged.length > 0 && attempt < ATTEMPTS) continue;
-      const problems = damaged.map((path) => corruptStore(stored, path, 'it does not match the last commit'));
+      const problems = damaged.map((path) => corruptStore(stored, path, 'it does not match the checkpoint'));
       return { ...found, problems: await Promise.all(problems) };
     }
   } catch (error) {
@@ -58,27 +55,17 @@ export async function readIntact(stored: StoredInstance): Promise<IntactConversa
 
 async function readAt(
   stored: StoredInstance,
-  commit: CommitRecord,
+  { metadata, state, turns }: ReadLog,
 ): Promise<Omit<IntactConversation, 'problems'> & { readonly damaged: readonly string[] }> {
-  const { fs, paths } = stored;
-  const base = await fs.read(paths.base);
-  const next = await fs.read(nextOf(paths.base));
-  const events = readLines((await fs.read(paths.events)) ?? new Uint8Array()).lines.map(readEventLine);
-  const plan = base && planBase(base, next, commit, events);
-  const extensions = await readExtensionFiles(stored, commit);
-  const messages = !base || !plan || plan.type === 'damaged' ? undefined : decodeBase(afterwards(base, next, plan));
+  const { paths } = stored;
+  const base = await readBaseFile(stored, metadata.checkpoint.base);
+  const { texts, lost } = await readStates(stored, state.states);
   return {
-    version: commit.version,
-    stateVersion: stateVersionOf(commit),
-    ...(messages && { messages }),
-    extensionState: parseExtensions(extensions.texts),
-    lostStates: extensions.lost,
-    damaged: [...(messages ? [] : [paths.base]), ...extensions.lost.map((name) => paths.extension(name))],
+    version: state.version,
+    stateVersion: state.stateVersion,
+    ...(base && { messages: foldBase(base, turns) }),
+    extensionState: parseExtensions(texts),
+    lostStates: lost,
+    damaged: [...(base ? [] : [paths.base]), ...lost.map((name) => paths.extension(name))],
   };
-}
-
-/** Returns the base as it will be after the plan is carried out. */
-function afterwards(base: Uint8Array, next: Uint8Array | undefined, plan: BasePlan): Uint8Array {
-  if (plan.type === 'append') return Buffer.concat([base.subarray(0, plan.from), plan.bytes]);
-  return plan.type === 'rename' && next ? next : base;
 }

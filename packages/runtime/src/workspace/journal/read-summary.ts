@@ -1,11 +1,10 @@
 /**
- * Reads the counts and dates of an instance for lists. Takes no lock, and reads neither the conversation nor the
- * archive.
+ * Reads the counts and dates of an instance for lists. Takes no lock, and reads only the log since
+ * the checkpoint.
  */
 import { InboxReader } from '../inbox/inbox-reader.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
-import { readQueue } from '../lines/durable-queue.ts';
-import { readOwnMetadata } from '../records/read-metadata.ts';
+import { readState } from '../records/read-log.ts';
 
 export interface InstanceSummary {
   /** The number of messages in the committed conversation. */
@@ -24,11 +23,10 @@ export interface InstanceSummary {
  * `E_STORE_INSTANCE`, …
  */
 export async function readSummary(stored: StoredInstance): Promise<InstanceSummary> {
-  const metadata = await readOwnMetadata(stored);
-  const pending = await new InboxReader(stored).pending(metadata?.commit.inbox ?? 0);
-  const deadLetters = await readQueue(stored, stored.paths.deadLetters);
-  const counts = { pending: pending.length, deadLetters: deadLetters.length };
-  if (!metadata) return { messages: 0, ...counts };
-  const { createdAt, updatedAt, commit } = metadata;
-  return { messages: commit.messages, ...counts, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) };
+  const log = await readState(stored);
+  const pending = await new InboxReader(stored).pending(log?.state.inbox ?? 0);
+  if (!log) return { messages: 0, pending: pending.length, deadLetters: 0 };
+  const { messages, letters, updatedAt } = log.state;
+  const counts = { messages, pending: pending.length, deadLetters: letters.size };
+  return { ...counts, createdAt: new Date(log.metadata.createdAt), updatedAt: new Date(updatedAt) };
 }

@@ -90,15 +90,12 @@ export function pathsIn(folder: string) {
     folder,
     metadata: `${folder}/metadata.json`,
     inbox: `${folder}/inbox.jsonl`,
-    outbox: `${folder}/outbox.jsonl`,
-    deadLetters: `${folder}/deadletter.jsonl`,
     lock: `${folder}/lock`,
     scratch: `${folder}/scratch`,
     messages,
     base: `${messages}/base.jsonl`,
+    /** The current segment of the log. */
     events: `${messages}/events.jsonl`,
-    turn: `${messages}/turn.jsonl`,
-    archive: `${messages}/archive.jsonl`,
     historyStart: `${messages}/history-start.jsonl`,
     runtimeEvents: `${messages}/runtime-events.jsonl`,
     /** The folder of traces, one file per turn. */

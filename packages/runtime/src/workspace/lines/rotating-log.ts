@@ -66,12 +66,12 @@ export async function rotatedFiles(fs: Fs, path: string): Promise<string[]> {
   return paths.filter((each) => numberOf(path, each) > 0).toSorted((a, b) => numberOf(path, a) - numberOf(path, b));
 }
 
-function numbered(path: string, number: number): string {
+export function numbered(path: string, number: number): string {
   return path.replace(/\.jsonl$/, `.${String(number).padStart(6, '0')}.jsonl`);
 }
 
 /** Returns the number of the rotated file `other`, or 0 when `other` is not a rotated file of `path`. */
-function numberOf(path: string, other: string | undefined): number {
+export function numberOf(path: string, other: string | undefined): number {
   if (other === undefined) return 0;
   const stem = `${basename(path, '.jsonl')}.`;
   const name = basename(other, '.jsonl');

@@ -7,7 +7,7 @@
  * Nothing is synced: after a power loss no owner is alive.
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
-import type { Fs } from '../../ports/fs.ts';
+import type { Fs, HeldFile } from '../../ports/fs.ts';
 import type { ProcessIdentity, Processes } from '../../ports/processes.ts';
 
 export interface Lock {
@@ -15,8 +15,8 @@ export interface Lock {
   readonly epoch: number;
   /** The previous owner, if it died without releasing the lock. */
   readonly previous?: LockOwner;
-  /** Reads the lock file. Returns false once another process has taken the lock. */
-  isHeld(): Promise<boolean>;
+  /** Returns false once another process has taken the lock, or the lock file was deleted. It reads no file. */
+  isHeld(): boolean;
   release(): Promise<void>;
 }
 
@@ -70,7 +70,7 @@ export async function acquireLock(seeker: LockSeeker, path: string): Promise<Loc
     if (await putClaimInPlace(fs, claim, path, found.epoch)) {
       // A claim left by a dead process does no harm, so failures are ignored.
       for (const leftover of abandoned) await fs.remove(leftover).catch(() => undefined);
-      return { ...heldLock(fs, path, mine), ...(previous && { previous }) };
+      return { ...heldLock(fs, path, mine, await fs.openLock(path)), ...(previous && { previous }) };
     }
     found = await readUnowned(seeker, path);
     ({ epoch } = found);
@@ -93,21 +93,25 @@ async function putClaimInPlace(fs: Fs, claim: string, path: string, epoch: numbe
   }
 }
 
-function heldLock(fs: Fs, path: string, mine: LockFile): Lock {
+function heldLock(fs: Fs, path: string, mine: LockFile, held: HeldFile): Lock {
   const text = encodeLock(mine);
-  const isHeld = async () => {
-    const found = await fs.read(path);
-    return found !== undefined && Buffer.compare(found, text) === 0;
+  let isOpen = true;
+  const letGo = () => {
+    if (isOpen) held.close();
+    isOpen = false;
   };
   return {
     epoch: mine.epoch,
-    isHeld,
+    isHeld: () => isOpen && !held.isReplaced(),
     async release() {
-      if (!(await isHeld())) return;
+      const found = await fs.read(path);
+      // Another process has the lock, or the folder with the lock file was moved away.
+      if (!found || Buffer.compare(found, text) !== 0) return letGo();
       // The released lock keeps its epoch, because the epoch of the next owner must be higher.
       const claim = `${path}.${mine.epoch}`;
       await fs.createNew(claim, encodeLock({ ...mine, owner: null }));
       await fs.rename(claim, path);
+      letGo();
     },
   };
 }

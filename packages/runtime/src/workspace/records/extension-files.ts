@@ -1,29 +1,35 @@
 /**
- * Stores the states of extensions on disk. `<name>.json.next` is written before the commit and renamed to `<name>.json`
- * after it. In between, the checksum in the commit record decides which of the two files is valid.
+ * Stores the states of extensions on disk, at each checkpoint. `<name>.json.next` is written before the checkpoint and
+ * renamed to `<name>.json` after it. In between, the mark in the checkpoint decides which of the two files is valid. A
+ * state that is too long for the log is stored in the same way by the commit of its turn.
  */
 import { join } from 'node:path';
 import type { JsonValue } from '@goondan/types';
 import { nextOf, type StoredInstance } from '../layout/instance-paths.ts';
+import { checksum } from '../lines/checksum.ts';
 import { prepareFile } from '../lines/replace-file.ts';
 import { together } from '../lines/together.ts';
-import { type CommitRecord, matches } from './metadata.ts';
+import type { LogState } from './log-state.ts';
+import { type FileMark, matches } from './metadata.ts';
 
 /**
- * Reads the committed states. `texts`: the states by extension name. `toRename`: names of extensions whose `.next` file
- * is the valid one. `lost`: names of extensions with a file that does not match the commit record. `damaged`: the path
- * of the first such file.
+ * Reads the states. `texts`: the states by extension name. `toRename`: names of extensions whose `.next` file is the
+ * valid one. `lost`: names of extensions with a file that does not match its mark.
  */
-export async function readExtensionFiles({ fs, paths }: StoredInstance, commit: CommitRecord) {
+export async function readStates({ fs, paths }: StoredInstance, states: LogState['states']) {
   const texts = new Map<string, string>();
   const toRename: string[] = [];
   const lost: string[] = [];
-  for (const [name, mark] of Object.entries(commit.extensions)) {
+  for (const [name, state] of states) {
+    if (typeof state === 'string') {
+      texts.set(name, state);
+      continue;
+    }
     const path = paths.extension(name);
     let bytes = await fs.read(path);
-    if (!bytes || !matches(bytes, mark)) {
+    if (!bytes || !matches(bytes, state)) {
       bytes = await fs.read(nextOf(path));
-      if (!bytes || !matches(bytes, mark)) {
+      if (!bytes || !matches(bytes, state)) {
         lost.push(name);
         continue;
       }
@@ -31,13 +37,15 @@ export async function readExtensionFiles({ fs, paths }: StoredInstance, commit: 
     }
     texts.set(name, new TextDecoder().decode(bytes));
   }
-  const [first] = lost;
-  return { texts, toRename, lost, damaged: first === undefined ? undefined : paths.extension(first) };
+  return { texts, toRename, lost };
+}
+
+export function markOf(text: string): FileMark {
+  return { bytes: Buffer.byteLength(text), crc: checksum(text) };
 }
 
 /**
- * Writes the `.next` files, before the commit. Also syncs the directory, so that the files the commit record refers to
- * exist after a crash.
+ * Writes the `.next` files. Also syncs the directory, so that files with a mark exist after a crash.
  */
 export async function prepareExtensions(
   { fs, paths }: StoredInstance,
@@ -45,27 +53,24 @@ export async function prepareExtensions(
   changed: readonly string[],
 ): Promise<void> {
   if (changed.length === 0) return;
+  await fs.makeFolder(paths.extensions);
+  await fs.syncFolder(paths.folder);
   await together(changed.map((name) => prepareFile(fs, paths.extension(name), Buffer.from(texts.get(name) ?? ''))));
   await fs.syncFolder(paths.extensions);
 }
 
 /**
- * Renames the `.next` files, after the commit. The renames are durable when the promise resolves, because the next
- * commit writes new `.next` files and must not overwrite a file that is still needed.
+ * Renames the `.next` files. The renames are durable when the promise resolves, because the next write of a state must
+ * not overwrite a file that is still needed.
  */
-export async function placeExtensions(
-  { fs, paths }: StoredInstance,
-  changed: readonly string[],
-  removed: readonly string[],
-): Promise<void> {
+export async function placeExtensions({ fs, paths }: StoredInstance, changed: readonly string[]): Promise<void> {
   for (const name of changed) await fs.rename(nextOf(paths.extension(name)), paths.extension(name));
-  for (const name of removed) await fs.remove(paths.extension(name));
-  if (changed.length + removed.length > 0) await fs.syncFolder(paths.extensions);
+  if (changed.length > 0) await fs.syncFolder(paths.extensions);
 }
 
-/** Removes files that the commit does not refer to, after recovery. Copies of damaged files stay. */
-export async function removeStrayExtensions({ fs, paths }: StoredInstance, commit: CommitRecord): Promise<void> {
-  const expected = new Set(Object.keys(commit.extensions).map((name) => paths.extension(name)));
+/** Removes the files of states that do not exist any more, and leftover drafts. Copies of damaged files stay. */
+export async function removeStrayExtensions({ fs, paths }: StoredInstance, names: Iterable<string>): Promise<void> {
+  const expected = new Set(Array.from(names, (name) => paths.extension(name)));
   for (const name of (await fs.list(paths.extensions)) ?? []) {
     const path = join(paths.extensions, name);
     const isStray = name.endsWith('.json.next') || (name.endsWith('.json') && !expected.has(path));

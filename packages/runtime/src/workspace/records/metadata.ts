@@ -1,86 +1,52 @@
 /**
- * `metadata.json`: the identity of an instance and, in `commit`, its last commit. Replacing this file is the only
- * commit point. All other files are prepared before it, or can be rebuilt from it.
+ * `metadata.json`: the identity of an instance, and the checkpoint: the state of the instance at one place of its log.
+ * The frames after that place are the rest of the state. The file is derived from the log, and written between turns.
  */
-import {
-  type AgentAddress,
-  GoondanError,
-  type JsonObject,
-  type JsonValue,
-  type ReplyAddress,
-  type TurnResult,
-} from '@goondan/types';
+import { type AgentAddress, GoondanError, type JsonObject, type JsonValue, type TurnResult } from '@goondan/types';
 import { checksum } from '../lines/checksum.ts';
+import type { QueueEntry } from '../lines/durable-queue.ts';
 import { readLines } from '../lines/read-lines.ts';
 import { seal } from '../lines/seal-lines.ts';
 import type { StoredMessage } from '../../messages/message-text.ts';
 
-export const FORMAT_VERSION = 1;
+export const FORMAT_VERSION = 2;
 
 export interface InstanceMetadata {
   readonly formatVersion: number;
-  /** The result of the last turn. To find out whether a turn is running now, read the lock and `turn.jsonl`. */
-  readonly status: 'idle' | 'failed';
   readonly agentName: string;
   readonly instanceKey: string;
   readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly commit: CommitRecord;
+  readonly checkpoint: Checkpoint;
 }
 
-export interface CommitRecord {
-  /** The number of commits so far; 0 before the first. */
+export interface Checkpoint {
+  /** The epoch of the lock under which the checkpoint was written. */
+  readonly epoch: number;
+  /** The place in the log: the number of the segment, from 1, and the offset after the last frame that is included. */
+  readonly segment: number;
+  readonly offset: number;
+  /** The number of the last record or commit that is included. */
+  readonly seq: number;
+  /** The number of commits of turns, resets and forks. */
   readonly version: number;
-  /** The last committed turn, reset or fork. Absent before the first commit. */
-  readonly turn?: CommittedTurn;
-  /** The mark of the base, with the number of the last record that the base includes. */
-  readonly base: FileMark & { readonly seq: number };
+  /** The result of the last turn. */
+  readonly status: 'idle' | 'failed';
+  /** The time of the last commit of a turn, reset or fork; before the first one, that of the creation. */
+  readonly updatedAt: number;
+  /** The mark of `base.jsonl`, or of `base.jsonl.next` until it is renamed. */
+  readonly base: FileMark;
   /** The number of messages in the base. */
   readonly messages: number;
-  /** The mark of the base before this commit. The earlier base stays on disk until the commit is applied. */
-  readonly previous: CommitRecord['base'];
-  /**
-   * Records up to this number belong to turns that were given up without a commit. Absent when no turn was given up.
-   */
-  readonly discarded?: number;
   /** The number of the last inbox line that a committed turn handled. */
   readonly inbox: number;
   /** The marks of the state files, by extension name. */
   readonly extensions: Readonly<Record<string, FileMark>>;
-  /**
-   * Commits of states alone. They change neither the version nor the base, and are not in the archive; the next turn
-   * archives their changes. Absent before the first such commit.
-   */
-  readonly statesAlone?: {
-    /** The number of such commits. */
-    readonly count: number;
-    /** Extensions whose state was changed or removed by such commits since the last turn. */
-    readonly unarchived: readonly string[];
-  };
-}
-
-/** The data that recovery needs, together with the log of the turn, to finish an unfinished commit. */
-export interface CommittedTurn {
-  readonly id: string;
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  /** One less than the number of the turn's first record. */
-  readonly after: number;
-  /** The number of message records in the turn's log, including void ones. */
-  readonly events: number;
-  /**
-   * The messages added to the base: the numbers of their records, or messages without a record. `rewrite` means that
-   * the complete new base was written to `base.jsonl.next` before the commit.
-   */
-  readonly base: 'rewrite' | readonly (number | StoredMessage)[];
-  /** `reset` marks a reset of the conversation, and `fork` the start of a forked conversation; neither is a turn. */
-  readonly result: StoredResult | 'reset' | 'fork';
-  /** Extensions whose state changed or was removed. Absent when no state changed. */
-  readonly states?: { readonly changed: readonly string[]; readonly removed: readonly string[] };
-  /** Present when the result is `fork`. */
-  readonly fork?: ForkOrigin;
-  /** The caller that waits for the answer. */
-  readonly replyTo?: ReplyAddress;
+  /** Commits of states alone: their number, and the extensions that they changed since the last turn. */
+  readonly statesAlone: { readonly count: number; readonly unarchived: readonly string[] };
+  /** Answers that were not fetched yet, and the keys of those that were fetched last. */
+  readonly answers: readonly QueueEntry[];
+  readonly answersRemoved: readonly string[];
+  readonly letters: readonly QueueEntry[];
 }
 
 /**
@@ -97,16 +63,6 @@ export type StoredResult = Omit<TurnResult, 'turnId' | 'responseMessage'> & {
   readonly response?: number | StoredMessage;
 };
 
-/** Returns one less than the number of the first record of the running turn, or of the next turn if none is running. */
-export function logStart({ base, discarded }: CommitRecord): number {
-  return discarded ?? base.seq;
-}
-
-/** Returns a number that increases with every commit, including commits of states alone. */
-export function stateVersionOf({ version, statesAlone }: CommitRecord): number {
-  return version + (statesAlone?.count ?? 0);
-}
-
 export interface FileMark {
   readonly bytes: number;
   readonly crc: number;
@@ -116,21 +72,8 @@ export function matches(bytes: Uint8Array, mark: FileMark): boolean {
   return bytes.length === mark.bytes && checksum(bytes) === mark.crc;
 }
 
-export function newMetadata({ agentName, instanceKey }: AgentAddress, now: Date): InstanceMetadata {
-  const empty = { bytes: 0, crc: 0, seq: 0 };
-  return {
-    formatVersion: FORMAT_VERSION,
-    status: 'idle',
-    agentName,
-    instanceKey,
-    createdAt: now.toISOString(),
-    updatedAt: now.toISOString(),
-    commit: { version: 0, base: empty, messages: 0, previous: empty, inbox: 0, extensions: {} },
-  };
-}
-
 export function encodeMetadata(metadata: InstanceMetadata): Uint8Array {
-  return Buffer.from(seal(JSON.stringify({ seq: metadata.commit.version, ...metadata })));
+  return Buffer.from(seal(JSON.stringify({ seq: metadata.checkpoint.version, ...metadata })));
 }
 
 /**

@@ -11,6 +11,8 @@ export interface ReadFrames {
   readonly frames: readonly Frame[];
   /** The offset after the last intact frame. */
   readonly end: number;
+  /** The offset up to which the frames say that everything was durable. */
+  readonly durableEnd: number;
   /** The number after that of the last intact frame. */
   readonly next: number;
   /** True if a crash left bytes after the last intact frame. */
@@ -33,20 +35,25 @@ export function readFrames(bytes: Uint8Array, offset = 0, next?: number): ReadFr
   const frames: Frame[] = [];
   let start = 0;
   let expected = next;
-  for (;;) {
-    const read = { frames, end: offset + start, next: expected ?? 1 };
-    if (start >= bytes.length) return { ...read, torn: false, hasRoom: false };
+  /** The offsets after the frames that are not known as durable, each with the number after the frame. */
+  let ends: { readonly next: number; readonly end: number }[] = [];
+  let durableEnd = offset;
+  const found = () => ({ frames, end: offset + start, durableEnd, next: expected ?? 1 });
+  while (start < bytes.length) {
     const stop = bytes.indexOf(NEWLINE, start);
     const frame = stop === -1 || bytes[start] === 0 ? undefined : decodeFrame(bytes.subarray(start, stop));
-    if (!frame) return { ...read, ...judgeEnd(bytes, start, offset, expected) };
+    if (!frame) return { ...found(), ...judgeEnd(bytes, start, offset, expected) };
     if (expected !== undefined && frame.seq !== expected) {
       const damage = `the frame at byte ${offset + start} has number ${frame.seq}, not ${expected}`;
-      return { ...read, torn: false, hasRoom: true, damage };
+      return { ...found(), torn: false, hasRoom: true, damage };
     }
     frames.push(frame);
     expected = frame.seq + countNumbers(frame);
     start = stop + 1;
+    durableEnd = ends.findLast((each) => each.next <= frame.durable + 1)?.end ?? durableEnd;
+    ends = [...ends.filter((each) => each.end > durableEnd), { next: expected, end: offset + start }];
   }
+  return { ...found(), torn: false, hasRoom: false };
 }
 
 function judgeEnd(

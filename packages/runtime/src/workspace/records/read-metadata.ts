@@ -1,5 +1,7 @@
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
+import { rotatedFiles } from '../lines/rotating-log.ts';
+import { readFrames } from './read-frames.ts';
 import { decodeMetadata, type InstanceMetadata, refuseOtherInstance } from './metadata.ts';
 
 /**
@@ -30,13 +32,18 @@ export async function readOwnMetadata(stored: StoredInstance): Promise<InstanceM
 }
 
 /**
- * Throws if an instance has a conversation but no metadata: the instance is damaged, not new. **Errors** —
- * `E_STORE_CORRUPT`.
+ * Throws if an instance has a conversation but no metadata: the instance is damaged, not new. A crash during the
+ * creation leaves at most the first frame of the log. **Errors** — `E_STORE_CORRUPT`.
  */
 export async function refuseLostMetadata(stored: StoredInstance): Promise<void> {
   const { fs, paths } = stored;
-  for (const path of [paths.base, paths.events, paths.turn, paths.archive]) {
+  const found = [paths.base, ...(await rotatedFiles(fs, paths.events))];
+  for (const path of found) {
     const stat = await fs.stat(path);
     if (stat && stat.size > 0) throw await corruptStore(stored, paths.metadata, `it is missing, but ${path} exists`);
   }
+  const bytes = await fs.read(paths.events);
+  const read = bytes && readFrames(bytes);
+  if (!read || (read.frames.length <= 1 && !read.damage)) return;
+  throw await corruptStore(stored, paths.metadata, `it is missing, but ${paths.events} exists`);
 }

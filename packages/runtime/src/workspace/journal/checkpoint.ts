@@ -1,0 +1,117 @@
+/**
+ * Writes a checkpoint: `base.jsonl`, the files of extensions, and `metadata.json`, which makes them valid. Runs between
+ * turns. After a crash at any point, the files of the old or of the new checkpoint are complete: a file that the old
+ * checkpoint needs is extended behind its end, or replaced only after `metadata.json`.
+ */
+import { encodeMessage } from '../../messages/message-text.ts';
+import type { Message } from '@goondan/types';
+import { nextOf, type StoredInstance } from '../layout/instance-paths.ts';
+import { AppendLog } from '../lines/append-log.ts';
+import { checksum } from '../lines/checksum.ts';
+import { corruptStore } from '../lines/corrupt-store.ts';
+import { prepareFile, putInPlace, replaceFile } from '../lines/replace-file.ts';
+import { markOf, placeExtensions, prepareExtensions, removeStrayExtensions } from '../records/extension-files.ts';
+import { appendedBy, isAppend } from '../records/fold-base.ts';
+import type { CommittedTurn } from '../records/gather-turns.ts';
+import type { LogState } from '../records/log-state.ts';
+import { encodeMetadata, type FileMark, type InstanceMetadata } from '../records/metadata.ts';
+import { foldBase, readBaseFile } from '../records/read-base.ts';
+import type { LogPlace } from './instance-log.ts';
+
+export interface CheckpointInput {
+  readonly before: InstanceMetadata;
+  /** The turns that were committed since. */
+  readonly turns: readonly CommittedTurn[];
+  readonly state: LogState;
+  /** The states by extension name. */
+  readonly texts: ReadonlyMap<string, string>;
+  readonly place: LogPlace;
+  readonly epoch: number;
+}
+
+/** Writes the checkpoint, which is durable when the promise resolves. Returns the new metadata. */
+export async function writeCheckpoint(stored: StoredInstance, input: CheckpointInput): Promise<InstanceMetadata> {
+  const { fs, paths } = stored;
+  const { before, turns, state, texts, place, epoch } = input;
+  const base = await prepareBase(stored, before.checkpoint.base, turns);
+  const marks = Object.fromEntries(Array.from(texts, ([name, text]) => [name, markOf(text)] as const));
+  // All other states are in their files, long states since their commits.
+  const changed = [...texts.keys()].filter((name) => typeof state.states.get(name) === 'string');
+  await prepareExtensions(stored, texts, changed);
+  const metadata: InstanceMetadata = {
+    ...before,
+    checkpoint: {
+      epoch,
+      ...place,
+      seq: state.seq,
+      version: state.version,
+      status: state.status,
+      updatedAt: state.updatedAt,
+      base: base.mark,
+      messages: state.messages,
+      inbox: state.inbox,
+      extensions: marks,
+      statesAlone: state.statesAlone,
+      answers: state.answerEntries,
+      answersRemoved: state.answersRemoved,
+      letters: state.letterEntries,
+    },
+  };
+  await replaceFile(fs, paths.metadata, encodeMetadata(metadata));
+  if (base.isNext) await putInPlace(fs, paths.base);
+  await placeExtensions(stored, changed);
+  const names = Object.keys(before.checkpoint.extensions);
+  if (names.some((name) => !texts.has(name))) await removeStrayExtensions(stored, texts.keys());
+  for (const [name, mark] of Object.entries(marks)) state.states.set(name, mark);
+  return metadata;
+}
+
+async function prepareBase(
+  stored: StoredInstance,
+  mark: FileMark,
+  turns: readonly CommittedTurn[],
+): Promise<{ readonly mark: FileMark; readonly isNext: boolean }> {
+  const { fs, paths } = stored;
+  if (turns.every(isAppend)) {
+    const bytes = linesOf(turns.flatMap(appendedBy));
+    if (bytes.length > 0) await appendBase(stored, mark, bytes);
+    return { mark: { bytes: mark.bytes + bytes.length, crc: checksum(bytes, mark.crc) }, isNext: false };
+  }
+  const file = await readBaseFile(stored, mark);
+  if (!file) throw await corruptStore(stored, paths.base, 'it does not match the checkpoint');
+  const bytes = linesOf(foldBase(file, turns));
+  await prepareFile(fs, paths.base, bytes);
+  // The checkpoint refers to this file, so its directory entry must be durable too.
+  await fs.syncFolder(paths.messages);
+  return { mark: { bytes: bytes.length, crc: checksum(bytes) }, isNext: true };
+}
+
+async function appendBase({ fs, paths }: StoredInstance, mark: FileMark, bytes: Uint8Array): Promise<void> {
+  const file = await AppendLog.open(fs, paths.base);
+  try {
+    // A checkpoint that was interrupted may have left bytes behind the mark.
+    if (file.size > mark.bytes) await file.truncate(mark.bytes);
+    await file.write(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  if (mark.bytes === 0) await fs.syncFolder(paths.messages);
+}
+
+function linesOf(messages: readonly Message[]): Uint8Array {
+  return Buffer.from(messages.map((message) => `${encodeMessage(message)}\n`).join(''));
+}
+
+/** Finishes a checkpoint that was interrupted after its commit point, and removes drafts of one before it. */
+export async function finishCheckpoint(
+  stored: StoredInstance,
+  isNextBase: boolean,
+  toRename: readonly string[],
+): Promise<void> {
+  const { fs, paths } = stored;
+  if (isNextBase) await putInPlace(fs, paths.base);
+  else await fs.remove(nextOf(paths.base));
+  await placeExtensions(stored, toRename);
+  await fs.remove(nextOf(paths.metadata));
+}

@@ -1,0 +1,52 @@
+/** Folds committed turns into the base: the messages of the conversation. */
+import type { Message, MessageEvent } from '@goondan/types';
+import { followReplace } from '../../messages/follow-replace.ts';
+import { reviveMessage } from '../../messages/message-text.ts';
+import { MessageList } from '../../messages/message-list.ts';
+import type { CommittedTurn } from './gather-turns.ts';
+import { messageOf } from './log-state.ts';
+import type { LoggedRecord } from './logged-record.ts';
+import { voidedEvents } from './voided-events.ts';
+
+/** Applies a turn to the base. Returns the new base, which is the same list unless the turn replaced it. */
+export function foldTurn(base: MessageList, { log, commit }: Pick<CommittedTurn, 'log' | 'commit'>): MessageList {
+  if (typeof commit.base !== 'object') return foldEvents(base, log);
+  const { type, parts } = commit.base;
+  const list = type === 'rewrite' ? new MessageList() : base;
+  for (const part of parts) {
+    const message = typeof part === 'number' ? messageOf(log, part) : reviveMessage(part);
+    if (!message) throw new Error(`record ${String(part)} has no message`);
+    list.apply({ type: 'append', message }, undefined);
+  }
+  return list;
+}
+
+/** Returns true if the turn only added messages at the end of the base. */
+export function isAppend({ commit: { base } }: Pick<CommittedTurn, 'commit'>): boolean {
+  return base === undefined || (typeof base === 'object' && base.type === 'append');
+}
+
+/** Returns the messages that a turn appended. */
+export function appendedBy(turn: Pick<CommittedTurn, 'log' | 'commit'>): readonly Message[] {
+  return foldTurn(new MessageList(), turn).snapshot();
+}
+
+/** Returns the message events of a turn that count. */
+export function countedEvents(log: readonly LoggedRecord[]): { readonly event: MessageEvent; readonly isInput: boolean }[] {
+  const voided = voidedEvents(log);
+  return log.flatMap((logged) => {
+    const { record } = logged;
+    if (record.type !== 'message' || voided.has(logged)) return [];
+    return [{ event: record.event, isInput: record.author.kind === 'input' }];
+  });
+}
+
+function foldEvents(base: MessageList, log: readonly LoggedRecord[]): MessageList {
+  let inputId: string | undefined;
+  for (const { event, isInput } of countedEvents(log)) {
+    if (isInput && event.type === 'append') inputId = event.message.id;
+    base.apply(event, inputId);
+    inputId = followReplace(inputId, event);
+  }
+  return base;
+}

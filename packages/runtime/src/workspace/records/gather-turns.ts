@@ -1,0 +1,51 @@
+/**
+ * Gathers the records of a turn from frames, until a frame commits the turn.
+ *
+ * The frames of one turn follow each other. Frames without a turn may be between them. When a frame of another turn
+ * comes, or a commit drops the turn, the records so far do not count any more.
+ */
+import { type CommitEntry, type Frame } from './frame.ts';
+import { type LoggedRecord, readRecord } from './logged-record.ts';
+
+/** A committed turn, reset or fork. */
+export interface CommittedTurn {
+  readonly turnId: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly log: readonly LoggedRecord[];
+  readonly commit: CommitEntry;
+}
+
+export class GatheredTurn {
+  turnId: string | undefined;
+  log: LoggedRecord[] = [];
+
+  /** Adds a frame. Returns the turn if the frame commits it. */
+  add(frame: Frame): CommittedTurn | undefined {
+    const { turn, at, seq, records = [], commit } = frame;
+    if (commit?.drops !== undefined) this.clear();
+    if (turn === undefined) return undefined;
+    return this.addRecords(turn, at, records.map((record, index) => readRecord(record, seq + index, at)), commit);
+  }
+
+  /** Like `add`, for records that are not stored yet. */
+  addRecords(
+    turnId: string,
+    at: number,
+    records: readonly LoggedRecord[],
+    commit?: CommitEntry,
+  ): CommittedTurn | undefined {
+    if (turnId !== this.turnId) this.clear();
+    this.turnId = turnId;
+    this.log.push(...records);
+    if (commit === undefined) return undefined;
+    const { log } = this;
+    this.clear();
+    return { turnId, at, log, commit };
+  }
+
+  clear(): void {
+    this.turnId = undefined;
+    this.log = [];
+  }
+}

@@ -1,0 +1,124 @@
+/** The state of an instance: its checkpoint, and the frames after it. */
+import type { JsonValue, TurnResult } from '@goondan/types';
+import { reviveMessage } from '../../messages/message-text.ts';
+import type { QueueEntry } from '../lines/durable-queue.ts';
+import { type CommitEntry, countNumbers, type Frame } from './frame.ts';
+import { type CommittedTurn, GatheredTurn } from './gather-turns.ts';
+import type { LoggedRecord } from './logged-record.ts';
+import type { Checkpoint, FileMark } from './metadata.ts';
+import { encodeReply } from './reply.ts';
+
+/** The number of fetched answers whose keys are kept, so that they are not added again. */
+const ANSWERS_REMEMBERED = 256;
+
+export class LogState {
+  /** The number of the last record or commit. */
+  seq: number;
+  version: number;
+  status: Checkpoint['status'];
+  updatedAt: number;
+  messages: number;
+  inbox: number;
+  statesAlone: { readonly count: number; readonly unarchived: readonly string[] };
+  /** The states by extension name: JSON texts, or the marks of their files. */
+  readonly states: Map<string, string | FileMark>;
+  readonly answers: Map<string, JsonValue>;
+  answersRemoved: readonly string[];
+  readonly letters: Map<string, JsonValue>;
+  /** The records of the turn that is not committed. */
+  readonly open = new GatheredTurn();
+
+  constructor(checkpoint: Checkpoint) {
+    const { seq, version, status, updatedAt, messages, inbox, statesAlone, answersRemoved } = checkpoint;
+    this.seq = seq;
+    this.version = version;
+    this.status = status;
+    this.updatedAt = updatedAt;
+    this.messages = messages;
+    this.inbox = inbox;
+    this.statesAlone = statesAlone;
+    this.states = new Map(Object.entries(checkpoint.extensions));
+    this.answers = new Map(checkpoint.answers.map(({ key, value }) => [key, value]));
+    this.answersRemoved = answersRemoved;
+    this.letters = new Map(checkpoint.letters.map(({ key, value }) => [key, value]));
+  }
+
+  /** A number that increases with every commit, including commits of states alone. */
+  get stateVersion(): number {
+    return this.version + this.statesAlone.count;
+  }
+
+  /** Applies a frame. Returns the turn if the frame commits one. */
+  apply(frame: Frame): CommittedTurn | undefined {
+    const turn = this.open.add(frame);
+    this.seq = frame.seq + countNumbers(frame) - 1;
+    if (frame.commit) this.applyCommit(frame.commit, turn);
+    return turn;
+  }
+
+  /** Applies a commit. `turn`: the committed turn, if the commit is one of a turn. */
+  applyCommit(commit: CommitEntry, turn: CommittedTurn | undefined): void {
+    const { version, messages, inbox, result, replyTo, letter, answers, lettersRemoved = [] } = commit;
+    this.version = version ?? this.version;
+    this.messages = messages ?? this.messages;
+    this.inbox = inbox ?? this.inbox;
+    this.#applyStates(commit, turn !== undefined);
+    if (turn) this.updatedAt = turn.at;
+    if (turn) this.status = typeof result === 'object' && result.finishReason === 'error' ? 'failed' : 'idle';
+    for (const { key, value } of answers?.added ?? []) this.answers.set(key, value);
+    const answered = turn && replyTo && resultOf(turn);
+    if (turn && replyTo && answered) this.answers.set(turn.turnId, encodeReply({ replyTo, result: answered }));
+    this.#removeAnswers(answers?.removed ?? []);
+    for (const id of lettersRemoved) this.letters.delete(id);
+    if (letter !== undefined) this.letters.set(letterKey(letter), letter);
+  }
+
+  get answerEntries(): readonly QueueEntry[] {
+    return Array.from(this.answers, ([key, value]) => ({ key, value }));
+  }
+
+  get letterEntries(): readonly QueueEntry[] {
+    return Array.from(this.letters, ([key, value]) => ({ key, value }));
+  }
+
+  #applyStates({ states }: CommitEntry, isTurn: boolean): void {
+    const names = new Set(isTurn ? [] : this.statesAlone.unarchived);
+    if (states && !isTurn) {
+      for (const name of [...Object.keys(states.set), ...Object.keys(states.long), ...states.removed]) names.add(name);
+    }
+    const count = this.statesAlone.count + (states && !isTurn ? 1 : 0);
+    this.statesAlone = { count, unarchived: [...names] };
+    if (!states) return;
+    for (const [name, state] of Object.entries(states.set)) this.states.set(name, JSON.stringify(state));
+    for (const [name, mark] of Object.entries(states.long)) this.states.set(name, mark);
+    for (const name of states.removed) this.states.delete(name);
+  }
+
+  #removeAnswers(keys: readonly string[]): void {
+    if (keys.length === 0) return;
+    for (const key of keys) this.answers.delete(key);
+    this.answersRemoved = [...this.answersRemoved, ...keys].slice(-ANSWERS_REMEMBERED);
+  }
+}
+
+/** Returns the result of a turn. Returns `undefined` for a commit that was not a turn. */
+export function resultOf({ turnId, log, commit }: CommittedTurn): TurnResult | undefined {
+  if (typeof commit.result !== 'object') return undefined;
+  const { response, ...rest } = commit.result;
+  const result = { turnId, ...rest };
+  if (response === undefined) return result;
+  if (typeof response === 'object') return { ...result, responseMessage: reviveMessage(response) };
+  const message = messageOf(log, response);
+  return message && { ...result, responseMessage: message };
+}
+
+/** Returns the message of the record with this number. */
+export function messageOf(log: readonly LoggedRecord[], seq: number) {
+  const record = log.find((each) => each.seq === seq)?.record;
+  return record?.type === 'message' && 'message' in record.event ? record.event.message : undefined;
+}
+
+function letterKey(letter: JsonValue): string {
+  // Safe: only encodeLetter makes these values.
+  return (letter as { readonly event: { readonly id: string } }).event.id;
+}

@@ -1,0 +1,63 @@
+/** Reads the results of the last turns before a checkpoint. The cost does not grow with the history. */
+import type { TurnResult } from '@goondan/types';
+import type { StoredInstance } from '../layout/instance-paths.ts';
+import { corruptStore } from '../lines/corrupt-store.ts';
+import { decodeFrame, type Frame } from './frame.ts';
+import { GatheredTurn } from './gather-turns.ts';
+import { resultOf } from './log-state.ts';
+import type { Checkpoint } from './metadata.ts';
+import { listSegments } from './segments.ts';
+
+const TAIL_BYTES = 1024 * 1024;
+const NEWLINE = 0x0a;
+
+/**
+ * Reads backwards, also into older segments, up to 1 MB. Reads further until it has found one turn. Returns the results
+ * by turn id, oldest first. **Errors** — `E_STORE_CORRUPT`.
+ */
+export async function readFinished(
+  stored: StoredInstance,
+  { segment, offset, version }: Pick<Checkpoint, 'segment' | 'offset' | 'version'>,
+): Promise<readonly (readonly [turnId: string, result: TurnResult])[]> {
+  if (version === 0) return [];
+  const { fs, limits } = stored;
+  const older = (await listSegments(stored)).filter(({ number }) => number <= segment).toReversed();
+  let results: (readonly [string, TurnResult])[] = [];
+  let left = TAIL_BYTES;
+  for (const { path, number } of older) {
+    const end = number === segment ? offset : ((await fs.stat(path))?.size ?? 0);
+    let from = Math.max(0, end - left);
+    let found = resultsIn(await framesOf(stored, path, from, end));
+    while (found.length === 0 && results.length === 0 && from > 0) {
+      from = Math.max(0, end - (end - from) * 4);
+      found = resultsIn(await framesOf(stored, path, from, end));
+    }
+    results = [...found, ...results];
+    left -= end - from;
+    if (results.length >= limits.rememberedTurns || (left <= 0 && results.length > 0)) break;
+  }
+  return results.slice(-limits.rememberedTurns);
+}
+
+async function framesOf(stored: StoredInstance, path: string, from: number, end: number): Promise<Frame[]> {
+  const bytes = (await stored.fs.read(path, from, end - from)) ?? new Uint8Array();
+  const frames: Frame[] = [];
+  let start = from === 0 ? 0 : bytes.indexOf(NEWLINE) + 1;
+  for (let stop = bytes.indexOf(NEWLINE, start); stop !== -1; stop = bytes.indexOf(NEWLINE, start)) {
+    const frame = decodeFrame(bytes.subarray(start, stop));
+    if (!frame) throw await corruptStore(stored, path, `the frame at byte ${from + start} is damaged`);
+    frames.push(frame);
+    start = stop + 1;
+  }
+  return frames;
+}
+
+function resultsIn(frames: readonly Frame[]): (readonly [string, TurnResult])[] {
+  const gathered = new GatheredTurn();
+  return frames.flatMap((frame) => {
+    const turn = gathered.add(frame);
+    // The response may be in a frame before the part that was read; the result is then not known.
+    const result = turn && resultOf(turn);
+    return turn && result ? [[turn.turnId, result] as const] : [];
+  });
+}
