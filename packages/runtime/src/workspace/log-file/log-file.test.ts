@@ -37,8 +37,9 @@ const trimmed = async (fs: Fs) => (await textOf(fs)).replace(/\0+$/, '');
 
 test('a durable write goes through with everything since the last durable byte, in one operation', async () => {
   const { disk, log, done } = await openLog();
+  expect(done()).toEqual(['extend', 'sync']);
   await log.writeDurably(line('a'));
-  expect(done()).toEqual(['extend', 'write', 'sync']);
+  expect(done()).toEqual(['writeThrough']);
   await log.write(line('b'));
   await log.write(line('c'));
   await log.writeDurably(line('d'));
@@ -56,6 +57,7 @@ test('the room is 8 KB, doubles up to 256 KB, and never costs a sync of its own'
   const { disk, log, done } = await openLog();
   const sizes = new Set<number>();
   let syncs = 0;
+  done();
   const WRITES = 1000;
   for (let count = 0; count < WRITES; count += 1) {
     await log.writeDurably(line('a', 1000));
@@ -104,7 +106,6 @@ test('after two slow writes in a row, writes are synced in the background, and o
     for (let written = 0; written < count; written += 1) await log.writeDurably(line('a', 10));
     return done().filter((name) => name === 'writeThrough').length;
   };
-  expect(await writeMany(1)).toBe(0);
   expect(await writeMany(2)).toBe(2);
   expect(await writeMany(63)).toBe(0);
   expect(await writeMany(64)).toBe(1);
@@ -153,14 +154,61 @@ test('opening removes everything behind the end durably', async () => {
 
 test('an end behind the last byte of the file is refused', async () => {
   const { fs } = await openLog();
-  expect(await rejectionOf(LogFile.open(fs, PATH, 1, { pace: quick() }))).toMatchObject({
-    message: expect.stringContaining('/log has 0 bytes'),
+  expect(await rejectionOf(LogFile.open(fs, PATH, 8193, { pace: quick() }))).toMatchObject({
+    message: expect.stringContaining('/log has 8192 bytes'),
   });
 });
 
-test.each(['write', 'writeThrough', 'sync'])(
-  'the bytes of a durable write that fails at %s are removed, and the bytes before it stay',
-  async (failing) => {
+test('bytes longer than the rest of the room wait for durable room', async () => {
+  const { log, done } = await openLog();
+  done();
+  await log.write(line('a', 8000));
+  await log.write(line('b', 192));
+  expect(done()).toEqual(['write', 'extend', 'sync', 'write']);
+  expect(log.durableEnd).toBe(8000);
+});
+
+test('a zero follows the bytes after any crash, and after a trim', async () => {
+  const { disk, log } = await openLog(quick(), { first: 512, most: 512 });
+  const check = async (mode: 'kill' | 'power') => {
+    for (let seed = 0; seed < 20; seed += 1) {
+      const bytes = await disk.crash(mode, seededRandom(seed)).read(PATH);
+      expect(bytes?.at(-1)).toBe(0);
+    }
+  };
+  for (const length of [100, 300, 111, 1, 512, 511, 1023, 20]) {
+    await log.write(line('a', length));
+    await check('kill');
+    await check('power');
+  }
+  await log.sync();
+  await log.trim();
+  await check('power');
+  expect((await disk.stat(PATH))?.size).toBe(log.end + 1);
+  await log.writeDurably(line('b'));
+  await check('power');
+});
+
+test('a cut is durable, and what follows starts there', async () => {
+  const { disk, log } = await openLog();
+  await log.writeDurably(line('a'));
+  await log.writeDurably(line('b', 1000));
+  await log.cut(100);
+  expect([log.end, log.durableEnd]).toEqual([100, 100]);
+  await log.writeDurably(line('c', 10));
+  for (let seed = 0; seed < 50; seed += 1) {
+    const text = await trimmed(disk.crash('power', seededRandom(seed)));
+    expect(text).toBe(`${textOfLines('a')}${String(line('c', 10))}`);
+  }
+});
+
+test.each([
+  ['write', 'quick', 6000],
+  ['writeThrough', 'quick', 100],
+  ['sync', 'slow', 100],
+] as const)(
+  'a durable write that fails at %s on a %s disk ends the log before its bytes, and the bytes before it stay',
+  async (failing, pace, length) => {
     const disk = SimulatedDisk.empty();
     let isFailing = false;
     const fs = failingFs(disk, (operation) => {
@@ -168,15 +216,22 @@ test.each(['write', 'writeThrough', 'sync'])(
       isFailing = false;
       throw systemError('EIO');
     });
-    const log = await LogFile.open(fs, PATH, 0, { pace: quick() });
+    const log = await LogFile.open(fs, PATH, 0, { pace: pace === 'quick' ? quick() : slow() });
+    await disk.syncFolder('/');
     await log.writeDurably(line('a'));
-    if (failing !== 'writeThrough') await log.write(line('b', 8100));
-    else await log.write(line('b'));
+    await log.writeDurably(line('a'));
+    await log.write(line('b', length));
     const before = await trimmed(disk);
     isFailing = true;
-    expect(await rejectionOf(log.writeDurably(line('c')))).toMatchObject({ code: 'EIO' });
+    expect(await rejectionOf(log.writeDurably(line('c', 1000)))).toMatchObject({ code: 'EIO' });
     expect(isFailing).toBe(false);
-    expect(await trimmed(disk)).toBe(before);
+    const text = await textOf(disk);
+    expect(text.startsWith(`${before}\0`)).toBe(true);
+    // The bytes before it were written again, so that a sync can store them.
+    const next = await LogFile.open(disk, PATH, before.length, { pace: quick() });
+    await next.close();
+    for (let seed = 0; seed < 20; seed += 1)
+      expect(await trimmed(disk.crash('power', seededRandom(seed)))).toBe(before);
   },
 );
 
@@ -187,9 +242,9 @@ test('without space for more room, nothing is written, and the bytes before stay
     if (isFull && operation === 'extend') throw systemError('ENOSPC');
   });
   const log = await LogFile.open(fs, PATH, 0, { pace: quick() });
-  await log.writeDurably(line('a', 8192));
+  await log.writeDurably(line('a', 4000));
   isFull = true;
-  expect(await rejectionOf(log.write(line('b')))).toMatchObject({ code: 'ENOSPC' });
-  expect(await rejectionOf(log.writeDurably(line('b')))).toMatchObject({ code: 'ENOSPC' });
-  expect(await trimmed(disk)).toBe(String(line('a', 8192)));
+  expect(await rejectionOf(log.write(line('b', 8000)))).toMatchObject({ code: 'ENOSPC' });
+  expect(await rejectionOf(log.writeDurably(line('b', 8000)))).toMatchObject({ code: 'ENOSPC' });
+  expect(await trimmed(disk)).toBe(String(line('a', 4000)));
 });

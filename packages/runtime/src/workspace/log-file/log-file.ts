@@ -4,12 +4,15 @@
  * 1. The bytes of `write` survive a kill. The bytes of `writeDurably`, and all bytes before them, survive a power loss.
  * 2. A write that goes through makes only its own range durable. Therefore it starts at the last durable byte, and
  *    writes the bytes since then once more.
- * 3. New room is durable before anything is written into it, and at least one zero follows the last byte. So a reader
- *    knows that a file without room at its end was cut off. `makeRoom` grows the file between turns, off their path.
- * 4. Behind `end` there are only zeros, durably: `open` removes anything else. Otherwise a piece of an old write could
- *    become readable again behind a new one.
- * 5. When a durable write fails, its bytes are overwritten with zeros, and the unsynced bytes before it are written
- *    again: after a failed sync, the system may count pages as stored that are not. Then the owner stops (`FailStop`).
+ * 3. At least one zero follows the bytes, at any moment and after any crash: bytes are written only into durable room.
+ *    So a reader knows that a file without a zero at its end was cut off.
+ * 4. The room grows together with a durable write that leaves little of it, so growth costs no sync of its own. Only
+ *    bytes that are longer than the rest of the room wait for one.
+ * 5. Behind `end` there are only zeros, durably: `open` removes anything else. Otherwise a piece of an old write could
+ *    become readable again behind a new one. Before anything is removed, its first byte becomes a zero, durably, so
+ *    that a removal that a crash interrupts is still recognized as a torn end.
+ * 6. When a write fails, its first byte becomes a zero, and the unsynced bytes before it are written again: after a
+ *    failed sync, the system may count pages as stored that are not. Then the owner stops (`FailStop`).
  *
  * The owner waits for each call before the next one. The room stays when the file is closed: a former owner that does
  * not know of its successor would cut off the bytes of the successor.
@@ -36,6 +39,10 @@ export interface LogFileOptions {
 
 export const defaultRoom: RoomLimits = { first: 8 * 1024, most: 256 * 1024 };
 
+/** The room grows when less than a quarter of the file is left, but not while more than this is left. */
+const MOST_RESERVE = 32 * 1024;
+const ZERO = new Uint8Array(1);
+
 /** More bytes than this are synced in the background, because writing them through would block the thread. */
 const MOST_THROUGH = 64 * 1024;
 
@@ -48,6 +55,7 @@ export class LogFile {
   #durableEnd: number;
   /** The bytes from `#durableEnd` to `#end`. */
   #unsynced: Uint8Array[] = [];
+  /** The size of the file, which survives a power loss. */
   #size: number;
 
   private constructor(path: string, file: RoomFile, end: number, size: number, { pace, room }: LogFileOptions) {
@@ -72,9 +80,10 @@ export class LogFile {
       if (size < end) throw new Error(`${path} has ${size} bytes, and its last byte is said to be before ${end}`);
       const log = new LogFile(path, file, end, size, options);
       const rest = size > end ? await fs.read(path, end) : undefined;
-      if (rest?.some((byte) => byte !== 0)) await log.cut(end);
+      if (rest?.some((byte) => byte !== 0)) await log.#removeRest();
       await log.#storeAgain(fs, options.durableEnd ?? end);
-      if (size > 0) await file.sync();
+      if (log.#isLow(0)) await log.#extend(0);
+      await file.sync();
       return log;
     } catch (error) {
       await file.close();
@@ -98,7 +107,7 @@ export class LogFile {
     try {
       await this.#file.write(this.#end, bytes);
     } catch (error) {
-      await this.#takeBack(bytes.length);
+      await this.#takeBack();
       throw error;
     }
     this.#unsynced.push(bytes);
@@ -109,10 +118,11 @@ export class LogFile {
   async writeDurably(bytes: Uint8Array): Promise<void> {
     await this.makeRoom(bytes.length);
     try {
-      if (this.#fitsThrough(bytes.length) && this.#pace.goesThrough()) await this.#writeThrough(bytes);
+      if (this.#isLow(bytes.length)) await this.#writeAndGrow(bytes);
+      else if (this.#isShort(bytes.length) && this.#pace.goesThrough()) await this.#writeThrough(bytes);
       else await this.#writeAndSync(bytes);
     } catch (error) {
-      await this.#takeBack(bytes.length);
+      await this.#takeBack();
       throw error;
     }
     this.#end += bytes.length;
@@ -127,30 +137,28 @@ export class LogFile {
 
   /** Removes all bytes behind `end`. The rest is durable when the promise resolves. */
   async cut(end: number): Promise<void> {
-    // The file never lacks a zero behind its last byte, even if the process is killed here.
-    await this.#file.write(end, Uint8Array.of(0));
     this.#end = end;
-    await this.trim();
+    await this.#removeRest();
     await this.#file.sync();
     this.#allDurable();
   }
 
   /** Removes the room except one zero. */
   async trim(): Promise<void> {
-    await this.#file.truncate(this.#end + 1);
-    this.#size = this.#end + 1;
+    this.#size = this.#end + ZERO.length;
+    await this.#file.truncate(this.#size);
   }
 
-  /** Makes room for this many bytes. All bytes so far and the room are durable when the promise resolves. */
+  /** Makes room for this many bytes and a zero. If the room has to grow, all bytes so far are durable afterwards. */
   async makeRoom(length: number): Promise<void> {
-    const needed = this.#end + length + 1;
-    if (needed <= this.#size) return;
-    const { first, most } = this.#limits;
-    const grown = Math.min(this.#size * 2, this.#size + most);
-    const size = Math.ceil(Math.max(grown, needed) / first) * first;
-    await this.#file.extend(size);
-    await this.#file.sync();
-    this.#size = size;
+    if (this.#end + length < this.#size) return;
+    await this.#extend(length);
+    try {
+      await this.#file.sync();
+    } catch (error) {
+      await this.#takeBack();
+      throw error;
+    }
     this.#allDurable();
   }
 
@@ -158,18 +166,43 @@ export class LogFile {
     return this.#file.close();
   }
 
+  async #removeRest(): Promise<void> {
+    await this.#file.write(this.#end, ZERO);
+    await this.#file.sync();
+    await this.trim();
+  }
+
   async #storeAgain(fs: Fs, from: number): Promise<void> {
     const bytes = from < this.#end ? await fs.read(this.path, from, this.#end - from) : undefined;
     if (bytes) await this.#file.write(from, bytes);
   }
 
-  #fitsThrough(length: number): boolean {
+  /** Makes the file longer by a step, or by more if these bytes need it. Not durable before a sync. */
+  async #extend(length: number): Promise<void> {
+    const { first, most } = this.#limits;
+    const grown = Math.min(this.#size * 2, this.#size + most);
+    const size = Math.ceil(Math.max(grown, this.#end + length + 1) / first) * first;
+    await this.#file.extend(size);
+    this.#size = size;
+  }
+
+  /** Returns true if little room is left after these bytes. */
+  #isLow(length: number): boolean {
+    return this.#size - this.#end - length <= Math.min(this.#size / 4, MOST_RESERVE);
+  }
+
+  #isShort(length: number): boolean {
     return this.#end + length - this.#durableEnd <= MOST_THROUGH;
   }
 
   async #writeThrough(bytes: Uint8Array): Promise<void> {
     const all = this.#unsynced.length === 0 ? bytes : Buffer.concat([...this.#unsynced, bytes]);
     await this.#pace.measure(() => this.#file.writeThrough(this.#durableEnd, all));
+  }
+
+  async #writeAndGrow(bytes: Uint8Array): Promise<void> {
+    await this.#extend(bytes.length);
+    await this.#writeAndSync(bytes);
   }
 
   async #writeAndSync(bytes: Uint8Array): Promise<void> {
@@ -182,9 +215,9 @@ export class LogFile {
     this.#unsynced = [];
   }
 
-  /** Overwrites the last bytes, which could not be written, with zeros. A disk that rejects even this changes nothing. */
-  async #takeBack(length: number): Promise<void> {
-    const bytes = Buffer.concat([...this.#unsynced, new Uint8Array(length)]);
+  /** Ends the log before the bytes that could not be written. A disk that rejects even this changes nothing. */
+  async #takeBack(): Promise<void> {
+    const bytes = Buffer.concat([...this.#unsynced, ZERO]);
     await this.#file.write(this.#durableEnd, bytes).catch(() => undefined);
   }
 }

@@ -166,6 +166,7 @@ async function recover(disk: SimulatedDisk, before: Owner, mode: 'kill' | 'power
 
 /** Returns the intact frames. Throws when a frame is missing although a later one says that it was durable. */
 function readFrames(text: string): readonly string[] {
+  if (text.length > 0 && !text.endsWith('\0')) throw new Error('no zero follows the frames');
   const lines = text.replace(/\0+$/, '').split('\n');
   const good: string[] = [];
   for (const [index, line] of lines.entries()) {
