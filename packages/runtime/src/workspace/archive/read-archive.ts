@@ -84,7 +84,8 @@ export class SegmentReader {
       yield turn;
     }
     this.next = read.next;
-    const isCut = this.isCurrent ? !read.hasRoom : read.torn;
+    // A segment that has no frame yet may be empty. `readCommittedTurns` knows whether it must have frames.
+    const isCut = this.isCurrent ? !read.hasRoom && bytes.length > 0 : read.torn;
     const problem = read.damage ?? (isCut ? 'its end is missing' : undefined);
     if (problem !== undefined) throw await corruptStore(this.stored, this.path, problem);
   }

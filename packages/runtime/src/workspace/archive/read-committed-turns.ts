@@ -5,7 +5,7 @@
 import type { GoondanError } from '@goondan/types';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore, isCorrupt } from '../lines/corrupt-store.ts';
-import { readOwnMetadata } from '../records/read-metadata.ts';
+import { corruptLog, type ReadLog, readLog } from '../records/read-log.ts';
 import { type ArchivedTurn, readArchive } from './read-archive.ts';
 
 /** Receives the reason why the end of a history cannot be checked. */
@@ -24,8 +24,8 @@ export async function* readCommittedTurns(
   onUnchecked?: UncheckedListener,
 ): AsyncGenerator<ArchivedTurn> {
   const { paths } = stored;
-  const wanted = await findVersion(stored, onUnchecked);
-  if (wanted === undefined) return;
+  const log = await findLog(stored, onUnchecked);
+  if (log === undefined) return;
   let last = after;
   for await (const turn of readArchive(stored)) {
     if (turn.version <= last) continue;
@@ -36,21 +36,23 @@ export async function* readCommittedTurns(
     yield turn;
     last = turn.version;
   }
+  if (log === 'unchecked') return;
+  if (log.damage) throw await corruptLog(stored, log.damage);
+  const wanted = log.state.version;
   if (last < wanted) {
     throw await corruptStore(stored, paths.events, `it ends after commit ${last}, and there were ${wanted}`);
   }
 }
 
-/** Returns the number of commits at the checkpoint. Returns `undefined` when the instance does not exist. */
-async function findVersion(
+async function findLog(
   stored: StoredInstance,
   onUnchecked: UncheckedListener | undefined,
-): Promise<number | undefined> {
+): Promise<ReadLog | 'unchecked' | undefined> {
   try {
-    return (await readOwnMetadata(stored))?.checkpoint.version;
+    return await readLog(stored);
   } catch (error) {
     if (onUnchecked === undefined || !isCorrupt(error)) throw error;
     onUnchecked(error);
-    return 0;
+    return 'unchecked';
   }
 }

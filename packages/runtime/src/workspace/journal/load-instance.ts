@@ -55,6 +55,8 @@ async function loadFound(stored: StoredInstance, pace: DiskPace, found: ReadLog)
   }
   await makeNamesDurable(stored);
   const log = await openLog(stored, pace, found);
+  // A new segment has a first frame.
+  state.seq = log.last;
   try {
     if (current.read?.torn) {
       const message = 'cut off the last frames, whose write a crash had interrupted';

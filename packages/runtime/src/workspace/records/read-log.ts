@@ -89,8 +89,8 @@ async function readTail(stored: StoredInstance, metadata: InstanceMetadata): Pro
     const { path, number, isCurrent } = segment;
     const found = number === checkpoint.segment ? await readFrom(stored, path, checkpoint) : await fs.read(path);
     if (found === 'short') return result({ path, problem: 'it ends before the checkpoint', isBeforeCheckpoint: true });
-    // A crash may have happened after the rotation and before the next file was created.
-    if (!found && isCurrent && index > 0) return result();
+    // A crash may have happened after the rotation and before the next file got its first frame.
+    if (!found?.length && isCurrent && index > 0) return result();
     if (!found || number !== checkpoint.segment + index) {
       return result({ path, problem: 'it is missing', isBeforeCheckpoint: index === 0 && !found });
     }

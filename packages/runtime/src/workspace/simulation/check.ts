@@ -184,6 +184,9 @@ async function checkConversation(
   const wanted = `[${lines.join(',')}]`;
   expectText(JSON.stringify(stored.messages), wanted, 'the base and the fold of the archive');
   expectText(JSON.stringify(history.messages()), wanted, 'the newest moment of the history');
+  // Between checkpoints, the base is behind the log. Closing the instance writes a checkpoint.
+  await journal.recover(instance);
+  await journal.close(instance);
   const workspace = workspaceFolder(simulatedLocation.stateRoot, simulatedLocation.workspaceId);
   const text = new TextDecoder().decode(await fs.read(instancePaths(workspace, instance).base));
   const written = text.slice(0, text.lastIndexOf('\n') + 1);

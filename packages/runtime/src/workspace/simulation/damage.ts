@@ -105,7 +105,7 @@ function* changes(bytes: Uint8Array): Generator<[name: string, changed: Uint8Arr
 
 async function filesOf(disk: SimulatedDisk): Promise<string[]> {
   const extensions = ((await disk.list(paths.extensions)) ?? []).map((name) => `${paths.extensions}/${name}`);
-  const logs = [paths.inbox, paths.outbox, paths.deadLetters, paths.base, paths.events, paths.turn, paths.archive];
+  const logs = [paths.inbox, paths.base, paths.events];
   return [paths.metadata, ...logs, ...extensions];
 }
 

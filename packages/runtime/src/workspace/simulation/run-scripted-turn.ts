@@ -216,7 +216,7 @@ class ScriptedTurn {
   }
 
   async #commit(error: TurnResult['error'], response?: Message): Promise<TurnResult> {
-    const { store } = this.#run;
+    const { store, world } = this.#run;
     const { epoch } = this.#opened;
     const result: TurnResult = {
       turnId: this.#turnId,
@@ -225,14 +225,20 @@ class ScriptedTurn {
       ...(response && { responseMessage: response }),
     };
     const delta = deltaOf(this.#base, this.#messages);
+    const before = world.recorded.length;
     const commit = store.commit(this.#instance, epoch, this.#turnId, delta, this.#states, result);
     await Promise.all([commit, this.#meanwhile()]);
+    world.durable.push(before);
     return result;
   }
 
   async #append(...records: TurnRecord[]): Promise<void> {
-    await this.#run.store.append(this.#instance, this.#opened.epoch, this.#log.length, records);
+    const { store, world } = this.#run;
+    const before = world.recorded.length;
+    await store.append(this.#instance, this.#opened.epoch, this.#log.length, records);
     this.#log.push(...records);
+    // An intent survives a power loss, and so do all records before it.
+    if (records.some(({ type }) => type === 'intent')) world.durable.push(before);
   }
 
   /** Waits a random number of ticks, so that other work runs in between. */

@@ -13,7 +13,7 @@ import { seededRandom } from './seeded-random.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
 import { simulatedLimits, simulatedLocation, simulatedMachine } from './simulated-machine.ts';
 import { makeWorkload, type Workload } from './workload.ts';
-import { momentOf, newWorld, worldAt, type Moment, type World } from './world.ts';
+import { losePower, momentOf, newWorld, worldAt, type Moment, type World } from './world.ts';
 
 const TRIES = 20;
 
@@ -36,7 +36,7 @@ export async function simulateCommitRace(): Promise<{
   for (const [operation, { disk: then, moment }] of moments.entries()) {
     for (let attempt = 0; attempt < TRIES; attempt += 1) {
       const survivor = then.crash('power', seededRandom(operation, attempt));
-      const survivors = worldAt(world, moment);
+      const survivors = losePower(worldAt(world, moment));
       try {
         await live({ ports: simulatedMachine(survivor, 2), workload, world: survivors, inputs: 3, isWatched: false });
         await check(simulatedMachine(survivor, 3), workload, survivors);

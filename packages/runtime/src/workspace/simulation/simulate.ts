@@ -8,7 +8,7 @@ import { seededRandom, type Random } from './seeded-random.ts';
 import { SimulatedDisk, type CrashMode } from './simulated-disk.ts';
 import { simulatedMachine } from './simulated-machine.ts';
 import { makeWorkload, type Workload } from './workload.ts';
-import { momentOf, newWorld, worldAt, type Moment, type World } from './world.ts';
+import { losePower, momentOf, newWorld, worldAt, type Moment, type World } from './world.ts';
 
 export interface CrashPoint {
   readonly seed: number;
@@ -76,15 +76,16 @@ async function crashTwice(
   const isWatched = operation % 2 === (mode === 'kill' ? 0 : 1);
   try {
     const disk = first.disk.crash(mode, random);
-    const worldThen = worldAt(world, first.moment);
+    const worldThen = afterCrash(worldAt(world, first.moment), mode);
     // Usually no further input is sent, so that the second crash happens during the recovery.
     const inputs = first.moment.acknowledged + (random.chance(0.25) ? 1 : 0);
     const machine = simulatedMachine(disk, 2);
     const second = await liveOn(disk, { ports: machine, workload, world: worldThen, inputs, isWatched }, random);
     if (isWatched) await check(simulatedMachine(disk, 102), workload, worldThen);
 
-    const lastDisk = second.disk.crash(random.pick(['kill', 'power']), random);
-    const lastWorld = worldAt(worldThen, second.moment);
+    const lastMode = random.pick(['kill', 'power'] as const);
+    const lastDisk = second.disk.crash(lastMode, random);
+    const lastWorld = afterCrash(worldAt(worldThen, second.moment), lastMode);
     const last = { ports: simulatedMachine(lastDisk, 3), workload, world: lastWorld, isWatched: false };
     // In some cases further input is sent, to show that work continues and that unacknowledged input can be sent again.
     await liveOn(lastDisk, { ...last, inputs: inputs + (random.chance(0.6) ? 1 : 0) }, random);
@@ -93,6 +94,10 @@ async function crashTwice(
   } catch (error) {
     return error instanceof Error ? (error.stack ?? error.message) : String(error);
   }
+}
+
+function afterCrash(world: World, mode: CrashMode): World {
+  return mode === 'power' ? losePower(world) : world;
 }
 
 /** Runs another life on this disk, and returns a snapshot of a random moment of that life. */

@@ -10,8 +10,10 @@ export interface World {
   readonly acknowledged: string[];
   /** Effects in the order of execution. */
   readonly effects: string[];
-  /** Effects with an acknowledged record. */
+  /** Effects with an acknowledged record. Such a record survives a kill. */
   readonly recorded: string[];
+  /** After each acknowledged durable write: the length of `recorded` at its start. These records survive a power loss. */
+  readonly durable: number[];
   /** Turns with an acknowledged commit. */
   readonly committed: string[];
   /** Answers that the client fetched and acknowledged; the acknowledgement may have been lost in a crash. */
@@ -33,6 +35,7 @@ export function newWorld(): World {
     acknowledged: [],
     effects: [],
     recorded: [],
+    durable: [],
     committed: [],
     fetched: [],
     resets: [],
@@ -47,6 +50,7 @@ export function momentOf(world: World): Moment {
     acknowledged: world.acknowledged.length,
     effects: world.effects.length,
     recorded: world.recorded.length,
+    durable: world.durable.length,
     committed: world.committed.length,
     fetched: world.fetched.length,
     resets: world.resets.length,
@@ -61,12 +65,23 @@ export function worldAt(world: World, moment: Moment): World {
     acknowledged: world.acknowledged.slice(0, moment.acknowledged),
     effects: world.effects.slice(0, moment.effects),
     recorded: world.recorded.slice(0, moment.recorded),
+    durable: world.durable.slice(0, moment.durable),
     committed: world.committed.slice(0, moment.committed),
     fetched: world.fetched.slice(0, moment.fetched),
     resets: world.resets.slice(0, moment.resets),
     stateTries: world.stateTries.slice(0, moment.stateTries),
     statesKept: world.statesKept.slice(0, moment.statesKept),
   };
+}
+
+/**
+ * Forgets the records that a power loss may take back: those after the last durable write of a turn. Attempts to reset
+ * stay, because they may have succeeded.
+ */
+export function losePower(world: World): World {
+  const durable = world.durable.at(-1) ?? 0;
+  const recorded = world.recorded.filter((name, index) => index < durable || name.startsWith('reset '));
+  return { ...world, recorded, durable: [Math.min(durable, recorded.length)] };
 }
 
 /** Records an attempt to reset an instance. */
