@@ -1,12 +1,15 @@
 import { expect, test } from 'bun:test';
 import { openJournal } from '../journal/journal.ts';
+import type { Fs } from '../../ports/fs.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
 import { failingFs } from '../simulation/failing-fs.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
 import { runSimpleTurn } from '../simulation/simulated-turn.ts';
 import { type ArchivedTurn, readArchive } from './read-archive.ts';
-import { readTail } from './read-tail.ts';
+import { instancePaths, workspaceFolder } from '../layout/instance-paths.ts';
+import { readOwnMetadata } from '../records/read-metadata.ts';
+import { readFinished } from '../records/read-finished.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
@@ -26,7 +29,7 @@ async function collect(archive: AsyncIterable<ArchivedTurn>): Promise<ArchivedTu
 }
 
 const archives = async (disk: SimulatedDisk) =>
-  (await disk.list(messages))?.filter((name) => name.startsWith('archive')).toSorted();
+  (await disk.list(messages))?.filter((name) => name.startsWith('events')).toSorted();
 
 test('has every committed turn with its events, their authors and times, and its result', async () => {
   const { journal } = await run(2, {});
@@ -56,23 +59,30 @@ test('a full archive is rotated, read across its files, and still known after a 
   for (const id of ['turn-e0', 'turn-e5', 'turn-e11']) expect((await again.open(coder, id)).finished?.turnId).toBe(id);
 });
 
-test('reads only a limited number of rotated turns and bytes', async () => {
-  const { disk } = await run(12, { archive: { bytes: 2000, files: 100 } });
-  const path = `${messages}/archive.jsonl`;
+test('reads the results of a limited number of turns before a checkpoint, also across segments', async () => {
+  const { disk, journal } = await run(12, { archive: { bytes: 2000, files: 100 } });
+  await journal.close();
   let reads = 0;
   const fs = failingFs(disk, (operation) => (reads += operation === 'read' ? 1 : 0));
-  const known = async (...bounds: [turns: number, bytes?: number]) => {
+  const known = async (rememberedTurns: number) => {
     reads = 0;
-    const tail = await readTail(fs, path, ...bounds);
-    return { turns: [...(tail?.finished.keys() ?? [])].map((turnId) => turnId.slice(6)), reads };
+    const stored = { ...storedOn(fs), limits: { ...defaultLimits, rememberedTurns } };
+    const { checkpoint } = (await readOwnMetadata(stored)) ?? {};
+    if (!checkpoint) throw new Error('no checkpoint');
+    const results = await readFinished(stored, checkpoint);
+    return { turns: results.map(([turnId]) => turnId.slice(6)), reads: reads - 1 };
   };
-  expect(await known(5)).toEqual({ turns: ['7', '8', '9', '10', '11'], reads: 2 });
+  const few = await known(2);
+  expect(few.turns).toEqual(['10', '11']);
+  expect(few.reads).toBeLessThan(3);
   expect((await known(100)).turns.length).toBe(12);
-  const few = await known(100, 3000);
-  expect(few.turns.at(-1)).toBe('11');
-  expect(few.turns.length).toBeGreaterThan(1);
-  expect(few.reads).toBe(2);
 });
+
+/** The instance as the functions below the journal see it. */
+function storedOn(fs: Fs) {
+  const paths = instancePaths(workspaceFolder(simulatedLocation.stateRoot, simulatedLocation.workspaceId), coder);
+  return { ...simulatedMachine(fs, 2), paths, address: coder, limits: defaultLimits };
+}
 
 test('deletes the oldest files above the limit', async () => {
   const { disk, journal } = await run(30, { archive: { bytes: 2000, files: 2 } });
@@ -103,13 +113,12 @@ test('a file that is rotated during the read is read once and completely', async
   const fs = failingFs(disk, () => undefined);
   const read = async (path: string) => {
     const bytes = await fs.read(path);
-    if (!path.endsWith('/archive.jsonl') || isReading || turns > 8) return bytes;
+    if (!path.endsWith('/events.jsonl') || isReading || turns > 8) return bytes;
     isReading = true;
     for (; turns <= 8; turns += 1) await runSimpleTurn(journal, coder, `e${turns}`);
     return bytes;
   };
-  const ports = simulatedMachine({ ...fs, read }, 1);
-  const ids = (await collect(readArchive(ports, `${messages}/archive.jsonl`))).map(({ turnId }) => turnId);
+  const ids = (await collect(readArchive(storedOn({ ...fs, read })))).map(({ turnId }) => turnId);
   expect((await archives(disk))?.length).toBeGreaterThan(before ?? 0);
   expect(ids).toEqual(Array.from({ length: 9 }, (_, index) => `turn-e${index}`));
 });

@@ -1,7 +1,7 @@
 /** Before the oldest segment is deleted, folds its turns into the start of the history. */
 import { SegmentReader } from '../archive/read-archive.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
-import { isCorrupt } from '../lines/corrupt-store.ts';
+import { corruptStore, isCorrupt } from '../lines/corrupt-store.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import { HistoryFold } from './history-fold.ts';
 import { encodeStart, readStart } from './history-start.ts';
@@ -18,6 +18,9 @@ export async function advanceStart(stored: StoredInstance, oldest: string): Prom
     const bytes = (await fs.read(oldest)) ?? new Uint8Array();
     // If a crash prevented an earlier deletion of this file, its turns are already in the start.
     for await (const turn of new SegmentReader(stored, oldest, false).read(bytes)) {
+      if (turn.version > fold.version + 1) {
+        throw await corruptStore(stored, paths.historyStart, `commit ${fold.version + 1} is neither in it nor in the log`);
+      }
       if (turn.version > fold.version) fold.apply(turn);
     }
     await replaceFile(fs, paths.historyStart, encodeStart(fold.toStart()));

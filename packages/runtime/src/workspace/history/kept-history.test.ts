@@ -69,7 +69,7 @@ test('a deleted turn is in the start of the history first, at any crash point', 
   expect(firsts.size).toBeGreaterThan(1);
 }, 60_000);
 
-test('includes a committed turn that is not yet in the archive, with its states', async () => {
+test('the history and the conversation are the same at every operation of the owner, with the states', async () => {
   const disk = SimulatedDisk.empty();
   const journal = await open(disk);
   await runSimpleTurn(journal, coder, 'e0', { extensionState: { memo: 0, other: 'x' } });
@@ -79,16 +79,16 @@ test('includes a committed turn that is not yet in the archive, with its states'
   await journal.close();
   await journal.reset(coder);
   disk.afterOperation = undefined;
-  let unplaced = 0;
+  let behind = 0;
   for (const moment of moments) {
     const reader = await open(moment, 1);
     const { version, messages: committed, extensionState } = await reader.read(coder);
     expect(await readConversationAt(reader, coder)).toMatchObject({ messages: committed, extensionState });
     expect(await Array.fromAsync(reader.archive(coder))).toHaveLength(version);
-    const archived = Buffer.from((await moment.read(`${messages}/archive.jsonl`)) ?? '').toString();
-    unplaced += archived.includes(`"version":${version},`) ? 0 : 1;
+    const metadata = Buffer.from((await moment.read(messages.replace(/messages$/, 'metadata.json'))) ?? '').toString();
+    behind += metadata.includes(`"version":${version},`) ? 0 : 1;
   }
-  expect(unplaced).toBeGreaterThan(1);
+  expect(behind).toBeGreaterThan(1);
 });
 
 test('keeps a damaged oldest file, with a warning', async () => {
@@ -96,13 +96,13 @@ test('keeps a damaged oldest file, with a warning', async () => {
   const machine = simulatedMachine(disk, 1);
   const journal = await openJournal(machine, simulatedLocation, limits);
   let turn = 0;
-  const archives = async () => ((await disk.list(messages)) ?? []).filter((name) => /^archive\.\d+\.jsonl$/.test(name));
+  const archives = async () => ((await disk.list(messages)) ?? []).filter((name) => /^events\.\d+\.jsonl$/.test(name));
   while ((await archives()).length === 0) await runSimpleTurn(journal, coder, `e${turn++}`);
-  const file = await disk.openFile(`${messages}/archive.000001.jsonl`);
+  const file = await disk.openFile(`${messages}/events.000001.jsonl`);
   await file.truncate(300);
   await file.append(Buffer.from('{"broken":true}\n{"also":1}\n'));
   for (let more = 0; more < 10; more += 1) await runSimpleTurn(journal, coder, `e${turn++}`);
-  expect(await archives()).toContain('archive.000001.jsonl');
+  expect(await archives()).toContain('events.000001.jsonl');
   expect(machine.warnings.map(({ message }) => message).join()).toContain('is not deleted, though the archive is full');
   expect(await rejectionOf(readHistory(journal, coder))).toMatchObject({ code: 'E_STORE_CORRUPT' });
   expect(ids((await journal.read(coder)).messages)).toEqual(idsUpTo(turn * 2));
@@ -124,7 +124,7 @@ test('T-03 every reader reports an archive that lost any of its last lines or it
   const journal = await openJournal(simulatedMachine(disk, 1), simulatedLocation);
   for (let turn = 0; turn < 3; turn += 1) await runSimpleTurn(journal, coder, `e${turn}`);
   await journal.close();
-  const path = `${messages}/archive.jsonl`;
+  const path = `${messages}/events.jsonl`;
   const bytes = Buffer.from((await disk.read(path)) ?? '');
   const ends = [...bytes.keys()].filter((at) => bytes[at] === 0x0a).map((at) => at + 1);
   const shortened = [0, ...ends.slice(0, -1)].flatMap((end) => [bytes.subarray(0, end), bytes.subarray(0, end + 9)]);
@@ -138,7 +138,7 @@ test('T-03 every reader reports an archive that lost any of its last lines or it
     expect(await rejectionOf(blame(reader, coder))).toMatchObject(corrupt);
     expect(await rejectionOf(Array.fromAsync(reader.archive(coder)))).toMatchObject(corrupt);
     // The base still contains all messages. The fork also reports that the history is damaged.
-    const problems = [expect.stringMatching(/^E_STORE_CORRUPT: .*archive/)];
+    const problems = [expect.stringMatching(/^E_STORE_CORRUPT: .*events/)];
     expect(await reader.fork(coder, { as: 'copy' })).toEqual({ messages: 6, unknownStates: [], problems });
     for (const instance of [coder, { ...coder, instanceKey: 'copy' }])
       expect((await reader.read(instance)).messages).toHaveLength(6);
@@ -203,7 +203,7 @@ test('a conversation that was deleted and started again has its own history', as
 });
 
 test('a state too long for the archive is unknown at every moment, without other effects', async () => {
-  const journal = await open(SimulatedDisk.empty());
+  const journal = await openJournal(simulatedMachine(SimulatedDisk.empty(), 1), simulatedLocation);
   const long = 'x'.repeat(70_000);
   await runSimpleTurn(journal, coder, 'e0', { extensionState: { memo: 'short', other: 1 } });
   await runSimpleTurn(journal, coder, 'e1', { extensionState: { memo: long, other: 1 } });

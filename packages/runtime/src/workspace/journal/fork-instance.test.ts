@@ -298,17 +298,17 @@ describe('T-01 T-05 the fork of a damaged conversation', () => {
     ['extensions/long.json', { memo: 'alone' }, ['long'], /long.* The state of "long" is lost\.$/],
     ['metadata.json', { memo: 'b' }, ['long'], /metadata.* which may lack the last turn\.$/],
     [
-      'messages/archive.jsonl',
+      'messages/events.jsonl',
       { long, memo: 'alone' },
       [],
-      /archive.* come from the last commit, without their history\.$/,
+      /events.* come from the last commit, without their history\.$/,
     ],
   ])(
     '%s: has all messages and every state that has an intact copy',
     async (path, extensionState, unknownStates, problem) => {
       const journal = await damaged(path);
       const forked = await journal.fork(coder, { as: 'copy' });
-      const seq = path.includes('archive') ? {} : { seq: 4 };
+      const seq = path.includes('events') ? {} : { seq: 4 };
       expect(forked).toEqual({ ...seq, messages: 4, unknownStates, problems: [expect.stringMatching(problem)] });
       const made = await journal.read(copy);
       expect([ids(made.messages), made.extensionState]).toEqual([all, extensionState]);
@@ -319,7 +319,7 @@ describe('T-01 T-05 the fork of a damaged conversation', () => {
   );
 
   test('is rejected when base and archive are damaged, with the last reachable event', async () => {
-    const journal = await damaged('messages/base.jsonl', 'messages/archive.jsonl');
+    const journal = await damaged('messages/base.jsonl', 'messages/events.jsonl');
     const refused = await rejectionOf(journal.fork(coder, { as: 'copy' }));
     expect(refused).toMatchObject({
       code: 'E_STORE_CORRUPT',
@@ -328,7 +328,7 @@ describe('T-01 T-05 the fork of a damaged conversation', () => {
     expect(await journal.has(copy)).toBe(false);
     expect(await journal.fork(coder, { as: 'copy', at: 2 })).toMatchObject({
       messages: 2,
-      problems: [expect.stringContaining('archive')],
+      problems: [expect.stringContaining('events')],
     });
     expect(await rejectionOf(journal.fork(coder, { as: 'other', at: 3 }))).toMatchObject({ code: 'E_STORE_CORRUPT' });
   });

@@ -36,15 +36,15 @@ test('a second writer is rejected while the first one lives, and fences it off w
   expect(taken.epoch).toBeGreaterThan(epoch);
   expect(taken.log.length).toBe(1);
 
-  const before =
-    readFileSync(join(folder, 'messages/turn.jsonl'), 'utf8') + readFileSync(join(folder, 'metadata.json'), 'utf8');
+  const files = () => ['messages/events.jsonl', 'metadata.json'].map((name) => readFileSync(join(folder, name), 'utf8'));
+  const before = files();
   const result = { turnId: 'turn-a', finishReason: 'text_response' } as const;
   expect(await rejectionOf(first.append(coder, epoch, 1, [{ type: 'resumed' }]))).toMatchObject({ code: 'E_FENCED' });
   const late = first.commit(coder, epoch, 'turn-a', { type: 'append', messages: [] }, {}, result);
   expect(await rejectionOf(late)).toMatchObject({ code: 'E_FENCED' });
-  const after =
-    readFileSync(join(folder, 'messages/turn.jsonl'), 'utf8') + readFileSync(join(folder, 'metadata.json'), 'utf8');
-  expect(after).toBe(before);
+  expect(files()).toEqual(before);
+  await first.close();
+  expect(files()).toEqual(before);
   await second.append(coder, taken.epoch, 1, [{ type: 'resumed' }]);
 });
 

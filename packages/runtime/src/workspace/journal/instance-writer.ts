@@ -222,6 +222,11 @@ export class InstanceWriter {
     });
   }
 
+  /** Resolves when everything that was started has ended, also the work between turns. Never rejects. */
+  settle(): Promise<void> {
+    return this.#serial.settle();
+  }
+
   /** Writes a last checkpoint and closes the files. If the checkpoint fails, the next one includes it. */
   async close(): Promise<void> {
     await this.#run(() => this.#finish()).catch(() => undefined);

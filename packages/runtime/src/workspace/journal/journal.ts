@@ -225,8 +225,14 @@ export async function openJournal(
     summary: (instance) => readSummary(slots.storedAt(instance)),
     outbox: openOutbox(slots),
     deadLetters: openDeadLetters(slots, accept),
-    archive: (instance) => keptTurns(slots.storedAt(instance)),
-    history: (instance, onUnchecked) => keptHistory(slots.storedAt(instance), onUnchecked),
+    async *archive(instance) {
+      await slots.known(instance)?.writer?.settle();
+      yield* keptTurns(slots.storedAt(instance));
+    },
+    async history(instance, onUnchecked) {
+      await slots.known(instance)?.writer?.settle();
+      return keptHistory(slots.storedAt(instance), onUnchecked);
+    },
     async openRuntimeEvents(instance) {
       const { messages, runtimeEvents } = slots.of(instance).stored.paths;
       await makeFoldersBelow(ports.fs, folder, messages);

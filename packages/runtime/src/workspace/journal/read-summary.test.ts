@@ -47,12 +47,23 @@ test('counts the messages after a rewrite, a reset and a restart', async () => {
 
 test('reads nothing that grows with the conversation, and damage is an error', async () => {
   const disk = SimulatedDisk.empty();
-  await runSimpleTurn(await open(disk), coder, 'a');
+  const agent = await open(disk);
+  await runSimpleTurn(agent, coder, 'a');
+  await agent.close();
   const read: string[] = [];
+  let bytes = 0;
   const calm = failingFs(disk, () => undefined);
-  const journal = await open({ ...calm, read: (path, ...range) => (read.push(path), calm.read(path, ...range)) }, 2);
+  const counted: Fs['read'] = async (path, ...range) => {
+    const found = await calm.read(path, ...range);
+    read.push(path.slice(folder.length + 1));
+    if (path.endsWith('events.jsonl')) bytes += found?.length ?? 0;
+    return found;
+  };
+  const journal = await open({ ...calm, read: counted }, 2);
   await journal.summary(coder);
-  expect(read.map((path) => path.slice(folder.length + 1)).toSorted()).toEqual(['deadletter.jsonl', 'metadata.json']);
+  expect(read.toSorted()).toEqual(['messages/events.jsonl', 'metadata.json']);
+  // Only the end of the log after the checkpoint is read: a line break and a zero.
+  expect(bytes).toBe(2);
   await disk.remove(`${folder}/metadata.json`);
   expect(await rejectionOf(journal.summary(coder))).toMatchObject({ code: 'E_STORE_CORRUPT' });
 });
