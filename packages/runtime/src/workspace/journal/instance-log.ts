@@ -44,7 +44,7 @@ export class InstanceLog {
     at: LogPlace & { readonly durableEnd?: number; readonly seq: number },
   ): Promise<InstanceLog> {
     const { durableEnd = at.offset } = at;
-    const file = await LogFile.open(stored.fs, stored.paths.events, at.offset, { pace, durableEnd });
+    const file = await LogFile.open(stored.fs, stored.paths.events, at.offset, { pace, durableEnd, room: stored.limits.logRoom });
     const log = new InstanceLog(stored, pace, head, file, at.segment, at.seq);
     try {
       if (at.offset === 0) await log.#begin();
@@ -88,14 +88,14 @@ export class InstanceLog {
 
   /** Renames the full segment and begins the next one. */
   async rotate(): Promise<void> {
-    const { fs, paths } = this.stored;
+    const { fs, paths, limits } = this.stored;
     await this.file.sync();
     await this.file.trim();
     await this.file.close();
     await fs.rename(paths.events, numbered(paths.events, this.segment));
     // The rename of the full file must be durable before a new file gets the old name.
     await fs.syncFolder(dirname(paths.events));
-    this.file = await LogFile.open(fs, paths.events, 0, { pace: this.pace });
+    this.file = await LogFile.open(fs, paths.events, 0, { pace: this.pace, room: limits.logRoom });
     this.segment += 1;
     await this.#begin();
   }

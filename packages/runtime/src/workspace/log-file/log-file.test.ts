@@ -5,10 +5,12 @@ import { failingFs, systemError } from '../simulation/failing-fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { seededRandom } from '../simulation/seeded-random.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { defaultLimits } from '../limits.ts';
 import { DiskPace } from './disk-pace.ts';
-import { defaultRoom, LogFile } from './log-file.ts';
+import { LogFile } from './log-file.ts';
 
 const PATH = '/log';
+const defaultRoom = defaultLimits.logRoom;
 
 /** A clock on which every write takes this many milliseconds. */
 function clockOf(pace: { ms: number }): Clock {
@@ -130,7 +132,7 @@ test('opening makes the bytes of a killed process durable, and the room goes on 
   const { disk, log } = await openLog();
   await log.writeDurably(line('a'));
   await log.write(line('b'));
-  const next = await LogFile.open(disk, PATH, 200, { pace: quick() });
+  const next = await LogFile.open(disk, PATH, 200, { pace: quick(), room: defaultRoom });
   await log.close();
   for (let seed = 0; seed < 20; seed += 1) {
     expect(await trimmed(disk.crash('power', seededRandom(seed)))).toBe(textOfLines('a', 'b'));
@@ -145,7 +147,7 @@ test('opening removes everything behind the end durably', async () => {
   await log.writeDurably(line('a'));
   await log.writeDurably(line('b', 1000));
   await log.close();
-  const next = await LogFile.open(disk, PATH, 100, { pace: quick() });
+  const next = await LogFile.open(disk, PATH, 100, { pace: quick(), room: defaultRoom });
   await next.writeDurably(line('c', 10));
   for (let seed = 0; seed < 50; seed += 1) {
     expect(await trimmed(disk.crash('power', seededRandom(seed)))).toBe(`${textOfLines('a')}${String(line('c', 10))}`);
@@ -154,7 +156,7 @@ test('opening removes everything behind the end durably', async () => {
 
 test('an end behind the last byte of the file is refused', async () => {
   const { fs } = await openLog();
-  expect(await rejectionOf(LogFile.open(fs, PATH, 8193, { pace: quick() }))).toMatchObject({
+  expect(await rejectionOf(LogFile.open(fs, PATH, 8193, { pace: quick(), room: defaultRoom }))).toMatchObject({
     message: expect.stringContaining('/log has 8192 bytes'),
   });
 });
@@ -189,19 +191,6 @@ test('a zero follows the bytes after any crash, and after a trim', async () => {
   await check('power');
 });
 
-test('a cut is durable, and what follows starts there', async () => {
-  const { disk, log } = await openLog();
-  await log.writeDurably(line('a'));
-  await log.writeDurably(line('b', 1000));
-  await log.cut(100);
-  expect([log.end, log.durableEnd]).toEqual([100, 100]);
-  await log.writeDurably(line('c', 10));
-  for (let seed = 0; seed < 50; seed += 1) {
-    const text = await trimmed(disk.crash('power', seededRandom(seed)));
-    expect(text).toBe(`${textOfLines('a')}${String(line('c', 10))}`);
-  }
-});
-
 test.each([
   ['write', 'quick', 6000],
   ['writeThrough', 'quick', 100],
@@ -216,7 +205,7 @@ test.each([
       isFailing = false;
       throw systemError('EIO');
     });
-    const log = await LogFile.open(fs, PATH, 0, { pace: pace === 'quick' ? quick() : slow() });
+    const log = await LogFile.open(fs, PATH, 0, { pace: pace === 'quick' ? quick() : slow(), room: defaultRoom });
     await disk.syncFolder('/');
     await log.writeDurably(line('a'));
     await log.writeDurably(line('a'));
@@ -228,7 +217,7 @@ test.each([
     const text = await textOf(disk);
     expect(text.startsWith(`${before}\0`)).toBe(true);
     // The bytes before it were written again, so that a sync can store them.
-    const next = await LogFile.open(disk, PATH, before.length, { pace: quick() });
+    const next = await LogFile.open(disk, PATH, before.length, { pace: quick(), room: defaultRoom });
     await next.close();
     for (let seed = 0; seed < 20; seed += 1)
       expect(await trimmed(disk.crash('power', seededRandom(seed)))).toBe(before);
@@ -241,7 +230,7 @@ test('without space for more room, nothing is written, and the bytes before stay
   const fs = failingFs(disk, (operation) => {
     if (isFull && operation === 'extend') throw systemError('ENOSPC');
   });
-  const log = await LogFile.open(fs, PATH, 0, { pace: quick() });
+  const log = await LogFile.open(fs, PATH, 0, { pace: quick(), room: defaultRoom });
   await log.writeDurably(line('a', 4000));
   isFull = true;
   expect(await rejectionOf(log.write(line('b', 8000)))).toMatchObject({ code: 'ENOSPC' });

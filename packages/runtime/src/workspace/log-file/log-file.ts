@@ -29,15 +29,13 @@ export interface RoomLimits {
 
 export interface LogFileOptions {
   readonly pace: DiskPace;
-  readonly room?: RoomLimits;
+  readonly room: RoomLimits;
   /**
    * The offset up to which the bytes themselves prove that they were durable; `end` when absent. The bytes behind it are
    * written again, because after a failed sync the system may show bytes that it never stores.
    */
   readonly durableEnd?: number;
 }
-
-export const defaultRoom: RoomLimits = { first: 8 * 1024, most: 256 * 1024 };
 
 /** The room grows when less than a quarter of the file is left, but not while more than this is left. */
 const MOST_RESERVE = 32 * 1024;
@@ -62,7 +60,7 @@ export class LogFile {
     this.path = path;
     this.#file = file;
     this.#pace = pace;
-    this.#limits = room ?? defaultRoom;
+    this.#limits = room;
     this.#end = end;
     this.#durableEnd = end;
     this.#size = size;
@@ -133,14 +131,6 @@ export class LogFile {
   async sync(): Promise<void> {
     if (this.#durableEnd === this.#end) return;
     await this.writeDurably(new Uint8Array());
-  }
-
-  /** Removes all bytes behind `end`. The rest is durable when the promise resolves. */
-  async cut(end: number): Promise<void> {
-    this.#end = end;
-    await this.#removeRest();
-    await this.#file.sync();
-    this.#allDurable();
   }
 
   /** Removes the room except one zero. */
