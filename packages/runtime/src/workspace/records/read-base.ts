@@ -19,7 +19,11 @@ export async function readBaseFile(
   { fs, paths }: Pick<StoredInstance, 'fs' | 'paths'>,
   mark: FileMark,
 ): Promise<BaseFile | undefined> {
-  if (mark.bytes === 0) return { bytes: new Uint8Array(), isNext: false };
+  if (mark.bytes === 0) {
+    // After a reset that was cut off, the empty file still waits for its rename.
+    const next = await fs.stat(nextOf(paths.base));
+    return { bytes: new Uint8Array(), isNext: next?.size === 0 };
+  }
   for (const isNext of [false, true]) {
     const bytes = await fs.read(isNext ? nextOf(paths.base) : paths.base, 0, mark.bytes);
     if (bytes && matches(bytes, mark)) return { bytes, isNext };
