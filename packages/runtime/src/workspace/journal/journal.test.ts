@@ -7,7 +7,6 @@ import { systemFs, type Fs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
 import { decodeReply } from '../records/reply.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
-import { failingFs, systemError } from '../simulation/failing-fs.ts';
 import { messagesOf, runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
 import type { StoreWarning } from '../store-ports.ts';
 import { openJournal } from './journal.ts';

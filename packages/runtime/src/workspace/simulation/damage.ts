@@ -55,6 +55,8 @@ export async function makeInstance(): Promise<SimulatedDisk> {
     // The first turn is given up at once, the third is interrupted, and the fourth never starts.
     const input = { ...sample, instance: damagedInstance, event, script };
     if (index < 3) await runTurn(journal, input, index === 0, index === 2);
+    // Closing writes a checkpoint, so that some turns are before it and some after it.
+    if (index === 0) await journal.close(damagedInstance);
   }
   return disk;
 }
@@ -77,9 +79,10 @@ async function runTurn(journal: Journal, input: Input, isGivenUp: boolean, isInt
 export async function* damages(disk: SimulatedDisk): AsyncGenerator<Damage> {
   for (const file of await filesOf(disk)) {
     const bytes = (await disk.read(file)) ?? new Uint8Array();
-    const isLog = file.endsWith('.jsonl') && !file.endsWith('base.jsonl');
-    for (let size = Math.max(0, bytes.length - 2048); size < bytes.length; size += 1) {
-      const isInvisible = isLog && (size === 0 || bytes[size - 1] === 0x0a);
+    const content = bytes.findLastIndex((byte) => byte !== 0) + 2;
+    for (let size = Math.max(0, content - 4096); size < Math.min(content, bytes.length); size += 1) {
+      // The log of an instance shows even a cut between two frames, because zeros must follow the last one.
+      const isInvisible = file === paths.inbox && (size === 0 || bytes[size - 1] === 0x0a);
       yield { name: `cut at ${size}`, file, bytes: bytes.subarray(0, size), isInvisible };
     }
     for (const [name, damaged] of changes(bytes)) yield { name, file, bytes: damaged, isInvisible: false };

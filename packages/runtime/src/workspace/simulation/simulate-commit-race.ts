@@ -73,7 +73,7 @@ function threeInputs(): Workload {
   return { seed: 0, instances: [instance], inputs, syncTicks: 0, crashesBeforeDeadLetter: 9 };
 }
 
-/** Commits a second turn until its commit record is renamed. The sync of the folder then never ends. */
+/** Commits a second turn until its commit is written. The write then never ends, so it is not durable. */
 async function commitAndHang(
   disk: SimulatedDisk,
   workload: Workload,
@@ -86,10 +86,15 @@ async function commitAndHang(
   const calm = failingFs(disk, () => undefined);
   const fs: Fs = {
     ...calm,
-    syncFolder(path) {
-      if (!isHanging || !path.endsWith('~default')) return calm.syncFolder(path);
-      reached();
-      return new Promise(() => {});
+    async openRoom(path) {
+      const file = await calm.openRoom(path);
+      const hang = async (at: number, bytes: Uint8Array) => {
+        // The bytes are visible for other processes, and not durable.
+        await file.write(at, bytes);
+        reached();
+        return new Promise<void>(() => {});
+      };
+      return { ...file, writeThrough: (at, bytes) => (isHanging ? hang : file.writeThrough)(at, bytes) };
     },
   };
   const agent = await openJournal(simulatedMachine(fs, 1), simulatedLocation, simulatedLimits);
