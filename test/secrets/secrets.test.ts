@@ -128,14 +128,14 @@ describe('twenty planted secrets', () => {
     expect(model.requests[0]?.headers.get('authorization')).toBe(`Bearer ${canaries.MODEL_KEY}`);
 
     await until(async () => (await gdn('logs', '--last', '1000')).stdout.includes('printed by the connector'));
-    await until(() => findFile('librarian~told', 'archive.jsonl') !== undefined);
-    await until(() => findFile('librarian~heard', 'archive.jsonl') !== undefined);
+    await until(() => findFile('librarian~told', 'events.jsonl') !== undefined);
+    await until(() => findFile('librarian~heard', 'events.jsonl') !== undefined);
     expect(findOnDisk()).toEqual([]);
     expect(printed.flatMap(findCanaries)).toEqual([]);
     // The checks above prove something only if the disk was not empty, so the log must contain these lines.
     const log = (await gdn('logs', '--last', '1000')).stdout;
     for (const who of ['extension', 'tool', 'connector']) expect(log).toContain(`printed by the ${who} `);
-    expect(readFileSync(findFile('host~default', 'archive.jsonl') ?? '', 'utf8')).toContain('***');
+    expect(readFileSync(findFile('host~default', 'events.jsonl') ?? '', 'utf8')).toContain('***');
   }, 120_000);
 
   test('do not reach watchers when a model streams them in pieces', async () => {

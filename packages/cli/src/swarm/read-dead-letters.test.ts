@@ -20,7 +20,7 @@ test('dead letters that cannot be read do not hide the dead letters of other con
   const [inbox = ''] = readdirSync(stateRoot, { recursive: true, encoding: 'utf8' }).filter((path) =>
     /damaged.*inbox/.test(path),
   );
-  writeFileSync(join(stateRoot, dirname(inbox), 'deadletter.jsonl'), 'not a letter\n{}\n');
+  writeFileSync(join(stateRoot, dirname(inbox), 'metadata.json'), 'not an instance\n{}\n');
   const warnings: string[] = [];
   const read = (choice: object) => readDeadLetters(place, choice, (problem) => void warnings.push(problem));
   expect(await read({})).toEqual([]);

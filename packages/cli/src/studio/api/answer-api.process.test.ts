@@ -280,7 +280,7 @@ describe('a damaged conversation', () => {
     await swarm.stop();
     const folder = join(workspaceFolder(place.stateRoot, 'shop'), 'instances/clerk~second');
     truncateSync(join(folder, 'inbox.jsonl'), 5);
-    writeFileSync(join(folder, 'messages/archive.jsonl'), 'nonsense\n');
+    writeFileSync(join(folder, 'messages/events.jsonl'), 'nonsense\n');
     mkdirSync(join(folder, '../clerk~third'));
     writeFileSync(join(folder, '../clerk~third/metadata.json'), 'nonsense');
     for (const _ of [1, 2]) {

@@ -6,7 +6,8 @@
  *    opened.
  * 2. `commit` is atomic and happens once: base, extension states and result are stored together, or not at all.
  * 3. `commitStates` changes only extension states, and only between turns.
- * 4. A writer whose epoch or state version is not the newest gets `E_FENCED` and changes nothing.
+ * 4. `commit` and `commitStates` resolve once everything so far survives a loss of power.
+ * 5. A writer whose epoch or state version is not the newest gets `E_FENCED` and changes nothing.
  */
 import type { AgentAddress, JsonValue, Message, MessageEvent, TurnResult } from '@goondan/types';
 import type { EffectKind } from '../../trace/effect-record.ts';
@@ -99,8 +100,10 @@ export interface ConversationSnapshot {
 export interface ConversationStore {
   open(instance: AgentAddress, turnId: string): Promise<OpenTurn>;
   /**
-   * Appends records. They are durable when the promise resolves. `at`: the index of the first of these records in the
-   * turn's log.
+   * Appends records. When the promise resolves, they survive the end of the process. They also survive a loss of power if
+   * something outside may depend on them: an intent without its outcome, the answer of a person, and all records before
+   * these. The other records survive a loss of power from the next such record or commit on; after it, a resumed turn
+   * makes them again. `at`: the index of the first of these records in the turn's log.
    */
   append(instance: AgentAddress, epoch: number, at: number, records: readonly TurnRecord[]): Promise<void>;
   commit(

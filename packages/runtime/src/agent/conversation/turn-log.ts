@@ -119,7 +119,7 @@ export class TurnLogWriter {
     });
   }
 
-  /** Resolves when all records so far are durable; rejects if an append failed, now or earlier. */
+  /** Resolves when all records so far are appended; rejects if an append failed, now or earlier. */
   async flush(): Promise<void> {
     await this.schedule();
     if (this.failure !== undefined) throw this.failure.error;

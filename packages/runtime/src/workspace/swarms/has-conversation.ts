@@ -4,6 +4,6 @@ import { instancePaths, workspaceFolder, type JournalLocation } from '../layout/
 
 /** Returns true if any file of a conversation was ever written. Pending input does not count. */
 export function hasConversation({ stateRoot, workspaceId }: JournalLocation, address: AgentAddress): boolean {
-  const { metadata, base } = instancePaths(workspaceFolder(stateRoot, workspaceId), address);
-  return existsSync(metadata) || existsSync(base);
+  const { metadata, events } = instancePaths(workspaceFolder(stateRoot, workspaceId), address);
+  return existsSync(metadata) || existsSync(events);
 }
