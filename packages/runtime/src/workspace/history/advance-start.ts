@@ -19,7 +19,11 @@ export async function advanceStart(stored: StoredInstance, oldest: string): Prom
     // If a crash prevented an earlier deletion of this file, its turns are already in the start.
     for await (const turn of new SegmentReader(stored, oldest, false).read(bytes)) {
       if (turn.version > fold.version + 1) {
-        throw await corruptStore(stored, paths.historyStart, `commit ${fold.version + 1} is neither in it nor in the log`);
+        throw await corruptStore(
+          stored,
+          paths.historyStart,
+          `commit ${fold.version + 1} is neither in it nor in the log`,
+        );
       }
       if (turn.version > fold.version) fold.apply(turn);
     }

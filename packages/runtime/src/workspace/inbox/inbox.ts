@@ -29,7 +29,6 @@ import {
   type InboxLine,
 } from './inbox-lines.ts';
 
-
 /** The result of accepting an event. The event is durable on disk now, from this delivery or from an earlier one. */
 export type Accepted =
   | {

@@ -44,7 +44,11 @@ export class InstanceLog {
     at: LogPlace & { readonly durableEnd?: number; readonly seq: number },
   ): Promise<InstanceLog> {
     const { durableEnd = at.offset } = at;
-    const file = await LogFile.open(stored.fs, stored.paths.events, at.offset, { pace, durableEnd, room: stored.limits.logRoom });
+    const file = await LogFile.open(stored.fs, stored.paths.events, at.offset, {
+      pace,
+      durableEnd,
+      room: stored.limits.logRoom,
+    });
     const log = new InstanceLog(stored, pace, head, file, at.segment, at.seq);
     try {
       if (at.offset === 0) await log.#begin();

@@ -36,7 +36,8 @@ test('a second writer is rejected while the first one lives, and fences it off w
   expect(taken.epoch).toBeGreaterThan(epoch);
   expect(taken.log.length).toBe(1);
 
-  const files = () => ['messages/events.jsonl', 'metadata.json'].map((name) => readFileSync(join(folder, name), 'utf8'));
+  const files = () =>
+    ['messages/events.jsonl', 'metadata.json'].map((name) => readFileSync(join(folder, name), 'utf8'));
   const before = files();
   const result = { turnId: 'turn-a', finishReason: 'text_response' } as const;
   expect(await rejectionOf(first.append(coder, epoch, 1, [{ type: 'resumed' }]))).toMatchObject({ code: 'E_FENCED' });

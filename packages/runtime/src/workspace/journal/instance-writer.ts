@@ -144,7 +144,8 @@ export class InstanceWriter {
         throw new GoondanError('E_FENCED', `${folder} is at state ${newest}; this writer knows ${stateVersion}`);
       }
       const plan = planStates(this.#texts, states);
-      if (plan.changes) await this.#commitWithStates(plan, () => this.#commitAlone({ states: plan.changes ?? noStates }));
+      if (plan.changes)
+        await this.#commitWithStates(plan, () => this.#commitAlone({ states: plan.changes ?? noStates }));
       return this.#state.stateVersion;
     });
   }

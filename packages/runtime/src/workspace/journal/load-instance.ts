@@ -47,7 +47,8 @@ async function loadFound(stored: StoredInstance, pace: DiskPace, found: ReadLog)
   if (!base) throw await corruptStore(stored, paths.base, 'it does not match the checkpoint');
   const { texts, toRename, lost } = await readStates(stored, state.states);
   const [lostName] = lost;
-  if (lostName !== undefined) throw await corruptStore(stored, paths.extension(lostName), 'its checksum does not match');
+  if (lostName !== undefined)
+    throw await corruptStore(stored, paths.extension(lostName), 'its checksum does not match');
   const finished = new FinishedTurns(limits, await readFinished(stored, metadata.checkpoint));
   for (const turn of turns) {
     const result = resultOf(turn);

@@ -205,7 +205,9 @@ test('records cut by recovery do not come back behind a reset after a loss of po
   const [input, answer] = simpleRecords('a');
   await agent.append(coder, epoch, 0, [input]);
   const path = `${folder}/messages/events.jsonl`;
-  const before = Buffer.from((await disk.read(path)) ?? '').toString().replace(/\0+$/, '').length;
+  const before = Buffer.from((await disk.read(path)) ?? '')
+    .toString()
+    .replace(/\0+$/, '').length;
   await agent.append(coder, epoch, 1, [answer, ...Array.from({ length: 5 }, () => ({ type: 'resumed' }) as const)]);
   // This simulates a crash that kept only the beginning of the second frame.
   const events = await disk.openRoom(path);

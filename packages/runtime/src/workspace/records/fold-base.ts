@@ -32,7 +32,9 @@ export function appendedBy(turn: Pick<CommittedTurn, 'log' | 'commit'>): readonl
 }
 
 /** Returns the message events of a turn that count. */
-export function countedEvents(log: readonly LoggedRecord[]): { readonly event: MessageEvent; readonly isInput: boolean }[] {
+export function countedEvents(
+  log: readonly LoggedRecord[],
+): { readonly event: MessageEvent; readonly isInput: boolean }[] {
   const voided = voidedEvents(log);
   return log.flatMap((logged) => {
     const { record } = logged;

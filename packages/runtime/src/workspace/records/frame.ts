@@ -56,7 +56,10 @@ export interface CommitEntry {
   readonly replyTo?: ReplyAddress;
   /** The dead letter of the event that the turn gave up. */
   readonly letter?: JsonValue;
-  readonly answers?: { readonly added?: readonly { key: string; value: JsonValue }[]; readonly removed?: readonly string[] };
+  readonly answers?: {
+    readonly added?: readonly { key: string; value: JsonValue }[];
+    readonly removed?: readonly string[];
+  };
   /** The ids of events whose dead letters were removed. */
   readonly lettersRemoved?: readonly string[];
   /** The interrupted turn whose records do not count any more. */

@@ -25,7 +25,12 @@ export class GatheredTurn {
     const { turn, at, seq, records = [], commit } = frame;
     if (commit?.drops !== undefined) this.clear();
     if (turn === undefined) return undefined;
-    return this.addRecords(turn, at, records.map((record, index) => readRecord(record, seq + index, at)), commit);
+    return this.addRecords(
+      turn,
+      at,
+      records.map((record, index) => readRecord(record, seq + index, at)),
+      commit,
+    );
   }
 
   /** Like `add`, for records that are not stored yet. */

@@ -55,6 +55,11 @@ function encodeEvent(event: MessageEvent): string {
 export function readRecord(stored: StoredRecord, seq: number, at: number): LoggedRecord {
   if (stored.type !== 'message') return { seq, at, record: stored };
   const { author, event, step, origin } = stored;
-  const record = { type: 'message', event: reviveEvent(event), author, ...(step === undefined ? {} : { stepId: step }) } as const;
+  const record = {
+    type: 'message',
+    event: reviveEvent(event),
+    author,
+    ...(step === undefined ? {} : { stepId: step }),
+  } as const;
   return { seq, at: stored.at ?? at, record, ...(origin && { origin }) };
 }

@@ -7,7 +7,9 @@ const turn = 'turn-a';
 const frames = [
   encodeFrame({ seq: 1, durable: 0, at: 1, turn }, ['{"type":"resumed"}']),
   encodeFrame({ seq: 2, durable: 0, at: 2, turn }, ['{"type":"resumed"}']),
-  encodeFrame({ seq: 3, durable: 2, at: 3, turn }, [JSON.stringify({ type: 'intent', key: 'k'.repeat(900), kind: 'tool' })]),
+  encodeFrame({ seq: 3, durable: 2, at: 3, turn }, [
+    JSON.stringify({ type: 'intent', key: 'k'.repeat(900), kind: 'tool' }),
+  ]),
   encodeFrame({ seq: 4, durable: 3, at: 4, turn, commit: { version: 1 } }),
 ];
 const room = new Uint8Array(600);

@@ -63,7 +63,10 @@ export function synced({ durable, changes }: UnsyncedFile, last: FileChange | un
  * sync does not store them. They are stored only when they are written again.
  */
 export function failedToSync({ durable, changes }: UnsyncedFile): UnsyncedFile {
-  return { durable, changes: changes.map((change) => (change.type === 'write' ? { ...change, isLost: true } : change)) };
+  return {
+    durable,
+    changes: changes.map((change) => (change.type === 'write' ? { ...change, isLost: true } : change)),
+  };
 }
 
 /** Makes the bytes of a completed `writeThrough` durable, as far as they are in room that was synced. */

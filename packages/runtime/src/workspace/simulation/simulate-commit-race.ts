@@ -94,7 +94,7 @@ async function commitAndHang(
         reached();
         return new Promise<void>(() => {});
       };
-      return { ...file, writeThrough: (at, bytes) => (isHanging ? hang : file.writeThrough)(at, bytes) };
+      return { ...file, writeThrough: (at, bytes) => (isHanging ? hang(at, bytes) : file.writeThrough(at, bytes)) };
     },
   };
   const agent = await openJournal(simulatedMachine(fs, 1), simulatedLocation, simulatedLimits);

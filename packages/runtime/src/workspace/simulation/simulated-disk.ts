@@ -8,7 +8,16 @@
  * unsynced names of each folder, or any of them.
  */
 import type { Fs, HeldFile, OpenFile, RoomFile } from '../../ports/fs.ts';
-import { changed, failedToSync, survivingBytes, synced, tornByKill, writtenThrough, type FileChange, type UnsyncedFile } from './file-changes.ts';
+import {
+  changed,
+  failedToSync,
+  survivingBytes,
+  synced,
+  tornByKill,
+  writtenThrough,
+  type FileChange,
+  type UnsyncedFile,
+} from './file-changes.ts';
 import type { Random } from './seeded-random.ts';
 
 export type CrashMode = 'kill' | 'power';

@@ -1,0 +1,73 @@
+import { afterAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemFs, type Fs } from '../../ports/fs.ts';
+import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
+import { messagesOf, runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
+import { durableStore } from './durable-store.ts';
+
+const coder = { agentName: 'coder', instanceKey: 'default' };
+const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-cost-'));
+afterAll(() => rmSync(stateRoot, { recursive: true }));
+
+/** Wraps the real disk and counts the syncs, by the name of the file. */
+function countedFs() {
+  const syncs: string[] = [];
+  const note = (path: string) => syncs.push(path.slice(path.lastIndexOf('/') + 1));
+  const fs: Fs = {
+    ...systemFs,
+    syncFolder: (path) => (note(path), systemFs.syncFolder(path)),
+    async openFile(path) {
+      const file = await systemFs.openFile(path);
+      return { ...file, sync: () => (note(path), file.sync()) };
+    },
+    async openRoom(path) {
+      const file = await systemFs.openRoom(path);
+      const writeThrough = (at: number, bytes: Uint8Array) => (note(path), file.writeThrough(at, bytes));
+      return { ...file, writeThrough, sync: () => (note(path), file.sync()) };
+    },
+  };
+  return { fs, syncs };
+}
+
+test('a turn of one step has 2 syncs, and one of ten steps with nine tools 11, whatever the length of the history', async () => {
+  const { fs, syncs } = countedFs();
+  const journal = await durableStore({ stateRoot, workspaceId: 'w', fs });
+  const counted = async (id: string, run: () => Promise<void>) => {
+    syncs.length = 0;
+    await journal.accept(coder, simpleEvent(id));
+    await run();
+    return [
+      syncs.filter((name) => name === 'inbox.jsonl').length,
+      syncs.filter((name) => name === 'events.jsonl').length,
+    ];
+  };
+  const tenSteps = async (id: string) => {
+    const turnId = `turn-${id}`;
+    const { epoch } = await journal.open(coder, turnId);
+    let at = 0;
+    const append = async (...records: TurnRecord[]) => {
+      await journal.append(coder, epoch, at, records);
+      at += records.length;
+    };
+    const [input, answer, step] = simpleRecords(id);
+    await append(input);
+    for (let tool = 0; tool < 9; tool += 1) {
+      await append({ type: 'intent', key: `${tool}`, kind: 'tool' });
+      await append({ type: 'effect', key: `${tool}`, kind: 'tool', outcome: { ok: true, value: 'done' } });
+      await append(step);
+    }
+    await append(answer, step);
+    const result = { turnId, finishReason: 'text_response' } as const;
+    await journal.commit(coder, epoch, turnId, { type: 'append', messages: messagesOf([input, answer]) }, {}, result);
+  };
+  await journal.accept(coder, simpleEvent('first'));
+  await runSimpleTurn(journal, coder, 'first');
+  expect(await counted('one', () => runSimpleTurn(journal, coder, 'one'))).toEqual([1, 1]);
+  expect(syncs).toHaveLength(2);
+  await tenSteps('grow');
+  expect(await counted('ten', () => tenSteps('ten'))).toEqual([1, 10]);
+  expect(syncs).toHaveLength(11);
+  await journal.close();
+});
