@@ -107,10 +107,19 @@ export class DurableQueue {
 
 /** Reads the entries for processes that do not own the file. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`. */
 export async function readQueue(ports: StorePorts, path: string): Promise<readonly QueueEntry[]> {
+  return (await readQueueFile(ports, path)).entries;
+}
+
+/** Like `readQueue`, with the keys that were removed last. */
+export async function readQueueFile(
+  ports: StorePorts,
+  path: string,
+): Promise<{ readonly entries: readonly QueueEntry[]; readonly removed: readonly string[] }> {
   const { lines, torn, damage } = readLines((await ports.fs.read(path)) ?? new Uint8Array());
   if (damage) throw await corruptStore(ports, path, damage);
   if (torn) ports.warn({ path, message: 'left out its last line, which is incomplete' });
-  return Array.from(replayQueue(lines).entries, ([key, value]) => ({ key, value }));
+  const { entries, removed } = replayQueue(lines);
+  return { entries: Array.from(entries, ([key, value]) => ({ key, value })), removed };
 }
 
 function replayQueue(lines: readonly StoredLine[]): { entries: Map<string, JsonValue>; removed: string[] } {

@@ -15,6 +15,8 @@ import type { FileMark, ForkOrigin, StoredResult } from './metadata.ts';
 export interface Frame {
   /** The number of the first record. All records and commits of an instance share one sequence of numbers. */
   readonly seq: number;
+  /** The numbers before `seq` that nothing has: those of records that format 1 did not keep. */
+  readonly skipped?: number;
   /** Everything up to this number was durable when the frame was written. */
   readonly durable: number;
   /** The turn of the records. Absent for a commit that is not part of a turn. */
@@ -82,15 +84,16 @@ const SEAL_LENGTH = 18;
 const SEAL = /^\{"crc":"([0-9a-f]{8})",$/;
 const decoder = new TextDecoder();
 
-/** Returns how many numbers a frame uses. */
+/** Returns how many numbers a frame uses. The head of a segment has a number if nothing else in its frame has one. */
 export function countNumbers({ records, commit, head }: Pick<Frame, 'records' | 'commit' | 'head'>): number {
-  return (records?.length ?? 0) + (commit ? 1 : 0) + (head ? 1 : 0);
+  const count = (records?.length ?? 0) + (commit ? 1 : 0);
+  return count === 0 && head ? 1 : count;
 }
 
 /** Makes the line of a frame. `records`: the JSON texts of the records, which are made only once. */
 export function encodeFrame(frame: Omit<Frame, 'records'>, records: readonly string[] = []): Uint8Array {
-  const { seq, durable, turn, at, head } = frame;
-  const start = JSON.stringify({ seq, durable, turn, at, head }).slice(1, -1);
+  const { seq, skipped, durable, turn, at, head } = frame;
+  const start = JSON.stringify({ seq, skipped, durable, turn, at, head }).slice(1, -1);
   const list = records.length > 0 ? `,"records":[${records.join(',')}]` : '';
   const commit = frame.commit === undefined ? '' : `,"commit":${JSON.stringify(frame.commit)}`;
   const body = `${start}${list}${commit}}`;

@@ -12,6 +12,8 @@ export interface LoggedRecord {
   readonly record: TurnRecord;
   /** The original event of a message that was copied by a fork. */
   readonly origin?: EventOrigin;
+  /** True for an event that does not count, of a turn of format 1, whose other records were not kept. */
+  readonly isVoid?: true;
 }
 
 /** The event that first added a message to a conversation, before a fork. */
@@ -32,13 +34,17 @@ export interface StoredMessageRecord {
   readonly author: MessageRecord['author'];
   readonly event: StoredMessageEvent;
   readonly origin?: EventOrigin;
+  readonly void?: true;
 }
 
 /** A record as JSON. Only message records contain a date. */
 export type StoredRecord = StoredMessageRecord | Exclude<TurnRecord, MessageRecord>;
 
-/** Makes the JSON text of a record. `more`: fields of a record that was copied by a fork. */
-export function encodeRecord(record: TurnRecord, more: Pick<StoredMessageRecord, 'at' | 'origin'> = {}): string {
+/** Makes the JSON text of a record. `more`: fields of a record that was copied by a fork, or from format 1. */
+export function encodeRecord(
+  record: TurnRecord,
+  more: Pick<StoredMessageRecord, 'at' | 'origin' | 'void'> = {},
+): string {
   if (record.type !== 'message') return JSON.stringify(record);
   const { type, event, author, stepId: step } = record;
   const head = JSON.stringify({ type, step, author, ...more });
@@ -54,12 +60,12 @@ function encodeEvent(event: MessageEvent): string {
 /** Reads a record. `seq`: its number. `at`: the time of its frame. */
 export function readRecord(stored: StoredRecord, seq: number, at: number): LoggedRecord {
   if (stored.type !== 'message') return { seq, at, record: stored };
-  const { author, event, step, origin } = stored;
+  const { author, event, step, origin, void: isVoid } = stored;
   const record = {
     type: 'message',
     event: reviveEvent(event),
     author,
     ...(step === undefined ? {} : { stepId: step }),
   } as const;
-  return { seq, at: stored.at ?? at, record, ...(origin && { origin }) };
+  return { seq, at: stored.at ?? at, record, ...(origin && { origin }), ...(isVoid && { isVoid }) };
 }

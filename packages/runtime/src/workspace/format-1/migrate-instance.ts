@@ -1,0 +1,160 @@
+/**
+ * Migrates one instance from format 1 to format 2. Only for the owner of the workspace, while the instance has no process.
+ *
+ * 1. The new files are written beside the instance, in a folder `.migrated-<name>`. Its `metadata.json` comes last.
+ * 2. The old folder moves to the kept copy, and the new folder gets its name. After a crash between the two renames, the
+ *    next migration finishes the second one.
+ */
+import { cp, open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { constants } from 'node:fs';
+import type { Fs } from '../../ports/fs.ts';
+import { instancesFolder, pathsIn, type StoredInstance } from '../layout/instance-paths.ts';
+import { numbered } from '../lines/rotating-log.ts';
+import { replaceFile } from '../lines/replace-file.ts';
+import { markOf } from '../records/extension-files.ts';
+import { encodeMetadata, FORMAT_VERSION, type InstanceMetadata } from '../records/metadata.ts';
+import { SegmentWriter } from './convert-turns.ts';
+import type { OldInstance } from './read-instance.ts';
+
+export const MIGRATED = '.migrated-';
+
+/** Files and folders that stay the same. */
+const COPIED = ['inbox.jsonl', 'scratch', 'traces', 'messages/history-start.jsonl'];
+const COPIED_MESSAGES = /^runtime-events\.(?:\d+\.)?jsonl$/;
+
+/** `kept`: the folder of the kept copies. Durable when the promise resolves. **Errors** — those of the disk. */
+export async function migrateInstance(
+  stored: StoredInstance,
+  old: OldInstance,
+  { workspace, name, kept }: { readonly workspace: string; readonly name: string; readonly kept: string },
+): Promise<void> {
+  const { fs } = stored;
+  const instances = instancesFolder(workspace);
+  const draft = join(instances, `${MIGRATED}${name}`);
+  await fs.removeFolder(draft);
+  await writeDraft(fs, stored.paths, pathsIn(draft), old);
+  await fs.syncFolder(instances);
+  await fs.rename(stored.paths.folder, join(kept, name));
+  await fs.syncFolder(kept);
+  await placeMigrated(fs, instances, name);
+}
+
+/** Gives a complete new folder the name of its instance. */
+export async function placeMigrated(fs: Fs, instances: string, name: string): Promise<void> {
+  await fs.rename(join(instances, `${MIGRATED}${name}`), join(instances, name));
+  await fs.syncFolder(instances);
+}
+
+type Paths = StoredInstance['paths'];
+
+async function writeDraft(fs: Fs, from: Paths, to: Paths, old: OldInstance): Promise<void> {
+  for (const folder of [to.folder, to.messages, to.scratch]) await fs.makeFolder(folder);
+  await copyRest(from.folder, to.folder);
+  const { agentName, instanceKey, createdAt, updatedAt, status, commit } = old.metadata;
+  const head = { formatVersion: FORMAT_VERSION, agentName, instanceKey, createdAt };
+  const place = await writeSegments(fs, from, to, head, old);
+  await writeFile(fs, to.base, old.base);
+  if (old.texts.size > 0) await fs.makeFolder(to.extensions);
+  for (const [name, text] of old.texts) await writeFile(fs, to.extension(name), Buffer.from(text));
+  if (old.texts.size > 0) await fs.syncFolder(to.extensions);
+  await fs.syncFolder(to.messages);
+  await fs.syncFolder(to.folder);
+  const { version, messages, inbox, statesAlone = { count: 0, unarchived: [] } } = commit;
+  const { bytes, crc } = commit.base;
+  const metadata: InstanceMetadata = {
+    ...head,
+    checkpoint: {
+      epoch: 0,
+      ...place,
+      version,
+      status,
+      updatedAt: Date.parse(updatedAt),
+      base: { bytes, crc },
+      messages,
+      inbox,
+      extensions: Object.fromEntries(Array.from(old.texts, ([name, text]) => [name, markOf(text)])),
+      statesAlone,
+      answers: old.answers,
+      answersRemoved: old.answersRemoved,
+      letters: old.letters,
+    },
+  };
+  await replaceFile(fs, to.metadata, encodeMetadata(metadata));
+}
+
+/** Writes a segment for each archive file. Returns the place after the last commit. */
+async function writeSegments(
+  fs: Fs,
+  from: Paths,
+  to: Paths,
+  head: ConstructorParameters<typeof SegmentWriter>[0],
+  { files, interrupted, metadata }: OldInstance,
+): Promise<Pick<InstanceMetadata['checkpoint'], 'segment' | 'offset' | 'seq'>> {
+  const first = (await firstNumber(from)) ?? 1;
+  let last = (files.flat()[0]?.events[0]?.seq ?? files.flat()[0]?.seq ?? metadata.commit.base.seq + 1) - 1;
+  for (const [index, turns] of files.slice(0, -1).entries()) {
+    const writer = new SegmentWriter(head, last);
+    for (const turn of turns) writer.addTurn(turn);
+    writer.begin(Date.parse(metadata.updatedAt));
+    await writeFile(fs, numbered(to.events, first + index), writer.bytes);
+    last = writer.seq;
+  }
+  const current = new SegmentWriter(head, last);
+  for (const turn of files.at(-1) ?? []) current.addTurn(turn);
+  current.begin(Date.parse(metadata.updatedAt));
+  const {
+    seq,
+    bytes: { length: offset },
+  } = current;
+  current.addInterrupted(interrupted);
+  // At least one zero follows the frames of the current segment.
+  await writeFile(fs, to.events, Buffer.concat([current.bytes, new Uint8Array(1)]));
+  return { segment: first + files.length - 1, offset, seq };
+}
+
+/** Returns the number of the oldest archive file that was renamed. */
+async function firstNumber({ messages }: Paths): Promise<number | undefined> {
+  const numbers = (await readdir(messages)).flatMap((name) => /^archive\.(\d+)\.jsonl$/.exec(name)?.[1] ?? []);
+  return numbers.length === 0 ? undefined : Math.min(...numbers.map(Number));
+}
+
+async function writeFile(fs: Fs, path: string, bytes: Uint8Array): Promise<void> {
+  const file = await fs.openFile(path);
+  try {
+    await file.append(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function copyRest(from: string, to: string): Promise<void> {
+  const messages = (await readdir(join(from, 'messages'))).filter((name) => COPIED_MESSAGES.test(name));
+  const options = {
+    recursive: true,
+    verbatimSymlinks: true,
+    preserveTimestamps: true,
+    mode: constants.COPYFILE_FICLONE,
+  };
+  for (const name of [...COPIED, ...messages.map((each) => `messages/${each}`)]) {
+    await cp(join(from, name), join(to, name), options).catch(ignoreMissing);
+    await syncTree(join(to, name)).catch(ignoreMissing);
+  }
+}
+
+function ignoreMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}
+
+async function syncTree(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    const isFolder = (await file.stat()).isDirectory();
+    const entries = isFolder ? await readdir(path, { withFileTypes: true }) : [];
+    for (const entry of entries) if (entry.isFile() || entry.isDirectory()) await syncTree(join(path, entry.name));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
