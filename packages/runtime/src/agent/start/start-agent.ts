@@ -34,7 +34,7 @@ import type { Fetch } from '../model/model-port.ts';
 import type { Layer } from '../pipeline/layer.ts';
 import { LayerRegistry } from '../pipeline/layer-registry.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
-import { CleanMessages } from '../secrets/mask-model-call.ts';
+import { CleanMessages } from '../secrets/clean-messages.ts';
 import { ToolRegistry } from '../tool/tool-registry.ts';
 import type { TurnOptions } from '../turn/run-turn.ts';
 import type { LogLine } from '../../ports/log-line.ts';

@@ -87,7 +87,8 @@ async function openConversation(
   log: TurnLogWriter,
 ): Promise<Conversation> {
   const view =
-    takeWarm(agent, opened.version) ?? new LlmView(MessageList.of(await opened.loadBase()), agent.plan.systemPrompt);
+    takeWarm(agent, opened.version) ??
+    new LlmView(MessageList.of(await opened.loadBase()), agent.plan.systemPrompt, agent.cleanMessages);
   const conversation = new Conversation(view, agent.plan.systemPrompt, {
     record: (event, author, stepId) =>
       log.write({ type: 'message', event, author, ...(stepId === undefined ? {} : { stepId }) }),

@@ -1,0 +1,76 @@
+/** The third invariant of ARCHITECTURE.md: the cost of a turn follows its change, not the length of the history. */
+import { describe, expect, test } from 'bun:test';
+import { type AgentEvent, createUserMessage, type Message, type ModelReply } from '@goondan/types';
+import { type CountedWork, countWork, watched } from '../../testing/count-work.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
+import { memoryStore } from '../conversation/memory-store.ts';
+import type { Model } from '../model/model-port.ts';
+import { startAgent } from '../start/start-agent.ts';
+import type { ToolDeclaration } from '../tool/load-tool.ts';
+
+const STEPS = 5;
+
+describe('a turn of some steps, in an agent with a secret', () => {
+  test('does the same work after 100 messages and after 10 000', async () => {
+    const [short, long] = [await workAfter(100), await workAfter(10_000)];
+    expect(long).toEqual(short);
+    expect(short.reads).toBe(0);
+  });
+});
+
+/** Returns the work of the third turn. The first one has read the whole history. */
+async function workAfter(count: number): Promise<CountedWork> {
+  const agent = await startAgent(
+    { agentName: 'clerk', models: { 'Model/steps': stepping() }, tools: [clock], secrets: ['canary-12345'] },
+    { store: storeWith(count), logSink: () => undefined },
+  );
+  for (const id of ['first', 'second']) await agent.handle(eventWith(id));
+  return countWork(() => agent.handle(eventWith('third')));
+}
+
+/** A store whose conversation has this many messages, all of them watched. */
+function storeWith(count: number): ConversationStore {
+  const base = Array.from({ length: count }, (_, index) => watched(oldMessage(index)));
+  const store = memoryStore();
+  return {
+    ...store,
+    open: async (address, turnId) => ({ ...(await store.open(address, turnId)), loadBase: async () => base }),
+  };
+}
+
+function oldMessage(index: number): Message {
+  const message = createUserMessage(`Question ${index}`, {}, { id: `old-${index}`, createdAt: new Date(0) });
+  return { ...message, data: Object.freeze(message.data) };
+}
+
+/** Calls the tool in each step but the last of a turn. */
+function stepping(): Model {
+  let calls = 0;
+  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+  return {
+    async generate(): Promise<ModelReply> {
+      calls += 1;
+      if (calls % STEPS === 0) return { content: [{ type: 'text', text: 'Seven.' }], finishReason: 'stop', usage };
+      const call = { toolCallId: `call-${calls}`, toolName: 'clock__read', input: {} };
+      return { content: [{ type: 'tool-call', ...call }], finishReason: 'tool-calls', usage };
+    },
+  };
+}
+
+const clock: ToolDeclaration = {
+  name: 'clock',
+  exports: [{ name: 'read', description: 'The time.' }],
+  handlers: { read: () => ({ hour: 7 }) },
+};
+
+function eventWith(id: string): AgentEvent {
+  return {
+    id,
+    type: 'user.message',
+    input: 'What time is it?',
+    instanceKey: 'default',
+    source: { kind: 'cli', name: 'test' },
+    traceId: 'trace',
+    createdAt: new Date(0),
+  };
+}
