@@ -1107,8 +1107,8 @@ describe('a change', () => {
   test('that is dropped leaves the process free for the next one, before and after it is ready', async () => {
     const agent = await ready();
     // The second message arrives before the change is prepared, and nothing of the change can be given up.
-    await agent.send({ type: 'change.prepare', change: 1, plan: wanted({ systemPrompt: 'One.' }) });
-    await agent.send({ type: 'change.drop', change: 1 });
+    const prepared = agent.send({ type: 'change.prepare', change: 1, plan: wanted({ systemPrompt: 'One.' }) });
+    await Promise.all([prepared, agent.send({ type: 'change.drop', change: 1 })]);
     await agent.send({ type: 'change.prepare', change: 2, plan: wanted({ systemPrompt: 'Two.' }) });
     expect(await agent.first('change.ready')).toEqual({ type: 'change.ready', change: 2 });
     await agent.send({ type: 'change.drop', change: 2 });
