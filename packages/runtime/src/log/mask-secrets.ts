@@ -34,6 +34,7 @@ export function maskSecrets(secrets: readonly string[]): SecretMask {
   let built: FormSearch | undefined;
   const search = () => (built ??= new FormSearch(formsOfSecrets(secrets)));
   const mask = (text: string) => {
+    if (search().lacks(text)) return text;
     const stream = new MaskedStream({ search });
     return stream.push(text) + stream.end();
   };
@@ -89,17 +90,26 @@ function maskValue(value: JsonValue, mask: Mask, hasNumbers: boolean): JsonValue
   if (typeof value === 'string') return mask(value);
   if (hasNumbers && typeof value === 'number') return maskNumber(value, mask);
   if (Array.isArray(value)) {
-    const masked = value.map((item) => maskValue(item, mask, hasNumbers));
-    return masked.some((item, index) => item !== value[index]) ? masked : value;
+    return hasSecretItem(value, mask, hasNumbers) ? value.map((item) => maskValue(item, mask, hasNumbers)) : value;
   }
-  if (!isPlainObject(value)) return value;
-  let isChanged = false;
-  const entries = Object.entries(value).map(([key, item]) => {
-    const entry = [mask(key), maskValue(item, mask, hasNumbers)] as const;
-    isChanged ||= entry[0] !== key || entry[1] !== item;
-    return entry;
-  });
-  return isChanged ? Object.fromEntries(entries) : value;
+  if (!isPlainObject(value) || !hasSecretField(value, mask, hasNumbers)) return value;
+  const entries = Object.entries(value).map(([key, item]) => [mask(key), maskValue(item, mask, hasNumbers)] as const);
+  return Object.fromEntries(entries);
+}
+
+/** Almost no value has a secret, so nothing is made before one is found. */
+function hasSecretItem(value: readonly JsonValue[], mask: Mask, hasNumbers: boolean): boolean {
+  for (const item of value) if (maskValue(item, mask, hasNumbers) !== item) return true;
+  return false;
+}
+
+function hasSecretField(value: Readonly<Record<string, JsonValue>>, mask: Mask, hasNumbers: boolean): boolean {
+  for (const key in value) {
+    // Safe: `key` is a key of the value.
+    const item = value[key] as JsonValue;
+    if (mask(key) !== key || maskValue(item, mask, hasNumbers) !== item) return true;
+  }
+  return false;
 }
 
 function maskNumber(value: number, mask: Mask): JsonValue {

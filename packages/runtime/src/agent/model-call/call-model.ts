@@ -5,7 +5,7 @@ import { snapshotJson } from '../../json/snapshot-json.ts';
 import type { AskedModel, SentRequest } from '../../trace/model-request.ts';
 import { problemWithModelReply } from '../pipeline/result-shapes.ts';
 import { isRetryable, retryAfterMsOf, toTurnError } from '../pipeline/turn-error.ts';
-import { maskReply, maskTools } from '../secrets/mask-model-call.ts';
+import { maskReply } from '../secrets/mask-model-call.ts';
 import { previewArguments } from '../tool-call/preview-call.ts';
 import { runChain } from '../pipeline/run-chain.ts';
 import { refuseWhenOver, type RunningTurn } from '../turn-state/running-turn.ts';
@@ -69,7 +69,7 @@ function requestOf({ agent }: RunningTurn, { messages, ownMessages, tools, param
   return {
     modelRef,
     params,
-    tools: maskTools(tools.items, agent.mask),
+    tools: agent.cleanMessages.ofTools(tools.items),
     messages: agent.cleanMessages.of(ownMessages ?? messages),
   };
 }

@@ -1,12 +1,15 @@
 /**
- * Masks secrets in the messages that a model receives. The cost follows the change: the view of the conversation masks
+ * Masks secrets in the messages and tools that a model receives. The cost follows the change: the view of the conversation masks
  * each message once, when it adds the message, and announces its array. An announced array is sent without another look
  * at its messages. All messages are masked again when the mask has more secrets.
  */
-import type { ModelMessage } from '@goondan/types';
+import type { ModelMessage, ToolCatalogItem } from '@goondan/types';
 import { copyJsonObject } from '../../json/copy-json.ts';
 import { noSecrets, type SecretMask } from '../../log/mask-secrets.ts';
 import { maskModelMessage } from './mask-message.ts';
+import { maskTools } from './mask-model-call.ts';
+
+const noTools: Readonly<Record<'given' | 'clean', readonly ToolCatalogItem[]>> = { given: [], clean: [] };
 
 export class CleanMessages {
   #known = new WeakMap<ModelMessage, ModelMessage>();
@@ -14,6 +17,8 @@ export class CleanMessages {
   #version: unknown;
   /** The array that the view announced. Each of its messages is masked. */
   #shown: readonly ModelMessage[] = [];
+  /** The last frozen list of tools. */
+  #tools: typeof noTools = noTools;
 
   constructor(private readonly mask: SecretMask = noSecrets) {}
 
@@ -51,12 +56,23 @@ export class CleanMessages {
     return messages.map((message, index) => (message === this.#shown[index] ? message : this.one(message)));
   }
 
+  /** Returns the tools with secrets masked. The frozen list of an agent's tools is masked once. */
+  ofTools(tools: readonly ToolCatalogItem[]): readonly ToolCatalogItem[] {
+    if (this.mask.isEmpty === true) return tools;
+    this.#forgetOlder();
+    if (tools === this.#tools.given) return this.#tools.clean;
+    const clean = maskTools(tools, this.mask);
+    if (Object.isFrozen(tools)) this.#tools = { given: tools, clean };
+    return clean;
+  }
+
   #forgetOlder(): void {
     const version = this.version();
     if (version === this.#version) return;
     this.#version = version;
     this.#known = new WeakMap();
     this.#shown = [];
+    this.#tools = noTools;
   }
 }
 
