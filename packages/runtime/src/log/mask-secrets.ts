@@ -2,7 +2,7 @@
  * Replaces secrets in every text that is written or shown. So secrets do not leave the process, not even in a
  * JSON-escaped, URL-encoded, base64 or hexadecimal form, or printed as part of an object.
  */
-import type { JsonValue } from '@goondan/types';
+import type { JsonObject, JsonValue } from '@goondan/types';
 import { isPlainObject } from '../json/copy-json.ts';
 import { FormSearch } from './form-search.ts';
 import { MaskedStream } from './masked-stream.ts';
@@ -89,27 +89,36 @@ function maskValue(value: JsonValue, mask: Mask, hasNumbers: boolean): JsonValue
   if (mask.isEmpty === true) return value;
   if (typeof value === 'string') return mask(value);
   if (hasNumbers && typeof value === 'number') return maskNumber(value, mask);
-  if (Array.isArray(value)) {
-    return hasSecretItem(value, mask, hasNumbers) ? value.map((item) => maskValue(item, mask, hasNumbers)) : value;
-  }
-  if (!isPlainObject(value) || !hasSecretField(value, mask, hasNumbers)) return value;
-  const entries = Object.entries(value).map(([key, item]) => [mask(key), maskValue(item, mask, hasNumbers)] as const);
-  return Object.fromEntries(entries);
+  if (Array.isArray(value)) return maskItems(value, mask, hasNumbers);
+  return isPlainObject(value) ? maskFields(value, mask, hasNumbers) : value;
 }
 
-/** Almost no value has a secret, so nothing is made before one is found. */
-function hasSecretItem(value: readonly JsonValue[], mask: Mask, hasNumbers: boolean): boolean {
-  for (const item of value) if (maskValue(item, mask, hasNumbers) !== item) return true;
-  return false;
+/** Makes no copy before it finds a secret, because almost no value has one. Looks at each item once. */
+function maskItems(items: JsonValue[], mask: Mask, hasNumbers: boolean): JsonValue[] {
+  for (const [at, item] of items.entries()) {
+    const masked = maskValue(item, mask, hasNumbers);
+    if (masked === item) continue;
+    const rest = items.slice(at + 1).map((each) => maskValue(each, mask, hasNumbers));
+    return items.slice(0, at).concat([masked], rest);
+  }
+  return items;
 }
 
-function hasSecretField(value: Readonly<Record<string, JsonValue>>, mask: Mask, hasNumbers: boolean): boolean {
-  for (const key in value) {
-    // Safe: `key` is a key of the value.
-    const item = value[key] as JsonValue;
-    if (mask(key) !== key || maskValue(item, mask, hasNumbers) !== item) return true;
+/** Like `maskItems`, for the keys and values of an object. */
+function maskFields(fields: JsonObject, mask: Mask, hasNumbers: boolean): JsonObject {
+  let before = 0;
+  for (const key in fields) {
+    // Safe: `key` is a key of the object.
+    const item = fields[key] as JsonValue;
+    const entry = [mask(key), maskValue(item, mask, hasNumbers)] as const;
+    if (entry[0] !== key || entry[1] !== item) {
+      const entries = Object.entries(fields);
+      const rest = entries.slice(before + 1).map(([name, each]) => [mask(name), maskValue(each, mask, hasNumbers)]);
+      return Object.fromEntries([...entries.slice(0, before), entry, ...rest]);
+    }
+    before += 1;
   }
-  return false;
+  return fields;
 }
 
 function maskNumber(value: number, mask: Mask): JsonValue {
