@@ -70,6 +70,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
  */
 const seams: readonly { readonly room: string; readonly contract: string }[] = [
   { room: 'workspace', contract: 'agent/conversation/conversation-store.ts' },
+  { room: 'store', contract: 'agent/conversation/conversation-store.ts' },
 ];
 
 const longest = 400;

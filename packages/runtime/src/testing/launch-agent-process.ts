@@ -6,6 +6,7 @@ import { agentLanguage } from '../ipc/codec.ts';
 import type { FromAgent } from '../ipc/from-agent.ts';
 import type { ToAgent } from '../ipc/to-agent.ts';
 import { systemClock } from '../ports/clock.ts';
+import { agentStoreOf } from '../store/files/open-agent-store.ts';
 import { durableStore } from '../workspace/journal/durable-store.ts';
 import { connectInMemory } from './connect-in-memory.ts';
 
@@ -61,10 +62,10 @@ export async function launchAgentProcess(start: AgentStart): Promise<LaunchedPro
     clock: systemClock,
     moveTo: () => undefined,
     warmUp: () => Promise.resolve(),
-    async openJournal(location, warn) {
+    async openStore(location, warn) {
       const journal = await durableStore({ ...location, warn });
       close = () => journal.close();
-      return journal;
+      return agentStoreOf(journal);
     },
     answerOwnPackages: () => undefined,
     watchDraws: () => undefined,

@@ -241,7 +241,7 @@ function recordEvents(
   { channel, host: { clock }, log }: OpenInstanceDeps,
 ): GatheredLog<JsonObject> {
   const events = new GatheredLog<JsonObject>({
-    open: async () => (await journal.open()).openRuntimeEvents(journal.address),
+    open: async () => (await journal.open()).eventSink.open(journal.address),
     clock,
     noteOf: (count, time) => ({ time, name: 'events.dropped', payload: { count } }),
     report: (problem) => log.write('warn', 'events.not_written', `Runtime events cannot be written: ${problem}`),
@@ -264,7 +264,7 @@ function recordTraces(
 ) {
   if (plan.policy.trace === 'off') return undefined;
   const traces = openTurnTraces({
-    open: async () => (await journal.open()).openTraces(journal.address),
+    open: async () => (await journal.open()).traceSink.open(journal.address),
     clock,
     extensions,
     statuses: () => statuses.all(),

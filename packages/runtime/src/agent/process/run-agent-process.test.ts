@@ -21,6 +21,7 @@ import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { ChannelLimits } from '../../ipc/limits.ts';
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
+import { agentStoreOf } from '../../store/files/open-agent-store.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import { instancePaths, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
@@ -78,10 +79,10 @@ function launch({
   const host: ProcessHost = {
     clock,
     moveTo: (folder) => void folders.push(folder),
-    async openJournal(location, warn) {
+    async openStore(location, warn) {
       const journal = wrap(await durableStore({ ...location, warn }));
       opened.push(journal);
-      return journal;
+      return agentStoreOf(journal);
     },
     answerOwnPackages: () => void readied.push('packages'),
     watchDraws: () => void readied.push('draws'),

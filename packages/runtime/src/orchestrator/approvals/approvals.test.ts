@@ -28,9 +28,19 @@ class FakeDisk {
     if (this.fails) throw new Error('the disk is gone');
     this.kept.set(record.id, record);
   }
+  async answer(record: ApprovalRecord) {
+    if (this.kept.get(record.id)?.answer !== undefined) return false;
+    await this.put(record);
+    return true;
+  }
   async remove(id: string) {
     await Promise.resolve();
     this.kept.delete(id);
+  }
+  readonly listeners = new Set<(id: string, record?: ApprovalRecord) => void>();
+  onChange(listener: (id: string, record?: ApprovalRecord) => void) {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
   }
 }
 
@@ -63,7 +73,8 @@ function open(disk = new FakeDisk(), clock = manualClock()): Opened {
   const approvals = new Approvals({
     clock,
     ids,
-    file: disk,
+    store: disk,
+    requests: disk.records,
     say: ({ instanceKey }, message) => void said.push({ key: instanceKey, message }),
     tell: (notice) => void told.push(notice()),
     maskFor: () => maskSecrets(['hunter2-hunter2']),
