@@ -99,14 +99,16 @@ async function askModel(
   const timeoutMs = agent.plan.policy.modelTimeoutMs;
   const whenLate = () =>
     new GoondanError('E_MODEL_TIMEOUT', `${modelRef} did not finish within ${timeoutMs} ms.`, { retryable: true });
-  const reply: unknown = await withDeadline(turn, timeoutMs, whenLate, (inner) =>
+  const reply: unknown = await withDeadline(turn, timeoutMs, whenLate, (run) =>
     model.generate({
       ...request,
-      signal: inner,
+      get signal() {
+        return run.signal;
+      },
       turnId,
       onDelta: (delta) => {
         // A call by a layer is not streamed. A model may keep writing after its deadline; those deltas are dropped.
-        if (step !== undefined && extension === undefined && !inner.aborted) turn.deltas.streaming(step, delta);
+        if (step !== undefined && extension === undefined && !run.isOver) turn.deltas.streaming(step, delta);
       },
     }),
   ).catch((error: unknown) => {

@@ -22,7 +22,7 @@ export async function openTurn(
   agent: AgentParts,
   event: AgentEvent,
   options: TurnOptions,
-  bounds: Pick<RunningTurn, 'clock' | 'signal' | 'changeLimits'>,
+  bounds: Pick<RunningTurn, 'clock' | 'signal' | 'onAbort' | 'changeLimits'>,
 ): Promise<{ readonly turn: RunningTurn; readonly base: OpenTurn } | { readonly finished: TurnOutcome }> {
   const turnId = turnIdOf(event.id);
   const opened = await agent.store.open(agent.address, turnId);

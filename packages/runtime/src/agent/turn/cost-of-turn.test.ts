@@ -1,11 +1,12 @@
 /** The third invariant of ARCHITECTURE.md: the cost of a turn follows its change, not the length of the history. */
 import { describe, expect, test } from 'bun:test';
 import { type AgentEvent, createUserMessage, type Message, type ModelReply } from '@goondan/types';
+import { type Clock, systemClock } from '../../ports/clock.ts';
 import { type CountedWork, countWork, watched } from '../../testing/count-work.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { Model } from '../model/model-port.ts';
-import { startAgent } from '../start/start-agent.ts';
+import { type RunningAgent, startAgent } from '../start/start-agent.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 const STEPS = 5;
@@ -18,14 +19,45 @@ describe('a turn of some steps, in an agent with a secret', () => {
   });
 });
 
+describe('a turn in which nobody asks for a signal', () => {
+  test('has one AbortController and at most three timers, however many calls it makes', async () => {
+    const original = globalThis.AbortController;
+    let [controllers, timers] = [0, 0];
+    const after: Clock['after'] = (ms, action) => {
+      timers += 1;
+      return systemClock.after(ms, action);
+    };
+    const agent = await agentOn(memoryStore(), { ...systemClock, after });
+    await agent.handle(eventWith('first'));
+    timers = 0;
+    globalThis.AbortController = class extends original {
+      constructor() {
+        super();
+        controllers += 1;
+      }
+    };
+    try {
+      await agent.handle(eventWith('second'));
+    } finally {
+      globalThis.AbortController = original;
+    }
+    expect(controllers).toBe(1);
+    expect(timers).toBeLessThanOrEqual(3);
+  });
+});
+
 /** Returns the work of the third turn. The first one has read the whole history. */
 async function workAfter(count: number): Promise<CountedWork> {
-  const agent = await startAgent(
-    { agentName: 'clerk', models: { 'Model/steps': stepping() }, tools: [clock], secrets: ['canary-12345'] },
-    { store: storeWith(count), logSink: () => undefined },
-  );
+  const agent = await agentOn(storeWith(count), systemClock);
   for (const id of ['first', 'second']) await agent.handle(eventWith(id));
   return countWork(() => agent.handle(eventWith('third')));
+}
+
+function agentOn(store: ConversationStore, time: Clock): Promise<RunningAgent> {
+  return startAgent(
+    { agentName: 'clerk', models: { 'Model/steps': stepping() }, tools: [clock], secrets: ['canary-12345'] },
+    { store, clock: time, logSink: () => undefined },
+  );
 }
 
 /** A store whose conversation has this many messages, all of them watched. */
