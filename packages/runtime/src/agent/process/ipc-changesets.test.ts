@@ -45,6 +45,7 @@ async function launch(): Promise<LaunchedProcess> {
     agents: [],
     store: { stateRoot: join(folder, 'state'), workspaceId: 'test' },
     cwd: folder,
+    watched: ['runtime.event'],
   };
   const process = await launchAgentProcess(start);
   launched.push(process);

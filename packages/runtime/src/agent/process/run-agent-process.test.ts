@@ -147,6 +147,7 @@ function plan(agent: Partial<AgentStart['agent']> = {}): JsonObject {
     agents: [{ name: 'tester' }, { name: 'other', description: 'another' }],
     store: store(),
     cwd: join(root, 'scratch'),
+    watched: ['delta', 'runtime.event'],
   };
   // The cast is safe: `AgentStart` contains only JSON.
   return start as unknown as JsonObject;
@@ -734,6 +735,39 @@ describe('replies in the outbox', () => {
     await agent.send({ type: 'drain', graceMs: 5_000 });
     await agent.first('drained');
     expect(acknowledged).toEqual(['turn-earlier', 'turn-later']);
+  });
+});
+
+describe('a process that nobody watches', () => {
+  test('sends only the result of a turn, and the turn so far to a watcher that comes in its middle', async () => {
+    const agent = launch();
+    const script = [{ afterTool: 'wait__here', say: 'back' }, { call: { tool: 'wait__here', args: {} } }];
+    const called = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    Object.assign(globalThis, { given: { called: called.resolve, goOn: goOn.promise } });
+    const waiting = extension(`
+      export function register(api) {
+        api.tools.register({ name: 'wait__here', description: 'waits' }, async () => {
+          globalThis.given.called();
+          await globalThis.given.goOn;
+          return 'here';
+        });
+      }`);
+    const start = plan({ models: scripted({ script }), extensions: [waiting] });
+    await agent.send({ type: 'start', plan: { ...start, watched: [] } });
+    await agent.send(turn('one'));
+    await called.promise;
+    expect(agent.types()).toEqual(['ready']);
+    await agent.send({ type: 'watch', kinds: ['delta'], soFar: true });
+    const { events } = await agent.first('so.far');
+    expect(events.map(({ name }) => name)).toEqual(['turn.started', 'step.started', 'tool.called']);
+    goOn.resolve();
+    await agent.first('turn.done');
+    expect(agent.all('delta').map(({ delta }) => ('text' in delta ? delta.text : ''))).toEqual(['back']);
+    await agent.send({ type: 'watch', kinds: [] });
+    await agent.send(turn('two'));
+    await agent.first('turn.done', 2);
+    expect(agent.types()).toEqual(['ready', 'so.far', 'delta', 'turn.done', 'turn.done']);
   });
 });
 

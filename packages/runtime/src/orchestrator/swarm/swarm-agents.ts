@@ -7,7 +7,7 @@ import { toInstanceAddress } from '../../control/instance-address.ts';
 import type { AgentStart } from '../../config/agent-start.ts';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import { type FrameError, fromFrameError } from '../../ipc/check/frame-error.ts';
-import type { AgentDescription, FromAgent } from '../../ipc/from-agent.ts';
+import type { AgentDescription } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { Mask } from '../../log/mask-secrets.ts';
 import { defined } from '../../json/defined.ts';
@@ -27,6 +27,7 @@ import { ProcessChanges } from '../changes/process-changes.ts';
 import { lineOfOutput, maskOutput } from '../child/child-output.ts';
 import type { Keepers } from '../keepers/keepers.ts';
 import { drainInstances } from '../instances/drain-instances.ts';
+import type { InstanceDeps } from '../instances/instance.ts';
 import { Instances } from '../instances/instances.ts';
 import {
   type AgentFrame,
@@ -42,8 +43,7 @@ import type { SwarmTelemetry } from '../../config/telemetry-settings.ts';
 import { callRulesOf, cardsFor, type CurrentPlan } from '../plan/current-plan.ts';
 import { sourceOf, readPendingInputs } from '../router/read-pending-inputs.ts';
 import type { Grace } from '../supervision/drain-process.ts';
-import { type ProcessListener, type RunningProcess, superviseProcess } from '../supervision/supervise-process.ts';
-import { TurnBacklog } from '../watch/turn-backlog.ts';
+import { type RunningProcess, superviseProcess } from '../supervision/supervise-process.ts';
 import { TurnWaiters } from '../watch/turn-waiters.ts';
 import { UnreadInboxes } from '../router/unread-inboxes.ts';
 import { Watchers } from '../watch/watchers.ts';
@@ -80,7 +80,6 @@ export class SwarmAgents {
   readonly #mailboxes: Mailboxes;
   readonly #calls: AgentCalls;
   readonly #held: HeldInstances;
-  readonly #backlog = new TurnBacklog();
   readonly #unread: UnreadInboxes;
 
   constructor(private readonly deps: SwarmDeps) {
@@ -88,7 +87,8 @@ export class SwarmAgents {
     const report: Report = (...line) => this.report(...line);
     const events = tellListeners(() => this.#listeners);
     this.#events = events;
-    this.watchers = new Watchers(() => [...this.#backlog.notices(), ...this.approvals.notices()]);
+    const questions = () => this.approvals.notices();
+    this.watchers = new Watchers({ questions, instances: (filter) => this.instances.concernedBy(filter) });
     this.#broker = new CallBroker(() => callRulesOf(currentPlan.value));
     this.#held = new HeldInstances({
       asking: () => this.approvals.asking(),
@@ -103,7 +103,8 @@ export class SwarmAgents {
       report,
       calls: this.#broker,
       held: this.#held,
-      spawn: (at, process, listener) => this.#spawn(at, process, listener),
+      watchedKinds: (at) => this.watchers.kindsOf(at),
+      spawn: (...process) => this.#spawn(...process),
     });
     this.instances = instances;
     this.changes = new ProcessChanges({
@@ -127,17 +128,11 @@ export class SwarmAgents {
     store.inbox.onWake((at) => void this.#unread.wake(at));
     const sample = telemetry?.sample ?? ((event) => event);
     this.#mailboxes = new Mailboxes({ ...store, instances, unread: this.#unread, currentPlan, sample, report });
-    this.#calls = new AgentCalls({
-      clock,
-      broker: this.#broker,
-      instances,
-      mailboxes: this.#mailboxes,
-      events,
-      report,
-    });
+    const mailboxes = this.#mailboxes;
+    this.#calls = new AgentCalls({ clock, broker: this.#broker, instances, mailboxes, events, report });
     const kept = deps.keepers === undefined ? [] : [deps.keepers];
     const own = this.#ownListener();
-    this.#listeners = [this.#calls, this.approvals, this.#held, this.#backlog, this.changes, instances, ...kept, own];
+    this.#listeners = [this.#calls, this.approvals, this.#held, this.watchers, this.changes, instances, ...kept, own];
   }
 
   /** Adds a part that is built on the swarm. It hears events after the swarm's own parts. */
@@ -284,7 +279,7 @@ export class SwarmAgents {
     return this.deps.keepers?.attach(address, agent, scratchFolder(this.deps.location, address)) ?? agent;
   }
 
-  #spawn(address: AgentAddress, process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent> {
+  #spawn(...[address, process, watched, listener]: Parameters<InstanceDeps['spawn']>): RunningProcess<ToAgent> {
     const { clock, store, location, currentPlan, telemetry } = this.deps;
     const { agentName, instanceKey } = address;
     const { plan, agents, connections, secrets } = currentPlan.value;
@@ -308,6 +303,7 @@ export class SwarmAgents {
       cwd,
       isNew: store.directory.isNew(address),
       ...(masked.length === 0 ? {} : { masked }),
+      ...(watched.length === 0 ? {} : { watched }),
       ...(telemetry === undefined ? {} : { telemetry: telemetry.settings }),
     };
     return superviseProcess(child, start, { heartbeat: () => currentPlan.value.settings.heartbeat, clock }, listener);
