@@ -3,7 +3,7 @@
  * that a swarm can be reached even if its bundle is now broken. Reads the bundle for a swarm that never ran, and to
  * leave out names that the bundle no longer declares.
  */
-import { type KnownSwarm, listKnownSwarms } from '@goondan/runtime/internal';
+import { type KnownSwarm, openSwarmList } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { readBundle } from '../bundle/open-bundle.ts';
 import { attachSwarm } from './attach-swarm.ts';
@@ -27,7 +27,7 @@ export interface WantedSwarm {
 export async function findSwarm(wanted: WantedSwarm): Promise<FoundWorkspace> {
   const { stateRoot, folder } = wanted;
   const name = wanted.swarm?.replace(/^Swarm\//, '');
-  const known = listKnownSwarms(stateRoot, folder);
+  const known = await openSwarmList({ stateRoot }).ofFolder(folder);
   const fitting = known.filter(({ swarm }) => name === undefined || swarm === name);
   if (fitting.length === 0) return findInBundle(wanted, known);
   const meant = namesOf(fitting).length === 1 ? fitting : await onlyDeclared(fitting, folder);

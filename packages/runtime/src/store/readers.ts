@@ -12,6 +12,8 @@ import type { IntactConversation } from '../workspace/journal/read-committed.ts'
 import type { InstanceSummary } from '../workspace/journal/read-summary.ts';
 import type { LogQuestion } from '../workspace/logs/read-swarm-log.ts';
 import type { RecordedAgent } from '../workspace/swarms/agent-descriptions.ts';
+import type { KnownSwarm } from '../workspace/swarms/list-known-swarms.ts';
+import type { ListedWorkspace } from '../workspace/swarms/list-workspaces.ts';
 import type { SwarmRecord } from '../workspace/swarms/swarm-record.ts';
 import type { KeptRecording } from '../workspace/traces/read-recording.ts';
 import type { ListTurnsOptions, ReadTrace } from '../workspace/traces/read-turn-trace.ts';
@@ -69,11 +71,21 @@ export interface Directory {
   lastUsed(instances: readonly AgentAddress[]): Promise<AgentAddress | undefined>;
   /**
    * Returns a number that changes when an instance is created or deleted; `undefined` when the swarm never had one. It
-   * is synchronous and cheap, because Studio asks often.
+   * is cheap, because Studio asks often.
    */
-  changedAt(): number | undefined;
+  changedAt(): Promise<number | undefined>;
   /** Returns the swarm that ran last, with the folder of its bundle; `undefined` when none is recorded. */
-  swarm(): SwarmRecord | undefined;
+  swarm(): Promise<SwarmRecord | undefined>;
   /** Returns the description of an agent from its last start. */
   describe(agentName: string): Promise<RecordedAgent | undefined>;
+}
+
+/** The swarms that ever ran with their state in one place. */
+export interface SwarmList {
+  /** Lists the workspaces of these swarms, in no particular order. */
+  list(): Promise<readonly ListedWorkspace[]>;
+  /** Lists only the ids of the workspaces. */
+  ids(): Promise<readonly string[]>;
+  /** Lists the swarms that ran from this bundle folder, latest first. */
+  ofFolder(folder: string): Promise<readonly KnownSwarm[]>;
 }

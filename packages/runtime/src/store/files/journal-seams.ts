@@ -52,8 +52,8 @@ export function directoryOf(
     has: async (instance) => (await open()).has(instance),
     isNew: (instance) => !hasConversation(place, instance),
     lastUsed: async (instances) => findLastUsed(place, instances),
-    changedAt: () => instancesChangedAt(place.stateRoot, place.workspaceId),
-    swarm: () => readSwarmRecord(place),
+    changedAt: async () => instancesChangedAt(place.stateRoot, place.workspaceId),
+    swarm: async () => readSwarmRecord(place),
     async describe(agentName) {
       const { readDescription } = await import('../../workspace/swarms/agent-descriptions.ts');
       return readDescription(place, agentName);
