@@ -101,6 +101,7 @@ export class LlmView {
 
   /** Returns true if a tool result after this index answers a call before this index, or no call at all. */
   private hasStrangers(from: number): boolean {
+    if (from === this.list.end) return false;
     const asked = new Set<string>();
     for (let place = from; place < this.list.end; place++) {
       const data = this.list.at(place)?.data;
@@ -126,6 +127,7 @@ export class LlmView {
   }
 
   private add(from: number, to: number): void {
+    if (from === to) return;
     const data = this.list.between(from, to).map((message) => {
       this.ids.set(message.data, message.id);
       return message.data;
