@@ -1,14 +1,12 @@
 /**
- * The agents, tools and models that the benchmarks share: a model that answers at once, a tool, a conversation on disk.
- * All agents of the benchmarks have the same secrets to mask.
+ * Agents with a conversation on disk or in memory, a model that answers at once and a tool. All of them have the same
+ * secrets to mask.
  */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AgentEvent, ModelReply } from '@goondan/types';
 import { startAgent } from '@goondan/runtime';
-import type { Model, ToolDeclaration } from '@goondan/runtime/internal';
 import { watchTurn } from '../packages/runtime/src/trace/watch-turn.ts';
 import { openTurnTraces } from '../packages/runtime/src/agent/process/turn-traces.ts';
 import { systemClock } from '../packages/runtime/src/ports/clock.ts';
@@ -16,37 +14,10 @@ import { systemProcesses } from '../packages/runtime/src/ports/processes.ts';
 import { type Journal, openJournal } from '../packages/runtime/src/workspace/journal/journal.ts';
 import { extension } from '../packages/runtime/src/testing/index.ts';
 import { type CountingFs, type CountingOptions, countingFs } from './counting-fs.ts';
+import { benchEvent, instantModel, secrets, weather } from './instant-agent.ts';
 
 /** A file system in memory, which most Linux systems have. */
 const MEMORY = '/dev/shm';
-
-export const secrets: readonly string[] = ['a secret of the bench', 'another secret of the bench'];
-
-export const parameters = {
-  type: 'object' as const,
-  properties: { city: { type: 'string' as const } },
-  required: ['city'],
-};
-
-export const weather: ToolDeclaration = {
-  name: 'weather',
-  exports: [{ name: 'get', description: 'Weather', parameters }],
-  handlers: { get: async () => ({ tempC: 20 }) },
-};
-
-export const question = 'What is the weather like in Seoul today?';
-
-export function benchEvent(number: number): AgentEvent {
-  return {
-    id: String(number),
-    type: 'user.message',
-    input: question,
-    instanceKey: 'default',
-    source: { kind: 'cli', name: 'bench' },
-    traceId: 'trace',
-    createdAt: new Date(),
-  };
-}
 
 /** Without real syncs, the files are in memory if possible, so that no other program's use of the disk is measured. */
 export async function withDisk<Value>(
@@ -140,19 +111,4 @@ function passing(layers: number) {
       pipeline.register('toolCall', (ctx) => ctx.next());
     }
   });
-}
-
-const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
-
-/** A model that answers at once: a tool call in every step except the last. */
-export function instantModel(steps: number): Model {
-  let calls = 0;
-  return {
-    async generate(): Promise<ModelReply> {
-      calls++;
-      if (calls % steps === 0) return { content: [{ type: 'text', text: 'Sunny.' }], finishReason: 'stop', usage };
-      const call = { toolCallId: `call-${calls}`, toolName: 'weather__get', input: { city: 'Seoul' } };
-      return { content: [{ type: 'tool-call', ...call }], finishReason: 'tool-calls', usage };
-    },
-  };
 }

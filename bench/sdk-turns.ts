@@ -1,6 +1,6 @@
 /** The turns of the AI SDK, with the tools and the answers of our own turns. */
 import { generateText, jsonSchema, type ModelMessage, stepCountIs, tool } from 'ai';
-import { parameters, question } from './durable-agent.ts';
+import { parameters, question } from './instant-agent.ts';
 import type { Contestant } from './measure.ts';
 
 /** With its history, a turn gets all messages of the earlier turns of its sample, as our turns do. */

@@ -13,7 +13,7 @@ import type { FromAgent } from '../packages/runtime/src/ipc/from-agent.ts';
 import { newTag } from '../packages/runtime/src/orchestrator/guardian/process-tag.ts';
 import { agentRunner } from '../packages/runtime/src/ports/runner-path.ts';
 import { spawnChild } from '../packages/runtime/src/orchestrator/child/spawn-child.ts';
-import { benchEvent } from './durable-agent.ts';
+import { benchEvent } from './instant-agent.ts';
 import type { Figures } from './figures.ts';
 import { printTimings, summarise } from './measure.ts';
 import { describeMemory } from './process-use.ts';

@@ -3,7 +3,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parameters, secrets } from './durable-agent.ts';
+import { parameters, secrets } from './instant-agent.ts';
 
 export interface SwarmBundleOptions {
   /** Whether every layer is recorded. */
