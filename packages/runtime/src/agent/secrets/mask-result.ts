@@ -1,5 +1,5 @@
-/** Masks secrets in the results of tools and steps: in their content, but not in ids and codes. */
-import type { JsonObject, JsonValue, StepResult, ToolCall, ToolCallResult } from '@goondan/types';
+/** Masks secrets in the results of tools: in their content, but not in ids and codes. */
+import type { JsonObject, JsonValue, ToolCallResult } from '@goondan/types';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 
 export function maskToolResult(result: ToolCallResult, mask: Mask): ToolCallResult {
@@ -15,28 +15,6 @@ export function maskToolResult(result: ToolCallResult, mask: Mask): ToolCallResu
     // The code of an error is not masked.
     ...(error === undefined ? {} : { error: { ...maskedError, ...(error.code && { code: error.code }) } }),
   } as ToolCallResult;
-}
-
-export function maskStepResult(result: StepResult, mask: Mask): StepResult {
-  if (mask.isEmpty === true) return result;
-  const { toolCalls, toolResults } = result;
-  return {
-    ...result,
-    toolCalls: mapChanged(toolCalls, (call) => maskCall(call, mask)),
-    toolResults: mapChanged(toolResults, (each) => maskToolResult(each, mask)),
-    metadata: masked(result.metadata, mask),
-  };
-}
-
-function maskCall(call: ToolCall, mask: Mask): ToolCall {
-  const args = masked(call.args, mask);
-  return args === call.args ? call : { ...call, args };
-}
-
-/** Returns the same array if no item changes. */
-function mapChanged<Item>(items: Item[], change: (item: Item) => Item): Item[] {
-  const changed = items.map(change);
-  return changed.every((item, index) => item === items[index]) ? items : changed;
 }
 
 /** Masks a value. Masking does not change its shape. */

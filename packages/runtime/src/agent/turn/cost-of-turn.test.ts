@@ -46,6 +46,21 @@ describe('a turn in which nobody asks for a signal', () => {
   });
 });
 
+describe('the result of a tool', () => {
+  test('is written to the log three times: as an effect, as a message, and with its step', async () => {
+    const store = memoryStore();
+    const written: string[] = [];
+    const append: ConversationStore['append'] = (address, epoch, at, records) => {
+      written.push(...records.map((record) => JSON.stringify(record)));
+      return store.append(address, epoch, at, records);
+    };
+    const agent = await agentOn({ ...store, append }, systemClock);
+    await agent.handle(eventWith('first'));
+    const count = written.reduce((sum, record) => sum + record.split('"hour":7').length - 1, 0);
+    expect(count).toBe(3 * (STEPS - 1));
+  });
+});
+
 /** Returns the work of the third turn. The first one has read the whole history. */
 async function workAfter(count: number): Promise<CountedWork> {
   const agent = await agentOn(storeWith(count), systemClock);
