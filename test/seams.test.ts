@@ -9,7 +9,7 @@ const entry = 'packages/runtime/src/history.ts';
 
 function importing(pattern: string, wanted: RegExp, isAllowed: (path: string) => boolean): string[] {
   return readRepository(pattern)
-    .filter(({ path }) => !/\.test\.ts$/.test(path) && !path.includes('/testing/') && !isAllowed(path))
+    .filter(({ path }) => !path.endsWith('.test.ts') && !path.includes('/testing/') && !isAllowed(path))
     .filter(({ text }) => [...text.matchAll(/^(?:import|export)[^;]*?\bfrom\b/gms)].some(([line]) => wanted.test(line)))
     .map(({ path }) => path);
 }

@@ -22,7 +22,11 @@ export interface SilentApprover extends FakeApprover {
 }
 
 export function silentApprover(): SilentApprover {
-  const { promise: asked, resolve } = Promise.withResolvers<AbortSignal>();
+  // Node 20, which loads the testing kit, has no `Promise.withResolvers`.
+  let resolve: (signal: AbortSignal) => void = () => undefined;
+  const asked = new Promise<AbortSignal>((settle) => {
+    resolve = settle;
+  });
   const approver = fakeApprover(() => new Promise(() => undefined));
   return {
     ...approver,

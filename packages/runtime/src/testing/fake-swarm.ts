@@ -52,6 +52,8 @@ export interface FakeSwarmOptions {
   readonly spawn?: Spawn;
   /** The keepers of kept connections; none when absent. */
   readonly keepers?: Pick<Keepers, 'attach' | 'retain' | 'settle'> & Partial<Pick<Keepers, 'endConversation'>>;
+  /** Replaces seams of the store; the files are used as they are when absent. */
+  readonly wrap?: (store: NodeStore) => NodeStore;
   /** The models that every agent has. */
   readonly models?: SwarmPlan['agents'][number]['models'];
 }
@@ -76,7 +78,8 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
   const location = { stateRoot, workspaceId: 'test' };
   const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
   const journal = await durableStore({ ...location, warn: () => undefined });
-  const store = nodeStoreOf(location, journal, await ApprovalFile.open(ports, location), onlyNode);
+  const files = nodeStoreOf(location, journal, await ApprovalFile.open(ports, location), onlyNode);
+  const store = options.wrap?.(files) ?? files;
   const agents = fakeAgents(answer, { clock });
   const { models = { 'Model/m': { provider: 'scripted', model: 'none' } } } = options;
   const plan: SwarmPlan = {

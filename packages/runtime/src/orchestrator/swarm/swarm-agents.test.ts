@@ -98,6 +98,35 @@ describe('an event', () => {
     expect(turns).toBe(1);
   });
 
+  test('waits for the node that owns its instance, which is woken by the store', async () => {
+    let owner = 'elsewhere';
+    let wake: (at: AgentAddress) => void = () => undefined;
+    const opened = await openFakeSwarm(echo, {
+      wrap: (store) => ({
+        ...store,
+        placement: { ...store.placement, claim: async () => owner === 'here' },
+        inbox: {
+          ...store.inbox,
+          onWake(listener) {
+            wake = listener;
+            return () => undefined;
+          },
+        },
+      }),
+    });
+    cleanups.push(() => removeFakeSwarm(opened));
+    cleanups.push(() => opened.close());
+    const { swarm } = opened;
+    const [at, event] = [{ agentName: 'a', instanceKey: 'default' }, eventOf('hello')];
+    expect(await swarm.accept(at, event, false)).toEqual({ duplicate: false });
+    expect(await swarm.wake()).toBe(0);
+    expect(swarm.instances.find(at)).toBeUndefined();
+    owner = 'here';
+    const { end } = swarm.waiters.wait(at, event.id);
+    wake(at);
+    expect(textOf(await end)).toBe('a/default: hello');
+  });
+
   test('R-06 has an instance and a folder of its own, whatever its key', async () => {
     const { send, journal, stateRoot } = await openSwarm(echo);
     const keys = [
