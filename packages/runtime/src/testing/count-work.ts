@@ -7,6 +7,8 @@
 export interface CountedWork {
   /** Elements of arrays and entries of maps and sets that were gone through or looked up. */
   readonly elements: number;
+  /** Elements of arrays that were copied with `slice`, without a look at them. */
+  readonly copied: number;
   /** Reads of objects made by `watched`. */
   readonly reads: number;
 }
@@ -65,8 +67,9 @@ function isPlain(value: unknown): value is object {
 export async function countWork(run: () => Promise<unknown>): Promise<CountedWork> {
   const before = reads;
   let elements = 0;
+  let copied = 0;
   const restore: (() => void)[] = [];
-  const count = (owner: object, name: PropertyKey, costOf: (self: unknown, returned: unknown) => number) => {
+  const count = (owner: object, name: PropertyKey, note: (self: unknown, returned: unknown) => void) => {
     const original = Reflect.getOwnPropertyDescriptor(owner, name);
     if (typeof original?.value !== 'function') return;
     const method = original.value as (...parameters: unknown[]) => unknown;
@@ -74,22 +77,22 @@ export async function countWork(run: () => Promise<unknown>): Promise<CountedWor
       ...original,
       value(this: unknown, ...parameters: unknown[]) {
         const returned = Reflect.apply(method, this, parameters);
-        elements += costOf(this, returned);
+        note(this, returned);
         return returned;
       },
     });
     restore.push(() => Object.defineProperty(owner, name, original));
   };
   const lengthOf = (value: unknown) => (Array.isArray(value) ? value.length : 0);
-  count(Array.prototype, 'slice', (_, returned) => lengthOf(returned));
-  for (const name of walks) count(Array.prototype, name, lengthOf);
+  count(Array.prototype, 'slice', (_, returned) => void (copied += lengthOf(returned)));
+  for (const name of walks) count(Array.prototype, name, (self) => void (elements += lengthOf(self)));
   for (const owner of [Map.prototype, WeakMap.prototype, Set.prototype, WeakSet.prototype]) {
-    for (const name of ['get', 'has', 'set', 'add', 'delete']) count(owner, name, () => 1);
+    for (const name of ['get', 'has', 'set', 'add', 'delete']) count(owner, name, () => void (elements += 1));
   }
   try {
     await run();
   } finally {
     for (const put of restore) put();
   }
-  return { elements, reads: reads - before };
+  return { elements, copied, reads: reads - before };
 }

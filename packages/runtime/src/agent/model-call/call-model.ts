@@ -53,7 +53,9 @@ async function recordedOrAsked(turn: RunningTurn, call: ModelCall): Promise<Mode
   if (recorded !== undefined) return recorded as unknown as ModelReply;
   const request = requestOf(turn, call);
   let watched: AskedModel | undefined;
-  const asked = () => (watched = { ...keep(request), extension, idOf: turn.conversation.idsOfShown() });
+  // Only messages of the conversation are immutable.
+  const isShown = call.ownMessages === undefined && extension === undefined;
+  const asked = () => (watched = { ...keep(request, isShown), extension, idOf: turn.conversation.idsOfShown() });
   const onSent = (told: SentRequest) => {
     if (watched !== undefined) watched.sent = digestBody(told);
   };
@@ -75,12 +77,12 @@ function requestOf({ agent }: RunningTurn, { messages, ownMessages, tools, param
 }
 
 /** Copies the request, because the conversation may change its array after the call. */
-function keep({ modelRef, params, tools, messages }: ReturnType<typeof requestOf>) {
+function keep({ modelRef, params, tools, messages }: ReturnType<typeof requestOf>, isShown: boolean) {
   return {
     modelRef,
     params: snapshotJson(params),
     tools: snapshotJson(tools),
-    messages: messages.map((message) => snapshotJson(message)),
+    messages: isShown ? messages.slice() : messages.map((message) => snapshotJson(message)),
   };
 }
 

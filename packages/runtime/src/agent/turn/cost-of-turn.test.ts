@@ -3,11 +3,13 @@ import { describe, expect, test } from 'bun:test';
 import { type AgentEvent, createUserMessage, type Message, type ModelReply } from '@goondan/types';
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import { type CountedWork, countWork, watched } from '../../testing/count-work.ts';
+import { recordTurn } from '../../trace/record-turn.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { Model } from '../model/model-port.ts';
 import { type RunningAgent, startAgent } from '../start/start-agent.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
+import type { TurnOptions } from './run-turn.ts';
 
 const STEPS = 5;
 
@@ -16,6 +18,13 @@ describe('a turn of some steps, in an agent with a secret', () => {
     const [short, long] = [await workAfter(100), await workAfter(10_000)];
     expect(long).toEqual(short);
     expect(short.reads).toBe(0);
+  });
+
+  test('looks at the same number of messages when it is recorded; only references are copied, once a model call', async () => {
+    const recorded = () => ({ observer: recordTurn(systemClock) });
+    const [short, long] = [await workAfter(100, recorded), await workAfter(10_000, recorded)];
+    expect({ ...long, copied: 0 }).toEqual({ ...short, copied: 0 });
+    expect(long.copied - short.copied).toBe(STEPS * 9_900);
   });
 });
 
@@ -62,10 +71,10 @@ describe('the result of a tool', () => {
 });
 
 /** Returns the work of the third turn. The first one has read the whole history. */
-async function workAfter(count: number): Promise<CountedWork> {
+async function workAfter(count: number, options: () => TurnOptions = () => ({})): Promise<CountedWork> {
   const agent = await agentOn(storeWith(count), systemClock);
-  for (const id of ['first', 'second']) await agent.handle(eventWith(id));
-  return countWork(() => agent.handle(eventWith('third')));
+  for (const id of ['first', 'second']) await agent.handle(eventWith(id), options());
+  return countWork(() => agent.handle(eventWith('third'), options()));
 }
 
 function agentOn(store: ConversationStore, time: Clock): Promise<RunningAgent> {
