@@ -6,6 +6,7 @@
  */
 import { existsSync, rmSync } from 'node:fs';
 import { type Fs, type OpenFile, systemFs } from '../packages/runtime/src/ports/fs.ts';
+import { countingRoom, type RoomFile } from './counting-room.ts';
 
 export interface DiskCounts {
   syncs: number;
@@ -13,10 +14,17 @@ export interface DiskCounts {
   bytes: number;
   /** Files that did not exist before. */
   files: number;
+  /** Bytes of zeros that make room for later writes. */
+  zeros: number;
 }
 
 export interface CountingFs extends Fs {
   readonly counts: DiskCounts;
+}
+
+/** A disk that may have files with room. */
+interface DiskWithRoom extends Pick<Fs, 'stat'> {
+  readonly openRoom?: (path: string) => Promise<RoomFile>;
 }
 
 export interface CountingOptions {
@@ -24,7 +32,7 @@ export interface CountingOptions {
 }
 
 export function countingFs({ syncs }: CountingOptions, disk: Fs = systemFs): CountingFs {
-  const counts: DiskCounts = { syncs: 0, writes: 0, bytes: 0, files: 0 };
+  const counts: DiskCounts = { syncs: 0, writes: 0, bytes: 0, files: 0, zeros: 0 };
   const isReal = syncs === 'real';
   const countWrite = (bytes: Uint8Array) => {
     counts.writes++;
@@ -37,9 +45,17 @@ export function countingFs({ syncs }: CountingOptions, disk: Fs = systemFs): Cou
   const countNew = (path: string) => {
     if (!existsSync(path)) counts.files++;
   };
+  const { openRoom }: DiskWithRoom = disk;
   return {
     ...disk,
     counts,
+    ...(openRoom && {
+      async openRoom(path: string) {
+        countNew(path);
+        const size = (await disk.stat(path))?.size ?? 0;
+        return countingRoom(await openRoom(path), size, counts, isReal);
+      },
+    }),
     async openFile(path): Promise<OpenFile> {
       countNew(path);
       const file = await disk.openFile(path);
@@ -71,10 +87,11 @@ export async function countPer(fs: CountingFs, times: number, use: () => Promise
   const before = { ...fs.counts };
   for (let time = 0; time < times; time++) await use();
   const per = (name: keyof DiskCounts) => (fs.counts[name] - before[name]) / times;
-  return { syncs: per('syncs'), writes: per('writes'), bytes: per('bytes'), files: per('files') };
+  return { syncs: per('syncs'), writes: per('writes'), bytes: per('bytes'), files: per('files'), zeros: per('zeros') };
 }
 
-export function describeCounts({ syncs, writes, bytes, files }: DiskCounts): string {
+export function describeCounts({ syncs, writes, bytes, files, zeros }: DiskCounts): string {
   const number = (value: number) => (Number.isInteger(value) ? String(value) : value.toFixed(1));
-  return `${number(syncs)} syncs, ${number(writes)} writes, ${Math.round(bytes)} bytes, ${number(files)} new files`;
+  const room = zeros === 0 ? '' : `, ${Math.round(zeros)} bytes of zeros for room`;
+  return `${number(syncs)} syncs, ${number(writes)} writes, ${Math.round(bytes)} bytes, ${number(files)} new files${room}`;
 }

@@ -2,9 +2,11 @@
  * Installs a peer into a folder of its own, with the versions of `pins.json`. Packages that a peer depends on are those
  * of the day `before`. The folder is kept, and used again while the pins are the same.
  *
- * Peers run on the Node version of `pins.json`, which npm installs beside them where it has a package for the
- * platform; elsewhere they run on the Node of the path. npm itself always runs on the Node of the path, because its
- * settings belong to that installation. Therefore, native modules are built in a second step, for the Node of the peers.
+ * Each peer runs on its Node version of `pins.json`, which npm installs beside it where it has a package for the
+ * platform; elsewhere it runs on the Node of the path. npm itself always runs on the Node of the path, because its
+ * settings belong to that installation. Therefore, native modules are built in a second step, for the Node of the peer.
+ *
+ * LangGraph is on Node 22, because statements of better-sqlite3 12.11 abort the process on Node 24.21.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pins from './pins.json';
 
-export type PeerName = keyof typeof pins.packages;
+export type PeerName = keyof typeof pins.peers;
 
 export interface InstalledPeer {
   readonly node: string;
@@ -36,8 +38,9 @@ function install(name: PeerName, folder: string): void {
   const draft = `${folder}.draft`;
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { recursive: true });
-  const optionalDependencies = { [nodePackage]: pins.node };
-  const manifest = { private: true, type: 'module', dependencies: pins.packages[name], optionalDependencies };
+  const { node, packages } = pins.peers[name];
+  const optionalDependencies = { [nodePackage]: node };
+  const manifest = { private: true, type: 'module', dependencies: packages, optionalDependencies };
   writeFileSync(join(draft, 'package.json'), JSON.stringify(manifest));
   npm(draft, [
     'install',
@@ -47,7 +50,7 @@ function install(name: PeerName, folder: string): void {
     '--no-package-lock',
     `--before=${pins.before}`,
   ]);
-  if ('better-sqlite3' in pins.packages[name]) buildFor(nodeIn(draft), draft);
+  if ('better-sqlite3' in packages) buildFor(nodeIn(draft), draft);
   renameSync(draft, folder);
 }
 

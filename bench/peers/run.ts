@@ -49,7 +49,7 @@ function peer(
   title: string,
   store: string,
 ): Contestant | { name: string; runtime: string; problem: string } {
-  const versions = Object.entries(pins.packages[name]).map(([dependency, version]) => `${dependency} ${version}`);
+  const versions = Object.entries(pins.peers[name].packages).map(([dependency, version]) => `${dependency} ${version}`);
   try {
     const { node, program } = installPeer(name);
     const { stdout } = Bun.spawnSync([node, '--version']);
