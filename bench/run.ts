@@ -42,7 +42,8 @@ for (let run = 1; run <= options.runs; run++) {
   for (const name of options.sections) Object.assign(figures, await sections[name]?.(options));
   runs.push(figures);
 }
-console.log(`\ntargets\n\n${targetTable(runs)}`);
+const table = targetTable(runs, options.sections);
+if (table !== '') console.log(`\ntargets\n\n${table}`);
 
 function readOptions(): BenchOptions {
   try {

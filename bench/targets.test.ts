@@ -18,7 +18,7 @@ describe('the table of targets', () => {
   });
 
   test('shows each figure with its target and verdict', () => {
-    const lines = targetTable([{ 'turn.10.syncs': 26, 'swarm.ten': 1_300.4 }]).split('\n');
+    const lines = targetTable([{ 'turn.10.syncs': 26, 'swarm.ten': 1_300.4 }], sectionsOfTargets).split('\n');
     const rowOf = (what: string) =>
       lines
         .find((line) => line.includes(what))
@@ -27,6 +27,12 @@ describe('the table of targets', () => {
     expect(rowOf('10 agent processes')?.slice(2, 5)).toEqual(['1300/s', '≥ 1200/s', 'met']);
     expect(rowOf('26 syncs')?.slice(2, 5)).toEqual(['26 syncs', '≤ 11 syncs', 'NOT met']);
     expect(rowOf('gdn --help')?.slice(2, 5)).toEqual(['', '≤ 60 ms', 'not measured']);
+  });
+
+  test('has only the targets of the sections that ran', () => {
+    expect(targetTable([{}], ['commands'])).toContain('gdn status');
+    expect(targetTable([{}], ['commands'])).not.toContain('onion');
+    expect(targetTable([{}], ['studio'])).toBe('');
   });
 
   test('names the section of every figure', () => {

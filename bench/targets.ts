@@ -76,9 +76,11 @@ export const targets: readonly Target[] = [
   { what: 'onion of 10 layers, to the minimal chain', figure: 'onion.10.minimal', unit: '×', limit: { most: 2.4 } },
 ];
 
-export const sectionsOfTargets: readonly string[] = [
-  ...new Set(targets.map(({ figure }) => figure.slice(0, figure.indexOf('.')))),
-];
+export const sectionsOfTargets: readonly string[] = [...new Set(targets.map(sectionOf))];
+
+function sectionOf({ figure }: Target): string {
+  return figure.slice(0, figure.indexOf('.'));
+}
 
 export type Verdict = 'met' | 'NOT met' | 'not measured';
 
@@ -96,9 +98,11 @@ export function mediansOf(runs: readonly Figures[]): Figures {
   return Object.fromEntries(Array.from(names, (name) => [name, medianOf(valuesOf(name))]));
 }
 
-export function targetTable(runs: readonly Figures[]): string {
+/** Returns the table of the targets that these sections measure; an empty text when there are none. */
+export function targetTable(runs: readonly Figures[], sections: readonly string[]): string {
   const figures = mediansOf(runs);
-  const rows = targets.map((target) => {
+  const chosen = targets.filter((target) => sections.includes(sectionOf(target)));
+  const rows = chosen.map((target) => {
     const figure = figures[target.figure];
     const sign = 'most' in target.limit ? '≤' : '≥';
     const limit = Object.values(target.limit)[0] ?? Number.NaN;

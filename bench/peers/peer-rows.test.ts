@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { type PeerRow, peerNotes, peerTable } from './peer-rows.ts';
+import { medians, type PeerRow, peerNotes, peerTable } from './peer-rows.ts';
 
 const measured: PeerRow = {
   name: 'Ours',
@@ -33,6 +33,15 @@ describe('the table of npm run bench:peers', () => {
 
   test('names the runtime and the settings of the store', () => {
     expect(peerNotes([measured])).toBe('- Ours: Bun 1; every commit synced');
+  });
+
+  test('has the medians of several rounds', () => {
+    const rounds = [{ bytes: 3, settings: 'wal' }, { bytes: 90 }, { bytes: 4 }];
+    expect(medians(rounds)).toEqual({ bytes: 4, settings: 'wal' });
+  });
+
+  test('a failed round is the result of all rounds', () => {
+    expect(medians([{ bytes: 3 }, { problem: 'ended with SIGABRT' }])).toEqual({ problem: 'ended with SIGABRT' });
   });
 
   test('shows a figure that the system does not tell as unknown', () => {

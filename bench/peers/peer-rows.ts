@@ -1,5 +1,6 @@
 /** The rows of `npm run bench:peers`, the tasks of their programs, and the table. */
 import { markdownTable } from '../../scripts/markdown-table.ts';
+import { medianOf } from '../measure.ts';
 
 export const tasks = ['first', 'ten', 'history', 'memory'] as const;
 export type Task = (typeof tasks)[number];
@@ -11,7 +12,19 @@ export interface Outcome extends Readonly<Partial<Record<Figure, number>>> {
   readonly problem?: string;
 }
 
-type Figure = 'microseconds' | 'bytes' | 'milliseconds' | 'megabytes';
+const figures = ['microseconds', 'bytes', 'milliseconds', 'megabytes'] as const;
+type Figure = (typeof figures)[number];
+
+/** Returns the medians of several rounds. If a round failed, its problem is the result. */
+export function medians(rounds: readonly Outcome[]): Outcome {
+  const failed = rounds.find(({ problem }) => problem !== undefined);
+  if (failed !== undefined) return failed;
+  const measured = figures.flatMap((figure) => {
+    const values = rounds.flatMap((round) => round[figure] ?? []);
+    return values.length === 0 ? [] : [[figure, medianOf(values)]];
+  });
+  return { ...rounds[0], ...Object.fromEntries(measured) };
+}
 
 export interface PeerRow {
   readonly name: string;

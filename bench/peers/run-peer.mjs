@@ -59,8 +59,8 @@ async function history(peer) {
   return result;
 }
 
-const WARM_UP_MS = 8_000;
-const MEASURE_MS = 12_000;
+const WARM_UP_MS = 5_000;
+const MEASURE_MS = 6_000;
 
 /** Takes samples until there are enough of them, or the time is over. The result has the medians. */
 async function measure(sample, { warmUps, samples }) {

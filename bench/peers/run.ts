@@ -6,13 +6,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { medianOf } from '../measure.ts';
 import { installPeer, type PeerName, peersFolder } from './install-peer.ts';
-import { type Outcome, type PeerRow, peerNotes, peerTable, type Task, tasks } from './peer-rows.ts';
+import { medians, type Outcome, type PeerRow, peerNotes, peerTable, type Task, tasks } from './peer-rows.ts';
 import pins from './pins.json';
 
 const LIMIT_SECONDS = 240;
-const SPAWNS = 7;
+/** Rounds of each task. In a round all contestants take turns, so that a slow moment does not affect one of them alone. */
+const ROUNDS = { first: 7, ten: 3, history: 1, memory: 1 } satisfies Record<Task, number>;
 
 interface Contestant {
   readonly name: string;
@@ -21,21 +21,34 @@ interface Contestant {
   readonly store: string;
 }
 
+/** The peers to compare with: those in the arguments, or all. */
+const wanted = process.argv.slice(2);
+const unknown = wanted.find((name) => !(name in pins.peers));
+if (unknown !== undefined) {
+  console.error(`There is no peer "${unknown}"; there are ${Object.keys(pins.peers).join(', ')}.`);
+  process.exit(2);
+}
+const peers: readonly (readonly [PeerName, string, string])[] = [
+  ['ai-sdk', 'AI SDK, stores nothing', ''],
+  ['langgraph', 'LangGraph, SQLite, every commit synced', 'synced'],
+  ['langgraph', 'LangGraph, SQLite, as shipped', 'shipped'],
+  ['mastra', 'Mastra, libSQL, the whole history', 'whole'],
+  ['mastra', 'Mastra, libSQL, the last messages, as shipped', 'shipped'],
+  ['openai-agents', 'OpenAI Agents, session in memory', ''],
+];
 const contestants = [
   ...(await goondan()),
-  peer('ai-sdk', 'AI SDK, stores nothing', ''),
-  peer('langgraph', 'LangGraph, SQLite, every commit synced', 'synced'),
-  peer('langgraph', 'LangGraph, SQLite, as shipped', 'shipped'),
-  peer('mastra', 'Mastra, libSQL, the whole history', 'whole'),
-  peer('mastra', 'Mastra, libSQL, the last messages, as shipped', 'shipped'),
-  peer('openai-agents', 'OpenAI Agents, session in memory', ''),
+  ...peers.filter(([name]) => wanted.length === 0 || wanted.includes(name)).map((one) => peer(...one)),
 ];
 const rows = contestants.map(({ name, runtime }) => ({ name, runtime, outcomes: {} })) satisfies PeerRow[];
 for (const task of tasks) {
-  for (const [index, contestant] of contestants.entries()) {
-    const outcome = 'problem' in contestant ? contestant : await runTask(contestant, task);
-    Object.assign(rows[index]?.outcomes ?? {}, { [task]: outcome });
+  const taken = contestants.map((): Outcome[] => []);
+  for (let round = 0; round < ROUNDS[task]; round++) {
+    for (const [index, contestant] of contestants.entries()) {
+      taken[index]?.push('problem' in contestant ? contestant : await runTask(contestant, task));
+    }
   }
+  for (const [index, { outcomes }] of rows.entries()) Object.assign(outcomes, { [task]: medians(taken[index] ?? []) });
 }
 console.log(`${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, load ${loadavg()[0]?.toFixed(1)}; medians
 The same tool and answers everywhere. Goondan masks 2 secrets; the others mask none.
@@ -75,20 +88,7 @@ async function goondan(): Promise<Contestant[]> {
   ];
 }
 
-async function runTask(contestant: Contestant, task: Task): Promise<Outcome> {
-  if (task !== 'first') return runOnce(contestant, task);
-  const taken: number[] = [];
-  let last: Outcome = {};
-  for (let spawn = -1; spawn < SPAWNS; spawn++) {
-    const startedAt = performance.now();
-    last = await runOnce(contestant, task);
-    if (last.problem !== undefined) return last;
-    if (spawn >= 0) taken.push(performance.now() - startedAt);
-  }
-  return { ...last, milliseconds: medianOf(taken) };
-}
-
-async function runOnce({ command, store }: Contestant, task: Task): Promise<Outcome> {
+async function runTask({ command, store }: Contestant, task: Task): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), 'goondan-peer-'));
   const startedAt = performance.now();
   const child = Bun.spawn([...command, JSON.stringify({ task, folder })], {
@@ -101,7 +101,7 @@ async function runOnce({ command, store }: Contestant, task: Task): Promise<Outc
   rmSync(folder, { recursive: true, force: true });
   const line = output.trim().split('\n').at(-1) ?? '';
   // The line is written by `run-peer.mjs`.
-  if (child.exitCode === 0) return JSON.parse(line) as Outcome;
+  if (child.exitCode === 0) return { ...(JSON.parse(line) as Outcome), milliseconds: performance.now() - startedAt };
   if (performance.now() - startedAt >= LIMIT_SECONDS * 1_000)
     return { problem: `${task}: stopped after ${LIMIT_SECONDS} s` };
   const reason = problems.split('\n').find((text) => /\bError\b|\bAssertion\b/.test(text)) ?? problems.slice(0, 200);
