@@ -1,35 +1,71 @@
 /**
- * The real file system, which counts every written byte and every sync. The syncs themselves are skipped, because their
- * time depends only on the disk. `measureSync` measures the time of one sync, and the benchmarks report it separately.
+ * The real file system, which counts syncs, writes, written bytes and new files. With `syncs: 'left out'`, a sync is
+ * counted but not made, because its time depends only on the disk. ext4 writes out an unsynced file when the file
+ * replaces another one by a rename. Therefore, this file system removes the replaced file first, and the rename does not
+ * pay for the sync that was left out.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Fs, systemFs } from '../packages/runtime/src/ports/fs.ts';
-import { summarise } from './measure.ts';
+import { existsSync, rmSync } from 'node:fs';
+import { type Fs, type OpenFile, systemFs } from '../packages/runtime/src/ports/fs.ts';
+import { countingRoom, type RoomFile } from './counting-room.ts';
 
-export interface CountingFs extends Fs {
-  bytes: number;
+export interface DiskCounts {
   syncs: number;
+  writes: number;
+  bytes: number;
+  /** Files that did not exist before. */
+  files: number;
+  /** Bytes of zeros that make room for later writes. */
+  zeros: number;
 }
 
-export function countingFs(): CountingFs {
-  const sync = async () => {
-    counting.syncs++;
+export interface CountingFs extends Fs {
+  readonly counts: DiskCounts;
+}
+
+/** A disk that may have files with room. */
+interface DiskWithRoom extends Pick<Fs, 'stat'> {
+  readonly openRoom?: (path: string) => Promise<RoomFile>;
+}
+
+export interface CountingOptions {
+  readonly syncs: 'real' | 'left out';
+}
+
+export function countingFs({ syncs }: CountingOptions, disk: Fs = systemFs): CountingFs {
+  const counts: DiskCounts = { syncs: 0, writes: 0, bytes: 0, files: 0, zeros: 0 };
+  const isReal = syncs === 'real';
+  const countWrite = (bytes: Uint8Array) => {
+    counts.writes++;
+    counts.bytes += bytes.byteLength;
   };
-  const counting: CountingFs = {
-    ...systemFs,
-    bytes: 0,
-    syncs: 0,
-    async openFile(path) {
-      const file = await systemFs.openFile(path);
+  const sync = async (make: () => Promise<void>) => {
+    counts.syncs++;
+    if (isReal) await make();
+  };
+  const countNew = (path: string) => {
+    if (!existsSync(path)) counts.files++;
+  };
+  const { openRoom }: DiskWithRoom = disk;
+  return {
+    ...disk,
+    counts,
+    ...(openRoom && {
+      async openRoom(path: string) {
+        countNew(path);
+        const size = (await disk.stat(path))?.size ?? 0;
+        return countingRoom(await openRoom(path), size, counts, isReal);
+      },
+    }),
+    async openFile(path): Promise<OpenFile> {
+      countNew(path);
+      const file = await disk.openFile(path);
       return {
         append(bytes) {
-          counting.bytes += bytes.byteLength;
+          countWrite(bytes);
           return file.append(bytes);
         },
         truncate: (size) => file.truncate(size),
-        sync,
+        sync: () => sync(() => file.sync()),
         close: () => file.close(),
       };
     },
@@ -50,29 +86,28 @@ export function countingFs(): CountingFs {
       };
     },
     createNew(path, bytes) {
-      counting.bytes += bytes.byteLength;
-      return systemFs.createNew(path, bytes);
+      countNew(path);
+      countWrite(bytes);
+      return disk.createNew(path, bytes);
     },
-    syncFolder: sync,
+    rename(from, to) {
+      if (!isReal) rmSync(to, { force: true });
+      return disk.rename(from, to);
+    },
+    syncFolder: (path) => sync(() => disk.syncFolder(path)),
   };
-  return counting;
 }
 
-/**
- * Measures how long it takes to write and sync one line on this disk. Returns the median of many runs, in microseconds.
- */
-export async function measureSync(): Promise<number> {
-  const folder = await mkdtemp(join(tmpdir(), 'goondan-sync-'));
-  const file = await systemFs.openFile(join(folder, 'lines'));
-  const line = new TextEncoder().encode(`${'x'.repeat(200)}\n`);
-  const times: number[] = [];
-  for (let round = 0; round < 100; round++) {
-    await file.append(line);
-    const startedAt = performance.now();
-    await file.sync();
-    times.push((performance.now() - startedAt) * 1_000);
-  }
-  await file.close();
-  await rm(folder, { recursive: true, force: true });
-  return summarise('sync', times).median;
+/** Counts what `use` does on the disk, per one of its `times` operations. */
+export async function countPer(fs: CountingFs, times: number, use: () => Promise<void>): Promise<DiskCounts> {
+  const before = { ...fs.counts };
+  for (let time = 0; time < times; time++) await use();
+  const per = (name: keyof DiskCounts) => (fs.counts[name] - before[name]) / times;
+  return { syncs: per('syncs'), writes: per('writes'), bytes: per('bytes'), files: per('files'), zeros: per('zeros') };
+}
+
+export function describeCounts({ syncs, writes, bytes, files, zeros }: DiskCounts): string {
+  const number = (value: number) => (Number.isInteger(value) ? String(value) : value.toFixed(1));
+  const room = zeros === 0 ? '' : `, ${Math.round(zeros)} bytes of zeros for room`;
+  return `${number(syncs)} syncs, ${number(writes)} writes, ${Math.round(bytes)} bytes, ${number(files)} new files${room}`;
 }

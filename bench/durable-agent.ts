@@ -1,47 +1,32 @@
 /**
- * The agents, tools and models that the benchmarks share: a model that answers at once, a tool, a conversation on disk.
+ * Agents with a conversation on disk or in memory, a model that answers at once and a tool. All of them have the same
+ * secrets to mask.
  */
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AgentEvent, ModelReply } from '@goondan/types';
 import { startAgent } from '@goondan/runtime';
-import type { Model, ToolDeclaration } from '@goondan/runtime/internal';
 import { watchTurn } from '../packages/runtime/src/trace/watch-turn.ts';
 import { openTurnTraces } from '../packages/runtime/src/agent/process/turn-traces.ts';
 import { systemClock } from '../packages/runtime/src/ports/clock.ts';
 import { systemProcesses } from '../packages/runtime/src/ports/processes.ts';
 import { type Journal, openJournal } from '../packages/runtime/src/workspace/journal/journal.ts';
 import { extension } from '../packages/runtime/src/testing/index.ts';
-import { type CountingFs, countingFs } from './counting-fs.ts';
+import { type CountingFs, type CountingOptions, countingFs } from './counting-fs.ts';
+import { benchEvent, instantModel, secrets, weather } from './instant-agent.ts';
 
-export const parameters = {
-  type: 'object' as const,
-  properties: { city: { type: 'string' as const } },
-  required: ['city'],
-};
+/** A file system in memory, which most Linux systems have. */
+const MEMORY = '/dev/shm';
 
-export const weather: ToolDeclaration = {
-  name: 'weather',
-  exports: [{ name: 'get', description: 'Weather', parameters }],
-  handlers: { get: async () => ({ tempC: 20 }) },
-};
-
-export function benchEvent(number: number): AgentEvent {
-  return {
-    id: String(number),
-    type: 'user.message',
-    input: 'What is the weather like in Seoul today?',
-    instanceKey: 'default',
-    source: { kind: 'cli', name: 'bench' },
-    traceId: 'trace',
-    createdAt: new Date(),
-  };
-}
-
-export async function withDisk<Value>(use: (journal: Journal, fs: CountingFs) => Promise<Value>): Promise<Value> {
-  const stateRoot = await mkdtemp(join(tmpdir(), 'goondan-bench-'));
-  const fs = countingFs();
+/** Without real syncs, the files are in memory if possible, so that no other program's use of the disk is measured. */
+export async function withDisk<Value>(
+  options: CountingOptions,
+  use: (journal: Journal, fs: CountingFs) => Promise<Value>,
+): Promise<Value> {
+  const parent = options.syncs === 'real' || !existsSync(MEMORY) ? tmpdir() : MEMORY;
+  const stateRoot = await mkdtemp(join(parent, 'goondan-bench-'));
+  const fs = countingFs(options);
   const ports = { fs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
   const journal = await openJournal(ports, { stateRoot, workspaceId: 'bench' });
   try {
@@ -52,22 +37,24 @@ export async function withDisk<Value>(use: (journal: Journal, fs: CountingFs) =>
   }
 }
 
-/**
- * Creates an agent on the journal, with `layers` layers around each step. `turn` accepts an input and runs its turn.
- */
-export async function durableAgent(journal: Journal, steps: number, { layers = 0, isTraced = false } = {}) {
-  const instanceKey = isTraced ? 'traced' : 'default';
-  const agent = await startAgent(
-    {
-      agentName: 'bench',
-      instanceKey,
-      models: { 'Model/bench': instantModel(steps) },
-      tools: [weather],
-      extensions: [passing(layers)],
-      secrets: ['a secret of the bench'],
-    },
-    { store: journal, logSink: () => undefined },
-  );
+/** An agent with one conversation. */
+export interface BenchAgent {
+  turn(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface BenchAgentOptions {
+  readonly steps: number;
+  /** The number of layers around each step, model call and tool call. */
+  readonly layers?: number;
+  readonly isTraced?: boolean;
+}
+
+/** Starts an agent with a new conversation in the journal. `turn` accepts an input and runs its turn. */
+export async function durableAgent(journal: Journal, options: BenchAgentOptions): Promise<BenchAgent> {
+  const { steps, layers = 0, isTraced = false } = options;
+  const instanceKey = crypto.randomUUID();
+  const agent = await startAgent(planOf(steps, layers, instanceKey), { store: journal, logSink: () => undefined });
   const traces = openTurnTraces({
     open: () => journal.openTraces(agent.parts.address),
     clock: systemClock,
@@ -76,7 +63,7 @@ export async function durableAgent(journal: Journal, steps: number, { layers = 0
   });
   let count = 0;
   return {
-    async turn(): Promise<void> {
+    async turn() {
       const event = { ...benchEvent(++count), instanceKey };
       await journal.accept(agent.parts.address, event);
       const { result } = await agent.handle(event, {
@@ -84,6 +71,34 @@ export async function durableAgent(journal: Journal, steps: number, { layers = 0
       });
       if (result.finishReason === 'error') throw new Error(result.error?.message);
     },
+    async close() {
+      await agent.close();
+      await journal.close(agent.parts.address);
+    },
+  };
+}
+
+/** Starts an agent with a new conversation in memory. */
+export async function memoryAgent(steps: number): Promise<BenchAgent> {
+  const agent = await startAgent(planOf(steps, 0, 'default'), { logSink: () => undefined });
+  let count = 0;
+  return {
+    async turn() {
+      const { result } = await agent.handle(benchEvent(++count));
+      if (result.finishReason === 'error') throw new Error(result.error?.message);
+    },
+    close: () => agent.close(),
+  };
+}
+
+function planOf(steps: number, layers: number, instanceKey: string) {
+  return {
+    agentName: 'bench',
+    instanceKey,
+    models: { 'Model/bench': instantModel(steps) },
+    tools: [weather],
+    extensions: [passing(layers)],
+    secrets,
   };
 }
 
@@ -96,18 +111,4 @@ function passing(layers: number) {
       pipeline.register('toolCall', (ctx) => ctx.next());
     }
   });
-}
-
-const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
-
-export function instantModel(steps: number): Model {
-  let calls = 0;
-  return {
-    async generate(): Promise<ModelReply> {
-      calls++;
-      if (calls % steps === 0) return { content: [{ type: 'text', text: 'Sunny.' }], finishReason: 'stop', usage };
-      const call = { toolCallId: `call-${calls}`, toolName: 'weather__get', input: { city: 'Seoul' } };
-      return { content: [{ type: 'tool-call', ...call }], finishReason: 'tool-calls', usage };
-    },
-  };
 }

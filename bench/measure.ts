@@ -2,6 +2,8 @@
 
 export interface Contestant {
   readonly name: string;
+  /** Prepares the next sample; its time is not measured. A new conversation here keeps the history bounded. */
+  begin?(): Promise<void>;
   /** Runs one operation; its promise is awaited. */
   run(): unknown;
 }
@@ -22,32 +24,38 @@ export interface MeasureOptions {
   /** The number of operations in one sample. */
   readonly operations: number;
   readonly samples?: number;
+  /** The number of operations before the first sample, until the JIT compiler has optimised the code. */
+  readonly warmUps?: number;
 }
 
 export async function measure(contestants: readonly Contestant[], options: MeasureOptions): Promise<Timing[]> {
-  const { operations, samples = 21 } = options;
+  const { operations, samples = 21, warmUps = Math.max(3 * operations, 400) } = options;
   const taken = new Map<Contestant, number[]>(contestants.map((contestant) => [contestant, []]));
-  for (const contestant of contestants) await warmUp(contestant, operations);
+  for (const contestant of contestants) {
+    for (let done = 0; done < warmUps; done += operations) await sample(contestant, operations);
+  }
   for (let round = 0; round < samples; round++) {
-    for (const contestant of contestants) {
-      const startedAt = performance.now();
-      for (let operation = 0; operation < operations; operation++) await contestant.run();
-      const each = ((performance.now() - startedAt) * 1_000) / operations;
-      taken.get(contestant)?.push(each);
-    }
+    for (const contestant of contestants) taken.get(contestant)?.push(await sample(contestant, operations));
   }
   return Array.from(taken, ([{ name }, times]) => summarise(name, times));
 }
 
-/** Runs the contestant until the JIT compiler has optimised its code. */
-async function warmUp(contestant: Contestant, operations: number): Promise<void> {
-  for (let operation = 0; operation < Math.max(3 * operations, 400); operation++) await contestant.run();
+/** Returns the microseconds of one operation. */
+async function sample(contestant: Contestant, operations: number): Promise<number> {
+  await contestant.begin?.();
+  const startedAt = performance.now();
+  for (let operation = 0; operation < operations; operation++) await contestant.run();
+  return ((performance.now() - startedAt) * 1_000) / operations;
 }
 
 export function summarise(name: string, times: readonly number[]): Timing {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN;
   return { name, median: at(0.5), low: at(0.25), high: at(0.75), fastest: at(0) };
+}
+
+export function medianOf(values: readonly number[]): number {
+  return summarise('', values).median;
 }
 
 /** Prints a table of the times, their spread, and their ratio to the first row. */

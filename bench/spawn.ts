@@ -3,7 +3,7 @@
  * a bare Bun child that sends one word over Bun's own ipc; the remaining time if a spare is used; and the memory of an
  * idle process.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
@@ -13,13 +13,15 @@ import type { FromAgent } from '../packages/runtime/src/ipc/from-agent.ts';
 import { newTag } from '../packages/runtime/src/orchestrator/guardian/process-tag.ts';
 import { agentRunner } from '../packages/runtime/src/ports/runner-path.ts';
 import { spawnChild } from '../packages/runtime/src/orchestrator/child/spawn-child.ts';
-import { benchEvent } from './durable-agent.ts';
+import { benchEvent } from './instant-agent.ts';
+import type { Figures } from './figures.ts';
 import { printTimings, summarise } from './measure.ts';
+import { describeMemory } from './process-use.ts';
 
 const ROUNDS = 40;
 const host = { runTag: newTag('GOONDAN_RUN') };
 
-export async function benchSpawn(): Promise<void> {
+export async function benchSpawn(): Promise<Figures> {
   const folder = mkdtempSync(join(tmpdir(), 'goondan-spawn-'));
   try {
     const bareChild = join(folder, 'bare.js');
@@ -36,6 +38,7 @@ export async function benchSpawn(): Promise<void> {
       summarise('goondan, a spare that waits', spare ?? []),
     ]);
     await printMemory(folder);
+    return {};
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -122,16 +125,4 @@ function planFor(cwd: string): JsonObject {
   };
   // The cast is safe: `AgentStart` contains only JSON.
   return start as unknown as JsonObject;
-}
-
-/** Describes the memory of a process. Works on Linux only. */
-function describeMemory(pid: number): string {
-  try {
-    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
-    const megabytes = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(rollup)?.[1]) / 1_024;
-    const own = megabytes('Private_Clean') + megabytes('Private_Dirty');
-    return `${megabytes('Rss').toFixed(1)} MB resident, ${own.toFixed(1)} MB of its own`;
-  } catch {
-    return 'not told by this system';
-  }
 }

@@ -9,12 +9,13 @@ import { durableStore } from '@goondan/runtime/history';
 import { readConversation } from '../packages/cli/src/studio/api/read-conversation.ts';
 import { readTimeline } from '../packages/cli/src/studio/api/read-timeline.ts';
 import { writeLongLife } from '../packages/studio/src/testing/write-long-life.ts';
+import type { Figures } from './figures.ts';
 import { printTimings, summarise, type Timing } from './measure.ts';
 
 const TIMES = 15;
 const talker = { agentName: 'talker', instanceKey: 'default' };
 
-export async function benchStudio(): Promise<void> {
+export async function benchStudio(): Promise<Figures> {
   const [timelines, conversations]: [Timing[], Timing[]] = [[], []];
   for (const turns of [1, 10, 100]) {
     const stateRoot = await mkdtemp(join(tmpdir(), 'goondan-bench-'));
@@ -31,6 +32,7 @@ export async function benchStudio(): Promise<void> {
   }
   printTimings('Studio, the timeline of a conversation', timelines, 'ratio to 100 events');
   printTimings('Studio, the slider in the middle of a life', conversations, 'ratio to 100 events');
+  return {};
 }
 
 async function timed(name: string, read: () => Promise<unknown>): Promise<Timing> {

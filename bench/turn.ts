@@ -1,88 +1,86 @@
 /**
  * Measures a whole turn on a model that answers at once, with our runtime and with the AI SDK. Every step except the
- * last has one tool call.
+ * last has one tool call. A sample is a new conversation: one turn that is not measured, then a few that are.
  */
-import { generateText, stepCountIs, tool, jsonSchema } from 'ai';
-import { startAgent } from '@goondan/runtime';
-import type { Journal } from '../packages/runtime/src/workspace/journal/journal.ts';
-import { measureSync } from './counting-fs.ts';
-import { benchEvent, durableAgent, instantModel, parameters, weather, withDisk } from './durable-agent.ts';
-import { type Contestant, measure, printTimings } from './measure.ts';
+import { bareSyncs } from './bare-syncs.ts';
+import { type CountingFs, countPer, type DiskCounts, describeCounts } from './counting-fs.ts';
+import { type BenchAgent, durableAgent, memoryAgent, withDisk } from './durable-agent.ts';
+import type { Figures } from './figures.ts';
+import { type Contestant, measure, printTimings, type Timing } from './measure.ts';
+import { sdkTurns } from './sdk-turns.ts';
 
-export async function benchTurn(): Promise<void> {
-  for (const steps of [1, 10]) {
-    await withDisk(async (journal, fs) => {
-      const durable = await onDisk(steps, journal);
-      const timings = await measure([sdk(steps), await inMemory(steps), durable], { operations: 5 });
-      printTimings(`a turn of ${steps} step${steps === 1 ? '' : 's'}`, timings, 'ratio to generateText');
-      const before = fs.syncs;
-      await durable.run();
-      console.log(
-        `  apart: ${fs.syncs - before} syncs a turn, about ${(await measureSync()).toFixed(0)} µs each on this disk`,
-      );
-    });
-  }
+const COUNTED_TURNS = 10;
+
+export async function benchTurn(): Promise<Figures> {
+  return { ...(await turnsOf(1)), ...(await turnsOf(10)) };
 }
 
-function sdk(steps: number): Contestant {
-  const model = sdkModel(steps);
-  const tools = {
-    weather__get: tool({
-      description: 'Weather',
-      inputSchema: jsonSchema(parameters),
-      execute: async () => ({ tempC: 20 }),
-    }),
-  };
+async function turnsOf(steps: number): Promise<Figures> {
+  const options = { operations: steps === 1 ? 10 : 3, warmUps: 400 };
+  const what = `a turn of ${steps} step${steps === 1 ? '' : 's'}`;
+  const { apart, counts } = await withDisk({ syncs: 'left out' }, async (journal, fs) => {
+    const start = () => durableAgent(journal, { steps });
+    const contestants = [
+      sdkTurns(steps, 'prompt alone'),
+      sdkTurns(steps, 'with its history'),
+      talking('goondan, in memory', () => memoryAgent(steps)),
+      talking('goondan, durable, syncs apart', start),
+    ];
+    const timings = await measure(contestants, options);
+    return { apart: timings, counts: await countTurns(fs, await opened(await start())) };
+  });
+  printTimings(what, apart, 'ratio to generateText; goondan masks 2 secrets, the AI SDK masks none');
+  console.log(`  a durable turn makes ${describeCounts(counts)}`);
+  // Contestants that sync are apart from those that do not: a sync also writes out the files of others.
+  const synced = await withDisk({ syncs: 'real' }, async (journal) => {
+    const bare = await bareSyncs(Math.round(counts.syncs));
+    const durable = talking('goondan, durable, real syncs', () => durableAgent(journal, { steps }));
+    const timings = await measure([durable, bare.appended, bare.intoRoom], options);
+    await bare.close();
+    return timings;
+  });
+  printTimings(`${what}, with real syncs`, synced, 'ratio to the turn');
+  return figuresOf(steps, { apart, synced, counts });
+}
+
+async function countTurns(fs: CountingFs, agent: BenchAgent): Promise<DiskCounts> {
+  const counts = await countPer(fs, COUNTED_TURNS, () => agent.turn());
+  await agent.close();
+  return counts;
+}
+
+/** Starts a new conversation before each sample, and runs its first turn. */
+export function talking(name: string, start: () => Promise<BenchAgent>): Contestant {
+  let agent: BenchAgent | undefined;
   return {
-    name: 'AI SDK generateText',
-    run: () => generateText({ model, tools, prompt: 'weather?', stopWhen: stepCountIs(steps + 1) }),
-  };
-}
-
-async function inMemory(steps: number): Promise<Contestant> {
-  const agent = await startAgent(
-    { agentName: 'bench', models: { 'Model/bench': instantModel(steps) }, tools: [weather] },
-    { logSink: () => undefined },
-  );
-  let count = 0;
-  return { name: 'goondan, in memory', run: () => agent.handle(benchEvent(++count)) };
-}
-
-/** Runs durable turns. Their time includes accepting the input. Syncs are counted and reported separately. */
-async function onDisk(steps: number, journal: Journal): Promise<Contestant> {
-  const agent = await durableAgent(journal, steps);
-  return { name: 'goondan, durable', run: () => agent.turn() };
-}
-
-/** A model with the same answers, for the provider interface of the AI SDK. */
-function sdkModel(steps: number): Parameters<typeof generateText>[0]['model'] {
-  let calls = 0;
-  const none = { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined };
-  const sdkUsage = { inputTokens: none, outputTokens: { total: 1, text: 1, reasoning: undefined } };
-  return {
-    specificationVersion: 'v4',
-    provider: 'bench',
-    modelId: 'bench',
-    supportedUrls: {},
-    async doGenerate() {
-      calls++;
-      if (calls % steps === 0) {
-        return {
-          content: [{ type: 'text', text: 'Sunny.' }],
-          finishReason: { unified: 'stop', raw: 'stop' },
-          usage: sdkUsage,
-          warnings: [],
-        };
-      }
-      return {
-        content: [
-          { type: 'tool-call', toolCallId: `call-${calls}`, toolName: 'weather__get', input: '{"city":"Seoul"}' },
-        ],
-        finishReason: { unified: 'tool-calls', raw: 'tool-calls' },
-        usage: sdkUsage,
-        warnings: [],
-      };
+    name,
+    async begin() {
+      await agent?.close();
+      agent = await opened(await start());
     },
-    doStream: () => Promise.reject(new Error('not used')),
+    run: () => agent?.turn(),
+  };
+}
+
+async function opened(agent: BenchAgent): Promise<BenchAgent> {
+  await agent.turn();
+  return agent;
+}
+
+interface MeasuredTurns {
+  readonly apart: readonly Timing[];
+  readonly synced: readonly Timing[];
+  readonly counts: DiskCounts;
+}
+
+function figuresOf(steps: number, { apart, synced, counts }: MeasuredTurns): Figures {
+  const [sdk = Number.NaN, , memory = Number.NaN, durable = Number.NaN] = apart.map(({ median }) => median);
+  const [turn = Number.NaN, ...bare] = synced.map(({ median }) => median);
+  return {
+    [`turn.${steps}.memory`]: memory / sdk,
+    [`turn.${steps}.apart`]: durable / sdk,
+    [`turn.${steps}.synced`]: turn / Math.min(...bare),
+    [`turn.${steps}.syncs`]: counts.syncs,
+    [`turn.${steps}.bytes`]: counts.bytes,
   };
 }

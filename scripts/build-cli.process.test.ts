@@ -58,17 +58,28 @@ test('has the licence of every bundled package', () => {
   for (const name of ['commander', 'yaml', 'zod', '@modelcontextprotocol/client']) expect(licenses).toContain(name);
 });
 
-test('`gdn status` loads no YAML, no zod and nothing that runs a swarm; `gdn validate` loads what it needs', async () => {
+test('`gdn --help` loads the commands and their errors only', async () => {
+  const loaded = await loadedBy('--help');
+  expect(loaded).toContain('packages/cli/src/commands/status.ts');
+  expect(loaded.filter((path) => /packages\/(runtime|base)\/|node_modules\/(?!commander\/)/.test(path))).toEqual([]);
+});
+
+test('commands for a running swarm load no YAML, no zod and nothing that reads a bundle or runs a swarm; `gdn validate` loads what it needs', async () => {
   await Bun.write(join(temporary, 'bundle/goondan.yaml'), sampleBundle());
-  const forbidden = /node_modules\/(yaml|zod|ajv)\/|runtime\/src\/(agent|orchestrator|start-swarm|define-swarm)/;
+  const forbidden =
+    /node_modules\/(yaml|zod|ajv)\/|runtime\/src\/(agent|orchestrator|start-swarm|define-swarm|config\/bundle)/;
   expect(await gdn([], 'run', 'bundle', '--trust', '--detach')).toBe(0);
   try {
     const running = await loadedBy('status', '--bundle', 'bundle');
     expect(running).toContain('packages/cli/src/swarm/describe-status.ts');
     // The main entry point of the runtime is loaded, but only the modules that `connectSwarm` needs.
     expect(running.filter((path) => forbidden.test(path))).toEqual([]);
-    // There were 134 sources when this test was written, and 163 with the commands and errors of changesets.
-    expect(running.length).toBeLessThan(175);
+    // There were 163 sources while the code that reads a bundle was loaded, too.
+    expect(running.length).toBeLessThan(145);
+    for (const [command, ...args] of [['send', '--input', 'Hello'], ['approve'], ['logs']] as const) {
+      const loaded = await loadedBy(command, '--bundle', 'bundle', ...args);
+      expect(loaded.filter((path) => forbidden.test(path))).toEqual([]);
+    }
   } finally {
     expect(await gdn([], 'stop', '--bundle', 'bundle')).toBe(0);
   }
@@ -95,6 +106,10 @@ async function loadedBy(...args: string[]): Promise<string[]> {
   await Bun.write(
     preload,
     `import { writeFileSync } from 'node:fs';
+    // Nothing but a terminal needs the streams of Node, which take longer to load than all parts of \`gdn --help\`.
+    for (const name of ['stdin', 'stdout', 'stderr']) {
+      Object.defineProperty(process, name, { get: () => process.exit(99) });
+    }
     process.on('exit', () => writeFileSync(${JSON.stringify(list)}, Object.keys(require.cache).join('\\n')));`,
   );
   expect(await gdn(['--preload', preload], ...args)).toBe(0);

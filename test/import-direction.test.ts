@@ -28,16 +28,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   ],
   base: ['@goondan/types', '@goondan/types/http', '@modelcontextprotocol/client', 'bun', 'node'],
   v010: ['@goondan/types'],
-  cli: [
-    '@goondan/types',
-    '@goondan/types/http',
-    ...runtimeDoors,
-    '@goondan/base/mcp',
-    'commander',
-    'picocolors',
-    'bun',
-    'node',
-  ],
+  cli: ['@goondan/types', '@goondan/types/http', ...runtimeDoors, '@goondan/base/mcp', 'commander', 'bun', 'node'],
   studio: ['@goondan/cli/studio', 'react', 'react-dom'],
 };
 
@@ -70,6 +61,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
  */
 const seams: readonly { readonly room: string; readonly contract: string }[] = [
   { room: 'workspace', contract: 'agent/conversation/conversation-store.ts' },
+  { room: 'store', contract: 'agent/conversation/conversation-store.ts' },
 ];
 
 const longest = 400;

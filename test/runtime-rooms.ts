@@ -14,6 +14,7 @@ export const sharedRooms: readonly string[] = [
   'trace',
   'ipc',
   'workspace',
+  'store',
   'config',
   'telemetry',
   'bundle-imports',
@@ -74,6 +75,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'control',
     '.',
   ],
+  store: ['.', 'files'],
   workspace: [
     '.',
     'layout',

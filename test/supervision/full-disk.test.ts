@@ -12,6 +12,7 @@ import type { Processes } from '../../packages/runtime/src/ports/processes.ts';
 import type { Spawn } from '../../packages/runtime/src/ipc/spawn.ts';
 import { fakeSpawn } from '../../packages/runtime/src/testing/fake-spawn.ts';
 import { type FakeSwarm, openFakeSwarm, removeFakeSwarm } from '../../packages/runtime/src/testing/fake-swarm.ts';
+import { agentStoreOf } from '../../packages/runtime/src/store/files/open-agent-store.ts';
 import { openJournal } from '../../packages/runtime/src/workspace/journal/journal.ts';
 import { codedFs } from '../../packages/runtime/src/ports/coded-fs.ts';
 import { failingFs, systemError, type Trouble } from '../../packages/runtime/src/workspace/simulation/failing-fs.ts';
@@ -127,7 +128,7 @@ function hostOf(trouble: Trouble, processes: Processes, exit: (code: number) => 
     clock: systemClock,
     moveTo: () => undefined,
     warmUp: async () => undefined,
-    async openJournal(location, warn) {
+    async openStore(location, warn) {
       const fs = failingFs(systemFs, trouble);
       const journal = await openJournal({ fs, clock: systemClock, processes, warn }, location);
       // Fails at the commit, after the log of the turn was written. The log grows with each attempt.
@@ -135,7 +136,7 @@ function hostOf(trouble: Trouble, processes: Processes, exit: (code: number) => 
         await codedFs({ ...systemFs, remove: async () => trouble('commit') }).remove('the disk');
         return journal.commit(...turn);
       };
-      return { ...journal, commit };
+      return agentStoreOf({ ...journal, commit });
     },
     answerOwnPackages: () => undefined,
     watchDraws: () => undefined,

@@ -49,6 +49,9 @@ export function createProgram(terminal: Terminal, finish: (code: ExitCode) => vo
       writeErr: (text) => terminal.printError(text),
       getOutHelpWidth: () => helpWidth(terminal.columns),
       getErrHelpWidth: () => helpWidth(terminal.columns),
+      // Help has no colours to remove. By default commander would load the streams of Node to find out.
+      getOutHasColors: () => true,
+      getErrHasColors: () => true,
     })
     .addHelpText('after', exitCodesHelp)
     .examples('gdn demo', 'gdn init my-swarm && gdn run my-swarm --trust --input "What time is it in Asia/Seoul?"')

@@ -1,5 +1,5 @@
 /** Splits text as a terminal does: into visible characters, each with the number of columns it takes. */
-const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+let segmenter: Intl.Segmenter | undefined;
 
 /**
  * Matches printable ASCII, in which each character takes one column. Most texts match, and are split without the slower
@@ -13,7 +13,7 @@ export function* graphemes(text: string): Generator<{ readonly text: string; rea
     for (const character of text) yield { text: character, width: 1 };
     return;
   }
-  for (const { segment } of segmenter.segment(text)) yield { text: segment, width: Bun.stringWidth(segment) };
+  for (const { segment } of split(text)) yield { text: segment, width: Bun.stringWidth(segment) };
 }
 
 export function widthOf(text: string): number {
@@ -24,6 +24,12 @@ export function widthOf(text: string): number {
 export function boundaries(text: string): number[] {
   const starts = plain.test(text)
     ? Array.from({ length: text.length }, (_, index) => index)
-    : Array.from(segmenter.segment(text), ({ index }) => index);
+    : Array.from(split(text), ({ index }) => index);
   return [...starts, text.length];
+}
+
+/** Makes the segmenter for the first text that needs it, because most commands print plain text only. */
+function split(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+  return segmenter.segment(text);
 }

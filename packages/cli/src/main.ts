@@ -1,20 +1,26 @@
 /** The entry of `gdn` on Bun. The launcher in `bin` starts it, with the current folder as the first argument. */
-import { isatty } from 'node:tty';
+import { writeSync } from 'node:fs';
 import { GoondanError } from '@goondan/types';
 import { delayCompiling } from './delay-compiling.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { reportError } from './report-error.ts';
 import { asksForJson, runCommandLine } from './run-command-line.ts';
+import { isTerminal, openOutput } from './standard-streams.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 delayCompiling();
-process.stdout.on('error', onOutputError);
 void runWhereTyped(process.argv.slice(2)).then((code) => void (process.exitCode = code));
 
 async function runWhereTyped([folder = '', ...args]: readonly string[]): Promise<ExitCode> {
-  // `process.stdin` is left out, because accessing it would start reading.
-  const { stdout, stderr, env } = process;
-  const terminal = openTerminal({ stdin: { isTTY: isatty(0) }, stdout, stderr, env, json: asksForJson(args) });
+  const terminal = openTerminal({
+    // Does not use `process.stdin`, because accessing it would start reading.
+    stdin: { isTTY: isTerminal(0) },
+    stdout: openOutput(1, onOutputError),
+    // Nobody can be told that standard error cannot be written.
+    stderr: openOutput(2, () => process.exit(exitCodes.failure)),
+    env: process.env,
+    json: asksForJson(args),
+  });
   return enter(folder, terminal) ?? runCommandLine(args, terminal);
 }
 
@@ -35,6 +41,6 @@ function enter(folder: string, terminal: Terminal): ExitCode | undefined {
 function onOutputError(error: NodeJS.ErrnoException): void {
   // The reader has closed the pipe, as in `gdn … | head -1`, which is not a failure.
   if (error.code === 'EPIPE') process.exit(exitCodes.ok);
-  process.stderr.write(`Standard output cannot be written: ${error.message}\n`);
+  writeSync(2, `Standard output cannot be written: ${error.message}\n`);
   process.exit(exitCodes.failure);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import pc from 'picocolors';
+import { createColors } from './colors.ts';
 import { showDiff, summarizeDiffs } from './show-diff.ts';
 
 const changed = {
@@ -65,8 +65,8 @@ describe('the difference of files for a person', () => {
   });
 
   test('is whole in `gdn changes show`, with colours if the terminal has them', () => {
-    const colors = pc.createColors(true);
-    expect(showDiff(changed.diff, pc.createColors(false))).toBe(changed.diff);
+    const colors = createColors(true);
+    expect(showDiff(changed.diff, createColors(false))).toBe(changed.diff);
     expect(showDiff(changed.diff, colors).split('\n').slice(0, 6)).toEqual([
       colors.bold('--- a/a.yaml'),
       colors.bold('+++ b/a.yaml'),
@@ -76,6 +76,6 @@ describe('the difference of files for a person', () => {
       colors.green('+++ here'),
     ]);
     const long = `@@ -0,0 +1 @@\n+${'\t'.repeat(1_000)}\n`;
-    expect(showDiff(long, pc.createColors(false))).toBe(long);
+    expect(showDiff(long, createColors(false))).toBe(long);
   });
 });

@@ -4,7 +4,7 @@
  */
 import type { FileChange } from '@goondan/runtime/internal';
 import { showText } from './approval/show-text.ts';
-import type { Colors } from './terminal.ts';
+import type { Colors } from './colors.ts';
 
 /** `file`: the name of a file. `place`: the line that says where in the file the next lines are. */
 export type DiffTone = 'file' | 'place' | 'added' | 'deleted' | 'plain';

@@ -3,8 +3,9 @@
  * a terminal contains no control sequences except colours, because parts of the output come from models, tools and
  * files.
  */
-import pc from 'picocolors';
+import { type Colors, createColors } from './colors.ts';
 import { harmlessOutput } from './harmless-text.ts';
+import type { OutputStream } from './standard-streams.ts';
 import { typedGdn } from './typed-gdn.ts';
 
 export interface Terminal {
@@ -39,27 +40,17 @@ export interface Terminal {
   readonly errorColors: Colors;
 }
 
-export type Colors = ReturnType<typeof pc.createColors>;
-
-interface Stream {
-  write(text: string, taken?: () => void): unknown;
-  /** Absent when the stream is not a terminal, although Node's types say that it is always present. */
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-}
-
 export interface TerminalProcess {
   readonly stdin?: { readonly isTTY?: boolean };
-  readonly stdout: Stream;
-  readonly stderr: Stream;
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly json?: boolean;
 }
 
 export function openTerminal({ stdin, stdout, stderr, env, json = false }: TerminalProcess): Terminal {
-  // Does not use picocolors' own detection, which colours a pipe when CI is set.
   const mayColor = !env.NO_COLOR && env.TERM !== 'dumb';
-  const forPeople = ({ isTTY }: Stream, text: string) => (isTTY === true ? harmlessOutput(text) : text);
+  const forPeople = ({ isTTY }: OutputStream, text: string) => (isTTY === true ? harmlessOutput(text) : text);
   // True while standard output is in the middle of a line on a screen that standard error also writes to.
   let isMidLine = false;
   return {
@@ -82,8 +73,8 @@ export function openTerminal({ stdin, stdout, stderr, env, json = false }: Termi
     showsStack: Boolean(env.GOONDAN_DEBUG),
     canAsk: stdin?.isTTY === true && stderr.isTTY === true,
     suggest: (text) => text.replaceAll('`gdn ', `\`${typedGdn(env)} `),
-    colors: pc.createColors(mayColor && stdout.isTTY === true),
-    errorColors: pc.createColors(mayColor && stderr.isTTY === true),
+    colors: createColors(mayColor && stdout.isTTY === true),
+    errorColors: createColors(mayColor && stderr.isTTY === true),
   };
 }
 

@@ -18,6 +18,15 @@ export type {
   ReplayReport,
 } from './orchestrator/lone/replay-recording.ts';
 export { replayRecording } from './replay-recording.ts';
+export { openStoreReader } from './store/files/open-store-reader.ts';
+export type { Answers, LeftAnswer } from './store/answers.ts';
+export type { AnsweredApproval, ApprovalStore } from './store/approval-store.ts';
+export type { Inbox } from './store/inbox.ts';
+export type { DeadLetters, InstanceAdmin } from './store/instance-admin.ts';
+export type { Placement, StoreNode } from './store/placement.ts';
+export type { Directory, HistoryReader, LogReader, SwarmList, TraceReader } from './store/readers.ts';
+export type { EventSink, TraceSink } from './store/sinks.ts';
+export type { AgentStore, NodeStore, Store, StoreReader } from './store/store.ts';
 export type { EffectKind, EffectRecord } from './trace/effect-record.ts';
 export type { PlanUse } from './trace/plans-of.ts';
 export type { Recording } from './trace/recording.ts';
@@ -43,6 +52,11 @@ export {
 } from './workspace/history/read-history.ts';
 export { durableStore, type DurableStoreOptions } from './workspace/journal/durable-store.ts';
 export type { Journal } from './workspace/journal/journal.ts';
+export type { ApprovalRecord } from './workspace/approvals/approval-record.ts';
+export type { Accepted } from './workspace/inbox/inbox.ts';
+export type { InboxEntry } from './workspace/inbox/inbox-lines.ts';
+export type { InstanceSummary } from './workspace/journal/read-summary.ts';
+export type { DeadLetter } from './workspace/records/dead-letter.ts';
 export type { StorePlace } from './workspace/layout/instance-paths.ts';
 export { type LogQuestion, readSwarmLog } from './workspace/logs/read-swarm-log.ts';
 export type { EventOrigin } from './workspace/records/logged-record.ts';

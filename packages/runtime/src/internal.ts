@@ -48,6 +48,7 @@ export { type Clock, sleep, systemClock } from './ports/clock.ts';
 export { eventIdOf, randomIds, retryIdOf } from './ports/ids.ts';
 export { ambiguousId, findTurnId, shortIdOfEvent, shortTurnId } from './ports/turn-ids.ts';
 export { probeCollector } from './telemetry/probe-collector.ts';
+export { openSwarmList } from './store/files/open-swarm-list.ts';
 export { bundleSource } from './read-folder-plan.ts';
 export { startHere } from './start-here.ts';
 export { describeDuration } from './trace/describe-duration.ts';
@@ -61,18 +62,7 @@ export { describeRecovery } from './workspace/changesets/describe-recovery.ts';
 export { pendingInputs } from './workspace/journal/instance-refusals.ts';
 export { describeDamage, salvageConversation } from './workspace/journal/salvage-conversation.ts';
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';
-export {
-  type LoadedAgent,
-  readDescription,
-  type RecordedAgent,
-  recordDescriptions,
-} from './workspace/swarms/agent-descriptions.ts';
+export { type LoadedAgent, type RecordedAgent, recordDescriptions } from './workspace/swarms/agent-descriptions.ts';
 export { keepKnownTools } from './workspace/swarms/keep-known-tools.ts';
-export { type KnownSwarm, listKnownSwarms } from './workspace/swarms/list-known-swarms.ts';
-export {
-  instancesChangedAt,
-  type ListedWorkspace,
-  listWorkspaces,
-  workspaceIds,
-} from './workspace/swarms/list-workspaces.ts';
-export { readSwarmRecord } from './workspace/swarms/swarm-record.ts';
+export type { KnownSwarm } from './workspace/swarms/list-known-swarms.ts';
+export type { ListedWorkspace } from './workspace/swarms/list-workspaces.ts';

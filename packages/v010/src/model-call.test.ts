@@ -133,13 +133,20 @@ describe('a function around the model call', () => {
   });
 
   test('L-04 changes the text of the reply, and no text leaves before', async () => {
-    const agent = await wrapping(async (ctx, next) => {
+    const model: ScriptedAgentOptions['model'] = {
+      async generate(request) {
+        request.onDelta({ type: 'text', text: 'secret' });
+        const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+        return { content: [{ type: 'text', text: 'secret' }], finishReason: 'stop', usage };
+      },
+    };
+    const change = async (ctx: OldStepContext, next: Next) => {
       const result = await next(ctx);
       return { ...result, message: { ...result.message, content: 'changed' } };
-    });
-    const { text, deltas } = await agent.say('hello');
+    };
+    const { text, deltas } = await (await wrapping(change, { model })).say('hello');
     expect(text).toBe('changed');
-    expect(deltas.map((delta) => (delta.type === 'text' ? delta.text : '')).join('')).toBe('changed');
+    expect(deltas).toEqual([expect.objectContaining({ type: 'text', text: 'changed' })]);
   });
 
   test('L-04 changes the tool calls of the reply', async () => {

@@ -6,20 +6,20 @@ export function oldEvents(events: ExtensionEventsApi): OldEventBus {
   const subscribed = new Map<string, Map<OldEventHandler, (() => void)[]>>();
 
   function on(type: string, handler: OldEventHandler): () => void {
-    return subscribe(type, handler, (...args) => handler(...(args as never[])));
+    return subscribe(type, handler, () => undefined);
   }
 
   function once(type: string, handler: OldEventHandler): () => void {
-    const off = subscribe(type, handler, (...args) => {
-      off();
-      return handler(...(args as never[]));
-    });
+    const off = subscribe(type, handler, () => off());
     return off;
   }
 
-  function subscribe(type: string, handler: OldEventHandler, call: (...args: unknown[]) => unknown): () => void {
+  function subscribe(type: string, handler: OldEventHandler, beforeCall: () => void): () => void {
     const handlers = subscribed.get(type) ?? new Map<OldEventHandler, (() => void)[]>();
-    const unsubscribe = events.on(type, (...args) => call(...args));
+    const unsubscribe = events.on(type, (...args): unknown => {
+      beforeCall();
+      return Reflect.apply(handler, undefined, args);
+    });
     const off = () => {
       unsubscribe();
       const others = (handlers.get(handler) ?? []).filter((each) => each !== off);

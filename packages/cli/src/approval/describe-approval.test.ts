@@ -1,25 +1,18 @@
 import { describe, expect, test } from 'bun:test';
 import type { ApprovalSummary } from '@goondan/runtime';
 import type { JsonObject } from '@goondan/types';
-import pc from 'picocolors';
+import { createColors } from '../colors.ts';
+import { fakeApproval } from '../../../runtime/src/testing/fake-control.ts';
 import { describeApproval } from './describe-approval.ts';
 import { showText } from './show-text.ts';
 
-const approval: ApprovalSummary = {
-  id: '3fa9c1d2',
-  agent: 'helper',
-  instanceKey: 'default',
+const approval = {
+  ...fakeApproval,
   eventId: 'e1',
-  traceId: 't1',
-  toolCallId: 'call_1',
-  toolName: 'bash__exec',
   args: { command: 'ls\nrm -rf /' },
-  digest: 'd',
   reason: 'It is a shell.',
-  askedAt: '2026-01-01T00:00:00.000Z',
-  expiresAt: '2026-01-02T00:00:00.000Z',
 };
-const plain = pc.createColors(false);
+const plain = createColors(false);
 
 describe('the description of a waiting call', () => {
   test('has everything that a person must judge', () => {
@@ -63,7 +56,7 @@ describe('the description of a waiting call', () => {
       '    changeset c1, turn e1, asked 2026-01-01T00:00:00Z, expires 2026-01-02T00:00:00Z',
       '',
     ]);
-    const colors = pc.createColors(true);
+    const colors = createColors(true);
     expect(describeApproval(change, colors, false)).toContain(
       `    ${colors.red('-old')}\n    ${colors.green('+new')}\n`,
     );

@@ -2,7 +2,7 @@ import type { ApprovalSummary } from '@goondan/runtime';
 import { shortIdOfEvent } from '@goondan/runtime/internal';
 import { type DiffLine, paintDiffLine, summarizeDiffs } from '../show-diff.ts';
 import { showTime } from '../show-time.ts';
-import type { Colors } from '../terminal.ts';
+import type { Colors } from '../colors.ts';
 import { type AskedChange, readChange } from './read-change.ts';
 import { showText } from './show-text.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
-import pc from 'picocolors';
+import { createColors } from '../colors.ts';
 import { describeChangeset, describeInList } from './describe-changeset.ts';
 import type { ChangesetWithDiff } from './view-changeset.ts';
 
-const terminal = { colors: pc.createColors(false), isWatched: false };
+const terminal = { colors: createColors(false), isWatched: false };
 const changeset: ChangesetWithDiff = {
   id: 'c1',
   state: 'open',

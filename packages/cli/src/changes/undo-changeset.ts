@@ -1,7 +1,7 @@
 /** Takes a committed changeset back: in the files, and in every running swarm of the bundle. */
 import type { Swarm } from '@goondan/runtime';
 import type { ReloadResult } from '@goondan/runtime/control';
-import { type ChangesetRecord, type Changesets, listKnownSwarms } from '@goondan/runtime/internal';
+import { type ChangesetRecord, type Changesets, openSwarmList } from '@goondan/runtime/internal';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
 import { showReloadProgress } from '../swarm/show-reload-progress.ts';
 import type { Terminal } from '../terminal.ts';
@@ -44,7 +44,8 @@ async function runningSwarms(
   stateRoot: string,
   folder: string,
 ): Promise<readonly { readonly swarm: string; readonly client: Swarm }[]> {
-  const known = new Map(listKnownSwarms(stateRoot, folder).map((each) => [each.workspaceId, each.swarm]));
+  const swarms = await openSwarmList({ stateRoot }).ofFolder(folder);
+  const known = new Map(swarms.map((each) => [each.workspaceId, each.swarm]));
   const running: { swarm: string; client: Swarm }[] = [];
   for (const [workspaceId, swarm] of known) {
     const client = await attachSwarm({ stateRoot, workspaceId });

@@ -1,20 +1,12 @@
 import { expect, test } from 'bun:test';
-import type { ApprovalSummary } from '@goondan/runtime';
+import { fakeApproval } from '../../../runtime/src/testing/fake-control.ts';
 import { linesAbout } from './ask-in-chat.ts';
 
-const approval: ApprovalSummary = {
-  id: '3fa9c1d2',
-  agent: 'helper',
-  instanceKey: 'default',
-  eventId: 'e1',
-  traceId: 't1',
-  toolCallId: 'call_1',
+const approval = {
+  ...fakeApproval,
   toolName: 'bundle__commit',
   args: { what: 'x' },
-  digest: 'd',
   reason: 'It changes.',
-  askedAt: '2026-01-01T00:00:00.000Z',
-  expiresAt: '2026-01-02T00:00:00.000Z',
 };
 
 test('the chat shows a tool call in one colour', () => {

@@ -1,6 +1,6 @@
 /** The approval desk of a chat: asks about waiting tool calls between the lines of the conversation. */
 import type { ApprovalSummary } from '@goondan/runtime';
-import pc from 'picocolors';
+import { createColors } from '../colors.ts';
 import { ApprovalDesk } from '../approval/approval-desk.ts';
 import { approvalHead, approvalLines } from '../approval/describe-approval.ts';
 import { approvalQuestion, type PersonAnswer, readPersonAnswer } from '../approval/person-answer.ts';
@@ -9,7 +9,7 @@ import type { ChatSwarm } from './open-chat-swarm.ts';
 import type { DiffTone } from '../show-diff.ts';
 import { type Line, line, type Style } from './screen/line.ts';
 
-const plain = pc.createColors(false);
+const plain = createColors(false);
 const styles: Readonly<Record<DiffTone, Style>> = {
   file: 'bold',
   added: 'green',

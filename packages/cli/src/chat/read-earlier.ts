@@ -1,6 +1,6 @@
 import type { InstanceAddress } from '@goondan/runtime';
 import { toAgentAddress } from '@goondan/runtime/control';
-import { withJournal } from '../instance/with-journal.ts';
+import { withStore } from '../instance/with-store.ts';
 import type { SwarmPlace } from '../swarm/attach-swarm.ts';
 import type { EarlierInput } from './chat.ts';
 
@@ -9,8 +9,8 @@ import type { EarlierInput } from './chat.ts';
  * senders are left out, because Ctrl-C in the chat would cancel their turns.
  */
 export async function readEarlier(place: SwarmPlace, at: InstanceAddress): Promise<readonly EarlierInput[]> {
-  const events = await withJournal(place, [], (journal) => journal.pending(toAgentAddress(at)));
-  return events
-    .filter(({ source: { kind, name } }) => kind === 'cli' && name === 'gdn')
-    .map(({ id, traceId, input = '' }) => ({ id, traceId, input }));
+  const entries = await withStore(place, [], ({ inbox }) => inbox.pendingEntries(toAgentAddress(at)));
+  return entries
+    .filter(({ event: { source } }) => source.kind === 'cli' && source.name === 'gdn')
+    .map(({ event: { id, traceId, input = '' } }) => ({ id, traceId, input }));
 }

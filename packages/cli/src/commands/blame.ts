@@ -44,7 +44,7 @@ async function showBlame(
   };
   const place = await placeOfSwarm(options);
   const address = await chooseInstance(place, { agentName, instanceKey }, question.at);
-  const blamed = await withInstance(place, address, (journal) => blame(journal, address, question));
+  const blamed = await withInstance(place, address, ({ history }) => blame(history, address, question));
   const shown = renderBlame(blamed, terminal) || 'There are no messages.\n';
   return { json: { agent: address.agentName, instanceKey: address.instanceKey, ...blamed }, text: shown };
 }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectSwarm } from '@goondan/runtime';
-import { type Changesets, listKnownSwarms, openChangesets } from '@goondan/runtime/internal';
+import { type Changesets, openChangesets, openSwarmList } from '@goondan/runtime/internal';
 import { undoChangeset } from '../changes/undo-changeset.ts';
 import { commitChangeset, writeChangeset } from '../testing/commit-changeset.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
@@ -283,7 +283,7 @@ describe('a commit of another process that was killed', () => {
     async () => {
       await place.serve('swarm');
       await kill();
-      const [known] = listKnownSwarms(place.stateRoot, bundleFolder);
+      const [known] = await openSwarmList(place).ofFolder(bundleFolder);
       const swarm = await connectSwarm({ stateRoot: place.stateRoot, workspaceId: known?.workspaceId ?? '' });
       await swarm.reload();
       expect(await now()).toEqual(Object.values(files));

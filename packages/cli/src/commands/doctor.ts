@@ -2,7 +2,7 @@ import type { BundleOptions } from '../common-options.ts';
 import type { Check } from '../doctor/check.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { GdnCommand } from '../gdn-command.ts';
-import type { Colors } from '../terminal.ts';
+import type { Colors } from '../colors.ts';
 
 export function addDoctorCommand(program: GdnCommand): void {
   program

@@ -50,7 +50,7 @@ async function showPage(at: AgentAddress, options: HistoryOptions, terminal: Ter
   ]);
   const { limit = DEFAULT_LIMIT, before, json } = options;
   const question = { limit, ...(before === undefined ? {} : { before }) };
-  const page = await withInstance(await placeOfSwarm(options), at, (journal) => readHistory(journal, at, question));
+  const page = await withInstance(await placeOfSwarm(options), at, ({ history }) => readHistory(history, at, question));
   const { agentName: agent, instanceKey } = at;
   if (json === true) return printJson({ agent, instanceKey, ...page }, terminal);
   if (page.last === 0) return terminal.print('Nothing has happened in this conversation yet.\n');
@@ -79,7 +79,7 @@ async function showMoment(at: AgentAddress, options: HistoryOptions, terminal: T
   const { seq, messages, extensionState, unknownStates } = await withInstance(
     await placeOfSwarm(options),
     at,
-    (journal) => readConversationAt(journal, at, moment),
+    ({ history }) => readConversationAt(history, at, moment),
   );
   const { agentName: agent, instanceKey } = at;
   if (options.json !== true) return printMessages(messages, terminal);

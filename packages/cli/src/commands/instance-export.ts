@@ -38,16 +38,17 @@ async function exportConversation(
   options: ExportOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
-  const [{ placeOfSwarm }, { withInstance }, { exportInstance }, { gathered, writePrivateFile }] = await Promise.all([
-    import('../swarm/reach-swarm.ts'),
-    import('../instance/read-instances.ts'),
-    import('../instance/export-instance.ts'),
-    import('../instance/write-private-file.ts'),
-  ]);
+  const [{ placeOfSwarm }, { withInstance }, { exportInstance, exportSource }, { gathered, writePrivateFile }] =
+    await Promise.all([
+      import('../swarm/reach-swarm.ts'),
+      import('../instance/read-instances.ts'),
+      import('../instance/export-instance.ts'),
+      import('../instance/write-private-file.ts'),
+    ]);
   const { output, force = false, history = false, json } = options;
   const counts: ExportCounts = { messages: 0, turns: 0 };
-  await withInstance(await placeOfSwarm(options), at, async (journal) => {
-    const pieces = exportInstance(journal, { at, history, exportedAt: new Date() }, counts);
+  await withInstance(await placeOfSwarm(options), at, async (store) => {
+    const pieces = exportInstance(exportSource(store), { at, history, exportedAt: new Date() }, counts);
     if (output !== undefined) {
       return withInterrupt((signal) => writePrivateFile(output, pieces, { replace: force, signal }));
     }

@@ -51,7 +51,7 @@ export function addLogsCommand(program: GdnCommand): void {
 }
 
 async function showLogs(options: LogsOptions, terminal: Terminal, signal: AbortSignal): Promise<ExitCode> {
-  const [{ placeOfSwarm, reachSwarm }, { readSwarmLog }, { checkMeaning, chooseLines }, { renderLogLine }] =
+  const [{ placeOfSwarm, reachSwarm }, { openStoreReader }, { checkMeaning, chooseLines }, { renderLogLine }] =
     await Promise.all([
       import('../swarm/reach-swarm.ts'),
       import('@goondan/runtime/history'),
@@ -72,7 +72,7 @@ async function showLogs(options: LogsOptions, terminal: Terminal, signal: AbortS
   const following = swarm === undefined ? undefined : await follow(swarm, options, where);
   try {
     const place = await placeOfSwarm(options);
-    const lines = await readSwarmLog(place, question);
+    const lines = await openStoreReader(place).logs.read(question);
     if (lines.length === 0 && agent !== undefined) {
       const { checkAgent } = await import('../logs/check-agent.ts');
       await checkAgent({ agent, place, folder: bundleFolder(undefined, options), running: swarm });
@@ -122,8 +122,8 @@ async function follow(swarm: Swarm, options: LogsOptions, where: (line: LogLine)
 
 async function tellNothing(options: LogsOptions, place: SwarmPlace & { readonly swarm: string }): Promise<string> {
   const { level } = options;
-  const { readSwarmLog } = await import('@goondan/runtime/history');
-  if ((await readSwarmLog(place, { last: 1 })).length === 0) {
+  const { openStoreReader } = await import('@goondan/runtime/history');
+  if ((await openStoreReader(place).logs.read({ last: 1 })).length === 0) {
     return `Swarm "${place.swarm}" has not run yet, so there is no log. Start it with \`${startCommand(options)}\`.\n`;
   }
   return `No line of the log matches.${level === 'debug' ? '' : ' `--level debug` shows all levels.'}\n`;

@@ -45,25 +45,27 @@ function refuseMixture(command: GdnCommand, id: string | undefined, options: Tra
 }
 
 async function show(id: string, options: TraceOptions, terminal: Terminal): Promise<void> {
-  const [{ placeOfSwarm }, { readTurnTrace, renderMermaid }, { printTrace }] = await Promise.all([
+  const [{ placeOfSwarm }, { openStoreReader, renderMermaid }, { printTrace }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('@goondan/runtime/history'),
     import('../trace/print-trace.ts'),
   ]);
-  const trace = await readTurnTrace(await placeOfSwarm(options), id === 'last' ? undefined : id);
+  const { traces } = openStoreReader(await placeOfSwarm(options));
+  const trace = await traces.read(id === 'last' ? undefined : id);
   if (options.json === true) return printJson(trace, terminal);
   if (options.mermaid === true) return terminal.print(`${renderMermaid(trace.turns)}\n`);
   printTrace(trace.turns, terminal, { isFull: options.diff === true });
 }
 
 async function list(options: TraceOptions, terminal: Terminal): Promise<void> {
-  const [{ placeOfSwarm }, { listTurns }, { printTurns }] = await Promise.all([
+  const [{ placeOfSwarm }, { openStoreReader }, { printTurns }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('@goondan/runtime/history'),
     import('../trace/print-turns.ts'),
   ]);
   const { agent, instance, last } = options;
-  const turns = await listTurns(await placeOfSwarm(options), {
+  const { traces } = openStoreReader(await placeOfSwarm(options));
+  const turns = await traces.list({
     ...(last === undefined ? {} : { last }),
     ...(agent === undefined ? {} : { agentName: agent }),
     ...(instance === undefined ? {} : { instanceKey: instance }),

@@ -2,7 +2,7 @@
  * `gdn demo`: asks the swarm in `packages/cli/demo` one question, and shows the path of the answer through every layer.
  */
 import type { AskOptions } from '@goondan/runtime';
-import { type ChainRecord, readTurnTrace, type TurnTrace } from '@goondan/runtime/history';
+import { type ChainRecord, openStoreReader, type TurnTrace } from '@goondan/runtime/history';
 import { GoondanError } from '@goondan/types';
 import { withDesk } from '../approval/with-desk.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
@@ -63,7 +63,7 @@ function deskOf({ control }: DemoSwarm) {
 /** Returns undefined when nothing was recorded, because tracing may be turned off. */
 async function readRecorded(place: DemoSwarm, turnId: string): Promise<TurnTrace | undefined> {
   try {
-    const { turns } = await readTurnTrace(place, turnId);
+    const { turns } = await openStoreReader(place).traces.read(turnId);
     return turns[0];
   } catch (error) {
     if (GoondanError.is(error) && error.code === 'E_TRACE_UNKNOWN') return undefined;

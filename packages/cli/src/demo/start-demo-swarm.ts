@@ -20,7 +20,7 @@ export const demoBundle = fileURLToPath(new URL('../../demo', import.meta.url));
 
 export interface DemoSwarm {
   readonly control: Swarm;
-  /** `stateRoot` and `workspaceId` together locate the workspace for readers such as `readTurnTrace`. */
+  /** `stateRoot` and `workspaceId` together locate the workspace for readers such as `openStoreReader`. */
   readonly stateRoot: string;
   readonly workspaceId: string;
   /** Stops the swarm if it runs, and deletes all of its files. */

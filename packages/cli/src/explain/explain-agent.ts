@@ -3,6 +3,7 @@
  * declaration.
  */
 import { type Bundle, type DeclaredAgent, type DeclaredAgents, declaredAgents } from '@goondan/runtime/bundle';
+import { openStoreReader } from '@goondan/runtime/history';
 import {
   AGENT_TOOL_NAMES,
   type AgentDescription,
@@ -10,7 +11,6 @@ import {
   keepKnownTools,
   type LayerSummary,
   partsDigest,
-  readDescription,
 } from '@goondan/runtime/internal';
 import type { MiddlewareKind } from '@goondan/types';
 import { isMcpServer } from '../mcp/find-server.ts';
@@ -78,7 +78,7 @@ export async function explainAgent(
   const declared = chooseAgent(declaredAgents(bundle, { swarm, environment: process.env, workdir }), wanted);
   const agent = declared.agentName;
   const packages = packagesOf(bundle, declared);
-  const recorded = await readDescription(run, agent);
+  const recorded = await openStoreReader(run).directory.describe(agent);
   const asks = declared.mayAsk === undefined ? {} : { mayAsk: declared.mayAsk };
   if (load) {
     // MCP servers connect only when a turn needs them, so their tools are taken from the last run.

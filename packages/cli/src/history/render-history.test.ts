@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { HistoryPage } from '@goondan/runtime/history';
 import { createAssistantMessage, createUserMessage } from '@goondan/types';
-import pc from 'picocolors';
+import { createColors } from '../colors.ts';
 import { renderHistory } from './render-history.ts';
 
 const at = new Date('2026-01-02T03:04:05Z');
@@ -33,8 +33,7 @@ const page: HistoryPage = {
 };
 
 describe('renderHistory', () => {
-  const render = (columns: number) =>
-    renderHistory(page, { colors: pc.createColors(false), columns, isWatched: false });
+  const render = (columns: number) => renderHistory(page, { colors: createColors(false), columns, isWatched: false });
 
   test.each([160, 120, 100, 99, 80])('fits into %d columns, one row for each event, in columns', (columns) => {
     const rows = render(columns).trimEnd().split('\n');

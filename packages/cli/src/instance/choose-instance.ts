@@ -4,7 +4,7 @@ import { type AgentAddress, GoondanError } from '@goondan/types';
 import { quoteForShell } from '../quote-for-shell.ts';
 import type { SwarmPlace } from '../swarm/attach-swarm.ts';
 import { unknownInstance } from './unknown-instance.ts';
-import { withJournal } from './with-journal.ts';
+import { withStore } from './with-store.ts';
 
 /** The names that a command was given. */
 type Named = { readonly [Name in keyof AgentAddress]: string | undefined };
@@ -25,7 +25,7 @@ export async function chooseInstance(
   at?: Moment,
 ): Promise<AgentAddress> {
   if (agentName !== undefined && instanceKey !== undefined) return { agentName, instanceKey };
-  const known = await withJournal(place, [], (journal) => journal.instances());
+  const known = await withStore(place, [], ({ directory }) => directory.instances());
   const possible = known.filter((each) => agentName === undefined || each.agentName === agentName);
   const [only, ...others] = possible;
   if (only !== undefined && others.length === 0) return only;
@@ -43,9 +43,8 @@ async function findByTurn(
   id: string,
   possible: readonly AgentAddress[],
 ): Promise<AgentAddress | undefined> {
-  const { readTurnTrace } = await import('@goondan/runtime/history');
   try {
-    const [turn] = (await readTurnTrace(place, id)).turns;
+    const [turn] = await withStore(place, [], async ({ traces }) => (await traces.read(id)).turns);
     return possible.find((each) => each.agentName === turn?.agentName && each.instanceKey === turn.instanceKey);
   } catch (error) {
     // The swarm may record no traces.

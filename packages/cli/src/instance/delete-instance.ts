@@ -6,7 +6,7 @@ import { betweenSwarms } from '../swarm/between-swarms.ts';
 
 /**
  * Deletes a conversation through the running swarm, or on disk when no swarm runs. **Errors** — those of
- * `Journal.delete`, of the control socket, and `E_SWARM_RUNNING`.
+ * `InstanceAdmin.delete`, of the control socket, and `E_SWARM_RUNNING`.
  */
 export function deleteInstance(
   place: Parameters<typeof deleteStoppedInstance>[0],

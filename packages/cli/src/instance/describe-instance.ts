@@ -1,12 +1,10 @@
 /** Summarises a conversation for the person who is about to delete it. */
-import type { Journal } from '@goondan/runtime/history';
+import type { InstanceSummary } from '@goondan/runtime/history';
 import { pendingInputs } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { SwarmPlace } from '../swarm/attach-swarm.ts';
 import { unknownInstance } from './unknown-instance.ts';
-import { withJournal } from './with-journal.ts';
-
-type Summary = Awaited<ReturnType<Journal['summary']>>;
+import { withStore } from './with-store.ts';
 
 /**
  * Returns `undefined` when the conversation exists but cannot be read. **Errors** — `E_INSTANCE_UNKNOWN`; without
@@ -16,10 +14,10 @@ export async function describeInstance(
   place: SwarmPlace,
   at: AgentAddress,
   force: boolean,
-): Promise<Summary | undefined> {
-  const found = await withJournal(place, undefined, async (journal) => {
-    if (!(await journal.has(at))) throw unknownInstance(at, await journal.instances());
-    return { summary: await journal.summary(at).catch((error: unknown) => passOver(error, force)) };
+): Promise<InstanceSummary | undefined> {
+  const found = await withStore(place, undefined, async ({ directory }) => {
+    if (!(await directory.has(at))) throw unknownInstance(at, await directory.instances());
+    return { summary: await directory.summary(at).catch((error: unknown) => passOver(error, force)) };
   });
   if (found === undefined) throw unknownInstance(at, []);
   const { summary } = found;
@@ -37,7 +35,7 @@ function passOver(error: unknown, force: boolean): undefined {
 }
 
 /** Formats a summary, such as `12 messages, 2 accepted inputs that are not handled yet, 1 dead letter`. */
-export function listParts(summary: Summary | undefined): string {
+export function listParts(summary: InstanceSummary | undefined): string {
   if (summary === undefined) return 'files that cannot be read';
   const { messages, pending, deadLetters } = summary;
   const inputs = `accepted ${pending === 1 ? 'input that is' : 'inputs that are'} not handled yet`;

@@ -6,13 +6,31 @@
  * `docs/cli.md` lists the fields. Fields may be added, but are never renamed. If the meaning of a field changes,
  * `formatVersion` is increased.
  */
-import type { Journal } from '@goondan/runtime/history';
+import type { Directory, HistoryReader, StoreReader } from '@goondan/runtime/history';
 import { describeDamage, salvageConversation } from '@goondan/runtime/internal';
-import { type AgentAddress, GoondanError } from '@goondan/types';
+import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
 
 const FORMAT_VERSION = 1;
 
-type Source = Pick<Journal, 'readIntact' | 'history' | 'summary' | 'pending' | 'deadLetters' | 'archive'>;
+interface Source
+  extends
+    Pick<HistoryReader, 'readIntact' | 'history' | 'archive'>,
+    Pick<Directory, 'summary'>,
+    Pick<StoreReader, 'deadLetters'> {
+  pending(instance: AgentAddress): Promise<readonly AgentEvent[]>;
+}
+
+/** Returns the parts of a store that an export reads. */
+export function exportSource({ history, directory, inbox, deadLetters }: StoreReader): Source {
+  return {
+    readIntact: (at) => history.readIntact(at),
+    history: (...question) => history.history(...question),
+    archive: (at) => history.archive(at),
+    summary: (at) => directory.summary(at),
+    pending: async (at) => (await inbox.pendingEntries(at)).map(({ event }) => event),
+    deadLetters,
+  };
+}
 
 /** The number of exported parts so far. */
 export interface ExportCounts {

@@ -5,7 +5,7 @@ import { attachSwarm } from '../swarm/attach-swarm.ts';
 import { betweenSwarms } from '../swarm/between-swarms.ts';
 
 /**
- * Forks a conversation through the running swarm, or on disk when no swarm runs. **Errors** — those of `Journal.fork`,
+ * Forks a conversation through the running swarm, or on disk when no swarm runs. **Errors** — those of `InstanceAdmin.fork`,
  * of the control socket, `E_INSTANCE_KEY`.
  */
 export function forkInstance(

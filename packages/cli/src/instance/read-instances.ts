@@ -1,11 +1,11 @@
 /** Reads the instances of a workspace from disk, and their status from a running swarm. */
 import type { InstanceAddress, InstanceStatus } from '@goondan/runtime';
 import { toAgentAddress, toInstanceAddress } from '@goondan/runtime/control';
-import type { ConversationSnapshot, Journal } from '@goondan/runtime/history';
+import type { ConversationSnapshot, Directory, StoreReader } from '@goondan/runtime/history';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
 import { unknownInstance } from './unknown-instance.ts';
-import { type JournalPlace, withJournal } from './with-journal.ts';
+import { type StorePlace, withStore } from './with-store.ts';
 
 /** An item of `gdn instance list --json`. Fields may be added, but are never renamed. */
 export interface ListedInstance extends InstanceAddress {
@@ -24,28 +24,28 @@ export interface ListedInstance extends InstanceAddress {
 export async function listInstances(place: SwarmPlace): Promise<ListedInstance[]> {
   const statuses = await readStatuses(place);
   return (
-    await withJournal(place, [], async (journal) => {
-      const addresses = await journal.instances();
-      return Promise.all(addresses.map((at) => describe(journal, at, statuses)));
+    await withStore(place, [], async ({ directory }) => {
+      const addresses = await directory.instances();
+      return Promise.all(addresses.map((at) => describe(directory, at, statuses)));
     })
   ).toSorted(byName);
 }
 
 /** **Errors** — `E_INSTANCE_UNKNOWN`; those of the store. */
 export function readInstance(place: SwarmPlace, at: AgentAddress): Promise<ConversationSnapshot> {
-  return withInstance(place, at, (journal) => journal.read(at));
+  return withInstance(place, at, ({ history }) => history.read(at));
 }
 
 /** **Errors** — `E_INSTANCE_UNKNOWN`; those of the store. */
 export async function withInstance<Value>(
-  place: JournalPlace,
+  place: StorePlace,
   at: AgentAddress,
-  read: (journal: Journal) => Promise<Value>,
+  read: (store: StoreReader) => Promise<Value>,
 ): Promise<Value> {
-  const found = await withJournal(place, undefined, async (journal) => {
-    const known = await journal.instances();
-    if (!known.some((each) => keyOf(each) === keyOf(at))) throw await missing(journal, at, known);
-    return { value: await read(journal) };
+  const found = await withStore(place, undefined, async (store) => {
+    const known = await store.directory.instances();
+    if (!known.some((each) => keyOf(each) === keyOf(at))) throw await missing(store, at, known);
+    return { value: await read(store) };
   });
   if (found === undefined) throw unknownInstance(at, []);
   return found.value;
@@ -55,10 +55,14 @@ export async function withInstance<Value>(
  * Returns the error for an instance that is not in the list. If its folder exists but is damaged, returns the error
  * about the damage.
  */
-async function missing(journal: Journal, at: AgentAddress, known: readonly AgentAddress[]): Promise<unknown> {
+async function missing(
+  { directory, history }: StoreReader,
+  at: AgentAddress,
+  known: readonly AgentAddress[],
+): Promise<unknown> {
   const unknown = unknownInstance(at, known);
-  if (!(await journal.has(at))) return unknown;
-  return journal.read(at).then(
+  if (!(await directory.has(at))) return unknown;
+  return history.read(at).then(
     () => unknown,
     (error: unknown) => error,
   );
@@ -72,14 +76,14 @@ async function readStatuses(place: SwarmPlace): Promise<ReadonlyMap<string, Inst
 
 /** Describes an instance. If it cannot be read, describes its problem instead. */
 async function describe(
-  journal: Journal,
+  directory: Directory,
   at: AgentAddress,
   statuses: ReadonlyMap<string, InstanceStatus>,
 ): Promise<ListedInstance> {
   const about = toInstanceAddress(at);
   const { status, problem } = statuses.get(keyOf(at)) ?? {};
   try {
-    const { messages, updatedAt, pending } = await journal.summary(at);
+    const { messages, updatedAt, pending } = await directory.summary(at);
     const known = {
       ...about,
       status: status ?? 'asleep',

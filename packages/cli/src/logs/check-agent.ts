@@ -1,7 +1,7 @@
 /** Finds out why no line of the log is from an agent: the agent is unknown, or has not logged anything. */
 import type { Swarm } from '@goondan/runtime';
 import { declaredAgents } from '@goondan/runtime/bundle';
-import { readSwarmLog } from '@goondan/runtime/history';
+import { openStoreReader } from '@goondan/runtime/history';
 import { readBundle } from '../bundle/open-bundle.ts';
 import type { SwarmPlace } from '../swarm/attach-swarm.ts';
 import { unknownAgent } from '../swarm/unknown-agent.ts';
@@ -22,7 +22,7 @@ export async function checkAgent({ agent, place, folder, running }: AskedAgent):
   const declared = running === undefined ? await agentsIn(folder, place.swarm) : (await running.status()).agents;
   if (declared === undefined || declared.includes(agent)) return;
   // The log may have lines of an agent that was removed from the bundle.
-  const logged = await readSwarmLog(place, { last: 1, agent });
+  const logged = await openStoreReader(place).logs.read({ last: 1, agent });
   if (logged.length === 0) throw unknownAgent(agent, declared);
 }
 

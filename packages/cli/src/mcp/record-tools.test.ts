@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DeclaredAgent } from '@goondan/runtime/bundle';
-import { readDescription, recordDescriptions } from '@goondan/runtime/internal';
+import { openStoreReader } from '@goondan/runtime/history';
+import { recordDescriptions } from '@goondan/runtime/internal';
 import { viewAgents } from '../studio/api/view-agents.ts';
 import { openTerminal } from '../terminal.ts';
 import { recordTools } from './record-tools.ts';
@@ -41,7 +42,7 @@ test('F-11 tools that a test saw replace the earlier ones, and the record of the
   recorder.record('host', before);
   await recorder.settled();
   await recordTools(place, agents('host'), seen.extension, seen.offered, terminal);
-  const recorded = await readDescription(place, 'host');
+  const recorded = await openStoreReader(place).directory.describe('host');
   expect(recorded).toEqual({
     ...before,
     tools: ['clock__now', 'notes__search', 'files__look', 'files__list'],
@@ -58,7 +59,10 @@ test('F-11 tools that a test saw replace the earlier ones, and the record of the
 test('F-11 for an agent that never started they are kept for each user, without layers', async () => {
   await recordTools(place, agents('host', 'guest'), seen.extension, seen.offered, terminal);
   for (const name of ['host', 'guest']) {
-    expect(await readDescription(place, name)).toMatchObject({ tools: seen.offered, neverStarted: true });
+    expect(await openStoreReader(place).directory.describe(name)).toMatchObject({
+      tools: seen.offered,
+      neverStarted: true,
+    });
   }
   // If no agent declares the server any more, the server's tools are not shown.
   const declared = { entryAgent: 'host', agents: agents('host') };

@@ -1,6 +1,7 @@
 /** Records the tools that `gdn mcp test` saw on a server, for `gdn explain` and Studio. */
 import type { DeclaredAgent } from '@goondan/runtime/bundle';
-import { type LoadedAgent, partsDigest, readDescription, recordDescriptions } from '@goondan/runtime/internal';
+import { openStoreReader } from '@goondan/runtime/history';
+import { type LoadedAgent, partsDigest, recordDescriptions } from '@goondan/runtime/internal';
 import { explainDeclared } from '../explain/explain-agent.ts';
 import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
 import type { Terminal } from '../terminal.ts';
@@ -24,7 +25,7 @@ export async function recordTools(
     if ((await attachSwarm(place)) !== undefined) return;
     const recorder = recordDescriptions({ ...place, warn, mayMakeWorkspace: true });
     for (const agent of agents) {
-      const before = (await readDescription(place, agent.agentName)) ?? describeDeclared(agent);
+      const before = (await openStoreReader(place).directory.describe(agent.agentName)) ?? describeDeclared(agent);
       recorder.record(agent.agentName, withTools(before, extension, offered));
     }
     await recorder.settled();

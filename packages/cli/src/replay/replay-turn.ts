@@ -1,8 +1,8 @@
 /** Does the work of `gdn replay`: finds the turn, asks for trust, and replays it. */
-import { type ExtensionChanges, readRecording, replayRecording, type ReplayReport } from '@goondan/runtime/history';
+import { type ExtensionChanges, replayRecording, type ReplayReport } from '@goondan/runtime/history';
 import type { SwarmPlan } from '@goondan/runtime';
 import { GoondanError } from '@goondan/types';
-import { withJournal } from '../instance/with-journal.ts';
+import { withStore } from '../instance/with-store.ts';
 import { openBundle } from '../bundle/open-bundle.ts';
 import { type PreparedRun, resolveTrustedPlan, prepareRun, type RunRequest } from '../run/prepare-run.ts';
 import type { Terminal } from '../terminal.ts';
@@ -14,14 +14,14 @@ export interface ReplayRequest extends RunRequest, Required<ExtensionChanges> {
   readonly also: readonly string[];
 }
 
-/** **Errors** — those of `prepareRun`, `readRecording`, `resolveTrustedPlan` and `replayRecording`. */
+/** **Errors** — those of `prepareRun`, `TraceReader.readRecording`, `resolveTrustedPlan` and `replayRecording`. */
 export async function replayTurn(
   { turn, swap, without, also, ...request }: ReplayRequest,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<ReplayReport> {
   const run = await prepareRun({ ...request, connections: false }, terminal);
-  const kept = await withJournal(run, undefined, (journal) => readRecording(run, journal, turn));
+  const kept = await withStore(run, undefined, ({ traces }) => traces.readRecording(turn));
   if (kept === undefined) throw new GoondanError('E_TRACE_UNKNOWN', 'There are no recorded turns.');
   // Checked last, so that nobody is asked to trust a bundle for a turn that cannot be replayed. Keys may be missing,
   // because no model is called.

@@ -25,12 +25,12 @@ describe('F-26 the start command in Studio', () => {
     );
   });
 
-  test('is known for every workspace whose bundle still exists', () => {
+  test('is known for every workspace whose bundle still exists', async () => {
     const end = `--state-root ${stateRoot} --detach`;
-    expect(record('one', 'default', stateRoot)).toBe(`gdn run ${stateRoot} ${end}`);
-    expect(record('two', 'night', stateRoot)).toBe(`gdn run ${stateRoot} --swarm night ${end}`);
-    expect(record('gone', 'default', join(stateRoot, 'gone'))).toBeUndefined();
-    expect(record('of-a-program', 'default', join(stateRoot, 'workspaces'))).toBeUndefined();
-    expect(record('of-an-older-version', 'default')).toBeUndefined();
+    expect(await record('one', 'default', stateRoot)).toBe(`gdn run ${stateRoot} ${end}`);
+    expect(await record('two', 'night', stateRoot)).toBe(`gdn run ${stateRoot} --swarm night ${end}`);
+    expect(await record('gone', 'default', join(stateRoot, 'gone'))).toBeUndefined();
+    expect(await record('of-a-program', 'default', join(stateRoot, 'workspaces'))).toBeUndefined();
+    expect(await record('of-an-older-version', 'default')).toBeUndefined();
   });
 });

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { stateRoot } from '@goondan/runtime/control';
-import { readSwarmRecord } from '@goondan/runtime/internal';
+import { openStoreReader } from '@goondan/runtime/history';
 import type { SwarmPlace } from '../swarm/attach-swarm.ts';
 import { startCommand } from '../swarm/start-command.ts';
 import type { StudioHost } from './studio-host.ts';
@@ -29,9 +29,12 @@ export function startAnywhere({ folder, swarm, stateRoot: root }: Start): string
  * Returns the command for the swarm of a workspace: the swarm for which Studio was started, or the last one that ran
  * there. Returns `undefined` when its bundle is unknown or no longer exists; the swarm of a program has none.
  */
-export function findStartCommand({ opened }: Pick<StudioHost, 'opened'>, place: SwarmPlace): string | undefined {
+export async function findStartCommand(
+  { opened }: Pick<StudioHost, 'opened'>,
+  place: SwarmPlace,
+): Promise<string | undefined> {
   if (opened?.workspaceId === place.workspaceId) return opened.startCommand;
-  const { swarm, folder } = readSwarmRecord(place) ?? {};
+  const { swarm, folder } = (await openStoreReader(place).directory.swarm()) ?? {};
   if (folder === undefined || !existsSync(join(folder, 'goondan.yaml'))) return undefined;
   // `gdn run` chooses the swarm "default" by itself.
   return startAnywhere({ folder, stateRoot: place.stateRoot, swarm: swarm === 'default' ? undefined : swarm });

@@ -1,13 +1,12 @@
 /**
  * Finds a swarm by its bundle folder and, if several ran from that folder, by its name. Uses the stored records, so
  * that a swarm can be reached even if its bundle is now broken. Reads the bundle for a swarm that never ran, and to
- * leave out names that the bundle no longer declares.
+ * leave out names that the bundle no longer declares; the code that reads a bundle is loaded only then.
  */
-import { type KnownSwarm, listKnownSwarms } from '@goondan/runtime/internal';
+import { type KnownSwarm, openSwarmList } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
-import { readBundle } from '../bundle/open-bundle.ts';
 import { attachSwarm } from './attach-swarm.ts';
-import { findWorkspaceIn, type FoundWorkspace } from './find-workspace.ts';
+import type { FoundWorkspace } from './find-workspace.ts';
 
 /** A swarm that does not answer within this time does not count as running. */
 const PATIENCE_MS = 2_000;
@@ -27,7 +26,7 @@ export interface WantedSwarm {
 export async function findSwarm(wanted: WantedSwarm): Promise<FoundWorkspace> {
   const { stateRoot, folder } = wanted;
   const name = wanted.swarm?.replace(/^Swarm\//, '');
-  const known = listKnownSwarms(stateRoot, folder);
+  const known = await openSwarmList({ stateRoot }).ofFolder(folder);
   const fitting = known.filter(({ swarm }) => name === undefined || swarm === name);
   if (fitting.length === 0) return findInBundle(wanted, known);
   const meant = namesOf(fitting).length === 1 ? fitting : await onlyDeclared(fitting, folder);
@@ -40,6 +39,7 @@ export async function findSwarm(wanted: WantedSwarm): Promise<FoundWorkspace> {
 }
 
 async function findInBundle({ folder, swarm }: WantedSwarm, known: readonly KnownSwarm[]): Promise<FoundWorkspace> {
+  const { findWorkspaceIn } = await import('./find-workspace.ts');
   try {
     return await findWorkspaceIn(folder, swarm);
   } catch (error) {
@@ -55,6 +55,7 @@ async function findInBundle({ folder, swarm }: WantedSwarm, known: readonly Know
  * meant.
  */
 async function onlyDeclared(known: readonly KnownSwarm[], folder: string): Promise<readonly KnownSwarm[]> {
+  const { readBundle } = await import('../bundle/open-bundle.ts');
   const bundle = await readBundle(folder).catch(() => undefined);
   if (bundle?.valid !== true) return known;
   const names = bundle.scope.resources.filter(({ kind }) => kind === 'Swarm').map(({ name }) => name);

@@ -3,7 +3,7 @@ import type { InstanceAddress } from '@goondan/runtime';
 import { toInstanceAddress } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
 import { harmlessText } from '../harmless-text.ts';
-import { withJournal } from '../instance/with-journal.ts';
+import { withStore } from '../instance/with-store.ts';
 import { mapAtMost } from '../map-at-most.ts';
 import type { SwarmPlace } from './attach-swarm.ts';
 
@@ -16,9 +16,9 @@ export interface LeftWork extends InstanceAddress {
 
 /** Lists the instances that have work. Leaves out instances that cannot be read: `gdn instance list` shows them. */
 export async function readLeftWork(place: SwarmPlace): Promise<LeftWork[]> {
-  const found = await withJournal({ ...place, warn: () => undefined }, [], async (journal) => {
-    return mapAtMost(AT_ONCE, await journal.instances(), async (at) => {
-      const summary = await journal.summary(at).catch((error: unknown) => {
+  const found = await withStore({ ...place, warn: () => undefined }, [], async ({ directory }) => {
+    return mapAtMost(AT_ONCE, await directory.instances(), async (at) => {
+      const summary = await directory.summary(at).catch((error: unknown) => {
         if (!GoondanError.is(error)) throw error;
       });
       return { ...toInstanceAddress(at), inputs: summary?.pending ?? 0, deadLetters: summary?.deadLetters ?? 0 };

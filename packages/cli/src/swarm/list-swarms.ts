@@ -1,7 +1,8 @@
 /** Lists every swarm of a state root, running or not, for `gdn ls`. Reads no bundle, and runs no code. */
 import { existsSync } from 'node:fs';
-import { type ListedWorkspace, listWorkspaces, readSwarmRecord, workspaceFolder } from '@goondan/runtime/internal';
-import { withJournal } from '../instance/with-journal.ts';
+import { openStoreReader } from '@goondan/runtime/history';
+import { type ListedWorkspace, openSwarmList, workspaceFolder } from '@goondan/runtime/internal';
+import { withStore } from '../instance/with-store.ts';
 import { mapAtMost } from '../map-at-most.ts';
 import type { SwarmPlace } from './attach-swarm.ts';
 import { readState } from './read-status.ts';
@@ -34,7 +35,9 @@ const AT_ONCE = 16;
 
 /** Lists the running swarms first, then the others; the last used one is the first. */
 export async function listSwarms(stateRoot: string, readAgents = agentsOnDisk): Promise<ListedSwarm[]> {
-  const listed = await mapAtMost(AT_ONCE, listWorkspaces(stateRoot), (each) => describe(stateRoot, each, readAgents));
+  const listed = await mapAtMost(AT_ONCE, await openSwarmList({ stateRoot }).list(), (each) =>
+    describe(stateRoot, each, readAgents),
+  );
   return listed.toSorted(byUse);
 }
 
@@ -46,7 +49,7 @@ async function describe(
   const place = { stateRoot, workspaceId };
   const state = await readState(place);
   const status = state === 'silent' ? undefined : state;
-  const folder = readSwarmRecord(place)?.folder ?? null;
+  const folder = (await openStoreReader(place).directory.swarm())?.folder ?? null;
   return {
     swarm: status?.swarm ?? swarm ?? null,
     running: state !== undefined,
@@ -64,8 +67,8 @@ async function describe(
 
 /** Returns the agents that have a conversation; damaged files are not reported here. */
 function agentsOnDisk(place: SwarmPlace): Promise<readonly string[]> {
-  return withJournal({ ...place, warn: () => undefined }, [], async (journal) =>
-    [...new Set((await journal.instances()).map(({ agentName }) => agentName))].toSorted(),
+  return withStore({ ...place, warn: () => undefined }, [], async ({ directory }) =>
+    [...new Set((await directory.instances()).map(({ agentName }) => agentName))].toSorted(),
   ).catch(() => []);
 }
 

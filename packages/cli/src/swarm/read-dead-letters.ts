@@ -2,7 +2,7 @@
 import type { DeadLetterSummary, InstanceChoice } from '@goondan/runtime/control';
 import { summariseDeadLetter } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
-import { withJournal } from '../instance/with-journal.ts';
+import { withStore } from '../instance/with-store.ts';
 import { attachSwarm, type SwarmPlace } from './attach-swarm.ts';
 
 /**
@@ -17,8 +17,8 @@ export async function readDeadLetters(
   const swarm = await attachSwarm(place);
   if (swarm !== undefined) return swarm.deadLetters(choice);
   const { agent, instanceKey } = choice;
-  return withJournal(place, [], async (journal) => {
-    const chosen = (await journal.instances())
+  return withStore(place, [], async ({ directory, deadLetters }) => {
+    const chosen = (await directory.instances())
       .filter((at) => agent === undefined || at.agentName === agent)
       .filter((at) => instanceKey === undefined || at.instanceKey === instanceKey);
     const letters = await Promise.all(
@@ -28,7 +28,7 @@ export async function readDeadLetters(
 
     async function lettersOf(at: AgentAddress) {
       try {
-        return await journal.deadLetters.list(at);
+        return await deadLetters.list(at);
       } catch (error) {
         if (instanceKey !== undefined || !GoondanError.is(error)) throw error;
         warn(`The dead letters of ${at.agentName} (${at.instanceKey}) cannot be read: ${error.code}: ${error.message}`);

@@ -12,7 +12,7 @@ export interface HostileFolder {
 
 /** The names of the programs around `gdn`, and of its own dependencies. */
 export const plantedPrograms = ['gdn', 'bun', 'node', 'git', 'npm', 'bwrap', 'sh'] as const;
-const plantedPackages = ['@goondan/runtime', '@goondan/types', 'commander', 'picocolors', 'yaml'];
+const plantedPackages = ['@goondan/runtime', '@goondan/types', 'commander', 'yaml'];
 
 /**
  * Creates the folder. With `invalid`, it contains every mistake that `gdn validate` must report; with `armed`, it

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
-import pc from 'picocolors';
+import { createColors } from '../colors.ts';
 import { fitTree } from './fit-tree.ts';
 
-const { yellow } = pc.createColors(true);
+const { yellow } = createColors(true);
 
 test('a line that is too wide continues below, in its branches and its colour, complete', () => {
   const tree = ['turn host', `│ │ ${yellow('~ args.text: one → 漢字漢字 and so on')}`, '│ short'].join('\n');

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import { GoondanError } from '@goondan/types';
 import { manualClock } from '../testing/index.ts';
-import { withDeadline } from './with-deadline.ts';
+import { listenTo, withDeadline } from './with-deadline.ts';
 
 const late = new GoondanError('E_TOOL_TIMEOUT', 'too slow');
 
 function open() {
   const clock = manualClock();
   const controller = new AbortController();
-  const turn = { clock, signal: controller.signal };
+  const turn = { clock, signal: controller.signal, onAbort: listenTo(controller.signal) };
   const run = (action: Parameters<typeof withDeadline>[3]) => withDeadline(turn, 100, () => late, action);
   return { clock, controller, run };
 }
@@ -43,7 +43,7 @@ describe('foreign code within bounds', () => {
   test('gives the timeout error at once when it is late, and its signal has the same reason', async () => {
     const { clock, run } = open();
     const signals: AbortSignal[] = [];
-    const waiting = outcome(run((signal) => new Promise(() => signals.push(signal))));
+    const waiting = outcome(run(({ signal }) => new Promise(() => signals.push(signal))));
     await clock.advance(99);
     expect(signals[0]?.aborted).toBe(false);
     await clock.advance(1);
@@ -55,7 +55,7 @@ describe('foreign code within bounds', () => {
     const { clock, controller, run } = open();
     const reason = new GoondanError('E_CANCELLED', 'enough');
     const signals: AbortSignal[] = [];
-    const waiting = outcome(run((signal) => new Promise(() => signals.push(signal))));
+    const waiting = outcome(run(({ signal }) => new Promise(() => signals.push(signal))));
     controller.abort(reason);
     expect(await waiting).toEqual({ error: reason });
     expect(signals[0]?.reason).toBe(reason);

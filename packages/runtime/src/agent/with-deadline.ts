@@ -3,35 +3,94 @@ import type { GoondanError } from '@goondan/types';
 import type { Clock } from '../ports/clock.ts';
 import { OwnTimeTimer } from './own-time-timer.ts';
 
+/** The bounds of a turn, in which foreign code runs. */
+export interface Bounds {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Calls `listener` with the reason when the signal aborts. Returns a function that removes the listener. */
+  readonly onAbort: (listener: (reason: unknown) => void) => () => void;
+}
+
+/** Foreign code while it runs. */
+export interface BoundedRun {
+  /** Aborts with the signal of the bounds, or at the deadline. Made when it is first read. */
+  readonly signal: AbortSignal;
+  /** True after an abort and after the deadline. */
+  readonly isOver: boolean;
+  readonly deadline: OwnTimeTimer;
+}
+
 /**
  * Runs `action` with its own signal, which aborts with the outer signal or at the timeout. At that moment the returned
  * promise rejects, even if the action has not settled. Time during which the action paused its deadline does not count.
  * `whenLate`: makes the error for a timeout.
  */
 export async function withDeadline<Value>(
-  { clock, signal: outer }: { readonly clock: Clock; readonly signal: AbortSignal },
+  bounds: Bounds,
   timeoutMs: number,
   whenLate: () => GoondanError,
-  action: (signal: AbortSignal, deadline: OwnTimeTimer) => Value | Promise<Value>,
+  action: (run: BoundedRun) => Value | PromiseLike<Value>,
 ): Promise<Value> {
-  outer.throwIfAborted();
-  const inner = new AbortController();
-  let giveUp: (reason: unknown) => void = () => undefined;
-  const over = new Promise<never>((_, reject) => void (giveUp = reject));
-  // Prevents an unhandled rejection: if the action aborts and throws synchronously, nothing awaits this promise.
-  over.catch(() => undefined);
-  const stop = (reason: unknown) => {
-    inner.abort(reason);
-    giveUp(reason);
-  };
-  const onAbort = () => stop(outer.reason);
-  outer.addEventListener('abort', onAbort, { once: true });
-  const deadline = new OwnTimeTimer(clock, timeoutMs, () => stop(whenLate()));
-  deadline.start();
+  bounds.signal.throwIfAborted();
+  const run = new Running<Value>(bounds.clock, timeoutMs, whenLate);
+  const leave = bounds.onAbort((reason) => run.giveUp(reason));
+  run.deadline.start();
   try {
-    return await Promise.race([action(inner.signal, deadline), over]);
+    const running = action(run);
+    return isPromiseLike(running) ? await run.wait(running) : running;
   } finally {
-    deadline.stop();
-    outer.removeEventListener('abort', onAbort);
+    run.deadline.stop();
+    leave();
   }
+}
+
+/** Listens to any signal, for bounds that do not belong to a turn. */
+export function listenTo(signal: AbortSignal): Bounds['onAbort'] {
+  return (listener) => {
+    const onAbort = () => listener(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    return () => signal.removeEventListener('abort', onAbort);
+  };
+}
+
+class Running<Value> implements BoundedRun {
+  readonly deadline: OwnTimeTimer;
+  #controller: AbortController | undefined;
+  #ended: { readonly reason: unknown } | undefined;
+  #reject: ((reason: unknown) => void) | undefined;
+
+  constructor(clock: Clock, timeoutMs: number, whenLate: () => GoondanError) {
+    this.deadline = new OwnTimeTimer(clock, timeoutMs, () => this.giveUp(whenLate()));
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#ended !== undefined) this.#controller.abort(this.#ended.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  get isOver(): boolean {
+    return this.#ended !== undefined;
+  }
+
+  /** Settles as the action does, or rejects as soon as the action is given up. */
+  wait(running: PromiseLike<Value>): Promise<Value> {
+    return new Promise((resolve, reject) => {
+      this.#reject = reject;
+      if (this.#ended !== undefined) reject(this.#ended.reason);
+      running.then(resolve, reject);
+    });
+  }
+
+  giveUp(reason: unknown): void {
+    this.#ended ??= { reason };
+    this.#controller?.abort(reason);
+    this.#reject?.(reason);
+  }
+}
+
+function isPromiseLike<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
+  return value instanceof Promise || (typeof value === 'object' && value !== null && 'then' in value);
 }

@@ -5,6 +5,7 @@
 import type { AgentAddress, AgentCard, ConnectionCard, JsonValue } from '@goondan/types';
 import type { TelemetrySettings } from './telemetry-settings.ts';
 import type { ReplaySource } from '../trace/replay.ts';
+import type { WatchedKind } from '../ipc/to-agent.ts';
 import type { DeclaredAgent } from './declared-agent.ts';
 
 export interface AgentStart {
@@ -27,6 +28,8 @@ export interface AgentStart {
   readonly cwd: string;
   /** Where to export the spans of the agent's turns. When absent, no spans are exported. */
   readonly telemetry?: TelemetrySettings;
+  /** The kinds of frames that somebody watches when the process starts; none when absent. */
+  readonly watched?: readonly WatchedKind[];
   /** If set, the process replays this recorded turn, reports the result and exits. It accepts no other input. */
   readonly replay?: ReplaySource;
   /** The changes of the plan between the steps of the replayed turn, in order; none when absent. */

@@ -69,6 +69,10 @@ const toAgent: Samples<ToAgent> = {
     { type: 'call.ended', callId: 'call-1', outcome: { status: 'failed', error } },
   ],
   'reply.taken': [{ type: 'reply.taken', eventId: 'event-1' }],
+  watch: [
+    { type: 'watch', kinds: [] },
+    { type: 'watch', kinds: ['delta', 'runtime.event'], soFar: true },
+  ],
   'agents.listed': [
     {
       type: 'agents.listed',
@@ -143,6 +147,17 @@ const fromAgent: Samples<FromAgent> = {
           turnId: 'turn-1',
           traceId: 'trace-1',
         },
+      ],
+    },
+  ],
+  'so.far': [
+    { type: 'so.far', events: [], deltas: [] },
+    {
+      type: 'so.far',
+      events: [{ name: 'turn.started', payload: { turnId: 't' } }],
+      deltas: [
+        { eventId: 'e', delta: { type: 'text', text: 'x', turnId: 't', stepId: 's', stepIndex: 0 }, soFar: 'all' },
+        { eventId: 'e', delta: { type: 'reasoning', text: 'x', turnId: 't', stepId: 's', stepIndex: 0 }, soFar: 'end' },
       ],
     },
   ],

@@ -115,6 +115,35 @@ describe('a parent and its child', () => {
     expect(await child.exited).toBe(0);
   });
 
+  test('get everything that the child sent before it exits in the same tick', async () => {
+    const { child, messages, closed } = start(`
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      void channel.send({ type: 'pong', n: 1 });
+      void channel.send({ type: 'pong', n: 2 });
+      process.exit(0);
+    `);
+    await Promise.all([closed, child.exited]);
+    expect(messages).toEqual([
+      { type: 'pong', n: 1 },
+      { type: 'pong', n: 2 },
+    ]);
+  });
+
+  test('get a log line, and all before it, although the child blocks right after it', async () => {
+    const { child, messages, until } = start(`
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      void channel.send({ type: 'pong', n: 1 });
+      void channel.send({ type: 'log', line: { time: 't', level: 'info', message: 'here' } });
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+    `);
+    await until(2);
+    child.kill('SIGKILL');
+    expect(messages).toEqual([
+      { type: 'pong', n: 1 },
+      { type: 'log', line: { time: 't', level: 'info', message: 'here' } },
+    ]);
+  });
+
   test('learn once when the child is killed in mid-stream, after its last complete message', async () => {
     const { child, channel, messages, refusals, closed, closes, until } = start(`
       for (let n = 0; ; n++) await channel.send({ type: 'pong', n });

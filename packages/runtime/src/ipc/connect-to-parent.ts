@@ -6,5 +6,7 @@ import type { Language } from './codec.ts';
 
 /** Opens the channel. `folder`: the folder for long messages, which the parent passes as the first argument. */
 export function connectToParent<Down, Up>({ child }: Language<Down, Up>, folder: string): Channel<Up, Down> {
-  return new Channel({ wire: socketWire(CHANNEL_DESCRIPTOR), codec: child, files: frameFolder(folder) });
+  const channel = new Channel({ wire: socketWire(CHANNEL_DESCRIPTOR), codec: child, files: frameFolder(folder) });
+  process.on('exit', () => channel.flush());
+  return channel;
 }

@@ -130,8 +130,18 @@ export const checkFromAgent = oneByField('type', {
   }),
   /** An answer that was committed before this process started, and that its caller may not have received. */
   reply: () => ({ eventId: name, result: turnResult }),
+  /** A piece of a turn's output. Sent while somebody watches this kind; see `watch`. */
   delta: () => ({ eventId: name, delta: turnDelta }),
+  /** Sent while somebody watches this kind; see `watch`. */
   'runtime.event': () => ({ name, payload: jsonObject }),
+  /**
+   * The running turn so far, as an answer to `watch`: its kept events, and the output of its current step. Both are empty
+   * if no turn runs.
+   */
+  'so.far': () => ({
+    events: listOf(object({ name, payload: jsonObject })),
+    deltas: listOf(object({ eventId: name, delta: turnDelta, soFar: oneOf('all', 'end') })),
+  }),
   log: () => ({ line: logLine }),
   /** A call to another agent. Answered by `call.ended` with the same `callId`. */
   call: () => ({

@@ -49,6 +49,11 @@ const changesetEnd = oneByField('status', {
 /** The answer to a `changeset.ask`. `value`: a `ChangesetAnswer` of this request. */
 export type ChangesetEnd = ReturnType<typeof changesetEnd>;
 
+/** The kinds of frames that a process sends only while somebody watches them. */
+export const watchedKind = oneOf('delta', 'runtime.event');
+
+export type WatchedKind = ReturnType<typeof watchedKind>;
+
 export const checkToAgent = oneByField('type', {
   /** The first message, sent once. `plan` is an `AgentStart`. */
   start: () => ({ plan: jsonObject }),
@@ -70,6 +75,11 @@ export const checkToAgent = oneByField('type', {
   'call.ended': () => ({ callId: name, outcome: callOutcome }),
   /** The answer to this event was delivered, so the process need not keep it any more. */
   'reply.taken': () => ({ eventId: name }),
+  /**
+   * The kinds of frames that are watched from now on; the process sends no frames of the other kinds. With `soFar`, the
+   * process first sends the running turn so far, in a frame `so.far`.
+   */
+  watch: () => ({ kinds: listOf(watchedKind), soFar: optional(flag) }),
   'agents.listed': () => ({ callId: name, instances: listOf(agentInstance) }),
   /**
    * Pauses the deadlines of a turn while an agent that it called waits for people. If `isHeld` is false, they run

@@ -30,7 +30,28 @@ const MOST_KEYS = 16;
 
 /** Returns a deep copy of `value`. Throws a {@link NotJson} error that names the first place that is not JSON. */
 export function copyJson(value: unknown, options: CopyJsonOptions = {}): JsonValue {
-  return copy(value, { options, above: [], keys: [] });
+  const copied = copyQuickly(value, options.freeze === true, options.omitUndefined === true, 0);
+  // The walk finds out what is wrong, and where.
+  return copied === unfit ? copy(value, { options, above: [], keys: [] }) : copied;
+}
+
+/** Returns true if `copyJson` could copy the value. Makes no copy. */
+export function isJson(value: unknown, omitUndefined: boolean, depth = 0): boolean {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (typeof value !== 'object' || depth >= DEEPEST) return false;
+  if (Array.isArray(value)) {
+    for (const item of value as unknown[]) {
+      if (!(item === undefined && omitUndefined) && !isJson(item, omitUndefined, depth + 1)) return false;
+    }
+    return true;
+  }
+  if (!isPlainObject(value)) return false;
+  for (const key of Object.keys(value)) {
+    const item = value[key];
+    if (!(item === undefined && omitUndefined) && !isJson(item, omitUndefined, depth + 1)) return false;
+  }
+  return true;
 }
 
 /** Like {@link copyJson}, but accepts only an object. */
@@ -48,6 +69,39 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
+}
+
+/** Stands for a value that `copyQuickly` cannot copy. */
+const unfit = Symbol('unfit');
+
+/**
+ * Copies almost every value, without the bookkeeping that an error message needs. A cycle is found by its depth. Returns
+ * `unfit` for everything that is not JSON, and for the key `__proto__`.
+ */
+function copyQuickly(value: unknown, freeze: boolean, omit: boolean, depth: number): JsonValue | typeof unfit {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return value;
+  if (typeof value === 'number') return Number.isFinite(value) ? value : unfit;
+  if (typeof value !== 'object' || depth >= DEEPEST) return unfit;
+  if (Array.isArray(value)) {
+    const copied: JsonValue[] = [];
+    for (let index = 0; index < value.length; index++) {
+      const item: unknown = value[index];
+      const copiedItem = item === undefined && omit ? null : copyQuickly(item, freeze, omit, depth + 1);
+      if (copiedItem === unfit) return unfit;
+      copied.push(copiedItem);
+    }
+    return freeze ? (Object.freeze(copied) as JsonValue[]) : copied;
+  }
+  if (!isPlainObject(value)) return unfit;
+  const copied: JsonObject = {};
+  for (const key of Object.keys(value)) {
+    const item = value[key];
+    if (item === undefined && omit) continue;
+    const copiedItem = copyQuickly(item, freeze, omit, depth + 1);
+    if (copiedItem === unfit || key === '__proto__') return unfit;
+    copied[key] = copiedItem;
+  }
+  return freeze ? Object.freeze(copied) : copied;
 }
 
 /** The state of a running copy: the objects around the current value, and the keys that lead to it. */

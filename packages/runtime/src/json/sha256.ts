@@ -8,3 +8,36 @@ export function sha256(content: string | Uint8Array): string {
   if (isBun) return Bun.CryptoHasher.hash('sha256', content, 'hex');
   return process.getBuiltinModule('node:crypto').createHash('sha256').update(content).digest('hex');
 }
+
+/** The part that the hashers of Bun and of Node have in common. */
+interface Hasher {
+  update(text: string): unknown;
+  copy(): Hasher;
+  digest(encoding: 'hex'): string;
+}
+
+/** A hash of a text that grows. A copy can be continued by itself. */
+export class Sha256 {
+  readonly #hasher: Hasher;
+
+  constructor(hasher?: Hasher) {
+    this.#hasher = hasher ?? (isBun ? new Bun.CryptoHasher('sha256') : nodeHasher());
+  }
+
+  append(text: string): void {
+    this.#hasher.update(text);
+  }
+
+  copy(): Sha256 {
+    return new Sha256(this.#hasher.copy());
+  }
+
+  /** Ends the hash. */
+  digest(): string {
+    return this.#hasher.digest('hex');
+  }
+}
+
+function nodeHasher(): Hasher {
+  return process.getBuiltinModule('node:crypto').createHash('sha256');
+}

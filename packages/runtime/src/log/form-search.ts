@@ -96,6 +96,18 @@ export class FormSearch {
     return at;
   }
 
+  /** Returns true if a text certainly has no form, also without its escapes. Makes nothing. */
+  lacks(text: string): boolean {
+    if (text.length < WINDOW) return true;
+    const until = text.length - WINDOW;
+    for (let at = 0; at <= until;) {
+      const shift = this.#shifts[pairOf(text.charCodeAt(at + WINDOW - 2), text.charCodeAt(at + WINDOW - 1))] ?? 0;
+      if (shift === 0) return false;
+      at += shift;
+    }
+    return !text.includes('\\');
+  }
+
   #add(form: string): void {
     let state = START;
     for (let at = 0; at < form.length; at++) {

@@ -6,7 +6,8 @@ import { inspect } from 'node:util';
 import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { anyText } from '../../../../test/any-text.ts';
-import { growingMask, maskBeginning, maskJson, maskSecrets, maskTexts } from './mask-secrets.ts';
+import type { JsonValue } from '@goondan/types';
+import { growingMask, type Mask, maskBeginning, maskJson, maskSecrets, maskTexts } from './mask-secrets.ts';
 import { FormSearch } from './form-search.ts';
 import { MaskedStream } from './masked-stream.ts';
 import { formsOfSecrets, SHORTEST_SECRET } from './secret-forms.ts';
@@ -315,6 +316,15 @@ describe('the mask of a JSON value', () => {
     const masked = maskJson(other, maskSecrets(['sk-live-12345']));
     expect(masked).toEqual({ list: [{ text: '***' }], same: value });
     expect(other.list[0]?.text).toBe('sk-live-12345');
+  });
+
+  test('looks at each text once, however deep the secret is', () => {
+    const looked: string[] = [];
+    const mask: Mask = (text) => (looked.push(text), text.replaceAll('sk-live-12345', '***'));
+    let value: JsonValue = 'sk-live-12345';
+    for (let depth = 0; depth < 12; depth++) value = [{ first: 'a', value, last: 'b' }];
+    expect(JSON.stringify(maskJson(value, mask))).toBe(JSON.stringify(value).replace('sk-live-12345', '***'));
+    expect(looked).toHaveLength(12 * 5 + 1);
   });
 });
 

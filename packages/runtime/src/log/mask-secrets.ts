@@ -2,7 +2,7 @@
  * Replaces secrets in every text that is written or shown. So secrets do not leave the process, not even in a
  * JSON-escaped, URL-encoded, base64 or hexadecimal form, or printed as part of an object.
  */
-import type { JsonValue } from '@goondan/types';
+import type { JsonObject, JsonValue } from '@goondan/types';
 import { isPlainObject } from '../json/copy-json.ts';
 import { FormSearch } from './form-search.ts';
 import { MaskedStream } from './masked-stream.ts';
@@ -34,6 +34,7 @@ export function maskSecrets(secrets: readonly string[]): SecretMask {
   let built: FormSearch | undefined;
   const search = () => (built ??= new FormSearch(formsOfSecrets(secrets)));
   const mask = (text: string) => {
+    if (search().lacks(text)) return text;
     const stream = new MaskedStream({ search });
     return stream.push(text) + stream.end();
   };
@@ -88,18 +89,36 @@ function maskValue(value: JsonValue, mask: Mask, hasNumbers: boolean): JsonValue
   if (mask.isEmpty === true) return value;
   if (typeof value === 'string') return mask(value);
   if (hasNumbers && typeof value === 'number') return maskNumber(value, mask);
-  if (Array.isArray(value)) {
-    const masked = value.map((item) => maskValue(item, mask, hasNumbers));
-    return masked.some((item, index) => item !== value[index]) ? masked : value;
+  if (Array.isArray(value)) return maskItems(value, mask, hasNumbers);
+  return isPlainObject(value) ? maskFields(value, mask, hasNumbers) : value;
+}
+
+/** Makes no copy before it finds a secret, because almost no value has one. Looks at each item once. */
+function maskItems(items: JsonValue[], mask: Mask, hasNumbers: boolean): JsonValue[] {
+  for (const [at, item] of items.entries()) {
+    const masked = maskValue(item, mask, hasNumbers);
+    if (masked === item) continue;
+    const rest = items.slice(at + 1).map((each) => maskValue(each, mask, hasNumbers));
+    return items.slice(0, at).concat([masked], rest);
   }
-  if (!isPlainObject(value)) return value;
-  let isChanged = false;
-  const entries = Object.entries(value).map(([key, item]) => {
+  return items;
+}
+
+/** Like `maskItems`, for the keys and values of an object. */
+function maskFields(fields: JsonObject, mask: Mask, hasNumbers: boolean): JsonObject {
+  let before = 0;
+  for (const key in fields) {
+    // Safe: `key` is a key of the object.
+    const item = fields[key] as JsonValue;
     const entry = [mask(key), maskValue(item, mask, hasNumbers)] as const;
-    isChanged ||= entry[0] !== key || entry[1] !== item;
-    return entry;
-  });
-  return isChanged ? Object.fromEntries(entries) : value;
+    if (entry[0] !== key || entry[1] !== item) {
+      const entries = Object.entries(fields);
+      const rest = entries.slice(before + 1).map(([name, each]) => [mask(name), maskValue(each, mask, hasNumbers)]);
+      return Object.fromEntries([...entries.slice(0, before), entry, ...rest]);
+    }
+    before += 1;
+  }
+  return fields;
 }
 
 function maskNumber(value: number, mask: Mask): JsonValue {

@@ -17,22 +17,20 @@ import { VERSION } from '../config/version.ts';
 import { controlSocketPath, systemSocketEnvironment } from '../control/control-socket-path.ts';
 import type { Swarm } from '../control/swarm.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
-import { systemFs } from '../ports/fs.ts';
 import { type Ids, randomIds } from '../ports/ids.ts';
 import type { LogLevel, LogLine } from '../ports/log-line.ts';
 import { checkPlatform } from '../ports/platform.ts';
-import { systemProcesses } from '../ports/processes.ts';
 import type { Spawn } from '../ipc/spawn.ts';
+import { type FilePlacement, joinFiles } from '../store/files/file-placement.ts';
+import { openNodeStore } from '../store/files/open-node-store.ts';
+import type { NodeStore } from '../store/store.ts';
 import { namesCollector, showEndpoint, type SwarmTelemetry } from '../config/telemetry-settings.ts';
 import { newTraceId } from '../trace/span-id.ts';
 import { recordDescriptions } from '../workspace/swarms/agent-descriptions.ts';
-import { ApprovalFile } from '../workspace/approvals/approval-file.ts';
 import type { ChangesetRecovery } from '../workspace/changesets/changesets.ts';
-import { durableStore } from '../workspace/journal/durable-store.ts';
-import type { Journal } from '../workspace/journal/journal.ts';
 import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
 import { SwarmLog } from '../workspace/logs/swarm-log.ts';
-import { ownWorkspace, type SwarmRun } from '../workspace/swarms/own-workspace.ts';
+import type { SwarmRun } from '../workspace/swarms/own-workspace.ts';
 import type { StoreWarning } from '../workspace/store-ports.ts';
 import { recordSwarm } from '../workspace/swarms/swarm-record.ts';
 import { agentChildren } from './child/agent-children.ts';
@@ -57,8 +55,7 @@ import { agentRunner, connectorRunner } from '../ports/runner-path.ts';
 import { childSpawner } from './child/spawn-child.ts';
 import { Stopping } from './stopping.ts';
 import { operatorPolicy } from './plan/operator-policy.ts';
-import { SwarmAgents } from './swarm/swarm-agents.ts';
-import { type Ownership, watchOwnership } from './watch-ownership.ts';
+import { SwarmAgents, type SwarmDeps } from './swarm/swarm-agents.ts';
 
 export interface OrchestratorOptions {
   readonly plan: SwarmPlan;
@@ -126,20 +123,26 @@ async function start(starting: Starting): Promise<Swarm> {
   const controlSocket = controlSocketPath(folder, workspaceId, systemSocketEnvironment());
   const runTag = newTag(RUN_VARIABLE);
 
-  const { ownership, leftOver } = await takeWorkspace(starting, folder, { swarm: name, runTag, controlSocket });
+  const { placement, leftOver } = await takeWorkspace(starting, { swarm: name, runTag, controlSocket });
   const log = openLog(starting);
   if (leftOver > 0) log.report('warn', 'run.left_over', `Ended ${leftOver} processes of an earlier run.`);
   reportRecoveries(starting.recoveries ?? [], (...line) => log.report(...line));
 
   const isRecorded = rememberSwarm(starting, log);
-  const journal = await openJournal(starting, ownership, log);
+  const store = await openStore(starting, placement, log);
   const spawn = await openSpawn(starting, runTag, log);
-  const runFolder = makeRunFolder(folder, ownership, endings);
+  const runFolder = makeRunFolder(folder, placement, endings);
   const children = openChildren(starting, spawn, runFolder);
-  const approvals = await openApprovals(starting, log);
   const telemetry = await readTelemetry(starting, log);
   const keepers = openKeepers(runFolder, { spawn, clock, currentPlan, log: (line) => log.tell(line) });
-  const swarm = openSwarm(starting, { ownership, journal, children, approvals, telemetry, keepers, log });
+  const swarm = openSwarm(starting, {
+    store,
+    requests: await store.approvals.list(),
+    children,
+    telemetry,
+    keepers,
+    log,
+  });
   const connections = openConnections(starting, swarm, spawn, runFolder);
 
   const { instances } = swarm;
@@ -149,8 +152,7 @@ async function start(starting: Starting): Promise<Swarm> {
     folder: runFolder,
     swarm,
     startChild: (agent, request) => children.start(agent, request),
-    statesOf: (agent) =>
-      copyStates(agent, { instances, journal, store: starting, report: (...line) => swarm.report(...line) }),
+    statesOf: (agent) => copyStates(agent, { instances, store, report: (...line) => swarm.report(...line) }),
   });
   const { source, findUndo, readPlan } = openBundleChanges(starting, swarm);
   const reloader = swarmReloader({ currentPlan, swarm, connections, trials, clock, findUndo }, readPlan);
@@ -167,7 +169,7 @@ async function start(starting: Starting): Promise<Swarm> {
   const about = { swarm: name, workspaceId, pid: process.pid, startedAt, version: VERSION };
   const handle = localSwarm({
     swarm,
-    journal,
+    store,
     clock,
     ids,
     entryAgent: () => currentPlan.value.entryAgent,
@@ -190,7 +192,7 @@ async function start(starting: Starting): Promise<Swarm> {
   const report = (error: unknown, what: string) => log.report('error', 'control.failed', `${what}: ${String(error)}`);
   const server = await serveControl(handle, { path: controlSocket, clock, report });
   connections.start();
-  ownership.onLost((error) => {
+  placement.onLost((error) => {
     log.report('error', 'workspace.lost', `${error.message} The swarm ends.`);
     stopping.fail(error);
   });
@@ -204,14 +206,11 @@ async function start(starting: Starting): Promise<Swarm> {
  */
 async function takeWorkspace(
   { stateRoot, workspaceId, clock, endings, flock = true }: Starting,
-  folder: string,
   run: SwarmRun,
-): Promise<{ readonly ownership: Ownership; readonly leftOver: number }> {
-  const owner = await ownWorkspace({ stateRoot, workspaceId, clock, ...(flock ? {} : { flock }) }, run);
-  endings.defer(() => owner.release());
-  const ownership = watchOwnership(owner, folder, clock);
-  endings.defer(() => ownership.end());
-  return { ownership, leftOver: await endLeftovers(owner.broken, clock) };
+): Promise<{ readonly placement: FilePlacement; readonly leftOver: number }> {
+  const placement = await joinFiles({ stateRoot, workspaceId, clock, ...(flock ? {} : { flock }) }, run);
+  endings.defer(() => placement.leave());
+  return { placement, leftOver: await endLeftovers(placement.broken, clock) };
 }
 
 /** Writes log lines to the files and to the starting program, and, once the swarm exists, to its watchers. */
@@ -249,16 +248,16 @@ function openLog({ stateRoot, workspaceId, clock, endings, onLog = () => undefin
   };
 }
 
-async function openJournal(
-  { stateRoot, workspaceId, endings }: Starting,
-  { fence }: Ownership,
+async function openStore(
+  { stateRoot, workspaceId, clock, endings }: Starting,
+  placement: FilePlacement,
   log: StartLog,
-): Promise<Journal> {
+): Promise<NodeStore> {
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'store.repaired', `${path}: ${message}`);
-  const journal = await durableStore({ stateRoot, workspaceId, warn, fence });
-  endings.defer(() => journal.close());
-  await journal.sweep();
-  return journal;
+  const store = await openNodeStore({ stateRoot, workspaceId, clock, warn }, placement);
+  endings.defer(() => store.close());
+  await store.admin.sweep();
+  return store;
 }
 
 /** Starts the guardian, and only then returns the function that starts children (invariant 2). */
@@ -273,12 +272,12 @@ async function openSpawn({ clock, endings, environment }: Starting, runTag: Proc
 }
 
 /** Makes the folder for messages that are too long for a frame. Contents of an earlier run are removed. */
-function makeRunFolder(folder: string, ownership: Ownership, endings: AsyncDisposableStack): string {
+function makeRunFolder(folder: string, placement: FilePlacement, endings: AsyncDisposableStack): string {
   const path = join(folder, 'run');
   rmSync(path, { recursive: true, force: true });
   endings.defer(() => {
     // If the workspace is lost, the folder with this name may belong to another orchestrator.
-    if (!ownership.isLost) rmSync(path, { recursive: true, force: true });
+    if (!placement.isLost) rmSync(path, { recursive: true, force: true });
   });
   return makeFolder(path);
 }
@@ -288,14 +287,6 @@ function openChildren({ currentPlan, clock, endings }: Starting, spawn: Spawn, f
   const children = agentChildren({ spawn, runner: agentRunner, folder, restart: supervision.restart, clock, spares });
   endings.defer(() => children.close());
   return children;
-}
-
-async function openApprovals({ stateRoot, workspaceId, clock, endings }: Starting, log: StartLog) {
-  const warn = ({ path, message }: StoreWarning) => log.report('warn', 'store.repaired', `${path}: ${message}`);
-  const ports = { fs: systemFs, clock, processes: systemProcesses, warn };
-  const file = await ApprovalFile.open(ports, { stateRoot, workspaceId });
-  endings.defer(() => file.close());
-  return file;
 }
 
 /** Stores the record by which commands find the swarm. Never rejects. */
@@ -326,10 +317,9 @@ async function readTelemetry(
 }
 
 interface SwarmPlaces {
-  readonly ownership: Ownership;
-  readonly journal: Journal;
+  readonly store: NodeStore;
+  readonly requests: SwarmDeps['requests'];
   readonly children: ReturnType<typeof agentChildren>;
-  readonly approvals: ApprovalFile;
   readonly telemetry: SwarmTelemetry | undefined;
   readonly keepers: Keepers;
   readonly log: StartLog;
@@ -337,23 +327,23 @@ interface SwarmPlaces {
 
 function openSwarm(
   { currentPlan, clock, ids, stateRoot, workspaceId, endings }: Starting,
-  { ownership, journal, children, approvals, telemetry, keepers, log }: SwarmPlaces,
+  { store, requests, children, telemetry, keepers, log }: SwarmPlaces,
 ): SwarmAgents {
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'layers.not_written', `${path}: ${message}`);
   const descriptions = recordDescriptions({ stateRoot, workspaceId, clock, warn });
   endings.defer(() => descriptions.settled());
   const swarm = new SwarmAgents({
     currentPlan,
-    journal,
-    approvals,
+    store,
+    requests,
     clock,
     ids,
-    store: { stateRoot, workspaceId },
+    location: { stateRoot, workspaceId },
     keepers,
     ...(telemetry === undefined ? {} : { telemetry }),
     startChild: (agent, request) => {
       // A process would create the conversation again, in a folder that was removed or belongs to another orchestrator.
-      ownership.fence();
+      store.placement.check();
       return children.start(agent, request);
     },
     log: (line) => log.write(line),

@@ -1,10 +1,12 @@
 /** Changes conversations of a stopped workspace, in the way its orchestrator would. */
 import type { AgentAddress } from '@goondan/types';
 import { systemClock } from '../ports/clock.ts';
-import { durableStore, type DurableStoreOptions } from '../workspace/journal/durable-store.ts';
+import { joinFiles } from '../store/files/file-placement.ts';
+import { openAdmin } from '../store/files/open-admin.ts';
+import type { InstanceAdmin } from '../store/instance-admin.ts';
+import type { DurableStoreOptions } from '../workspace/journal/durable-store.ts';
 import type { ForkedInstance, ForkOptions } from '../workspace/journal/fork-instance.ts';
-import type { DeletedInstance, DeleteOptions, Journal } from '../workspace/journal/journal.ts';
-import { ownWorkspace } from '../workspace/swarms/own-workspace.ts';
+import type { DeletedInstance, DeleteOptions } from '../workspace/journal/journal.ts';
 import { refuseKey } from './address/find-address-problem.ts';
 import { endLeftovers } from './guardian/kill-tagged.ts';
 import { newTag, RUN_VARIABLE } from './guardian/process-tag.ts';
@@ -16,19 +18,19 @@ export interface StoppedSwarm extends Pick<DurableStoreOptions, 'stateRoot' | 'w
   readonly flock?: boolean;
 }
 
-/** Deletes an instance of a stopped workspace. **Errors** — `E_SWARM_RUNNING`; those of `Journal.delete`. */
+/** Deletes an instance of a stopped workspace. **Errors** — `E_SWARM_RUNNING`; those of `InstanceAdmin.delete`. */
 export function deleteStoppedInstance(
   place: StoppedSwarm,
   at: AgentAddress,
   options: DeleteOptions = {},
 ): Promise<DeletedInstance> {
-  return withStoppedWorkspace(place, (journal) => journal.delete(at, options));
+  return withStoppedWorkspace(place, (admin) => admin.delete(at, options));
 }
 
 /**
  * Forks an instance of a stopped workspace.
  *
- * **Errors** — `E_INSTANCE_KEY`, `E_SWARM_RUNNING`; those of `Journal.fork`.
+ * **Errors** — `E_INSTANCE_KEY`, `E_SWARM_RUNNING`; those of `InstanceAdmin.fork`.
  */
 export async function forkStoppedInstance(
   place: StoppedSwarm,
@@ -36,7 +38,7 @@ export async function forkStoppedInstance(
   options: ForkOptions,
 ): Promise<ForkedInstance> {
   refuseKey(options.as);
-  return withStoppedWorkspace(place, (journal) => journal.fork(from, options));
+  return withStoppedWorkspace(place, (admin) => admin.fork(from, options));
 }
 
 /**
@@ -47,19 +49,20 @@ export async function forkStoppedInstance(
  */
 async function withStoppedWorkspace<Value>(
   { swarm, flock = true, ...place }: StoppedSwarm,
-  action: (journal: Journal) => Promise<Value>,
+  action: (admin: InstanceAdmin) => Promise<Value>,
 ): Promise<Value> {
-  const owner = await ownWorkspace({ ...place, ...(flock ? {} : { flock }) }, { swarm, runTag: newTag(RUN_VARIABLE) });
+  const run = { swarm, runTag: newTag(RUN_VARIABLE) };
+  const placement = await joinFiles({ ...place, ...(flock ? {} : { flock }) }, run);
   try {
-    await endLeftovers(owner.broken, systemClock);
-    const journal = await durableStore(place);
+    await endLeftovers(placement.broken, systemClock);
+    const { admin, close } = await openAdmin({ ...place, fence: () => placement.check() });
     try {
-      await journal.sweep();
-      return await action(journal);
+      await admin.sweep();
+      return await action(admin);
     } finally {
-      await journal.close();
+      await close();
     }
   } finally {
-    await owner.release();
+    await placement.leave();
   }
 }

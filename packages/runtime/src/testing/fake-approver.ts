@@ -15,6 +15,29 @@ export interface FakeApprover extends Approver {
 /** Returns the answer of the person: at once, later, or never. */
 export type Answer = (question: ApprovalQuestion) => ApprovalOutcome | Promise<ApprovalOutcome>;
 
+/** An approver whose person never answers. */
+export interface SilentApprover extends FakeApprover {
+  /** The signal of the first request. */
+  readonly asked: Promise<AbortSignal>;
+}
+
+export function silentApprover(): SilentApprover {
+  // Node 20, which loads the testing kit, has no `Promise.withResolvers`.
+  let resolve: (signal: AbortSignal) => void = () => undefined;
+  const asked = new Promise<AbortSignal>((settle) => {
+    resolve = settle;
+  });
+  const approver = fakeApprover(() => new Promise(() => undefined));
+  return {
+    ...approver,
+    asked,
+    ask(question, signal) {
+      resolve(signal);
+      return approver.ask(question, signal);
+    },
+  };
+}
+
 export function fakeApprover(answer: Answer): FakeApprover {
   const questions: ApprovalQuestion[] = [];
   const given = new Map<string, Promise<ApprovalOutcome>>();

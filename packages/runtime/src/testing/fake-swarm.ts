@@ -16,17 +16,20 @@ import { randomIds } from '../ports/ids.ts';
 import type { LogLine } from '../ports/log-line.ts';
 import { systemProcesses } from '../ports/processes.ts';
 import type { Spawn } from '../ipc/spawn.ts';
+import { nodeStoreOf } from '../store/files/open-node-store.ts';
+import type { Placement } from '../store/placement.ts';
+import type { NodeStore } from '../store/store.ts';
 import { ApprovalFile } from '../workspace/approvals/approval-file.ts';
 import { durableStore } from '../workspace/journal/durable-store.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
-import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
-import { makeFolders } from '../workspace/layout/make-folders.ts';
 import { type FakeAgents, fakeAgents, type FakeAnswer } from './fake-agents.ts';
 
 export interface FakeSwarm {
   readonly swarm: SwarmAgents;
   readonly currentPlan: CurrentPlan;
   readonly journal: Journal;
+  /** The seams of the swarm, over `journal`. */
+  readonly store: NodeStore;
   readonly agents: FakeAgents;
   /** The log lines so far. */
   readonly lines: readonly LogLine[];
@@ -49,9 +52,22 @@ export interface FakeSwarmOptions {
   readonly spawn?: Spawn;
   /** The keepers of kept connections; none when absent. */
   readonly keepers?: Pick<Keepers, 'attach' | 'retain' | 'settle'> & Partial<Pick<Keepers, 'endConversation'>>;
+  /** Replaces seams of the store; the files are used as they are when absent. */
+  readonly wrap?: (store: NodeStore) => NodeStore;
   /** The models that every agent has. */
   readonly models?: SwarmPlan['agents'][number]['models'];
 }
+
+/** The placement of a node that is alone and never loses its place. */
+const onlyNode: Placement = {
+  node: 'test',
+  claim: async () => true,
+  release: async () => undefined,
+  check: () => undefined,
+  onLost: () => undefined,
+  nodes: async () => [{ name: 'test', since: new Date(0) }],
+  leave: async () => undefined,
+};
 
 const quick: SwarmPolicy = { restart: { quickCrashes: 100, baseMs: 1, maxMs: 5 }, spares: 0 };
 
@@ -59,10 +75,11 @@ const quick: SwarmPolicy = { restart: { quickCrashes: 100, baseMs: 1, maxMs: 5 }
 export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOptions = {}): Promise<FakeSwarm> {
   const { policy, secrets = [], stateRoot = mkdtempSync(join(tmpdir(), 'goondan-swarm-')) } = options;
   const { clock = systemClock } = options;
-  const journal = await durableStore({ stateRoot, workspaceId: 'test', warn: () => undefined });
+  const location = { stateRoot, workspaceId: 'test' };
   const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
-  await makeFolders(systemFs, stateRoot, workspaceFolder(stateRoot, 'test'));
-  const approvals = await ApprovalFile.open(ports, { stateRoot, workspaceId: 'test' });
+  const journal = await durableStore({ ...location, warn: () => undefined });
+  const files = nodeStoreOf(location, journal, await ApprovalFile.open(ports, location), onlyNode);
+  const store = options.wrap?.(files) ?? files;
   const agents = fakeAgents(answer, { clock });
   const { models = { 'Model/m': { provider: 'scripted', model: 'none' } } } = options;
   const plan: SwarmPlan = {
@@ -83,11 +100,11 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
   const lines: LogLine[] = [];
   const swarm = new SwarmAgents({
     currentPlan,
-    journal,
-    approvals,
+    store,
+    requests: await store.approvals.list(),
     ids: randomIds,
     clock,
-    store: { stateRoot, workspaceId: 'test' },
+    location,
     startChild: (agent, request) => children.start(agent, request),
     // The cast is safe: a swarm calls only these methods of its keepers, and `endConversation` only for resets and
     // deletions.
@@ -99,6 +116,7 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
     swarm,
     currentPlan,
     journal,
+    store,
     agents,
     lines,
     stateRoot,
@@ -112,8 +130,7 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
     close: async () => {
       await swarm.drain(0, AbortSignal.abort());
       await children.close();
-      await approvals.close();
-      await journal.close();
+      await store.close();
     },
   };
 }

@@ -7,7 +7,7 @@ import type { Engine } from '../agent/seams/engine.ts';
 import { defaultPolicy } from '../config/turn-policy.ts';
 import { describeLate, type RequestBound } from '../ipc/request-timeout.ts';
 import type { Clock } from '../ports/clock.ts';
-import { withDeadline } from '../agent/with-deadline.ts';
+import { listenTo, withDeadline } from '../agent/with-deadline.ts';
 
 /** Handles the events for an agent. This can be the `handle` of a running agent, or your own function. */
 export type AgentHandler = (event: AgentEvent, signal: AbortSignal | undefined) => Promise<TurnResult>;
@@ -47,7 +47,9 @@ export function inProcessEngine(clock: Clock): InProcessEngine {
       calls.push({ to, event });
       const bound: RequestBound = timeout ?? { ms: defaultPolicy.turnTimeoutMs, field: 'turnTimeoutMs' };
       const whenLate = () => new GoondanError('E_AGENT_TIMEOUT', `Agent "${to.agentName}" ${describeLate(bound)}.`);
-      return withDeadline({ clock, signal }, bound.ms, whenLate, (inner) => handler(event, inner));
+      return withDeadline({ clock, signal, onAbort: listenTo(signal) }, bound.ms, whenLate, (run) =>
+        handler(event, run.signal),
+      );
     },
   };
 }

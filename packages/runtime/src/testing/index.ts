@@ -1,4 +1,17 @@
 /** The testing kit: `import { scriptedAgent, extension } from '@goondan/runtime/testing'`. */
+export { type ApprovalSeams, approvalConformance } from './conformance/approval-conformance.ts';
+export type { OpenedSeams, OpenSeams, RegisterCheck } from './conformance/conformance.ts';
+export { inboxConformance, type InboxSeams } from './conformance/inbox-conformance.ts';
+export { placementConformance, type PlacementSeams } from './conformance/placement-conformance.ts';
+export { type ConversationSeams, storeConformance } from './conformance/store-conformance.ts';
+export {
+  memoryAnswers,
+  memoryApprovals,
+  memoryConversations,
+  memoryInbox,
+  memoryPlacement,
+  MemorySwarm,
+} from './conformance/memory-seams.ts';
 export { type Answer, type FakeApprover, fakeApprover } from './fake-approver.ts';
 export { type FakeChangesets, type FakeChangesetsOptions, fakeChangesets } from './fake-changesets.ts';
 export { type AgentHandler, type InProcessEngine, inProcessEngine } from './in-process-engine.ts';

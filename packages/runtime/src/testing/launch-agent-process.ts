@@ -1,11 +1,12 @@
 /** Runs the program of an agent process in this process, with both ends of its channel and a real disk. */
-import type { JsonObject } from '@goondan/types';
+import type { AgentEvent, JsonObject } from '@goondan/types';
 import { runAgentProcess } from '../agent/process/run-agent-process.ts';
 import type { AgentStart } from '../config/agent-start.ts';
 import { agentLanguage } from '../ipc/codec.ts';
 import type { FromAgent } from '../ipc/from-agent.ts';
 import type { ToAgent } from '../ipc/to-agent.ts';
 import { systemClock } from '../ports/clock.ts';
+import { agentStoreOf } from '../store/files/open-agent-store.ts';
 import { durableStore } from '../workspace/journal/durable-store.ts';
 import { connectInMemory } from './connect-in-memory.ts';
 
@@ -21,6 +22,28 @@ export interface LaunchedProcess {
   first<Type extends FromAgent['type']>(type: Type, index?: number): Promise<FrameOf<Type>>;
   /** Ends the process as a crash does: nothing is finished. */
   kill(): Promise<void>;
+}
+
+const event: AgentEvent = {
+  id: 'e1',
+  type: 'user.message',
+  input: 'go',
+  instanceKey: 'default',
+  source: { kind: 'cli', name: 'test' },
+  traceId: 'trace',
+  createdAt: new Date(0),
+};
+
+/** The first turn of a process: its input is `go`. */
+export const firstTurn = { type: 'turn', event, seq: 1 } as const;
+
+/** Cancels the first turn of a process that waits for an answer, and returns its last frames about both. */
+export async function cancelFirstTurn(process: LaunchedProcess, waitsFor: 'approval' | 'changeset') {
+  const { callId } = await process.first(`${waitsFor}.ask`);
+  await process.send({ type: 'cancel', eventId: firstTurn.event.id, reason: 'Enough.' });
+  const withdrawn = await process.first(`${waitsFor}.withdrawn`);
+  const { result } = await process.first('turn.done');
+  return { callId, withdrawn, code: result.error?.code };
 }
 
 /** Starts the process and waits until it is ready. */
@@ -39,10 +62,10 @@ export async function launchAgentProcess(start: AgentStart): Promise<LaunchedPro
     clock: systemClock,
     moveTo: () => undefined,
     warmUp: () => Promise.resolve(),
-    async openJournal(location, warn) {
+    async openStore(location, warn) {
       const journal = await durableStore({ ...location, warn });
       close = () => journal.close();
-      return journal;
+      return agentStoreOf(journal);
     },
     answerOwnPackages: () => undefined,
     watchDraws: () => undefined,

@@ -64,7 +64,7 @@ class End implements Wire {
   }
 
   private schedule(): void {
-    setImmediate(() => this.deliver());
+    queueMicrotask(() => this.deliver());
   }
 
   private deliver(): void {

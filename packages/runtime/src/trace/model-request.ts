@@ -7,7 +7,7 @@
 import type { JsonValue, ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
 import { digestJson } from '../json/digest-json.ts';
 import type { Shorten } from '../json/diff-json.ts';
-import { sha256 } from '../json/sha256.ts';
+import { MessageDigests } from './message-digests.ts';
 
 /** A request to a model, before it is sent. */
 export interface AskedModel {
@@ -123,8 +123,9 @@ const LONGEST_PARTS = 1_000_000;
  */
 export class RequestRecorder {
   readonly #known = new WeakMap<object, string>();
+  readonly #messages = new MessageDigests((message) => this.#digest(message));
 
-  record({ modelRef, params, tools, messages }: AskedModel, shorten: Shorten): ModelRequestRecord {
+  record({ extension, modelRef, params, tools, messages }: AskedModel, shorten: Shorten): ModelRequestRecord {
     const last = messages.slice(-MOST_SHOWN);
     const from = messages.length - last.length;
     const shown = [
@@ -137,7 +138,7 @@ export class RequestRecorder {
       tools: this.#digestTools(tools),
       messages: {
         count: messages.length,
-        digest: sha256(this.#digestsOf(messages).join('')).slice(0, DIGITS),
+        digest: this.#messages.of(extension, messages).digest.slice(0, DIGITS),
         shown: Object.fromEntries(
           shown.flatMap(([at, message]) =>
             message === undefined ? [] : [[`${at} ${message.role}`, shorten(message.content, LONGEST_SHOWN)]],
@@ -151,7 +152,8 @@ export class RequestRecorder {
   refer(effect: string, asked: AskedModel, written: WrittenRequests): RequestReferences | undefined {
     const { sent, messages, tools } = asked;
     if (sent === undefined) return undefined;
-    const digests = this.#digestsOf(messages);
+    const digested = this.#messages.of(asked.extension, messages);
+    const { digests } = digested;
     const after = written.closest(digests);
     const rest = messages.slice(after?.count).map((message) => ({ message, id: asked.idOf?.(message) }));
     const parts = this.#newParts(
@@ -161,7 +163,7 @@ export class RequestRecorder {
     written.add(asked.extension, effect, digests);
     return {
       ...sent,
-      bodyDigest: sent.bodyDigest ?? this.#digestRequest(asked, digests),
+      bodyDigest: sent.bodyDigest ?? this.#digestRequest(asked, digested.digest),
       references: {
         ...(after === undefined ? {} : { after }),
         more: rest.map(({ message, id }) => ({
@@ -189,16 +191,12 @@ export class RequestRecorder {
   }
 
   /** Computes the digest from the digests of the parts, so that a long conversation is not serialised in every step. */
-  #digestRequest({ params, tools }: AskedModel, messages: readonly string[]): string {
-    return digestJson({ params: asJson(params), tools: this.#digestTools(tools), messages: sha256(messages.join('')) });
+  #digestRequest({ params, tools }: AskedModel, messages: string): string {
+    return digestJson({ params: asJson(params), tools: this.#digestTools(tools), messages });
   }
 
   #digestTools(tools: AskedModel['tools']): Record<string, string> {
     return Object.fromEntries(tools.map((tool) => [tool.name, this.#digest(tool).slice(0, DIGITS)]));
-  }
-
-  #digestsOf(messages: AskedModel['messages']): string[] {
-    return messages.map((message) => this.#digest(message));
   }
 
   #digest(part: object): string {
@@ -211,8 +209,9 @@ export class RequestRecorder {
 }
 
 function countSame(before: readonly string[], now: readonly string[]): number {
-  const at = now.findIndex((digest, index) => digest !== before[index]);
-  return at < 0 ? now.length : at;
+  let count = 0;
+  while (count < now.length && now[count] === before[count]) count += 1;
+  return count;
 }
 
 /**

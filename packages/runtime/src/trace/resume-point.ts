@@ -44,8 +44,8 @@ export interface ResumedStep {
    * reached them. `kept`: the step failed after a tool had started, so its events stay.
    */
   readonly outcome: 'completed' | 'dropped' | 'kept';
-  /** Present when the step completed. */
-  readonly result?: StepResult;
+  /** Present when the step completed. Its tool calls are in the message of the reply, its results in `toolResults`. */
+  readonly result?: Omit<StepResult, 'toolCalls' | 'toolResults'>;
   readonly responseMessageId?: string;
   readonly usage?: TokenUsage;
   /** The results of the step's tool calls; also those of a kept step. */

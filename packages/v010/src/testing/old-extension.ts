@@ -1,8 +1,7 @@
 /** Old extensions for tests. */
 import { extension, type ScriptedAgentOptions } from '@goondan/runtime/testing';
-import type { Entry } from '../entries.ts';
 import type { OldExtensionApi, OldRegister } from '../old-types.ts';
-import { middlewarePoints, mutatorPoints, type Point } from '../points.ts';
+import { isMiddlewarePoint, middlewarePoints, mutatorPoints, type Point } from '../points.ts';
 import { v010 } from '../v010.ts';
 
 export function oldExtension(name: string, register: OldRegister, config: Record<string, string> = {}) {
@@ -17,20 +16,18 @@ export function note(
   seen: string[],
   options?: { priority?: number; id?: string },
 ): void {
-  const isWrapped = (middlewarePoints as readonly string[]).includes(point);
-  const mutate: Entry['run'] = (ctx) => {
+  const mutate = <Context>(ctx: Context): Context => {
     seen.push(`${point} ${name}`);
     return ctx;
   };
-  const wrap: Entry['run'] = async (ctx, next) => {
+  const wrap = async <Context, Result>(ctx: Context, next: (ctx: Context) => Promise<Result>): Promise<Result> => {
     seen.push(`${point} ${name} in`);
-    const result = await next?.(ctx);
+    const result = await next(ctx);
     seen.push(`${point} ${name} out`);
     return result;
   };
-  // The types of the points differ, but these functions fit all of them.
-  if (isWrapped) api.pipelines.wrap(point as 'toolCall.exec', wrap as never, options);
-  else api.pipelines.mutate(point as 'turn.pre', mutate as never, options);
+  if (isMiddlewarePoint(point)) api.pipelines.wrap(point, wrap, options);
+  else api.pipelines.mutate(point, mutate, options);
 }
 
 export const allPoints: readonly Point[] = [...mutatorPoints, ...middlewarePoints];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { manualClock } from '@goondan/runtime/testing';
-import pc from 'picocolors';
+import { createColors } from '../../colors.ts';
 import { type LiveView, type ScreenHooks } from './chat-screen.ts';
 import { line } from './line.ts';
 import { LiveScreen } from './live-screen.ts';
@@ -47,7 +47,7 @@ function open() {
     gone: () => void heard.push('gone'),
     live: () => view,
   };
-  const screen = new LiveScreen(hooks, { tty, clock, colors: pc.createColors(false) });
+  const screen = new LiveScreen(hooks, { tty, clock, colors: createColors(false) });
   screen.open();
   return { screen, tty, clock, heard, show: (next: Partial<LiveView>) => void (view = { ...view, ...next }) };
 }

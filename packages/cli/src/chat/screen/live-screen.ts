@@ -4,7 +4,7 @@
  * a queue.
  */
 import type { Clock } from '@goondan/runtime/internal';
-import type { Colors } from '../../terminal.ts';
+import type { Colors } from '../../colors.ts';
 import { KeyDecoder } from '../editor/decode-keys.ts';
 import { Prompt } from '../editor/prompt.ts';
 import { type ChatScreen, describeSent, type ScreenHooks } from './chat-screen.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
-import pc from 'picocolors';
+import { createColors } from '../../colors.ts';
 import { line } from './line.ts';
 import { eraseLive, nothingLive, paintFrame } from './paint-frame.ts';
 
-const colors = pc.createColors(false);
+const colors = createColors(false);
 const row = (text: string) => ({ line: line(text), width: text.length });
 
 describe('paintFrame', () => {

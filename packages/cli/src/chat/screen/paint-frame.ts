@@ -6,7 +6,7 @@
  * 2. A live row never wraps. So the next frame finds the start of the live part even if the width of a row was
  *    estimated wrongly.
  */
-import type { Colors } from '../../terminal.ts';
+import type { Colors } from '../../colors.ts';
 import type { Line } from './line.ts';
 import { renderLine } from './render-line.ts';
 import type { Row } from './wrap-line.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import pc from 'picocolors';
+import { createColors } from '../../colors.ts';
 import type { LiveView } from './chat-screen.ts';
 import { line } from './line.ts';
 import { PlainScreen } from './plain-screen.ts';
@@ -20,7 +20,7 @@ function open() {
     },
     {
       write: (text) => void (written += text),
-      colors: pc.createColors(false),
+      colors: createColors(false),
       readLines: (onLine) => {
         write = onLine;
         return () => void heard.push('stopped reading');

@@ -5,7 +5,7 @@
 import { type ChatScreen, type ScreenHooks } from './chat-screen.ts';
 import { type Line, line, linesOf } from './line.ts';
 import { renderLine } from './render-line.ts';
-import type { Colors } from '../../terminal.ts';
+import type { Colors } from '../../colors.ts';
 
 export interface PlainScreenDeps {
   readonly write: (text: string) => void;

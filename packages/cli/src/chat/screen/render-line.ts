@@ -1,4 +1,4 @@
-import type { Colors } from '../../terminal.ts';
+import type { Colors } from '../../colors.ts';
 import { harmlessText } from '../../harmless-text.ts';
 import type { Line } from './line.ts';
 

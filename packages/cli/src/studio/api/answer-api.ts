@@ -26,7 +26,7 @@ export async function answerApi(
     readQuery(url, []);
     return Response.json(await host.reads.run('workspaces', () => listAll(host)));
   }
-  const place = findPlace(host, id);
+  const place = await findPlace(host, id);
   if (what === 'events') {
     checkMethod(request, 'GET', url);
     readQuery(url, []);

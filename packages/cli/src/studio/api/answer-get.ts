@@ -1,5 +1,5 @@
 /** Handlers that read a workspace. They change nothing. */
-import { type Journal, listTurns, readHistory, readTurnTrace } from '@goondan/runtime/history';
+import { openStoreReader, readHistory, type StoreReader } from '@goondan/runtime/history';
 import { shortTurnId } from '@goondan/runtime/internal';
 import type { AgentAddress } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
@@ -40,14 +40,14 @@ function conversation(host: StudioHost, place: SwarmPlace, url: URL): Promise<ob
   const at = numberOf(query, 'at', whole);
   const last = numberOf(query, 'last', { least: 1, most: 1000, otherwise: 200 });
   const question = { last, ...(at === undefined ? {} : { at }) };
-  return read(host, place, instance, ['conversation', question], (journal) =>
-    readConversation(journal, instance, question),
+  return read(host, place, instance, ['conversation', question], ({ history: source }) =>
+    readConversation(source, instance, question),
   );
 }
 
 function timeline(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> {
   const instance = addressOf(readQuery(url, ['agent', 'instanceKey']));
-  return read(host, place, instance, ['timeline'], (journal) => readTimeline(journal, instance));
+  return read(host, place, instance, ['timeline'], ({ history: source }) => readTimeline(source, instance));
 }
 
 function history(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> {
@@ -56,7 +56,9 @@ function history(host: StudioHost, place: SwarmPlace, url: URL): Promise<object>
   const before = numberOf(query, 'before', whole);
   const limit = numberOf(query, 'limit', { least: 1, most: 1000, otherwise: 100 });
   const question = { limit, ...(before === undefined ? {} : { before }) };
-  return read(host, place, instance, ['history', question], (journal) => readHistory(journal, instance, question));
+  return read(host, place, instance, ['history', question], ({ history: source }) =>
+    readHistory(source, instance, question),
+  );
 }
 
 function turns(host: StudioHost, place: SwarmPlace, url: URL): Promise<TurnList> {
@@ -69,7 +71,7 @@ function turns(host: StudioHost, place: SwarmPlace, url: URL): Promise<TurnList>
     ...(instanceKey === undefined ? {} : { instanceKey }),
   };
   return host.reads.run(keyOf('turns', place, question), async () => ({
-    turns: withShortIds(await listTurns(place, question)),
+    turns: withShortIds(await openStoreReader(place).traces.list(question)),
   }));
 }
 
@@ -77,7 +79,7 @@ function trace(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> {
   const { id } = readQuery(url, ['id']);
   if (id === undefined) throw new Refusal(400, 'E_STUDIO_REQUEST', 'The request names no turn. Add its `id`.');
   return host.reads.run(keyOf('trace', place, id), async (): Promise<TraceView> => {
-    const found = await readTurnTrace(place, id);
+    const found = await openStoreReader(place).traces.read(id);
     return { ...found, turns: withShortIds(found.turns) };
   });
 }
@@ -98,7 +100,7 @@ function read<Value>(
   place: SwarmPlace,
   instance: AgentAddress,
   question: readonly unknown[],
-  from: (journal: Journal) => Promise<Value>,
+  from: (store: StoreReader) => Promise<Value>,
 ): Promise<Value> {
   return reads.run(keyOf('instance', place, instance, ...question), () =>
     withInstance({ ...place, warn }, instance, from),

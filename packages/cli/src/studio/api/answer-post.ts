@@ -76,7 +76,7 @@ async function moveDeadLetter(host: StudioHost, place: SwarmPlace, body: unknown
 async function reach(host: StudioHost, place: SwarmPlace): Promise<Swarm> {
   const swarm = await attachSwarm(place, { silenceMs: SILENCE_MS });
   if (swarm !== undefined) return swarm;
-  const command = findStartCommand(host, place);
+  const command = await findStartCommand(host, place);
   const suggestion = command === undefined ? {} : { suggestion: `Start it with \`${command}\`, then try again.` };
   throw new GoondanError('E_CONTROL_CLOSED', 'The swarm is not running.', suggestion);
 }

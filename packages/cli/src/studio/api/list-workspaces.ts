@@ -1,4 +1,4 @@
-import { type ListedWorkspace, listWorkspaces, workspaceIds } from '@goondan/runtime/internal';
+import { type ListedWorkspace, openSwarmList } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import type { SwarmPlace } from '../../swarm/attach-swarm.ts';
 import { readStatus } from '../../swarm/read-status.ts';
@@ -10,8 +10,9 @@ const MOST_SHOWN = 200;
 
 /** Lists all workspaces of the state root: running ones first, then by last use. */
 export async function listAll(host: StudioHost): Promise<WorkspaceList> {
-  const { stateRoot, opened, version } = host;
-  const summaries = await Promise.all(listWorkspaces(stateRoot).map((listed) => summarize(host, listed)));
+  const { opened, version } = host;
+  const workspaces = await openSwarmList(host).list();
+  const summaries = await Promise.all(workspaces.map((listed) => summarize(host, listed)));
   return {
     workspaces: summaries.toSorted(byUse).slice(0, MOST_SHOWN),
     ...(opened && { opened: { workspaceId: opened.workspaceId, swarm: opened.swarm } }),
@@ -23,8 +24,9 @@ export async function listAll(host: StudioHost): Promise<WorkspaceList> {
  * Finds a workspace among the existing ones by its id, so that no text from an address becomes a file path. **Errors**
  * — `E_WORKSPACE_UNKNOWN`.
  */
-export function findPlace({ stateRoot, opened }: StudioHost, wanted: string): SwarmPlace {
-  const known = [...(opened === undefined ? [] : [opened.workspaceId]), ...workspaceIds(stateRoot)];
+export async function findPlace({ stateRoot, opened }: StudioHost, wanted: string): Promise<SwarmPlace> {
+  const ids = await openSwarmList({ stateRoot }).ids();
+  const known = [...(opened === undefined ? [] : [opened.workspaceId]), ...ids];
   const workspaceId = known.find((each) => each === wanted);
   if (workspaceId !== undefined) return { stateRoot, workspaceId };
   throw new GoondanError('E_WORKSPACE_UNKNOWN', `There is no workspace ${JSON.stringify(wanted.slice(0, 100))}.`);

@@ -1,6 +1,7 @@
 /** Streams the notices of a swarm to one page while the page is open, even when the swarm stops and starts. */
 import type { SwarmNotice, SwarmWatch } from '@goondan/runtime';
-import { instancesChangedAt, type LossyKind, sleep } from '@goondan/runtime/internal';
+import { openStoreReader } from '@goondan/runtime/history';
+import { type LossyKind, sleep } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
@@ -61,18 +62,18 @@ async function follow(
   over: AbortSignal,
 ): Promise<void> {
   let said: boolean | undefined;
-  const lookAtInstances = () => instancesChangedAt(place.stateRoot, place.workspaceId);
-  let instances = lookAtInstances();
+  const { directory } = openStoreReader(place);
+  let instances = await directory.changedAt();
   while (!over.aborted) {
     const watch = await startWatch(place, tell);
     say(watch !== undefined);
     if (watch !== undefined) {
       await untilOver(watch, over);
-      instances = lookAtInstances();
+      instances = await directory.changedAt();
       say(false);
     }
     await look();
-    const now = lookAtInstances();
+    const now = await directory.changedAt();
     // No swarm runs that could report the change: `gdn instance delete` or `gdn fork` made it.
     if (said === false && now !== instances) tell({ type: 'conversations' });
     instances = now;

@@ -1,5 +1,6 @@
 import type { DeclaredAgent, DeclaredAgents } from '@goondan/runtime/bundle';
-import { readDescription, type RecordedAgent } from '@goondan/runtime/internal';
+import { openStoreReader } from '@goondan/runtime/history';
+import type { RecordedAgent } from '@goondan/runtime/internal';
 import { explainDeclared, sourcesOf } from '../../explain/explain-agent.ts';
 import type { SwarmPlace } from '../../swarm/attach-swarm.ts';
 import type { AgentView } from '../contract.ts';
@@ -17,11 +18,12 @@ export async function viewAgents(
   declared: DeclaredAgents | undefined,
   others: readonly string[],
 ): Promise<AgentView[]> {
+  const { directory } = openStoreReader(place);
   const agents = new Map(declared?.agents.map((each) => [each.agentName, each]));
   const names = [...new Set([...agents.keys(), ...others])].slice(0, MOST_SHOWN);
   return Promise.all(
     names.map(async (name) => {
-      const recorded = await readDescription(place, name).catch(() => undefined);
+      const recorded = await directory.describe(name).catch(() => undefined);
       return { name, ...partsOf(agents.get(name), recorded), ...declaredOnly(agents.get(name), [...agents.keys()]) };
     }),
   );

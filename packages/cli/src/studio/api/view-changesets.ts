@@ -1,5 +1,6 @@
 /** Reads the changesets of a workspace's swarm, which belong to the bundle that the swarm last ran from. */
-import { openChangesets, readSwarmRecord } from '@goondan/runtime/internal';
+import { openStoreReader } from '@goondan/runtime/history';
+import { openChangesets } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { findChangeset, listChangesets } from '../../changes/read-changesets.ts';
 import type { SwarmPlace } from '../../swarm/attach-swarm.ts';
@@ -11,7 +12,7 @@ const MOST_LISTED = 50;
 
 /** Returns the newest changesets; none if they cannot be read, which is reported as a warning. */
 export async function listOfWorkspace(place: SwarmPlace, warn: StudioHost['warn']): Promise<ChangesetView[]> {
-  const run = runOf(place);
+  const run = await runOf(place);
   if (run === undefined) return [];
   try {
     const listed = await listChangesets(openChangesets({ ...run, warn }), run.swarm);
@@ -29,13 +30,13 @@ export async function viewOfWorkspace(
   id: string,
   warn: StudioHost['warn'],
 ): Promise<ChangesetWithDiff> {
-  const run = runOf(place);
+  const run = await runOf(place);
   if (run === undefined) throw new GoondanError('E_CHANGESET_UNKNOWN', `There is no changeset "${id}".`);
   return findChangeset(openChangesets({ ...run, warn }), id, run.swarm);
 }
 
-function runOf(place: SwarmPlace) {
-  const { swarm, folder } = readSwarmRecord(place) ?? {};
+async function runOf(place: SwarmPlace) {
+  const { swarm, folder } = (await openStoreReader(place).directory.swarm()) ?? {};
   if (swarm === undefined || folder === undefined) return undefined;
   return { stateRoot: place.stateRoot, bundleFolder: folder, swarm };
 }

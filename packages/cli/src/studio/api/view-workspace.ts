@@ -4,10 +4,9 @@
  */
 import type { InstanceAddress, InstanceStatus } from '@goondan/runtime';
 import { toInstanceAddress } from '@goondan/runtime/control';
-import type { Journal } from '@goondan/runtime/history';
-import { readSwarmRecord } from '@goondan/runtime/internal';
+import { type Directory, openStoreReader } from '@goondan/runtime/history';
 import { type AgentAddress, GoondanError } from '@goondan/types';
-import { withJournal } from '../../instance/with-journal.ts';
+import { withStore } from '../../instance/with-store.ts';
 import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
 import { hasSocket } from '../../swarm/read-status.ts';
 import type { InstanceView, WorkspaceView } from '../contract.ts';
@@ -27,11 +26,11 @@ export async function viewWorkspace(host: StudioHost, place: SwarmPlace): Promis
   const conversations = await readConversations(place, running?.instances ?? [], host);
   const opened = host.opened?.workspaceId === place.workspaceId ? host.opened : undefined;
   const declared = await opened?.readAgents().catch(() => undefined);
-  const command = findStartCommand(host, place);
+  const command = await findStartCommand(host, place);
   const { status } = running ?? {};
   const [newest] = conversations;
   const entryAgent = status?.entryAgent ?? declared?.entryAgent;
-  const swarm = status?.swarm ?? opened?.swarm ?? readSwarmRecord(place)?.swarm;
+  const swarm = status?.swarm ?? opened?.swarm ?? (await openStoreReader(place).directory.swarm())?.swarm;
   const changesets = await listOfWorkspace(place, host.warn);
   return {
     workspaceId: place.workspaceId,
@@ -79,13 +78,15 @@ async function readConversations(
   { warn }: StudioHost,
 ): Promise<InstanceView[]> {
   const statuses = new Map(running.map((each) => [keyOf(each), each]));
-  const onDisk = await withJournal({ ...place, warn }, [], async (journal) => {
-    const addresses = await journal.instances();
+  const onDisk = await withStore({ ...place, warn }, [], async ({ directory }) => {
+    const addresses = await directory.instances();
     const views: InstanceView[] = [];
     for (let from = 0; from < addresses.length; from += AT_ONCE) {
       const some = addresses.slice(from, from + AT_ONCE);
       views.push(
-        ...(await Promise.all(some.map((at) => viewInstance(journal, at, statuses.get(keyOf(toInstanceAddress(at))))))),
+        ...(await Promise.all(
+          some.map((at) => viewInstance(directory, at, statuses.get(keyOf(toInstanceAddress(at))))),
+        )),
       );
       await new Promise((resolve) => void setImmediate(resolve));
     }
@@ -99,12 +100,12 @@ async function readConversations(
 const nothingYet = { messages: 0, updatedAt: null };
 
 async function viewInstance(
-  journal: Journal,
+  directory: Directory,
   at: AgentAddress,
   status: InstanceStatus | undefined,
 ): Promise<InstanceView> {
   try {
-    const { messages, updatedAt, pending } = await journal.summary(at);
+    const { messages, updatedAt, pending } = await directory.summary(at);
     return describe(toInstanceAddress(at), status, {
       messages,
       updatedAt: updatedAt?.toISOString() ?? null,

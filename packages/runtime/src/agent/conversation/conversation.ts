@@ -116,7 +116,7 @@ export class Conversation {
     this.baseTaken = this.base();
     this.baseTouched = false;
     this.baseEnd = list.end;
-    this.view = new LlmView(list, this.systemPrompt);
+    this.view = new LlmView(list, this.systemPrompt, this.view.clean);
     this.events = [];
     this.eventsTaken = undefined;
     this.ephemerals = [];

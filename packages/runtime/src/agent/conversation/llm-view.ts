@@ -3,38 +3,41 @@
  * All messages before the newest message with tool calls are settled, which means that they are not computed again. The
  * newest message with tool calls is settled too, once it has all its results. A change to an old message rebuilds the
  * view from the last checkpoint before that message. A late result, for a call that was settled without one, rebuilds
- * the view from the beginning.
+ * the view from the beginning. Secrets are masked when a message is added to the view; more secrets rebuild it, too.
  */
 import type { ModelMessage } from '@goondan/types';
 import type { MessageList } from '../../messages/message-list.ts';
+import { CleanMessages } from '../secrets/clean-messages.ts';
 import { callsOf, pairToolCalls } from './pair-tool-calls.ts';
 
 const MOST_CHECKPOINTS = 256;
 
 export class LlmView {
   /** Messages for the model. Messages before the last checkpoint are settled; later messages are rebuilt each time. */
-  private shown: ModelMessage[];
+  private shown: ModelMessage[] = [];
   /** The array that a model call is reading now. */
   private lent: readonly ModelMessage[] | undefined;
   /**
    * The start of the conversation, and checkpoints after it. `place`: the index of the first message after the
    * checkpoint. `shown`: the number of shown messages before it.
    */
-  private checkpoints: { readonly place: number; readonly shown: number }[];
+  private checkpoints: { readonly place: number; readonly shown: number }[] = [];
   private readonly ids = new WeakMap<ModelMessage, string>();
+  /** The version of `clean` with which the shown messages were masked. */
+  private version: unknown;
 
   constructor(
     readonly list: MessageList,
-    systemPrompt: string | undefined,
+    private systemPrompt: string | undefined,
+    readonly clean = new CleanMessages(),
   ) {
-    this.shown = startOf(systemPrompt);
-    this.checkpoints = [{ place: 0, shown: this.shown.length }];
+    this.startAnew();
   }
 
   /** Changes the system prompt. The next reader gets a view that is built anew. */
   changeSystemPrompt(systemPrompt: string | undefined): void {
-    this.shown = startOf(systemPrompt);
-    this.checkpoints = [{ place: 0, shown: this.shown.length }];
+    this.systemPrompt = systemPrompt;
+    this.startAnew();
   }
 
   /** Returns the id of a shown message, or `undefined` for a message that the view created. */
@@ -61,8 +64,15 @@ export class LlmView {
     }
   }
 
+  private startAnew(): void {
+    this.version = this.clean.version();
+    this.shown = startOf(this.systemPrompt).map((message) => this.clean.one(message));
+    this.checkpoints = [{ place: 0, shown: this.shown.length }];
+  }
+
   /** Rebuilds `shown` from the last checkpoint on. */
   private show(): ModelMessage[] {
+    if (this.version !== this.clean.version()) this.startAnew();
     let from = this.goBackTo(this.list.takeLowestRewrite());
     if (this.hasStrangers(from)) from = this.goBackTo(0);
     const to = this.firstUnsettled(from);
@@ -73,6 +83,7 @@ export class LlmView {
       if (this.checkpoints.length > MOST_CHECKPOINTS) this.checkpoints.splice(1, 1);
     }
     this.add(settles ? to : from, this.list.end);
+    this.clean.announce(this.shown);
     return this.shown;
   }
 
@@ -90,6 +101,7 @@ export class LlmView {
 
   /** Returns true if a tool result after this index answers a call before this index, or no call at all. */
   private hasStrangers(from: number): boolean {
+    if (from === this.list.end) return false;
     const asked = new Set<string>();
     for (let place = from; place < this.list.end; place++) {
       const data = this.list.at(place)?.data;
@@ -115,11 +127,12 @@ export class LlmView {
   }
 
   private add(from: number, to: number): void {
+    if (from === to) return;
     const data = this.list.between(from, to).map((message) => {
       this.ids.set(message.data, message.id);
       return message.data;
     });
-    for (const message of pairToolCalls(data)) this.shown.push(message);
+    for (const message of pairToolCalls(data)) this.shown.push(this.clean.one(message));
   }
 }
 

@@ -23,7 +23,7 @@ export function memoryStore(): ConversationStore {
   const instances = new Map<string, Instance>();
 
   function find(address: AgentAddress): Instance {
-    const key = JSON.stringify([address.agentName, address.instanceKey]);
+    const key = `${address.agentName.length} ${address.agentName}${address.instanceKey}`;
     const known = instances.get(key);
     if (known !== undefined) return known;
     const created: Instance = {

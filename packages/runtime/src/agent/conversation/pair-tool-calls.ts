@@ -37,9 +37,13 @@ export function pairToolCalls(messages: readonly ModelMessage[]): ModelMessage[]
 /** Returns the tool names of a message's calls by call id, without calls that the provider ran itself. */
 export function callsOf(message: ModelMessage): ReadonlyMap<string, string> {
   if (message.role !== 'assistant' || typeof message.content === 'string') return noCalls;
-  const calls = message.content.filter((part) => part.type === 'tool-call');
-  const ours = calls.filter((part) => part.providerExecuted !== true);
-  return new Map(ours.map((part) => [part.toolCallId, part.toolName]));
+  let calls: Map<string, string> | undefined;
+  for (const part of message.content) {
+    if (part.type !== 'tool-call' || part.providerExecuted === true) continue;
+    calls ??= new Map();
+    calls.set(part.toolCallId, part.toolName);
+  }
+  return calls ?? noCalls;
 }
 
 const noCalls: ReadonlyMap<string, string> = new Map();

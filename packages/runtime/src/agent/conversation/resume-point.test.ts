@@ -9,7 +9,7 @@ const step = (stepIndex: number): StepRecord => ({
   stepId: `s${stepIndex}`,
   stepIndex,
   outcome: 'completed',
-  result: { status: 'completed', hasToolCalls: true, toolCalls: [], toolResults: [], metadata: {} },
+  result: { status: 'completed', hasToolCalls: true, metadata: {} },
   toolResults: [],
   metadata: { step: stepIndex },
   extensionState: { memory: { step: stepIndex } },

@@ -5,7 +5,7 @@ import { snapshotJson } from '../../json/snapshot-json.ts';
 import type { AskedModel, SentRequest } from '../../trace/model-request.ts';
 import { problemWithModelReply } from '../pipeline/result-shapes.ts';
 import { isRetryable, retryAfterMsOf, toTurnError } from '../pipeline/turn-error.ts';
-import { maskReply, maskTools } from '../secrets/mask-model-call.ts';
+import { maskReply } from '../secrets/mask-model-call.ts';
 import { previewArguments } from '../tool-call/preview-call.ts';
 import { runChain } from '../pipeline/run-chain.ts';
 import { refuseWhenOver, type RunningTurn } from '../turn-state/running-turn.ts';
@@ -53,7 +53,9 @@ async function recordedOrAsked(turn: RunningTurn, call: ModelCall): Promise<Mode
   if (recorded !== undefined) return recorded as unknown as ModelReply;
   const request = requestOf(turn, call);
   let watched: AskedModel | undefined;
-  const asked = () => (watched = { ...keep(request), extension, idOf: turn.conversation.idsOfShown() });
+  // Only messages of the conversation are immutable.
+  const isShown = call.ownMessages === undefined && extension === undefined;
+  const asked = () => (watched = { ...keep(request, isShown), extension, idOf: turn.conversation.idsOfShown() });
   const onSent = (told: SentRequest) => {
     if (watched !== undefined) watched.sent = digestBody(told);
   };
@@ -69,18 +71,18 @@ function requestOf({ agent }: RunningTurn, { messages, ownMessages, tools, param
   return {
     modelRef,
     params,
-    tools: maskTools(tools.items, agent.mask),
+    tools: agent.cleanMessages.ofTools(tools.items),
     messages: agent.cleanMessages.of(ownMessages ?? messages),
   };
 }
 
 /** Copies the request, because the conversation may change its array after the call. */
-function keep({ modelRef, params, tools, messages }: ReturnType<typeof requestOf>) {
+function keep({ modelRef, params, tools, messages }: ReturnType<typeof requestOf>, isShown: boolean) {
   return {
     modelRef,
     params: snapshotJson(params),
     tools: snapshotJson(tools),
-    messages: messages.map((message) => snapshotJson(message)),
+    messages: isShown ? messages.slice() : messages.map((message) => snapshotJson(message)),
   };
 }
 
@@ -99,14 +101,16 @@ async function askModel(
   const timeoutMs = agent.plan.policy.modelTimeoutMs;
   const whenLate = () =>
     new GoondanError('E_MODEL_TIMEOUT', `${modelRef} did not finish within ${timeoutMs} ms.`, { retryable: true });
-  const reply: unknown = await withDeadline(turn, timeoutMs, whenLate, (inner) =>
+  const reply: unknown = await withDeadline(turn, timeoutMs, whenLate, (run) =>
     model.generate({
       ...request,
-      signal: inner,
+      get signal() {
+        return run.signal;
+      },
       turnId,
       onDelta: (delta) => {
         // A call by a layer is not streamed. A model may keep writing after its deadline; those deltas are dropped.
-        if (step !== undefined && extension === undefined && !inner.aborted) turn.deltas.streaming(step, delta);
+        if (step !== undefined && extension === undefined && !run.isOver) turn.deltas.streaming(step, delta);
       },
     }),
   ).catch((error: unknown) => {

@@ -4,7 +4,7 @@
  */
 import type { GoondanError, ModelReply, StepResult, ToolCallResult, TurnError, TurnResult } from '@goondan/types';
 import { findUnknownField, knownFields } from '../../config/find-unknown-field.ts';
-import { copyJson, isPlainObject, NotJson } from '../../json/copy-json.ts';
+import { copyJson, isJson, isPlainObject, NotJson } from '../../json/copy-json.ts';
 
 const turnFields = knownFields<TurnResult>(
   'a turn result',
@@ -113,6 +113,7 @@ function looksLikeMessage(value: unknown): boolean {
 
 /** Checks that a value is JSON, because it will be recorded. */
 function problemWithJson(value: Record<string, unknown>): string | undefined {
+  if (isJson(value, true)) return undefined;
   try {
     copyJson(value, { omitUndefined: true });
     return undefined;

@@ -10,18 +10,27 @@ import { showFields } from './show-fields.ts';
 
 /**
  * Runs a chain with the agent's layers of its kind. `span`: the span that the turn's observer made, if the turn is
- * traced or recorded.
+ * traced or recorded. Without layers and without a span, nothing is around the core.
  */
-export async function runChain<Result>(
-  turn: {
-    readonly agent: { readonly layers: LayerRegistry; readonly log: Log; readonly locate: LocateThrown };
-    readonly clock: Clock;
-  },
-  chain: Omit<Chain<Result>, 'layers' | 'clock' | 'warn'>,
+export function runChain<Result>(turn: ChainOwner, chain: TurnChain<Result>): Promise<Result> {
+  const layers = turn.agent.layers.of(chain.kind);
+  return layers.length === 0 && chain.span === undefined ? chain.core() : runLayers(turn, chain, layers);
+}
+
+interface ChainOwner {
+  readonly agent: { readonly layers: LayerRegistry; readonly log: Log; readonly locate: LocateThrown };
+  readonly clock: Clock;
+}
+
+type TurnChain<Result> = Omit<Chain<Result>, 'layers' | 'clock' | 'warn'>;
+
+async function runLayers<Result>(
+  { agent, clock }: ChainOwner,
+  chain: TurnChain<Result>,
+  registered: readonly Layer[],
 ): Promise<Result> {
-  const { agent, clock } = turn;
   const { span } = chain;
-  const { layers, thrownBy } = noteThrown(agent.layers.of(chain.kind));
+  const { layers, thrownBy } = noteThrown(registered);
   const warn = ({ event, layer, message }: LayerWarning) =>
     agent.log('warn', message, { event, extension: layer.extension, ...aboutThrown(agent.locate(thrownBy(layer))) });
   const contextFor: typeof chain.contextFor = (asking, next) => showFields(chain.contextFor(asking, next));

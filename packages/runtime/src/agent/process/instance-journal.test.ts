@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { AgentStart } from '../../config/agent-start.ts';
+import { agentStoreOf } from '../../store/files/open-agent-store.ts';
 import { openJournal } from '../../workspace/journal/journal.ts';
 import { SimulatedDisk } from '../../workspace/simulation/simulated-disk.ts';
 import { simulatedLocation, simulatedMachine } from '../../workspace/simulation/simulated-machine.ts';
@@ -8,14 +9,15 @@ import type { ProcessHost } from './process-host.ts';
 
 const address = { agentName: 'coder', instanceKey: 'default' };
 
-function openInstanceJournal(openDisk: ProcessHost['openJournal']) {
-  const host: Pick<ProcessHost, 'openJournal'> = { openJournal: openDisk };
+function openInstanceJournal(openDisk: ProcessHost['openStore']) {
+  const host: Pick<ProcessHost, 'openStore'> = { openStore: openDisk };
   const start: Pick<AgentStart, 'address' | 'store' | 'isNew'> = { address, store: simulatedLocation, isNew: true };
   // The casts are safe: an instance journal uses only these members.
   return new InstanceJournal(host as ProcessHost, start as AgentStart, () => undefined);
 }
 
-const openSimulated = () => openJournal(simulatedMachine(SimulatedDisk.empty(), 1), simulatedLocation);
+const openSimulated = async () =>
+  agentStoreOf(await openJournal(simulatedMachine(SimulatedDisk.empty(), 1), simulatedLocation));
 
 test('a new conversation is empty without reading the journal, which is read once something was written', async () => {
   let opened = 0;

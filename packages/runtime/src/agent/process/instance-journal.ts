@@ -1,10 +1,10 @@
 /**
- * The journal of one instance, loaded and opened when it is first needed. A new conversation has nothing to read, so
- * its process becomes ready without a journal, and its first turn opens the journal.
+ * The store of one instance, loaded and opened when it is first needed. A new conversation has nothing to read, so its
+ * process becomes ready without a store, and its first turn opens the store.
  */
 import type { AgentAddress } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
-import type { Journal } from '../../workspace/journal/journal.ts';
+import type { AgentStore } from '../../store/store.ts';
 import type { StoreWarning } from '../../workspace/store-ports.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import type { ProcessHost } from './process-host.ts';
@@ -12,7 +12,7 @@ import type { ProcessHost } from './process-host.ts';
 export class InstanceJournal {
   readonly address: AgentAddress;
   readonly isNew: boolean;
-  #opened: Promise<Journal> | undefined;
+  #opened: Promise<AgentStore> | undefined;
 
   constructor(
     private readonly host: ProcessHost,
@@ -23,8 +23,8 @@ export class InstanceJournal {
     this.isNew = start.isNew === true;
   }
 
-  open(): Promise<Journal> {
-    this.#opened ??= this.host.openJournal(this.start.store, this.warn);
+  open(): Promise<AgentStore> {
+    this.#opened ??= this.host.openStore(this.start.store, this.warn);
     return this.#opened;
   }
 
@@ -33,19 +33,19 @@ export class InstanceJournal {
     return {
       open: async (instance, turnId) => {
         await first();
-        return (await this.open()).open(instance, turnId);
+        return (await this.open()).conversations.open(instance, turnId);
       },
-      append: async (...record) => (await this.open()).append(...record),
-      commit: async (...turn) => (await this.open()).commit(...turn),
+      append: async (...record) => (await this.open()).conversations.append(...record),
+      commit: async (...turn) => (await this.open()).conversations.commit(...turn),
       commitStates: async (...states) => {
         await first();
-        return (await this.open()).commitStates(...states);
+        return (await this.open()).conversations.commitStates(...states);
       },
       read: async (instance) => {
-        // A new instance has no data until its journal is opened.
+        // A new instance has no data until its store is opened.
         if (this.isNew && this.#opened === undefined)
           return { version: 0, stateVersion: 0, messages: [], extensionState: this.start.states ?? {} };
-        return (await this.open()).read(instance);
+        return (await this.open()).conversations.read(instance);
       },
     };
   }

@@ -3,10 +3,17 @@ import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, t
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AgentEvent, type JsonObject, textOf } from '@goondan/types';
+import { type JsonObject, textOf } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
-import { type FrameOf, launchAgentProcess, type LaunchedProcess, until } from '../../testing/launch-agent-process.ts';
+import {
+  cancelFirstTurn,
+  firstTurn,
+  type FrameOf,
+  launchAgentProcess,
+  type LaunchedProcess,
+  until,
+} from '../../testing/launch-agent-process.ts';
 
 // This timeout is long, because the machine may be busy.
 setDefaultTimeout(60_000);
@@ -72,16 +79,6 @@ function plan(policy: JsonObject): AgentStart {
   };
 }
 
-const event: AgentEvent = {
-  id: 'e1',
-  type: 'user.message',
-  input: 'go',
-  instanceKey: 'default',
-  source: { kind: 'cli', name: 'test' },
-  traceId: 'trace',
-  createdAt: new Date(0),
-};
-const turn = { type: 'turn', event, seq: 1 } as const;
 const yes = { status: 'answered', answer: { id: 'a1', decision: 'approved' } } as const;
 
 async function notes(): Promise<string[]> {
@@ -92,7 +89,7 @@ async function notes(): Promise<string[]> {
 describe('a process whose turn waits for a person', () => {
   test('ends on a drain without the answer, after everything else it runs has finished', async () => {
     const process = await launch();
-    await process.send(turn);
+    await process.send(firstTurn);
     const asked = await process.first('approval.ask');
     expect(asked).toMatchObject({ toolName: 'do__it', args: { asks: true, name: 'approved' }, reason: 'Please.' });
     // This time is longer than any wait in this test.
@@ -104,7 +101,7 @@ describe('a process whose turn waits for a person', () => {
     expect(process.said.map(({ type }) => type)).not.toContain('turn.done');
 
     const next = await launch();
-    await next.send(turn);
+    await next.send(firstTurn);
     const again = await next.first('approval.ask');
     expect({ ...again, callId: '' }).toEqual({ ...asked, callId: '' });
     await next.send({ type: 'approval.ended', callId: again.callId, outcome: yes });
@@ -116,7 +113,7 @@ describe('a process whose turn waits for a person', () => {
 
   test('ignores an answer or a cancel that comes while it ends', async () => {
     const process = await launch({ unwindMs: 1 });
-    await process.send(turn);
+    await process.send(firstTurn);
     const { callId } = await process.first('approval.ask');
     await process.send({ type: 'drain', graceMs: 600_000 });
     while (!(await notes()).includes('cleaning')) await Bun.sleep(2);
@@ -130,29 +127,28 @@ describe('a process whose turn waits for a person', () => {
 
   test('takes an answer once: after a crash the answer is read from the disk', async () => {
     const process = await launch();
-    await process.send(turn);
+    await process.send(firstTurn);
     const { callId } = await process.first('approval.ask');
     await process.send({ type: 'approval.ended', callId, outcome: yes });
     await process.first('approval.taken');
     await process.kill();
     const next = await launch();
-    await next.send(turn);
+    await next.send(firstTurn);
     await next.first('turn.done');
     expect(next.said.map(({ type }) => type)).not.toContain('approval.ask');
   });
 
   test('withdraws its question when the turn is cancelled', async () => {
     const process = await launch();
-    await process.send(turn);
-    const { callId } = await process.first('approval.ask');
-    await process.send({ type: 'cancel', eventId: 'e1', reason: 'Enough.' });
-    expect(await process.first('approval.withdrawn')).toEqual({ type: 'approval.withdrawn', callId });
-    expect((await process.first('turn.done')).result.error?.code).toBe('E_CANCELLED');
+    await process.send(firstTurn);
+    const { callId, withdrawn, code } = await cancelFirstTurn(process, 'approval');
+    expect(withdrawn).toEqual({ type: 'approval.withdrawn', callId });
+    expect(code).toBe('E_CANCELLED');
   });
 
   test('passes a refusal of the orchestrator on to the model', async () => {
     const process = await launch();
-    await process.send(turn);
+    await process.send(firstTurn);
     const { callId } = await process.first('approval.ask');
     const error = { code: 'E_APPROVALS_FULL', message: 'Too many.' } as const;
     await process.send({ type: 'approval.ended', callId, outcome: { status: 'failed', error } });
@@ -164,12 +160,12 @@ describe('a process whose turn waits for a person', () => {
 describe('a held process, because an agent it asked waits for a person', () => {
   test('has its deadlines paused until it is no longer held', async () => {
     const process = await launch({ toolTimeoutMs: 100 });
-    await process.send({ ...turn, event: { ...event, id: 'held', input: 'slow' } });
+    await process.send({ ...firstTurn, event: { ...firstTurn.event, id: 'held', input: 'slow' } });
     await process.send({ type: 'turn.held', eventId: 'held', isHeld: true });
     await process.send({ type: 'turn.held', eventId: 'held', isHeld: true });
     await process.send({ type: 'turn.held', eventId: 'another', isHeld: false });
     expect(textOf((await process.first('turn.done')).result.responseMessage)).toBe('said done');
-    await process.send({ ...turn, event: { ...event, id: 'let-go', input: 'slow' } });
+    await process.send({ ...firstTurn, event: { ...firstTurn.event, id: 'let-go', input: 'slow' } });
     await process.send({ type: 'turn.held', eventId: 'let-go', isHeld: true });
     await process.send({ type: 'turn.held', eventId: 'let-go', isHeld: true });
     await process.send({ type: 'turn.held', eventId: 'let-go', isHeld: false });

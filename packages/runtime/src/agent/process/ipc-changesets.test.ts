@@ -3,11 +3,16 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AgentEvent, type JsonValue, textOf } from '@goondan/types';
+import { type JsonValue, textOf } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
 import { IpcChangesets } from './ipc-changesets.ts';
 import type { AgentChannel } from './process-host.ts';
-import { launchAgentProcess, type LaunchedProcess } from '../../testing/launch-agent-process.ts';
+import {
+  cancelFirstTurn,
+  firstTurn,
+  launchAgentProcess,
+  type LaunchedProcess,
+} from '../../testing/launch-agent-process.ts';
 
 // This timeout is long, because the machine may be busy.
 setDefaultTimeout(60_000);
@@ -40,22 +45,13 @@ async function launch(): Promise<LaunchedProcess> {
     agents: [],
     store: { stateRoot: join(folder, 'state'), workspaceId: 'test' },
     cwd: folder,
+    watched: ['runtime.event'],
   };
   const process = await launchAgentProcess(start);
   launched.push(process);
   return process;
 }
 
-const event: AgentEvent = {
-  id: 'e1',
-  type: 'user.message',
-  input: 'go',
-  instanceKey: 'default',
-  source: { kind: 'cli', name: 'test' },
-  traceId: 'trace',
-  createdAt: new Date(0),
-};
-const turn = { type: 'turn', event, seq: 1 } as const;
 const toApprove = { changesetId: 'c1', digest: 'd', files: [{ path: 'a', change: 'changed', diff: '-x\n+y' }] };
 const review = { review: { needsApproval: true, toApprove, expiresInMs: 3_600_000 } };
 const committed = {
@@ -79,7 +75,7 @@ async function answer(process: LaunchedProcess, value: JsonValue, index = 0) {
 describe('a process that commits a changeset', () => {
   test('L-05 leaves the turn while a person decides, and the next process commits with the answer', async () => {
     const process = await launch();
-    await process.send(turn);
+    await process.send(firstTurn);
     expect(await answer(process, review)).toEqual({ kind: 'review', changesetId: 'c1' });
     const asked = await process.first('approval.ask');
     expect(asked).toMatchObject({
@@ -93,7 +89,7 @@ describe('a process that commits a changeset', () => {
     expect(await process.first('drained')).toEqual({ type: 'drained', leavesTurn: true });
 
     const next = await launch();
-    await next.send(turn);
+    await next.send(firstTurn);
     await answer(next, review);
     const again = await next.first('approval.ask');
     expect({ ...again, callId: '' }).toEqual({ ...asked, callId: '' });
@@ -115,14 +111,14 @@ describe('a process that commits a changeset', () => {
 
   test('L-05 after a crash during the commit asks nobody again', async () => {
     const process = await launch();
-    await process.send(turn);
+    await process.send(firstTurn);
     await answer(process, review);
     const { callId } = await process.first('approval.ask');
     await process.send({ type: 'approval.ended', callId, outcome: yes });
     await process.first('changeset.ask', 1);
     await process.kill();
     const next = await launch();
-    await next.send(turn);
+    await next.send(firstTurn);
     await answer(next, review);
     expect(await answer(next, committed, 1)).toMatchObject({ kind: 'commit', approvalId: 'a1' });
     await next.first('turn.done');
@@ -131,16 +127,15 @@ describe('a process that commits a changeset', () => {
 
   test('withdraws its request when the turn is cancelled', async () => {
     const process = await launch();
-    await process.send(turn);
-    const { callId } = await process.first('changeset.ask');
-    await process.send({ type: 'cancel', eventId: 'e1', reason: 'Enough.' });
-    expect(await process.first('changeset.withdrawn')).toEqual({ type: 'changeset.withdrawn', callId });
-    expect((await process.first('turn.done')).result.error?.code).toBe('E_CANCELLED');
+    await process.send(firstTurn);
+    const { callId, withdrawn, code } = await cancelFirstTurn(process, 'changeset');
+    expect(withdrawn).toEqual({ type: 'changeset.withdrawn', callId });
+    expect(code).toBe('E_CANCELLED');
   });
 
   test('passes an error of the orchestrator on to the model', async () => {
     const process = await launch();
-    await process.send(turn);
+    await process.send(firstTurn);
     const { callId } = await process.first('changeset.ask');
     const error = { code: 'E_CHANGESET_UNKNOWN', message: 'It expired.' } as const;
     await process.send({ type: 'changeset.ended', callId, outcome: { status: 'failed', error } });

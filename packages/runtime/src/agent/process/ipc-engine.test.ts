@@ -48,8 +48,8 @@ test('A-01 a request is answered by the outcome with its callId, in any order', 
     { type: 'call', callId: 'request-1', kind: 'request', to, timeoutMs: 700 },
     { type: 'call', callId: 'request-2', kind: 'request', to, timeoutMs: 900 },
   ]);
-  await parent.send({ type: 'call.ended', callId: 'request-2', outcome: fail('E_AGENT_CYCLE') });
-  await parent.send({ type: 'call.ended', callId: 'request-1', outcome: { status: 'answered', result } });
+  void parent.send({ type: 'call.ended', callId: 'request-2', outcome: fail('E_AGENT_CYCLE') });
+  void parent.send({ type: 'call.ended', callId: 'request-1', outcome: { status: 'answered', result } });
   expect(await rejectionOf(two)).toMatchObject({ code: 'E_AGENT_CYCLE', message: 'why' });
   expect(await one).toEqual(result);
 });
@@ -68,8 +68,8 @@ test('A-02 A-08 a send is accepted, or refused with the reason', async () => {
   const [accepted, refused] = [engine.deliver(to, event), engine.deliver(to, event)];
   await clock.advance(0);
   expect(said).toMatchObject([{ kind: 'send' }, { kind: 'send' }]);
-  await parent.send({ type: 'call.ended', callId: 'send-1', outcome: { status: 'accepted' } });
-  await parent.send({ type: 'call.ended', callId: 'send-2', outcome: fail('E_INBOX_FULL') });
+  void parent.send({ type: 'call.ended', callId: 'send-1', outcome: { status: 'accepted' } });
+  void parent.send({ type: 'call.ended', callId: 'send-2', outcome: fail('E_INBOX_FULL') });
   expect(await accepted).toEqual({ accepted: true });
   expect(await rejectionOf(refused)).toMatchObject({ code: 'E_INBOX_FULL' });
   // No timer is left.
@@ -83,10 +83,10 @@ test('an answer of the wrong kind is an error, not an answer', async () => {
     engine.deliver(to, event),
   ];
   await clock.advance(0);
-  await parent.send({ type: 'call.ended', callId: 'request-1', outcome: { status: 'accepted' } });
-  await parent.send({ type: 'call.ended', callId: 'send-1', outcome: { status: 'answered', result } });
-  expect(await rejectionOf(request)).toMatchObject({ code: 'E_IPC_FRAME' });
-  expect(await rejectionOf(send)).toMatchObject({ code: 'E_IPC_FRAME' });
+  void parent.send({ type: 'call.ended', callId: 'request-1', outcome: { status: 'accepted' } });
+  void parent.send({ type: 'call.ended', callId: 'send-1', outcome: { status: 'answered', result } });
+  const rejections = await Promise.all([rejectionOf(request), rejectionOf(send)]);
+  expect(rejections).toMatchObject([{ code: 'E_IPC_FRAME' }, { code: 'E_IPC_FRAME' }]);
 });
 
 test('a caller that gives up stops waiting at once and cancels its call; a later answer is ignored', async () => {

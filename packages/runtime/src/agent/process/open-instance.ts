@@ -27,6 +27,7 @@ import { IpcEngine } from './ipc-engine.ts';
 import { UndeliveredReplies } from './undelivered-replies.ts';
 import type { AgentChannel, ProcessHost } from './process-host.ts';
 import type { ProcessLog } from './process-log.ts';
+import { TurnWatch } from './turn-watch.ts';
 import { openTurnTraces } from './turn-traces.ts';
 
 export interface OpenInstanceDeps {
@@ -77,13 +78,15 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
       ...(draws && { drawScopeFor: () => draws.newScope() }),
     },
   );
-  const events = recordEvents(agent, journal, deps);
+  const watch = new TurnWatch(channel, start.watched);
+  const events = recordEvents(agent, journal, watch, deps);
   /** The agent as it was declared, for each plan that is or was in force. */
   const declared = new WeakMap([[agent.parts.plan, start.agent]]);
   const traces = recordTraces(agent, journal, deps, recordedExtensions(agent, draws));
   const turns = new TurnRunner({
     agent,
     channel,
+    watch,
     observe: () =>
       observeTurn(host.clock, [traces?.listen(), telemetry?.listen(declared.get(agent.parts.plan) ?? start.agent)]),
     written: async () => traces?.flush(),
@@ -116,6 +119,8 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
   function hear(message: InstanceMessage): void {
     if (isLeft) return;
     switch (message.type) {
+      case 'watch':
+        return watch.hear(message);
       case 'turn':
         return turns.ask(message);
       case 'cancel':
@@ -238,10 +243,11 @@ function describeExtensions(
 function recordEvents(
   agent: RunningAgent,
   journal: InstanceJournal,
-  { channel, host: { clock }, log }: OpenInstanceDeps,
+  watch: TurnWatch,
+  { host: { clock }, log }: OpenInstanceDeps,
 ): GatheredLog<JsonObject> {
   const events = new GatheredLog<JsonObject>({
-    open: async () => (await journal.open()).openRuntimeEvents(journal.address),
+    open: async () => (await journal.open()).eventSink.open(journal.address),
     clock,
     noteOf: (count, time) => ({ time, name: 'events.dropped', payload: { count } }),
     report: (problem) => log.write('warn', 'events.not_written', `Runtime events cannot be written: ${problem}`),
@@ -250,7 +256,7 @@ function recordEvents(
     // Safe: payloads are JSON objects.
     const payload = maskJson(told as unknown as JsonObject, (text) => log.mask(text)) as JsonObject;
     events.add({ time: clock.now().toISOString(), name, payload });
-    channel.send({ type: 'runtime.event', name, payload }).catch(() => undefined);
+    watch.happened(name, payload);
   });
   return events;
 }
@@ -264,7 +270,7 @@ function recordTraces(
 ) {
   if (plan.policy.trace === 'off') return undefined;
   const traces = openTurnTraces({
-    open: async () => (await journal.open()).openTraces(journal.address),
+    open: async () => (await journal.open()).traceSink.open(journal.address),
     clock,
     extensions,
     statuses: () => statuses.all(),

@@ -4,7 +4,7 @@ import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { JournalLocation } from '../../workspace/layout/instance-paths.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Journal } from '../../workspace/journal/journal.ts';
+import type { AgentStore } from '../../store/store.ts';
 import type { StoreWarning } from '../../workspace/store-ports.ts';
 
 /** The channel of an agent process to the orchestrator. */
@@ -16,7 +16,7 @@ export interface ProcessHost {
   moveTo(folder: string): void;
   /** Loads modules that turns will need. */
   warmUp(): Promise<void>;
-  openJournal(location: JournalLocation, warn: (warning: StoreWarning) => void): Promise<Journal>;
+  openStore(location: JournalLocation, warn: (warning: StoreWarning) => void): Promise<AgentStore>;
   /** Makes imports of Goondan's packages in bundle code resolve to the copy that this process runs. */
   answerOwnPackages(bundleFolder?: string): void;
   /**

@@ -21,6 +21,7 @@ import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { ChannelLimits } from '../../ipc/limits.ts';
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
+import { agentStoreOf } from '../../store/files/open-agent-store.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import { instancePaths, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
@@ -78,10 +79,10 @@ function launch({
   const host: ProcessHost = {
     clock,
     moveTo: (folder) => void folders.push(folder),
-    async openJournal(location, warn) {
+    async openStore(location, warn) {
       const journal = wrap(await durableStore({ ...location, warn }));
       opened.push(journal);
-      return journal;
+      return agentStoreOf(journal);
     },
     answerOwnPackages: () => void readied.push('packages'),
     watchDraws: () => void readied.push('draws'),
@@ -146,6 +147,7 @@ function plan(agent: Partial<AgentStart['agent']> = {}): JsonObject {
     agents: [{ name: 'tester' }, { name: 'other', description: 'another' }],
     store: store(),
     cwd: join(root, 'scratch'),
+    watched: ['delta', 'runtime.event'],
   };
   // The cast is safe: `AgentStart` contains only JSON.
   return start as unknown as JsonObject;
@@ -736,6 +738,39 @@ describe('replies in the outbox', () => {
   });
 });
 
+describe('a process that nobody watches', () => {
+  test('sends only the result of a turn, and the turn so far to a watcher that comes in its middle', async () => {
+    const agent = launch();
+    const script = [{ afterTool: 'wait__here', say: 'back' }, { call: { tool: 'wait__here', args: {} } }];
+    const called = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    Object.assign(globalThis, { given: { called: called.resolve, goOn: goOn.promise } });
+    const waiting = extension(`
+      export function register(api) {
+        api.tools.register({ name: 'wait__here', description: 'waits' }, async () => {
+          globalThis.given.called();
+          await globalThis.given.goOn;
+          return 'here';
+        });
+      }`);
+    const start = plan({ models: scripted({ script }), extensions: [waiting] });
+    await agent.send({ type: 'start', plan: { ...start, watched: [] } });
+    await agent.send(turn('one'));
+    await called.promise;
+    expect(agent.types()).toEqual(['ready']);
+    await agent.send({ type: 'watch', kinds: ['delta'], soFar: true });
+    const { events } = await agent.first('so.far');
+    expect(events.map(({ name }) => name)).toEqual(['turn.started', 'step.started', 'tool.called']);
+    goOn.resolve();
+    await agent.first('turn.done');
+    expect(agent.all('delta').map(({ delta }) => ('text' in delta ? delta.text : ''))).toEqual(['back']);
+    await agent.send({ type: 'watch', kinds: [] });
+    await agent.send(turn('two'));
+    await agent.first('turn.done', 2);
+    expect(agent.types()).toEqual(['ready', 'so.far', 'delta', 'turn.done', 'turn.done']);
+  });
+});
+
 describe('runtime events', () => {
   test('hold no secret, even if a model wrote it', async () => {
     const secret = 'swordfish-swordfish';
@@ -1107,8 +1142,8 @@ describe('a change', () => {
   test('that is dropped leaves the process free for the next one, before and after it is ready', async () => {
     const agent = await ready();
     // The second message arrives before the change is prepared, and nothing of the change can be given up.
-    await agent.send({ type: 'change.prepare', change: 1, plan: wanted({ systemPrompt: 'One.' }) });
-    await agent.send({ type: 'change.drop', change: 1 });
+    const prepared = agent.send({ type: 'change.prepare', change: 1, plan: wanted({ systemPrompt: 'One.' }) });
+    await Promise.all([prepared, agent.send({ type: 'change.drop', change: 1 })]);
     await agent.send({ type: 'change.prepare', change: 2, plan: wanted({ systemPrompt: 'Two.' }) });
     expect(await agent.first('change.ready')).toEqual({ type: 'change.ready', change: 2 });
     await agent.send({ type: 'change.drop', change: 2 });

@@ -14,12 +14,12 @@ export const thisProcess: ProcessHost = {
   moveTo: (folder) => process.chdir(folder),
   async warmUp() {
     await import('../turn/run-turn.ts');
-    await import('../../workspace/journal/durable-store.ts');
+    await import('../../store/files/open-agent-store.ts');
     await import('../model/scripted/open-scripted-model.ts');
   },
-  async openJournal(location, warn) {
-    const { durableStore } = await import('../../workspace/journal/durable-store.ts');
-    return durableStore({ ...location, warn });
+  async openStore(location, warn) {
+    const { openAgentStore } = await import('../../store/files/open-agent-store.ts');
+    return openAgentStore({ ...location, warn });
   },
   answerOwnPackages,
   watchDraws,

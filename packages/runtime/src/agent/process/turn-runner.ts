@@ -17,12 +17,14 @@ import type { RunningAgent } from '../start/start-agent.ts';
 import { Cancellations } from './cancellations.ts';
 import { sendResult } from './send-result.ts';
 import type { AgentChannel } from './process-host.ts';
+import type { TurnWatch } from './turn-watch.ts';
 
 export interface TurnRunnerDeps {
   readonly agent: Pick<RunningAgent, 'handle' | 'parts'>;
   /** Returns an observer for the layers of a turn; undefined when the turn is not observed. */
   readonly observe: () => TurnObserver | undefined;
   readonly channel: AgentChannel;
+  readonly watch: Pick<TurnWatch, 'wrote' | 'turnEnded'>;
   /** Resolves when the traces of all turns so far are written. Never rejects. */
   readonly written: () => Promise<void>;
   /** Called when the last running turn has ended. */
@@ -69,7 +71,7 @@ export class TurnRunner {
   }
 
   async #run({ event, deadLetter, isExcused }: Parameters<TurnRunner['ask']>[0]): Promise<void> {
-    const { agent, channel, observe, written, onLost } = this.deps;
+    const { agent, channel, watch, observe, written, onLost } = this.deps;
     const signal = this.cancellations.begin(event.id);
     const clock = new TurnClock(agent.parts.clock);
     this.#clocks.set(event.id, { clock, isHeld: false });
@@ -80,14 +82,13 @@ export class TurnRunner {
         deadLetter,
         isExcused,
         observer: observe(),
-        // A lost delta does no harm, because the complete answer follows.
-        onDelta: (delta: TurnDelta) =>
-          void channel.send({ type: 'delta', eventId: event.id, delta }).catch(() => undefined),
+        onDelta: (delta: TurnDelta) => watch.wrote(event.id, delta),
       };
       const { result, stepCount, usage } = await agent
         .handle(event, options)
         .catch((error: unknown) => forgotten(event, error));
       if (endingOf(result) === 'cancelled') await waitAtMost(agent.parts.clock, LAST_LINES_MS, written());
+      watch.turnEnded();
       await sendResult(channel, { type: 'turn.done', eventId: event.id, result, stepCount, usage });
     } catch (error) {
       onLost(event.id, error);

@@ -8,10 +8,10 @@ const address = { agentName: 'host', instanceKey: 'default' };
 
 test('T-05 a conversation that cannot be recovered is reported as such, not as answers that could not be sent', async () => {
   const damage = new GoondanError('E_STORE_CORRUPT', 'archive.jsonl is damaged');
-  const opened = { hasWork: async () => true, recover: () => Promise.reject(damage) };
+  const opened = { answers: { left: () => Promise.reject(damage) } };
   const reports: [string, unknown][] = [];
   const replies = new UndeliveredReplies(
-    // The casts are safe: the code under test uses only these members of the journal and the channel.
+    // The casts are safe: the code under test uses only these members of the store and the channel.
     { address, isNew: false, open: async () => opened } as unknown as InstanceJournal,
     {} as AgentChannel,
     () => true,
@@ -24,23 +24,23 @@ test('T-05 a conversation that cannot be recovered is reported as such, not as a
 test('delivered replies are removed while no turn runs; when a turn starts, the rest waits for its end', async () => {
   const removed: string[] = [];
   let isIdle = true;
-  const outbox = {
-    async acknowledge(_: unknown, key: string) {
-      removed.push(key);
+  const answers = {
+    async acknowledge(_: unknown, eventId: string) {
+      removed.push(eventId);
       isIdle = false;
     },
   };
   const replies = new UndeliveredReplies(
-    // The casts are safe: the code under test uses only these members of the journal and the channel.
-    { address, isNew: false, open: async () => ({ outbox }) } as unknown as InstanceJournal,
+    // The casts are safe: the code under test uses only these members of the store and the channel.
+    { address, isNew: false, open: async () => ({ answers }) } as unknown as InstanceJournal,
     {} as AgentChannel,
     () => isIdle,
     () => undefined,
   );
   for (const id of ['a', 'b']) replies.taken(id);
   await replies.acknowledge();
-  expect(removed).toEqual(['turn-a']);
+  expect(removed).toEqual(['a']);
   isIdle = true;
   await replies.acknowledge();
-  expect(removed).toEqual(['turn-a', 'turn-b']);
+  expect(removed).toEqual(['a', 'b']);
 });

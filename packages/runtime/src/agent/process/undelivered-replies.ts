@@ -9,19 +9,16 @@
  *    queued for removal, the oldest are forgotten and sent once more, too.
  */
 import { shortIdOfEvent } from '../../ports/turn-ids.ts';
-import type { QueueEntry } from '../../workspace/lines/durable-queue.ts';
-import { decodeReply } from '../../workspace/records/reply.ts';
+import type { LeftAnswer } from '../../store/answers.ts';
 import type { InstanceJournal } from './instance-journal.ts';
 import { sendResult } from './send-result.ts';
 import type { AgentChannel } from './process-host.ts';
 
 const MOST_TAKEN = 1_000;
-/** The key of a reply is the id of its turn: this prefix and the event's id. */
-const PREFIX = 'turn-';
 
 export class UndeliveredReplies {
   readonly #taken = new Set<string>();
-  #left: Promise<readonly QueueEntry[]> | undefined;
+  #left: Promise<readonly LeftAnswer[]> | undefined;
   #acknowledging: Promise<void> = Promise.resolve();
 
   /** `isIdle`: returns true when no turn is running. */
@@ -33,7 +30,7 @@ export class UndeliveredReplies {
   ) {}
 
   /** Resolves when the outbox has been read. **Errors** — those of recovery; a turn would get the same errors. */
-  found(): Promise<readonly QueueEntry[]> {
+  found(): Promise<readonly LeftAnswer[]> {
     this.#left ??= this.#findLeft();
     return this.#left;
   }
@@ -45,11 +42,7 @@ export class UndeliveredReplies {
       return [];
     });
     try {
-      for (const { key, value } of left) {
-        const reply = key.startsWith(PREFIX) ? decodeReply(value) : undefined;
-        if (reply === undefined) continue;
-        await sendResult(this.channel, { type: 'reply', eventId: key.slice(PREFIX.length), result: reply.result });
-      }
+      for (const { eventId, result } of left) await sendResult(this.channel, { type: 'reply', eventId, result });
     } catch (error) {
       this.report('Answers of an earlier process could not be delivered; they stay in the outbox', error);
     }
@@ -70,17 +63,10 @@ export class UndeliveredReplies {
     return this.#acknowledging;
   }
 
-  /**
-   * Reads the outbox after recovery: the previous process may have died before its last answer was in the outbox, and
-   * recovery adds that answer.
-   */
-  async #findLeft(): Promise<readonly QueueEntry[]> {
+  async #findLeft(): Promise<readonly LeftAnswer[]> {
     const { journal } = this;
     if (journal.isNew) return [];
-    const opened = await journal.open();
-    if (!(await opened.hasWork(journal.address))) return [];
-    await opened.recover(journal.address);
-    return opened.outbox.pending(journal.address);
+    return (await journal.open()).answers.left(journal.address);
   }
 
   async #acknowledgeAll(): Promise<void> {
@@ -89,8 +75,8 @@ export class UndeliveredReplies {
       if (!this.isIdle()) return;
       this.#taken.delete(eventId);
       try {
-        const { outbox } = await journal.open();
-        await outbox.acknowledge(journal.address, PREFIX + eventId);
+        const { answers } = await journal.open();
+        await answers.acknowledge(journal.address, eventId);
       } catch (error) {
         this.report(`The answer of turn ${shortIdOfEvent(eventId)} could not be taken out of the outbox`, error);
       }

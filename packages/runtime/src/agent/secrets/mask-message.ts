@@ -30,9 +30,9 @@ export function maskModelMessage(message: ModelMessage, mask: Mask): ModelMessag
 type Part = UserPart | AssistantPart;
 
 export function maskParts<Kind extends Part>(parts: readonly Kind[], mask: Mask): Kind[] {
-  const masked = parts.map((part) => maskPart(part, mask));
+  const isMasked = mask.isEmpty !== true && parts.some((part) => maskPart(part, mask) !== part);
   // Safe: the cast only removes `readonly`, and the caller gets its own array back.
-  return masked.some((part, index) => part !== parts[index]) ? masked : (parts as Kind[]);
+  return isMasked ? parts.map((part) => maskPart(part, mask)) : (parts as Kind[]);
 }
 
 /** The field that contains the text, for each type of part. */
@@ -58,6 +58,7 @@ function maskPart<Kind extends Part>(part: Kind, mask: Mask): Kind {
 /** Masks `{ type, value }`, where the value is the tool's output. */
 function maskOutput(output: JsonValue, mask: Mask): JsonValue {
   if (typeof output !== 'object' || output === null || Array.isArray(output)) return output;
+  if (maskJson(output, mask) === output) return output;
   const { type, ...said } = output;
   const masked = maskJson(said, mask);
   return masked === said || type === undefined ? output : { type, ...(masked as typeof said) };

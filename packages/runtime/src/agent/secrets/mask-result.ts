@@ -1,27 +1,20 @@
-/** Masks secrets in the results of tools and steps: in their content, but not in ids and codes. */
-import type { JsonObject, JsonValue, StepResult, ToolCallResult } from '@goondan/types';
+/** Masks secrets in the results of tools: in their content, but not in ids and codes. */
+import type { JsonObject, JsonValue, ToolCallResult } from '@goondan/types';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 
 export function maskToolResult(result: ToolCallResult, mask: Mask): ToolCallResult {
   if (mask.isEmpty === true) return result;
   const { output, error } = result;
+  const maskedOutput = output === undefined ? undefined : maskJson(output, mask);
+  const maskedError = error === undefined ? undefined : masked(error, mask);
+  if (maskedOutput === output && maskedError === error) return result;
   // Safe: the fields are the same as before.
   return {
     ...result,
-    ...(output === undefined ? {} : { output: maskJson(output, mask) }),
+    ...(output === undefined ? {} : { output: maskedOutput }),
     // The code of an error is not masked.
-    ...(error === undefined ? {} : { error: { ...masked(error, mask), ...(error.code && { code: error.code }) } }),
+    ...(error === undefined ? {} : { error: { ...maskedError, ...(error.code && { code: error.code }) } }),
   } as ToolCallResult;
-}
-
-export function maskStepResult(result: StepResult, mask: Mask): StepResult {
-  if (mask.isEmpty === true) return result;
-  return {
-    ...result,
-    toolCalls: result.toolCalls.map((call) => ({ ...call, args: masked(call.args, mask) })),
-    toolResults: result.toolResults.map((each) => maskToolResult(each, mask)),
-    metadata: masked(result.metadata, mask),
-  };
 }
 
 /** Masks a value. Masking does not change its shape. */

@@ -34,9 +34,9 @@ import type { Fetch } from '../model/model-port.ts';
 import type { Layer } from '../pipeline/layer.ts';
 import { LayerRegistry } from '../pipeline/layer-registry.ts';
 import { toTurnError } from '../pipeline/turn-error.ts';
-import { CleanMessages } from '../secrets/mask-model-call.ts';
+import { CleanMessages } from '../secrets/clean-messages.ts';
 import { ToolRegistry } from '../tool/tool-registry.ts';
-import type { TurnOptions } from '../turn/run-turn.ts';
+import type { runTurn as RunTurn, TurnOptions } from '../turn/run-turn.ts';
 import type { LogLine } from '../../ports/log-line.ts';
 import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import { TurnQueue } from './turn-queue.ts';
@@ -130,6 +130,7 @@ export async function startAgent(plan: AgentPlan, deps: AgentDeps = {}): Promise
     await runCleanups(late, Math.max(0, budgetMs - (clock.elapsed() - cleanUpStart)), clock, report);
     await parts.saveStates.close(rest());
   };
+  let runTurn: typeof RunTurn | undefined;
   return {
     parts,
     get extensions() {
@@ -148,7 +149,8 @@ export async function startAgent(plan: AgentPlan, deps: AgentDeps = {}): Promise
       const checked = checkAgentEvent(event, parts.address.instanceKey);
       return queue.run(async () => {
         current.event = checked;
-        const { runTurn } = await import('../turn/run-turn.ts');
+        // Loaded with the first turn. An import takes some microseconds, also when the module is there.
+        runTurn ??= (await import('../turn/run-turn.ts')).runTurn;
         changes.turnStarts();
         return runTurn(parts, checked, options).finally(() => {
           current.event = undefined;

@@ -16,6 +16,7 @@ export async function runToolCalls(
   message: Message | undefined,
   cutPart: AssistantPart | undefined,
 ): Promise<ToolCallResult[]> {
+  if (parts.length === 0) return [];
   const asks = parts.map((part): ToolCallAsk => {
     const { toolCallId, toolName, input } = part;
     const key = `${step.stepIndex}/call/${toolCallId}`;
@@ -23,7 +24,10 @@ export async function runToolCalls(
   });
   const results = new Map<ToolCallAsk, ToolCallResult>();
   const isParallel = (ask: ToolCallAsk) => turn.agent.tools.get(ask.toolName)?.parallel === true;
-  await Promise.all(asks.filter(isParallel).map(async (ask) => results.set(ask, await runToolCall(turn, ask))));
+  const parallel = asks.filter(isParallel);
+  if (parallel.length > 0) {
+    await Promise.all(parallel.map(async (ask) => results.set(ask, await runToolCall(turn, ask))));
+  }
   for (const ask of asks) {
     if (!results.has(ask)) results.set(ask, await runToolCall(turn, ask));
   }

@@ -8,6 +8,7 @@ import {
   type ScriptedAgentOptions,
   scriptedAgent,
 } from '../../testing/index.ts';
+import { silentApprover } from '../../testing/fake-approver.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
@@ -127,23 +128,15 @@ describe('asking for approval of a tool call', () => {
   });
 
   test('a question that is still open when its call ends is withdrawn', async () => {
-    const asked = Promise.withResolvers<AbortSignal>();
-    const person = fakeApprover(() => new Promise(() => undefined));
-    const approver: FakeApprover = {
-      ...person,
-      ask(question, signal) {
-        asked.resolve(signal);
-        return person.ask(question, signal);
-      },
-    };
+    const approver = silentApprover();
     const hasty = asking(async (ctx) => {
       ctx.approval.ask({ reason: 'Perhaps.' }).catch(() => undefined);
-      await asked.promise;
+      await approver.asked;
       return ctx.next();
     });
     const { agent } = await start({ approver, extensions: [hasty] });
     await agent.say('go');
-    expect((await asked.promise).reason).toMatchObject({ code: 'E_APPROVAL_DENIED' });
+    expect((await approver.asked).reason).toMatchObject({ code: 'E_APPROVAL_DENIED' });
   });
 
   test.each([
@@ -411,11 +404,10 @@ describe('while a turn waits for approval', () => {
 
   test('the turn can be cancelled', async () => {
     const cancel = new AbortController();
-    const asked = Promise.withResolvers<void>();
-    const approver = fakeApprover(() => (asked.resolve(), new Promise(() => undefined)));
+    const approver = silentApprover();
     const { runs, agent } = await start({ approver, extensions: [askThen()] });
     const turn = agent.say('go', { signal: cancel.signal });
-    await asked.promise;
+    await approver.asked;
     cancel.abort();
     expect((await turn).result.error?.code).toBe('E_CANCELLED');
     expect(runs).toEqual([]);

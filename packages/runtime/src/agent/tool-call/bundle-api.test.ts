@@ -11,6 +11,7 @@ import {
   type ScriptedAgentOptions,
   scriptedAgent,
 } from '../../testing/index.ts';
+import { silentApprover } from '../../testing/fake-approver.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import { digestJson } from '../../json/digest-json.ts';
 import { systemClock } from '../../ports/clock.ts';
@@ -337,21 +338,13 @@ describe('a turn that waits for the approval of a change', () => {
 
   test('withdraws its question when the turn is cancelled, and commits nothing', async () => {
     const cancel = new AbortController();
-    const asked = Promise.withResolvers<AbortSignal>();
     const changesets = await edited();
-    const person = fakeApprover(() => new Promise(() => undefined));
-    const approver: FakeApprover = {
-      ...person,
-      ask(question, signal) {
-        asked.resolve(signal);
-        return person.ask(question, signal);
-      },
-    };
+    const approver = silentApprover();
     const thrown = Promise.withResolvers<unknown>();
     const tools = [using((bundle) => bundle.commit('changeset-1').catch((error: unknown) => thrown.resolve(error)))];
     const agent = await start({ changesets, approver, tools });
     const turn = agent.say('go', { signal: cancel.signal });
-    const signal = await asked.promise;
+    const signal = await approver.asked;
     cancel.abort();
     expect((await turn).result.error?.code).toBe('E_CANCELLED');
     expect(await thrown.promise).toMatchObject({ code: 'E_CANCELLED' });
@@ -361,22 +354,14 @@ describe('a turn that waits for the approval of a change', () => {
   });
 
   test('withdraws its question when the handler returns without the answer', async () => {
-    const asked = Promise.withResolvers<AbortSignal>();
-    const person = fakeApprover(() => new Promise(() => undefined));
-    const approver: FakeApprover = {
-      ...person,
-      ask(question, signal) {
-        asked.resolve(signal);
-        return person.ask(question, signal);
-      },
-    };
+    const approver = silentApprover();
     const hasty = using(async (bundle) => {
       bundle.commit('changeset-1').catch(() => undefined);
-      await asked.promise;
+      await approver.asked;
     });
     const agent = await start({ changesets: await edited(), approver, tools: [hasty] });
     await agent.say('go');
-    expect((await asked.promise).aborted).toBe(true);
+    expect((await approver.asked).aborted).toBe(true);
   });
 });
 

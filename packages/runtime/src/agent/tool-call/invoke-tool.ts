@@ -19,7 +19,7 @@ import { errorResult, logFailedCall } from './error-result.ts';
 import type { RunningToolCall } from './running-tool-call.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 import type { OwnTimeTimer } from '../own-time-timer.ts';
-import { withDeadline } from '../with-deadline.ts';
+import { type BoundedRun, withDeadline } from '../with-deadline.ts';
 import { checkToolCall } from './check-tool-call.ts';
 import type { RegisteredTool } from '../tool/tool-registry.ts';
 
@@ -72,8 +72,8 @@ async function callHandler(
   const timeoutMs = agent.plan.policy.toolTimeoutMs;
   const whenLate = () => new GoondanError('E_TOOL_TIMEOUT', `"${toolName}" ran longer than ${timeoutMs} ms.`);
   try {
-    const output = await withDeadline(turn, timeoutMs, whenLate, (inner, deadline) =>
-      tool.handler(toolContext(turn, call, tool, inner, deadline), input),
+    const output = await withDeadline(turn, timeoutMs, whenLate, (run) =>
+      tool.handler(toolContext(turn, call, tool, run), input),
     );
     return maskToolResult({ toolCallId, toolName, output: checkOutput(toolName, output), status: 'ok' }, agent.mask);
   } catch (error) {
@@ -83,15 +83,11 @@ async function callHandler(
   }
 }
 
-function toolContext(
-  turn: RunningTurn,
-  call: RunningToolCall,
-  tool: RegisteredTool,
-  signal: AbortSignal,
-  deadline: OwnTimeTimer,
-): ToolContext {
+function toolContext(turn: RunningTurn, call: RunningToolCall, tool: RegisteredTool, run: BoundedRun): ToolContext {
   const { agent, turnId, event } = turn;
   const { toolCallId, message, key: scope, spanIds } = call;
+  let config: JsonObject | undefined;
+  let agents: AgentsApi | undefined;
   return Object.freeze({
     ...agent.address,
     turnId,
@@ -99,13 +95,20 @@ function toolContext(
     toolCallId,
     workdir: agent.workdir,
     // Copied, so that one call does not see changes made by another.
-    config: copyJsonObject(tool.config),
+    get config() {
+      return (config ??= copyJsonObject(tool.config));
+    },
     logger: agent.toolLogger,
-    signal,
-    agents: agentsOf(turn, { scope, spanIds, isPatient: tool.isPatient }, tool.idempotent, deadline),
+    get signal() {
+      return run.signal;
+    },
+    get agents() {
+      const asker = { scope, spanIds, isPatient: tool.isPatient };
+      return (agents ??= agentsOf(turn, asker, tool.idempotent, run.deadline));
+    },
     ...(message === undefined ? {} : { message }),
     get bundle() {
-      return bundleApi(turn, { call, mayRepeat: tool.idempotent, signal, deadline });
+      return bundleApi(turn, { call, mayRepeat: tool.idempotent, signal: run.signal, deadline: run.deadline });
     },
     get traceparent() {
       return spanIds.traceparent(event.isSampled);

@@ -13,6 +13,8 @@ import { toProviderName } from './provider-tool-name.ts';
 const LONGEST_NAME = 128;
 
 export class ToolCatalog {
+  /** Lists of registered tools that were checked: they are frozen, and each step of an agent offers the same list. */
+  private static readonly fitting = new WeakSet<readonly ToolCatalogItem[]>();
   private changed: ToolCatalogItem[] | undefined;
   /** The extension that last read or set the copy. It made all changes that are not in `owners` yet. */
   private changing: string | undefined;
@@ -53,6 +55,13 @@ export class ToolCatalog {
    */
   check(): void {
     this.noteChanges(undefined);
+    const isOffered = this.changed === undefined && this.owner === undefined;
+    if (isOffered && ToolCatalog.fitting.has(this.offered)) return;
+    this.checkAll();
+    if (isOffered && Object.isFrozen(this.offered)) ToolCatalog.fitting.add(this.offered);
+  }
+
+  private checkAll(): void {
     const names = new Map<string, string>();
     for (const item of this.items) {
       const name = this.checkItem(item);

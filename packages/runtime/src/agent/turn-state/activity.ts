@@ -35,7 +35,11 @@ export class Activity {
 
   async effect<Value>(work: () => Promise<Value>): Promise<Value> {
     this.#count(0, 1);
-    return work().finally(() => this.#count(0, -1));
+    try {
+      return await work();
+    } finally {
+      this.#count(0, -1);
+    }
   }
 
   /**
@@ -78,6 +82,7 @@ export class Activity {
   }
 
   #look(): void {
+    if (this.#lookers.size === 0) return;
     for (const look of [...this.#lookers]) look();
   }
 }

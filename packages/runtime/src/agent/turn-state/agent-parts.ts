@@ -18,7 +18,7 @@ import type { LocateThrown } from '../../log/locate-thrown.ts';
 import type { Log } from '../../log/log-sink.ts';
 import type { SecretMask } from '../../log/mask-secrets.ts';
 import type { ModelSource } from '../model/model-port.ts';
-import type { CleanMessages } from '../secrets/mask-model-call.ts';
+import type { CleanMessages } from '../secrets/clean-messages.ts';
 import type { LayerRegistry } from '../pipeline/layer-registry.ts';
 import type { TurnPolicy } from '../../config/turn-policy.ts';
 import type { ToolRegistry } from '../tool/tool-registry.ts';

@@ -16,6 +16,13 @@ import type { EffectOutcome } from '../../trace/resume-point.ts';
 import type { TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
 import type { TurnReplay } from './turn-replay.ts';
 
+export interface PerformedEffect {
+  readonly key: string;
+  readonly kind: EffectKind;
+  /** Makes a copy of the request. */
+  readonly asked: () => unknown;
+}
+
 export class Effects {
   private readonly counts = new Map<string, number>();
 
@@ -30,8 +37,12 @@ export class Effects {
    * Runs the effect; in a replay, returns its recorded outcome. `asked` makes a copy of the request; it is called only
    * when an observer or a replay needs it.
    */
-  async perform<Value>(
-    { key, kind, asked }: { readonly key: string; readonly kind: EffectKind; readonly asked: () => unknown },
+  perform<Value>(effect: PerformedEffect, act: () => Promise<Value>): Promise<Value> {
+    return this.replay === undefined && this.observer?.effect === undefined ? act() : this.performWatched(effect, act);
+  }
+
+  private async performWatched<Value>(
+    { key, kind, asked }: PerformedEffect,
     act: () => Promise<Value>,
   ): Promise<Value> {
     // Safe: the recording has the value that `act` returned under this key.

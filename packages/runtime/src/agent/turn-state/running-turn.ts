@@ -19,6 +19,7 @@ import type { Conversation, Survivor } from '../conversation/conversation.ts';
 import type { TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
 import type { AskingLayer } from '../pipeline/layer-context.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
+import type { Bounds } from '../with-deadline.ts';
 import type { AgentParts } from './agent-parts.ts';
 import type { DeltaGate, StepIdentity } from './delta-gate.ts';
 import type { Effects } from './effects.ts';
@@ -67,6 +68,7 @@ export interface RunningTurn {
   /** The clock for every deadline inside the turn; paused while the turn waits for a person. */
   readonly clock: TurnClock;
   readonly signal: AbortSignal;
+  readonly onAbort: Bounds['onAbort'];
   /** Takes the time limits of another policy for the rest of the turn. */
   readonly changeLimits: (policy: TurnPolicy) => void;
   readonly usage: TokenUsage;

@@ -22,7 +22,7 @@ export async function openTurn(
   agent: AgentParts,
   event: AgentEvent,
   options: TurnOptions,
-  bounds: Pick<RunningTurn, 'clock' | 'signal' | 'changeLimits'>,
+  bounds: Pick<RunningTurn, 'clock' | 'signal' | 'onAbort' | 'changeLimits'>,
 ): Promise<{ readonly turn: RunningTurn; readonly base: OpenTurn } | { readonly finished: TurnOutcome }> {
   const turnId = turnIdOf(event.id);
   const opened = await agent.store.open(agent.address, turnId);
@@ -87,7 +87,8 @@ async function openConversation(
   log: TurnLogWriter,
 ): Promise<Conversation> {
   const view =
-    takeWarm(agent, opened.version) ?? new LlmView(MessageList.of(await opened.loadBase()), agent.plan.systemPrompt);
+    takeWarm(agent, opened.version) ??
+    new LlmView(MessageList.of(await opened.loadBase()), agent.plan.systemPrompt, agent.cleanMessages);
   const conversation = new Conversation(view, agent.plan.systemPrompt, {
     record: (event, author, stepId) =>
       log.write({ type: 'message', event, author, ...(stepId === undefined ? {} : { stepId }) }),

@@ -2,10 +2,10 @@
 import { GoondanError, type Message, type StepResult, type TokenUsage, type TurnResult } from '@goondan/types';
 import { defined } from '../../json/defined.ts';
 import { aboutThrown } from '../../log/about-thrown.ts';
+import { maskJson } from '../../log/mask-secrets.ts';
 import { sleep } from '../../ports/clock.ts';
 import type { StepRecord } from '../conversation/conversation-store.ts';
 import { toPlacedError } from '../pipeline/turn-error.ts';
-import { maskStepResult } from '../secrets/mask-result.ts';
 import { runStep, startStep } from '../step/run-step.ts';
 import { recordedMetadata } from './recorded-metadata.ts';
 import { planRetry } from './plan-retry.ts';
@@ -109,7 +109,12 @@ async function tryStep(
     // The layers of the step may have replaced or removed its reply.
     const reply = step.replyId === undefined ? undefined : turn.conversation.newest(step.replyId);
     const responseMessageId = reply === undefined ? {} : { responseMessageId: reply.id };
-    seal(turn, step, { outcome: 'completed', ...madeSince(before, turn), result, ...responseMessageId });
+    seal(turn, step, {
+      outcome: 'completed',
+      ...madeSince(before, turn),
+      result: toRecord(turn, result),
+      ...responseMessageId,
+    });
     turn.stepCount++;
     if (isTruncated(result)) warnOfTruncation(turn, step);
     turn.deltas.stepFinished(step, reply);
@@ -159,12 +164,20 @@ function seal(
     stepId: step.stepId,
     stepIndex: step.stepIndex,
     ...ending,
-    ...(ending.result && { result: maskStepResult(ending.result, turn.agent.mask) }),
     ...defined({ plan: step.plan, turnPlan: turn.plan === step.plan ? undefined : turn.plan }),
     metadata: recordedMetadata(turn.metadata, turn.agent.mask),
     extensionState: turn.agent.states.snapshot(),
   });
   turn.log.flushSoon();
+}
+
+/** Leaves out the calls and their results, which are written with their effects, messages and `toolResults`. */
+function toRecord(
+  { agent }: RunningTurn,
+  { status, hasToolCalls, metadata }: StepResult,
+): NonNullable<StepRecord['result']> {
+  // Safe: masking an object returns an object.
+  return { status, hasToolCalls, metadata: maskJson(metadata, agent.mask) as StepResult['metadata'] };
 }
 
 function madeSince(before: { usage: TokenUsage; resultCount: number }, { usage, toolResults }: RunningTurn) {
@@ -183,7 +196,7 @@ function usageSince(before: TokenUsage, now: TokenUsage): TokenUsage {
 }
 
 /** Returns true if the reply was truncated, by the finish reason in the result that the layers returned. */
-function isTruncated({ metadata }: StepResult): boolean {
+function isTruncated({ metadata }: Pick<StepResult, 'metadata'>): boolean {
   return metadata['finishReason'] === 'length';
 }
 

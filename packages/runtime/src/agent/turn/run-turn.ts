@@ -11,6 +11,7 @@ import {
 import { shortDigest } from '../../json/short-digest.ts';
 import { defined } from '../../json/defined.ts';
 import { aboutThrown } from '../../log/about-thrown.ts';
+import type { TurnPolicy } from '../../config/turn-policy.ts';
 import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import type { Mask } from '../../log/mask-secrets.ts';
 import type { TurnObserver, WatchedTurn } from '../../trace/layer-span.ts';
@@ -58,8 +59,9 @@ export async function runTurn(agent: AgentParts, event: AgentEvent, options: Tur
   const deadline = new TurnDeadline({ turn: clock, world: agent.clock }, agent.plan.policy, options.signal);
   try {
     await agent.saveStates.beginTurn();
-    const { signal } = deadline;
-    const opened = await openTurn(agent, event, options, { clock, signal, changeLimits: (to) => deadline.change(to) });
+    const { signal, onAbort } = deadline;
+    const changeLimits = (to: TurnPolicy) => deadline.change(to);
+    const opened = await openTurn(agent, event, options, { clock, signal, onAbort, changeLimits });
     if ('finished' in opened) return opened.finished;
     const { turn, base } = opened;
     const startedAt = agent.clock.elapsed();
@@ -82,7 +84,7 @@ function tellWhenCancelled({ observer, signal }: RunningTurn, deadline: TurnDead
   if (observer?.cancelled === undefined) return;
   // Safe: `TurnDeadline` makes the reason an error.
   if (signal.aborted) observer.cancelled(signal.reason as Error);
-  else deadline.onAbort = (reason) => observer.cancelled?.(reason);
+  else deadline.onFirstAbort = (reason) => observer.cancelled?.(reason);
 }
 
 async function answer(turn: RunningTurn, { deadLetter = false, isExcused = false }: TurnOptions): Promise<TurnResult> {

@@ -5,6 +5,7 @@
 import { GoondanError } from '@goondan/types';
 import type { Clock } from '../../ports/clock.ts';
 import type { TurnPolicy } from '../../config/turn-policy.ts';
+import type { Bounds } from '../with-deadline.ts';
 
 export class TurnDeadline {
   private readonly controller = new AbortController();
@@ -13,8 +14,9 @@ export class TurnDeadline {
   private readonly abandoned = Promise.withResolvers<never>();
   private readonly startedAt: number;
   private callOff: () => void;
+  private readonly listeners = new Set<(reason: unknown) => void>();
   /** Called when the turn is aborted while the chain runs, before any other listener. */
-  onAbort: ((reason: Error) => void) | undefined = undefined;
+  onFirstAbort: ((reason: Error) => void) | undefined = undefined;
   private readonly onCancel = () => {
     const reason: unknown = this.cancel?.reason;
     const says = GoondanError.is(reason) && ENDS.includes(reason.code);
@@ -46,7 +48,7 @@ export class TurnDeadline {
     } catch (error) {
       throw this.signal.aborted ? this.signal.reason : error;
     } finally {
-      this.onAbort = undefined;
+      this.onFirstAbort = undefined;
     }
   }
 
@@ -58,6 +60,12 @@ export class TurnDeadline {
     this.callOff();
     this.callOff = this.waitUntilLate();
   }
+
+  /** The bounds of the turn's foreign code. A listener in a set costs less than one of the signal. */
+  readonly onAbort: Bounds['onAbort'] = (listener) => {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
+  };
 
   over(): void {
     this.callOff();
@@ -77,8 +85,9 @@ export class TurnDeadline {
     this.callOff();
     // Uses the real clock, because the turn's own clock may be paused.
     this.callOff = this.clocks.world.after(this.policy.unwindMs, () => this.abandoned.reject(reason));
-    this.onAbort?.(reason);
+    this.onFirstAbort?.(reason);
     this.controller.abort(reason);
+    for (const listener of this.listeners) listener(reason);
   }
 }
 

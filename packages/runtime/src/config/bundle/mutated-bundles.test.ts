@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { parseAllDocuments, stringify } from 'yaml';
 import { samples } from '../../../../../test/samples.ts';
 import { completeBundle, completeEnvironment, temporaryBundle } from '../../testing/temporary-bundle.ts';
+import { type Random, seededRandom } from '../../workspace/simulation/seeded-random.ts';
 import type { Bundle } from './bundle.ts';
 import { loadBundle } from './load-bundle.ts';
 import { resolveSwarm } from './resolve/resolve-swarm.ts';
@@ -56,17 +57,15 @@ function findFaults(bundle: Bundle, written: Record<string, string>): string[] {
 }
 
 function spoil(seed: number): Record<string, string> {
-  const random = mulberry32(seed + 1);
+  const random = seededRandom(seed);
   const written = Object.fromEntries(files.map((file) => [file, completeBundle[file] ?? '']));
-  for (let times = 1 + pick(random, 3); times > 0; times -= 1) {
-    const file = files[pick(random, files.length)] ?? '';
+  for (let times = 1 + random.below(3); times > 0; times -= 1) {
+    const file = files[random.below(files.length)] ?? '';
     const text = written[file] ?? '';
-    written[file] = pick(random, 3) === 0 ? spoilText(text, random) : spoilValue(text, random);
+    written[file] = random.below(3) === 0 ? spoilText(text, random) : spoilValue(text, random);
   }
   return written;
 }
-
-type Random = () => number;
 
 const scraps = [
   '[',
@@ -92,21 +91,21 @@ const scraps = [
 ];
 
 function spoilText(text: string, random: Random): string {
-  const at = pick(random, text.length);
-  const length = 1 + pick(random, 20);
-  switch (pick(random, 5)) {
+  const at = random.below(text.length);
+  const length = 1 + random.below(20);
+  switch (random.below(5)) {
     case 0:
       return text.slice(0, at) + text.slice(at + length);
     case 1:
-      return text.slice(0, at) + (scraps[pick(random, scraps.length)] ?? '') + text.slice(at);
+      return text.slice(0, at) + (scraps[random.below(scraps.length)] ?? '') + text.slice(at);
     case 2:
-      return text.slice(0, at) + text.slice(at, at + length).repeat(2 + pick(random, 50)) + text.slice(at);
+      return text.slice(0, at) + text.slice(at, at + length).repeat(2 + random.below(50)) + text.slice(at);
     case 3:
       return text.slice(0, at);
     default: {
       const lines = text.split('\n');
-      const line = pick(random, lines.length);
-      return lines.toSpliced(line, 1, `${' '.repeat(pick(random, 5))}${(lines[line] ?? '').trimStart()}`).join('\n');
+      const line = random.below(lines.length);
+      return lines.toSpliced(line, 1, `${' '.repeat(random.below(5))}${(lines[line] ?? '').trimStart()}`).join('\n');
     }
   }
 }
@@ -153,22 +152,22 @@ function spoilValue(text: string, random: Random): string {
     return spoilText(text, random);
   }
   const places = listPlaces(documents);
-  const place = places[pick(random, places.length)];
-  const other = places[pick(random, places.length)];
+  const place = places[random.below(places.length)];
+  const other = places[random.below(places.length)];
   if (place === undefined) return text;
   const { parent, key } = place;
-  switch (pick(random, 4)) {
+  switch (random.below(4)) {
     case 0:
       Reflect.deleteProperty(parent, key);
       break;
     case 1:
-      Reflect.set(parent, key, strange[pick(random, strange.length)]);
+      Reflect.set(parent, key, strange[random.below(strange.length)]);
       break;
     case 2:
       Reflect.set(parent, key, structuredClone(other === undefined ? null : Reflect.get(other.parent, other.key)));
       break;
     default:
-      Reflect.set(parent, `${key}${String.fromCodePoint(97 + pick(random, 26))}`, Reflect.get(parent, key));
+      Reflect.set(parent, `${key}${String.fromCodePoint(97 + random.below(26))}`, Reflect.get(parent, key));
       Reflect.deleteProperty(parent, key);
   }
   return documents.map((document) => stringify(document)).join('---\n');
@@ -182,19 +181,4 @@ interface Spot {
 function listPlaces(value: unknown): Spot[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.keys(value).flatMap((key) => [{ parent: value, key }, ...listPlaces(Reflect.get(value, key))]);
-}
-
-function pick(random: Random, below: number): number {
-  return Math.floor(random() * below);
-}
-
-/** Creates a generator of numbers from 0 to 1, which are the same for the same seed. */
-function mulberry32(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -55,6 +55,7 @@ export class Channel<Out, In> {
     this.queue = new SendQueue({
       limits: this.limits,
       write: (bytes) => this.wire.write(bytes),
+      later: afterThisTick,
       noteFor: (counts) => {
         const note = codec.dropped(counts);
         return note === undefined ? undefined : toLine(codec.encode(note));
@@ -76,7 +77,8 @@ export class Channel<Out, In> {
 
   /**
    * Sends a message. Resolves when the operating system has the message: it then arrives even if this process exits,
-   * unless the other process has exited.
+   * unless the other process has exited. Messages of one tick are written together at its end. A log line is written at
+   * once with everything before it, because code that follows it may block or end the process.
    *
    * **Rules** — messages arrive in the order of the calls. `delta`, `log` and `runtime.event` may be dropped when the
    * other side is too slow. The promise resolves for a dropped message, too, and the other side gets a `dropped`
@@ -121,12 +123,18 @@ export class Channel<Out, In> {
     else this.closeListeners.add(listener);
   }
 
+  /** Writes the messages of this tick now, as far as the operating system takes them. Call it before the process exits. */
+  flush(): void {
+    if (!this.isClosed && !this.wireClosed) this.queue.flush();
+  }
+
   /**
    * Closes the channel at once. The promises of queued messages are rejected, and messages that arrive later are
    * ignored.
    */
   close(): void {
     if (this.isClosed) return;
+    this.flush();
     this.isClosed = true;
     this.unread.length = 0;
     this.wire.end();
@@ -136,6 +144,7 @@ export class Channel<Out, In> {
 
   /** Closes the channel when the operating system has all queued messages. */
   async closeAfterFlush(): Promise<void> {
+    this.flush();
     await this.queue.empty();
     this.close();
   }
@@ -143,7 +152,9 @@ export class Channel<Out, In> {
   private async sendLossy(line: Uint8Array, kind: LossyKind): Promise<void> {
     if (this.isClosed || this.wireClosed) return;
     if (line.length > this.limits.longestFrame) return this.queue.drop(kind);
-    return this.queue.push(line, line.length, kind);
+    const sent = this.queue.push(line, line.length, kind);
+    if (kind === 'log') this.queue.flush();
+    return sent;
   }
 
   private read(): void {
@@ -219,6 +230,13 @@ export class Channel<Out, In> {
  */
 const FILE_REFERENCE = '{"file":';
 const fileReference = /^\{"file":"([^"\\]{1,100})"\}$/;
+
+/** Read once, at the start, because bundle code may replace the global function. */
+const immediately = setImmediate;
+
+function afterThisTick(write: () => void): void {
+  immediately(write);
+}
 
 /** Makes a line from a frame. The frame contains no line break, because JSON escapes line breaks. */
 function toLine(frame: string): Uint8Array {

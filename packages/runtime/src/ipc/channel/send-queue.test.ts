@@ -5,17 +5,24 @@ import type { LossyKind } from '../codec.ts';
 import { channelLimits } from '../limits.ts';
 import { SendQueue } from './send-queue.ts';
 
-/** Creates a queue over a wire that accepts `room` bytes. After that the wire waits until the test allows more. */
-function queueOver(room: number, limits = {}) {
+/**
+ * Creates a queue over a wire that accepts `room` bytes. After that the wire waits until the test allows more. With
+ * `isGathering`, frames are written when the test calls `endTick`.
+ */
+function queueOver(room: number, limits = {}, isGathering = false) {
   let free = room;
   let taken = '';
+  const writes: string[] = [];
+  const due: (() => void)[] = [];
   const queue = new SendQueue({
+    ...(isGathering ? { later: (write: () => void) => void due.push(write) } : {}),
     limits: { ...channelLimits, ...limits },
     write: (bytes) => {
       if (free < 0) return -1;
       const count = Math.min(free, bytes.length);
       free -= count;
       taken += Buffer.from(bytes.subarray(0, count)).toString();
+      if (count > 0) writes.push(Buffer.from(bytes.subarray(0, count)).toString());
       return count;
     },
     noteFor: (counts) => Buffer.from(`(${counts.delta}d ${counts.log}l ${counts['runtime.event']}e)`),
@@ -24,6 +31,10 @@ function queueOver(room: number, limits = {}) {
     queue,
     push: (text: string, lossy?: LossyKind) => queue.push(Buffer.from(text), text.length, lossy),
     taken: () => taken,
+    writes,
+    endTick: () => {
+      for (const write of due.splice(0)) write();
+    },
     makeRoom: (more = Number.POSITIVE_INFINITY) => {
       free += more;
       queue.pump();
@@ -109,25 +120,67 @@ describe('the queue of a channel', () => {
     await emptied;
   });
 
-  test('never loses or reorders frames that must arrive, and counts every loss', () => {
-    const sends = fc.array(fc.record({ lossy: fc.boolean(), room: fc.nat(3) }), { maxLength: 200 });
-    fc.assert(
-      fc.property(sends, (list) => {
-        const { push, taken, makeRoom } = queueOver(0, { mostLossy: 3 });
-        list.forEach(({ lossy, room }, index) => {
-          void push(lossy ? `<${index}>` : `[${index}]`, lossy ? 'delta' : undefined);
-          makeRoom(room);
-        });
-        makeRoom();
-        const indices = (pattern: RegExp) => [...taken().matchAll(pattern)].map(([, index]) => Number(index));
-        const must = list.flatMap(({ lossy }, index) => (lossy ? [] : [index]));
-        expect(indices(/\[(\d+)\]/g)).toEqual(must);
-        const arrived = indices(/<(\d+)>/g);
-        expect(arrived).toEqual(arrived.toSorted((a, b) => a - b));
-        const lost = indices(/\((\d+)d/g).reduce((sum, count) => sum + count, 0);
-        expect(arrived.length + lost).toBe(list.length - must.length);
-      }),
-      { numRuns: 300 },
-    );
+  test('writes the frames of a tick together, in order', async () => {
+    const { push, writes, endTick } = queueOver(1_000, {}, true);
+    const sent = [push('abc'), push('def', 'log'), push('ghi')];
+    expect(writes).toEqual([]);
+    endTick();
+    await Promise.all(sent);
+    void push('jkl');
+    endTick();
+    expect(writes).toEqual(['abcdefghi', 'jkl']);
   });
+
+  test('writes each frame on its own if nothing gathers them', () => {
+    const { push, writes, makeRoom } = queueOver(0);
+    for (const text of ['abc', 'def', 'ghi']) void push(text);
+    makeRoom();
+    expect(writes).toEqual(['abc', 'def', 'ghi']);
+  });
+
+  test('writes before the end of a tick once 64 KB are queued, and no write is larger', () => {
+    const { push, writes, endTick } = queueOver(Number.POSITIVE_INFINITY, {}, true);
+    for (let index = 0; index < 20; index += 1) void push('x'.repeat(10_000));
+    expect(writes.length).toBeGreaterThan(0);
+    endTick();
+    expect(writes.join('')).toHaveLength(200_000);
+    expect(Math.max(...writes.map(({ length }) => length))).toBeLessThanOrEqual(64 * 1_024);
+  });
+
+  test('applies its limits only to frames that the wire did not accept', () => {
+    const { queue, push, writes } = queueOver(1_000, { mostWaiting: 2, mostLossy: 2 }, true);
+    for (const text of ['a', 'b', 'c', 'd']) {
+      queue.checkRoom(1);
+      void push(text);
+    }
+    for (const text of ['1', '2', '3', '4', '5']) void push(text, 'delta');
+    queue.flush();
+    expect(writes.join('')).toBe('abcd12345');
+  });
+
+  test.each([false, true])(
+    'never loses or reorders frames that must arrive, and counts every loss (%p)',
+    (isGathering) => {
+      const sends = fc.array(fc.record({ lossy: fc.boolean(), room: fc.nat(3) }), { maxLength: 200 });
+      fc.assert(
+        fc.property(sends, (list) => {
+          const { push, taken, makeRoom, endTick } = queueOver(0, { mostLossy: 3 }, isGathering);
+          list.forEach(({ lossy, room }, index) => {
+            void push(lossy ? `<${index}>` : `[${index}]`, lossy ? 'delta' : undefined);
+            if (index % 3 === 0) endTick();
+            makeRoom(room);
+          });
+          makeRoom();
+          const indices = (pattern: RegExp) => [...taken().matchAll(pattern)].map(([, index]) => Number(index));
+          const must = list.flatMap(({ lossy }, index) => (lossy ? [] : [index]));
+          expect(indices(/\[(\d+)\]/g)).toEqual(must);
+          const arrived = indices(/<(\d+)>/g);
+          expect(arrived).toEqual(arrived.toSorted((a, b) => a - b));
+          const lost = indices(/\((\d+)d/g).reduce((sum, count) => sum + count, 0);
+          expect(arrived.length + lost).toBe(list.length - must.length);
+        }),
+        { numRuns: 300 },
+      );
+    },
+  );
 });

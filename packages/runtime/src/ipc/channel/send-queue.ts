@@ -5,6 +5,8 @@
  * 2. A lossy frame is always accepted. When too many lossy frames are queued, the oldest is dropped, and a note with
  *    the number of dropped frames is written next.
  * 3. A frame that was partly written is always finished.
+ * 4. With `later`, frames that are queued in one tick are written together, up to `LARGEST_WRITE` bytes in one write.
+ *    Without it, each frame is a write of its own.
  */
 import { GoondanError } from '@goondan/types';
 import type { LossyKind } from '../codec.ts';
@@ -18,14 +20,25 @@ interface Entry {
   readonly done: PromiseWithResolvers<void>;
 }
 
+/** The maximum size of one write of several frames, in bytes. */
+const LARGEST_WRITE = 64 * 1_024;
+
+/** One write of several items: a note about dropped frames if there is one, and then frames. */
+interface Write {
+  readonly bytes: Uint8Array;
+  /** Each item with the offset of its end. A note has no entry. */
+  readonly items: readonly { readonly entry: Entry | undefined; readonly end: number }[];
+  written: number;
+}
+
 const noneDropped: Readonly<Record<LossyKind, number>> = { delta: 0, log: 0, 'runtime.event': 0 };
 
 export class SendQueue {
   // The entries are in sets, because the oldest lossy entry must be removed cheaply from the middle of the queue.
   private readonly entries = new Set<Entry>();
   private readonly lossy = new Set<Entry>();
-  /** The item that is being written: an entry, or a note about dropped frames. */
-  private current: { readonly bytes: Uint8Array; readonly entry: Entry | undefined; written: number } | undefined;
+  private current: Write | undefined;
+  private isWriteDue = false;
   private bytes = 0;
   private lossyBytes = 0;
   private dropped = noneDropped;
@@ -36,6 +49,8 @@ export class SendQueue {
       readonly limits: Pick<ChannelLimits, 'mostWaiting' | 'mostWaitingBytes' | 'mostLossy' | 'mostLossyBytes'>;
       /** See {@link Wire.write}. */
       readonly write: (bytes: Uint8Array) => number;
+      /** Calls `write` once, at the end of this tick. Without it, a frame is written at once. */
+      readonly later?: (write: () => void) => void;
       /** Makes the bytes of a note about dropped frames. */
       readonly noteFor: (counts: Readonly<Record<LossyKind, number>>) => Uint8Array | undefined;
     },
@@ -43,6 +58,7 @@ export class SendQueue {
 
   /** Throws `E_IPC_FULL` if the queue has no room for a frame of this weight that must arrive. */
   checkRoom(weight: number): void {
+    if (!this.hasRoom(weight)) this.flush();
     if (this.hasRoom(weight)) return;
     const waiting = this.entries.size - this.lossy.size;
     const waitingBytes = this.bytes - this.lossyBytes;
@@ -62,6 +78,7 @@ export class SendQueue {
    * queue the frame.
    */
   offer(bytes: Uint8Array, lossy: LossyKind | undefined): boolean {
+    if (lossy === undefined && !this.hasRoom(bytes.length)) this.flush();
     if (lossy === undefined && !this.hasRoom(bytes.length)) return false;
     // The promise rejects when the reader disconnects. The error is ignored, because the stream reports the disconnect
     // itself.
@@ -81,7 +98,7 @@ export class SendQueue {
       this.lossy.add(entry);
       this.lossyBytes += weight;
     }
-    if (this.entries.size === 1) this.pump();
+    this.writeSoon();
     this.dropOldest();
     return entry.done.promise;
   }
@@ -89,7 +106,12 @@ export class SendQueue {
   /** Counts a lossy frame that was dropped before it was queued. */
   drop(kind: LossyKind): void {
     this.countDropped(kind);
-    if (this.entries.size === 0) this.pump();
+    this.writeSoon();
+  }
+
+  /** Writes the frames of this tick now, unless the wire accepts no more. */
+  flush(): void {
+    if (this.current === undefined) this.pump();
   }
 
   /** Writes until the wire accepts no more. */
@@ -97,16 +119,13 @@ export class SendQueue {
     for (;;) {
       this.current ??= this.next();
       if (this.current === undefined) return this.tellEmpty();
-      const { bytes, entry, written } = this.current;
+      const { bytes, items, written } = this.current;
       const taken = this.deps.write(written === 0 ? bytes : bytes.subarray(written));
       // The wire is closed, so `fail` will be called soon.
       if (taken < 0) return;
-      this.current.written += taken;
-      if (this.current.written < bytes.length) return;
-      this.current = undefined;
-      if (entry === undefined) continue;
-      this.remove(entry);
-      entry.done.resolve();
+      const rest = this.finish(items, written + taken);
+      this.current = rest && { bytes: bytes.subarray(0, rest.end), items: [rest], written: written + taken };
+      if (rest !== undefined) return;
     }
   }
 
@@ -140,23 +159,69 @@ export class SendQueue {
     return waiting === 0 || this.bytes - this.lossyBytes + weight <= mostWaitingBytes;
   }
 
-  private next(): SendQueue['current'] {
+  /** Writes now, or with the other frames of this tick. A write that waits for the wire continues in `pump`. */
+  private writeSoon(): void {
+    if (this.current !== undefined) return;
+    const { later } = this.deps;
+    if (later === undefined || this.bytes >= LARGEST_WRITE) return this.pump();
+    if (this.isWriteDue) return;
+    this.isWriteDue = true;
+    later(() => {
+      this.isWriteDue = false;
+      this.flush();
+    });
+  }
+
+  /**
+   * Resolves the frames that the wire has accepted completely. Returns the first other item, which must be finished. The
+   * items after it may still be dropped.
+   */
+  private finish(items: Write['items'], written: number): Write['items'][number] | undefined {
+    for (const item of items) {
+      if (item.end > written) return item;
+      if (item.entry === undefined) continue;
+      this.remove(item.entry);
+      item.entry.done.resolve();
+    }
+    return undefined;
+  }
+
+  private next(): Write | undefined {
     const note = this.dropped === noneDropped ? undefined : this.deps.noteFor(this.dropped);
     this.dropped = noneDropped;
-    if (note !== undefined) return { bytes: note, entry: undefined, written: 0 };
-    const [entry] = this.entries;
-    return entry && { bytes: entry.bytes, entry, written: 0 };
+    const pieces: Uint8Array[] = [];
+    const items: { entry: Entry | undefined; end: number }[] = [];
+    let size = 0;
+    const add = (bytes: Uint8Array, entry?: Entry) => {
+      pieces.push(bytes);
+      size += bytes.length;
+      items.push({ entry, end: size });
+    };
+    if (note !== undefined) add(note);
+    const largest = this.deps.later === undefined ? 0 : LARGEST_WRITE;
+    for (const entry of this.entries) {
+      if (size > 0 && size + entry.bytes.length > largest) break;
+      add(entry.bytes, entry);
+    }
+    const [first] = pieces;
+    if (first === undefined) return undefined;
+    return { bytes: pieces.length === 1 ? first : Buffer.concat(pieces, size), items, written: 0 };
   }
 
   private dropOldest(): void {
-    const { mostLossy, mostLossyBytes } = this.deps.limits;
+    if (this.hasTooManyLossy()) this.flush();
     for (const entry of this.lossy) {
-      if (this.lossy.size <= mostLossy && this.lossyBytes <= mostLossyBytes) return;
-      if (entry.lossy === undefined || entry === this.current?.entry) continue;
+      if (!this.hasTooManyLossy()) return;
+      if (entry.lossy === undefined || entry === this.current?.items[0]?.entry) continue;
       this.remove(entry);
       this.countDropped(entry.lossy);
       entry.done.resolve();
     }
+  }
+
+  private hasTooManyLossy(): boolean {
+    const { mostLossy, mostLossyBytes } = this.deps.limits;
+    return this.lossy.size > mostLossy || this.lossyBytes > mostLossyBytes;
   }
 
   private remove(entry: Entry): void {

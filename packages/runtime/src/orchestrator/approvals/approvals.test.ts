@@ -28,9 +28,29 @@ class FakeDisk {
     if (this.fails) throw new Error('the disk is gone');
     this.kept.set(record.id, record);
   }
+  async answer(record: ApprovalRecord) {
+    if (this.kept.get(record.id)?.answer !== undefined) return false;
+    await this.put(record);
+    return true;
+  }
   async remove(id: string) {
     await Promise.resolve();
     this.kept.delete(id);
+  }
+  /** Stores an answer as another node does. This node is told later. */
+  async answerElsewhere(id: string, decision: 'approved' | 'denied') {
+    const record = this.kept.get(id);
+    if (record === undefined) throw new Error('There is no such request.');
+    const answered = { ...record, answer: { decision, decidedAt: record.askedAt } };
+    this.kept.set(id, answered);
+    await Promise.resolve();
+    await Promise.resolve();
+    for (const listener of this.listeners) listener(id, answered);
+  }
+  readonly listeners = new Set<(id: string, record?: ApprovalRecord) => void>();
+  onChange(listener: (id: string, record?: ApprovalRecord) => void) {
+    this.listeners.add(listener);
+    return () => void this.listeners.delete(listener);
   }
 }
 
@@ -63,7 +83,8 @@ function open(disk = new FakeDisk(), clock = manualClock()): Opened {
   const approvals = new Approvals({
     clock,
     ids,
-    file: disk,
+    store: disk,
+    requests: disk.records,
     say: ({ instanceKey }, message) => void said.push({ key: instanceKey, message }),
     tell: (notice) => void told.push(notice()),
     maskFor: () => maskSecrets(['hunter2-hunter2']),
@@ -441,5 +462,27 @@ describe('on a disk error', () => {
     disk.fails = false;
     expect(await approvals.decide(id, approved)).toBe(true);
     expect(endOf('c1')).toMatchObject({ answer: { decision: 'approved' } });
+  });
+});
+
+describe('a request that another node can answer', () => {
+  test('takes the answer that came in at another node, once', async () => {
+    const { approvals, ask, disk, endOf } = open();
+    await ask('c1');
+    const [{ id } = { id: '' }] = approvals.pending();
+    await disk.answerElsewhere(id, 'denied');
+    expect(endOf('c1')).toEqual({ status: 'answered', answer: { id, decision: 'denied' } });
+    expect([await approvals.decide(id, approved), approvals.pending()]).toEqual([false, []]);
+  });
+
+  test('takes the answer of another node that was stored while one was given here', async () => {
+    const { approvals, ask, disk, endOf } = open();
+    await ask('c1');
+    const [{ id } = { id: '' }] = approvals.pending();
+    const elsewhere = disk.answerElsewhere(id, 'denied');
+    expect(await approvals.decide(id, approved)).toBe(false);
+    await elsewhere;
+    expect(endOf('c1')).toEqual({ status: 'answered', answer: { id, decision: 'denied' } });
+    expect(disk.kept.get(id)?.answer?.decision).toBe('denied');
   });
 });

@@ -27,7 +27,7 @@ import { defined } from '../../json/defined.ts';
 import { digestJson } from '../../json/digest-json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
-import type { ApprovalFile } from '../../workspace/approvals/approval-file.ts';
+import type { ApprovalStore } from '../../store/approval-store.ts';
 import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
 import { shortHash } from '../../workspace/layout/path-segment.ts';
 import { isSameAddress } from '../address/address-key.ts';
@@ -48,7 +48,9 @@ export interface ApprovalsDeps {
   readonly ids: Ids;
   readonly events: Pick<Required<SwarmListener>, 'decided' | 'waitsChanged'>;
   readonly report: Report;
-  readonly file: Pick<ApprovalFile, 'put' | 'remove' | 'records'>;
+  readonly store: Pick<ApprovalStore, 'put' | 'answer' | 'remove' | 'onChange'>;
+  /** The requests that the store had when this node started. */
+  readonly requests: readonly ApprovalRecord[];
   /** Sends a message to the process of this instance, if it has one. */
   say(at: AgentAddress, message: ToAgent): void;
   tell(notice: () => ApprovalNotice): void;
@@ -71,10 +73,12 @@ interface Entry {
 export class Approvals implements SwarmListener {
   readonly #entries = new Map<string, Entry>();
   readonly #timers: NamedTimers<string>;
+  readonly #unsubscribe: () => void;
 
   constructor(private readonly deps: ApprovalsDeps) {
     this.#timers = new NamedTimers(deps.clock, (id) => this.#expire(id));
-    for (const record of deps.file.records) {
+    this.#unsubscribe = deps.store.onChange((id, record) => this.#changed(id, record));
+    for (const record of deps.requests) {
       const stage = record.answer === undefined ? 'open' : 'answered';
       const entry: Entry = { record, deadline: Infinity, frames: new Set(), stage };
       this.#entries.set(record.id, entry);
@@ -193,18 +197,21 @@ export class Approvals implements SwarmListener {
     const answer = defined({ decision: given.decision, by: given.by, note: given.note, decidedAt });
     const record = { ...entry.record, answer };
     entry.stage = 'deciding';
+    let isAnswered: boolean;
     try {
-      await this.deps.file.put(record);
+      isAnswered = await this.deps.store.answer(record);
     } catch (error) {
-      entry.stage = 'open';
-      if (!this.#entries.has(id)) this.#removeFromDisk(entry);
-      // The timer fires only once and may have fired during the write.
-      else if (this.#isLate(entry)) this.#expire(id);
+      if (this.#entries.has(id)) this.#reopen(entry);
+      else this.#removeFromDisk(entry);
       throw error;
     }
     if (!this.#entries.has(id)) {
       // The turn ended during the write.
       this.#removeFromDisk(entry);
+      return false;
+    }
+    if (!isAnswered) {
+      this.#reopen(entry);
       return false;
     }
     entry.record = record;
@@ -213,14 +220,34 @@ export class Approvals implements SwarmListener {
   }
 
   close(): void {
+    this.#unsubscribe();
     this.#timers.clearAll();
+  }
+
+  /** Takes over an answer that came in at another node. */
+  #changed(id: string, record: ApprovalRecord | undefined): void {
+    const entry = this.#entries.get(id);
+    if (entry === undefined || record?.answer === undefined) return;
+    if (entry.stage !== 'open' && entry.stage !== 'deciding') return;
+    entry.record = record;
+    // While an answer is being written here, `decide` settles the request.
+    if (entry.stage === 'open') this.#settle(entry, 'answered', record.answer);
+  }
+
+  /** Opens a request again, because the answer from here was not stored. Another node may have answered it. */
+  #reopen(entry: Entry): void {
+    const { id, answer } = entry.record;
+    entry.stage = 'open';
+    if (answer !== undefined) this.#settle(entry, 'answered', answer);
+    // The timer fires only once and may have fired during the write.
+    else if (this.#isLate(entry)) this.#expire(id);
   }
 
   async #save(entry: Entry): Promise<void> {
     const { record } = entry;
     const at = toAgentAddress(record);
     try {
-      await this.deps.file.put(record);
+      await this.deps.store.put(record);
     } catch (error) {
       this.#entries.delete(record.id);
       const failure = toFrameError(error, 'E_STORE_WRITE');
@@ -294,7 +321,7 @@ export class Approvals implements SwarmListener {
   }
 
   #removeFromDisk({ record }: Entry): void {
-    this.deps.file.remove(record.id).catch((error: unknown) => {
+    this.deps.store.remove(record.id).catch((error: unknown) => {
       const message = `Approval ${record.id} has ended, but stays on disk until the next start: ${messageOf(error)}`;
       this.deps.report('warn', 'approval.kept', message, subjectOf(record));
     });

@@ -19,7 +19,7 @@ import { type Clock, systemClock, waitAtMost } from '../../ports/clock.ts';
 import type { ChildExit, ChildProcess, Spawn, SpawnRequest } from '../../ipc/spawn.ts';
 import { captureOutput } from './capture-output.ts';
 import { childEnvironment } from './child-environment.ts';
-import { killTagged } from '../guardian/kill-tagged.ts';
+import { ExitSweep } from '../guardian/exit-sweep.ts';
 import { CHILD_VARIABLE, tagEntry, newTag, type ProcessTag } from '../guardian/process-tag.ts';
 import { canReadProcesses } from '../guardian/read-processes.ts';
 import type { Guardian } from '../guardian/start-guardian.ts';
@@ -37,13 +37,16 @@ export interface SpawnDeps {
    */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly clock?: Clock;
+  /** Ends the processes that children leave behind; all children of a run share it. */
+  readonly sweep?: ExitSweep;
 }
 
 /** Without `--no-install`, Bun would download and run a package that is imported but not installed. */
 export const childFlags: readonly string[] = ['--config=/dev/null', '--no-env-file', '--no-install', '--no-orphans'];
 
 export function childSpawner(deps: SpawnDeps): Spawn {
-  return (language, request) => spawnChild(deps, language, request);
+  const shared = { sweep: new ExitSweep({ clock: deps.clock ?? systemClock }), ...deps };
+  return (language, request) => spawnChild(shared, language, request);
 }
 
 export function spawnChild<Down, Up>(
@@ -51,7 +54,7 @@ export function spawnChild<Down, Up>(
   language: Language<Down, Up>,
   request: SpawnRequest,
 ): ChildProcess<Down, Up> {
-  const clock = deps.clock ?? systemClock;
+  const { clock = systemClock, sweep = new ExitSweep({ clock }) } = deps;
   const tag = newTag(CHILD_VARIABLE);
   const child = start(deps, tag, request);
   const files = frameFolder(request.frameFolder);
@@ -70,7 +73,7 @@ export function spawnChild<Down, Up>(
 
   async function settle(): Promise<ChildExit> {
     await child.exited;
-    const leftBehind = canReadProcesses() ? (await killTagged(tag, 0, clock)).ended.length : 0;
+    const leftBehind = canReadProcesses() ? await sweep.endRest(tag) : 0;
     signalGroup('SIGKILL');
     gone = true;
     await waitAtMost(clock, LAST_WORDS_MS, new Promise<void>((resolve) => channel.onClose(resolve)));

@@ -25,7 +25,7 @@ async function open(
   const graces: number[] = [];
   const control = localSwarm({
     swarm: opened.swarm,
-    journal: opened.journal,
+    store: opened.store,
     clock: systemClock,
     ids: randomIds,
     entryAgent: () => 'a',

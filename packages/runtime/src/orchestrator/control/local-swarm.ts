@@ -8,7 +8,7 @@ import { ambiguousId, findTurnId, shortIdOfEvent } from '../../ports/turn-ids.ts
 import { type DeadLetter, retryOf } from '../../workspace/records/dead-letter.ts';
 import type { ReloadResult } from '../../control/reload-result.ts';
 import { pendingInputs, takenKey } from '../../workspace/journal/instance-refusals.ts';
-import type { Journal } from '../../workspace/journal/journal.ts';
+import type { Store } from '../../store/store.ts';
 import { acceptanceOf, askAgent } from '../swarm/ask-agent.ts';
 import { findAgentProblem, refuseKey } from '../address/find-address-problem.ts';
 import type { Instance } from '../instances/instance.ts';
@@ -31,7 +31,7 @@ import { describeProblem } from '../supervision/describe-problem.ts';
 
 export interface LocalSwarmDeps {
   readonly swarm: SwarmAgents;
-  readonly journal: Journal;
+  readonly store: Pick<Store, 'admin' | 'deadLetters'>;
   readonly clock: Clock;
   readonly ids: Ids;
   /** Returns the agent for requests that do not name one. */
@@ -49,7 +49,10 @@ export interface LocalSwarmDeps {
 }
 
 export function localSwarm(deps: LocalSwarmDeps): Swarm {
-  const { swarm, journal } = deps;
+  const {
+    swarm,
+    store: { admin, deadLetters },
+  } = deps;
   const watches = new Set<() => void>();
   let isStopping = false;
   let isStopped = false;
@@ -119,7 +122,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
       const { length: waiting } = swarm.instances.find(at)?.state.queue ?? [];
       // Checked here first. Otherwise the instance's process would be ended before the same error is thrown.
       if (waiting > 0 && options.force !== true) throw pendingInputs(at, waiting);
-      return swarm.discard(at, { graceMs: deps.graceMs() }, () => journal.delete(at, options));
+      return swarm.discard(at, { graceMs: deps.graceMs() }, () => admin.delete(at, options));
     },
 
     async forkInstance({ agent, instanceKey, ...options }) {
@@ -127,8 +130,8 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
       const to = toAgentAddress({ agent, instanceKey: options.as });
       refuseKey(to.instanceKey);
       // Checked here first. Otherwise the existing instance's process would be ended before the same error is thrown.
-      if (await journal.has(to)) throw takenKey(to);
-      const fork = () => journal.fork(toAgentAddress({ agent, instanceKey }), options);
+      if (await admin.has(to)) throw takenKey(to);
+      const fork = () => admin.fork(toAgentAddress({ agent, instanceKey }), options);
       const forked = await swarm.admit(to, { graceMs: deps.graceMs() }, fork);
       const moment = forked.seq === undefined ? 'as it is now' : `as it was after event ${forked.seq}`;
       swarm.report('info', 'instance.forked', `This conversation is a fork of "${instanceKey}", ${moment}.`, to);
@@ -235,7 +238,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
   /** Reads the dead letters of one instance. An error here does not hide the letters of other instances. */
   async function lettersOf(at: AgentAddress, { instanceKey }: InstanceChoice): Promise<readonly DeadLetter[]> {
     try {
-      return await journal.deadLetters.list(at);
+      return await deadLetters.list(at);
     } catch (error) {
       if (instanceKey !== undefined || !GoondanError.is(error)) throw error;
       swarm.report('warn', 'store.damaged', `Its dead letters cannot be read: ${error.code}: ${error.message}`, at);
@@ -247,17 +250,17 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
    * Removes a dead letter while the instance has no process, because a running agent process owns the file of letters.
    */
   async function takeLetter(at: AgentAddress, { event: { id } }: DeadLetter): Promise<void> {
-    await swarm.instances.whileAsleep(at, { graceMs: deps.graceMs() }, () => journal.deadLetters.drop(at, id));
+    await swarm.instances.whileAsleep(at, { graceMs: deps.graceMs() }, () => deadLetters.drop(at, id));
   }
 
   async function findLetter(at: AgentAddress, typed: string): Promise<DeadLetter | undefined> {
-    const letters = await journal.deadLetters.list(at);
+    const letters = await deadLetters.list(at);
     const id = findEventId(typed, letters);
     return letters.find(({ event }) => event.id === id);
   }
 
   async function beginAnew(at: AgentAddress): Promise<boolean> {
-    await swarm.resetInstance(at, { graceMs: deps.graceMs() }, () => journal.reset(at));
+    await swarm.resetInstance(at, { graceMs: deps.graceMs() }, () => admin.reset(at));
     return true;
   }
 

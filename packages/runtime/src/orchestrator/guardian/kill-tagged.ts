@@ -5,7 +5,7 @@
 import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
 import { chooseVictims } from './choose-victims.ts';
 import { checkTag } from './process-tag.ts';
-import { canReadProcesses, isTagInUse, type ProcessEntry, readProcesses } from './read-processes.ts';
+import { canReadProcesses, findTags, type ProcessEntry, readProcesses } from './read-processes.ts';
 
 /** The time after which it gives up on processes that do not die, such as one that waits for a broken disk. */
 const TIMEOUT_MS = 5_000;
@@ -28,7 +28,7 @@ export async function killTagged(tag: string, quietMs = 0, clock: Clock = system
   let lastSeen = startedAt;
   for (;;) {
     // Usually no process is left, and then there is no need to read more of all processes.
-    const entries = (await isTagInUse(wanted)) ? await readProcesses(wanted) : [];
+    const entries = (await findTags(new Set([wanted]))).size > 0 ? await readProcesses(wanted) : [];
     const { processes, groups } = chooseVictims(entries, process.pid);
     for (const group of groups) signal(-group);
     for (const each of processes) {

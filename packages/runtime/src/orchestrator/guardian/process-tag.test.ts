@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { carriesTag, checkTag, tagEntry, newTag } from './process-tag.ts';
+import { carriesTag, checkTag, tagEntry, tagsOf, newTag } from './process-tag.ts';
 
 const tag = newTag('GOONDAN_RUN');
 const environment = (...entries: string[]) => Buffer.from(entries.map((entry) => `${entry}\0`).join(''));
@@ -10,6 +10,14 @@ describe('a tag', () => {
     expect(`${name}=${value}`).toBe(tag);
     expect(name).toBe('GOONDAN_RUN');
     expect(newTag('GOONDAN_RUN')).not.toBe(tag);
+  });
+
+  test('is found among all entries of an environment', () => {
+    const child = newTag('GOONDAN_CHILD');
+    const found = tagsOf(environment('PATH=/bin', child, 'GOONDAN_RUN=1', `X${tag}`, tag, `Y=${tag}`));
+    expect(found).toEqual([child, tag]);
+    expect(tagsOf(environment('PATH=/bin'))).toEqual([]);
+    expect(tagsOf(new Uint8Array())).toEqual([]);
   });
 
   test('rejects other texts', () => {

@@ -34,6 +34,19 @@ export function tagEntry(tag: ProcessTag): Record<string, string> {
   return { [tag.slice(0, at)]: tag.slice(at + 1) };
 }
 
+/** Returns all tags of an environment, as /proc shows it. */
+export function tagsOf(environment: Uint8Array): ProcessTag[] {
+  const bytes = Buffer.from(environment.buffer, environment.byteOffset, environment.byteLength);
+  if (!bytes.includes(PREFIX)) return [];
+  // Safe: `ourTag` checks the format.
+  return bytes
+    .toString('latin1')
+    .split('\0')
+    .filter((entry) => ourTag.test(entry)) as ProcessTag[];
+}
+
+const PREFIX = 'GOONDAN_';
+
 /** Returns true if an environment (as /proc shows it, with NUL after each entry) has exactly this entry. */
 export function carriesTag(environment: Uint8Array, tag: ProcessTag): boolean {
   const bytes = Buffer.from(environment.buffer, environment.byteOffset, environment.byteLength);

@@ -1,6 +1,6 @@
 /** Reads the processes of this machine from /proc. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { carriesTag, type ProcessTag } from './process-tag.ts';
+import { carriesTag, type ProcessTag, tagsOf } from './process-tag.ts';
 
 export interface ProcessEntry {
   readonly pid: number;
@@ -45,19 +45,25 @@ export async function readProcesses(tag: ProcessTag, pids = listPids()): Promise
 }
 
 /**
- * Returns true if a living process, or one of `pids`, has the tag. It reads one file of each process. `readProcesses` also reads a
- * second file, which takes longer.
+ * Returns the tags that a living process, or one of `pids`, has. It reads one file of each process. `readProcesses` also
+ * reads a second file, which takes longer.
  */
-export async function isTagInUse(tag: ProcessTag, pids = listPids()): Promise<boolean> {
+export async function findTags(tags: ReadonlySet<ProcessTag>, pids = listPids()): Promise<ReadonlySet<ProcessTag>> {
+  const found = new Set<ProcessTag>();
   const bare: number[] = [];
+  const look = (environment: Uint8Array) => {
+    for (const tag of tagsOf(environment)) if (tags.has(tag)) found.add(tag);
+  };
   for (const [index, pid] of pids.entries()) {
     const environment = readProc(pid, 'environ');
-    if (environment !== undefined && carriesTag(environment, tag)) return true;
+    if (environment !== undefined) look(environment);
+    if (found.size === tags.size) return found;
     if (environment?.length === 0 && readStat(pid)?.parent !== KERNEL) bare.push(pid);
     if (index % AT_ONCE === AT_ONCE - 1) await new Promise((resolve) => void setImmediate(resolve));
   }
   if (bare.length > 0) await Bun.sleep(EXEC_MS);
-  return bare.some((pid) => carriesTag(readProc(pid, 'environ') ?? new Uint8Array(), tag));
+  for (const pid of bare) look(readProc(pid, 'environ') ?? new Uint8Array());
+  return found;
 }
 
 const AT_ONCE = 32;

@@ -5,7 +5,7 @@ import type { AgentAddress, AgentEvent, AgentInstance, ExtensionStatusChanged } 
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import { toFrameError } from '../../ipc/check/frame-error.ts';
 import type { AgentSelf, FromAgent } from '../../ipc/from-agent.ts';
-import type { ToAgent } from '../../ipc/to-agent.ts';
+import type { ToAgent, WatchedKind } from '../../ipc/to-agent.ts';
 import { copyJsonObject } from '../../json/copy-json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLevel, LogLine } from '../../ports/log-line.ts';
@@ -27,7 +27,14 @@ export interface InstanceDeps {
   /** Adds an input to the queue of all instances, so that no step runs inside another step. */
   post(instance: Instance, input: InstanceInput): void;
   /** Starts a process. May throw `E_PROCESS_START`. */
-  spawn(at: AgentAddress, process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent>;
+  spawn(
+    at: AgentAddress,
+    process: number,
+    watched: readonly WatchedKind[],
+    listener: ProcessListener<FromAgent>,
+  ): RunningProcess<ToAgent>;
+  /** Returns the kinds of frames of this instance that somebody watches. */
+  watchedKinds(at: AgentAddress): readonly WatchedKind[];
   askSlot(instance: Instance): void;
   releaseSlot(instance: Instance): void;
 }
@@ -37,6 +44,8 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   /** The reason of the last failure, as the process logged it, to avoid logging the same reason twice. */
   #lastWords: string | undefined;
   #changes = 0;
+  /** The kinds of frames that the running process sends. */
+  #watched: readonly WatchedKind[] = [];
 
   constructor(
     readonly address: AgentAddress,
@@ -67,6 +76,14 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
     this.say({ type: 'change.prepare', change, plan: copyJsonObject(agent, { omitUndefined: true }) });
   }
 
+  /** Tells the process which kinds of frames somebody watches. `wantsSoFar`: it answers with the running turn so far. */
+  watch(kinds: readonly WatchedKind[], wantsSoFar: boolean): void {
+    const isKnown = kinds.length === this.#watched.length && kinds.every((kind) => this.#watched.includes(kind));
+    if (isKnown && !wantsSoFar) return;
+    this.#watched = kinds;
+    this.say({ type: 'watch', kinds: [...kinds], ...(wantsSoFar ? { soFar: true } : {}) });
+  }
+
   get status(): AgentInstance['status'] {
     const { phase } = this.state;
     return hasTurn(phase) ? 'working' : statusWithoutTurn[this.state.phase.name];
@@ -82,7 +99,8 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
 
   protected override spawn(process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent> {
     try {
-      return this.deps.spawn(this.address, process, listener);
+      this.#watched = this.deps.watchedKinds(this.address);
+      return this.deps.spawn(this.address, process, this.#watched, listener);
     } catch (error) {
       const { code, message } = toFrameError(error, 'E_PROCESS_START');
       this.report('error', 'start.failed', `${code}: ${message}`);

@@ -15,6 +15,7 @@ import type { AgentAddress } from '@goondan/types';
 import { addressKey } from '../address/address-key.ts';
 import type { CallBroker } from '../calls/call-broker.ts';
 import type { HeldInstances } from '../calls/held-instances.ts';
+import type { WatchFilter } from '../../control/swarm.ts';
 import type { CurrentPlan } from '../plan/current-plan.ts';
 import { conditionOf, type InstanceInput } from '../supervision/instance-state.ts';
 import type { Grace } from '../supervision/drain-process.ts';
@@ -22,7 +23,7 @@ import { planSlots, type SlotHolder } from '../supervision/process-slots.ts';
 import { Instance, type InstanceDeps } from './instance.ts';
 import type { SwarmListener } from './swarm-listener.ts';
 
-export interface InstancesDeps extends Pick<InstanceDeps, 'clock' | 'events' | 'report' | 'spawn'> {
+export interface InstancesDeps extends Pick<InstanceDeps, 'clock' | 'events' | 'report' | 'spawn' | 'watchedKinds'> {
   readonly currentPlan: CurrentPlan;
   readonly calls: Pick<CallBroker, 'isWaiting' | 'isAwaited'>;
   readonly held: Pick<HeldInstances, 'has' | 'size'>;
@@ -84,6 +85,13 @@ export class Instances implements SwarmListener {
 
   find(address: AgentAddress): Instance | undefined {
     return this.#instances.get(addressKey(address));
+  }
+
+  /** Lists the instances with a process that a watch with this filter may concern. */
+  concernedBy({ agent, instanceKey }: WatchFilter): Iterable<Instance> {
+    if (agent === undefined || instanceKey === undefined) return this.#withProcess;
+    const instance = this.find({ agentName: agent, instanceKey });
+    return instance === undefined ? [] : [instance];
   }
 
   post(address: AgentAddress, input: InstanceInput): void {

@@ -341,6 +341,7 @@ describe('a change in place', () => {
     if (asked !== undefined) await opened.ready(asked);
     await reload;
     await input;
+    await until(() => opened.told().length > 0);
     expect(opened.told()).toEqual(['a/default change.swap']);
     expect(opened.agents.started).toHaveLength(1);
   });

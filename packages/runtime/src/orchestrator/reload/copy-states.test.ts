@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentAddress } from '@goondan/types';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
+import { directoryOf } from '../../store/files/journal-seams.ts';
 import { instancePaths, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import type { Instance } from '../instances/instance.ts';
 import type { Report } from '../instances/swarm-listener.ts';
@@ -49,7 +50,8 @@ async function write(used: Readonly<Record<string, number>>, awake: readonly str
   const find = ({ instanceKey }: AgentAddress) => ({ hasProcess: awake.includes(instanceKey) }) as unknown as Instance;
   const reported: string[] = [];
   const report: Report = (_level, _event, message) => void reported.push(message);
-  return { instances: { known: () => known, find }, journal, store, reported, report };
+  const seams = { history: journal, directory: directoryOf(store, async () => journal) };
+  return { instances: { known: () => known, find }, store: seams, reported, report };
 }
 
 test('L-01 a trial gets the states of a conversation that is awake, without its lock', async () => {
@@ -65,18 +67,21 @@ test('else of the conversation that was used last', async () => {
 test('without a conversation, or with one that cannot be read, a trial begins without states', async () => {
   expect(await copyStates(agent, await write({}))).toEqual({});
   const deps = await write({ first: 1 });
-  const journal = { read: () => Promise.reject(new Error('damaged')) };
-  expect(await copyStates(agent, { ...deps, journal })).toEqual({});
+  const history = { read: () => Promise.reject(new Error('damaged')) };
+  expect(await copyStates(agent, { ...deps, store: { ...deps.store, history } })).toEqual({});
 });
 
 test('a trial gets only the states of the parts on trial, without those that are too long for a message', async () => {
   const deps = await write({ first: 1 });
   const long = 'x'.repeat(20_000_000);
   const extensionState = { retained: 'not on trial', one: long, two: long, counter: 1 };
-  const journal = {
+  const history = {
     read: async () => ({ version: 0, stateVersion: 0, messages: [], extensionState }),
   };
   const parts = agentWith('counter', 'one', 'two', 'new');
-  expect(Object.keys(await copyStates(parts, { ...deps, journal }))).toEqual(['one', 'counter']);
+  expect(Object.keys(await copyStates(parts, { ...deps, store: { ...deps.store, history } }))).toEqual([
+    'one',
+    'counter',
+  ]);
   expect(deps.reported).toEqual(['The trial begins without states that are too long to be copied: two.']);
 });

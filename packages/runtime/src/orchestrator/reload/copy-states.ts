@@ -2,16 +2,16 @@
 import type { AgentAddress, JsonValue } from '@goondan/types';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import { channelLimits } from '../../ipc/limits.ts';
-import type { Journal } from '../../workspace/journal/journal.ts';
-import type { JournalLocation } from '../../workspace/layout/instance-paths.ts';
-import { findLastUsed } from '../../workspace/swarms/find-last-used.ts';
+import type { Store } from '../../store/store.ts';
 import type { Instances } from '../instances/instances.ts';
 import type { Report } from '../instances/swarm-listener.ts';
 
 export interface CopyStatesDeps {
   readonly instances: Pick<Instances, 'known' | 'find'>;
-  readonly journal: Pick<Journal, 'read'>;
-  readonly store: JournalLocation;
+  readonly store: {
+    readonly history: Pick<Store['history'], 'read'>;
+    readonly directory: Pick<Store['directory'], 'lastUsed'>;
+  };
   readonly report: Report;
 }
 
@@ -28,14 +28,14 @@ const MOST_BYTES = channelLimits.longestFile / 2;
  */
 export async function copyStates(
   { agentName, extensions = [] }: Pick<DeclaredAgent, 'agentName' | 'extensions'>,
-  { instances, journal, store, report }: CopyStatesDeps,
+  { instances, store, report }: CopyStatesDeps,
 ): Promise<Readonly<Record<string, JsonValue>>> {
   const own = [...instances.known()].filter((address) => address.agentName === agentName);
   const isAwake = (address: AgentAddress) => instances.find(address)?.hasProcess === true;
-  const chosen = own.find(isAwake) ?? findLastUsed(store, own.slice(-MOST_SEARCHED));
+  const chosen = own.find(isAwake) ?? (await store.directory.lastUsed(own.slice(-MOST_SEARCHED)));
   if (chosen === undefined) return {};
   try {
-    const { extensionState } = await journal.read(chosen);
+    const { extensionState } = await store.history.read(chosen);
     const names = new Set(extensions.map(({ resource }) => resource.metadata.name));
     const { fitting, tooLong } = splitBySize(Object.entries(extensionState).filter(([name]) => names.has(name)));
     if (tooLong.length > 0) {

@@ -17,7 +17,8 @@ import { shortIdOfEvent } from '../../ports/turn-ids.ts';
 import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
-import type { Journal } from '../../workspace/journal/journal.ts';
+import type { Inbox } from '../../store/inbox.ts';
+import type { Placement } from '../../store/placement.ts';
 import { addressKey } from '../address/address-key.ts';
 import type { CurrentPlan } from '../plan/current-plan.ts';
 import { findAgentProblem, refuseKey } from '../address/find-address-problem.ts';
@@ -34,7 +35,8 @@ const MOST_WAITING = 10_000;
 const MOST_ACCEPTING = 1_000;
 
 export interface MailboxesDeps {
-  readonly journal: Pick<Journal, 'accept' | 'cancel'>;
+  readonly inbox: Pick<Inbox, 'accept' | 'cancel'>;
+  readonly placement: Pick<Placement, 'claim'>;
   readonly instances: Instances;
   readonly unread: Pick<UnreadInboxes, 'readAgain' | 'refused'>;
   readonly currentPlan: CurrentPlan;
@@ -69,16 +71,18 @@ export class Mailboxes {
       const accepted = await this.#write(to, event);
       this.#instances.remember(to);
       const work = workOf(accepted, event, isAwaited);
-      if (work !== undefined && (isAwaited || !this.#isClosed)) this.#instances.post(to, { type: 'work', ...work });
+      const isWanted = work !== undefined && (isAwaited || !this.#isClosed);
+      // The node that owns the instance is woken by the store.
+      if (isWanted && (await this.#deps.placement.claim(to))) this.#instances.post(to, { type: 'work', ...work });
       return { duplicate: accepted.duplicate };
     });
   }
 
   async #write(to: AgentAddress, event: AgentEvent): Promise<Accepted> {
-    const { unread, journal } = this.#deps;
+    const { unread, inbox } = this.#deps;
     try {
       await unread.readAgain(to);
-      return await journal.accept(to, event);
+      return await inbox.accept(to, event);
     } catch (error) {
       unread.refused(to, error);
       throw error;
@@ -101,7 +105,7 @@ export class Mailboxes {
     this.#instances.post(at, { type: 'cancel', eventId, reason });
     try {
       // If the turn has ended by then, its result stays.
-      await this.#inOrder(at, async () => isQueued(false) && this.#deps.journal.cancel(at, eventId, reason));
+      await this.#inOrder(at, async () => isQueued(false) && this.#deps.inbox.cancel(at, eventId, reason));
     } catch (error) {
       const problem = error instanceof Error ? error.message : String(error);
       const message = `The cancellation of turn ${shortIdOfEvent(eventId)} cannot be written to disk, and is lost after a restart: ${problem}`;

@@ -2,7 +2,9 @@
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { InboxEntry } from '../../workspace/inbox/inbox-lines.ts';
-import type { Journal } from '../../workspace/journal/journal.ts';
+import type { Inbox } from '../../store/inbox.ts';
+import type { Directory } from '../../store/readers.ts';
+import type { NodeStore } from '../../store/store.ts';
 import { addressKey } from '../address/address-key.ts';
 
 export interface PendingInput {
@@ -13,19 +15,26 @@ export interface PendingInput {
   readonly problem?: FrameError;
 }
 
+/** Lists instances and their pending input. */
+type PendingSource = Pick<Directory, 'instances'> & Pick<Inbox, 'pendingEntries'>;
+
+export function sourceOf({ directory, inbox }: Pick<NodeStore, 'directory' | 'inbox'>): PendingSource {
+  return { instances: () => directory.instances(), pendingEntries: (at) => inbox.pendingEntries(at) };
+}
+
 /**
  * Reads the pending inputs of every instance on disk, including instances without any. `only`: reads only the instances
  * of these agents. An instance whose inbox is unreadable is returned with its problem, and does not affect the others.
  */
 export async function readPendingInputs(
-  journal: Pick<Journal, 'instances' | 'pendingEntries'>,
+  source: PendingSource,
   only?: ReadonlySet<string>,
 ): Promise<readonly PendingInput[]> {
   const inputs: PendingInput[] = [];
-  for (const address of await journal.instances()) {
+  for (const address of await source.instances()) {
     if (only?.has(address.agentName) === false) continue;
     try {
-      inputs.push({ address, entries: await journal.pendingEntries(address) });
+      inputs.push({ address, entries: await source.pendingEntries(address) });
     } catch (error) {
       inputs.push({ address, entries: [], problem: storeProblem(error) });
     }

@@ -8,7 +8,7 @@
 import type { AgentAddress } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Journal } from '../../workspace/journal/journal.ts';
+import type { Inbox } from '../../store/inbox.ts';
 import { addressKey } from '../address/address-key.ts';
 import type { Instances } from '../instances/instances.ts';
 import { NamedTimers } from '../supervision/named-timers.ts';
@@ -23,7 +23,7 @@ export class UnreadInboxes {
   readonly #timers: NamedTimers<string>;
 
   constructor(
-    private readonly journal: Pick<Journal, 'pendingEntries'>,
+    private readonly inbox: Pick<Inbox, 'pendingEntries'>,
     private readonly instances: Pick<Instances, 'post' | 'remember'>,
     private readonly clock: Clock,
   ) {
@@ -63,6 +63,18 @@ export class UnreadInboxes {
     if (isDamage(problem)) this.add(at, problem);
   }
 
+  /** Handles input of an instance that another node accepted. Never rejects, as `tryAgain`. */
+  async wake(at: AgentAddress): Promise<void> {
+    const { inbox, instances } = this;
+    try {
+      const entries = await inbox.pendingEntries(at);
+      instances.remember(at);
+      for (const entry of entries) instances.post(at, { type: 'work', ...entry });
+    } catch (error) {
+      this.add(at, storeProblem(error));
+    }
+  }
+
   /** Reads the inbox again. Never rejects; if the inbox is still unreadable, the instance reports the reason. */
   async tryAgain(at: AgentAddress): Promise<void> {
     await this.readAgain(at).catch((error: unknown) => this.add(at, storeProblem(error)));
@@ -72,9 +84,9 @@ export class UnreadInboxes {
    * Reads the inbox of an instance again, if it was unreadable. **Errors** — the reason why it still cannot be read.
    */
   async readAgain(at: AgentAddress): Promise<void> {
-    const { journal, instances } = this;
+    const { inbox, instances } = this;
     if (!this.has(at)) return;
-    const entries = await journal.pendingEntries(at);
+    const entries = await inbox.pendingEntries(at);
     this.delete(at);
     instances.post(at, { type: 'forgive' });
     for (const entry of entries) instances.post(at, { type: 'work', ...entry });

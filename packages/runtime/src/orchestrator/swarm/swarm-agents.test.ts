@@ -2,9 +2,12 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type AgentAddress, textOf as messageText } from '@goondan/types';
+import { type AgentAddress, textOf as messageText, type TurnDelta } from '@goondan/types';
 import type { SwarmPolicy } from '../../config/swarm-policy.ts';
+import type { FromAgent } from '../../ipc/from-agent.ts';
+import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { FakeAnswer } from '../../testing/fake-agents.ts';
+import type { FakeChild } from '../../testing/fake-spawn.ts';
 import { fakeEvent as eventOf, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 import { until } from '../../testing/serve-fake-swarm.ts';
 import type { TurnEnd } from '../../control/swarm.ts';
@@ -95,6 +98,35 @@ describe('an event', () => {
     expect(turns).toBe(1);
   });
 
+  test('waits for the node that owns its instance, which is woken by the store', async () => {
+    let owner = 'elsewhere';
+    let wake: (at: AgentAddress) => void = () => undefined;
+    const opened = await openFakeSwarm(echo, {
+      wrap: (store) => ({
+        ...store,
+        placement: { ...store.placement, claim: async () => owner === 'here' },
+        inbox: {
+          ...store.inbox,
+          onWake(listener) {
+            wake = listener;
+            return () => undefined;
+          },
+        },
+      }),
+    });
+    cleanups.push(() => removeFakeSwarm(opened));
+    cleanups.push(() => opened.close());
+    const { swarm } = opened;
+    const [at, event] = [{ agentName: 'a', instanceKey: 'default' }, eventOf('hello')];
+    expect(await swarm.accept(at, event, false)).toEqual({ duplicate: false });
+    expect(await swarm.wake()).toBe(0);
+    expect(swarm.instances.find(at)).toBeUndefined();
+    owner = 'here';
+    const { end } = swarm.waiters.wait(at, event.id);
+    wake(at);
+    expect(textOf(await end)).toBe('a/default: hello');
+  });
+
   test('R-06 has an instance and a folder of its own, whatever its key', async () => {
     const { send, journal, stateRoot } = await openSwarm(echo);
     const keys = [
@@ -126,11 +158,13 @@ describe('a watcher that begins in the middle of a turn', () => {
     const goOn = Promise.withResolvers<void>();
     const { send, swarm } = await openSwarm(async ({ child, event }) => {
       const names = { turnId: `turn-${event.id}`, stepId: 's', stepIndex: 0 };
+      const caughtUp = reportSoFar(child, { type: 'text', text: 'Good morn', ...names }, event.id);
       for (const text of ['Good ', 'morn']) {
         await child.channel.send({ type: 'delta', eventId: event.id, delta: { type: 'text', text, ...names } });
       }
       told.resolve();
       await goOn.promise;
+      await caughtUp;
       await child.channel.send({ type: 'delta', eventId: event.id, delta: { type: 'text', text: 'ing', ...names } });
       return 'Good morning';
     });
@@ -161,7 +195,7 @@ describe('a watcher that begins in the middle of a turn', () => {
       swarm.watchers.add({ types: ['delta'], soFar: true }, () => void heard.push('x'));
       if (!isFirst) return `${heard.length} heard`;
       isFirst = false;
-      await child.channel.send({ type: 'delta', eventId: event.id, delta: { type: 'text', text: 'Good', ...names } });
+      void reportSoFar(child, { type: 'text', text: 'Good', ...names }, event.id);
       await until(() => heard.length === 1);
       child.exit({ code: 1 });
       return undefined;
@@ -169,6 +203,17 @@ describe('a watcher that begins in the middle of a turn', () => {
     expect(textOf(await send('a', 'hello'))).toBe('0 heard');
   });
 });
+
+/** Answers the next question about the turn so far, as an agent process does. Resolves when it is answered. */
+function reportSoFar({ channel }: FakeChild<ToAgent, FromAgent>, delta: TurnDelta, eventId: string): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = channel.onMessage((message) => {
+      if (message.type !== 'watch' || message.soFar !== true) return;
+      stop();
+      resolve(channel.send({ type: 'so.far', events: [], deltas: [{ eventId, delta, soFar: 'all' }] }));
+    });
+  });
+}
 
 describe('a process that dies', () => {
   test('R-03 in the middle of a turn is replaced, the next one handles its event, and no other instance notices', async () => {

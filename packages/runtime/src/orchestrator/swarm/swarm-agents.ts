@@ -7,7 +7,7 @@ import { toInstanceAddress } from '../../control/instance-address.ts';
 import type { AgentStart } from '../../config/agent-start.ts';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import { type FrameError, fromFrameError } from '../../ipc/check/frame-error.ts';
-import type { AgentDescription, FromAgent } from '../../ipc/from-agent.ts';
+import type { AgentDescription } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { Mask } from '../../log/mask-secrets.ts';
 import { defined } from '../../json/defined.ts';
@@ -15,19 +15,19 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { LogLevel, LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput } from '../../ipc/spawn.ts';
-import type { ApprovalFile } from '../../workspace/approvals/approval-file.ts';
-import { hasConversation } from '../../workspace/swarms/has-conversation.ts';
-import type { Journal } from '../../workspace/journal/journal.ts';
+import type { NodeStore } from '../../store/store.ts';
+import { scratchFolder } from '../../workspace/layout/instance-paths.ts';
 import type { InstanceNotice, SwarmNotice } from '../../control/swarm.ts';
 import { addressKey } from '../address/address-key.ts';
 import type { agentChildren } from '../child/agent-children.ts';
-import { Approvals } from '../approvals/approvals.ts';
+import { Approvals, type ApprovalsDeps } from '../approvals/approvals.ts';
 import { CallBroker } from '../calls/call-broker.ts';
 import { HeldInstances } from '../calls/held-instances.ts';
 import { ProcessChanges } from '../changes/process-changes.ts';
 import { lineOfOutput, maskOutput } from '../child/child-output.ts';
 import type { Keepers } from '../keepers/keepers.ts';
 import { drainInstances } from '../instances/drain-instances.ts';
+import type { InstanceDeps } from '../instances/instance.ts';
 import { Instances } from '../instances/instances.ts';
 import {
   type AgentFrame,
@@ -41,10 +41,9 @@ import { AgentCalls } from '../router/agent-calls.ts';
 import { Mailboxes } from '../router/mailboxes.ts';
 import type { SwarmTelemetry } from '../../config/telemetry-settings.ts';
 import { callRulesOf, cardsFor, type CurrentPlan } from '../plan/current-plan.ts';
-import { readPendingInputs } from '../router/read-pending-inputs.ts';
+import { sourceOf, readPendingInputs } from '../router/read-pending-inputs.ts';
 import type { Grace } from '../supervision/drain-process.ts';
-import { type ProcessListener, type RunningProcess, superviseProcess } from '../supervision/supervise-process.ts';
-import { TurnBacklog } from '../watch/turn-backlog.ts';
+import { type RunningProcess, superviseProcess } from '../supervision/supervise-process.ts';
 import { TurnWaiters } from '../watch/turn-waiters.ts';
 import { UnreadInboxes } from '../router/unread-inboxes.ts';
 import { Watchers } from '../watch/watchers.ts';
@@ -52,10 +51,10 @@ import { Watchers } from '../watch/watchers.ts';
 export interface SwarmDeps {
   readonly currentPlan: CurrentPlan;
   readonly ids: Ids;
-  readonly approvals: ApprovalFile;
-  readonly journal: Journal;
+  readonly store: Pick<NodeStore, 'inbox' | 'placement' | 'approvals' | 'directory'>;
+  readonly requests: ApprovalsDeps['requests'];
   readonly clock: Clock;
-  readonly store: AgentStart['store'];
+  readonly location: AgentStart['store'];
   readonly telemetry?: SwarmTelemetry;
   /** The kept connections; none when absent. */
   readonly keepers?: Keepers;
@@ -81,15 +80,15 @@ export class SwarmAgents {
   readonly #mailboxes: Mailboxes;
   readonly #calls: AgentCalls;
   readonly #held: HeldInstances;
-  readonly #backlog = new TurnBacklog();
   readonly #unread: UnreadInboxes;
 
   constructor(private readonly deps: SwarmDeps) {
-    const { currentPlan, clock, ids, journal, telemetry } = deps;
+    const { currentPlan, clock, ids, store, telemetry } = deps;
     const report: Report = (...line) => this.report(...line);
     const events = tellListeners(() => this.#listeners);
     this.#events = events;
-    this.watchers = new Watchers(() => [...this.#backlog.notices(), ...this.approvals.notices()]);
+    const questions = () => this.approvals.notices();
+    this.watchers = new Watchers({ questions, instances: (filter) => this.instances.concernedBy(filter) });
     this.#broker = new CallBroker(() => callRulesOf(currentPlan.value));
     this.#held = new HeldInstances({
       asking: () => this.approvals.asking(),
@@ -104,7 +103,8 @@ export class SwarmAgents {
       report,
       calls: this.#broker,
       held: this.#held,
-      spawn: (at, process, listener) => this.#spawn(at, process, listener),
+      watchedKinds: (at) => this.watchers.kindsOf(at),
+      spawn: (...process) => this.#spawn(...process),
     });
     this.instances = instances;
     this.changes = new ProcessChanges({
@@ -118,25 +118,21 @@ export class SwarmAgents {
       ids,
       events,
       report,
-      file: deps.approvals,
+      store: store.approvals,
+      requests: deps.requests,
       say: (at, message) => instances.find(at)?.say(message),
       tell: (notice) => this.#tell(notice),
       maskFor: (agentName) => this.#maskFor(agentName),
     });
-    this.#unread = new UnreadInboxes(journal, instances, clock);
+    this.#unread = new UnreadInboxes(store.inbox, instances, clock);
+    store.inbox.onWake((at) => void this.#unread.wake(at));
     const sample = telemetry?.sample ?? ((event) => event);
-    this.#mailboxes = new Mailboxes({ journal, instances, unread: this.#unread, currentPlan, sample, report });
-    this.#calls = new AgentCalls({
-      clock,
-      broker: this.#broker,
-      instances,
-      mailboxes: this.#mailboxes,
-      events,
-      report,
-    });
+    this.#mailboxes = new Mailboxes({ ...store, instances, unread: this.#unread, currentPlan, sample, report });
+    const mailboxes = this.#mailboxes;
+    this.#calls = new AgentCalls({ clock, broker: this.#broker, instances, mailboxes, events, report });
     const kept = deps.keepers === undefined ? [] : [deps.keepers];
     const own = this.#ownListener();
-    this.#listeners = [this.#calls, this.approvals, this.#held, this.#backlog, this.changes, instances, ...kept, own];
+    this.#listeners = [this.#calls, this.approvals, this.#held, this.watchers, this.changes, instances, ...kept, own];
   }
 
   /** Adds a part that is built on the swarm. It hears events after the swarm's own parts. */
@@ -176,6 +172,7 @@ export class SwarmAgents {
       this.instances.post(address, { type: 'discard', error: { code: 'E_INSTANCE_DELETED', message } });
       this.instances.forget(address);
       this.#unread.delete(address);
+      await this.deps.store.placement.release(address);
       this.report('info', 'instance.deleted', 'Its conversation was deleted.', address);
       this.#tellChange(address, 'deleted');
       return removed;
@@ -217,7 +214,7 @@ export class SwarmAgents {
     let woken = 0;
     if (only?.size === 0) return woken;
     const open = new Set<string>();
-    for (const { address, entries: pending, problem } of await readPendingInputs(this.deps.journal, only)) {
+    for (const { address, entries: pending, problem } of await readPendingInputs(sourceOf(this.deps.store), only)) {
       this.instances.remember(address);
       if (problem !== undefined) this.#unread.add(address, problem);
       for (const { event } of pending) open.add(eventKey(address, event.id));
@@ -227,6 +224,7 @@ export class SwarmAgents {
         this.report('warn', 'agent.undeclared', message, address);
         continue;
       }
+      if (!(await this.deps.store.placement.claim(address))) continue;
       for (const entry of pending) this.instances.post(address, { type: 'work', ...entry });
       woken += pending.length;
     }
@@ -278,17 +276,16 @@ export class SwarmAgents {
 
   /** Returns the agent in the form that the process of this instance gets. */
   #asRun(address: AgentAddress, agent: DeclaredAgent): DeclaredAgent {
-    const { keepers, journal } = this.deps;
-    return keepers?.attach(address, agent, journal.scratchFolder(address)) ?? agent;
+    return this.deps.keepers?.attach(address, agent, scratchFolder(this.deps.location, address)) ?? agent;
   }
 
-  #spawn(address: AgentAddress, process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent> {
-    const { journal, clock, store, currentPlan, telemetry } = this.deps;
+  #spawn(...[address, process, watched, listener]: Parameters<InstanceDeps['spawn']>): RunningProcess<ToAgent> {
+    const { clock, store, location, currentPlan, telemetry } = this.deps;
     const { agentName, instanceKey } = address;
     const { plan, agents, connections, secrets } = currentPlan.value;
     const agent = agents.get(agentName);
     if (agent === undefined) throw new Error(`"${agentName}" is no agent of this swarm`);
-    const cwd = journal.scratchFolder(address);
+    const cwd = scratchFolder(location, address);
     const masked = secrets.earlierOfAgent(agent);
     const child = this.deps.startChild(agent, {
       name: `agent ${agentName}/${instanceKey}, process ${process}`,
@@ -302,14 +299,14 @@ export class SwarmAgents {
       swarmName: plan.name,
       agents: cardsFor(plan, agent),
       connections: connections.get(agentName) ?? [],
-      store,
+      store: location,
       cwd,
-      isNew: !hasConversation(store, address),
+      isNew: store.directory.isNew(address),
       ...(masked.length === 0 ? {} : { masked }),
+      ...(watched.length === 0 ? {} : { watched }),
       ...(telemetry === undefined ? {} : { telemetry: telemetry.settings }),
     };
-    const heartbeat = () => currentPlan.value.settings.heartbeat;
-    return superviseProcess(child, start, { heartbeat, clock }, listener);
+    return superviseProcess(child, start, { heartbeat: () => currentPlan.value.settings.heartbeat, clock }, listener);
   }
 
   /** Returns the listener that makes the notices for people and programs outside of the swarm. */

@@ -64,7 +64,7 @@ describe('the approvals file', () => {
     await file.remove('b');
     await file.close();
     const again = await open();
-    expect(again.records).toEqual([record('a', { answer }), record('c')]);
+    expect(await again.list()).toEqual([record('a', { answer }), record('c')]);
     await again.close();
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(warnings).toEqual([]);
@@ -76,7 +76,7 @@ describe('the approvals file', () => {
     await file.close();
     appendFileSync(path, '{"seq":2,"key":"b","value":{"id"');
     const again = await open();
-    expect(again.records).toEqual([record('a')]);
+    expect(await again.list()).toEqual([record('a')]);
     await again.close();
     expect(warnings).toHaveLength(1);
   });
@@ -88,9 +88,9 @@ describe('the approvals file', () => {
     await file.close();
     writeFileSync(path, readFileSync(path, 'utf8').replace('"decision"', '"decisiom"').replace('ls', 'xx'));
     const again = await open();
-    expect(again.records).toEqual([]);
+    expect(await again.list()).toEqual([]);
     await again.put(record('c'));
-    expect(again.records).toEqual([record('c')]);
+    expect(await again.list()).toEqual([record('c')]);
     await again.close();
     expect(warnings.join()).toContain('is damaged');
     expect(readdirSync(dirname(path)).filter((name) => name.startsWith('approvals.jsonl.corrupt-'))).toHaveLength(1);
@@ -125,7 +125,7 @@ describe('the approvals file', () => {
     // A line that could not be cut off stays in the file. It is harmless: its caller got an error, and the line is
     // removed together with its turn.
     const ids = failsToCut ? ['a', 'b', 'c'] : ['a', 'c'];
-    expect(again.records).toEqual(ids.map((id) => record(id)));
+    expect(await again.list()).toEqual(ids.map((id) => record(id)));
     await again.close();
     expect(warnings).toEqual([]);
   });

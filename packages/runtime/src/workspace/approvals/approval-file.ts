@@ -17,7 +17,11 @@ import type { ApprovalRecord } from './approval-record.ts';
 
 const COMPACT_AFTER_LINES = 512;
 
+/** Gets the id of a changed request and its new record; without a record, the request was removed. */
+type ApprovalListener = (id: string, record?: ApprovalRecord) => void;
+
 export class ApprovalFile {
+  readonly #listeners = new Set<ApprovalListener>();
   #queue: DurableQueue | undefined;
   #last: Promise<unknown> = Promise.resolve();
   #isClosed = false;
@@ -39,19 +43,39 @@ export class ApprovalFile {
     return file;
   }
 
-  /** The stored requests, oldest first. */
-  get records(): readonly ApprovalRecord[] {
-    // Safe: the checksum of each line was verified, and only `put` writes lines.
-    return (this.#queue?.entries ?? []).map(({ value }) => value as unknown as ApprovalRecord);
+  /** Lists the stored requests, oldest first. */
+  async list(): Promise<readonly ApprovalRecord[]> {
+    await this.#last;
+    const isStored = !this.#isClosed && (await this.ports.fs.stat(this.path)) !== undefined;
+    return recordsOf(isStored ? await this.#opened() : undefined);
   }
 
   /** Adds a record, or replaces the record with the same id. */
-  put(record: ApprovalRecord): Promise<void> {
-    return this.#run((queue) => queue.put(record.id, record as unknown as JsonValue));
+  async put(record: ApprovalRecord): Promise<void> {
+    await this.#run((queue) => write(queue, record));
+    this.#tell(record.id, record);
   }
 
-  remove(id: string): Promise<void> {
-    return this.#run((queue) => queue.remove(id));
+  /** Stores a request with its answer. Returns false, and writes nothing, when the stored request has an answer. */
+  async answer(record: ApprovalRecord & Required<Pick<ApprovalRecord, 'answer'>>): Promise<boolean> {
+    const isFirst = await this.#run(async (queue) => {
+      if (recordsOf(queue).some(({ id, answer }) => id === record.id && answer !== undefined)) return false;
+      await write(queue, record);
+      return true;
+    });
+    if (isFirst) this.#tell(record.id, record);
+    return isFirst;
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#run((queue) => queue.remove(id));
+    this.#tell(id);
+  }
+
+  /** Calls the listener after each durable change. Returns a function that ends the calls. */
+  onChange(listener: ApprovalListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   /** Rejects every later write, because another orchestrator may own the workspace after this one closes. */
@@ -62,17 +86,21 @@ export class ApprovalFile {
     this.#queue = undefined;
   }
 
-  async #run(action: (queue: DurableQueue) => Promise<void>): Promise<void> {
+  #tell(...change: Parameters<ApprovalListener>): void {
+    for (const listener of this.#listeners) listener(...change);
+  }
+
+  async #run<Value>(action: (queue: DurableQueue) => Promise<Value>): Promise<Value> {
     if (this.#isClosed) throw new GoondanError('E_SWARM_STOPPED', 'The swarm is stopped: nothing can be answered.');
     const done = this.#last.then(() => this.#attempt(action));
     this.#last = done.catch(() => undefined);
     return done;
   }
 
-  async #attempt(action: (queue: DurableQueue) => Promise<void>): Promise<void> {
+  async #attempt<Value>(action: (queue: DurableQueue) => Promise<Value>): Promise<Value> {
     const queue = await this.#opened();
     try {
-      await action(queue);
+      return await action(queue);
     } catch (error) {
       this.#queue = undefined;
       await queue.close().catch(() => undefined);
@@ -84,6 +112,16 @@ export class ApprovalFile {
     this.#queue ??= await openOrBegin(this.ports, this.path);
     return this.#queue;
   }
+}
+
+function recordsOf(queue: DurableQueue | undefined): readonly ApprovalRecord[] {
+  // Safe: the checksum of each line was verified, and only `write` writes lines.
+  return (queue?.entries ?? []).map(({ value }) => value as unknown as ApprovalRecord);
+}
+
+function write(queue: DurableQueue, record: ApprovalRecord): Promise<void> {
+  // Safe: a record has only JSON values.
+  return queue.put(record.id, record as unknown as JsonValue);
 }
 
 async function openOrBegin(ports: StorePorts, path: string): Promise<DurableQueue> {

@@ -173,9 +173,9 @@ async function crashAtEach(moments: readonly SimulatedDisk[]): Promise<void> {
       const recoveries = await changesetsOn(disk).recover();
       await expectWhole(disk);
       const record = await onlyRecord(disk);
-      expect(record.state as string).toBe(recovered[before.state] ?? before.state);
+      expect<string>(record.state).toBe(recovered[before.state] ?? before.state);
       for (const recovery of recoveries)
-        expect(recovery).toEqual({ outcome: record.state as never, record, leftAlone: [] });
+        expect<object>(recovery).toEqual({ outcome: record.state, record, leftAlone: [] });
       expect(await changesetsOn(disk).recover()).toEqual([]);
     }
   }

@@ -72,6 +72,11 @@ export function instancePaths(workspace: string, { agentName, instanceKey }: Age
   return pathsIn(`${instancesFolder(workspace)}/${instanceFolderName(agentName, instanceKey)}`);
 }
 
+/** Returns the folder in which the tools of an instance may keep files. It belongs to the machine, not to the store. */
+export function scratchFolder({ stateRoot, workspaceId }: JournalLocation, instance: AgentAddress): string {
+  return instancePaths(workspaceFolder(stateRoot, workspaceId), instance).scratch;
+}
+
 /**
  * Returns the name of an instance's folder: `<agent>~<key>`, with a hash if the key is not safe in a path. Neither part
  * contains `~`, so two instances never share a name.

@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test';
 import { parseAllDocuments, stringify } from 'yaml';
 import { samples } from '../../../../../../test/samples.ts';
 import { completeBundle, completeEnvironment, temporaryBundle } from '../../../testing/temporary-bundle.ts';
+import { type Random, seededRandom } from '../../../workspace/simulation/seeded-random.ts';
 import { loadBundle } from '../load-bundle.ts';
 import { resolveSwarm } from '../resolve/resolve-swarm.ts';
 import { type EditedTexts, examineTexts, writeTexts } from './examine-texts.ts';
@@ -40,7 +41,7 @@ test(`of ${TIMES} random edits, those that are permitted change only what a chan
   const seeds = only === undefined ? Array.from({ length: TIMES }, (_, seed) => seed) : [Number(only)];
   const counts = { fits: 0, policy_violation: 0, invalid_files: 0, conflict: 0 };
   for (const seed of seeds) {
-    const edits = makeEdits(mulberry32(seed + 1));
+    const edits = makeEdits(seededRandom(seed));
     const examined = await examineTexts(source, edits, earlier);
     counts[examined.status === 'fits' ? 'fits' : examined.reason] += 1;
     if (examined.status !== 'fits') continue;
@@ -93,12 +94,11 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-type Random = () => number;
 type Files = Record<string, string | null>;
 
 function makeEdits(random: Random): EditedTexts {
   const now: Files = { ...files };
-  for (let times = 1 + pick(random, 3); times > 0; times -= 1) choose(random, steps)(now, random);
+  for (let times = 1 + random.below(3); times > 0; times -= 1) random.pick(steps)(now, random);
   return Object.fromEntries(Object.entries(now).filter(([path, text]) => text !== files[path]));
 }
 
@@ -106,7 +106,7 @@ function makeEdits(random: Random): EditedTexts {
 const steps: readonly ((now: Files, random: Random) => void)[] = [
   (now) => replace(now, 'agents.yaml', 'books.', 'many books.'),
   (now) => void (now['prompts/host.md'] = 'You are a kind host.\n'),
-  (now, random) => void (now[`skills/${choose(random, ['review', 'new'])}/SKILL.md`] = '# Skill\n'),
+  (now, random) => void (now[`skills/${random.pick(['review', 'new'])}/SKILL.md`] = '# Skill\n'),
   (now) => {
     now['parts.yml'] += tool('fresh');
     now['tools/fresh.ts'] = 'export const handlers = { run: () => 2 };\n';
@@ -122,15 +122,12 @@ const steps: readonly ((now: Files, random: Random) => void)[] = [
   mutateValue,
   mutateValue,
   (now, random) => {
-    const path = choose(
-      random,
-      Object.keys(files).filter((each) => each.endsWith('.ts') || each.endsWith('.json')),
-    );
+    const path = random.pick(Object.keys(files).filter((each) => each.endsWith('.ts') || each.endsWith('.json')));
     now[path] = `${now[path] ?? ''}// edited\n`;
   },
-  (now, random) => void (now[choose(random, Object.keys(files))] = null),
+  (now, random) => void (now[random.pick(Object.keys(files))] = null),
   (now, random) =>
-    void (now[`${choose(random, ['tools', 'extensions', 'prompts', '.'])}/${pick(random, 9)}.tsx`.replace('./', '')] =
+    void (now[`${random.pick(['tools', 'extensions', 'prompts', '.'])}/${random.below(9)}.tsx`.replace('./', '')] =
       '\n'),
 ];
 
@@ -140,65 +137,35 @@ function replace(now: Files, path: string, from: string, to: string): void {
 
 /** Changes one value of one document, mostly so that the bundle stays valid. */
 function mutateValue(now: Files, random: Random): void {
-  const path = choose(random, ['goondan.yaml', 'agents.yaml', 'parts.yml']);
+  const path = random.pick(['goondan.yaml', 'agents.yaml', 'parts.yml']);
   const documents = parseAllDocuments(now[path] ?? '').map((document) => document.toJS() as unknown);
   const places = documents.flatMap((document, index) => [...placesIn(document, [index])]);
   if (places.length === 0) return;
-  const place = choose(random, places);
+  const place = random.pick(places);
   const parent = place.slice(0, -1).reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], documents);
   const key = place.at(-1) ?? 0;
   const holder = parent as Record<string | number, unknown>;
-  const other = choose(random, places).reduce<unknown>(
-    (value, each) => (value as Record<string, unknown>)[each],
-    documents,
-  );
+  const other = random
+    .pick(places)
+    .reduce<unknown>((value, each) => (value as Record<string, unknown>)[each], documents);
   holder[key] = mutated(holder[key], other, random);
-  if (pick(random, 8) === 0 && Array.isArray(parent)) parent.reverse();
-  if (pick(random, 8) === 0 && !Array.isArray(parent)) delete holder[key];
+  if (random.below(8) === 0 && Array.isArray(parent)) parent.reverse();
+  if (random.below(8) === 0 && !Array.isArray(parent)) delete holder[key];
   now[path] = documents.map((document) => stringify(document, { aliasDuplicateObjects: false })).join('---\n');
 }
 
 function mutated(value: unknown, other: unknown, random: Random): unknown {
-  if (pick(random, 6) === 0) return other;
+  if (random.below(6) === 0) return other;
   if (typeof value === 'number') return value + 1;
   if (typeof value === 'boolean') return !value;
-  if (Array.isArray(value)) return pick(random, 2) === 0 ? value.toReversed() : value.slice(1);
+  if (Array.isArray(value)) return random.below(2) === 0 ? value.toReversed() : value.slice(1);
   if (isObject(value))
-    return { ...value, ...choose(random, [{ config: { more: 1 } }, { effects: 'none' }, { mayAsk: [] }]) };
-  return choose(random, [
-    'none',
-    'external',
-    'other text',
-    'Agent/librarian',
-    'Model/claude',
-    'Tool/weather',
-    'TEAM_KEY',
-  ]);
+    return { ...value, ...random.pick([{ config: { more: 1 } }, { effects: 'none' }, { mayAsk: [] }]) };
+  return random.pick(['none', 'external', 'other text', 'Agent/librarian', 'Model/claude', 'Tool/weather', 'TEAM_KEY']);
 }
 
 function* placesIn(value: unknown, path: readonly (string | number)[]): Generator<readonly (string | number)[]> {
   if (path.length > 1) yield path;
   if (Array.isArray(value)) for (const [index, item] of value.entries()) yield* placesIn(item, [...path, index]);
   else if (isObject(value)) for (const [key, item] of Object.entries(value)) yield* placesIn(item, [...path, key]);
-}
-
-function choose<Item>(random: Random, items: readonly Item[]): Item {
-  const item = items[pick(random, items.length)];
-  if (item === undefined) throw new Error('There is nothing to choose from.');
-  return item;
-}
-
-function pick(random: Random, count: number): number {
-  return Math.floor(random() * count);
-}
-
-/** Returns the same numbers for the same seed. */
-function mulberry32(seed: number): Random {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -3,8 +3,8 @@
  * after each write to an inbox. Once lost, the workspace stays lost, even if its folder comes back.
  */
 import { GoondanError } from '@goondan/types';
-import type { Clock } from '../ports/clock.ts';
-import type { WorkspaceOwner } from '../workspace/swarms/own-workspace.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { WorkspaceOwner } from './own-workspace.ts';
 
 export interface Ownership {
   readonly isLost: boolean;

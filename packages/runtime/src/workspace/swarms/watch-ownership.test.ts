@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { manualClock } from '../testing/index.ts';
+import { manualClock } from '../../testing/index.ts';
 import { watchOwnership } from './watch-ownership.ts';
 
 function watched() {

@@ -1,0 +1,50 @@
+/**
+ * Counts the writes of a file with room. A write that goes through to the device is a write and a sync. The zeros that
+ * fill the room are counted apart from the bytes of the log.
+ */
+import type { DiskCounts } from './counting-fs.ts';
+
+/** A file with room: zeros at its end, into which later bytes are written. */
+export interface RoomFile {
+  write(at: number, bytes: Uint8Array): Promise<void>;
+  writeThrough(at: number, bytes: Uint8Array): Promise<void>;
+  extend(size: number): Promise<void>;
+  truncate(size: number): Promise<void>;
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** `size`: the size of the file when it is opened. */
+export function countingRoom(file: RoomFile, size: number, counts: DiskCounts, isReal: boolean): RoomFile {
+  let filled = size;
+  const countWrite = (bytes: Uint8Array) => {
+    counts.writes++;
+    counts.bytes += bytes.byteLength;
+  };
+  return {
+    write(at, bytes) {
+      countWrite(bytes);
+      return file.write(at, bytes);
+    },
+    writeThrough(at, bytes) {
+      countWrite(bytes);
+      counts.syncs++;
+      return isReal ? file.writeThrough(at, bytes) : file.write(at, bytes);
+    },
+    extend(to) {
+      counts.writes++;
+      counts.zeros += Math.max(0, to - filled);
+      filled = Math.max(filled, to);
+      return file.extend(to);
+    },
+    truncate(to) {
+      filled = to;
+      return file.truncate(to);
+    },
+    async sync() {
+      counts.syncs++;
+      if (isReal) await file.sync();
+    },
+    close: () => file.close(),
+  };
+}

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'bun:test';
+import { medians, type PeerRow, peerNotes, peerTable } from './peer-rows.ts';
+
+const measured: PeerRow = {
+  name: 'Ours',
+  runtime: 'Bun 1',
+  outcomes: {
+    first: { milliseconds: 41.6, settings: 'every commit synced' },
+    ten: { microseconds: 936.2, bytes: 38_333 },
+    history: { microseconds: 1_185_837, bytes: 3_802 },
+    memory: { megabytes: 45.7 },
+  },
+};
+const missing: PeerRow = {
+  name: 'Theirs',
+  runtime: 'theirs 2.0.0',
+  outcomes: { first: { problem: 'not installed: E404' }, ten: { problem: 'not installed: E404' } },
+};
+
+describe('the table of npm run bench:peers', () => {
+  const [, , ours, theirs] = peerTable([measured, missing])
+    .split('\n')
+    .map((line) => line.split('|').map((cell) => cell.trim()));
+
+  test('shows each figure with its unit', () => {
+    expect(ours?.slice(1, -1)).toEqual(['Ours', '936 µs', '37 KB', '1186 ms', '3802', '42 ms', '46 MB']);
+  });
+
+  test('keeps the row of a peer that cannot be installed, and gives the reason once', () => {
+    expect(theirs?.slice(1, -1)).toEqual(['Theirs', ...Array.from({ length: 6 }, () => 'none, see below')]);
+    expect(peerNotes([missing])).toBe('- Theirs: theirs 2.0.0; not installed: E404');
+  });
+
+  test('names the runtime and the settings of the store', () => {
+    expect(peerNotes([measured])).toBe('- Ours: Bun 1; every commit synced');
+  });
+
+  test('has the medians of several rounds', () => {
+    const rounds = [{ bytes: 3, settings: 'wal' }, { bytes: 90 }, { bytes: 4 }];
+    expect(medians(rounds)).toEqual({ bytes: 4, settings: 'wal' });
+  });
+
+  test('a failed round is the result of all rounds', () => {
+    expect(medians([{ bytes: 3 }, { problem: 'ended with SIGABRT' }])).toEqual({ problem: 'ended with SIGABRT' });
+  });
+
+  test('shows a figure that the system does not tell as unknown', () => {
+    const row = { ...measured, outcomes: { ...measured.outcomes, ten: { microseconds: 1 } } };
+    expect(peerTable([row])).toContain('unknown');
+  });
+});

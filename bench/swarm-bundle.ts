@@ -1,0 +1,49 @@
+/** Writes the bundle of the swarms that the benchmarks run: one agent that repeats its input, with a tool and
+ * a secret to mask. */
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parameters, secrets } from './instant-agent.ts';
+
+export interface SwarmBundleOptions {
+  /** Whether every layer is recorded. */
+  readonly trace: 'on' | 'off';
+  /** A process for each conversation, or one process for many conversations of the agent. */
+  readonly isolation?: 'instance' | 'agent';
+}
+
+/** Returns the folder of the bundle. The caller removes it. */
+export function writeSwarmBundle({ trace, isolation = 'instance' }: SwarmBundleOptions): string {
+  const folder = mkdtempSync(join(tmpdir(), 'goondan-bench-bundle-'));
+  // A process for each conversation is the default. The field is left out, so that older versions read the bundle.
+  const isolated = isolation === 'agent' ? ', isolation: agent' : '';
+  writeFileSync(join(folder, '.env'), `BENCH_TOKEN='${secrets[0]}'\n`);
+  writeFileSync(join(folder, 'weather.js'), 'export const handlers = { get: () => ({ tempC: 20 }) };\n');
+  writeFileSync(
+    join(folder, 'goondan.yaml'),
+    `apiVersion: goondan.ai/v1
+kind: Swarm
+metadata: { name: bench }
+spec: { entryAgent: Agent/echo, agents: [Agent/echo], policy: { trace: ${trace} } }
+---
+apiVersion: goondan.ai/v1
+kind: Agent
+metadata: { name: echo }
+spec: { modelConfig: { modelRef: Model/scripted }, tools: [Tool/weather]${isolated} }
+---
+apiVersion: goondan.ai/v1
+kind: Tool
+metadata: { name: weather }
+spec:
+  entry: ./weather.js
+  config: { token: { valueFrom: { env: BENCH_TOKEN } } }
+  exports: [{ name: get, description: Weather, parameters: ${JSON.stringify(parameters)} }]
+---
+apiVersion: goondan.ai/v1
+kind: Model
+metadata: { name: scripted }
+spec: { provider: scripted, model: bench, options: { script: [{ say: 'You said: {{input}}' }] } }
+`,
+  );
+  return folder;
+}

@@ -1,0 +1,23 @@
+import { openStoreReader, type StoreReader } from '@goondan/runtime/history';
+import type { SwarmPlace } from '../swarm/attach-swarm.ts';
+
+/** `warn` is called with reports of damaged data; without `warn`, the reports go to standard error. */
+export type StorePlace = SwarmPlace & Pick<Parameters<typeof openStoreReader>[0], 'warn'>;
+
+/**
+ * Reads the store of a swarm, running or stopped, without a lock. If the swarm has never run, nothing is created, and
+ * the result is `nothing`.
+ */
+export async function withStore<Value>(
+  place: StorePlace,
+  nothing: Value,
+  read: (store: StoreReader) => Promise<Value>,
+): Promise<Value> {
+  const store = openStoreReader(place);
+  if (!(await store.directory.exists())) return nothing;
+  try {
+    return await read(store);
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,30 @@
+/** Requests for a person's approval, and the answers. */
+import type { ApprovalRecord } from '../workspace/approvals/approval-record.ts';
+
+/** A request with its answer. */
+export type AnsweredApproval = ApprovalRecord & Required<Pick<ApprovalRecord, 'answer'>>;
+
+/**
+ * Invariants that every approval store guarantees:
+ * 1. A record is durable when `put` or `answer` resolves. After an error nothing has changed.
+ * 2. A request is answered once. An answer never changes.
+ * 3. Every change is told after it is durable, to all listeners of all nodes.
+ */
+export interface ApprovalStore {
+  /** Lists the stored requests, oldest first. */
+  list(): Promise<readonly ApprovalRecord[]>;
+  /** Adds a request without an answer. **Errors** — `E_DISK_FULL`, `E_STORE_WRITE`; `E_SWARM_STOPPED` once closed. */
+  put(record: ApprovalRecord): Promise<void>;
+  /**
+   * Stores a request with its answer. Returns false, and changes nothing, when the stored request has an answer. A
+   * request that the store does not have is added: its owner waits for it.
+   */
+  answer(record: AnsweredApproval): Promise<boolean>;
+  /** Removes a request. An unknown request is ignored. */
+  remove(id: string): Promise<void>;
+  /**
+   * Calls the listener after each change with the id and the new record; without a record, the request was removed.
+   * Returns a function that ends the calls.
+   */
+  onChange(listener: (id: string, record?: ApprovalRecord) => void): () => void;
+}

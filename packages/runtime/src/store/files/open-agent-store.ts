@@ -1,0 +1,20 @@
+import { durableStore, type DurableStoreOptions } from '../../workspace/journal/durable-store.ts';
+import type { Journal } from '../../workspace/journal/journal.ts';
+import type { AgentStore } from '../store.ts';
+import { answersOf } from './journal-seams.ts';
+
+/** Opens the files of a workspace for an agent process. On one machine the process writes its files itself. */
+export async function openAgentStore(options: DurableStoreOptions): Promise<AgentStore> {
+  return agentStoreOf(await durableStore(options));
+}
+
+/** Returns the seams of an agent process over an open journal. */
+export function agentStoreOf(journal: Journal): AgentStore {
+  return {
+    conversations: journal,
+    answers: answersOf(journal),
+    traceSink: { open: (instance) => journal.openTraces(instance) },
+    eventSink: { open: (instance) => journal.openRuntimeEvents(instance) },
+    close: () => journal.close(),
+  };
+}

@@ -1,0 +1,49 @@
+/** Readers over the files of a workspace, for commands and Studio. */
+import { type Fs, systemFs } from '../../ports/fs.ts';
+import { durableStore, type DurableStoreOptions } from '../../workspace/journal/durable-store.ts';
+import type { Journal } from '../../workspace/journal/journal.ts';
+import { readSwarmLog } from '../../workspace/logs/read-swarm-log.ts';
+import { readRecording } from '../../workspace/traces/read-recording.ts';
+import { listTurns, readTurnTrace } from '../../workspace/traces/read-turn-trace.ts';
+import type { StoreReader } from '../store.ts';
+import { directoryOf } from './journal-seams.ts';
+
+/**
+ * Opens the readers of a swarm, running or stopped. They take no lock, and make no folder of a swarm that never ran.
+ * Without `warn`, reports of damaged files go to standard error.
+ */
+export function openStoreReader(place: DurableStoreOptions): StoreReader {
+  let opened: Promise<Journal> | undefined;
+  const open = () => (opened ??= durableStore({ ...place, fs: withoutNewFolders(place.fs ?? systemFs) }));
+  return {
+    inbox: { pendingEntries: async (instance) => (await open()).pendingEntries(instance) },
+    deadLetters: { list: async (instance) => (await open()).deadLetters.list(instance) },
+    history: {
+      read: async (instance) => (await open()).read(instance),
+      readIntact: async (instance) => (await open()).readIntact(instance),
+      history: async (...question) => (await open()).history(...question),
+      pending: async (instance) => (await open()).pending(instance),
+      async *archive(instance) {
+        yield* (await open()).archive(instance);
+      },
+    },
+    traces: {
+      list: (options) => listTurns(place, options),
+      read: (id) => readTurnTrace(place, id),
+      readRecording: async (id) => readRecording(place, await open(), id),
+    },
+    logs: { read: (question) => readSwarmLog(place, question) },
+    directory: directoryOf(place, open),
+    close: async () => (await opened)?.close(),
+  };
+}
+
+function withoutNewFolders(fs: Fs): Fs {
+  return {
+    ...fs,
+    makeFolder: async () => undefined,
+    syncFolder: async (path) => {
+      if ((await fs.stat(path)) !== undefined) await fs.syncFolder(path);
+    },
+  };
+}

@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../ports/clock.ts';
+import { systemFs } from '../../ports/fs.ts';
+import { systemProcesses } from '../../ports/processes.ts';
+import { joinFiles } from '../../store/files/file-placement.ts';
+import { answersOf, inboxOf } from '../../store/files/journal-seams.ts';
+import { ApprovalFile } from '../../workspace/approvals/approval-file.ts';
+import { durableStore } from '../../workspace/journal/durable-store.ts';
+import { workspaceFolder } from '../../workspace/layout/instance-paths.ts';
+import { makeFolders } from '../../workspace/layout/make-folders.ts';
+import { approvalConformance } from './approval-conformance.ts';
+import type { OpenedSeams, OpenSeams, RegisterCheck } from './conformance.ts';
+import { inboxConformance } from './inbox-conformance.ts';
+import {
+  memoryAnswers,
+  memoryApprovals,
+  memoryConversations,
+  memoryInbox,
+  memoryPlacement,
+  MemorySwarm,
+} from './memory-seams.ts';
+import { type BrokenSeams, brokenStores } from './broken-stores.ts';
+import { placementConformance } from './placement-conformance.ts';
+import { storeConformance } from './store-conformance.ts';
+
+describe('a store in memory conforms', () => {
+  // Nothing is lost when a process ends, because the swarm object stays.
+  const open = async () => {
+    const swarm = new MemorySwarm();
+    const seams = seamsOf(swarm);
+    return { seams, again: async () => seams, end: async () => undefined };
+  };
+  describe('conversations', () => storeConformance(test, open));
+  describe('inbox', () => inboxConformance(test, open));
+  describe('placement', () => placementConformance(test, open));
+  describe('approvals', () => approvalConformance(test, open));
+});
+
+describe('a store in files conforms', () => {
+  describe('conversations', () => storeConformance(test, openFiles(openJournal)));
+  describe('inbox', () => inboxConformance(test, openFiles(openJournal)));
+  describe('placement', () => placementConformance(test, openFiles(openPlacement)));
+  describe('approvals', () => approvalConformance(test, openFiles(openApprovals)));
+});
+
+describe('a broken store does not conform', () => {
+  test.each(brokenStores)('$suite: $name', async ({ suite, break: breakSeams }) => {
+    const open = async () => {
+      const swarm = new MemorySwarm();
+      const seams = breakSeams(seamsOf(swarm), swarm);
+      return { seams, again: async () => seams, end: async () => undefined };
+    };
+    expect(await failuresOf((register) => suites[suite](register, open))).not.toEqual([]);
+  });
+});
+
+const suites = {
+  store: storeConformance,
+  inbox: inboxConformance,
+  placement: placementConformance,
+  approval: (register: RegisterCheck, open: OpenSeams<BrokenSeams>) =>
+    approvalConformance(register, open, { patienceMs: 0 }),
+};
+
+function seamsOf(swarm: MemorySwarm): BrokenSeams {
+  return {
+    conversations: memoryConversations(swarm),
+    inbox: memoryInbox(swarm, 'one'),
+    answers: memoryAnswers(swarm),
+    approvals: memoryApprovals(swarm),
+    elsewhere: async () => memoryApprovals(swarm),
+    join: async (name) => memoryPlacement(swarm, name),
+    takeAway: async ({ node }) => void swarm.nodes.delete(node),
+  };
+}
+
+/** Runs the checks of a suite. Returns the names of those that fail. */
+async function failuresOf(suite: (register: RegisterCheck) => void): Promise<readonly string[]> {
+  const checks: { readonly name: string; readonly check: () => Promise<void> }[] = [];
+  suite((name, check) => void checks.push({ name, check }));
+  const failed: string[] = [];
+  for (const { name, check } of checks) await check().catch(() => failed.push(name));
+  return failed;
+}
+
+interface Location {
+  readonly stateRoot: string;
+  readonly workspaceId: string;
+}
+
+interface Closable<Seams> {
+  readonly seams: Seams;
+  close(): Promise<void>;
+}
+
+/** Opens seams over the files of a new state root. */
+function openFiles<Seams>(open: (at: Location) => Promise<Closable<Seams>>): OpenSeams<Seams> {
+  return async (): Promise<OpenedSeams<Seams>> => {
+    const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-conformance-'));
+    const location = { stateRoot, workspaceId: 'test' };
+    await makeFolders(systemFs, stateRoot, workspaceFolder(stateRoot, 'test'));
+    let opened = await open(location);
+    return {
+      seams: opened.seams,
+      async again() {
+        await opened.close();
+        opened = await open(location);
+        return opened.seams;
+      },
+      async end() {
+        await opened.close();
+        rmSync(stateRoot, { recursive: true });
+      },
+    };
+  };
+}
+
+const warn = () => undefined;
+
+async function openJournal(at: Location) {
+  const journal = await durableStore({ ...at, warn });
+  const seams = { conversations: journal, inbox: inboxOf(journal), answers: answersOf(journal) };
+  return { seams, close: () => journal.close() };
+}
+
+async function openApprovals(at: Location) {
+  const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn };
+  const approvals = await ApprovalFile.open(ports, at);
+  return { seams: { approvals }, close: () => approvals.close() };
+}
+
+async function openPlacement(at: Location) {
+  const joined: Awaited<ReturnType<typeof joinFiles>>[] = [];
+  const seams = {
+    async join(runTag: string) {
+      const placement = await joinFiles(at, { swarm: 'test', runTag });
+      joined.push(placement);
+      return placement;
+    },
+    takeAway: async () => rmSync(workspaceFolder(at.stateRoot, at.workspaceId), { recursive: true }),
+  };
+  return { seams, close: async () => void (await Promise.allSettled(joined.map((each) => each.leave()))) };
+}

@@ -1,0 +1,169 @@
+/**
+ * The seams of a store in memory: the smallest store that conforms, to read before writing another one. A `MemorySwarm` is
+ * the place where several nodes and processes meet, as a database would be.
+ */
+import { type AgentAddress, type AgentEvent, GoondanError, type TurnResult } from '@goondan/types';
+import type { ConversationStore } from '../../agent/conversation/conversation-store.ts';
+import { memoryStore } from '../../agent/conversation/memory-store.ts';
+import type { Answers, LeftAnswer } from '../../store/answers.ts';
+import type { ApprovalStore } from '../../store/approval-store.ts';
+import type { Inbox } from '../../store/inbox.ts';
+import type { Placement } from '../../store/placement.ts';
+import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
+import type { InboxEntry } from '../../workspace/inbox/inbox-lines.ts';
+
+interface KeptInput {
+  last: number;
+  readonly pending: InboxEntry[];
+  readonly known: Set<string>;
+  readonly answers: LeftAnswer[];
+}
+
+export class MemorySwarm {
+  readonly conversations: ConversationStore = memoryStore();
+  readonly inputs = new Map<string, KeptInput>();
+  readonly wakeListeners = new Map<string, (instance: AgentAddress) => void>();
+  readonly approvals = new Map<string, ApprovalRecord>();
+  readonly approvalListeners = new Set<(id: string, record?: ApprovalRecord) => void>();
+  /** The owners of instances, and the nodes with the time since when. */
+  readonly owners = new Map<string, string>();
+  readonly nodes = new Map<string, Date>();
+
+  inputOf(instance: AgentAddress): KeptInput {
+    const key = keyOf(instance);
+    const kept = this.inputs.get(key) ?? { last: 0, pending: [], known: new Set(), answers: [] };
+    this.inputs.set(key, kept);
+    return kept;
+  }
+}
+
+/** Returns the conversations of a swarm. A commit also ends its input, and keeps the answer if a caller waits. */
+export function memoryConversations(swarm: MemorySwarm): ConversationStore {
+  return {
+    ...swarm.conversations,
+    async commit(instance, epoch, turnId, delta, extensionState, result) {
+      await swarm.conversations.commit(instance, epoch, turnId, delta, extensionState, result);
+      endInput(swarm.inputOf(instance), turnId, result);
+    },
+  };
+}
+
+function endInput({ pending, answers }: KeptInput, turnId: string, result: TurnResult): void {
+  const at = pending.findIndex(({ event }) => `turn-${event.id}` === turnId);
+  const [entry] = at < 0 ? [] : pending.splice(at, 1);
+  if (entry?.event.replyTo !== undefined) answers.push({ eventId: entry.event.id, result });
+}
+
+export function memoryAnswers(swarm: MemorySwarm): Answers {
+  return {
+    left: async (instance) => [...swarm.inputOf(instance).answers],
+    async acknowledge(instance, eventId) {
+      const { answers } = swarm.inputOf(instance);
+      const at = answers.findIndex((each) => each.eventId === eventId);
+      if (at >= 0) answers.splice(at, 1);
+    },
+  };
+}
+
+/** Returns the inbox as this node sees it. Another node that owns the instance is woken. */
+export function memoryInbox(swarm: MemorySwarm, node: string): Inbox {
+  return {
+    async accept(instance, event) {
+      const input = swarm.inputOf(instance);
+      if (input.known.has(event.id)) return duplicateOf(input, event);
+      input.last += 1;
+      input.known.add(event.id);
+      input.pending.push({ seq: input.last, event });
+      const owner = swarm.owners.get(keyOf(instance)) ?? node;
+      if (owner !== node) swarm.wakeListeners.get(owner)?.(instance);
+      return { accepted: true, duplicate: false, seq: input.last };
+    },
+    async cancel(instance, eventId, reason) {
+      const { pending } = swarm.inputOf(instance);
+      const at = pending.findIndex(({ event }) => event.id === eventId);
+      const entry = pending[at];
+      if (entry === undefined) return false;
+      pending[at] = { ...entry, cancelled: entry.cancelled ?? reason };
+      return true;
+    },
+    pendingEntries: async (instance) => [...swarm.inputOf(instance).pending],
+    onWake(listener) {
+      swarm.wakeListeners.set(node, listener);
+      return () => void swarm.wakeListeners.delete(node);
+    },
+  };
+}
+
+function duplicateOf({ pending }: KeptInput, { id }: AgentEvent) {
+  const entry = pending.find(({ event }) => event.id === id);
+  return { accepted: true, duplicate: true, ...(entry && { pending: entry }) } as const;
+}
+
+/** Joins the swarm as a node. It loses its place when it is removed from `swarm.nodes`. */
+export function memoryPlacement(swarm: MemorySwarm, node: string): Placement {
+  swarm.nodes.set(node, new Date());
+  const isLost = () => !swarm.nodes.has(node);
+  const error = () => new GoondanError('E_FENCED', `Node ${node} has lost its place.`);
+  let tell: Parameters<Placement['onLost']>[0] | undefined;
+  const check = () => {
+    if (!isLost()) return;
+    const told = tell;
+    tell = undefined;
+    told?.(error());
+    throw error();
+  };
+  return {
+    node,
+    async claim(instance) {
+      check();
+      const owner = swarm.owners.get(keyOf(instance)) ?? node;
+      if (owner !== node && swarm.nodes.has(owner)) return false;
+      swarm.owners.set(keyOf(instance), node);
+      return true;
+    },
+    async release(instance) {
+      if (swarm.owners.get(keyOf(instance)) === node) swarm.owners.delete(keyOf(instance));
+    },
+    check,
+    onLost(listener) {
+      if (isLost()) listener(error());
+      else tell = listener;
+    },
+    nodes: async () => [...swarm.nodes].map(([name, since]) => ({ name, since })),
+    async leave() {
+      for (const [key, owner] of swarm.owners) if (owner === node) swarm.owners.delete(key);
+      swarm.nodes.delete(node);
+    },
+  };
+}
+
+export function memoryApprovals({ approvals, approvalListeners }: MemorySwarm): ApprovalStore {
+  const tell = (id: string, record?: ApprovalRecord) => {
+    for (const listener of approvalListeners) listener(id, record);
+  };
+  const write = (record: ApprovalRecord) => {
+    approvals.set(record.id, record);
+    tell(record.id, record);
+  };
+  return {
+    list: async () => [...approvals.values()],
+    put: async (record) => write(record),
+    async answer(record) {
+      if (approvals.get(record.id)?.answer !== undefined) return false;
+      write(record);
+      return true;
+    },
+    async remove(id) {
+      approvals.delete(id);
+      tell(id);
+    },
+    onChange(listener) {
+      approvalListeners.add(listener);
+      return () => void approvalListeners.delete(listener);
+    },
+  };
+}
+
+function keyOf({ agentName, instanceKey }: AgentAddress): string {
+  return JSON.stringify([agentName, instanceKey]);
+}

@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'bun:test';
+import type { ModelMessage } from '@goondan/types';
+import { sha256 } from '../json/sha256.ts';
+import { MessageDigests } from './message-digests.ts';
+
+const says = (content: string): ModelMessage => Object.freeze({ role: 'user', content });
+
+function counting() {
+  const digested: unknown[] = [];
+  const digests = new MessageDigests((message) => {
+    digested.push(message.content);
+    return sha256(JSON.stringify(message));
+  });
+  return { digests, digested };
+}
+
+const plain = (messages: readonly ModelMessage[]) =>
+  sha256(messages.map((message) => sha256(JSON.stringify(message))).join(''));
+
+describe('the digests of requests', () => {
+  test('look only at the messages that a request adds to the last one of its asker', () => {
+    const { digests, digested } = counting();
+    const first = [says('a'), says('b')];
+    const second = [...first, says('c')];
+    expect(digests.of(undefined, first).digest).toBe(plain(first));
+    expect(digests.of('summary', [says('x')]).digest).toBe(plain([says('x')]));
+    expect(digests.of(undefined, second).digest).toBe(plain(second));
+    expect(digests.of(undefined, second).digests).toEqual(second.map((message) => sha256(JSON.stringify(message))));
+    expect(digested).toEqual(['a', 'b', 'x', 'c']);
+  });
+
+  test('are right when messages were removed, replaced or added in front', () => {
+    const { digests } = counting();
+    const [a, b, c] = [says('a'), says('b'), says('c')];
+    for (const messages of [[a, b, c], [a, b], [b, c], [a, c, b], [], [c, a, b], [c, a, b, b]]) {
+      expect(digests.of(undefined, messages).digest).toBe(plain(messages));
+    }
+  });
+});
