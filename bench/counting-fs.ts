@@ -6,7 +6,7 @@
  */
 import { existsSync, rmSync } from 'node:fs';
 import { type Fs, type OpenFile, systemFs } from '../packages/runtime/src/ports/fs.ts';
-import { countingRoom, type RoomFile } from './counting-room.ts';
+import { countingRoom } from './counting-room.ts';
 
 export interface DiskCounts {
   syncs: number;
@@ -20,11 +20,6 @@ export interface DiskCounts {
 
 export interface CountingFs extends Fs {
   readonly counts: DiskCounts;
-}
-
-/** A disk that may have files with room. */
-interface DiskWithRoom extends Pick<Fs, 'stat'> {
-  readonly openRoom?: (path: string) => Promise<RoomFile>;
 }
 
 export interface CountingOptions {
@@ -45,17 +40,14 @@ export function countingFs({ syncs }: CountingOptions, disk: Fs = systemFs): Cou
   const countNew = (path: string) => {
     if (!existsSync(path)) counts.files++;
   };
-  const { openRoom }: DiskWithRoom = disk;
   return {
     ...disk,
     counts,
-    ...(openRoom && {
-      async openRoom(path: string) {
-        countNew(path);
-        const size = (await disk.stat(path))?.size ?? 0;
-        return countingRoom(await openRoom(path), size, counts, isReal);
-      },
-    }),
+    async openRoom(path) {
+      countNew(path);
+      const size = (await disk.stat(path))?.size ?? 0;
+      return countingRoom(await disk.openRoom(path), size, counts, isReal);
+    },
     async openFile(path): Promise<OpenFile> {
       countNew(path);
       const file = await disk.openFile(path);
@@ -67,22 +59,6 @@ export function countingFs({ syncs }: CountingOptions, disk: Fs = systemFs): Cou
         truncate: (size) => file.truncate(size),
         sync: () => sync(() => file.sync()),
         close: () => file.close(),
-      };
-    },
-    async openRoom(path) {
-      const room = await systemFs.openRoom(path);
-      const write = (at: number, bytes: Uint8Array) => {
-        counting.bytes += bytes.byteLength;
-        return room.write(at, bytes);
-      };
-      return {
-        ...room,
-        write,
-        writeThrough(at, bytes) {
-          counting.syncs++;
-          return write(at, bytes);
-        },
-        sync,
       };
     },
     createNew(path, bytes) {

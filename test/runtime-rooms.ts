@@ -92,6 +92,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'changesets',
     'trust',
     'journal',
+    'format-1',
     'swarms',
     'simulation',
     'simulation/mutants',

@@ -43,7 +43,7 @@ export { isBelowSwarm } from './orchestrator/guardian/is-below-swarm.ts';
 export { canReadProcesses } from './orchestrator/guardian/read-processes.ts';
 export { inspectAgent } from './orchestrator/lone/inspect-agent.ts';
 export { gracePeriodMs } from './orchestrator/plan/swarm-settings.ts';
-export { deleteStoppedInstance, forkStoppedInstance } from './orchestrator/stopped-swarm.ts';
+export { deleteStoppedInstance, forkStoppedInstance, migrateStoppedSwarm } from './orchestrator/stopped-swarm.ts';
 export { type Clock, sleep, systemClock } from './ports/clock.ts';
 export { eventIdOf, randomIds, retryIdOf } from './ports/ids.ts';
 export { ambiguousId, findTurnId, shortIdOfEvent, shortTurnId } from './ports/turn-ids.ts';

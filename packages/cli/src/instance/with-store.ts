@@ -5,7 +5,7 @@ import type { SwarmPlace } from '../swarm/attach-swarm.ts';
 export type StorePlace = SwarmPlace & Pick<Parameters<typeof openStoreReader>[0], 'warn'>;
 
 /**
- * Reads the store of a swarm, running or stopped, without a lock. If the swarm has never run, nothing is created, and
+ * Reads the store of a swarm, running or stopped, without a lock. The files of an older version are migrated first. If the swarm has never run, nothing is created, and
  * the result is `nothing`.
  */
 export async function withStore<Value>(
@@ -15,6 +15,7 @@ export async function withStore<Value>(
 ): Promise<Value> {
   const store = openStoreReader(place);
   if (!(await store.directory.exists())) return nothing;
+  if (await store.isOld()) await (await import('@goondan/runtime/internal')).migrateStoppedSwarm(place);
   try {
     return await read(store);
   } finally {

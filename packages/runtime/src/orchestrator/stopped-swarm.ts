@@ -1,6 +1,8 @@
 /** Changes conversations of a stopped workspace, in the way its orchestrator would. */
-import type { AgentAddress } from '@goondan/types';
+import { type AgentAddress, GoondanError } from '@goondan/types';
 import { systemClock } from '../ports/clock.ts';
+import { systemFs } from '../ports/fs.ts';
+import { mayBeOld } from '../workspace/format-1/format-file.ts';
 import { joinFiles } from '../store/files/file-placement.ts';
 import { openAdmin } from '../store/files/open-admin.ts';
 import type { InstanceAdmin } from '../store/instance-admin.ts';
@@ -39,6 +41,19 @@ export async function forkStoppedInstance(
 ): Promise<ForkedInstance> {
   refuseKey(options.as);
   return withStoppedWorkspace(place, (admin) => admin.fork(from, options));
+}
+
+/**
+ * Migrates the files of a stopped workspace, if an older version wrote them. Does nothing while a swarm runs there: a
+ * swarm of this version has migrated them, and an older one still uses them. **Errors** — those of the disk.
+ */
+export async function migrateStoppedSwarm(place: Omit<StoppedSwarm, 'swarm'>): Promise<void> {
+  if (!(await mayBeOld({ fs: systemFs }, place))) return;
+  try {
+    await withStoppedWorkspace({ swarm: 'migration', ...place }, async () => undefined);
+  } catch (error) {
+    if (!GoondanError.is(error) || error.code !== 'E_SWARM_RUNNING') throw error;
+  }
 }
 
 /**

@@ -44,4 +44,6 @@ export type AgentStore = Pick<Store, 'conversations' | 'answers' | 'traceSink' |
 export interface StoreReader extends Pick<Store, 'history' | 'traces' | 'logs' | 'directory' | 'close'> {
   readonly inbox: Pick<Inbox, 'pendingEntries'>;
   readonly deadLetters: Pick<DeadLetters, 'list'>;
+  /** Returns true if an older version wrote the conversations, and no swarm of this version has run since. */
+  isOld(): Promise<boolean>;
 }

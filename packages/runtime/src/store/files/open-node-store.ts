@@ -9,6 +9,7 @@ import type { StoreWarning } from '../../workspace/store-ports.ts';
 import type { Placement } from '../placement.ts';
 import type { NodeStore } from '../store.ts';
 import { directoryOf, inboxOf } from './journal-seams.ts';
+import { migrateOld } from './migrate-old.ts';
 
 export interface NodeStoreOptions extends Omit<DurableStoreOptions, 'fence' | 'warn'> {
   readonly warn: (warning: StoreWarning) => void;
@@ -23,6 +24,7 @@ export async function openNodeStore(
   placement: Placement,
 ): Promise<NodeStore> {
   const ports = { fs, clock, processes, warn: options.warn };
+  await migrateOld(ports, options);
   const journal = await durableStore({ ...options, ...ports, fence: () => placement.check() });
   const approvals = await ApprovalFile.open(ports, options);
   return nodeStoreOf(options, journal, approvals, placement);

@@ -5,6 +5,7 @@ import type { Journal } from '../../workspace/journal/journal.ts';
 import { readSwarmLog } from '../../workspace/logs/read-swarm-log.ts';
 import { readRecording } from '../../workspace/traces/read-recording.ts';
 import { listTurns, readTurnTrace } from '../../workspace/traces/read-turn-trace.ts';
+import { mayBeOld } from '../../workspace/format-1/format-file.ts';
 import type { StoreReader } from '../store.ts';
 import { directoryOf } from './journal-seams.ts';
 
@@ -34,6 +35,7 @@ export function openStoreReader(place: DurableStoreOptions): StoreReader {
     },
     logs: { read: (question) => readSwarmLog(place, question) },
     directory: directoryOf(place, open),
+    isOld: () => mayBeOld({ fs: place.fs ?? systemFs }, place),
     close: async () => (await opened)?.close(),
   };
 }

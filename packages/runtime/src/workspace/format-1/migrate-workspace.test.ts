@@ -1,8 +1,3 @@
-/**
- * `format-1.fixture.json` was written by the last version that wrote format 1: the files of fifteen conversations, and what
- * that version read from them. Some have several archive files, interrupted turns, answers, dead letters or a commit that
- * a crash interrupted.
- */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import {
   cpSync,
@@ -17,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { systemClock } from '../../ports/clock.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
@@ -25,16 +20,10 @@ import { blame } from '../history/blame.ts';
 import { durableStore } from '../journal/durable-store.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { StoreWarning } from '../store-ports.ts';
-import { keptFolder, mayBeOld, migrateWorkspace, removeKept } from './migrate-workspace.ts';
+import { keptFolder, mayBeOld, removeKept } from './format-file.ts';
+import { migrateWorkspace } from './migrate-workspace.ts';
+import { fixture, writeOldRoot } from './write-old-root.ts';
 
-interface Fixture {
-  readonly files: Readonly<Record<string, string>>;
-  readonly expected: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** The interrupted turns by instance key. */
-  readonly open: Readonly<Record<string, string>>;
-}
-
-const fixture = JSON.parse(readFileSync(join(import.meta.dir, 'format-1.fixture.json'), 'utf8')) as Fixture;
 const folder = mkdtempSync(join(tmpdir(), 'goondan-format-1-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -44,10 +33,7 @@ let count = 0;
 beforeEach(() => {
   stateRoot = join(folder, String(++count));
   warnings = [];
-  for (const [path, text] of Object.entries(fixture.files)) {
-    mkdirSync(dirname(join(stateRoot, path)), { recursive: true });
-    writeFileSync(join(stateRoot, path), text);
-  }
+  writeOldRoot(stateRoot);
 });
 
 const keys = Object.keys(fixture.expected);
@@ -111,27 +97,15 @@ describe('a workspace of format 1', () => {
     expect(await removeKept(ports(), place())).toBe(false);
   });
 
-  test('loses its old files a week later', async () => {
-    await migrateWorkspace(ports(), place());
-    const start = Date.now();
-    for (const [days, isThere] of [
-      [6, true],
-      [8, false],
-    ] as const) {
-      const clock = { ...systemClock, now: () => new Date(start + days * 24 * 3_600_000) };
-      await migrateWorkspace({ ...ports(), clock }, place());
-      expect(existsSync(instances(keptFolder(stateRoot)))).toBe(isThere);
-    }
-  });
-
   test('goes on after the migration: the interrupted turn is resumed, and pending input is handled', async () => {
     await migrateWorkspace(ports(), place());
     const journal = await durableStore({ ...place(), ...ports() });
     const at = { agentName: 'coder', instanceKey: 'interrupted' };
     const turnId = fixture.open['interrupted'] ?? '';
-    const { epoch, log, loadBase } = await journal.open(at, turnId);
+    const turn = await journal.open(at, turnId);
+    const { epoch, log } = turn;
     await journal.append(at, epoch, log.length, [{ type: 'resumed' }]);
-    const messages = [...(await loadBase())];
+    const messages = [...(await turn.loadBase())];
     await journal.commit(
       at,
       epoch,

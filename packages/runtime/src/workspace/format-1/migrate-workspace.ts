@@ -2,13 +2,11 @@
  * Migrates a workspace from format 1 to format 2, before anything else opens it. `format.json` says that it is done. One
  * instance after the other is migrated, so a migration that was interrupted goes on where it was.
  *
- * The old folders are kept in `<state root>/format-1`, which an older version can use as its state root. They are removed
- * after a week, or by `gdn store compact`. An instance whose files are damaged stays in format 1: it does not start, all
+ * The old folders are kept (`format-file.ts`). An instance whose files are damaged stays in format 1: it does not start, all
  * others do, and the next start tries again.
  */
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { GoondanError } from '@goondan/types';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { makeFolders } from '../layout/make-folders.ts';
 import {
@@ -23,36 +21,21 @@ import {
 } from '../layout/instance-paths.ts';
 import { defaultLimits } from '../limits.ts';
 import { isCorrupt } from '../lines/corrupt-store.ts';
-import { replaceFile } from '../lines/replace-file.ts';
 import { acquireLock } from '../lock/acquire-lock.ts';
 import { newUuid } from '../../ports/ids.ts';
 import { FORMAT_VERSION } from '../records/metadata.ts';
 import type { StorePorts } from '../store-ports.ts';
+import { keptFolder, readFormat, writeFormat } from './format-file.ts';
 import { MIGRATED, migrateInstance, placeMigrated } from './migrate-instance.ts';
 import { readOldInstance } from './read-instance.ts';
-
-const KEPT_DAYS = 7;
-const DAY_MS = 24 * 60 * 60 * 1000;
-
-interface FormatFile {
-  readonly formatVersion: number;
-  readonly migratedAt: string;
-  /** The folders of instances that stay in format 1, because their files are damaged. */
-  readonly left: readonly string[];
-}
 
 export interface MigratedWorkspace {
   readonly migrated: number;
   readonly left: readonly string[];
 }
 
-/** Returns the folder of the old files, which has the shape of a state root. */
-export function keptFolder(stateRoot: string): string {
-  return `${stateRoot}/format-1`;
-}
-
 /**
- * Migrates the workspace if it has to be migrated. Only for its owner. `onProgress` is called after each instance.
+ * Migrates the instances that are in format 1. Only for the owner of the workspace. `onProgress` is called after each instance.
  *
  * **Errors** — `E_STORE_FORMAT` when a newer version wrote the workspace; `E_LOCKED`; those of the disk.
  */
@@ -64,11 +47,7 @@ export async function migrateWorkspace(
   const ports = { ...outside, fs: codedFs(outside.fs) };
   const { fs, clock, warn } = ports;
   const workspace = workspaceFolder(location.stateRoot, location.workspaceId);
-  const known = await readFormat(ports, workspace);
-  if (known && known.left.length === 0) {
-    await removeExpired(ports, location, known);
-    return { migrated: 0, left: [] };
-  }
+  const known = await readFormat(ports, location);
   await finishRenames(ports, workspace);
   const names = known?.left ?? (await folders(ports, workspace));
   const left: string[] = [];
@@ -87,62 +66,12 @@ export async function migrateWorkspace(
     onProgress(index + 1, names.length);
   }
   await makeFolders(fs, location.stateRoot, workspace);
-  const format: FormatFile = {
+  await writeFormat(ports, location, {
     formatVersion: FORMAT_VERSION,
     migratedAt: known?.migratedAt ?? clock.now().toISOString(),
     left,
-  };
-  await replaceFile(fs, formatPath(workspace), Buffer.from(`${JSON.stringify(format)}\n`));
+  });
   return { migrated, left };
-}
-
-/** Returns true if the workspace may have instances of format 1. It takes no lock. */
-export async function mayBeOld(
-  { fs }: Pick<StorePorts, 'fs'>,
-  { stateRoot, workspaceId }: JournalLocation,
-): Promise<boolean> {
-  const workspace = workspaceFolder(stateRoot, workspaceId);
-  if (await fs.stat(formatPath(workspace))) return false;
-  return ((await fs.list(instancesFolder(workspace))) ?? []).some((name) => !isAside(name));
-}
-
-/** Removes the kept files of format 1. Returns false when there are none. */
-export async function removeKept(
-  ports: Pick<StorePorts, 'fs'>,
-  { stateRoot, workspaceId }: JournalLocation,
-): Promise<boolean> {
-  const kept = workspaceFolder(keptFolder(stateRoot), workspaceId);
-  if (!(await ports.fs.stat(kept))) return false;
-  await ports.fs.removeFolder(kept);
-  return true;
-}
-
-function formatPath(workspace: string): string {
-  return `${workspace}/format.json`;
-}
-
-async function readFormat({ fs }: StorePorts, workspace: string): Promise<FormatFile | undefined> {
-  const path = formatPath(workspace);
-  const bytes = await fs.read(path);
-  if (!bytes) return undefined;
-  const format = parseFormat(bytes);
-  if (format && format.formatVersion > FORMAT_VERSION) {
-    const known = `this version reads and writes format ${FORMAT_VERSION}`;
-    throw new GoondanError('E_STORE_FORMAT', `${path} is in format ${format.formatVersion}; ${known}`);
-  }
-  return format;
-}
-
-/** An unreadable file says nothing: all instances are then looked at again. */
-function parseFormat(bytes: Uint8Array): FormatFile | undefined {
-  try {
-    const parsed = JSON.parse(new TextDecoder().decode(bytes)) as Partial<FormatFile> | null;
-    const { formatVersion, migratedAt, left } = parsed ?? {};
-    const isFormat = typeof formatVersion === 'number' && typeof migratedAt === 'string' && Array.isArray(left);
-    return isFormat ? { formatVersion, migratedAt, left } : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 async function folders({ fs }: StorePorts, workspace: string): Promise<string[]> {
@@ -201,8 +130,4 @@ async function makeKept(
     if (await ports.fs.stat(path(workspace))) await cp(path(workspace), path(kept));
   }
   return instances;
-}
-
-async function removeExpired(ports: StorePorts, location: JournalLocation, { migratedAt }: FormatFile): Promise<void> {
-  if (ports.clock.now().getTime() - Date.parse(migratedAt) > KEPT_DAYS * DAY_MS) await removeKept(ports, location);
 }

@@ -11,6 +11,9 @@ import type { StoredMessage } from '../../messages/message-text.ts';
 
 export const FORMAT_VERSION = 2;
 
+const OLD_FORMAT =
+  'Stop the swarm of the older version, then start the swarm again: its conversations are migrated. A conversation that stays in the old format is damaged; the log of the swarm says why.';
+
 export interface InstanceMetadata {
   readonly formatVersion: number;
   readonly agentName: string;
@@ -89,7 +92,9 @@ export function decodeMetadata(path: string, bytes: Uint8Array): InstanceMetadat
   const formatVersion = fields?.['formatVersion'];
   if (typeof formatVersion === 'number' && formatVersion !== FORMAT_VERSION) {
     const known = `this version reads and writes format ${FORMAT_VERSION}`;
-    throw new GoondanError('E_STORE_FORMAT', `${path} is in format ${formatVersion}; ${known}`);
+    const suggestion = formatVersion < FORMAT_VERSION ? OLD_FORMAT : undefined;
+    const message = `${path} is in format ${formatVersion}; ${known}`;
+    throw new GoondanError('E_STORE_FORMAT', message, suggestion === undefined ? {} : { suggestion });
   }
   if (!isWhole || !fields) return undefined;
   const { seq: _, ...metadata } = fields;

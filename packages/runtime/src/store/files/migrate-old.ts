@@ -1,0 +1,36 @@
+/** Migrates the files of an older version before anything else opens them. Only for the owner of the workspace. */
+import { codedFs } from '../../ports/coded-fs.ts';
+import {
+  isExpired,
+  keptFolder,
+  mayBeOld,
+  readFormat,
+  removeKept,
+  writeFormat,
+} from '../../workspace/format-1/format-file.ts';
+import { type JournalLocation, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
+import { makeFolders } from '../../workspace/layout/make-folders.ts';
+import { FORMAT_VERSION } from '../../workspace/records/metadata.ts';
+import type { StorePorts } from '../../workspace/store-ports.ts';
+
+/** **Errors** — `E_STORE_FORMAT` when a newer version wrote the files; those of the disk. */
+export async function migrateOld(outside: StorePorts, location: JournalLocation): Promise<void> {
+  const ports = { ...outside, fs: codedFs(outside.fs) };
+  const format = await readFormat(ports, location);
+  if (format && format.left.length === 0) {
+    if (isExpired(format, ports.clock.now())) await removeKept(ports, location);
+    return;
+  }
+  if (!format && !(await mayBeOld(ports, location))) return markNew(ports, location);
+  const { migrateWorkspace } = await import('../../workspace/format-1/migrate-workspace.ts');
+  const { migrated } = await migrateWorkspace(outside, location);
+  if (migrated === 0) return;
+  const message = `migrated ${migrated} conversations to format 2; the old files are kept for 7 days`;
+  ports.warn({ path: keptFolder(location.stateRoot), message });
+}
+
+async function markNew({ fs, clock }: StorePorts, location: JournalLocation): Promise<void> {
+  await makeFolders(fs, location.stateRoot, workspaceFolder(location.stateRoot, location.workspaceId));
+  const format = { formatVersion: FORMAT_VERSION, migratedAt: clock.now().toISOString(), left: [] };
+  await writeFormat({ fs }, location, format);
+}

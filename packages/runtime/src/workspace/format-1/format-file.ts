@@ -1,0 +1,81 @@
+/**
+ * `format.json` says in which format the conversations of a workspace are. The old files of a migrated workspace are kept
+ * in `<state root>/format-1`, which an older version can use as its state root.
+ */
+import { GoondanError } from '@goondan/types';
+import { instancesFolder, isAside, type JournalLocation, workspaceFolder } from '../layout/instance-paths.ts';
+import { replaceFile } from '../lines/replace-file.ts';
+import { FORMAT_VERSION } from '../records/metadata.ts';
+import type { StorePorts } from '../store-ports.ts';
+
+const KEPT_DAYS = 7;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+export interface Format {
+  readonly formatVersion: number;
+  readonly migratedAt: string;
+  /** The folders of instances that stay in format 1, because their files are damaged. */
+  readonly left: readonly string[];
+}
+
+type Disk = Pick<StorePorts, 'fs'>;
+
+/** Returns the folder of the old files, which has the shape of a state root. */
+export function keptFolder(stateRoot: string): string {
+  return `${stateRoot}/format-1`;
+}
+
+/**
+ * Reads the format of a workspace. Returns `undefined` when it is not known. **Errors** — `E_STORE_FORMAT` when a newer
+ * version wrote the workspace.
+ */
+export async function readFormat({ fs }: Disk, location: JournalLocation): Promise<Format | undefined> {
+  const path = formatPath(location);
+  const bytes = await fs.read(path);
+  const format = bytes && parseFormat(bytes);
+  if (format && format.formatVersion > FORMAT_VERSION) {
+    const known = `this version reads and writes format ${FORMAT_VERSION}`;
+    throw new GoondanError('E_STORE_FORMAT', `${path} is in format ${format.formatVersion}; ${known}`);
+  }
+  return format;
+}
+
+export async function writeFormat({ fs }: Disk, location: JournalLocation, format: Format): Promise<void> {
+  await replaceFile(fs, formatPath(location), Buffer.from(`${JSON.stringify(format)}\n`));
+}
+
+/** Returns true if the workspace may have instances of format 1. It takes no lock. */
+export async function mayBeOld(disk: Disk, location: JournalLocation): Promise<boolean> {
+  if (await readFormat(disk, location)) return false;
+  const instances = instancesFolder(workspaceFolder(location.stateRoot, location.workspaceId));
+  return ((await disk.fs.list(instances)) ?? []).some((name) => !isAside(name));
+}
+
+/** Removes the kept files of format 1. Returns false when there are none. */
+export async function removeKept({ fs }: Disk, { stateRoot, workspaceId }: JournalLocation): Promise<boolean> {
+  const kept = workspaceFolder(keptFolder(stateRoot), workspaceId);
+  if (!(await fs.stat(kept))) return false;
+  await fs.removeFolder(kept);
+  return true;
+}
+
+/** Returns true if the old files have been kept for a week. */
+export function isExpired({ migratedAt }: Format, now: Date): boolean {
+  return now.getTime() - Date.parse(migratedAt) > KEPT_DAYS * DAY_MS;
+}
+
+function formatPath({ stateRoot, workspaceId }: JournalLocation): string {
+  return `${workspaceFolder(stateRoot, workspaceId)}/format.json`;
+}
+
+/** An unreadable file says nothing: all instances are then looked at again. */
+function parseFormat(bytes: Uint8Array): Format | undefined {
+  try {
+    const parsed = JSON.parse(new TextDecoder().decode(bytes)) as Partial<Format> | null;
+    const { formatVersion, migratedAt, left } = parsed ?? {};
+    const isFormat = typeof formatVersion === 'number' && typeof migratedAt === 'string' && Array.isArray(left);
+    return isFormat ? { formatVersion, migratedAt, left } : undefined;
+  } catch {
+    return undefined;
+  }
+}
