@@ -88,13 +88,19 @@ async function commitAndHang(
     ...calm,
     async openRoom(path) {
       const file = await calm.openRoom(path);
-      const hang = async (at: number, bytes: Uint8Array) => {
-        // The bytes are visible for other processes, and not durable.
+      let isWritten = false;
+      // The bytes are visible for other processes, and not durable.
+      const write = async (at: number, bytes: Uint8Array) => {
         await file.write(at, bytes);
+        isWritten = isHanging;
+      };
+      const hang = () => {
         reached();
         return new Promise<void>(() => {});
       };
-      return { ...file, writeThrough: (at, bytes) => (isHanging ? hang(at, bytes) : file.writeThrough(at, bytes)) };
+      const writeThrough = (at: number, bytes: Uint8Array) =>
+        isHanging ? write(at, bytes).then(hang) : file.writeThrough(at, bytes);
+      return { ...file, write, writeThrough, sync: () => (isWritten ? hang() : file.sync()) };
     },
   };
   const agent = await openJournal(simulatedMachine(fs, 1), simulatedLocation, simulatedLimits);

@@ -79,14 +79,14 @@ async function crashTwice(
     const worldThen = afterCrash(worldAt(world, first.moment), mode);
     // Usually no further input is sent, so that the second crash happens during the recovery.
     const inputs = first.moment.acknowledged + (random.chance(0.25) ? 1 : 0);
-    const machine = simulatedMachine(disk, 2);
+    const machine = simulatedMachine(disk, 2, writeMsOf(workload));
     const second = await liveOn(disk, { ports: machine, workload, world: worldThen, inputs, isWatched }, random);
     if (isWatched) await check(simulatedMachine(disk, 102), workload, worldThen);
 
     const lastMode = random.pick(['kill', 'power'] as const);
     const lastDisk = second.disk.crash(lastMode, random);
     const lastWorld = afterCrash(worldAt(worldThen, second.moment), lastMode);
-    const last = { ports: simulatedMachine(lastDisk, 3), workload, world: lastWorld, isWatched: false };
+    const last = { ports: simulatedMachine(lastDisk, 3, writeMsOf(workload)), workload, world: lastWorld, isWatched: false };
     // In some cases further input is sent, to show that work continues and that unacknowledged input can be sent again.
     await liveOn(lastDisk, { ...last, inputs: inputs + (random.chance(0.6) ? 1 : 0) }, random);
     await check(simulatedMachine(lastDisk, 103), workload, lastWorld);
@@ -114,6 +114,11 @@ async function liveOn(disk: SimulatedDisk, life: Life, random: Random): Promise<
   return chosen;
 }
 
+/** Returns the time that a write takes. Half of the seeds have a slow disk, on which the log is synced in the background. */
+function writeMsOf({ seed }: Workload): number {
+  return seed % 2 === 0 ? 1 : 9;
+}
+
 function setSyncTicks(disk: SimulatedDisk, { syncTicks }: Workload, random: Random): void {
   if (syncTicks > 0) disk.syncTicks = () => random.below(syncTicks);
 }
@@ -125,7 +130,7 @@ async function liveAndRemember(workload: Workload, world: World): Promise<readon
   const snapshots: Snapshot[] = [{ disk: disk.copy(), moment: momentOf(world) }];
   disk.afterOperation = () => snapshots.push({ disk: disk.copy(), moment: momentOf(world) });
   const inputs = workload.inputs.length;
-  await live({ ports: simulatedMachine(disk, 1), workload, world, inputs, isWatched: false });
+  await live({ ports: simulatedMachine(disk, 1, writeMsOf(workload)), workload, world, inputs, isWatched: false });
   disk.afterOperation = undefined;
   return snapshots;
 }

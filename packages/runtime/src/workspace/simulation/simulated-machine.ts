@@ -21,22 +21,23 @@ export interface SimulatedMachine extends StorePorts {
   readonly warnings: readonly StoreWarning[];
 }
 
-export function simulatedMachine(fs: Fs, life: number): SimulatedMachine {
+/** `writeMs`: the time that a write to the disk takes. A disk on which it takes several milliseconds is slow. */
+export function simulatedMachine(fs: Fs, life: number, writeMs = 1): SimulatedMachine {
   const warnings: StoreWarning[] = [];
   return {
     fs,
-    clock: simulatedClock(life),
+    clock: simulatedClock(life, writeMs),
     processes: simulatedProcesses(life),
     warn: (w) => warnings.push(w),
     warnings,
   };
 }
 
-function simulatedClock(life: number): Clock {
+function simulatedClock(life: number, writeMs: number): Clock {
   let elapsed = 0;
   return {
     now: () => new Date(Date.UTC(2026, 0, 1 + life) + ++elapsed),
-    elapsed: () => ++elapsed,
+    elapsed: () => (elapsed += writeMs),
     after: () => () => undefined,
   };
 }
