@@ -106,7 +106,7 @@ export function pathsIn(folder: string) {
     archive: `${messages}/archive.jsonl`,
     historyStart: `${messages}/history-start.jsonl`,
     runtimeEvents: `${messages}/runtime-events.jsonl`,
-    /** The folder of traces, one file per turn. */
+    /** The folder of traces. */
     traces: `${folder}/traces`,
     extensions,
     extension: (name: string) => `${extensions}/${pathSegment(name)}.json`,
