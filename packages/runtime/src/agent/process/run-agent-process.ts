@@ -119,9 +119,11 @@ class AgentProcess {
         log: this.#log,
         onLost: (eventId, thrown) => this.#loseTurn(eventId, thrown),
       });
-      await this.channel.send({ type: 'ready', ...describeAgent(instance.agent, this.host.clock.now()) });
+      const said = this.channel.send({ type: 'ready', ...describeAgent(instance.agent, this.host.clock.now()) });
       tellChanges(instance.agent, this.channel, this.host.clock);
+      // Open as soon as the frame is in the queue: a crash after it is not a failed start.
       this.#open(instance);
+      await said;
     } catch (error) {
       await this.#failStart(error);
     }
