@@ -137,12 +137,10 @@ export class TraceFiles implements LineWriter<TurnLine> {
 
   /** Returns the name of a turn that has begun before, which is the name of its first run. */
   #nameOf(turn: TurnLine['turn']): string | undefined {
-    const wanted = readTraceName(traceName(turn));
-    const isWanted = (name: string) => {
-      const other = readTraceName(`${name}.jsonl`);
-      return other?.turn === wanted?.turn && other?.trace === wanted?.trace;
-    };
-    for (const { names } of this.kept.toReversed()) for (const name of names) if (isWanted(name)) return name;
+    // The names of all runs of a turn differ only in their times.
+    const name = traceName(turn).slice(0, -6);
+    const ending = name.slice(name.indexOf('~'));
+    for (const { names } of this.kept) for (const known of names) if (known.endsWith(ending)) return known;
     return undefined;
   }
 
