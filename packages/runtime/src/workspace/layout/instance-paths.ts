@@ -68,6 +68,11 @@ export function layersPath(workspace: string, agentName: string): string {
   return `${layersFolder(workspace)}/${pathSegment(agentName)}.json`;
 }
 
+/** Returns the working folder of the shared processes of an agent. */
+export function sharedFolder(workspace: string, agentName: string): string {
+  return `${workspace}/shared/${pathSegment(agentName)}`;
+}
+
 export function instancePaths(workspace: string, { agentName, instanceKey }: AgentAddress) {
   return pathsIn(`${instancesFolder(workspace)}/${instanceFolderName(agentName, instanceKey)}`);
 }
