@@ -195,7 +195,8 @@ describe('gdn replay of one recorded turn', () => {
     expect(await refuseCopy()).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(/^E_REPLAY_INCOMPLETE/) });
     await keep((line) => !line.includes('"type":"end"'));
     expect(await refuseCopy()).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(/^E_REPLAY_UNFINISHED/) });
-    await Bun.write(path, [...lines, '{"type":"cut"}'].join('\n'));
+    const [ofTurn] = /^\{"n":\d+,"line":/.exec(lines.at(-1) ?? '') ?? [];
+    await Bun.write(path, [...lines, `${ofTurn}{"type":"cut"}}`].join('\n'));
     expect(await refuseCopy()).toMatchObject({
       exitCode: 3,
       stderr: expect.stringContaining('its file reached the size limit'),

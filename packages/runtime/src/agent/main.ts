@@ -1,12 +1,21 @@
-/** The program of an agent process. Its argument is the folder for messages that are too long for a frame. */
+/**
+ * The program of an agent process. Its first argument is the folder for messages that are too long for a frame. With a
+ * second argument `shared`, it runs many conversations.
+ */
 import { agentLanguage } from '../ipc/codec.ts';
 import { connectToParent } from '../ipc/connect-to-parent.ts';
 import { FRAMES_KEPT } from '../log/locate-thrown.ts';
 import { delayCompiling } from '../ports/delay-compiling.ts';
+import { seatedLanguage, SHARED } from '../ipc/seated-language.ts';
 import { runAgentProcess } from './process/run-agent-process.ts';
 import { thisProcess } from './process/this-process.ts';
 
 delayCompiling();
 Error.stackTraceLimit = FRAMES_KEPT;
-const [, , frameFolder = ''] = process.argv;
-runAgentProcess(connectToParent(agentLanguage, frameFolder), thisProcess);
+const [, , frameFolder = '', kind] = process.argv;
+if (kind === SHARED) {
+  const channel = connectToParent(seatedLanguage(agentLanguage), frameFolder);
+  void import('./process/run-shared-process.ts').then(({ runSharedProcess }) => runSharedProcess(channel, thisProcess));
+} else {
+  runAgentProcess(connectToParent(agentLanguage, frameFolder), thisProcess);
+}

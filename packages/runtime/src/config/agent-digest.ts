@@ -5,7 +5,7 @@ import { type Mask, maskJson } from '../log/mask-secrets.ts';
 
 /**
  * Returns a hash of all parts of an agent, which does not depend on the agent's folder. Lock files do not count, because
- * they contain the name of the folder, and neither does `policy.trace`, which the operator may set. The hash may be
+ * they contain the name of the folder, and neither do `policy.trace`, which the operator may set, and `isolation`. The hash may be
  * stored, because API keys are left out and other secrets are masked. Functions passed by a program are not included.
  * Returns `undefined` when a program passes something that is not JSON, such as an object that refers to itself.
  */
@@ -18,6 +18,8 @@ export function agentDigest(agent: object, mask: Mask): string | undefined {
       bundleFolder: _bundle,
       workdir: _work,
       packages: _packages,
+      isolation: _isolation,
+      maxInstances: _most,
       extensions = [],
       tools = [],
       policy = {},

@@ -14,6 +14,8 @@ const connection = {
   rules: [{ route: {} }],
 };
 
+const exclusiveTool = { name: 'port', root: '.', entry: 'x.ts', exports: [], exclusive: true } as const;
+
 describe('a plan', () => {
   test('a valid plan comes back as a copy', () => {
     const whole: SwarmPlan = {
@@ -36,6 +38,18 @@ describe('a plan', () => {
       'the agents "clerk" and "Clerk" differ in capital letters only',
     ],
     [{ agents: [{ agentName: 'clerk', models: {} }] }, 'agent "clerk" has no model'],
+    [
+      { agents: [{ agentName: 'clerk', models, isolation: 'agent', maxInstances: 1_001 }] },
+      '`maxInstances` of agent "clerk" is 1001, but must be an integer from 1 to 1000',
+    ],
+    [
+      { agents: [{ agentName: 'clerk', models, isolation: 'swarm' as 'agent' }] },
+      '`isolation` of agent "clerk" is "swarm", but must be "agent" or absent',
+    ],
+    [
+      { agents: [{ agentName: 'clerk', models, isolation: 'agent', tools: [exclusiveTool] }] },
+      'conversations of agent "clerk" cannot share a process, because Tool/port is exclusive',
+    ],
     [{ agents: [{ agentName: 'clerk', models, modelRef: 'Model/x' }] }, 'agent "clerk" has no Model/x'],
     [
       { agents: [{ agentName: 'clerk', models, mayAsk: ['clerc'] }] },

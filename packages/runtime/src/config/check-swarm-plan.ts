@@ -4,6 +4,8 @@ import { copyJsonObject, NotJson } from '../json/copy-json.ts';
 import { closestName } from './closest-name.ts';
 import { findGlobProblem } from './find-glob-problem.ts';
 import type { IngressRule } from './ingress-rule.ts';
+import { LARGEST_SHARE } from './isolation.ts';
+import { identityOf } from './reconcile-agent.ts';
 import { foldCase, resourceNamePattern } from './resource-name.ts';
 import type { SwarmPlan } from './swarm-plan.ts';
 import type { SwarmPolicy } from './swarm-policy.ts';
@@ -52,11 +54,13 @@ function* findProblems(plan: SwarmPlan): Generator<string> {
   const names = plan.agents.map(({ agentName }) => agentName);
   if (names.length === 0) yield 'it has no agent';
   yield* findNameProblems('agent', names);
-  for (const { agentName, models, modelRef, mayAsk } of plan.agents) {
+  for (const agent of plan.agents) {
+    const { agentName, models, modelRef, mayAsk } = agent;
     const refs = Object.keys(models ?? {});
     if (refs.length === 0) yield `agent "${agentName}" has no model`;
     if (modelRef !== undefined && !refs.includes(modelRef)) yield `agent "${agentName}" has no ${modelRef}`;
     yield* findMayAskProblems(agentName, mayAsk, names);
+    yield* findIsolationProblems(agent);
   }
   const { entryAgent, connections = [], policy = {} } = plan;
   if (entryAgent !== undefined && !names.includes(entryAgent))
@@ -78,6 +82,21 @@ function* findMayAskProblems(agentName: string, mayAsk: unknown, agents: readonl
     const hint = meant === undefined ? '' : ` (did you mean "${meant}"?)`;
     yield `agent "${agentName}" may ask ${JSON.stringify(name)}, which the swarm does not have${hint}`;
   }
+}
+
+/** A program in JavaScript may pass anything. */
+function* findIsolationProblems(agent: SwarmPlan['agents'][number]): Generator<string> {
+  const { agentName, isolation, maxInstances }: { agentName: string; isolation?: unknown; maxInstances?: unknown } =
+    agent;
+  if (isolation !== undefined && isolation !== 'agent')
+    yield `\`isolation\` of agent "${agentName}" is ${JSON.stringify(isolation)}, but must be "agent" or absent`;
+  const exclusive = [...(agent.extensions ?? []), ...(agent.tools ?? [])].find((part) => part.exclusive === true);
+  if (isolation === 'agent' && exclusive !== undefined)
+    yield `conversations of agent "${agentName}" cannot share a process, because ${identityOf(exclusive)} is exclusive`;
+  if (maxInstances === undefined) return;
+  const isValid = Number.isInteger(maxInstances) && Number(maxInstances) >= 1 && Number(maxInstances) <= LARGEST_SHARE;
+  if (!isValid)
+    yield `\`maxInstances\` of agent "${agentName}" is ${JSON.stringify(maxInstances)}, but must be an integer from 1 to ${LARGEST_SHARE}`;
 }
 
 function* findNameProblems(kind: string, names: readonly string[]): Generator<string> {

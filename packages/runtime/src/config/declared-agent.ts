@@ -33,6 +33,10 @@ export interface DeclaredAgent {
   readonly workdir?: string;
   /** Environment variables for the agent's process, in addition to those of every process. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** `agent`: conversations of this agent share processes. When absent, each has a process of its own. */
+  readonly isolation?: 'agent';
+  /** The maximum number of conversations in a shared process; 200 when absent. */
+  readonly maxInstances?: number;
   /** A hash of the lock files that apply to the bundle. If it changes, installed packages may have changed. */
   readonly packages?: string;
   /** Resolved values that must never be written down. */

@@ -7,7 +7,8 @@ import { closestName } from './closest-name.ts';
 export interface KnownFields {
   /** The object in an error message, with its article: `a step result`. */
   readonly what: string;
-  readonly fields: ReadonlySet<string>;
+  /** An object without a prototype: a lookup takes a third of the time of a set. */
+  readonly fields: Readonly<Record<string, true>>;
   /** Names that other runtimes use, each with the known field that it means. Their spelling is too different to guess. */
   readonly otherNames: ReadonlyMap<string, string>;
 }
@@ -17,7 +18,8 @@ export function knownFields<Value>(
   fields: Readonly<Record<keyof Value & string, true>>,
   otherNames: Readonly<Record<string, keyof Value & string>> = {},
 ): KnownFields {
-  return { what, fields: new Set(Object.keys(fields)), otherNames: new Map(Object.entries(otherNames)) };
+  const table: Record<string, true> = Object.assign(Object.create(null), fields);
+  return { what, fields: table, otherNames: new Map(Object.entries(otherNames)) };
 }
 
 /**
@@ -27,7 +29,7 @@ export function knownFields<Value>(
 export function findUnknownField(value: object, known: KnownFields): string | undefined {
   // Not `Object.keys`: this runs for every result of a layer, and a list of keys takes twice as long.
   for (const field in value) {
-    if (known.fields.has(field) || !Object.hasOwn(value, field)) continue;
+    if (known.fields[field] === true || !Object.hasOwn(value, field)) continue;
     // Safe: `field` is a key of the value.
     if (value[field as keyof typeof value] !== undefined) return describe(field, known);
   }
@@ -35,7 +37,7 @@ export function findUnknownField(value: object, known: KnownFields): string | un
 }
 
 function describe(field: string, { what, fields, otherNames }: KnownFields): string {
-  const names = [...fields];
+  const names = Object.keys(fields);
   const nearest = otherNames.get(field) ?? closestName(field, names);
   const help = nearest === undefined ? `its fields are ${names.join(', ')}` : `the nearest field is "${nearest}"`;
   return `"${field.slice(0, LONGEST_NAME)}" is not a field of ${what}; ${help}`;

@@ -31,7 +31,7 @@ export interface AgentReconcile {
 type Part = DeclaredExtension | DeclaredTool;
 type DeclaredParts = Pick<DeclaredAgent, 'extensions' | 'tools'>;
 type ProcessPlan = DeclaredParts &
-  Pick<DeclaredAgent, 'environment' | 'workdir' | 'bundleFolder' | 'packages' | 'policy'>;
+  Pick<DeclaredAgent, 'environment' | 'isolation' | 'workdir' | 'bundleFolder' | 'packages' | 'policy'>;
 
 export function reconcileAgent(running: DeclaredAgent, wanted: DeclaredAgent): AgentReconcile {
   const parts = compare(new Map(digestsOf(running)), new Map(digestsOf(wanted)));
@@ -122,6 +122,7 @@ function* digestsOf(agent: DeclaredAgent): Generator<[identity: string, digest: 
 /** The digests of the fields of an agent that are not parts of their own, by name. Absent fields are left out. */
 function fieldsOf(agent: DeclaredAgent): Map<string, string> {
   const { systemPrompt, description, models, modelRef = Object.keys(models)[0], params = {}, policy, mayAsk } = agent;
+  const { isolation, maxInstances } = agent;
   const fields: [string, unknown][] = [
     ['Prompt', systemPrompt],
     ['Description', description],
@@ -129,6 +130,8 @@ function fieldsOf(agent: DeclaredAgent): Map<string, string> {
     ['ModelConfig', { modelRef, params }],
     ['Policy', policy],
     ['MayAsk', mayAsk],
+    ['Isolation', isolation],
+    ['MaxInstances', maxInstances],
   ];
   return new Map(fields.flatMap(([name, value]) => (value === undefined ? [] : [[name, digestOf(value)]])));
 }
@@ -174,6 +177,7 @@ function toText(value: JsonValue | undefined): string {
 /** Lists the reasons why a running process cannot take the change. */
 export function* findReasons(running: ProcessPlan, wanted: ProcessPlan): Generator<string> {
   if (digestOf(running.environment ?? {}) !== digestOf(wanted.environment ?? {})) yield 'its environment has changed';
+  if (running.isolation !== wanted.isolation) yield 'its isolation has changed';
   if (running.workdir !== wanted.workdir) yield 'its working folder has changed';
   if (running.bundleFolder !== wanted.bundleFolder) yield 'the folder of its bundle has changed';
   // The code of a part is watched from its import on.

@@ -9,7 +9,7 @@
  * 3. At most `MOST_ASKS` asks are open at a time per channel, whatever the other side does.
  */
 import { type ConnectorAcceptance, type ConnectorAnswer, GoondanError, type TurnDelta } from '@goondan/types';
-import type { Channel } from './channel/channel.ts';
+import type { ChannelEnd } from './channel/channel.ts';
 import { fromFrameError, toFrameError } from './check/frame-error.ts';
 import type { FromConnector, HeardEvent } from './from-connector.ts';
 import type { AskOutcome, ToConnector } from './to-connector.ts';
@@ -28,7 +28,7 @@ export class ConnectorAsker {
   readonly #open = new Map<string, AskListeners & { readonly answer: PromiseWithResolvers<ConnectorAnswer> }>();
   #count = 0;
 
-  constructor(private readonly channel: Channel<FromConnector, ToConnector>) {
+  constructor(private readonly channel: ChannelEnd<FromConnector, ToConnector>) {
     channel.onMessage((message) => this.#hear(message));
     channel.onClose(() =>
       this.refuseAll(
@@ -101,7 +101,7 @@ export type AnswerAsk = (
 ) => Promise<ConnectorAnswer>;
 
 /** Answers asks, on the orchestrator's side. */
-export function answerConnectorAsks(channel: Channel<ToConnector, FromConnector>, answer: AnswerAsk): void {
+export function answerConnectorAsks(channel: ChannelEnd<ToConnector, FromConnector>, answer: AnswerAsk): void {
   const open = new Map<string, { readonly left: AbortController; readonly cancel: AbortController }>();
   // If a message cannot be sent, the connector process has exited or does not read. A new process repeats the ask with
   // the same event id.

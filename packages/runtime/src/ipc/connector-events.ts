@@ -1,6 +1,6 @@
 /** Sends a connector's events and their acknowledgements. A sent event may be lost; an accepted event is on disk. */
 import { GoondanError } from '@goondan/types';
-import type { Channel } from './channel/channel.ts';
+import type { ChannelEnd } from './channel/channel.ts';
 import { fromFrameError, toFrameError } from './check/frame-error.ts';
 import { withoutPlace } from './without-place.ts';
 import type { FromConnector, HeardEvent } from './from-connector.ts';
@@ -14,7 +14,7 @@ import type { ToConnector } from './to-connector.ts';
 export type EmitConnectorEvent = (id: string, event: HeardEvent) => Promise<void>;
 
 /** Makes the `emit` function, on the connector's side. */
-export function connectorEmitter(channel: Channel<FromConnector, ToConnector>): EmitConnectorEvent {
+export function connectorEmitter(channel: ChannelEnd<FromConnector, ToConnector>): EmitConnectorEvent {
   const pending = new PendingAnswers<void>();
   channel.onMessage((message) => {
     if (message.type === 'connector.accepted') pending.answer(message.id, undefined);
@@ -36,7 +36,10 @@ export function connectorEmitter(channel: Channel<FromConnector, ToConnector>): 
 }
 
 /** Accepts events, on the orchestrator's side. `accept` must resolve after the durable write. */
-export function acceptConnectorEvents(channel: Channel<ToConnector, FromConnector>, accept: EmitConnectorEvent): void {
+export function acceptConnectorEvents(
+  channel: ChannelEnd<ToConnector, FromConnector>,
+  accept: EmitConnectorEvent,
+): void {
   channel.onMessage((message) => {
     if (message.type !== 'connector.event') return;
     const { id, event } = message;

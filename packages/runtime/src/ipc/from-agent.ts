@@ -99,6 +99,8 @@ export const logLine: Check<LogLine> = object({
 /** How many messages of each kind were dropped, because the other side was too slow. */
 export const droppedCounts = object({ delta: count, log: count, 'runtime.event': count });
 
+export type DroppedCounts = ReturnType<typeof droppedCounts>;
+
 const changesetRequest = oneByField('kind', {
   open: () => ({}),
   read: () => ({ changesetId: name, path: text }),

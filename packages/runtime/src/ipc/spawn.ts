@@ -2,7 +2,7 @@
  * The function that starts child processes, which is passed as a parameter. It starts real processes in production; in
  * tests, both ends run in one process.
  */
-import type { Channel } from './channel/channel.ts';
+import type { ChannelEnd } from './channel/channel.ts';
 import type { Language } from './codec.ts';
 
 export interface SpawnRequest {
@@ -35,11 +35,18 @@ export interface ChildExit {
   readonly signal: string | null;
   /** The number of processes that the child had started and left running; they were ended. */
   readonly leftBehind: number;
+  /**
+   * Set when a shared process has ended: `together` if other conversations were open in it, otherwise `alone`. Absent for
+   * a process with one conversation, and when a conversation was closed and its shared process goes on.
+   */
+  readonly sharing?: 'together' | 'alone';
 }
 
 export interface ChildProcess<Down, Up> {
   readonly pid: number;
-  readonly channel: Channel<Down, Up>;
+  readonly channel: ChannelEnd<Down, Up>;
+  /** The shared process of a child that is only a seat in it. `changes`: see `Instance.changes`. */
+  readonly shared?: { readonly changes: number };
   /** Resolves once, when the child has exited, its last messages were read, and no process that it started is left. */
   readonly exited: Promise<ChildExit>;
   /** Sends SIGTERM to the whole process group, and SIGKILL after `graceMs`. If `graceMs` is 0, sends only SIGKILL. */

@@ -341,11 +341,9 @@ function openSwarm(
     location: { stateRoot, workspaceId },
     keepers,
     ...(telemetry === undefined ? {} : { telemetry }),
-    startChild: (agent, request) => {
-      // A process would create the conversation again, in a folder that was removed or belongs to another orchestrator.
-      store.placement.check();
-      return children.start(agent, request);
-    },
+    // A process would create the conversation again, in a folder that was removed or belongs to another orchestrator.
+    startChild: (...asked) => (store.placement.check(), children.start(...asked)),
+    startShared: (...asked) => (store.placement.check(), children.startShared(...asked)),
     log: (line) => log.write(line),
     described: (agentName, description) =>
       descriptions.record(agentName, { ...description, digest: currentPlan.value.partsDigests.get(agentName) ?? '' }),

@@ -106,6 +106,7 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
     clock,
     location,
     startChild: (agent, request) => children.start(agent, request),
+    startShared: (agent, request) => children.startShared(agent, request),
     // The cast is safe: a swarm calls only these methods of its keepers, and `endConversation` only for resets and
     // deletions.
     ...(options.keepers === undefined ? {} : { keepers: options.keepers as Keepers }),

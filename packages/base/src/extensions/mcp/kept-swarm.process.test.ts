@@ -8,6 +8,8 @@ import { isAlive, toolOf, until } from './testing/server-place.ts';
 
 const program = join(import.meta.dir, 'testing', 'file-server.ts');
 const isProof = sampleStep === 1;
+/** `npm run proof` shares processes, too. */
+const isolations = isProof ? (['instance', 'agent'] as const) : (['instance'] as const);
 setDefaultTimeout(isProof ? 1_800_000 : 300_000);
 
 let place: GdnPlace;
@@ -28,6 +30,7 @@ interface Choices {
   readonly extensions?: readonly ('files' | JsonObject)[];
   readonly tools?: readonly string[];
   readonly policy?: JsonObject;
+  readonly isolation?: 'instance' | 'agent';
 }
 
 const logging = { ref: { kind: 'Extension', name: 'logging', package: '@goondan/base' } };
@@ -35,7 +38,7 @@ const stateful = { attach: { mode: 'stateful' } };
 
 /** Writes the bundle: the agent `host` with the server, and the agent `other` without it. */
 async function write({ prompt = 'Count.', mcp = stateful, policy = {}, tools = [], ...rest }: Choices): Promise<void> {
-  const { argument = 'one', extensions = ['files', logging] } = rest;
+  const { argument = 'one', extensions = ['files', logging], isolation = 'instance' } = rest;
   // An argument is a path in the folder, so that the place finds the process of the server.
   const args = [join(place.folder, 'bundle', 'tools.json'), argument];
   const transport = { type: 'stdio', command: [process.execPath, program], args };
@@ -65,6 +68,7 @@ async function write({ prompt = 'Count.', mcp = stateful, policy = {}, tools = [
       metadata: { name: 'host' },
       spec: {
         modelConfig,
+        isolation,
         prompt: { system: prompt },
         tools: tools.map((tool) => `Tool/${tool}`),
         extensions: extensions.map((each) => (each === 'files' ? files : each)),
@@ -153,116 +157,126 @@ test('D-08 gdn validate accepts scope agent for a stateful connection only, and 
 
 describe('a kept connection', () => {
   // One swarm for all of it, because its processes are what these tests cost.
-  test('L-02 D-09 survives everything but a change of its own transport, attach or expose', async () => {
-    // With one process at a time, the other agent hibernates this one.
-    const policy = { maxProcesses: 1 };
-    await write({ policy });
-    await place.serve('bundle');
-    const first = await count();
-    expect(first.calls).toBe(1);
-    let calls = 1;
-    const goesOn = async (change: string) => {
-      calls += 1;
-      expect({ change, ...(await count()) }).toEqual({ change, calls, pid: first.pid });
-    };
+  test.each(isolations)(
+    'L-02 D-09 survives everything but a change of its own transport, attach or expose (isolation: %s)',
+    async (isolation) => {
+      // With one process at a time, the other agent hibernates this one.
+      const policy = { maxProcesses: 1 };
+      await write({ isolation, policy });
+      await place.serve('bundle');
+      const first = await count();
+      expect(first.calls).toBe(1);
+      let calls = 1;
+      const goesOn = async (change: string) => {
+        calls += 1;
+        expect({ change, ...(await count()) }).toEqual({ change, calls, pid: first.pid });
+      };
 
-    const relaxed = { ...stateful, timeouts: { callMs: 50_000 }, trust: 'any', maxResultCharacters: 5_000 };
-    const changes: Record<string, Choices> = {
-      'reordering of extensions': { extensions: [logging, 'files'] },
-      'a new config of a neighbour': { extensions: [{ ...logging, config: { level: 'debug' } }, 'files'] },
-      'a new prompt': { prompt: 'Count again.' },
-      'a new tool': { tools: ['new'] },
-      'its own other settings': { mcp: relaxed },
-    };
-    let choices: Choices = { policy };
-    for (const [change, more] of Object.entries(changes)) {
-      choices = { ...choices, ...more };
-      // Only `npm run proof` makes each change alone. A change that ended the server would also end it with the others.
-      if (!isProof && more.mcp === undefined) continue;
-      await reload(choices);
-      await goesOn(change);
-    }
-    expect(await send('other', 'hi')).toBe('nothing');
-    expect((await status()).agents.map(({ agent }) => agent)).toEqual(['other']);
-    await goesOn('hibernation');
-    expect((await place.run('restart', '--bundle', 'bundle')).exitCode).toBe(0);
-    await goesOn('gdn restart');
-    process.kill((await status()).agents[0]?.pid ?? 0, 'SIGKILL');
-    await goesOn('kill -9 of the agent');
+      const relaxed = { ...stateful, timeouts: { callMs: 50_000 }, trust: 'any', maxResultCharacters: 5_000 };
+      const changes: Record<string, Choices> = {
+        'reordering of extensions': { extensions: [logging, 'files'] },
+        'a new config of a neighbour': { extensions: [{ ...logging, config: { level: 'debug' } }, 'files'] },
+        'a new prompt': { prompt: 'Count again.' },
+        'a new tool': { tools: ['new'] },
+        'its own other settings': { mcp: relaxed },
+      };
+      let choices: Choices = { isolation, policy };
+      for (const [change, more] of Object.entries(changes)) {
+        choices = { ...choices, ...more };
+        // Only `npm run proof` makes each change alone. A change that ended the server would also end it with the others.
+        if (!isProof && more.mcp === undefined) continue;
+        await reload(choices);
+        await goesOn(change);
+      }
+      expect(await send('other', 'hi')).toBe('nothing');
+      expect((await status()).agents.map(({ agent }) => agent)).toEqual(['other']);
+      await goesOn('hibernation');
+      expect((await place.run('restart', '--bundle', 'bundle')).exitCode).toBe(0);
+      await goesOn('gdn restart');
+      process.kill((await status()).agents[0]?.pid ?? 0, 'SIGKILL');
+      await goesOn('kill -9 of the agent');
 
-    const { kept = [] } = await status();
-    expect(kept).toMatchObject([
-      {
-        agent: 'host',
-        extension: 'files',
-        instanceKey: 'default',
-        status: 'listening',
-        server: { state: 'connected' },
-      },
-    ]);
-    const shown = (await place.run('status', '--bundle', 'bundle')).stdout;
-    expect(shown).toMatch(/^ {2}files of host \(default\), kept: listening, process \d+\n {4}files: connected since /m);
+      const { kept = [] } = await status();
+      expect(kept).toMatchObject([
+        {
+          agent: 'host',
+          extension: 'files',
+          instanceKey: 'default',
+          status: 'listening',
+          server: { state: 'connected' },
+        },
+      ]);
+      const shown = (await place.run('status', '--bundle', 'bundle')).stdout;
+      expect(shown).toMatch(
+        /^ {2}files of host \(default\), kept: listening, process \d+\n {4}files: connected since /m,
+      );
 
-    // From here on it is another server each time, and the one before has ended.
-    let before = first.pid;
-    const begins = async (change: string, instance?: string) => {
-      const begun = await count(instance);
-      expect({ change, calls: begun.calls, isOther: begun.pid !== before }).toEqual({
-        change,
-        calls: 1,
-        isOther: true,
-      });
+      // From here on it is another server each time, and the one before has ended.
+      let before = first.pid;
+      const begins = async (change: string, instance?: string) => {
+        const begun = await count(instance);
+        expect({ change, calls: begun.calls, isOther: begun.pid !== before }).toEqual({
+          change,
+          calls: 1,
+          isOther: true,
+        });
+        await until(() => !isAlive(before));
+        before = begun.pid;
+      };
+      await reload({ isolation, policy, argument: 'two' });
+      await begins('another transport');
+      await reload({ isolation, policy, argument: 'two', mcp: { ...stateful, expose: { tools: { deny: ['die'] } } } });
+      await begins('another expose');
+      await place.run('restart', '--bundle', 'bundle', '--fresh');
       await until(() => !isAlive(before));
-      before = begun.pid;
-    };
-    await reload({ policy, argument: 'two' });
-    await begins('another transport');
-    await reload({ policy, argument: 'two', mcp: { ...stateful, expose: { tools: { deny: ['die'] } } } });
-    await begins('another expose');
-    await place.run('restart', '--bundle', 'bundle', '--fresh');
-    await until(() => !isAlive(before));
-    expect((await status()).kept).toBeUndefined();
-    await begins('a reset of the conversation');
-    await reload({ policy, argument: 'two', mcp: { attach: { mode: 'stateful', scope: 'agent' } } });
-    await begins('another attach');
+      expect((await status()).kept).toBeUndefined();
+      await begins('a reset of the conversation');
+      await reload({ isolation, policy, argument: 'two', mcp: { attach: { mode: 'stateful', scope: 'agent' } } });
+      await begins('another attach');
 
-    // All conversations share it, and none ends it.
-    expect(await count('a')).toEqual({ calls: 2, pid: before });
-    expect(await count('b')).toEqual({ calls: 3, pid: before });
-    expect((await place.run('instance', 'delete', 'host', 'a', '--bundle', 'bundle', '--yes')).exitCode).toBe(0);
-    expect(await count()).toEqual({ calls: 4, pid: before });
-    expect(await keptPids()).toHaveLength(1);
+      // All conversations share it, and none ends it.
+      expect(await count('a')).toEqual({ calls: 2, pid: before });
+      expect(await count('b')).toEqual({ calls: 3, pid: before });
+      expect((await place.run('instance', 'delete', 'host', 'a', '--bundle', 'bundle', '--yes')).exitCode).toBe(0);
+      expect(await count()).toEqual({ calls: 4, pid: before });
+      expect(await keptPids()).toHaveLength(1);
 
-    // A change in the middle of a turn: the next step calls the same server through the changed extension.
-    const shared = { attach: { mode: 'stateful', scope: 'agent' } };
-    await reload({ policy: { maxProcesses: 2 }, argument: 'two', mcp: shared });
-    const turn = send('host', 'hold', 'a');
-    await until(async () => (await status()).agents.some(({ status: each }) => each === 'working'));
-    await reload({ policy: { maxProcesses: 2 }, argument: 'two', mcp: { ...shared, timeouts: { callMs: 40_000 } } });
-    await until(async () => {
-      await send('host', 'release', 'b');
-      return Promise.race([turn.then(() => true), Bun.sleep(200).then(() => false)]);
-    });
-    expect(await turn).toBe(`5 ${before}`);
+      // A change in the middle of a turn: the next step calls the same server through the changed extension.
+      const shared = { attach: { mode: 'stateful', scope: 'agent' } };
+      await reload({ isolation, policy: { maxProcesses: 2 }, argument: 'two', mcp: shared });
+      const turn = send('host', 'hold', 'a');
+      await until(async () => (await status()).agents.some(({ status: each }) => each === 'working'));
+      await reload({
+        isolation,
+        policy: { maxProcesses: 2 },
+        argument: 'two',
+        mcp: { ...shared, timeouts: { callMs: 40_000 } },
+      });
+      await until(async () => {
+        await send('host', 'release', 'b');
+        return Promise.race([turn.then(() => true), Bun.sleep(200).then(() => false)]);
+      });
+      expect(await turn).toBe(`5 ${before}`);
 
-    // A server that dies, and a keeper that dies, are started again.
-    expect(await events('keeper.server_restarted')).toBe(0);
-    process.kill(before, 'SIGKILL');
-    await until(async () => (await events('keeper.server_restarted')) === 1);
-    await begins('the death of the server');
-    const [keeper = 0] = await keptPids();
-    process.kill(keeper, 'SIGKILL');
-    await until(async () => (await keptPids()).some((pid) => pid !== undefined && pid !== keeper));
-    expect(await events('keeper.exited')).toBe(1);
-    await begins('the death of the keeper');
+      // A server that dies, and a keeper that dies, are started again.
+      expect(await events('keeper.server_restarted')).toBe(0);
+      process.kill(before, 'SIGKILL');
+      await until(async () => (await events('keeper.server_restarted')) === 1);
+      await begins('the death of the server');
+      const [keeper = 0] = await keptPids();
+      process.kill(keeper, 'SIGKILL');
+      await until(async () => (await keptPids()).some((pid) => pid !== undefined && pid !== keeper));
+      expect(await events('keeper.exited')).toBe(1);
+      await begins('the death of the keeper');
 
-    // A removed extension ends it, also while no process of the agent runs.
-    await place.run('restart', '--bundle', 'bundle');
-    expect((await status()).agents.filter(({ agent }) => agent === 'host')).toEqual([]);
-    await reload({ policy, extensions: [logging] });
-    await until(() => !isAlive(before));
-    expect((await status()).kept).toBeUndefined();
-  });
+      // A removed extension ends it, also while no process of the agent runs.
+      await place.run('restart', '--bundle', 'bundle');
+      expect((await status()).agents.filter(({ agent }) => agent === 'host')).toEqual([]);
+      await reload({ isolation, policy, extensions: [logging] });
+      await until(() => !isAlive(before));
+      expect((await status()).kept).toBeUndefined();
+    },
+  );
 
   test('D-08 L-02 one keeper for each conversation, at most maxKept; a deleted conversation frees its place', async () => {
     await write({ policy: { maxKept: 1, maxProcesses: 2 } });

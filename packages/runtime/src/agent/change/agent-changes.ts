@@ -29,7 +29,15 @@ export interface AgentChangesDeps extends Omit<ExtensionDeps, 'onLate'> {
   /** Exchanges the fields of the agent. Called in the middle of the move, so it must not throw. */
   readonly exchange: (plan: PlanInForce) => void;
   readonly planNow: () => PlanInForce;
+  /** Makes the next import load these files again; `forgetModules` when absent. */
+  readonly forget?: ForgetFiles | undefined;
 }
+
+/**
+ * Makes the next import load these files again. `renewal` names the step of the change: several conversations of one
+ * process that take the same change forget each file once, so that they share the new module.
+ */
+export type ForgetFiles = (files: readonly string[], renewal: string) => void;
 
 /** A change whose parts are loaded and held. */
 export interface PreparedChange {
@@ -90,7 +98,7 @@ export class AgentChanges {
    * awaited, neither those of earlier changes nor, after an error, those of the parts that were loaded. **Errors** —
    * those of the parts; `E_RELOAD_FAILED` if another change is being prepared.
    */
-  async prepare(wanted: WantedParts, plan: PlanInForce, signal?: AbortSignal): Promise<PreparedChange> {
+  async prepare(wanted: WantedParts, plan: PlanInForce, signal?: AbortSignal, change = 'own'): Promise<PreparedChange> {
     if (this.#held !== undefined) {
       throw new GoondanError('E_RELOAD_FAILED', 'Another change of this agent is being prepared.', {
         suggestion: 'Swap or drop the other change first.',
@@ -101,14 +109,15 @@ export class AgentChanges {
     const { forgetModules } = await import('./forget-modules.ts');
     const { filesOfChange } = await import('./match-parts.ts');
     const files = filesOfChange(this.#newest, wanted);
+    const { forget = forgetModules } = this.deps;
     const drop = async () => {
       if (this.#held !== held) return;
       this.#held = undefined;
       // A later change must not get the modules of this one.
-      forgetModules(files);
+      forget(files, `drop ${change}`);
       await this.#cleanUp(held);
     };
-    forgetModules(files);
+    forget(files, `prepare ${change}`);
     try {
       const onOpened = (part: AgentPart) => void held.push(part);
       const parts = await this.#load(wanted, 'held', onOpened, this.#untilClosed(signal));

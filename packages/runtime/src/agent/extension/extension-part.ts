@@ -30,6 +30,8 @@ export interface ExtensionDeps {
   readonly onLate: (part: ExtensionPart) => void;
   /** Returns the scope for an extension's draws while it is loaded; absent when draws are not recorded. */
   readonly drawScopeFor?: ((extension: string) => DrawScope) | undefined;
+  /** True if the process also runs other conversations. */
+  readonly sharesProcess?: boolean | undefined;
 }
 
 /** The maximum number of events that a held extension may emit. */
@@ -72,6 +74,11 @@ export class ExtensionPart {
 
   get name(): string {
     return this.resource.metadata.name;
+  }
+
+  /** True if other code of the process may run while this extension is loaded. */
+  get isLoadedBeside(): boolean {
+    return this.isHeld || this.deps.sharesProcess === true;
   }
 
   get isHeld(): boolean {

@@ -32,8 +32,8 @@ export interface ExtensionDeclaration extends DeclaredExtension {
 /** Loads the extension. Its part gets everything that it registers, and its cleanup functions. */
 export async function loadExtension(declaration: ExtensionDeclaration, part: ExtensionPart): Promise<void> {
   const load = () => loadChecked(declaration, part);
-  // A held extension is loaded while turns may run, so only its own code may be in its scope.
-  return part.scope === undefined || part.isHeld ? load() : whileLoading(part.scope, load);
+  // Turns may run meanwhile, so only the extension's own code may be in its scope.
+  return part.scope === undefined || part.isLoadedBeside ? load() : whileLoading(part.scope, load);
 }
 
 async function loadChecked(declaration: ExtensionDeclaration, part: ExtensionPart): Promise<void> {
@@ -53,7 +53,7 @@ async function loadChecked(declaration: ExtensionDeclaration, part: ExtensionPar
 async function registerExtension(declaration: ExtensionDeclaration, part: ExtensionPart): Promise<readonly Cleanup[]> {
   const { resource, name, scope } = part;
   const load = async () => declaration.module ?? (await importEntry(declaration.root, resource, scope !== undefined));
-  const isBeside = scope !== undefined && part.isHeld;
+  const isBeside = scope !== undefined && part.isLoadedBeside;
   const module = checkModule(resource, await (isBeside ? whileLoading(scope, load) : load()));
   const { config: under = {}, configSchema } = resource.spec;
   const schemas = [configSchema, module.configSchema];

@@ -56,7 +56,7 @@ export class InstanceChanges {
     const { agent, log, send, onWanted, onReady } = this.deps;
     try {
       onWanted(wanted);
-      const prepared = await agent.prepare({ ...wanted, ...agent.parts.address }, open.dropped.signal);
+      const prepared = await agent.prepare({ ...wanted, ...agent.parts.address }, open.dropped.signal, String(change));
       // Not awaited: the next change must not wait for cleanups, which may hang.
       if (open.dropped.signal.aborted) return void prepared.drop();
       open.prepared = prepared;

@@ -63,20 +63,22 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
   );
   // Telemetry starts before bundle code is loaded, so that bundle code cannot interfere with it.
   const telemetry = await startTelemetry(start, deps);
-  const agent = await startAgent(
-    { ...start.agent, ...start.address },
-    {
-      store: journal.store(() => replies.found()),
-      engine,
-      connections: () => connections,
-      approver,
-      changesets,
-      clock: host.clock,
-      masked: start.masked ?? [],
-      ownsProcess: true,
-      logSink: (line) => log.send(line),
-      ...(draws && { drawScopeFor: () => draws.newScope() }),
-    },
+  const agent = await startOrClose(journal, () =>
+    startAgent(
+      { ...start.agent, ...start.address },
+      {
+        store: journal.store(() => replies.found()),
+        engine,
+        connections: () => connections,
+        approver,
+        changesets,
+        clock: host.clock,
+        masked: start.masked ?? [],
+        ...(host.shared === undefined ? { ownsProcess: true } : { sharesProcess: true, forget: host.shared.forget }),
+        logSink: (line) => log.send(line),
+        ...(draws && { drawScopeFor: () => draws.newScope() }),
+      },
+    ),
   );
   const watch = new TurnWatch(channel, start.watched);
   const events = recordEvents(agent, journal, watch, deps);
@@ -176,8 +178,28 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
       await journal.close();
       return isLeft ? 'left' : 'closed';
     },
+    /** Releases the conversation after its turn was lost. Rejects if the conversation cannot be released. */
+    async abandon() {
+      await agent.close(ABANDON_MS).catch(() => undefined);
+      if (!turns.isIdle) throw new Error('the turn still runs');
+      await Promise.allSettled([events.close(), traces?.close(), telemetry?.finish(0)]);
+      await journal.close();
+    },
   };
 }
+
+/** Closes the journal when the agent does not start: a shared process goes on, and must not keep the lock. */
+async function startOrClose(journal: InstanceJournal, start: () => Promise<RunningAgent>): Promise<RunningAgent> {
+  try {
+    return await start();
+  } catch (error) {
+    await journal.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The time to clean up a conversation whose turn was lost. */
+const ABANDON_MS = 1_000;
 
 /** The time to send the last spans before the process ends. */
 const LAST_SPANS_MS = 2_000;

@@ -1,5 +1,6 @@
 /** The process in which an agent runs, as a port: a test must not end its own process or change its folder. */
-import type { Channel } from '../../ipc/channel/channel.ts';
+import type { ForgetFiles } from '../change/agent-changes.ts';
+import type { ChannelEnd } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { JournalLocation } from '../../workspace/layout/instance-paths.ts';
@@ -8,7 +9,7 @@ import type { AgentStore } from '../../store/store.ts';
 import type { StoreWarning } from '../../workspace/store-ports.ts';
 
 /** The channel of an agent process to the orchestrator. */
-export type AgentChannel = Channel<FromAgent, ToAgent>;
+export type AgentChannel = ChannelEnd<FromAgent, ToAgent>;
 
 export interface ProcessHost {
   readonly clock: Clock;
@@ -28,6 +29,8 @@ export interface ProcessHost {
   onTerminate(listener: () => void): void;
   /** Calls the listener for an uncaught error. */
   onUncaught(listener: (thrown: unknown) => void): void;
-  /** Ends the process; returns only in a test. */
+  /** Set in a process that also runs other conversations. */
+  readonly shared?: { readonly forget: ForgetFiles };
+  /** Ends the process, or the conversation in a shared process; returns only there and in a test. */
   exit(code: number): void;
 }

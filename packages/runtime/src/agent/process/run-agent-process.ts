@@ -35,11 +35,21 @@ const SPARE_AFTER_MS = 50;
  */
 const MOST_QUEUED = 1_000;
 
-export function runAgentProcess(channel: AgentChannel, host: ProcessHost): void {
-  new AgentProcess(channel, host).run();
+export function runAgentProcess(channel: AgentChannel, host: ProcessHost): RunningConversation {
+  const process = new AgentProcess(channel, host);
+  process.run();
+  return process;
 }
 
-class AgentProcess {
+/** A conversation in a process, for the process that it shares with others. */
+export interface RunningConversation {
+  /** Writes unsaved data to disk, because the process is about to end. Never rejects. */
+  flush(): Promise<void>;
+  /** Releases the conversation without its process. Rejects if the conversation cannot be released. */
+  abandon(): Promise<void>;
+}
+
+class AgentProcess implements RunningConversation {
   readonly #log: ProcessLog;
   #phase: 'waiting' | 'starting' | 'open' | 'ending' = 'waiting';
   /** Messages that arrived during the start. */
@@ -47,12 +57,22 @@ class AgentProcess {
   #instance: Awaited<ReturnType<typeof openInstance>> | undefined;
   #started: Promise<void> = Promise.resolve();
   #isDraining = false;
+  #callOffOvertime: () => void = () => undefined;
 
   constructor(
     private readonly channel: AgentChannel,
     private readonly host: ProcessHost,
   ) {
     this.#log = new ProcessLog(channel, host.clock);
+  }
+
+  async flush(): Promise<void> {
+    await this.#instance?.flush().catch(() => undefined);
+  }
+
+  async abandon(): Promise<void> {
+    await this.#started;
+    await this.#instance?.abandon();
   }
 
   run(): void {
@@ -119,9 +139,11 @@ class AgentProcess {
         log: this.#log,
         onLost: (eventId, thrown) => this.#loseTurn(eventId, thrown),
       });
-      await this.channel.send({ type: 'ready', ...describeAgent(instance.agent, this.host.clock.now()) });
+      const said = this.channel.send({ type: 'ready', ...describeAgent(instance.agent, this.host.clock.now()) });
       tellChanges(instance.agent, this.channel, this.host.clock);
+      // Open as soon as the frame is in the queue: a crash after it is not a failed start.
       this.#open(instance);
+      await said;
     } catch (error) {
       await this.#failStart(error);
     }
@@ -183,7 +205,7 @@ class AgentProcess {
     this.#isDraining = true;
     const { clock } = this.host;
     const deadline = clock.elapsed() + graceMs;
-    clock.after(graceMs + OVERTIME_MS, () => this.host.exit(1));
+    this.#callOffOvertime = clock.after(graceMs + OVERTIME_MS, () => this.host.exit(1));
     await this.#started;
     if (this.#hasEnded()) return;
     const end = (await this.#instance?.close(Math.max(0, deadline - clock.elapsed()), cleanUpMs)) ?? 'closed';
@@ -202,6 +224,7 @@ class AgentProcess {
   async #end(code: number): Promise<void> {
     if (this.#hasEnded()) return;
     this.#phase = 'ending';
+    this.#callOffOvertime();
     const said = Promise.all([this.#instance?.flush(), this.channel.closeAfterFlush()]);
     await waitAtMost(this.host.clock, LAST_WORDS_MS, said);
     this.host.exit(code);

@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../../ports/clock.ts';
 import { Activity } from '../turn-state/activity.ts';
 import type { AgentParts } from '../turn-state/agent-parts.ts';
 import type { WantedParts } from '../change/agent-part.ts';
-import { AgentChanges, type PreparedChange } from '../change/agent-changes.ts';
+import { AgentChanges, type ForgetFiles, type PreparedChange } from '../change/agent-changes.ts';
 import type { AgentPlan } from './agent-plan.ts';
 import { codeFolders } from '../../config/code-folders.ts';
 import { type Engine, noEngine } from '../seams/engine.ts';
@@ -69,6 +69,10 @@ export interface AgentDeps {
    * belong to the embedding program.
    */
   readonly ownsProcess?: boolean;
+  /** True if the process also runs other conversations: code that is not being loaded may run during a load. */
+  readonly sharesProcess?: boolean;
+  /** See `AgentChangesDeps.forget`. */
+  readonly forget?: ForgetFiles;
 }
 
 export interface RunningAgent {
@@ -82,11 +86,12 @@ export interface RunningAgent {
   /**
    * Prepares a change to another plan of this agent: loads its new and changed parts and holds them. Parts with the same
    * identity and declaration are retained, with everything they have in memory. If this fails, or if `signal` is
-   * aborted, nothing has changed. One change is prepared at a time.
+   * aborted, nothing has changed. One change is prepared at a time. `change`: the name of the change, which is the same in
+   * every conversation of a process.
    *
    * **Errors** — those of a start with the plan; `E_RELOAD_FAILED` if only a new process can take the change.
    */
-  prepare(plan: AgentPlan, signal?: AbortSignal): Promise<PreparedChange>;
+  prepare(plan: AgentPlan, signal?: AbortSignal, change?: string): Promise<PreparedChange>;
   /** Returns the layers of a chain, outermost first. */
   layers(kind: MiddlewareKind): readonly Layer[];
   /**
@@ -139,9 +144,9 @@ export async function startAgent(plan: AgentPlan, deps: AgentDeps = {}): Promise
     get extensionParts() {
       return changes.extensions;
     },
-    async prepare(wanted, signal) {
+    async prepare(wanted, signal, change) {
       if (closing !== undefined) throw agentClosed();
-      return prepare(wanted, signal);
+      return prepare(wanted, signal, change);
     },
     layers: (kind) => parts.layers.of(kind),
     async handle(event, options) {
@@ -266,6 +271,8 @@ async function assemble(plan: AgentPlan, deps: AgentDeps, clock: Clock, currentE
         data: { code },
       }),
     drawScopeFor: deps.drawScopeFor,
+    sharesProcess: deps.sharesProcess,
+    forget: deps.forget,
     planNow: () => parts.plan,
     exchange(wanted) {
       const isSamePrompt = parts.plan.systemPrompt === wanted.systemPrompt;
@@ -275,7 +282,7 @@ async function assemble(plan: AgentPlan, deps: AgentDeps, clock: Clock, currentE
   });
   /** Prepares a change. Its secrets are masked from now on, and the place of an error in its code is found. */
   const plans = new WeakMap([[first, plan]]);
-  const prepare: RunningAgent['prepare'] = async (wanted, signal) => {
+  const prepare: RunningAgent['prepare'] = async (wanted, signal, change) => {
     const { refuseReplacement } = await import('./refuse-replacement.ts');
     refuseReplacement(plans.get(changes.newestPlan) ?? plan, wanted);
     mask.add(wanted.secrets ?? []);
@@ -283,7 +290,7 @@ async function assemble(plan: AgentPlan, deps: AgentDeps, clock: Clock, currentE
     locateNow = locateIn(folders, mask);
     const opened = await openPlan(wanted, address, modelDeps, changes.newestPlan);
     plans.set(opened, wanted);
-    return changes.prepare(await wantedParts(wanted), opened, signal);
+    return changes.prepare(await wantedParts(wanted), opened, signal, change);
   };
   return { parts, changes, prepare, report };
 }

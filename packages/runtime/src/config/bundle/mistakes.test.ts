@@ -509,6 +509,13 @@ const agents: Mistake[] = [
     code: 'E_RESOURCE_INVALID',
     message: 'spec.workdir: there is no folder "./nowhere".',
   },
+  {
+    title: 'a limit of a shared process without one',
+    yaml: agentSpec('modelConfig: { modelRef: Model/m }\nmaxInstances: ‸20'),
+    code: 'E_RESOURCE_INVALID',
+    message: 'spec.maxInstances limits the conversations of a shared process, but every conversation has its own.',
+    suggestion: 'Add `isolation: agent` to share processes, or remove `maxInstances`.',
+  },
 ];
 
 const swarms: Mistake[] = [

@@ -25,6 +25,12 @@ export interface ChannelDeps<Out, In> {
   readonly clock?: Clock;
 }
 
+/** One end of a channel, as the code of a process uses it: a real one, or a seat's part of a shared one. */
+export type ChannelEnd<Out, In> = Pick<
+  Channel<Out, In>,
+  'send' | 'onMessage' | 'onRefused' | 'onClose' | 'close' | 'closeAfterFlush' | 'isClosed'
+>;
+
 export class Channel<Out, In> {
   isClosed = false;
   private readonly codec: Codec<Out, In>;

@@ -5,9 +5,11 @@ import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import type { RestartPolicy } from '../../config/swarm-policy.ts';
 import { agentLanguage } from '../../ipc/codec.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
+import { seatedLanguage, SHARED } from '../../ipc/seated-language.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { ChildOutput, ChildProcess, Spawn } from '../../ipc/spawn.ts';
+import type { ChildOutput, ChildProcess, Spawn, SpawnRequest } from '../../ipc/spawn.ts';
+import type { SharedChild } from './shared-process.ts';
 import { WarmSpare } from './warm-spare.ts';
 
 export type AgentChild = ChildProcess<ToAgent, FromAgent>;
@@ -32,6 +34,8 @@ export interface ChildRequest {
   readonly onOutput: (output: ChildOutput) => void;
 }
 
+const sharedLanguage = seatedLanguage(agentLanguage);
+
 export function agentChildren({ spawn, runner, folder, restart, clock, spares }: AgentChildrenDeps) {
   const spare = new WarmSpare(spawnSpare, restart, clock);
   return {
@@ -41,6 +45,11 @@ export function agentChildren({ spawn, runner, folder, restart, clock, spares }:
     start(agent: DeclaredAgent, request: ChildRequest): AgentChild {
       mkdirSync(request.cwd, { recursive: true, mode: 0o700 });
       return takeSpare(agent, request) ?? spawnFor(agent, request);
+    },
+    /** Returns a process for many conversations of an agent. May throw `E_PROCESS_START`. */
+    startShared(agent: DeclaredAgent, request: ChildRequest): SharedChild {
+      mkdirSync(request.cwd, { recursive: true, mode: 0o700 });
+      return spawn(sharedLanguage, { ...requestFor(agent, request), args: [SHARED] });
     },
     close: () => spare.close(),
   };
@@ -56,9 +65,13 @@ export function agentChildren({ spawn, runner, folder, restart, clock, spares }:
     return taken?.child;
   }
 
-  function spawnFor({ environment }: DeclaredAgent, { name, onOutput }: ChildRequest): AgentChild {
+  function spawnFor(agent: DeclaredAgent, request: ChildRequest): AgentChild {
+    return spawn(agentLanguage, requestFor(agent, request));
+  }
+
+  function requestFor({ environment }: DeclaredAgent, { name, onOutput }: ChildRequest): SpawnRequest {
     const declared = environment === undefined ? {} : { environment };
-    return spawn(agentLanguage, { name, runner, frameFolder: newFrameFolder(), onOutput, ...declared });
+    return { name, runner, frameFolder: newFrameFolder(), onOutput, ...declared };
   }
 
   function spawnSpare() {

@@ -18,6 +18,13 @@ import { type OwnAction, SupervisedProcess } from '../supervision/supervised-pro
 import type { SupervisionPolicy } from '../supervision/supervision-policy.ts';
 import { type AgentFrame, type Report, type SwarmListener, turnOf } from './swarm-listener.ts';
 
+export interface SpawnOptions {
+  /** The kinds of frames that the process sends from its start. */
+  readonly watched: readonly WatchedKind[];
+  /** True if the instance must not share a process. */
+  readonly isAlone: boolean;
+}
+
 /** The parts of the swarm that an instance needs. */
 export interface InstanceDeps {
   readonly clock: Clock;
@@ -26,11 +33,11 @@ export interface InstanceDeps {
   policy(): SupervisionPolicy;
   /** Adds an input to the queue of all instances, so that no step runs inside another step. */
   post(instance: Instance, input: InstanceInput): void;
-  /** Starts a process. May throw `E_PROCESS_START`. */
+  /** Starts a process; with `isAlone`, one of its own. May throw `E_PROCESS_START`. */
   spawn(
     at: AgentAddress,
     process: number,
-    watched: readonly WatchedKind[],
+    options: SpawnOptions,
     listener: ProcessListener<FromAgent>,
   ): RunningProcess<ToAgent>;
   /** Returns the kinds of frames of this instance that somebody watches. */
@@ -67,7 +74,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
 
   /** The number of changes that the running process was asked to prepare. */
   get changes(): number {
-    return this.#changes;
+    return this.shared?.changes ?? this.#changes;
   }
 
   /** Asks the process to prepare a change. The process counts the change even if it fails, because it keeps its modules. */
@@ -100,7 +107,8 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   protected override spawn(process: number, listener: ProcessListener<FromAgent>): RunningProcess<ToAgent> {
     try {
       this.#watched = this.deps.watchedKinds(this.address);
-      return this.deps.spawn(this.address, process, this.#watched, listener);
+      const options = { watched: this.#watched, isAlone: this.state.isAlone === true };
+      return this.deps.spawn(this.address, process, options, listener);
     } catch (error) {
       const { code, message } = toFrameError(error, 'E_PROCESS_START');
       this.report('error', 'start.failed', `${code}: ${message}`);

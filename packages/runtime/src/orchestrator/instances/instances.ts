@@ -10,6 +10,8 @@
  * 6. An instance of a paused agent gets no process until the agent is resumed; its input stays queued.
  * 7. An instance that sleeps, has nothing to do and never crashed is forgotten. If more than `MOST_REMEMBERED`
  *    instances are left, the oldest of those that sleep and have nothing to do is forgotten too, even if it crashed.
+ * 8. An instance that may share a process takes a free seat at once. Otherwise one instance of its agent waits for a slot,
+ *    and the others take seats in the process that it gets. If no slot is free, idle conversations make room.
  */
 import type { AgentAddress } from '@goondan/types';
 import { addressKey } from '../address/address-key.ts';
@@ -21,9 +23,16 @@ import { conditionOf, type InstanceInput } from '../supervision/instance-state.t
 import type { Grace } from '../supervision/drain-process.ts';
 import { planSlots, type SlotHolder } from '../supervision/process-slots.ts';
 import { Instance, type InstanceDeps } from './instance.ts';
+import { type HoldingInstance, slotsOf } from './slot-holders.ts';
+import { WaitingLine } from './waiting-line.ts';
 import type { SwarmListener } from './swarm-listener.ts';
 
-export interface InstancesDeps extends Pick<InstanceDeps, 'clock' | 'events' | 'report' | 'spawn' | 'watchedKinds'> {
+export interface InstancesDeps extends Pick<InstanceDeps, 'clock' | 'events' | 'report' | 'watchedKinds'> {
+  /** Starts processes, and knows the free seats of shared ones. */
+  readonly processes: Pick<InstanceDeps, 'spawn'> & {
+    isShared(agentName: string): boolean;
+    roomFor(agentName: string): number;
+  };
   readonly currentPlan: CurrentPlan;
   readonly calls: Pick<CallBroker, 'isWaiting' | 'isAwaited'>;
   readonly held: Pick<HeldInstances, 'has' | 'size'>;
@@ -38,10 +47,7 @@ export class Instances implements SwarmListener {
   readonly #known = new Map<string, AgentAddress>();
   /** Instances with a process. The set is small, however many instances wait. */
   readonly #withProcess = new Set<Instance>();
-  /** Keys of instances that wait for a process. */
-  readonly #line = new Set<string>();
-  /** Keys of instances that would wait for a process if their agent were declared. */
-  readonly #undeclared = new Set<string>();
+  readonly #line = new WaitingLine();
   /** Instances held by `whileAsleep`, by key, and whether each has asked for a process meanwhile. */
   readonly #held = new Map<string, { asked: boolean }>();
   /** Names of agents whose instances get no process for now. */
@@ -57,6 +63,7 @@ export class Instances implements SwarmListener {
   constructor(private readonly deps: InstancesDeps) {
     this.#instanceDeps = {
       ...deps,
+      spawn: (...asked) => deps.processes.spawn(...asked),
       policy: () => deps.currentPlan.value.settings.supervision,
       post: (instance, input) => this.#push(instance, input),
       askSlot: ({ key, address }) => {
@@ -64,11 +71,10 @@ export class Instances implements SwarmListener {
         if (held !== undefined) held.asked = true;
         else this.#enterLine(key, address);
       },
-      releaseSlot: ({ key }) => {
+      releaseSlot: ({ key, address }) => {
         const held = this.#held.get(key);
         if (held !== undefined) held.asked = false;
-        this.#line.delete(key);
-        this.#undeclared.delete(key);
+        this.#line.leave(key, address.agentName);
       },
     };
   }
@@ -121,11 +127,10 @@ export class Instances implements SwarmListener {
 
   /** Adds instances to the line or removes them from it, after the list of declared agents has changed. */
   redeclare(): void {
-    for (const key of [...this.#undeclared, ...this.#line]) {
+    for (const key of this.#line.all()) {
       const instance = this.#instances.get(key);
       if (instance === undefined) continue;
-      this.#line.delete(key);
-      this.#undeclared.delete(key);
+      this.#line.leave(key, instance.address.agentName);
       this.#enterLine(key, instance.address);
     }
     this.waitsChanged();
@@ -170,7 +175,7 @@ export class Instances implements SwarmListener {
     const key = addressKey(address);
     // When several callers wait, the first one holds the instance again before the others continue.
     while (this.#held.has(key)) await this.until(() => !this.#held.has(key));
-    this.#held.set(key, { asked: this.#line.delete(key) || this.#undeclared.delete(key) });
+    this.#held.set(key, { asked: this.#line.leave(key, address.agentName) });
     try {
       const cleanUp = cleanUpMs === undefined ? {} : { cleanUpMs };
       if (this.#instances.has(key)) this.post(address, { type: 'drain', graceMs, ...cleanUp, afterwards: 'serve' });
@@ -185,8 +190,10 @@ export class Instances implements SwarmListener {
   }
 
   /** Adds an instance to the line, or sets it aside while its agent is not declared (invariant 5). */
-  #enterLine(key: string, address: AgentAddress): void {
-    (this.deps.currentPlan.value.agents.has(address.agentName) ? this.#line : this.#undeclared).add(key);
+  #enterLine(key: string, { agentName }: AgentAddress): void {
+    if (!this.deps.currentPlan.value.agents.has(agentName)) return this.#line.setAside(key);
+    const needsOwn = this.#instances.get(key)?.state.isAlone === true || !this.deps.processes.isShared(agentName);
+    return needsOwn ? this.#line.enter(key) : this.#line.enterForSeat(key, agentName);
   }
 
   #of(address: AgentAddress): Instance {
@@ -225,11 +232,14 @@ export class Instances implements SwarmListener {
   }
 
   #plan(): void {
-    const line = this.#startable();
-    if (line.size === 0) return;
+    this.#takeSeats();
+    if (this.#line.size === 0) return;
     const { calls, held, currentPlan } = this.deps;
+    const { holders, membersOf } = slotsOf(this.#holders());
+    const line = this.#startable(holders);
+    if (line.size === 0) return;
     const { start, hibernate, leave } = planSlots({
-      holders: this.#holders(),
+      holders,
       line,
       isAwaited: (key) => this.#isSo(key, (address) => calls.isAwaited(address)),
       agentOf: (key) => this.#instances.get(key)?.address.agentName ?? key,
@@ -240,18 +250,59 @@ export class Instances implements SwarmListener {
     });
     for (const key of start) {
       this.#peopleInARow = this.#isForPerson(key) ? this.#peopleInARow + 1 : 0;
-      this.#line.delete(key);
-      this.#tell(key, { type: 'slot.granted' });
+      this.#grant(key);
     }
-    for (const key of hibernate) this.#tell(key, { type: 'hibernate' });
-    for (const key of leave) this.#tell(key, { type: 'leave' });
+    const ending = [...hibernate, ...leave].flatMap(membersOf);
+    for (const { key, condition } of ending) this.#tell(key, { type: condition === 'held' ? 'leave' : 'hibernate' });
+    if (start.length + ending.length === 0) this.#makeSeats();
   }
 
-  /** Returns the line without the instances of paused agents (invariant 6). */
-  #startable(): ReadonlySet<string> {
-    if (this.#paused.size === 0) return this.#line;
-    const isPaused = (key: string) => this.#isSo(key, ({ agentName }) => this.#paused.has(agentName));
-    return new Set([...this.#line].filter((key) => !isPaused(key)));
+  /** Gives free seats of shared processes to the instances that wait for one (invariant 8). */
+  #takeSeats(): void {
+    for (const [agentName, keys] of [...this.#line.forSeats]) {
+      if (this.#paused.has(agentName)) continue;
+      for (const key of [...take(keys, this.deps.processes.roomFor(agentName))]) this.#grant(key);
+    }
+  }
+
+  /** Closes idle conversations of shared processes that are full, longest idle first, for those that wait. */
+  #makeSeats(): void {
+    for (const [agentName, { size }] of this.#line.forSeats) {
+      if (this.#paused.has(agentName)) continue;
+      const seats = this.#holders().filter(({ key, shared }) => shared !== undefined && this.#isOf(key, agentName));
+      const stopping = seats.filter(({ condition }) => condition === 'stopping').length;
+      const idle = seats.filter(({ condition }) => condition === 'idle');
+      idle.sort((left, right) => (left.idleSince ?? 0) - (right.idleSince ?? 0));
+      for (const { key } of idle.slice(0, Math.max(0, size - stopping))) this.#tell(key, { type: 'hibernate' });
+    }
+  }
+
+  #grant(key: string): void {
+    const instance = this.#instances.get(key);
+    if (instance !== undefined) this.#line.leave(key, instance.address.agentName);
+    this.#tell(key, { type: 'slot.granted' });
+  }
+
+  /**
+   * Returns the instances that compete for slots: without those of paused agents (invariant 6), and one of each agent
+   * whose instances wait for seats (invariant 8). If every process waits for an answer, that is one which answers.
+   */
+  #startable(holders: readonly SlotHolder[]): ReadonlySet<string> {
+    const { own, forSeats } = this.#line;
+    if (this.#paused.size === 0 && forSeats.size === 0) return own;
+    const isWaiting = holders.every(({ condition }) => condition === 'waiting');
+    const isAwaited = (key: string) => this.#isSo(key, (address) => this.deps.calls.isAwaited(address));
+    const first = [...forSeats.values()].flatMap((keys) => {
+      const awaited = isWaiting ? [...keys].find(isAwaited) : undefined;
+      return awaited === undefined ? [...take(keys, 1)] : [awaited];
+    });
+    return new Set(
+      [...own, ...first].filter((key) => !this.#isSo(key, ({ agentName }) => this.#paused.has(agentName))),
+    );
+  }
+
+  #isOf(key: string, agentName: string): boolean {
+    return this.#isSo(key, (address) => address.agentName === agentName);
   }
 
   #isSo(key: string, isTrue: (address: AgentAddress) => boolean): boolean {
@@ -275,14 +326,15 @@ export class Instances implements SwarmListener {
     if (instance !== undefined) this.#inputs.push({ instance, input });
   }
 
-  #holders(): SlotHolder[] {
+  #holders(): HoldingInstance[] {
     const { calls, held } = this.deps;
-    const holders: SlotHolder[] = [];
-    for (const { address, key, state } of this.#withProcess) {
+    const holders: HoldingInstance[] = [];
+    for (const { address, key, state, shared } of this.#withProcess) {
       const condition = conditionOf(state, calls.isWaiting(address), held.has(address));
       if (condition === undefined) continue;
       const { phase } = state;
-      holders.push({ key, condition, ...(phase.name === 'ready' ? { idleSince: phase.idleSince } : {}) });
+      const idle = phase.name === 'ready' ? { idleSince: phase.idleSince } : {};
+      holders.push({ key, condition, ...idle, ...(shared === undefined ? {} : { shared }) });
     }
     return holders;
   }
@@ -301,4 +353,9 @@ export class Instances implements SwarmListener {
       return;
     }
   }
+}
+
+/** Returns the first `count` values. */
+function take<Value>(values: Iterable<Value>, count: number): Iterable<Value> {
+  return Iterator.from(values).take(count);
 }

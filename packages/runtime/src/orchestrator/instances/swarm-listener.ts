@@ -43,8 +43,10 @@ export interface SwarmListener {
 /** Writes a line to the log of the swarm. */
 export type Report = (level: LogLevel, event: string, message: string, at?: ReportSubject) => void;
 
-/** The instance that a line of the log is about, and its turn if the line is about one. */
-export interface ReportSubject extends AgentAddress {
+/** The agent that a line of the log is about, its instance and its turn if the line is about one. */
+export interface ReportSubject {
+  readonly agentName: string;
+  readonly instanceKey?: string;
   readonly turnId?: string;
   readonly traceId?: string;
 }

@@ -32,6 +32,9 @@
  * 14. A kept instance (`keep`: a connection) has a process even without work, until `drain` stops it. It never idles,
  *     every failed start is tried again, and a failure that its ready process reports ends that process. When its
  *     process is asked to end, the process has its whole grace, even if it does not answer.
+ * 15. If a shared process ends while other conversations are open in it (`together`), that is not a crash of any of
+ *     them: nobody knows which one caused it. An instance whose start or turn was interrupted gets a process of its own
+ *     until its turn is committed and no event is left, and then leaves that process. A crash there counts.
  */
 import { drain, killLate, leave, leaveTurn, leaveUnhurried } from './drain-process.ts';
 import { judgeIdle } from './idle.ts';

@@ -14,7 +14,7 @@ export interface QueuedEvent {
   readonly crashes: number;
   /** The reason of a cancel. The turn still has to run, but starts cancelled. */
   readonly cancelled?: string;
-  /** True if the store ended the event's last turn, which does not count as a crash of the event. */
+  /** True if the event's last turn was ended by the store or by a shared process, which is not a crash of the event. */
   readonly isExcused?: true;
 }
 
@@ -67,6 +67,11 @@ export interface InstanceState {
   readonly startError?: FrameError;
   /** The number of processes started so far, which is also the number of the newest process. */
   readonly spawned: number;
+  /**
+   * True if a shared process ended during the start or the turn of this instance. Until the turn is committed, the
+   * instance gets processes of its own.
+   */
+  readonly isAlone?: true;
   /** True for an instance that has a process even without work. */
   readonly isKept?: true;
 }
@@ -126,6 +131,8 @@ export type InstanceInput =
       readonly pid?: number;
       readonly code: number | null;
       readonly signal: string | null;
+      /** Set when a shared process ended: whether other conversations were open in it (invariant 15 of the machine). */
+      readonly sharing?: 'together' | 'alone';
     }
   /** A person, or a reload, allows another attempt: the crash count is reset, and the backoff ends. */
   | { readonly type: 'forgive' }

@@ -59,11 +59,13 @@ export function loseTurn(state: InstanceState, error: FrameError): InstanceStep 
 
 export function loseProcess(
   state: InstanceState,
-  { pid, code, signal }: Extract<InstanceInput, { type: 'exited' }>,
+  { pid, code, signal, sharing }: Extract<InstanceInput, { type: 'exited' }>,
   moment: Moment,
 ): InstanceStep {
   const { phase } = state;
   if (!hasProcess(phase)) return ignore(state, 'exited was ignored: the instance has no process');
+  const next = sharing !== undefined && wasInterrupted(phase) ? { ...state, isAlone: true as const } : state;
+  if (sharing === 'together' && isExcusable(phase)) return loseTogether(next, processName(pid), moment);
   const isCrash = endsInCrash(phase);
   const saidWhy = phase.name === 'killed' && (phase.why === 'startFailed' || phase.why === 'store');
   const how = signal === null ? `with code ${code}` : `by ${signal}`;
@@ -73,9 +75,35 @@ export function loseProcess(
     { type: 'slot.release' },
     { type: 'report', level: isCrash && !saidWhy ? 'warn' : 'info', event: 'process.exited', message },
   ];
-  const counted = { ...state, restarts: restartsAfter(state, isCrash, moment) };
+  const counted = { ...next, restarts: restartsAfter(state, isCrash, moment) };
   const { state: blamed, actions } = isCrash ? blame(counted, how, moment) : stay(counted);
   return after([...gone, ...actions], goOn(blamed, moment));
+}
+
+/** Handles the end of a shared process that may be the fault of another conversation (invariant 15 of the machine). */
+function loseTogether(state: InstanceState, process: string, moment: Moment): InstanceStep {
+  const { phase } = state;
+  const goesOn = wasInterrupted(phase) ? ' This conversation continues in a process of its own.' : '';
+  const message = `${process}, which this conversation shared with others, ended.${goesOn}`;
+  const gone: InstanceAction[] = [
+    ...clearTimerOf(phase),
+    { type: 'slot.release' },
+    { type: 'report', level: goesOn === '' ? 'info' : 'warn', event: 'process.exited', message },
+  ];
+  const rested = { ...state, restarts: restartsAfter(state, false, moment) };
+  const excused = hasTurn(phase) ? { ...rested, queue: excuse(rested.queue) } : rested;
+  return after(gone, goOn(excused, moment));
+}
+
+/** Returns true if the end of its process interrupts an instance in this phase. */
+function wasInterrupted(phase: Phase): boolean {
+  if (phase.name === 'killed' && phase.why === 'store') return false;
+  return phase.name === 'starting' || phase.name === 'killed' || hasTurn(phase);
+}
+
+/** Returns false for an instance that is itself the reason why its process was killed. */
+function isExcusable(phase: Phase): boolean {
+  return endsInCrash(phase) && (phase.name !== 'killed' || phase.why === 'hung');
 }
 
 /** Returns true if the exit of a process in this phase is a crash (invariant 9 of the machine). */
@@ -123,7 +151,7 @@ function countCrash([running, ...others]: readonly QueuedEvent[]): readonly Queu
   return [{ ...rest, crashes: running.crashes + 1 }, ...others];
 }
 
-/** Marks the running event, so that this exit does not count as its crash (invariant 12 of the machine). */
+/** Marks the running event, so that this exit does not count as its crash (invariants 12 and 15 of the machine). */
 function excuse([running, ...others]: readonly QueuedEvent[]): readonly QueuedEvent[] {
   return running === undefined ? [] : [{ ...running, isExcused: true }, ...others];
 }

@@ -13,6 +13,7 @@ import {
   setTimer,
   stay,
 } from './instance-step.ts';
+import { leave } from './drain-process.ts';
 import { judgeIdle } from './idle.ts';
 import { seekProcess, tellWaiting, tryAgain } from './start-process.ts';
 import { isFinal } from './start-failure.ts';
@@ -93,9 +94,16 @@ export function discard(state: InstanceState, { error }: Extract<InstanceInput, 
 /** Starts the next turn, or becomes idle. */
 function takeNext(state: InstanceState, moment: Moment, readySince: number): InstanceStep {
   if (state.queue.length > 0) return sendNext(state, moment, readySince);
+  if (state.isAlone === true) return leaveOwnProcess(state, moment, readySince);
   const ready = { name: 'ready', readySince, idleSince: moment.now } as const;
   // Invariant 14: a kept process never idles.
   return { state: enter(state, ready), actions: state.isKept === true ? [] : watchIdle(moment, ready.idleSince) };
+}
+
+/** Leaves the process that the instance had for itself: its next work is for a shared one (invariant 15). */
+function leaveOwnProcess({ isAlone: _, ...state }: InstanceState, moment: Moment, readySince: number): InstanceStep {
+  const ready = enter(state, { name: 'ready', readySince, idleSince: moment.now });
+  return leave(ready, { graceMs: moment.policy.hibernateGraceMs }, 'serve', moment);
 }
 
 function watchIdle({ now, policy }: Moment, idleSince: number): InstanceAction[] {

@@ -53,6 +53,8 @@ const AFTER_DRAINED_MS = 10_000;
 
 export interface RunningProcess<Down> {
   readonly pid: number;
+  /** The shared process in which it is a seat. */
+  readonly shared?: NonNullable<ChildProcess<unknown, unknown>['shared']>;
   say(message: Down | Upkeep): void;
   /** Sends SIGKILL to the whole process group. */
   kill(): void;
@@ -93,7 +95,8 @@ export function superviseProcess<Down extends { readonly type: string }, Up exte
   });
   // Safe: the plan was checked, so this is JSON.
   say({ type: 'start', plan: copyJsonObject(start, { omitUndefined: true }) });
-  return { pid: child.pid, say, kill: () => void child.kill(0) };
+  const { pid, shared } = child;
+  return { pid, ...(shared === undefined ? {} : { shared }), say, kill: () => void child.kill(0) };
 
   function say(message: Down | Upkeep): void {
     channel.send(message).catch((error: unknown) => {

@@ -44,6 +44,11 @@ export abstract class SupervisedProcess<Down, Up> {
     return this.#process?.pid;
   }
 
+  /** The process that this one shares with others; undefined for a process of its own. */
+  get shared(): RunningProcess<Down>['shared'] {
+    return this.#process?.shared;
+  }
+
   /** Sends a message to the process, if there is one. */
   say(message: Down): void {
     this.#process?.say(message);
@@ -114,11 +119,12 @@ export abstract class SupervisedProcess<Down, Up> {
       message: (message) => this.heard(process, message),
       refused: (problem) => this.report('warn', 'frame.refused', problem),
       hung: () => this.post({ type: 'heartbeat.missed', process, ...this.#processId() }),
-      exited: ({ code, signal, leftBehind }) => {
+      exited: ({ code, signal, leftBehind, sharing }) => {
         if (leftBehind > 0) {
           this.report('warn', 'process.left_behind', `Ended ${leftBehind} processes that it had left behind.`);
         }
-        const ended = { process, code, signal, ...this.#processId() };
+        const shared = sharing === undefined ? {} : { sharing };
+        const ended = { process, code, signal, ...shared, ...this.#processId() };
         this.#process = undefined;
         this.lost();
         this.post({ type: 'exited', ...ended });

@@ -5,10 +5,8 @@
 import type { AgentAddress, AgentEvent, AgentInstance, JsonValue } from '@goondan/types';
 import { toInstanceAddress } from '../../control/instance-address.ts';
 import type { AgentStart } from '../../config/agent-start.ts';
-import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import { type FrameError, fromFrameError } from '../../ipc/check/frame-error.ts';
-import type { AgentDescription } from '../../ipc/from-agent.ts';
-import type { ToAgent } from '../../ipc/to-agent.ts';
+import type { AgentDescription, DroppedCounts, FromAgent } from '../../ipc/from-agent.ts';
 import type { Mask } from '../../log/mask-secrets.ts';
 import { defined } from '../../json/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -16,18 +14,15 @@ import type { Ids } from '../../ports/ids.ts';
 import type { LogLevel, LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput } from '../../ipc/spawn.ts';
 import type { NodeStore } from '../../store/store.ts';
-import { scratchFolder } from '../../workspace/layout/instance-paths.ts';
 import type { InstanceNotice, SwarmNotice } from '../../control/swarm.ts';
 import { addressKey } from '../address/address-key.ts';
-import type { agentChildren } from '../child/agent-children.ts';
 import { Approvals, type ApprovalsDeps } from '../approvals/approvals.ts';
 import { CallBroker } from '../calls/call-broker.ts';
 import { HeldInstances } from '../calls/held-instances.ts';
 import { ProcessChanges } from '../changes/process-changes.ts';
-import { lineOfOutput, maskOutput } from '../child/child-output.ts';
+import { lineOfOutput } from '../child/child-output.ts';
 import type { Keepers } from '../keepers/keepers.ts';
 import { drainInstances } from '../instances/drain-instances.ts';
-import type { InstanceDeps } from '../instances/instance.ts';
 import { Instances } from '../instances/instances.ts';
 import {
   type AgentFrame,
@@ -40,10 +35,10 @@ import {
 import { AgentCalls } from '../router/agent-calls.ts';
 import { Mailboxes } from '../router/mailboxes.ts';
 import type { SwarmTelemetry } from '../../config/telemetry-settings.ts';
-import { callRulesOf, cardsFor, type CurrentPlan } from '../plan/current-plan.ts';
+import { callRulesOf, type CurrentPlan } from '../plan/current-plan.ts';
 import { sourceOf, readPendingInputs } from '../router/read-pending-inputs.ts';
 import type { Grace } from '../supervision/drain-process.ts';
-import { type RunningProcess, superviseProcess } from '../supervision/supervise-process.ts';
+import { InstanceProcesses, type InstanceProcessesDeps } from './instance-processes.ts';
 import { TurnWaiters } from '../watch/turn-waiters.ts';
 import { UnreadInboxes } from '../router/unread-inboxes.ts';
 import { Watchers } from '../watch/watchers.ts';
@@ -58,7 +53,8 @@ export interface SwarmDeps {
   readonly telemetry?: SwarmTelemetry;
   /** The kept connections; none when absent. */
   readonly keepers?: Keepers;
-  readonly startChild: ReturnType<typeof agentChildren>['start'];
+  readonly startChild: InstanceProcessesDeps['startChild'];
+  readonly startShared: InstanceProcessesDeps['startShared'];
   /** Receives log lines, with secrets already masked. Must not throw. */
   log(line: LogLine): void;
   /** Called when an agent became ready, with its description. Must not throw. */
@@ -96,6 +92,12 @@ export class SwarmAgents {
       holdRequests: (held) => this.#calls.hold(held),
       tell: (address, isHeld) => this.#tellHeld(address, isHeld),
     });
+    const processes = new InstanceProcesses({
+      ...deps,
+      printed: (whose, output) => this.printed(whose, output),
+      heardShared: (...heard) => this.#heardShared(...heard),
+      refusedShared: (agentName, problem) => this.report('warn', 'frame.refused', problem, { agentName }),
+    });
     const instances = new Instances({
       clock,
       currentPlan,
@@ -104,13 +106,13 @@ export class SwarmAgents {
       calls: this.#broker,
       held: this.#held,
       watchedKinds: (at) => this.watchers.kindsOf(at),
-      spawn: (...process) => this.#spawn(...process),
+      processes,
     });
     this.instances = instances;
     this.changes = new ProcessChanges({
       clock,
       instances,
-      asRun: (at, agent) => this.#asRun(at, agent),
+      asRun: (at, agent) => processes.asRun(at, agent),
       settled: (at) => deps.keepers?.settle(at),
     });
     this.approvals = new Approvals({
@@ -274,39 +276,13 @@ export class SwarmAgents {
     return this.deps.currentPlan.value.secrets.maskFor(agentName);
   }
 
-  /** Returns the agent in the form that the process of this instance gets. */
-  #asRun(address: AgentAddress, agent: DeclaredAgent): DeclaredAgent {
-    return this.deps.keepers?.attach(address, agent, scratchFolder(this.deps.location, address)) ?? agent;
-  }
-
-  #spawn(...[address, process, watched, listener]: Parameters<InstanceDeps['spawn']>): RunningProcess<ToAgent> {
-    const { clock, store, location, currentPlan, telemetry } = this.deps;
-    const { agentName, instanceKey } = address;
-    const { plan, agents, connections, secrets } = currentPlan.value;
-    const agent = agents.get(agentName);
-    if (agent === undefined) throw new Error(`"${agentName}" is no agent of this swarm`);
-    const cwd = scratchFolder(location, address);
-    const masked = secrets.earlierOfAgent(agent);
-    const child = this.deps.startChild(agent, {
-      name: `agent ${agentName}/${instanceKey}, process ${process}`,
-      cwd,
-      onOutput: (output) =>
-        this.printed({ agent: agentName, instance: instanceKey }, maskOutput(output, this.#maskFor(agentName))),
-    });
-    const start: AgentStart = {
-      address,
-      agent: this.#asRun(address, agent),
-      swarmName: plan.name,
-      agents: cardsFor(plan, agent),
-      connections: connections.get(agentName) ?? [],
-      store: location,
-      cwd,
-      isNew: store.directory.isNew(address),
-      ...(masked.length === 0 ? {} : { masked }),
-      ...(watched.length === 0 ? {} : { watched }),
-      ...(telemetry === undefined ? {} : { telemetry: telemetry.settings }),
-    };
-    return superviseProcess(child, start, { heartbeat: () => currentPlan.value.settings.heartbeat, clock }, listener);
+  /** Handles a message of a shared process that concerns no conversation. */
+  #heardShared(agentName: string, pid: number, message: FromAgent): void {
+    if (message.type === 'dropped') return this.#reportDropped({ agentName }, message.counts);
+    if (message.type !== 'log') return;
+    this.log({ ...message.line, agent: agentName });
+    // A change that these conversations prepare fails with the process, and says why.
+    for (const { address, pid: own } of this.instances.all()) if (own === pid) this.changes.heard(address, message);
   }
 
   /** Returns the listener that makes the notices for people and programs outside of the swarm. */
@@ -339,14 +315,16 @@ export class SwarmAgents {
       case 'log':
         // The channel determines which instance the line belongs to.
         return this.log({ ...frame.line, agent: at.agentName, instance: at.instanceKey });
-      case 'dropped': {
-        const { delta, log, 'runtime.event': events } = frame.counts;
-        const message = `Its process dropped ${delta} deltas, ${log} log lines and ${events} events: there were too many at once.`;
-        return this.report('warn', 'frames.dropped', message, at);
-      }
+      case 'dropped':
+        return this.#reportDropped(at, frame.counts);
       // All other frames are handled by other listeners.
       default:
     }
+  }
+
+  #reportDropped(at: ReportSubject, { delta, log, 'runtime.event': events }: DroppedCounts): void {
+    const message = `Its process dropped ${delta} deltas, ${log} log lines and ${events} events: there were too many at once.`;
+    this.report('warn', 'frames.dropped', message, at);
   }
 
   /** Lists the instances with a process, work or a conversation. */

@@ -68,6 +68,11 @@ export function layersPath(workspace: string, agentName: string): string {
   return `${layersFolder(workspace)}/${pathSegment(agentName)}.json`;
 }
 
+/** Returns the working folder of the shared processes of an agent. */
+export function sharedFolder(workspace: string, agentName: string): string {
+  return `${workspace}/shared/${pathSegment(agentName)}`;
+}
+
 export function instancePaths(workspace: string, { agentName, instanceKey }: AgentAddress) {
   return pathsIn(`${instancesFolder(workspace)}/${instanceFolderName(agentName, instanceKey)}`);
 }
@@ -103,7 +108,7 @@ export function pathsIn(folder: string) {
     events: `${messages}/events.jsonl`,
     historyStart: `${messages}/history-start.jsonl`,
     runtimeEvents: `${messages}/runtime-events.jsonl`,
-    /** The folder of traces, one file per turn. */
+    /** The folder of traces. */
     traces: `${folder}/traces`,
     extensions,
     extension: (name: string) => `${extensions}/${pathSegment(name)}.json`,

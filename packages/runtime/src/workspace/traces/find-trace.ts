@@ -7,7 +7,7 @@ import type { Fs } from '../../ports/fs.ts';
 import { ambiguousId, matchTyped, shortTurnId, splitRetries, typedTurnIds } from '../../ports/turn-ids.ts';
 import type { TurnSummary } from '../../trace/turn-trace.ts';
 import { pathSegment } from '../layout/path-segment.ts';
-import type { TraceFile } from './trace-names.ts';
+import type { KeptTrace } from './trace-names.ts';
 import { readTraceSummary } from './read-trace-file.ts';
 
 /** The maximum number of files to open in a search. */
@@ -21,7 +21,7 @@ export interface FoundTrace {
 }
 
 /** Finds a trace or turn. **Errors** — `E_TRACE_UNKNOWN`, `E_TRACE_AMBIGUOUS`. */
-export async function findTrace(fs: Fs, files: readonly TraceFile[], id: string): Promise<FoundTrace> {
+export async function findTrace(fs: Fs, files: readonly KeptTrace[], id: string): Promise<FoundTrace> {
   const exact = files.filter(({ turn }) => typedTurnIds(id).some((turnId) => pathSegment(turnId) === turn));
   if (exact.length > 0) return theOnly(id, [], await summaries(fs, exact));
   const traces = new Set(files.map(({ trace }) => trace));
@@ -37,10 +37,10 @@ export async function findTrace(fs: Fs, files: readonly TraceFile[], id: string)
  * Finds the latest turn that was not requested by another agent, or else the latest turn. **Errors** —
  * `E_TRACE_UNKNOWN`.
  */
-export async function findLatestTurn(fs: Fs, files: readonly TraceFile[]): Promise<FoundTrace> {
+export async function findLatestTurn(fs: Fs, files: readonly KeptTrace[]): Promise<FoundTrace> {
   let latest: FoundTrace | undefined;
-  for (const { path, trace } of files.slice(0, MOST_OPENED)) {
-    const turn = await readTraceSummary(fs, path);
+  for (const { pieces, trace } of files.slice(0, MOST_OPENED)) {
+    const turn = await readTraceSummary(fs, pieces);
     if (turn === undefined) continue;
     const found = { trace, turn: turn.spanId };
     if (!isOfAgent(turn)) return found;
@@ -57,7 +57,7 @@ export function isOfAgent({ source, parentSpanId }: TurnSummary): boolean {
   return source === undefined ? parentSpanId !== undefined : source.kind === 'agent';
 }
 
-async function beginningWith(fs: Fs, files: readonly TraceFile[], id: string): Promise<TurnSummary[]> {
+async function beginningWith(fs: Fs, files: readonly KeptTrace[], id: string): Promise<TurnSummary[]> {
   const mayMean = matchTyped(id);
   // The name of a file does not end with `~retry`.
   const mayBeNamed = matchTyped(splitRetries(id)[0]);
@@ -68,8 +68,8 @@ async function beginningWith(fs: Fs, files: readonly TraceFile[], id: string): P
   return opened.filter(({ turnId, spanId }) => mayMean(turnId) || spanId.startsWith(id));
 }
 
-async function summaries(fs: Fs, files: readonly TraceFile[]): Promise<TurnSummary[]> {
-  const read = await Promise.all(files.map(({ path }) => readTraceSummary(fs, path)));
+async function summaries(fs: Fs, files: readonly KeptTrace[]): Promise<TurnSummary[]> {
+  const read = await Promise.all(files.map(({ pieces }) => readTraceSummary(fs, pieces)));
   return read.filter((turn) => turn !== undefined);
 }
 

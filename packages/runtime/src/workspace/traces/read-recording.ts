@@ -15,7 +15,7 @@ import type { HistorySource } from '../history/read-history.ts';
 import { workspaceFolder, type StorePlace } from '../layout/instance-paths.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { findLatestTurn, findTrace, isOfAgent, unknownTrace } from './find-trace.ts';
-import { listTraceFiles, type TraceFile } from './trace-names.ts';
+import { type KeptTrace, listTraces } from './trace-names.ts';
 import { readTraceLines, readTraceSummary } from './read-trace-file.ts';
 
 /** A recorded turn, with the conversation and the extension states before it. */
@@ -44,20 +44,20 @@ export interface KeptRun extends RecordedRun {
 export async function readRecording(place: StorePlace, history: HistorySource, id?: string): Promise<KeptRecording> {
   const { fs: given = systemFs, stateRoot, workspaceId } = place;
   const fs = codedFs(given);
-  const files = await listTraceFiles(fs, workspaceFolder(stateRoot, workspaceId));
+  const files = await listTraces(fs, workspaceFolder(stateRoot, workspaceId));
   const { file, turn } = await findTurn(fs, files, id);
-  const recorded = assembleRecording(await readTraceLines(fs, file.path));
+  const recorded = assembleRecording(await readTraceLines(fs, file.pieces));
   if ('problem' in recorded) throw unusable(turn.turnId, recorded.problem, recorded.isUnfinished === true);
   const { archived, ...around } = await readAround(history, turn);
   const runs = [...recorded.earlier, recorded.last];
   return { turn, ...around, runs: runs.map((run, index) => keptRun(run, runs[index + 1], archived)) };
 }
 
-async function findTurn(fs: Fs, files: readonly TraceFile[], id: string | undefined) {
+async function findTurn(fs: Fs, files: readonly KeptTrace[], id: string | undefined) {
   const found = id === undefined ? await findLatestTurn(fs, files) : await findTrace(fs, files, id);
-  const turns: { readonly file: TraceFile; readonly turn: TurnSummary }[] = [];
+  const turns: { readonly file: KeptTrace; readonly turn: TurnSummary }[] = [];
   for (const file of files.filter(({ trace }) => trace === found.trace)) {
-    const turn = await readTraceSummary(fs, file.path);
+    const turn = await readTraceSummary(fs, file.pieces);
     if (turn !== undefined) turns.push({ file, turn });
   }
   const wanted =

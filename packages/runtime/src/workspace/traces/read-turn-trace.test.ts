@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { MiddlewareKind } from '@goondan/types';
 import { madeRecord } from '../../testing/made-trace.ts';
+import { systemFs } from '../../ports/fs.ts';
 import type { TraceLine } from '../../trace/trace-lines.ts';
 import type { ChainRecord } from '../../trace/turn-trace.ts';
 import { instancePaths, workspaceFolder } from '../layout/instance-paths.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { listTurns, readTurnTrace } from './read-turn-trace.ts';
+import { TraceFiles } from './trace-files.ts';
 import { traceName } from './trace-names.ts';
 
 const roots: string[] = [];
@@ -53,6 +55,7 @@ function write(...turns: Written[]) {
   return { stateRoot, workspaceId: 'w' };
 }
 
+const address = { agentName: 'host', instanceKey: 'default' };
 const uuid = '1f3a9c2b-0000-4000-8000-000000000000';
 const other = '2e4b9c2b-0000-4000-8000-000000000000';
 
@@ -181,6 +184,40 @@ describe('readTurnTrace', () => {
     );
     const { turns } = await readTurnTrace(circle, 'a'.repeat(32));
     expect(turns.map(({ turnId }) => turnId)).toEqual(['turn-1', 'turn-2']);
+  });
+});
+
+describe('turns in segments', () => {
+  test('are found by the beginning of an id, listed, and read beside turns in files of their own', async () => {
+    const place = write({ turnId: `turn-event-${other}`, spanId: '2222222222222222', second: 1 });
+    const { traces } = instancePaths(workspaceFolder(place.stateRoot, 'w'), address);
+    const files = await TraceFiles.open(systemFs, traces, { turns: 16, bytes: 1_000_000, turnBytes: 100_000 });
+    for (let second = 2; second < 8; second += 1) {
+      const turn = {
+        turnId: `turn-event-${second}${uuid}`,
+        traceId: 'b'.repeat(32),
+        startedAt: new Date(second * 1_000),
+      };
+      const { startedAt, ...ids } = turn;
+      const spanId = `${second}`.repeat(16);
+      const lines: TraceLine[] = [
+        { type: 'start', format: 2, time: startedAt.toISOString(), ...ids, ...address, spanId, input: `no. ${second}` },
+        { type: 'chain', n: 0, chain: chain('turn', { spanId, input: 'x'.repeat(40_000) }) },
+        { type: 'end', time: startedAt.toISOString(), durationMs: 5, finishReason: 'text_response', stepCount: 1 },
+      ];
+      await files.append(lines.map((line) => ({ turn, isNeeded: true, text: () => JSON.stringify(line) })));
+    }
+    await files.close();
+    const listed = (await listTurns(place)).map(({ input, finishReason }) => `${input} ${finishReason}`);
+    expect(listed.slice(0, 6)).toEqual(['7', '6', '5', '4', '3', '2'].map((no) => `no. ${no} text_response`));
+    expect(listed).toHaveLength(7);
+    expect((await readTurnTrace(place)).turns).toMatchObject([{ spanId: '7'.repeat(16) }]);
+    expect((await readTurnTrace(place, `4${uuid.slice(0, 6)}`)).turns).toMatchObject([
+      { spanId: '4'.repeat(16), chain: { kind: 'turn' } },
+    ]);
+    expect((await readTurnTrace(place, other.slice(0, 8))).turns).toMatchObject([{ spanId: '2222222222222222' }]);
+    expect((await readTurnTrace(place, 'bbb')).turns).toHaveLength(6);
+    expect(await rejectionOf(readTurnTrace(place, '9'))).toMatchObject({ code: 'E_TRACE_UNKNOWN' });
   });
 });
 

@@ -7,8 +7,8 @@ import { workspaceFolder, type StorePlace } from '../layout/instance-paths.ts';
 import { pathSegment } from '../layout/path-segment.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { findLatestTurn, findTrace } from './find-trace.ts';
-import { listTraceFiles, type TraceFile } from './trace-names.ts';
-import { readTraceFile, readTraceSummary } from './read-trace-file.ts';
+import { type KeptTrace, listTraces } from './trace-names.ts';
+import { readTrace, readTraceSummary } from './read-trace-file.ts';
 
 export interface ListTurnsOptions {
   /** The maximum number of turns; 20 when absent. */
@@ -20,12 +20,12 @@ export interface ListTurnsOptions {
 /** Lists the latest turns of a workspace, newest first. **Errors** — `E_STORE_READ`. */
 export async function listTurns(place: StorePlace, options: ListTurnsOptions = {}): Promise<TurnSummary[]> {
   const { last = 20, agentName, instanceKey } = options;
-  const { fs, files } = await open(place);
+  const isWanted = (instance: string) => agentName === undefined || instance.startsWith(`${pathSegment(agentName)}~`);
+  const { fs, files } = await open(place, isWanted);
   const turns: TurnSummary[] = [];
-  for (const { path } of files) {
+  for (const { pieces } of files) {
     if (turns.length >= last) break;
-    if (agentName !== undefined && !path.includes(`/${pathSegment(agentName)}~`)) continue;
-    const turn = await readTraceSummary(fs, path);
+    const turn = await readTraceSummary(fs, pieces);
     if (turn === undefined || (agentName ?? turn.agentName) !== turn.agentName) continue;
     if ((instanceKey ?? turn.instanceKey) === turn.instanceKey) turns.push(turn);
   }
@@ -54,8 +54,8 @@ export async function readTurnTrace(place: StorePlace, id?: string): Promise<Rea
   const found = id === undefined ? await findLatestTurn(fs, files) : await findTrace(fs, files, id);
   const ofTrace = files.filter(({ trace }) => trace === found.trace).toReversed();
   const turns: TurnTrace[] = [];
-  for (const { path } of ofTrace.slice(0, MOST_TURNS)) {
-    const turn = await readTraceFile(fs, path);
+  for (const { pieces } of ofTrace.slice(0, MOST_TURNS)) {
+    const turn = await readTrace(fs, pieces);
     if (turn !== undefined) turns.push(turn);
   }
   const [first] = turns;
@@ -67,7 +67,10 @@ export async function readTurnTrace(place: StorePlace, id?: string): Promise<Rea
   return { traceId: first.traceId, turns: wanted };
 }
 
-async function open({ fs = systemFs, stateRoot, workspaceId }: StorePlace): Promise<{ fs: Fs; files: TraceFile[] }> {
+async function open(
+  { fs = systemFs, stateRoot, workspaceId }: StorePlace,
+  isWanted?: (instance: string) => boolean,
+): Promise<{ fs: Fs; files: KeptTrace[] }> {
   const coded = codedFs(fs);
-  return { fs: coded, files: await listTraceFiles(coded, workspaceFolder(stateRoot, workspaceId)) };
+  return { fs: coded, files: await listTraces(coded, workspaceFolder(stateRoot, workspaceId), isWanted) };
 }

@@ -24,10 +24,38 @@ export function* checkAgents(scope: Scope): Generator<Finding> {
     yield* checkNewNames(loaded, extensions);
     yield* checkModelNames(loaded);
     yield* checkEnvironment(loaded, environment);
+    yield* checkIsolation(scope, loaded);
     if (workdir === undefined || isFolder(resolve(loaded.folder, workdir))) continue;
     const message = `spec.workdir: there is no folder "${workdir}".`;
     const suggestion = 'Create the folder, or name another; the path is relative to the folder of the bundle.';
     yield errorIn(loaded, ['spec', 'workdir'], 'E_RESOURCE_INVALID', message, suggestion);
+  }
+}
+
+/**
+ * Checks `maxInstances`, which only shared processes have, and the parts of an agent whose conversations share a
+ * process: an exclusive part cannot be loaded by two conversations at once.
+ */
+function* checkIsolation(scope: Scope, loaded: LoadedResourceOf<'Agent'>): Generator<Finding> {
+  const { isolation, maxInstances, tools = [], extensions = [] } = loaded.resource.spec;
+  if (isolation !== 'agent') {
+    if (maxInstances === undefined) return;
+    const message =
+      'spec.maxInstances limits the conversations of a shared process, but every conversation has its own.';
+    const suggestion = 'Add `isolation: agent` to share processes, or remove `maxInstances`.';
+    return yield errorIn(loaded, ['spec', 'maxInstances'], 'E_RESOURCE_INVALID', message, suggestion);
+  }
+  for (const [field, kind, items] of [
+    ['tools', 'Tool', tools],
+    ['extensions', 'Extension', extensions],
+  ] as const) {
+    for (const [index, item] of items.entries()) {
+      const found = findResource(scope, kind, referenceOf(item))?.loaded;
+      if (found?.resource.spec.exclusive !== true) continue;
+      const message = `spec.isolation: ${found.identity} is exclusive, so conversations cannot share a process.`;
+      const suggestion = 'Use `isolation: instance`, or remove `exclusive` if two copies can run in one process.';
+      yield errorIn(loaded, ['spec', field, index], 'E_RESOURCE_INVALID', message, suggestion);
+    }
   }
 }
 

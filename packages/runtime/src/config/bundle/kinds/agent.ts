@@ -1,7 +1,8 @@
 /** `kind: Agent` — a model with a prompt, tools and extensions. */
 import { z } from 'zod';
 import { resourceNamePattern } from '../../resource-name.ts';
-import { config, environment, listItem, optional, reference, resource, text } from './fields.ts';
+import { LARGEST_SHARE, MOST_SHARED } from '../../isolation.ts';
+import { config, count, environment, listItem, optional, reference, resource, text } from './fields.ts';
 import { hook } from './hook.ts';
 import { modelParams } from './model.ts';
 import { turnPolicy } from './policy.ts';
@@ -64,6 +65,17 @@ export const agent = resource(
     ),
     policy: turnPolicy.optional(),
     environment: environment.optional(),
+    isolation: optional(
+      z.enum(['instance', 'agent']),
+      '`instance`: each conversation has a process of its own. `agent`: the conversations of the agent share processes; ' +
+        'they then share the memory of modules and the working folder of the process.',
+      'instance',
+    ),
+    maxInstances: optional(
+      count(1).max(LARGEST_SHARE),
+      'With `isolation: agent`: the maximum number of conversations in one process. When it is full, another is started.',
+      MOST_SHARED,
+    ),
     workdir: optional(
       text,
       'The working folder of the tools, relative to the bundle; when absent, the folder where `gdn` was started.',

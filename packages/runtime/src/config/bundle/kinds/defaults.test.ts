@@ -5,6 +5,7 @@ import { toCallOptions } from '../../../agent/model/providers/to-call-options.ts
 import { swarmSettings } from '../../../orchestrator/plan/swarm-settings.ts';
 import { checkScript } from '../../script/check-script.ts';
 import { defaultPolicy } from '../../turn-policy.ts';
+import { mostInstancesOf } from '../../isolation.ts';
 import { bundleJsonSchema } from './bundle-json-schema.ts';
 
 // The cast is safe: `bundleJsonSchema` returns a schema of draft 7.
@@ -32,10 +33,13 @@ test('the defaults of a swarm shown in editors are the real ones', () => {
   );
 });
 
-test('an agent has no default limits: the limits of its swarm apply', () => {
-  const names = Object.keys(shownDefaults('Agent'));
+test('an agent has no default limits of turns: the limits of its swarm apply', () => {
   // The defaults of hooks are those of the extension `hooks`, which another test compares.
-  expect(names.filter((name) => !name.startsWith('hooks[].'))).toEqual([]);
+  const own = Object.entries(shownDefaults('Agent')).filter(([name]) => !name.startsWith('hooks[].'));
+  expect(Object.fromEntries(own)).toEqual({
+    isolation: 'instance',
+    maxInstances: String(mostInstancesOf({ isolation: 'agent' })),
+  });
 });
 
 test('the defaults of models shown in editors are the real ones', () => {

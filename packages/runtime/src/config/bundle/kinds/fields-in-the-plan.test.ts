@@ -120,6 +120,7 @@ const hookFields = ['id', 'point', 'priority', 'tool', 'required', 'action.toolC
 /** The specs for fields that need another field next to them. */
 const specsWithNeighbour: Readonly<Record<string, JsonObject>> = {
   ...Object.fromEntries(hookFields.map((field) => [`Agent.hooks.0.${field}`, agentWithHook({})])),
+  'Agent.maxInstances': { modelConfig: { modelRef: 'Model/scripted' }, isolation: 'agent' },
   'Connection.ingress.rules.0.route.instanceKeyPrefix': {
     connectorRef: 'Connector/connector',
     ingress: { rules: [{ route: { instanceKeyProperty: 'room' } }] },

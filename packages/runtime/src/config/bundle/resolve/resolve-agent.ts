@@ -46,6 +46,8 @@ export function resolveAgent(
     bundleFolder: loaded.folder,
     workdir: spec.workdir === undefined ? workdir : resolve(loaded.folder, spec.workdir),
     environment,
+    isolation: spec.isolation === 'agent' ? spec.isolation : undefined,
+    maxInstances: spec.maxInstances,
     packages,
     secrets: [...values.secrets],
   });

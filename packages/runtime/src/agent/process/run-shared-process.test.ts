@@ -1,0 +1,201 @@
+// Tests the program of a shared process, with both ends of its channel in this process and a real disk.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GoondanError, type JsonObject } from '@goondan/types';
+import type { AgentStart } from '../../config/agent-start.ts';
+import { agentLanguage } from '../../ipc/codec.ts';
+import type { FromAgent } from '../../ipc/from-agent.ts';
+import { type Seated, seatedLanguage } from '../../ipc/seated-language.ts';
+import type { ToAgent } from '../../ipc/to-agent.ts';
+import { systemClock } from '../../ports/clock.ts';
+import { agentStoreOf } from '../../store/files/open-agent-store.ts';
+import { connectInMemory } from '../../testing/connect-in-memory.ts';
+import { firstTurn, until } from '../../testing/launch-agent-process.ts';
+import { durableStore } from '../../workspace/journal/durable-store.ts';
+import type { Journal } from '../../workspace/journal/journal.ts';
+import { runSharedProcess } from './run-shared-process.ts';
+
+let root: string;
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'shared-process-'));
+});
+afterAll(() => rmSync(root, { recursive: true }));
+
+function startOf(instanceKey: string, agent: Partial<AgentStart['agent']>): Omit<AgentStart, 'store' | 'cwd'> {
+  const script = [{ say: 'hello {{input}}' }];
+  return {
+    address: { agentName: 'clerk', instanceKey },
+    agent: {
+      agentName: 'clerk',
+      models: { 'Model/m': { provider: 'scripted', model: 'm', options: { script } } },
+      ...agent,
+    },
+    agents: [],
+    isNew: true,
+  };
+}
+
+/** Starts the process. `commit` replaces the commit of the conversation with this key. */
+function launch(commits: Readonly<Record<string, () => Promise<never>>> = {}) {
+  const stateRoot = join(root, crypto.randomUUID());
+  mkdirSync(stateRoot);
+  const [parent, child] = connectInMemory(seatedLanguage(agentLanguage));
+  const said: Seated<FromAgent>[] = [];
+  const exits: number[] = [];
+  const journals: Journal[] = [];
+  let throwUncaught: (thrown: unknown) => void = () => undefined;
+  parent.onMessage((frame) => void said.push(frame));
+  runSharedProcess(child, {
+    clock: systemClock,
+    moveTo: () => undefined,
+    warmUp: () => Promise.resolve(),
+    async openStore(location, warn) {
+      const journal = await durableStore({ ...location, warn });
+      journals.push(journal);
+      const commit: Journal['commit'] = (address, ...rest) =>
+        commits[address.instanceKey]?.() ?? journal.commit(address, ...rest);
+      return agentStoreOf({ ...journal, commit });
+    },
+    answerOwnPackages: () => undefined,
+    watchDraws: () => undefined,
+    onTerminate: () => undefined,
+    onUncaught: (listener) => void (throwUncaught = listener),
+    exit: (code) => {
+      exits.push(code);
+      child.close();
+    },
+  });
+  const send = (seat: number, message: ToAgent) => parent.send({ seat, message });
+  const messages = (seat: number) =>
+    said.flatMap((frame) => (frame.seat === seat && 'message' in frame ? [frame.message] : []));
+  const exitOf = (seat: number) =>
+    until(() => said.flatMap((frame) => (frame.seat === seat && 'exit' in frame ? [frame.exit] : []))[0]);
+  return {
+    send,
+    exits,
+    messages,
+    exitOf,
+    throwUncaught: (thrown: unknown) => throwUncaught(thrown),
+    first: (seat: number, type: FromAgent['type'], index = 0) =>
+      until(() => messages(seat).filter((message) => message.type === type)[index]),
+    open: (seat: number, instanceKey: string, agent: Partial<AgentStart['agent']> = {}) => {
+      const start = { ...startOf(instanceKey, agent), store: { stateRoot, workspaceId: 'test' }, cwd: stateRoot };
+      // The cast is safe: `AgentStart` contains only JSON.
+      return send(seat, { type: 'start', plan: start as unknown as JsonObject });
+    },
+    turn: (seat: number, instanceKey: string, id = 'e1') =>
+      send(seat, { ...firstTurn, event: { ...firstTurn.event, id, instanceKey } }),
+    [Symbol.asyncDispose]: async () => {
+      parent.close();
+      for (const journal of journals) await journal.close().catch(() => undefined);
+    },
+  };
+}
+
+describe('a shared process', () => {
+  test('runs conversations side by side, closes one alone, and ends when it is asked to', async () => {
+    await using shared = launch();
+    await Promise.all([shared.open(1, 'a'), shared.open(2, 'b')]);
+    await Promise.all([shared.turn(1, 'a'), shared.turn(2, 'b')]);
+    for (const seat of [1, 2]) expect(await shared.first(seat, 'turn.done')).toMatchObject({ eventId: 'e1' });
+    await shared.send(1, { type: 'drain', graceMs: 1_000 });
+    expect(await shared.exitOf(1)).toBe(0);
+    expect(shared.messages(1).at(-1)).toEqual({ type: 'drained' });
+    await shared.turn(2, 'b', 'e2');
+    await shared.first(2, 'turn.done', 1);
+    // The lock of the closed conversation is free.
+    await shared.open(3, 'a');
+    await shared.turn(3, 'a', 'e3');
+    expect(await shared.first(3, 'turn.done')).toMatchObject({ result: { finishReason: 'text_response' } });
+    expect(shared.exits).toEqual([]);
+    await shared.send(0, { type: 'drain', graceMs: 1_000 });
+    await until(() => shared.exits[0]);
+    expect(shared.exits).toEqual([0]);
+  });
+
+  test('answers pings of the process', async () => {
+    await using shared = launch();
+    await shared.send(0, { type: 'ping', n: 4 });
+    expect(await shared.first(0, 'pong')).toEqual({ type: 'pong', n: 4 });
+  });
+
+  test('a conversation that does not start leaves its seat, and its neighbour answers', async () => {
+    await using shared = launch();
+    await shared.open(1, 'good');
+    await shared.open(2, 'bad', { modelRef: 'Model/missing' });
+    expect(await shared.first(2, 'start.failed')).toMatchObject({ type: 'start.failed' });
+    expect(await shared.exitOf(2)).toBe(1);
+    await shared.turn(1, 'good');
+    await shared.first(1, 'turn.done');
+    expect(shared.exits).toEqual([]);
+  });
+
+  test('a conversation whose turn was lost leaves its seat, releases its lock, and its neighbour answers', async () => {
+    const full = () => Promise.reject(new GoondanError('E_DISK_FULL', 'no room left'));
+    const commits: Record<string, () => Promise<never>> = { bad: full };
+    await using shared = launch(commits);
+    await Promise.all([shared.open(1, 'good'), shared.open(2, 'bad')]);
+    await shared.turn(2, 'bad');
+    expect(await shared.first(2, 'turn.lost')).toMatchObject({ error: { code: 'E_DISK_FULL' } });
+    expect(await shared.exitOf(2)).toBe(1);
+    await shared.turn(1, 'good');
+    await shared.first(1, 'turn.done');
+    delete commits['bad'];
+    await shared.open(3, 'bad');
+    await shared.turn(3, 'bad');
+    expect(await shared.first(3, 'turn.done')).toMatchObject({ result: { finishReason: 'text_response' } });
+    expect(shared.exits).toEqual([]);
+  });
+
+  test('loads a changed module once for all its conversations', async () => {
+    const folder = mkdtempSync(join(root, 'module-'));
+    const registered: string[] = [];
+    Reflect.set(globalThis, 'registeredNonces', registered);
+    const planOf = (version: string): Partial<AgentStart['agent']> => {
+      writeFileSync(
+        join(folder, 'part.ts'),
+        `const nonce = '${version} ' + crypto.randomUUID();
+export const register = () => void globalThis.registeredNonces.push(nonce);`,
+      );
+      const metadata = { name: 'part' };
+      const resource = {
+        apiVersion: 'goondan.ai/v1',
+        kind: 'Extension',
+        metadata,
+        spec: { entry: './part.ts' },
+      } as const;
+      return { extensions: [{ resource, root: folder, files: ['part.ts'], digest: version }] };
+    };
+    await using shared = launch();
+    const before = planOf('one');
+    for (const [seat, key] of [
+      [1, 'a'],
+      [2, 'b'],
+    ] as const) {
+      await shared.open(seat, key, before);
+      await shared.first(seat, 'ready');
+    }
+    const after = planOf('two');
+    for (const seat of [1, 2]) {
+      const { agent } = startOf('any', after);
+      await shared.send(seat, { type: 'change.prepare', change: 1, plan: agent as unknown as JsonObject });
+      await shared.first(seat, 'change.ready');
+    }
+    expect(registered.map((nonce) => nonce.split(' ')[0])).toEqual(['one', 'one', 'two', 'two']);
+    expect(new Set(registered).size).toBe(2);
+  });
+
+  test('an uncaught error ends the process, and the process itself says why', async () => {
+    await using shared = launch();
+    await shared.open(1, 'a');
+    await shared.first(1, 'ready');
+    shared.throwUncaught(new Error('a timer failed'));
+    await until(() => shared.exits[0]);
+    expect(shared.exits).toEqual([1]);
+    expect(shared.messages(0)).toMatchObject([
+      { type: 'log', line: { level: 'error', event: 'process.uncaught', message: 'Uncaught error: a timer failed' } },
+    ]);
+  });
+});

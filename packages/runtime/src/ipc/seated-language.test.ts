@@ -1,0 +1,41 @@
+import { describe, expect, test } from 'bun:test';
+import { agentLanguage } from './codec.ts';
+import { PROCESS_SEAT, seatedLanguage } from './seated-language.ts';
+
+const { parent, child } = seatedLanguage(agentLanguage);
+
+describe('frames of a shared process', () => {
+  test('carry the message and its seat in both directions, and the end of a seat', () => {
+    const ping = { seat: 7, message: { type: 'ping', n: 3 } } as const;
+    expect(child.decode(parent.encode(ping))).toEqual(ping);
+    const pong = { seat: 7, message: { type: 'pong', n: 3 } } as const;
+    expect(parent.decode(child.encode(pong))).toEqual(pong);
+    expect(parent.decode(child.encode({ seat: 12, exit: 1 }))).toEqual({ seat: 12, exit: 1 });
+  });
+
+  test('keep texts that look like frames', () => {
+    const reason = '{"seat":1,"message":{"type":"ping","n":1}}';
+    const frame = { seat: 2, message: { type: 'cancel', eventId: 'e', reason } } as const;
+    expect(child.decode(parent.encode(frame))).toEqual(frame);
+  });
+
+  test.each(['{}', '{"seat":1}', '{"seat":"1","exit":0}', '{"type":"ping","n":1}', '{"seat":1,"exit":0}x', ''])(
+    'are rejected without a seat: %s',
+    (text) => {
+      expect(() => parent.decode(text)).toThrow(expect.objectContaining({ code: 'E_IPC_FRAME' }));
+    },
+  );
+
+  test('are rejected when the message is malformed, or is cut', () => {
+    for (const text of ['{"seat":1,"message":{"type":"pong"}}', '{"seat":1,"message":{"type":"pong","n":1}'])
+      expect(() => parent.decode(text)).toThrow(expect.objectContaining({ code: 'E_IPC_FRAME' }));
+  });
+
+  test('are dropped like the message in them; the process itself reports the number', () => {
+    const log = { type: 'log', line: { time: 'now', level: 'info', message: 'm' } } as const;
+    expect(child.lossyKindOf({ seat: 3, message: log })).toBe('log');
+    expect(child.lossyKindOf({ seat: 3, exit: 0 })).toBeUndefined();
+    const counts = { delta: 1, log: 2, 'runtime.event': 3 };
+    expect(child.dropped(counts)).toEqual({ seat: PROCESS_SEAT, message: { type: 'dropped', counts } });
+  });
+});

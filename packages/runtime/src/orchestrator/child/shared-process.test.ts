@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'bun:test';
+import type { DeclaredAgent } from '../../config/declared-agent.ts';
+import { agentLanguage } from '../../ipc/codec.ts';
+import type { FromAgent } from '../../ipc/from-agent.ts';
+import { type Seated, seatedLanguage } from '../../ipc/seated-language.ts';
+import type { ToAgent } from '../../ipc/to-agent.ts';
+import { fakeSpawn } from '../../testing/fake-spawn.ts';
+import { manualClock } from '../../testing/manual-clock.ts';
+import { SharedProcess } from './shared-process.ts';
+
+const agent: DeclaredAgent = { agentName: 'clerk', models: {}, isolation: 'agent', maxInstances: 3 };
+
+function open() {
+  const clock = manualClock();
+  const { spawn, children } = fakeSpawn<Seated<ToAgent>, Seated<FromAgent>>({ clock });
+  const heard: FromAgent[] = [];
+  const got: Seated<ToAgent>[] = [];
+  let now: DeclaredAgent = agent;
+  const started = spawn(seatedLanguage(agentLanguage), { name: 'shared', runner: 'none', frameFolder: '/tmp' });
+  const process = new SharedProcess(started, agent, {
+    clock,
+    agentNow: () => now,
+    heard: (message) => void heard.push(message),
+    refused: () => undefined,
+  });
+  const [child] = children;
+  if (child === undefined) throw new Error('no child');
+  child.channel.onMessage((frame) => void got.push(frame));
+  const change = (to: DeclaredAgent) => void (now = to);
+  const settle = () => clock.advance(0);
+  return { clock, process, child, heard, got, change, settle };
+}
+
+describe('a shared process', () => {
+  test('has a channel for each conversation, and seats that are never given twice', async () => {
+    const { process, child, got, settle } = open();
+    const [first, second] = [process.admit(), process.admit()];
+    const messages: FromAgent[] = [];
+    second.channel.onMessage((message) => void messages.push(message));
+    await first.channel.send({ type: 'reply.taken', eventId: 'a' });
+    await second.channel.send({ type: 'reply.taken', eventId: 'b' });
+    await child.channel.send({ seat: 2, message: { type: 'change.ready', change: 1 } });
+    await settle();
+    expect(got.map(({ seat }) => seat)).toEqual([1, 2]);
+    expect(messages).toEqual([{ type: 'change.ready', change: 1 }]);
+
+    await child.channel.send({ seat: 2, exit: 0 });
+    expect(await second.exited).toEqual({ code: 0, signal: null, leftBehind: 0 });
+    await process.admit().channel.send({ type: 'reply.taken', eventId: 'c' });
+    await settle();
+    expect(got.at(-1)?.seat).toBe(3);
+  });
+
+  test('is full at maxInstances, and admits nobody to another plan or after a dropped change', async () => {
+    const { process, change } = open();
+    const { channel } = process.admit();
+    expect(process.roomFor(agent)).toBe(2);
+    expect(process.roomFor({ ...agent })).toBe(2);
+    const next: DeclaredAgent = { ...agent, systemPrompt: 'Other.' };
+    expect(process.roomFor(next)).toBe(0);
+
+    await channel.send({ type: 'change.prepare', change: 1, plan: {} });
+    change(next);
+    await channel.send({ type: 'change.swap', change: 1 });
+    expect(process.roomFor(next)).toBe(2);
+    expect(process.roomFor(agent)).toBe(0);
+    await channel.send({ type: 'change.prepare', change: 2, plan: {} });
+    await channel.send({ type: 'change.drop', change: 2 });
+    expect(process.roomFor(next)).toBe(0);
+    expect(process.changes).toBe(2);
+  });
+
+  test('tells each conversation whether it was alone when the process ended', async () => {
+    const together = open();
+    const seats = [together.process.admit(), together.process.admit()];
+    together.child.exit({ signal: 'SIGKILL' });
+    for (const seat of seats) expect(await seat.exited).toMatchObject({ signal: 'SIGKILL', sharing: 'together' });
+
+    const alone = open();
+    const seat = alone.process.admit();
+    alone.child.exit({ code: 1 });
+    expect(await seat.exited).toMatchObject({ code: 1, sharing: 'alone' });
+    expect(alone.process.roomFor(agent)).toBe(0);
+  });
+
+  test('ends when its last conversation is closed, which has exited only then', async () => {
+    const { process, child, got, settle } = open();
+    const seat = process.admit();
+    let hasExited = false;
+    void seat.exited.then(() => (hasExited = true));
+    await child.channel.send({ seat: 1, exit: 0 });
+    await settle();
+    expect(got).toMatchObject([{ seat: 0, message: { type: 'drain' } }]);
+    expect(hasExited).toBe(false);
+    expect(process.roomFor(agent)).toBe(0);
+    child.exit({ code: 0 });
+    expect(await seat.exited).toEqual({ code: 0, signal: null, leftBehind: 0 });
+  });
+
+  test('asks the process once whether it answers, for all conversations', async () => {
+    const { process, child, got, clock, settle } = open();
+    const pongs: FromAgent[] = [];
+    const seats = [process.admit(), process.admit(), process.admit()];
+    for (const { channel } of seats) channel.onMessage((message) => void pongs.push(message));
+    for (const [index, { channel }] of seats.entries()) await channel.send({ type: 'ping', n: index + 5 });
+    await settle();
+    expect(got).toEqual([{ seat: 0, message: { type: 'ping', n: 1 } }]);
+    expect(pongs).toEqual([]);
+    await child.channel.send({ seat: 0, message: { type: 'pong', n: 1 } });
+    await settle();
+    expect(pongs).toEqual([5, 6, 7].map((n) => ({ type: 'pong', n })));
+    await seats[0]?.channel.send({ type: 'ping', n: 8 });
+    expect(pongs).toHaveLength(4);
+    await clock.advance(1_000);
+    await seats[0]?.channel.send({ type: 'ping', n: 9 });
+    await settle();
+    expect(got).toHaveLength(2);
+  });
+
+  test('is killed for one conversation, unless that one leaves by itself', async () => {
+    const { process, child, settle } = open();
+    const [first, second] = [process.admit(), process.admit()];
+    await child.channel.send({
+      seat: 1,
+      message: { type: 'start.failed', error: { code: 'E_EXT_INIT', message: 'no' } },
+    });
+    await settle();
+    const failed = first.kill(0);
+    expect(child.kills).toEqual([]);
+    await child.channel.send({ seat: 1, exit: 1 });
+    expect(await failed).toEqual({ code: 1, signal: null, leftBehind: 0 });
+    void second.kill(0);
+    expect(child.kills).toEqual([0]);
+    expect(await second.exited).toMatchObject({ sharing: 'alone' });
+  });
+});

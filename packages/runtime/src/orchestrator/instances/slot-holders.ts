@@ -1,0 +1,52 @@
+/** The processes of agents as holders of slots. A shared process holds one slot, for all conversations in it. */
+import type { ProcessCondition, SlotHolder } from '../supervision/process-slots.ts';
+
+/** An instance with a process. */
+export interface HoldingInstance extends SlotHolder {
+  /** The shared process in which it has a seat. */
+  readonly shared?: object;
+}
+
+export interface HeldSlots {
+  readonly holders: readonly SlotHolder[];
+  /** Returns the instances whose process is that of the holder with this key. */
+  readonly membersOf: (key: string) => readonly HoldingInstance[];
+}
+
+/** Puts the conversations of each shared process together. The holder has the key of the first of them. */
+export function slotsOf(instances: readonly HoldingInstance[]): HeldSlots {
+  const holders: SlotHolder[] = [];
+  const members = new Map<object, HoldingInstance[]>();
+  for (const each of instances) {
+    if (each.shared === undefined) {
+      holders.push(each);
+      continue;
+    }
+    const seats = members.get(each.shared);
+    if (seats === undefined) members.set(each.shared, [each]);
+    else seats.push(each);
+  }
+  const byKey = new Map<string, readonly HoldingInstance[]>();
+  for (const seats of members.values()) {
+    const holder = together(seats);
+    if (holder === undefined) continue;
+    holders.push(holder);
+    byKey.set(holder.key, seats);
+  }
+  const alone = new Map(instances.map((each) => [each.key, [each]]));
+  return { holders, membersOf: (key) => byKey.get(key) ?? alone.get(key) ?? [] };
+}
+
+/**
+ * Conditions in the order in which they decide: a process works if one conversation works, and is idle if all others are
+ * idle or about to end.
+ */
+const deciding: readonly ProcessCondition[] = ['working', 'starting', 'waiting', 'held', 'idle', 'stopping'];
+
+function together(seats: readonly HoldingInstance[]): SlotHolder | undefined {
+  const [first] = seats;
+  const condition = deciding.find((each) => seats.some((seat) => seat.condition === each));
+  if (first === undefined || condition === undefined) return undefined;
+  if (condition !== 'idle') return { key: first.key, condition };
+  return { key: first.key, condition, idleSince: Math.max(...seats.map(({ idleSince = 0 }) => idleSince)) };
+}

@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'bun:test';
+import type { AgentEvent } from '@goondan/types';
+import type { TurnOutcome } from '../../ports/turn-outcome.ts';
+import { stepInstance } from './instance-machine.ts';
+import { type InstanceAction, type InstanceInput, type InstanceState, newInstance } from './instance-state.ts';
+import { defaultSupervisionPolicy } from './supervision-policy.ts';
+
+const outcome: TurnOutcome = {
+  result: { turnId: 'turn', finishReason: 'text_response' },
+  stepCount: 1,
+  usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+};
+
+/** One instance. It returns the actions that follow from each input. */
+class Driven {
+  state: InstanceState = newInstance;
+
+  do(...inputs: InstanceInput[]): InstanceAction[] {
+    return inputs.flatMap((input) => {
+      const { state, actions } = stepInstance(this.state, input, 0, defaultSupervisionPolicy);
+      this.state = state;
+      return [...actions];
+    });
+  }
+
+  work(id: string): void {
+    const event: AgentEvent = {
+      id,
+      type: 'message',
+      input: 'hi',
+      instanceKey: 'default',
+      source: { kind: 'cli', name: 'test' },
+      createdAt: new Date(0),
+      traceId: 'trace',
+    };
+    this.do({ type: 'work', seq: 1, event });
+  }
+
+  start(): InstanceAction[] {
+    this.do({ type: 'slot.granted' });
+    return this.do({ type: 'ready', process: this.state.spawned });
+  }
+
+  exit(sharing?: 'together' | 'alone'): InstanceAction[] {
+    const { spawned: process } = this.state;
+    return this.do({ type: 'exited', process, code: null, signal: 'SIGKILL', ...(sharing && { sharing }) });
+  }
+
+  get crashes(): number | undefined {
+    return this.state.queue[0]?.crashes;
+  }
+}
+
+describe('the end of a shared process', () => {
+  test('with other conversations counts against no event, delays no start, and makes the interrupted instance alone', () => {
+    const instance = new Driven();
+    instance.work('a');
+    instance.start();
+    const actions = instance.exit('together');
+    expect(actions).toContainEqual({ type: 'slot.ask' });
+    expect(instance.state).toMatchObject({ phase: { name: 'inLine' }, isAlone: true, restarts: { crashes: 0 } });
+    expect(instance.crashes).toBe(0);
+    expect(instance.start()).toContainEqual(expect.objectContaining({ type: 'turn.send', isExcused: true }));
+  });
+
+  test('counts when the conversation was alone in it, or when its own process crashes', () => {
+    const instance = new Driven();
+    instance.work('a');
+    instance.start();
+    instance.exit('alone');
+    expect(instance.state.isAlone).toBe(true);
+    expect(instance.crashes).toBe(1);
+    instance.start();
+    instance.exit();
+    expect(instance.crashes).toBe(2);
+    expect(instance.state.isAlone).toBe(true);
+  });
+
+  test('is no failed start of an instance that started meanwhile', () => {
+    const instance = new Driven();
+    instance.work('a');
+    instance.do({ type: 'slot.granted' });
+    instance.exit('together');
+    expect(instance.state).toMatchObject({ startFailures: 0, isAlone: true, phase: { name: 'inLine' } });
+  });
+
+  test('interrupts no idle instance: its next work is for a shared process', () => {
+    const instance = new Driven();
+    instance.work('a');
+    instance.start();
+    instance.do({ type: 'turn.done', process: 1, eventId: 'a', outcome });
+    instance.exit('together');
+    expect(instance.state).toMatchObject({ phase: { name: 'absent' }, restarts: { crashes: 0 } });
+    expect(instance.state.isAlone).toBeUndefined();
+  });
+
+  test('excuses every turn of a process that hangs', () => {
+    const instance = new Driven();
+    instance.work('a');
+    instance.start();
+    instance.do({ type: 'heartbeat.missed', process: 1 });
+    instance.exit('together');
+    expect(instance.state).toMatchObject({ isAlone: true, phase: { name: 'inLine' } });
+    expect(instance.crashes).toBe(0);
+  });
+
+  test('leaves the process of its own when its turns are committed, and shares again', () => {
+    const instance = new Driven();
+    instance.work('a');
+    instance.work('b');
+    instance.start();
+    instance.exit('together');
+    instance.start();
+    const first = instance.do({ type: 'turn.done', process: 2, eventId: 'a', outcome });
+    expect(first).toContainEqual(expect.objectContaining({ type: 'turn.send', seq: 1 }));
+    expect(instance.state.isAlone).toBe(true);
+    const last = instance.do({ type: 'turn.done', process: 2, eventId: 'b', outcome });
+    expect(last).toContainEqual(expect.objectContaining({ type: 'process.drain', process: 2 }));
+    expect(instance.state.isAlone).toBeUndefined();
+    instance.work('c');
+    instance.do({ type: 'exited', process: 2, code: 0, signal: null });
+    expect(instance.state).toMatchObject({ phase: { name: 'inLine' } });
+    expect(instance.state.isAlone).toBeUndefined();
+  });
+});
