@@ -15,7 +15,7 @@ export function foldTurn(base: MessageList, { log, commit }: Pick<CommittedTurn,
   const list = type === 'rewrite' ? new MessageList() : base;
   for (const part of parts) {
     const message = typeof part === 'number' ? messageOf(log, part) : reviveMessage(part);
-    if (!message) throw new Error(`record ${String(part)} has no message`);
+    if (!message) throw new Error(`record ${JSON.stringify(part)} has no message`);
     list.apply({ type: 'append', message }, undefined);
   }
   return list;
