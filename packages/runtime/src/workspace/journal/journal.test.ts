@@ -84,7 +84,7 @@ test('M-11 base.jsonl has messages only, events.jsonl the events of every turn',
     { type: 'step' },
   ]);
   expect(frames.map(({ turn, commit }) => [turn, commit !== undefined])).toEqual([
-    [undefined, false],
+    [null, false],
     ['turn-a', false],
     ['turn-a', true],
     ['turn-b', false],

@@ -44,6 +44,9 @@ const ZERO = new Uint8Array(1);
 /** More bytes than this are synced in the background, because writing them through would block the thread. */
 const MOST_THROUGH = 64 * 1024;
 
+/** A space, which takes the place of the room when the file is closed. */
+const CLOSED = Uint8Array.of(0x20);
+
 export class LogFile {
   readonly path: string;
   readonly #file: RoomFile;
@@ -133,9 +136,10 @@ export class LogFile {
     await this.writeDurably(new Uint8Array());
   }
 
-  /** Removes the room except one zero. */
+  /** Replaces the room by a space, so that a file that is closed then has only text. */
   async trim(): Promise<void> {
-    this.#size = this.#end + ZERO.length;
+    await this.#file.write(this.#end, CLOSED);
+    this.#size = this.#end + CLOSED.length;
     await this.#file.truncate(this.#size);
   }
 
@@ -159,7 +163,8 @@ export class LogFile {
   async #removeRest(): Promise<void> {
     await this.#file.write(this.#end, ZERO);
     await this.#file.sync();
-    await this.trim();
+    this.#size = this.#end + ZERO.length;
+    await this.#file.truncate(this.#size);
   }
 
   async #storeAgain(fs: Fs, from: number): Promise<void> {

@@ -19,7 +19,7 @@ export interface Frame {
   readonly skipped?: number;
   /** Everything up to this number was durable when the frame was written. */
   readonly durable: number;
-  /** The turn of the records. Absent for a commit that is not part of a turn. */
+  /** The turn of the records. Absent for a commit that is not part of a turn; its line has `null`. */
   readonly turn?: string;
   /** Milliseconds since 1970. */
   readonly at: number;
@@ -93,7 +93,7 @@ export function countNumbers({ records, commit, head }: Pick<Frame, 'records' | 
 /** Makes the line of a frame. `records`: the JSON texts of the records, which are made only once. */
 export function encodeFrame(frame: Omit<Frame, 'records'>, records: readonly string[] = []): Uint8Array {
   const { seq, skipped, durable, turn, at, head } = frame;
-  const start = JSON.stringify({ seq, skipped, durable, turn, at, head }).slice(1, -1);
+  const start = JSON.stringify({ seq, skipped, durable, turn: turn ?? null, at, head }).slice(1, -1);
   const list = records.length > 0 ? `,"records":[${records.join(',')}]` : '';
   const commit = frame.commit === undefined ? '' : `,"commit":${JSON.stringify(frame.commit)}`;
   const body = `${start}${list}${commit}}`;
@@ -109,6 +109,7 @@ export function decodeFrame(line: Uint8Array): Frame | undefined {
   try {
     const parsed = JSON.parse(`{${decoder.decode(body)}`) as JsonObject;
     const isFrame = typeof parsed['seq'] === 'number' && typeof parsed['durable'] === 'number';
+    if (parsed['turn'] === null) delete parsed['turn'];
     // Safe: the checksum proves that encodeFrame wrote these bytes.
     return isFrame ? (parsed as unknown as Frame) : undefined;
   } catch {

@@ -48,6 +48,12 @@ test('a file that was cut anywhere in its frames has damage or no room', () => {
   expect(readFrames(whole.subarray(0, end + 1))).toMatchObject({ hasRoom: true, torn: false });
 });
 
+test('a space ends a closed file, also while the room behind it is not removed yet', () => {
+  for (const rest of [Buffer.from(' '), Buffer.from(' \0\0')]) {
+    expect(readFrames(Buffer.concat([...frames, rest]))).toMatchObject({ end, next: 5, torn: false, hasRoom: true });
+  }
+});
+
 describe('a torn end', () => {
   test('is the beginning of a frame, with room behind it', () => {
     for (let size = (starts[3] ?? 0) + 1; size < end; size += 1) {

@@ -2,8 +2,8 @@
  * Reads the frames of a segment, and distinguishes three ends: room, which is zeros; a torn end, which a crash leaves
  * and which may be cut off; and damage, which a crash cannot cause and which must be reported.
  *
- * A segment always has at least one zero after its last frame, because its file is extended before a frame is written.
- * So a file that was cut off is recognized as damaged.
+ * A segment always has at least one zero after its last frame, because its file is extended before a frame is written. A
+ * closed segment has a space there. So a file that was cut off is recognized as damaged.
  */
 import { countNumbers, decodeFrame, type Frame } from './frame.ts';
 
@@ -17,13 +17,15 @@ export interface ReadFrames {
   readonly next: number;
   /** True if a crash left bytes after the last intact frame. */
   readonly torn: boolean;
-  /** False if not even one zero follows the frames: the end of the file is missing. */
+  /** False if neither a zero nor a space follows the frames: the end of the file is missing. */
   readonly hasRoom: boolean;
   /** A description of the damage. */
   readonly damage?: string;
 }
 
 const NEWLINE = 0x0a;
+/** A space, which `LogFile.trim` leaves instead of room. */
+const CLOSED = 0x20;
 /** A power loss keeps or loses whole blocks of this size. */
 const BLOCK = 512;
 
@@ -63,7 +65,8 @@ function judgeEnd(
   expected: number | undefined,
 ): Pick<ReadFrames, 'torn' | 'hasRoom' | 'damage'> {
   const end = endOfContent(bytes, start);
-  if (end === start) return { torn: false, hasRoom: true };
+  const isClosed = end === start + 1 && bytes[start] === CLOSED;
+  if (end === start || isClosed) return { torn: false, hasRoom: true };
   const at = `the frame at byte ${offset + start}`;
   if (wasDurable(bytes, start, end, expected)) {
     return { torn: false, hasRoom: true, damage: `${at} is damaged, but a later frame says that it was durable` };

