@@ -138,6 +138,8 @@ export class LogFile {
 
   /** Replaces the room by a space, so that a file that is closed then has only text. */
   async trim(): Promise<void> {
+    // Without room behind it, a torn end would look like damage.
+    await this.sync();
     await this.#file.write(this.#end, CLOSED);
     this.#size = this.#end + CLOSED.length;
     await this.#file.truncate(this.#size);
