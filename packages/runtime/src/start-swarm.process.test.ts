@@ -79,6 +79,7 @@ describe('a running swarm', () => {
     const folder = join(swarm.stateRoot, 'workspaces', 'shop');
     const own = [
       'control.sock',
+      'format.json',
       'instances',
       'layers',
       'logs',

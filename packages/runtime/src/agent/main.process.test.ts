@@ -440,6 +440,7 @@ describe('the end of a process', () => {
     };
     await agent.send({ type: 'start', plan: plan({ agent: { models }, key: 'alone', cwd: agent.cwd }) });
     await agent.next('ready');
+    await agent.send({ type: 'watch', kinds: ['runtime.event'] });
     await agent.send({ type: 'turn', event: event('1', 'alone'), seq: 1 });
     await agent.next('runtime.event');
     agent.channel.close();

@@ -6,7 +6,7 @@ import { systemClock } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
 import { keptFolder } from '../../workspace/format-1/format-file.ts';
-import { writeOldRoot } from '../../workspace/format-1/write-old-root.ts';
+import { writeOldRoot } from '../../../../../test/format-1/write-old-root.ts';
 import { migrateOld } from './migrate-old.ts';
 
 const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-old-'));

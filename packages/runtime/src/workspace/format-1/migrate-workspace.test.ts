@@ -22,7 +22,7 @@ import type { Journal } from '../journal/journal.ts';
 import type { StoreWarning } from '../store-ports.ts';
 import { keptFolder, mayBeOld, removeKept } from './format-file.ts';
 import { migrateWorkspace } from './migrate-workspace.ts';
-import { fixture, writeOldRoot } from './write-old-root.ts';
+import { fixture, writeOldRoot } from '../../../../../test/format-1/write-old-root.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'goondan-format-1-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

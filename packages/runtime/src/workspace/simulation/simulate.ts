@@ -86,7 +86,12 @@ async function crashTwice(
     const lastMode = random.pick(['kill', 'power'] as const);
     const lastDisk = second.disk.crash(lastMode, random);
     const lastWorld = afterCrash(worldAt(worldThen, second.moment), lastMode);
-    const last = { ports: simulatedMachine(lastDisk, 3, writeMsOf(workload)), workload, world: lastWorld, isWatched: false };
+    const last = {
+      ports: simulatedMachine(lastDisk, 3, writeMsOf(workload)),
+      workload,
+      world: lastWorld,
+      isWatched: false,
+    };
     // In some cases further input is sent, to show that work continues and that unacknowledged input can be sent again.
     await liveOn(lastDisk, { ...last, inputs: inputs + (random.chance(0.6) ? 1 : 0) }, random);
     await check(simulatedMachine(lastDisk, 103), workload, lastWorld);

@@ -125,7 +125,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'read frames with a gap between their numbers',
     file: 'records/read-frames.ts',
-    find: 'if (expected !== undefined && frame.seq !== expected) {',
+    find: 'if (expected !== undefined && frame.seq - (frame.skipped ?? 0) !== expected) {',
     replace: 'if (expected !== undefined && frame.seq < 0) {',
     caughtBy: 'damage',
   },

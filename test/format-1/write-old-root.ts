@@ -1,5 +1,5 @@
 /**
- * `format-1.fixture.json` was written by the last version that wrote format 1: the files of fifteen conversations, and what
+ * `conversations.json` was written by the last version that wrote format 1: the files of fifteen conversations, and what
  * that version read from them. Some have several archive files, interrupted turns, answers, dead letters or a commit that
  * a crash interrupted. Only for tests.
  */
@@ -13,7 +13,7 @@ interface Fixture {
   readonly open: Readonly<Record<string, string>>;
 }
 
-export const fixture = JSON.parse(readFileSync(join(import.meta.dir, 'format-1.fixture.json'), 'utf8')) as Fixture;
+export const fixture = JSON.parse(readFileSync(join(import.meta.dir, 'conversations.json'), 'utf8')) as Fixture;
 
 /** Writes a state root of format 1, with the workspace `shop`. */
 export function writeOldRoot(stateRoot: string): void {
