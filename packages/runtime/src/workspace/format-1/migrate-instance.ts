@@ -65,7 +65,7 @@ async function writeDraft(fs: Fs, from: Paths, to: Paths, old: OldInstance): Pro
   const metadata: InstanceMetadata = {
     ...head,
     checkpoint: {
-      epoch: 0,
+      closedBy: 0,
       ...place,
       version,
       status,

@@ -26,13 +26,13 @@ export interface CheckpointInput {
   /** The states by extension name. */
   readonly texts: ReadonlyMap<string, string>;
   readonly place: LogPlace;
-  readonly epoch: number;
+  readonly closedBy: number;
 }
 
 /** Writes the checkpoint, which is durable when the promise resolves. Returns the new metadata. */
 export async function writeCheckpoint(stored: StoredInstance, input: CheckpointInput): Promise<InstanceMetadata> {
   const { fs, paths } = stored;
-  const { before, turns, state, texts, place, epoch } = input;
+  const { before, turns, state, texts, place, closedBy } = input;
   const base = await prepareBase(stored, before.checkpoint.base, turns);
   const marks = Object.fromEntries(Array.from(texts, ([name, text]) => [name, markOf(text)] as const));
   // All other states are in their files, long states since their commits.
@@ -41,7 +41,7 @@ export async function writeCheckpoint(stored: StoredInstance, input: CheckpointI
   const metadata: InstanceMetadata = {
     ...before,
     checkpoint: {
-      epoch,
+      closedBy,
       ...place,
       seq: state.seq,
       version: state.version,

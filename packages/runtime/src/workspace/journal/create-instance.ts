@@ -16,7 +16,6 @@ import { InstanceLog } from './instance-log.ts';
 export async function createInstance(
   stored: StoredInstance,
   pace: DiskPace,
-  epoch: number,
 ): Promise<{ readonly metadata: InstanceMetadata; readonly log: InstanceLog }> {
   const { fs, paths, address, clock } = stored;
   await refuseLostMetadata(stored);
@@ -29,7 +28,7 @@ export async function createInstance(
     // Directory entries must be durable before metadata.json, whose existence promises that they exist.
     await fs.syncFolder(paths.folder);
     const checkpoint = {
-      epoch,
+      closedBy: 0,
       ...log.place,
       seq: log.last,
       version: 0,

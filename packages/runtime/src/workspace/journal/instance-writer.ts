@@ -67,7 +67,7 @@ export class InstanceWriter {
     lock: Lock,
     nextEpoch: () => number,
   ): Promise<InstanceWriter> {
-    return new InstanceWriter(stored, lock, nextEpoch, await loadInstance(stored, pace, lock.epoch));
+    return new InstanceWriter(stored, lock, nextEpoch, await loadInstance(stored, pace));
   }
 
   /** True after a disk error: every call is rejected until the writer is loaded again. */
@@ -372,6 +372,7 @@ export class InstanceWriter {
     state.seq = log.last;
     if (commit.drops !== undefined) state.open.clear();
     state.applyCommit(commit, undefined);
+    this.#maintainSoon();
   }
 
   /** Writes long states to their files: drafts before the commit, renamed after it. */
@@ -405,18 +406,19 @@ export class InstanceWriter {
     await deleteOldSegments(this.stored);
   }
 
-  async #checkpoint(): Promise<void> {
+  /** `closedBy`: the epoch of this owner, if it writes no frame after the checkpoint. */
+  async #checkpoint(closedBy = this.#metadata.checkpoint.closedBy): Promise<void> {
     const { log, state } = this.loaded;
     const { turns } = await this.#readTail();
     const input = { before: this.#metadata, turns, state, texts: this.#texts, place: log.place };
-    this.#metadata = await writeCheckpoint(this.stored, { ...input, epoch: this.lock.epoch });
+    this.#metadata = await writeCheckpoint(this.stored, { ...input, closedBy });
   }
 
   async #finish(): Promise<void> {
     const { log, state } = this.loaded;
     const { segment, offset } = this.#metadata.checkpoint;
     const isNews = log.place.segment !== segment || log.place.offset !== offset;
-    if (isNews && state.open.turnId === undefined) await this.#checkpoint();
+    if (isNews && state.open.turnId === undefined) await this.#checkpoint(this.lock.epoch);
     await log.trim();
   }
 

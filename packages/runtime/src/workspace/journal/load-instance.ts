@@ -28,13 +28,14 @@ export interface LoadedInstance {
 }
 
 /**
- * Loads an instance, and creates it if it does not exist. Its folder must exist and be locked. `epoch`: the epoch of the
- * lock. **Errors** — `E_STORE_CORRUPT`, `E_STORE_INSTANCE`, `E_STORE_FORMAT`; those of the disk.
+ * Loads an instance, and creates it if it does not exist. Its folder must exist and be locked.
+ *
+ * **Errors** — `E_STORE_CORRUPT`, `E_STORE_INSTANCE`, `E_STORE_FORMAT`; those of the disk.
  */
-export async function loadInstance(stored: StoredInstance, pace: DiskPace, epoch: number): Promise<LoadedInstance> {
+export async function loadInstance(stored: StoredInstance, pace: DiskPace): Promise<LoadedInstance> {
   const found = await readLog(stored);
   if (found) return loadFound(stored, pace, found);
-  const { metadata, log } = await createInstance(stored, pace, epoch);
+  const { metadata, log } = await createInstance(stored, pace);
   const state = new LogState(metadata.checkpoint);
   return { metadata, state, log, texts: new Map(), finished: new FinishedTurns(stored.limits) };
 }

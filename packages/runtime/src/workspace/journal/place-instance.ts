@@ -50,7 +50,7 @@ export async function placeInstance(stored: StoredInstance, pace: DiskPace, fork
  */
 async function writeDraft(draft: StoredInstance, pace: DiskPace, fork: ForkedConversation): Promise<void> {
   await draft.fs.makeFolder(draft.paths.folder);
-  const { metadata, log } = await createInstance(draft, pace, 0);
+  const { metadata, log } = await createInstance(draft, pace);
   try {
     const state = new LogState(metadata.checkpoint);
     const { records, texts } = planFork(fork.from, fork.messages);
@@ -65,7 +65,7 @@ async function writeDraft(draft: StoredInstance, pace: DiskPace, fork: ForkedCon
     const read = await readLog(draft);
     if (!read || read.damage) throw new Error(`${draft.paths.folder} cannot be read`);
     const input = { before: metadata, turns: read.turns, state: read.state, texts: states.texts, place: log.place };
-    await writeCheckpoint(draft, { ...input, epoch: 0 });
+    await writeCheckpoint(draft, { ...input, closedBy: 0 });
     await log.trim();
   } finally {
     await log.close();

@@ -23,8 +23,8 @@ export interface InstanceMetadata {
 }
 
 export interface Checkpoint {
-  /** The epoch of the lock under which the checkpoint was written. */
-  readonly epoch: number;
+  /** The epoch of the last owner that closed the instance with a checkpoint, and so wrote nothing after it; 0 if none did. */
+  readonly closedBy: number;
   /** The place in the log: the number of the segment, from 1, and the offset after the last frame that is included. */
   readonly segment: number;
   readonly offset: number;

@@ -29,12 +29,12 @@ export async function readFinished(
     let from = Math.max(0, end - left);
     let found = resultsIn(await framesOf(stored, path, from, end));
     while (found.length === 0 && results.length === 0 && from > 0) {
-      from = Math.max(0, end - (end - from) * 4);
+      from = Math.max(0, end - Math.max((end - from) * 4, TAIL_BYTES));
       found = resultsIn(await framesOf(stored, path, from, end));
     }
     results = [...found, ...results];
-    left -= end - from;
-    if (results.length >= limits.rememberedTurns || (left <= 0 && results.length > 0)) break;
+    left = Math.max(0, left - (end - from));
+    if (results.length >= limits.rememberedTurns || (left === 0 && results.length > 0)) break;
   }
   return results.slice(-limits.rememberedTurns);
 }

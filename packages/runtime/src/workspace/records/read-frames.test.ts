@@ -90,3 +90,12 @@ test('a gap between the numbers is damage', () => {
   expect(readFrames(Buffer.concat([first ?? room, third ?? room, room])).damage).toContain('has number 3, not 2');
   expect(readFrames(whole, 0, 2).damage).toContain('has number 1, not 2');
 });
+
+test('the work of a read grows with the frames, not with their square', () => {
+  const count = 50_000;
+  const lines = Array.from({ length: count }, (_, index) =>
+    encodeFrame({ seq: index + 1, durable: 0, turn: 't', at: 1 }, ['{}']),
+  );
+  const read = readFrames(Buffer.concat([...lines, new Uint8Array(1)]), 0, 1);
+  expect(read).toMatchObject({ next: count + 1, durableEnd: 0, torn: false, hasRoom: true });
+});

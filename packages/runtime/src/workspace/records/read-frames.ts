@@ -37,8 +37,9 @@ export function readFrames(bytes: Uint8Array, offset = 0, next?: number): ReadFr
   const frames: Frame[] = [];
   let start = 0;
   let expected = next;
-  /** The offsets after the frames that are not known as durable, each with the number after the frame. */
-  let ends: { readonly next: number; readonly end: number }[] = [];
+  /** The offsets after the frames, each with the number after the frame. The first `durable` ones are known as durable. */
+  const ends: { readonly next: number; readonly end: number }[] = [];
+  let durable = 0;
   let durableEnd = offset;
   const found = () => ({ frames, end: offset + start, durableEnd, next: expected ?? 1 });
   while (start < bytes.length) {
@@ -52,8 +53,11 @@ export function readFrames(bytes: Uint8Array, offset = 0, next?: number): ReadFr
     frames.push(frame);
     expected = frame.seq + countNumbers(frame);
     start = stop + 1;
-    durableEnd = ends.findLast((each) => each.next <= frame.durable + 1)?.end ?? durableEnd;
-    ends = [...ends.filter((each) => each.end > durableEnd), { next: expected, end: offset + start }];
+    for (let each = ends[durable]; each && each.next <= frame.durable + 1; each = ends[durable]) {
+      durableEnd = each.end;
+      durable += 1;
+    }
+    ends.push({ next: expected, end: offset + start });
   }
   return { ...found(), torn: false, hasRoom: false };
 }

@@ -57,7 +57,7 @@ export async function readState(stored: StoredInstance): Promise<ReadLog | undef
 /** Returns true if nothing can have been lost behind the checkpoint. */
 async function isWholeWithout({ fs, paths }: StoredInstance, { damage, metadata }: ReadLog): Promise<boolean> {
   if (!damage?.isBeforeCheckpoint) return damage === undefined;
-  return (await readLock(fs, paths.lock)).epoch <= metadata.checkpoint.epoch;
+  return (await readLock(fs, paths.lock)).epoch <= metadata.checkpoint.closedBy;
 }
 
 export async function corruptLog(stored: StoredInstance, { path, problem }: LogDamage) {
