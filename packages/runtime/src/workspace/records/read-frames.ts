@@ -114,7 +114,7 @@ function isTorn(bytes: Uint8Array, start: number, offset: number): boolean {
     while (bytes[stop] === 0) stop += 1;
     const isAtFrame = run === start || bytes[run - 1] === NEWLINE;
     // `LogFile.cut` writes a single zero at the start of a torn end before it removes the rest.
-    const isCut = run === start && stop === start + 1;
+    const isCut = isAtFrame && stop === run + 1;
     if (!isAtFrame && (offset + run) % BLOCK !== 0) return false;
     if (!isCut && (offset + stop) % BLOCK !== 0) return false;
     run = bytes.indexOf(0, stop);
