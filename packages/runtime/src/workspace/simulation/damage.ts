@@ -4,9 +4,10 @@
  * opening fails with an error code, and the damaged file is copied aside. A conversation must never lose messages
  * without a report.
  */
-import { GoondanError } from '@goondan/types';
+import { type ErrorCode, GoondanError } from '@goondan/types';
 import { openJournal, type Journal } from '../journal/journal.ts';
 import { instancePaths, workspaceFolder } from '../layout/instance-paths.ts';
+import { BLOCK } from './file-changes.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
 import { simulatedLimits, simulatedLocation, simulatedMachine, type SimulatedMachine } from './simulated-machine.ts';
 import { runScriptedTurn } from './run-scripted-turn.ts';
@@ -27,6 +28,8 @@ export interface Damage {
   readonly bytes: Uint8Array | undefined;
   /** True when the log ends exactly between two lines. Such a damage cannot be detected. */
   readonly isInvisible: boolean;
+  /** True if a crash during the last write can leave the same: whole blocks or the end are missing. */
+  readonly isLikeCrash: boolean;
 }
 
 export const damagedInstance = { agentName: 'coder', instanceKey: 'default' };
@@ -35,13 +38,18 @@ const paths = instancePaths(
   damagedInstance,
 );
 
-/** Creates an instance in which no file is empty: it has committed turns, an interrupted turn, and a pending event. */
-export async function makeInstance(): Promise<SimulatedDisk> {
+/**
+ * Creates an instance in which no file is empty: it has committed turns, an interrupted turn, and a pending event.
+ * `isInterrupted`: if false, the third turn is committed, so that the log ends with a commit.
+ */
+export async function makeInstance(isInterrupted = true): Promise<SimulatedDisk> {
   const disk = SimulatedDisk.empty();
   const ports = simulatedMachine(disk, 1);
   const journal = await openJournal(ports, simulatedLocation, {
     ...simulatedLimits,
     archive: { bytes: 1e6, files: 10 },
+    // The second turn stays behind the checkpoint that the first turn gets.
+    checkpointBytes: 1e6,
   });
   const { inputs } = makeWorkload(1);
   const steps = [{ outcome: 'completed', tools: [{ isIdempotent: false }], isOneWrite: false } as const];
@@ -54,7 +62,7 @@ export async function makeInstance(): Promise<SimulatedDisk> {
     await journal.accept(damagedInstance, event);
     // The first turn is given up at once, the third is interrupted, and the fourth never starts.
     const input = { ...sample, instance: damagedInstance, event, script };
-    if (index < 3) await runTurn(journal, input, index === 0, index === 2);
+    if (index < 3) await runTurn(journal, input, index === 0, isInterrupted && index === 2);
     // Closing writes a checkpoint, so that some turns are before it and some after it.
     if (index === 0) await journal.close(damagedInstance);
   }
@@ -83,9 +91,13 @@ export async function* damages(disk: SimulatedDisk): AsyncGenerator<Damage> {
     for (let size = Math.max(0, content - 4096); size < Math.min(content, bytes.length); size += 1) {
       // The log of an instance shows even a cut between two frames, because zeros must follow the last one.
       const isInvisible = file === paths.inbox && (size === 0 || bytes[size - 1] === 0x0a);
-      yield { name: `cut at ${size}`, file, bytes: bytes.subarray(0, size), isInvisible };
+      yield { name: `cut at ${size}`, file, bytes: bytes.subarray(0, size), isInvisible, isLikeCrash: false };
     }
-    for (const [name, damaged] of changes(bytes)) yield { name, file, bytes: damaged, isInvisible: false };
+    for (const [name, damaged] of changes(bytes)) {
+      const isEndLost = damaged?.length === bytes.length && damaged[content - 2] === 0;
+      const isLikeCrash = isEndLost || name.startsWith('lost blocks');
+      yield { name, file, bytes: damaged, isInvisible: false, isLikeCrash };
+    }
   }
 }
 
@@ -97,7 +109,15 @@ function* changes(bytes: Uint8Array): Generator<[name: string, changed: Uint8Arr
     const end = Math.min(bytes.length, at + 300);
     yield [`zeros from ${at} to ${end}`, changed(bytes, at, end, () => 0)];
   }
+  for (let at = 0; at + BLOCK < bytes.length; at += BLOCK) {
+    for (const end of [at + BLOCK, at + 2 * BLOCK])
+      yield [`lost blocks from ${at} to ${end}`, changed(bytes, at, Math.min(end, bytes.length), () => 0)];
+  }
   const text = new TextDecoder().decode(bytes);
+  const lines = text.split('\n');
+  // Without its last line, a file would look as if that line had never been written.
+  for (let line = 0; line < lines.length - 2; line += 1)
+    yield [`without line ${line + 1}`, Buffer.from(lines.toSpliced(line, 1).join('\n'))];
   const long = Buffer.alloc(10 * 2 ** 20, 'a');
   yield ['CRLF', Buffer.from(text.replaceAll('\n', '\r\n'))];
   yield ['a line of 10 MB', Buffer.concat([bytes, long, Buffer.from('\n')])];
@@ -127,22 +147,29 @@ function changed(bytes: Uint8Array, from: number, to: number, change: (byte: num
 
 /** Tries all cases, or every `step`th case. */
 export async function tryDamages(step = 1): Promise<DamageReport> {
-  const disk = await makeInstance();
-  const sound = await observe(simulatedMachine(disk.copy(), 2));
   const endings = new Map<string, number>();
   const problems: string[] = [];
   let cases = 0;
-  for await (const damage of damages(disk)) {
-    cases += 1;
-    if (cases % step !== 0) continue;
-    const ending = await tryDamage(disk, damage, sound).catch((error: unknown) => {
-      problems.push(`${damage.file}, ${damage.name}: ${error instanceof Error ? error.message : String(error)}`);
-      return 'problem';
-    });
-    endings.set(ending, (endings.get(ending) ?? 0) + 1);
+  for (const isInterrupted of [true, false]) {
+    const disk = await makeInstance(isInterrupted);
+    const sound = await observe(simulatedMachine(disk.copy(), 2));
+    for await (const damage of damages(disk)) {
+      // The other files are like those of the first instance.
+      if (!isInterrupted && (damage.file !== paths.events || damage.isLikeCrash)) continue;
+      cases += 1;
+      if (cases % step !== 0) continue;
+      const ending = await tryDamage(disk, damage, sound).catch((error: unknown) => {
+        problems.push(`${damage.file}, ${damage.name}: ${error instanceof Error ? error.message : String(error)}`);
+        return 'problem';
+      });
+      endings.set(ending, (endings.get(ending) ?? 0) + 1);
+    }
   }
   return { cases: Math.floor(cases / step), endings, problems };
 }
+
+/** The codes that report damage. */
+const reports: readonly ErrorCode[] = ['E_STORE_CORRUPT', 'E_STORE_FORMAT', 'E_STORE_INSTANCE'];
 
 async function tryDamage(sound: SimulatedDisk, damage: Damage, before: Observation): Promise<string> {
   const disk = sound.copy();
@@ -152,7 +179,8 @@ async function tryDamage(sound: SimulatedDisk, damage: Damage, before: Observati
   try {
     return judge(before, await observe(machine), machine.warnings.length > 0 || damage.isInvisible);
   } catch (error) {
-    if (!(error instanceof GoondanError)) throw error;
+    // Another code would mean that the conversation was opened, and continues without the lost part.
+    if (!(error instanceof GoondanError && reports.includes(error.code))) throw error;
     if (error.code === 'E_STORE_CORRUPT') await checkKeptAside(disk, damage);
     return error.code;
   }

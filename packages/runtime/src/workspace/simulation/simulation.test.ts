@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import { availableParallelism } from 'node:os';
 import { samples, sampleStep } from '../../../../../test/samples.ts';
 import { tryDamages } from './damage.ts';
+import { logFileMutants } from './mutants/log-file-mutants.ts';
 import { mutants } from './mutants/mutants.ts';
 import { tryMutant } from './mutants/try-mutant.ts';
 import { replay } from './simulate.ts';
@@ -13,7 +14,7 @@ import { describeViolation, simulateSeeds } from './simulate-seeds.ts';
 
 const MINUTES = 60_000;
 
-const CRASH_POINTS = samples(10_000);
+const CRASH_POINTS = samples(12_500);
 
 test(
   `M-11 killed or without power at any of ${CRASH_POINTS / 2} points, and again during recovery: nothing is lost, nothing is applied twice`,
@@ -86,7 +87,9 @@ test(
   MINUTES,
 );
 
-const quickMutants = mutants.filter(({ isQuick }) => isQuick).filter((_, index) => index % sampleStep === 0);
+const quickMutants = [...mutants, ...logFileMutants]
+  .filter(({ isQuick }) => isQuick)
+  .filter((_, index) => index % sampleStep === 0);
 
 test.each(quickMutants.map((mutant) => [mutant.name, mutant] as const))(
   'the mutant is caught: %s',

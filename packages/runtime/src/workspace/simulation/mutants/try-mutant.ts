@@ -14,6 +14,8 @@ const sources = join(import.meta.dir, '../../..');
 /** This folder is inside the project, so that imports of packages resolve. Git ignores the folder. */
 const workbench = join(sources, '../../../tmp');
 
+const LOG_FILE_SEEDS = 60;
+
 export async function tryMutant(mutant: Mutant, seeds: readonly number[]): Promise<MutantOutcome> {
   mkdirSync(workbench, { recursive: true });
   const copy = mkdtempSync(join(workbench, 'mutant-'));
@@ -23,6 +25,7 @@ export async function tryMutant(mutant: Mutant, seeds: readonly number[]): Promi
     patch(join(copy, 'workspace', mutant.file), mutant);
     if (mutant.caughtBy === 'damage') return await damageIt(mutant, copy);
     if (mutant.caughtBy === 'race') return await raceIt(mutant, copy);
+    if (mutant.caughtBy === 'log file') return await crashLogFile(mutant, copy);
     return await crashIt(mutant, copy, [mutant.seed ?? 0, ...seeds]);
   } finally {
     rmSync(copy, { recursive: true });
@@ -60,7 +63,7 @@ async function crashIt({ name }: Mutant, copy: string, seeds: readonly number[])
 async function damageIt({ name }: Mutant, copy: string): Promise<MutantOutcome> {
   // The cast is safe: this is a copy of the module with this type.
   const { tryDamages } = (await import(join(copy, 'workspace/simulation/damage.ts'))) as typeof import('../damage.ts');
-  const { problems } = await tryDamages(13);
+  const { problems } = await tryDamages(3);
   const [problem] = problems;
   return { mutant: name, caughtBy: problem && 'damaged files', problem: firstLine(problem ?? '') };
 }
@@ -71,6 +74,22 @@ async function raceIt({ name }: Mutant, copy: string): Promise<MutantOutcome> {
   const { simulateCommitRace } = (await import(path)) as typeof import('../simulate-commit-race.ts');
   const [problem] = (await simulateCommitRace()).problems;
   return { mutant: name, caughtBy: problem && 'commit race', problem: firstLine(problem ?? '') };
+}
+
+async function crashLogFile({ name }: Mutant, copy: string): Promise<MutantOutcome> {
+  const path = join(copy, 'workspace/simulation/simulate-log-file.ts');
+  // The cast is safe: this is a copy of the module with this type.
+  const { simulateLogFile, simulateLogFaults } = (await import(path)) as typeof import('../simulate-log-file.ts');
+  for (let seed = 0; seed < LOG_FILE_SEEDS; seed += 1) {
+    for (const pace of ['quick', 'slow', 'changing'] as const) {
+      const crashes = await simulateLogFile(seed, pace);
+      const faults = await simulateLogFaults(seed, 'EIO', 1 + (seed % 3), pace);
+      const [problem] = [...crashes.problems, ...faults.problems];
+      if (problem !== undefined)
+        return { mutant: name, caughtBy: `log file, seed ${seed}`, problem: firstLine(problem) };
+    }
+  }
+  return { mutant: name, caughtBy: undefined, problem: '' };
 }
 
 function firstLine(text: string): string {
