@@ -268,8 +268,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'write a checkpoint that hides an interrupted turn',
     file: 'journal/instance-writer.ts',
-    find: 'if (isNews && state.open.turnId === undefined) await this.#checkpoint();',
-    replace: 'if (isNews) await this.#checkpoint();',
+    find: 'if (isNews && state.open.turnId === undefined) await this.#checkpoint(this.lock.epoch);',
+    replace: 'if (isNews) await this.#checkpoint(this.lock.epoch);',
   },
   {
     name: 'leave the next files of extensions where they are',
