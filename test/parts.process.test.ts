@@ -44,6 +44,7 @@ test('Part 7 on a developer’s machine those tests are skipped, and the run giv
 
 /** Test files with skips that have another reason than a missing part. */
 const otherReasons: Readonly<Record<string, string>> = {
+  'packages/runtime/src/ports/room-file.test.ts': 'only Linux writes through with a descriptor of its own',
   'packages/cli/src/wrong-use.process.test.ts': 'the superuser may read everything',
   'test/seeds/verbatim.test.ts': 'the seed documents are not part of the repository',
   'test/seeds/yaml-examples.test.ts': 'the seed documents are not part of the repository',

@@ -59,7 +59,12 @@ function readFolders({ workspace }: TestSwarm): readonly Folder[] {
   return readdirSync(join(workspace, 'instances')).map((name) => {
     const folder = join(workspace, 'instances', name);
     const { agentName, instanceKey } = JSON.parse(readFileSync(join(folder, 'metadata.json'), 'utf8'));
-    return { name, agentName, instanceKey, conversation: readFileSync(join(folder, 'messages', 'base.jsonl'), 'utf8') };
+    return {
+      name,
+      agentName,
+      instanceKey,
+      conversation: readFileSync(join(folder, 'messages', 'events.jsonl'), 'utf8'),
+    };
   });
 }
 

@@ -15,7 +15,7 @@ export async function withStore<Value>(
 ): Promise<Value> {
   const store = openStoreReader(place);
   if (!(await store.directory.exists())) return nothing;
-  if (await store.isOld()) await (await import('@goondan/runtime/internal')).migrateStoppedSwarm(place);
+  if (await store.isOld()) await (await import('./migrate-stopped.ts')).migrateStoppedSwarm(place);
   try {
     return await read(store);
   } finally {

@@ -80,6 +80,8 @@ export async function applyPlan(
   for (const { address } of changing) void swarm.forgive(address);
   for (const { address } of retried) void swarm.forgive(address);
   await swarm.wake(namesOf('Agent', changes.added));
+  // Frames are written at the end of their tick. After a reload, the next step of a running turn has the new parts.
+  await new Promise((resolve) => void setImmediate(resolve));
   const { agents: _, ...identities } = changes;
   const fields = changedFields(before.plan, after.plan);
   return {

@@ -51,6 +51,8 @@ function meeting(trouble: Trouble) {
   };
 }
 
+const GROWING = ['write', 'writeThrough', 'extend'];
+
 function failingFile(file: OpenFile, trouble: Trouble): OpenFile {
   return {
     async append(bytes) {
@@ -74,7 +76,12 @@ function failingFile(file: OpenFile, trouble: Trouble): OpenFile {
   };
 }
 
-function failingRoom(room: RoomFile, trouble: Trouble): RoomFile {
+/** A write into a room and the growth of a room are also an `append`, because both need free space and make a file longer. */
+function failingRoom(room: RoomFile, told: Trouble): RoomFile {
+  const trouble = (operation: string) => {
+    told(operation);
+    if (GROWING.includes(operation)) told('append');
+  };
   /** Does half of a write when `trouble` throws, and then rejects. */
   const halve = async (operation: string, half: () => Promise<void>, whole: () => Promise<void>) => {
     try {
