@@ -122,3 +122,18 @@ test('a file that is rotated during the read is read once and completely', async
   expect((await archives(disk))?.length).toBeGreaterThan(before ?? 0);
   expect(ids).toEqual(Array.from({ length: 9 }, (_, index) => `turn-e${index}`));
 });
+
+test('a read that overlaps with a write of the owner is repeated', async () => {
+  const { disk } = await run(3, {});
+  let reads = 0;
+  const fs = failingFs(disk, () => undefined);
+  const read = async (path: string) => {
+    const bytes = await fs.read(path);
+    reads += 1;
+    if (!bytes || reads > 1) return bytes;
+    // The end of the last frame was written after its beginning was read.
+    const last = bytes.lastIndexOf(0x0a, bytes.lastIndexOf(0x0a) - 1) + 1;
+    return Uint8Array.from(bytes).fill(0, last, last + 7);
+  };
+  expect((await collect(readArchive(storedOn({ ...fs, read })))).length).toBe(3);
+});

@@ -8,10 +8,12 @@ import { type CommittedTurn, GatheredTurn } from '../records/gather-turns.ts';
 import { resultOf } from '../records/log-state.ts';
 import type { EventOrigin, LoggedRecord } from '../records/logged-record.ts';
 import type { ForkOrigin } from '../records/metadata.ts';
-import { readFrames } from '../records/read-frames.ts';
+import { readFrames, type ReadFrames } from '../records/read-frames.ts';
 import { listSegments } from '../records/segments.ts';
 import { voidedEvents } from '../records/voided-events.ts';
 import type { JsonValue } from '@goondan/types';
+
+const ATTEMPTS = 5;
 
 export interface ArchivedTurn {
   readonly turnId: string;
@@ -53,58 +55,65 @@ export interface ArchivedEvent {
  * **Errors** — `E_STORE_CORRUPT` at the first damaged or missing turn, after all turns before it were yielded.
  */
 export async function* readArchive(stored: StoredInstance): AsyncGenerator<ArchivedTurn> {
-  let next: number | undefined;
-  for await (const { path, isCurrent, bytes } of segmentBytes(stored)) {
-    const reader = new SegmentReader(stored, path, isCurrent);
-    yield* reader.read(bytes, next);
-    ({ next } = reader);
-  }
+  for await (const segment of readSegments(stored)) yield* turnsOf(stored, segment);
 }
 
-/** Reads the turns of one segment; a turn never spans two segments. */
-export class SegmentReader {
-  /** The number after the last frame, once the segment is read. */
-  next: number | undefined;
-
-  constructor(
-    private readonly stored: StoredInstance,
-    private readonly path: string,
-    private readonly isCurrent: boolean,
-  ) {}
-
-  /** Yields the turns. `next`: the number of the first frame, if known. **Errors** — as `readArchive`. */
-  async *read(bytes: Uint8Array, next?: number): AsyncGenerator<ArchivedTurn> {
-    const read = readFrames(bytes, 0, next);
-    const gathered = new GatheredTurn();
-    for (const frame of read.frames) {
-      const committed = gathered.add(frame);
-      if (!committed) continue;
-      const turn = archivedTurn(committed);
-      if (!turn) throw await corruptStore(this.stored, this.path, `records are missing before number ${frame.seq}`);
-      yield turn;
-    }
-    this.next = read.next;
-    // A segment that has no frame yet may be empty. `readCommittedTurns` knows whether it must have frames.
-    const isCut = this.isCurrent ? !read.hasRoom && bytes.length > 0 : read.torn;
-    const problem = read.damage ?? (isCut ? 'its end is missing' : undefined);
-    if (problem !== undefined) throw await corruptStore(this.stored, this.path, problem);
-  }
+interface ReadSegment {
+  readonly path: string;
+  readonly isCurrent: boolean;
+  readonly read: ReadFrames;
 }
 
-/** Yields each segment once, oldest first, even if the current segment is renamed during the read. */
-async function* segmentBytes(stored: StoredInstance) {
+/** Yields the turns of one segment that is full. **Errors** — as `readArchive`. */
+export async function* readFullSegment(stored: StoredInstance, path: string): AsyncGenerator<ArchivedTurn> {
+  const bytes = (await stored.fs.read(path)) ?? new Uint8Array();
+  yield* turnsOf(stored, { path, isCurrent: false, read: readFrames(bytes) });
+}
+
+/** Yields the turns of a segment; a turn never spans two segments. */
+async function* turnsOf(stored: StoredInstance, segment: ReadSegment): AsyncGenerator<ArchivedTurn> {
+  const { path, read } = segment;
+  const gathered = new GatheredTurn();
+  for (const frame of read.frames) {
+    const committed = gathered.add(frame);
+    if (!committed) continue;
+    const turn = archivedTurn(committed);
+    if (!turn) throw await corruptStore(stored, path, `records are missing before number ${frame.seq}`);
+    yield turn;
+  }
+  const problem = problemOf(segment);
+  if (problem !== undefined) throw await corruptStore(stored, path, problem);
+}
+
+function problemOf({ isCurrent, read }: ReadSegment): string | undefined {
+  // A segment that has no frame yet may be empty. `readCommittedTurns` knows whether it must have frames.
+  const isCut = isCurrent ? !read.hasRoom && read.end > 0 : read.torn;
+  return read.damage ?? (isCut ? 'its end is missing' : undefined);
+}
+
+/** Yields each segment once, oldest first, even if the owner writes or renames the current segment during the read. */
+async function* readSegments(stored: StoredInstance): AsyncGenerator<ReadSegment> {
   const given = new Set<number>();
   const nextSegment = async () => {
     const left = (await listSegments(stored)).filter(({ number }) => !given.has(number));
     return left[0];
   };
+  let next: number | undefined;
+  let attempt = 1;
   for (let segment = await nextSegment(); segment; segment = await nextSegment()) {
     const { path, number, isCurrent } = segment;
     const bytes = await stored.fs.read(path);
     // The current segment may have been renamed after it was listed. It then has another path.
     if (isCurrent && (await nextSegment())?.path !== path) continue;
+    const found = bytes && { path, isCurrent, read: readFrames(bytes, 0, next) };
+    // A read that overlaps with a write may show the end of a frame without its beginning.
+    if (isCurrent && found && problemOf(found) !== undefined && attempt < ATTEMPTS) {
+      attempt += 1;
+      continue;
+    }
     given.add(number);
-    if (bytes) yield { path, isCurrent, bytes };
+    if (found) yield found;
+    next = found?.read.next ?? next;
     if (isCurrent) return;
     // Segments are large and usually in the page cache, so reads do not yield to other work. This pause lets other work
     // run between segments.

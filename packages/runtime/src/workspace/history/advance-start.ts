@@ -1,5 +1,5 @@
 /** Before the oldest segment is deleted, folds its turns into the start of the history. */
-import { SegmentReader } from '../archive/read-archive.ts';
+import { readFullSegment } from '../archive/read-archive.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore, isCorrupt } from '../lines/corrupt-store.ts';
 import { replaceFile } from '../lines/replace-file.ts';
@@ -15,9 +15,8 @@ export async function advanceStart(stored: StoredInstance, oldest: string): Prom
   const { fs, paths, warn } = stored;
   try {
     const fold = new HistoryFold(await readStart(stored, paths.historyStart));
-    const bytes = (await fs.read(oldest)) ?? new Uint8Array();
     // If a crash prevented an earlier deletion of this file, its turns are already in the start.
-    for await (const turn of new SegmentReader(stored, oldest, false).read(bytes)) {
+    for await (const turn of readFullSegment(stored, oldest)) {
       if (turn.version > fold.version + 1) {
         throw await corruptStore(
           stored,
