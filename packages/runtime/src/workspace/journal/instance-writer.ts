@@ -6,14 +6,13 @@
  * when `commit` resolves. 3. Events are handled in the order of acceptance. 4. A writer with an old epoch, or without its
  * lock, changes nothing. 5. Neither `append` nor `commit` does work that grows with the history.
  */
-import { type AgentEvent, GoondanError, type JsonValue, type Message, type TurnResult } from '@goondan/types';
+import { GoondanError, type JsonValue, type Message, type TurnResult } from '@goondan/types';
 import type {
   BaseDelta,
   ConversationSnapshot,
   OpenTurn,
   TurnRecord,
 } from '../../agent/conversation/conversation-store.ts';
-import { turnIdOf } from '../../ports/ids.ts';
 import { shortTurnId } from '../../ports/turn-ids.ts';
 import type { InboxEntry } from '../inbox/inbox-lines.ts';
 import { findEntry, InboxReader } from '../inbox/inbox-reader.ts';
@@ -23,7 +22,6 @@ import type { QueueEntry } from '../lines/durable-queue.ts';
 import { FailStop } from '../lines/fail-stop.ts';
 import type { Lock } from '../lock/acquire-lock.ts';
 import type { DiskPace } from '../log-file/disk-pace.ts';
-import { countCrashes, encodeLetter } from '../records/dead-letter.ts';
 import { parseExtensions, placeExtensions, prepareExtensions } from '../records/extension-files.ts';
 import type { CommitEntry } from '../records/frame.ts';
 import type { LogState } from '../records/log-state.ts';
@@ -35,6 +33,8 @@ import { writeCheckpoint } from './checkpoint.ts';
 import { deleteOldSegments } from './delete-old-segments.ts';
 import { loadInstance, type LoadedInstance } from './load-instance.ts';
 import { mustBeDurable } from './must-be-durable.ts';
+import { planLetter } from './plan-letter.ts';
+import { forgottenTurn, outOfOrder, refuseFullOutbox, refuseOutOfOrder } from './turn-refusals.ts';
 import { planCommit, planStates, type StatesPlan } from './plan-commit.ts';
 
 export class InstanceWriter {
@@ -86,10 +86,10 @@ export class InstanceWriter {
         if (entry && entry === pending[0]) await this.#commitAlone({ inbox: entry.seq });
         return { ...this.#openTurn(this.nextEpoch(), []), finished };
       }
-      if (!entry) this.#refuseForgotten(turnId);
-      this.#refuseOutOfOrder(turnId, pending, entry);
-      this.#refuseFullOutbox();
-      const interrupted = this.#state.open.turnId;
+      if (!entry && this.#inbox.wasHandled(turnId)) throw forgottenTurn(turnId);
+      const { turnId: interrupted } = this.#state.open;
+      refuseOutOfOrder(turnId, { pending, interrupted, finished: this.loaded.finished });
+      refuseFullOutbox(this.stored, this.#state);
       if (interrupted !== undefined && interrupted !== turnId) await this.#dropTurn(interrupted);
       this.#turn = { turnId, epoch: this.nextEpoch(), entry };
       return this.#openTurn(this.#turn.epoch, this.#state.open.log);
@@ -122,7 +122,7 @@ export class InstanceWriter {
       const states = planStates(this.#texts, extensionState, this.#state.statesAlone.unarchived);
       const commit = planCommit(this.#state, { log, delta, states, result, entry });
       const isLetter = result.error?.code === 'E_DEAD_LETTER' && entry;
-      const letter = isLetter ? this.#planLetter(entry.event, result.error?.message ?? '') : {};
+      const letter = isLetter ? planLetter(this.stored, this.#state, entry.event, result.error?.message ?? '') : {};
       await this.#commitTurn(turnId, { ...commit, ...letter }, states);
       this.#turn = undefined;
       this.loaded.finished.add(turnId, result);
@@ -201,7 +201,7 @@ export class InstanceWriter {
    */
   addAnswer(key: string, value: JsonValue): Promise<void> {
     return this.#run(async () => {
-      this.#refuseFullOutbox();
+      refuseFullOutbox(this.stored, this.#state);
       if (this.#state.answers.has(key) || this.#state.answersRemoved.includes(key)) return;
       await this.#commitAlone({ answers: { added: [{ key, value }] } });
     });
@@ -253,37 +253,6 @@ export class InstanceWriter {
   }
 
   /**
-   * Rejects a turn whose event is handled but whose result is no longer kept. Ids are kept longer than results; without
-   * this check the turn would run twice.
-   */
-  #refuseForgotten(turnId: string): void {
-    if (!this.#inbox.wasHandled(turnId)) return;
-    throw new GoondanError(
-      'E_TURN_FORGOTTEN',
-      `The event of turn ${shortTurnId(turnId)} was handled; how that ended is no longer kept`,
-    );
-  }
-
-  #refuseOutOfOrder(turnId: string, pending: readonly InboxEntry[], entry: InboxEntry | undefined): void {
-    const first = pending.find(({ event }) => !this.loaded.finished.has(turnIdOf(event.id)));
-    if (entry && first && first !== entry) {
-      throw outOfOrder(`Turn ${turnId} cannot start: ${turnIdOf(first.event.id)} was accepted before it`);
-    }
-    const interrupted = this.#state.open.turnId;
-    if (interrupted !== undefined && interrupted !== turnId && findEntry(pending, interrupted)) {
-      throw outOfOrder(`Turn ${turnId} cannot start: ${interrupted} was interrupted and must be resumed first`);
-    }
-  }
-
-  /** Throws when the outbox is full. **Errors** — `E_OUTBOX_FULL`. */
-  #refuseFullOutbox(): void {
-    const { paths, limits } = this.stored;
-    const { size } = this.#state.answers;
-    if (size < limits.outboxEntries) return;
-    throw new GoondanError('E_OUTBOX_FULL', `${paths.folder} holds ${size} answers nobody fetched`);
-  }
-
-  /**
    * Drops the records of an interrupted turn whose event is not in the inbox. Such an event was never acknowledged, and no
    * process will resume the turn.
    */
@@ -325,16 +294,6 @@ export class InstanceWriter {
     if (!log) throw await corruptStore(this.stored, this.stored.paths.metadata, 'it is missing');
     if (log.damage) throw await corruptLog(this.stored, log.damage);
     return log;
-  }
-
-  #planLetter(event: AgentEvent, reason: string): Pick<CommitEntry, 'letter' | 'lettersRemoved'> {
-    const { limits, warn, paths, clock } = this.stored;
-    const crashes = countCrashes(this.#state.open.log.map(({ record }) => record));
-    const letter = encodeLetter({ event, crashes, reason, deadAt: clock.now() });
-    const tooMany = this.#state.letters.size + 1 - limits.deadLetters;
-    const removed = [...this.#state.letters.keys()].slice(0, Math.max(0, tooMany));
-    for (const key of removed) warn({ path: paths.events, message: `dropped the oldest dead letter, event ${key}` });
-    return removed.length === 0 ? { letter } : { letter, lettersRemoved: removed };
   }
 
   /** Appends records, and with `commit` commits their turn. */
@@ -439,7 +398,3 @@ export class InstanceWriter {
 }
 
 const noStates = { set: {}, long: {}, removed: [] };
-
-function outOfOrder(message: string): GoondanError {
-  return new GoondanError('E_STORE_ORDER', message);
-}
