@@ -145,13 +145,6 @@ export const mutants: readonly Mutant[] = [
     caughtBy: 'damage',
   },
   {
-    name: 'take any zeros for a block that a power loss took',
-    file: 'records/read-frames.ts',
-    find: 'if (!isAtFrame && (offset + run) % BLOCK !== 0) return false;',
-    replace: '',
-    caughtBy: 'damage',
-  },
-  {
     name: 'mix the records of two turns',
     file: 'records/gather-turns.ts',
     find: 'if (turnId !== this.turnId) this.clear();',
@@ -293,20 +286,6 @@ export const mutants: readonly Mutant[] = [
     replace: `Buffer.from(texts.get(name) ?? ''))));`,
   },
   {
-    name: 'reuse the next file of an extension before its rename is durable',
-    file: 'records/extension-files.ts',
-    find: 'if (changed.length > 0) await fs.syncFolder(paths.extensions);',
-    replace: '',
-    seed: 4,
-  },
-  {
-    name: 'count on the folder of extensions without a sync',
-    file: 'records/extension-files.ts',
-    find: `await fs.syncFolder(paths.folder);
-`,
-    replace: '',
-  },
-  {
     name: 'rename before the new contents are synced',
     file: 'lines/replace-file.ts',
     find: 'await file.sync();',
@@ -352,12 +331,7 @@ export const mutants: readonly Mutant[] = [
     file: 'journal/load-instance.ts',
     find: 'await readFinished(stored, metadata.checkpoint)',
     replace: '[]',
-  },
-  {
-    name: 'forget how turns after the checkpoint ended',
-    file: 'journal/load-instance.ts',
-    find: 'if (result) finished.add(turn.turnId, result);',
-    replace: '',
+    seed: 6,
   },
   {
     name: 'reset a conversation and keep the state of its extensions',
