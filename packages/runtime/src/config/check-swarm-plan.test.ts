@@ -37,6 +37,7 @@ describe('a plan', () => {
       { agents: [...plan.agents, { agentName: 'Clerk', models }] },
       'the agents "clerk" and "Clerk" differ in capital letters only',
     ],
+    [{ policy: { spares: 17 } }, 'policy.spares is 17, but must be at most 16'],
     [{ agents: [{ agentName: 'clerk', models: {} }] }, 'agent "clerk" has no model'],
     [
       { agents: [{ agentName: 'clerk', models, isolation: 'agent', maxInstances: 1_001 }] },

@@ -8,7 +8,7 @@ import { LARGEST_SHARE } from './isolation.ts';
 import { identityOf } from './reconcile-agent.ts';
 import { foldCase, resourceNamePattern } from './resource-name.ts';
 import type { SwarmPlan } from './swarm-plan.ts';
-import type { SwarmPolicy } from './swarm-policy.ts';
+import { MOST_SPARES, type SwarmPolicy } from './swarm-policy.ts';
 
 /** Returns a copy of the plan if it is valid. **Errors** — `E_SWARM_PLAN`. */
 export function checkSwarmPlan(given: SwarmPlan): SwarmPlan {
@@ -145,7 +145,8 @@ function* findPolicyProblems(policy: SwarmPolicy): Generator<string> {
   for (const [name, least] of Object.entries(leastNumbers)) {
     yield* findNumberProblem(name, policy[name as keyof typeof leastNumbers], least);
   }
-  const { restart = {}, idle = {}, heartbeat = {}, shutdown = {}, trace = 'on' } = policy;
+  const { restart = {}, idle = {}, heartbeat = {}, shutdown = {}, trace = 'on', spares = 0 } = policy;
+  if (spares > MOST_SPARES) yield `policy.spares is ${spares}, but must be at most ${MOST_SPARES}`;
   if (trace !== 'on' && trace !== 'off') yield `policy.trace is ${JSON.stringify(trace)}, but must be "on" or "off"`;
   for (const [name, value] of Object.entries(restart)) yield* findNumberProblem(`restart.${name}`, value, 0);
   for (const [name, value] of Object.entries(heartbeat)) yield* findNumberProblem(`heartbeat.${name}`, value, 1);

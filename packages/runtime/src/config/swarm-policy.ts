@@ -1,6 +1,9 @@
 /** `Swarm.spec.policy`: the limits of a swarm, each with a default. The limits of a turn are in `turn-policy.ts`. */
 import type { TurnPolicy } from './turn-policy.ts';
 
+/** The largest valid `spares`. */
+export const MOST_SPARES = 16;
+
 export interface SwarmPolicy extends Partial<TurnPolicy> {
   /** The maximum number of agent processes at a time; idle ones hibernate to make room. */
   readonly maxProcesses?: number;
@@ -14,7 +17,7 @@ export interface SwarmPolicy extends Partial<TurnPolicy> {
   /** The time that a process may take from its start until it is ready. */
   readonly startTimeoutMs?: number;
   /**
-   * The number of processes started in advance, so that a first message does not wait for a process to start: 0 or 1.
+   * The number of processes started in advance, so that a first message does not wait for a process to start: 0 to 16.
    */
   readonly spares?: number;
   /** Changes that agents may make to the bundle of their own swarm; none when absent. */

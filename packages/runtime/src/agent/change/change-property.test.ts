@@ -182,4 +182,16 @@ describe('a change of a running agent', () => {
       numRuns: 60,
     });
   }, 60_000);
+
+  test('L-01 so do agents of one process that change at the same time, each by itself', async () => {
+    const step = fc
+      .record({ next: wanted, isDropped: fc.boolean() })
+      .map(({ next, isDropped }) => ({ ...next, isDropped }));
+    const chain = fc.tuple(wanted, fc.array(step, { minLength: 1, maxLength: 4 }));
+    const chains = fc.array(chain, { minLength: 2, maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(chains, async (all) => void (await Promise.all(all.map((each) => checkChain(...each))))),
+      { numRuns: 15 },
+    );
+  }, 60_000);
 });

@@ -606,9 +606,9 @@ const swarms: Mistake[] = [
   },
   {
     title: 'too many spares',
-    yaml: documents(model, agent('a'), swarm('Agent/a', ', policy: { spares: ‸2 }')),
+    yaml: documents(model, agent('a'), swarm('Agent/a', ', policy: { spares: ‸17 }')),
     code: 'E_RESOURCE_INVALID',
-    message: 'spec.policy.spares must be at most 1, not 2.',
+    message: 'spec.policy.spares must be at most 16, not 17.',
   },
 ];
 

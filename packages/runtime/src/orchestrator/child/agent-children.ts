@@ -1,4 +1,4 @@
-/** Starts agent processes. Uses the spare if possible, otherwise a new process. */
+/** Starts agent processes. Uses a spare if possible, otherwise a new process. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
@@ -22,7 +22,7 @@ export interface AgentChildrenDeps {
   readonly folder: string;
   readonly restart: RestartPolicy;
   readonly clock: Clock;
-  /** The number of spares: 0 or 1. */
+  /** The number of spares; 0 for none. */
   readonly spares: number;
 }
 
@@ -37,9 +37,9 @@ export interface ChildRequest {
 const sharedLanguage = seatedLanguage(agentLanguage);
 
 export function agentChildren({ spawn, runner, folder, restart, clock, spares }: AgentChildrenDeps) {
-  const spare = new WarmSpare(spawnSpare, restart, clock);
+  const spare = new WarmSpare(spawnSpare, restart, clock, spares);
   return {
-    /** Starts the spare. */
+    /** Starts the spares. */
     warmUp: () => void (spares > 0 && spare.fill()),
     /** Returns a process for an agent. The process gets its instance later. May throw `E_PROCESS_START`. */
     start(agent: DeclaredAgent, request: ChildRequest): AgentChild {
@@ -55,7 +55,7 @@ export function agentChildren({ spawn, runner, folder, restart, clock, spares }:
   };
 
   /**
-   * Takes the spare, unless the agent has its own environment variables. Such variables can only be set when a process
+   * Takes a spare, unless the agent has its own environment variables. Such variables can only be set when a process
    * starts.
    */
   function takeSpare({ environment = {} }: DeclaredAgent, request: ChildRequest): AgentChild | undefined {

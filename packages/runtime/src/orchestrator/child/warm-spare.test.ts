@@ -4,7 +4,7 @@ import { WarmSpare } from './warm-spare.ts';
 
 const policy = { quickCrashes: 2, baseMs: 1_000, maxMs: 10_000, healthyMs: 60_000 };
 
-function openSpare(spawnFails: () => boolean = () => false) {
+function openSpare(spawnFails: () => boolean = () => false, size = 1) {
   const clock = manualClock();
   const children: { exit: () => void; exited: Promise<void>; kills: number[]; kill(graceMs: number): Promise<void> }[] =
     [];
@@ -27,6 +27,7 @@ function openSpare(spawnFails: () => boolean = () => false) {
     },
     policy,
     clock,
+    size,
   );
   return { spare, children, clock };
 }
@@ -37,6 +38,21 @@ describe('a warm spare', () => {
     spare.fill();
     spare.fill();
     expect(children).toHaveLength(1);
+  });
+
+  test('is one of several, which are started one after the other and given away oldest first', async () => {
+    const { spare, children, clock } = openSpare(undefined, 3);
+    spare.fill();
+    expect(children).toHaveLength(1);
+    for (const count of [2, 3, 3]) {
+      await clock.advance(100);
+      expect(children).toHaveLength(count);
+    }
+    expect([spare.take(), spare.take()]).toEqual([children[0], children[1]] as never);
+    await clock.advance(1_000);
+    expect(children).toHaveLength(5);
+    await spare.close();
+    expect(children.map(({ kills }) => kills.length)).toEqual([0, 0, 1, 1, 1]);
   });
 
   test('is given away once, and replaced after a while', async () => {

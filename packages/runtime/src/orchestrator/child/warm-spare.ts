@@ -1,8 +1,8 @@
 /**
- * Keeps one process that is started ahead of time and waits for its instance, so that the first message of an instance
+ * Keeps processes that are started ahead of time and wait for their instances, so that the first message of an instance
  * does not wait for a process to start.
  *
- * Invariants: 1. At most one spare exists. 2. It is given away once. 3. A spare that dies is replaced with the same
+ * Invariants: 1. At most `size` spares exist, and they are started one after the other. 2. Each is given away once. 3. A spare that dies is replaced with the same
  * backoff as any other process. 4. A spare delays no other process: the next spare starts only after the last spare
  * that was given away has had time to start its work.
  */
@@ -17,21 +17,24 @@ export class WarmSpare<Child extends { readonly exited: Promise<unknown>; kill(g
   readonly #spawn: () => Child;
   readonly #clock: Clock;
   readonly #policy: RestartPolicy;
-  #spare: { readonly child: Child; readonly since: number } | undefined;
+  readonly #size: number;
+  /** The spares with the times of their starts, oldest first. */
+  readonly #spares = new Map<Child, number>();
   #restarts = noCrashes;
   #callOff: () => void = () => undefined;
   #isClosed = false;
 
   /** `spawn` may throw. */
-  constructor(spawn: () => Child, policy: RestartPolicy, clock: Clock) {
+  constructor(spawn: () => Child, policy: RestartPolicy, clock: Clock, size = 1) {
     this.#spawn = spawn;
     this.#policy = policy;
     this.#clock = clock;
+    this.#size = size;
   }
 
-  /** Starts a spare if there is none and the backoff allows it. */
+  /** Starts a spare if there are too few and the backoff allows it. The others follow. */
   fill(): void {
-    if (this.#isClosed || this.#spare !== undefined) return;
+    if (this.#isClosed || this.#spares.size >= this.#size) return;
     const wait = this.#restarts.notBefore - this.#clock.elapsed();
     if (wait > 0) return this.#fillAfter(wait);
     let child: Child;
@@ -43,26 +46,28 @@ export class WarmSpare<Child extends { readonly exited: Promise<unknown>; kill(g
       this.#restarts = afterCrash(this.#restarts, this.#policy, this.#clock.elapsed());
       return this.#fillAfter(REFILL_MS);
     }
-    this.#spare = { child, since: this.#clock.elapsed() };
+    this.#spares.set(child, this.#clock.elapsed());
     void child.exited.then(() => this.#lost(child));
+    if (this.#spares.size < this.#size) this.#fillAfter(REFILL_MS);
   }
 
-  /** Returns the spare, if there is one, and gives it up. */
+  /** Returns the oldest spare, if there is one, and gives it up. */
   take(): Child | undefined {
-    const taken = this.#spare;
-    if (taken === undefined) return undefined;
-    this.#spare = undefined;
-    this.#restarts = afterHealthy(this.#restarts, this.#policy, this.#clock.elapsed() - taken.since);
+    const [oldest] = this.#spares;
+    if (oldest === undefined) return undefined;
+    const [child, since] = oldest;
+    this.#spares.delete(child);
+    this.#restarts = afterHealthy(this.#restarts, this.#policy, this.#clock.elapsed() - since);
     this.#fillAfter(REFILL_MS);
-    return taken.child;
+    return child;
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#callOff();
-    const taken = this.#spare;
-    this.#spare = undefined;
-    await taken?.child.kill(0);
+    const left = [...this.#spares.keys()];
+    this.#spares.clear();
+    await Promise.all(left.map((child) => child.kill(0)));
   }
 
   #fillAfter(ms: number): void {
@@ -72,8 +77,7 @@ export class WarmSpare<Child extends { readonly exited: Promise<unknown>; kill(g
   }
 
   #lost(child: Child): void {
-    if (this.#spare?.child !== child) return;
-    this.#spare = undefined;
+    if (!this.#spares.delete(child)) return;
     this.#restarts = afterCrash(this.#restarts, this.#policy, this.#clock.elapsed());
     this.#fillAfter(REFILL_MS);
   }

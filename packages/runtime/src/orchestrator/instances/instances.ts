@@ -235,7 +235,8 @@ export class Instances implements SwarmListener {
     this.#takeSeats();
     if (this.#line.size === 0) return;
     const { calls, held, currentPlan } = this.deps;
-    const { holders, membersOf } = slotsOf(this.#holders());
+    const holding = this.#holders();
+    const { holders, membersOf } = slotsOf(holding);
     const line = this.#startable(holders);
     if (line.size === 0) return;
     const { start, hibernate, leave } = planSlots({
@@ -254,7 +255,7 @@ export class Instances implements SwarmListener {
     }
     const ending = [...hibernate, ...leave].flatMap(membersOf);
     for (const { key, condition } of ending) this.#tell(key, { type: condition === 'held' ? 'leave' : 'hibernate' });
-    if (start.length + ending.length === 0) this.#makeSeats();
+    if (start.length + ending.length === 0) this.#makeSeats(holding);
   }
 
   /** Gives free seats of shared processes to the instances that wait for one (invariant 8). */
@@ -266,10 +267,10 @@ export class Instances implements SwarmListener {
   }
 
   /** Closes idle conversations of shared processes that are full, longest idle first, for those that wait. */
-  #makeSeats(): void {
+  #makeSeats(holding: readonly HoldingInstance[]): void {
     for (const [agentName, { size }] of this.#line.forSeats) {
       if (this.#paused.has(agentName)) continue;
-      const seats = this.#holders().filter(({ key, shared }) => shared !== undefined && this.#isOf(key, agentName));
+      const seats = holding.filter(({ key, shared }) => shared !== undefined && this.#isOf(key, agentName));
       const stopping = seats.filter(({ condition }) => condition === 'stopping').length;
       const idle = seats.filter(({ condition }) => condition === 'idle');
       idle.sort((left, right) => (left.idleSince ?? 0) - (right.idleSince ?? 0));

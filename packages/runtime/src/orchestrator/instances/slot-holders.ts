@@ -33,8 +33,8 @@ export function slotsOf(instances: readonly HoldingInstance[]): HeldSlots {
     holders.push(holder);
     byKey.set(holder.key, seats);
   }
-  const alone = new Map(instances.map((each) => [each.key, [each]]));
-  return { holders, membersOf: (key) => byKey.get(key) ?? alone.get(key) ?? [] };
+  // Few holders are asked for, and many instances may be open.
+  return { holders, membersOf: (key) => byKey.get(key) ?? instances.filter((each) => each.key === key) };
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The schemas of `policy` in an Agent and in a Swarm; `turn-policy.ts` and `swarm-policy.ts` explain the limits. */
 import { z } from 'zod';
 import { defaultPolicy, type TurnPolicy } from '../../turn-policy.ts';
+import { MOST_SPARES } from '../../swarm-policy.ts';
 import { count, optional, text } from './fields.ts';
 
 /** The numeric limits of a turn. Each has its lowest valid value and its description. */
@@ -43,7 +44,7 @@ export const swarmPolicy = z
       64,
     ),
     startTimeoutMs: limit(1, 'The time that a process may take from its start until it is ready.', 60_000),
-    spares: optional(count(0).max(1), 'The number of processes that are started in advance.', 1),
+    spares: optional(count(0).max(MOST_SPARES), 'The number of processes that are started in advance.', 1),
     restart: z
       .strictObject({
         quickCrashes: limit(0, 'The number of crashes after which restarts are delayed.', 5),
