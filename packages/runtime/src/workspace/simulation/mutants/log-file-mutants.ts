@@ -41,11 +41,6 @@ const mistakes: readonly Pick<Mutant, 'name' | 'find' | 'replace' | 'isQuick'>[]
     replace: 'if (this.#end + length <= this.#size) return;',
   },
   {
-    name: 'fill new room to its last byte',
-    find: 'this.#end + length + 1) / first',
-    replace: 'this.#end + length) / first',
-  },
-  {
     name: 'trim the last zero',
     find: 'this.#size = this.#end + ZERO.length;',
     replace: 'this.#size = this.#end;',
