@@ -13,7 +13,7 @@ export const simulatedLimits: StoreLimits = {
   inboxCompactionBytes: 300,
   queueCompactionLines: 2,
   archive: { bytes: 3000, files: 1000 },
-  checkpointBytes: 1500,
+  checkpointBytes: 500,
   logRoom: { first: 512, most: 1024 },
 };
 
