@@ -89,12 +89,25 @@ describe('a workspace of format 1', () => {
 
   test('keeps the old files in a folder that an older version can use as its state root', async () => {
     await migrateWorkspace(ports(), place());
-    const migrated = Object.entries(fixture.files).filter(([path]) => !path.includes('only-input'));
-    for (const [path, text] of migrated) expect(readFileSync(join(keptFolder(stateRoot), path), 'utf8')).toBe(text);
+    for (const [path, text] of Object.entries(fixture.files))
+      expect(readFileSync(join(keptFolder(stateRoot), path), 'utf8')).toBe(text);
     expect(readFileSync(join(instances(keptFolder(stateRoot)), 'coder~dead/lock'), 'utf8')).toContain('"owner":null');
     expect(await removeKept(ports(), place())).toBe(true);
     expect(existsSync(instances(keptFolder(stateRoot)))).toBe(false);
     expect(await removeKept(ports(), place())).toBe(false);
+  });
+
+  test('the files of the workspace are in the kept copy before its first instance is', async () => {
+    writeFileSync(join(stateRoot, 'workspaces/shop/approvals.jsonl'), 'approvals');
+    const kept = join(keptFolder(stateRoot), 'workspaces/shop/approvals.jsonl');
+    const seen: boolean[] = [];
+    const makeFolder = async (path: string) => {
+      if (path === instances(keptFolder(stateRoot))) seen.push(existsSync(kept));
+      await systemFs.makeFolder(path);
+    };
+    await migrateWorkspace(ports({ ...systemFs, makeFolder }), place());
+    expect(seen[0]).toBe(true);
+    expect(readFileSync(kept, 'utf8')).toBe('approvals');
   });
 
   test('goes on after the migration: the interrupted turn is resumed, and pending input is handled', async () => {

@@ -5,7 +5,6 @@
  * The old folders are kept (`format-file.ts`). An instance whose files are damaged stays in format 1: it does not start, all
  * others do, and the next start tries again.
  */
-import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { makeFolders } from '../layout/make-folders.ts';
@@ -21,6 +20,7 @@ import {
 } from '../layout/instance-paths.ts';
 import { defaultLimits } from '../limits.ts';
 import { isCorrupt } from '../lines/corrupt-store.ts';
+import { replaceFile } from '../lines/replace-file.ts';
 import { acquireLock } from '../lock/acquire-lock.ts';
 import { newUuid } from '../../ports/ids.ts';
 import { FORMAT_VERSION } from '../records/metadata.ts';
@@ -106,7 +106,10 @@ async function migrateFolder(
     limits: defaultLimits,
   };
   const old = await readOldInstance(stored);
-  if (!old) return false;
+  if (!old) {
+    await keepInput(stored, location, workspace, name);
+    return false;
+  }
   const { fs, processes } = ports;
   const what = `The conversation in ${paths.folder}`;
   // Shows that no process of an earlier run still writes. It is released at once, because the kept copy must not be locked.
@@ -118,16 +121,37 @@ async function migrateFolder(
 
 /** Makes the folder of the kept instances, with the files of the workspace that an older version needs beside them. */
 async function makeKept(
-  ports: StorePorts,
+  ports: Pick<StorePorts, 'fs'>,
   { stateRoot, workspaceId }: JournalLocation,
   workspace: string,
 ): Promise<string> {
   const kept = workspaceFolder(keptFolder(stateRoot), workspaceId);
   const instances = instancesFolder(kept);
   if (await ports.fs.stat(instances)) return instances;
-  await makeFolders(ports.fs, stateRoot, instances);
+  await makeFolders(ports.fs, stateRoot, kept);
   for (const path of [approvalsPath, swarmRecordPath]) {
-    if (await ports.fs.stat(path(workspace))) await cp(path(workspace), path(kept));
+    const bytes = await ports.fs.read(path(workspace));
+    if (bytes) await replaceFile(ports.fs, path(kept), bytes);
   }
+  // Once this folder exists, the files above are complete.
+  await makeFolders(ports.fs, stateRoot, instances);
   return instances;
+}
+
+/** Copies the input of an instance that never ran, and so has no format. The new version uses the same file. */
+async function keepInput(
+  stored: StoredInstance,
+  location: JournalLocation,
+  workspace: string,
+  name: string,
+): Promise<void> {
+  const { fs, paths } = stored;
+  if (await fs.stat(paths.metadata)) return;
+  const inbox = await fs.read(paths.inbox);
+  if (!inbox) return;
+  const kept = await makeKept(stored, location, workspace);
+  const copy = pathsIn(join(kept, name));
+  await fs.makeFolder(copy.folder);
+  await replaceFile(fs, copy.inbox, inbox);
+  await fs.syncFolder(kept);
 }
