@@ -24,6 +24,7 @@ import { addRunCommand } from './commands/run.ts';
 import { addSendCommand } from './commands/send.ts';
 import { addStatusCommand } from './commands/status.ts';
 import { addStopCommand } from './commands/stop.ts';
+import { addStoreCommand } from './commands/store.ts';
 import { addStudioCommand } from './commands/studio.ts';
 import { addTraceCommand } from './commands/trace.ts';
 import { addValidateCommand } from './commands/validate.ts';
@@ -100,6 +101,7 @@ const groups: readonly (readonly [heading: string, ...add: ((program: GdnCommand
     addBlameCommand,
     addForkCommand,
     addDeadletterCommand,
+    addStoreCommand,
   ],
 ];
 

@@ -43,11 +43,17 @@ export { isBelowSwarm } from './orchestrator/guardian/is-below-swarm.ts';
 export { canReadProcesses } from './orchestrator/guardian/read-processes.ts';
 export { inspectAgent } from './orchestrator/lone/inspect-agent.ts';
 export { gracePeriodMs } from './orchestrator/plan/swarm-settings.ts';
-export { deleteStoppedInstance, forkStoppedInstance, migrateStoppedSwarm } from './orchestrator/stopped-swarm.ts';
+export {
+  compactStoppedSwarm,
+  deleteStoppedInstance,
+  forkStoppedInstance,
+  migrateStoppedSwarm,
+} from './orchestrator/stopped-swarm.ts';
 export { type Clock, sleep, systemClock } from './ports/clock.ts';
 export { eventIdOf, randomIds, retryIdOf } from './ports/ids.ts';
 export { ambiguousId, findTurnId, shortIdOfEvent, shortTurnId } from './ports/turn-ids.ts';
 export { probeCollector } from './telemetry/probe-collector.ts';
+export { type CompactedStore, compactFiles } from './store/files/compact-files.ts';
 export { openSwarmList } from './store/files/open-swarm-list.ts';
 export { bundleSource } from './read-folder-plan.ts';
 export { startHere } from './start-here.ts';

@@ -3,7 +3,8 @@ import { type AgentAddress, GoondanError } from '@goondan/types';
 import { systemClock } from '../ports/clock.ts';
 import { systemFs } from '../ports/fs.ts';
 import { mayBeOld } from '../workspace/format-1/format-file.ts';
-import { joinFiles } from '../store/files/file-placement.ts';
+import { type CompactedStore, compactFiles, hasKeptFiles } from '../store/files/compact-files.ts';
+import { type FilePlacement, joinFiles } from '../store/files/file-placement.ts';
 import { openAdmin } from '../store/files/open-admin.ts';
 import type { InstanceAdmin } from '../store/instance-admin.ts';
 import type { DurableStoreOptions } from '../workspace/journal/durable-store.ts';
@@ -57,19 +58,23 @@ export async function migrateStoppedSwarm(place: Omit<StoppedSwarm, 'swarm'>): P
 }
 
 /**
- * Owns the workspace while `action` runs, so that no swarm can start. Remaining processes of an earlier run are ended
- * first, because they may still write.
+ * Removes the files that a migration of a stopped workspace has kept. A workspace without such files is not touched.
  *
- * **Errors** — `E_SWARM_RUNNING`; those of `action`.
+ * **Errors** — `E_SWARM_RUNNING`; those of `compactFiles`.
  */
-async function withStoppedWorkspace<Value>(
-  { swarm, flock = true, ...place }: StoppedSwarm,
+export async function compactStoppedSwarm(place: StoppedSwarm): Promise<CompactedStore> {
+  if (!(await hasKeptFiles(place))) return { bytes: 0 };
+  return ownStopped(place, () => compactFiles(place));
+}
+
+/** Administers the workspace while no swarm can start. **Errors** — `E_SWARM_RUNNING`; those of `action`. */
+function withStoppedWorkspace<Value>(
+  stopped: StoppedSwarm,
   action: (admin: InstanceAdmin) => Promise<Value>,
 ): Promise<Value> {
-  const run = { swarm, runTag: newTag(RUN_VARIABLE) };
-  const placement = await joinFiles({ ...place, ...(flock ? {} : { flock }) }, run);
-  try {
-    await endLeftovers(placement.broken, systemClock);
+  const { stateRoot, workspaceId, warn } = stopped;
+  return ownStopped(stopped, async (placement) => {
+    const place = { stateRoot, workspaceId, ...(warn && { warn }) };
     const { admin, close } = await openAdmin({ ...place, fence: () => placement.check() });
     try {
       await admin.sweep();
@@ -77,6 +82,24 @@ async function withStoppedWorkspace<Value>(
     } finally {
       await close();
     }
+  });
+}
+
+/**
+ * Owns the workspace while `action` runs, so that no swarm can start. Remaining processes of an earlier run are ended
+ * first, because they may still write.
+ *
+ * **Errors** — `E_SWARM_RUNNING`; those of `action`.
+ */
+async function ownStopped<Value>(
+  { swarm, flock = true, ...place }: StoppedSwarm,
+  action: (placement: FilePlacement) => Promise<Value>,
+): Promise<Value> {
+  const run = { swarm, runTag: newTag(RUN_VARIABLE) };
+  const placement = await joinFiles({ ...place, ...(flock ? {} : { flock }) }, run);
+  try {
+    await endLeftovers(placement.broken, systemClock);
+    return await action(placement);
   } finally {
     await placement.leave();
   }

@@ -1,13 +1,6 @@
 /** Migrates the files of an older version before anything else opens them. Only for the owner of the workspace. */
 import { codedFs } from '../../ports/coded-fs.ts';
-import {
-  isExpired,
-  keptFolder,
-  mayBeOld,
-  readFormat,
-  removeKept,
-  writeFormat,
-} from '../../workspace/format-1/format-file.ts';
+import { isExpired, keptFolder, mayBeOld, readFormat, writeFormat } from '../../workspace/format-1/format-file.ts';
 import { type JournalLocation, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import { makeFolders } from '../../workspace/layout/make-folders.ts';
 import { FORMAT_VERSION } from '../../workspace/records/metadata.ts';
@@ -18,7 +11,7 @@ export async function migrateOld(outside: StorePorts, location: JournalLocation)
   const ports = { ...outside, fs: codedFs(outside.fs) };
   const format = await readFormat(ports, location);
   if (format && format.left.length === 0) {
-    if (isExpired(format, ports.clock.now())) await removeKept(ports, location);
+    if (isExpired(format, ports.clock.now())) await removeExpired(ports, location);
     return;
   }
   if (!format && !(await mayBeOld(ports, location))) return markNew(ports, location);
@@ -27,6 +20,12 @@ export async function migrateOld(outside: StorePorts, location: JournalLocation)
   if (migrated === 0) return;
   const message = `migrated ${migrated} conversations to format 2; the old files are kept for 7 days`;
   ports.warn({ path: keptFolder(location.stateRoot), message });
+}
+
+/** Files that an older version uses stay until a later start. */
+async function removeExpired(ports: StorePorts, location: JournalLocation): Promise<void> {
+  const { isKeptInUse, removeKept } = await import('../../workspace/format-1/kept-files.ts');
+  if (!(await isKeptInUse(ports, location))) await removeKept(ports, location);
 }
 
 async function markNew({ fs, clock }: StorePorts, location: JournalLocation): Promise<void> {

@@ -51,14 +51,6 @@ export async function mayBeOld(disk: Disk, location: JournalLocation): Promise<b
   return ((await disk.fs.list(instances)) ?? []).some((name) => !isAside(name));
 }
 
-/** Removes the kept files of format 1. Returns false when there are none. */
-export async function removeKept({ fs }: Disk, { stateRoot, workspaceId }: JournalLocation): Promise<boolean> {
-  const kept = workspaceFolder(keptFolder(stateRoot), workspaceId);
-  if (!(await fs.stat(kept))) return false;
-  await fs.removeFolder(kept);
-  return true;
-}
-
 /** Returns true if the old files have been kept for a week. */
 export function isExpired({ migratedAt }: Format, now: Date): boolean {
   return now.getTime() - Date.parse(migratedAt) > KEPT_DAYS * DAY_MS;

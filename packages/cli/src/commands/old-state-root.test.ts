@@ -1,0 +1,80 @@
+// Commands on a state root that an older version wrote, in format 1.
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemProcesses } from '../../../runtime/src/ports/processes.ts';
+import { fixture, writeOldRoot } from '../../../../test/format-1/write-old-root.ts';
+import { GdnPlace } from '../testing/gdn-place.ts';
+import { sampleBundle } from '../testing/sample-bundle.ts';
+
+// This timeout is long, because processes start one after the other and the machine may be busy.
+setDefaultTimeout(60_000);
+
+/** Conversations with input that waits. A swarm would start processes for them. */
+const waiting = ['answers', 'interrupted', 'only-input'];
+
+let place: GdnPlace;
+beforeEach(async () => {
+  place = new GdnPlace();
+  const yaml = sampleBundle({ agents: ['coder'], swarm: 'policy: { spares: 0 }\nworkspace: shop' });
+  await place.write('bundle', { 'goondan.yaml': yaml });
+  writeOldRoot(place.stateRoot);
+  for (const key of waiting)
+    rmSync(join(place.stateRoot, `workspaces/shop/instances/coder~${key}`), { recursive: true });
+});
+afterEach(async () => expect(await place.remove()).toEqual([]));
+
+const gdn = (typed: string) => place.run(...typed.split(' '), '--bundle', 'bundle');
+const kept = () => join(place.stateRoot, 'format-1/workspaces/shop');
+
+describe('a state root of format 1', () => {
+  test('is migrated by the first command that reads it; gdn store compact removes the old files', async () => {
+    expect(await gdn('store compact --json')).toEqual({ stdout: '{\n  "bytes": 0\n}\n', stderr: '', exitCode: 0 });
+    expect(existsSync(kept())).toBe(false);
+
+    const listed = await gdn('instance list --json');
+    expect({ ...listed, stdout: '' }).toEqual({ stdout: '', stderr: '', exitCode: 0 });
+    const found = new Map<string, object>(
+      JSON.parse(listed.stdout).map((each: { instanceKey: string }) => [each.instanceKey, each]),
+    );
+    const keys = Object.keys(fixture.expected).filter((key) => !waiting.includes(key));
+    expect([...found.keys()].toSorted()).toEqual(keys.toSorted());
+    expect(found.get('random-1')).toMatchObject({ agent: 'coder', status: 'asleep', messages: 11 });
+    const history = await gdn('history coder random-1 --json');
+    expect(JSON.parse(history.stdout).turns).toHaveLength(4);
+    expect(existsSync(kept())).toBe(true);
+
+    const owner = { epoch: 1, owner: { ...systemProcesses.self(), holder: 'older' } };
+    writeFileSync(join(kept(), 'orchestrator.json'), JSON.stringify(owner));
+    const refused = await gdn('store compact');
+    expect(refused).toMatchObject({ stdout: '', exitCode: 1 });
+    expect(refused.stderr).toStartWith('E_LOCKED: An older version runs on ');
+    rmSync(join(kept(), 'orchestrator.json'));
+
+    const removed = await gdn('store compact');
+    expect(removed).toMatchObject({ stderr: '', exitCode: 0 });
+    expect(removed.stdout).toMatch(/^Removed the files of an older version: [1-9]\d{4,} bytes are free\.\n$/);
+    expect(existsSync(kept())).toBe(false);
+    expect((await gdn('store compact')).stdout).toBe('There is nothing to remove.\n');
+    expect((await gdn('history coder random-1 --json')).stdout).toBe(history.stdout);
+  });
+
+  test('is migrated by gdn run, which says so in the log; the running swarm can be compacted', async () => {
+    await place.serve('bundle');
+    const { stdout } = await gdn('logs');
+    const message = 'migrated 12 conversations to format 2; the old files are kept for 7 days';
+    expect(stdout).toContain(`${join(place.stateRoot, 'format-1')}: ${message}`);
+    expect(existsSync(kept())).toBe(true);
+    expect(JSON.parse((await gdn('store compact --json')).stdout)).toEqual({ bytes: expect.any(Number) });
+    expect(existsSync(kept())).toBe(false);
+    expect(JSON.parse((await gdn('history coder random-1 --json')).stdout).turns).toHaveLength(4);
+    expect((await gdn('stop')).exitCode).toBe(0);
+  });
+
+  test('files of a migration that is not finished are not removed', async () => {
+    mkdirSync(kept(), { recursive: true });
+    writeFileSync(join(kept(), 'file'), 'old');
+    expect((await gdn('store compact')).stdout).toBe('There is nothing to remove.\n');
+    expect(existsSync(join(kept(), 'file'))).toBe(true);
+  });
+});

@@ -1,0 +1,37 @@
+/** Frees the space of files that a workspace keeps only as a way back to an older version. */
+import { GoondanError } from '@goondan/types';
+import { codedFs } from '../../ports/coded-fs.ts';
+import { systemFs } from '../../ports/fs.ts';
+import { systemProcesses } from '../../ports/processes.ts';
+import { readFormat } from '../../workspace/format-1/format-file.ts';
+import { isKeptInUse, keptWorkspace, removeKept } from '../../workspace/format-1/kept-files.ts';
+import type { StorePlace } from '../../workspace/layout/instance-paths.ts';
+
+export interface CompactedStore {
+  /** The size of the removed files. */
+  readonly bytes: number;
+}
+
+/** Returns true if a finished migration has kept files. Without a finished one they are still needed. */
+export async function hasKeptFiles({ fs = systemFs, ...location }: StorePlace): Promise<boolean> {
+  const disk = { fs: codedFs(fs) };
+  return (
+    (await readFormat(disk, location)) !== undefined && (await disk.fs.stat(keptWorkspace(location))) !== undefined
+  );
+}
+
+/**
+ * Removes the files of format 1 that a finished migration has kept. Only while no migration can run: the caller owns the
+ * workspace, or the swarm that owns it has started.
+ *
+ * **Errors** — `E_LOCKED` when an older version runs on the kept files, `E_STORE_FORMAT`; those of the disk.
+ */
+export async function compactFiles(place: StorePlace): Promise<CompactedStore> {
+  if (!(await hasKeptFiles(place))) return { bytes: 0 };
+  const ports = { fs: codedFs(place.fs ?? systemFs), processes: place.processes ?? systemProcesses };
+  if (await isKeptInUse(ports, place)) {
+    const message = `An older version runs on ${keptWorkspace(place)}`;
+    throw new GoondanError('E_LOCKED', message, { suggestion: 'Stop the swarm of the older version first.' });
+  }
+  return { bytes: await removeKept(ports, place) };
+}

@@ -1,0 +1,40 @@
+/** The files of format 1 that a migration has kept, of one workspace. They may be in use by an older version. */
+import { lstat, readdir } from 'node:fs/promises';
+import { type JournalLocation, ownerPath, workspaceFolder } from '../layout/instance-paths.ts';
+import { readLock } from '../lock/acquire-lock.ts';
+import type { StorePorts } from '../store-ports.ts';
+import { keptFolder } from './format-file.ts';
+
+export function keptWorkspace({ stateRoot, workspaceId }: JournalLocation): string {
+  return workspaceFolder(keptFolder(stateRoot), workspaceId);
+}
+
+/** Returns true if a process of an older version owns the kept files. */
+export async function isKeptInUse(
+  { fs, processes }: Pick<StorePorts, 'fs' | 'processes'>,
+  location: JournalLocation,
+): Promise<boolean> {
+  const { owner } = await readLock(fs, ownerPath(keptWorkspace(location)));
+  return owner !== null && processes.isAlive(owner);
+}
+
+/**
+ * Removes the kept files, and returns their size in bytes; 0 when there are none. Only while no migration of this
+ * workspace can run.
+ */
+export async function removeKept({ fs }: Pick<StorePorts, 'fs'>, location: JournalLocation): Promise<number> {
+  const kept = keptWorkspace(location);
+  if (!(await fs.stat(kept))) return 0;
+  const bytes = await sizeOf(kept);
+  await fs.removeFolder(kept);
+  return bytes;
+}
+
+/** Follows no link: tools may have made links in the scratch folders. */
+async function sizeOf(path: string): Promise<number> {
+  const stat = await lstat(path);
+  if (!stat.isDirectory()) return stat.size;
+  let bytes = 0;
+  for (const name of await readdir(path)) bytes += await sizeOf(`${path}/${name}`);
+  return bytes;
+}
