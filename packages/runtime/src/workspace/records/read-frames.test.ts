@@ -99,3 +99,22 @@ test('the work of a read grows with the frames, not with their square', () => {
   const read = readFrames(Buffer.concat([...lines, new Uint8Array(1)]), 0, 1);
   expect(read).toMatchObject({ next: count + 1, durableEnd: 0, torn: false, hasRoom: true });
 });
+
+test('bytes that no frame begins with are damage, although no line break follows them', () => {
+  const line = encodeFrame({ seq: 1, durable: 0, turn: 'tür', at: 1 }, ['{}']);
+  const size = line.length - 1;
+  const endedBy = (bytes: readonly number[]) =>
+    readFrames(Buffer.concat([line.subarray(0, size - 4), Buffer.from(bytes), new Uint8Array(9)]), 0, 1);
+  expect(endedBy([0x41, 0xc3])).toMatchObject({ torn: true });
+  for (const bytes of [
+    [0x41, 0x01],
+    [0xff, 0x41],
+    [0xc3, 0x41, 0x41],
+  ]) {
+    expect(endedBy(bytes)).toMatchObject({ torn: false, damage: expect.any(String) });
+  }
+  expect(readFrames(Buffer.from('garbage\0'), 0, 1)).toMatchObject({ torn: false, damage: expect.any(String) });
+  for (let length = 1; length < size; length += 1) {
+    expect(readFrames(Buffer.concat([line.subarray(0, length), new Uint8Array(9)]), 0, 1).torn).toBe(true);
+  }
+});

@@ -24,6 +24,7 @@ export interface ReadFrames {
 }
 
 const NEWLINE = 0x0a;
+const FRAME_START = '{"crc":"';
 /** A space, which `LogFile.trim` leaves instead of room. */
 const CLOSED = 0x20;
 /** A power loss keeps or loses whole blocks of this size. */
@@ -107,7 +108,8 @@ function isTorn(bytes: Uint8Array, start: number, offset: number): boolean {
   if (run === -1) {
     const isWhole = bytes.indexOf(NEWLINE, start) !== -1;
     // A frame that lacks only its line break was cut off. A frame with another byte there was changed.
-    return !isWhole && decodeFrame(bytes.subarray(start, bytes.length - 1)) === undefined;
+    if (isWhole || decodeFrame(bytes.subarray(start, bytes.length - 1))) return false;
+    return isBeginning(bytes.subarray(start));
   }
   while (run !== -1) {
     let stop = run;
@@ -120,4 +122,17 @@ function isTorn(bytes: Uint8Array, start: number, offset: number): boolean {
     run = bytes.indexOf(0, stop);
   }
   return true;
+}
+
+/** Returns true if a frame can begin with these bytes: the text of JSON without line breaks, in UTF-8. */
+function isBeginning(bytes: Uint8Array): boolean {
+  try {
+    // `stream`: the last character may be cut off.
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
+    return (
+      text.slice(0, FRAME_START.length) === FRAME_START.slice(0, text.length) && bytes.every((byte) => byte >= 0x20)
+    );
+  } catch {
+    return false;
+  }
 }
