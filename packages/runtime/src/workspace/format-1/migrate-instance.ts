@@ -15,7 +15,9 @@ import { replaceFile } from '../lines/replace-file.ts';
 import { markOf } from '../records/extension-files.ts';
 import { encodeMetadata, FORMAT_VERSION, type InstanceMetadata } from '../records/metadata.ts';
 import { SegmentWriter } from './convert-turns.ts';
+import { archivePath } from './paths.ts';
 import type { OldInstance } from './read-instance.ts';
+import { readArchiveFile } from './read-turns.ts';
 
 export const MIGRATED = '.migrated-';
 
@@ -33,7 +35,7 @@ export async function migrateInstance(
   const instances = instancesFolder(workspace);
   const draft = join(instances, `${MIGRATED}${name}`);
   await fs.removeFolder(draft);
-  await writeDraft(fs, stored.paths, pathsIn(draft), old);
+  await writeDraft(stored, pathsIn(draft), old);
   await fs.syncFolder(instances);
   await fs.rename(stored.paths.folder, join(kept, name));
   await fs.syncFolder(kept);
@@ -48,12 +50,13 @@ export async function placeMigrated(fs: Fs, instances: string, name: string): Pr
 
 type Paths = StoredInstance['paths'];
 
-async function writeDraft(fs: Fs, from: Paths, to: Paths, old: OldInstance): Promise<void> {
+async function writeDraft(stored: StoredInstance, to: Paths, old: OldInstance): Promise<void> {
+  const { fs, paths: from } = stored;
   for (const folder of [to.folder, to.messages, to.scratch]) await fs.makeFolder(folder);
   await copyRest(from.folder, to.folder);
   const { agentName, instanceKey, createdAt, updatedAt, status, commit } = old.metadata;
   const head = { formatVersion: FORMAT_VERSION, agentName, instanceKey, createdAt };
-  const place = await writeSegments(fs, from, to, head, old);
+  const place = await writeSegments(stored, to, head, old);
   await writeFile(fs, to.base, old.base);
   if (old.texts.size > 0) await fs.makeFolder(to.extensions);
   for (const [name, text] of old.texts) await writeFile(fs, to.extension(name), Buffer.from(text));
@@ -85,23 +88,24 @@ async function writeDraft(fs: Fs, from: Paths, to: Paths, old: OldInstance): Pro
 
 /** Writes a segment for each archive file. Returns the place after the last commit. */
 async function writeSegments(
-  fs: Fs,
-  from: Paths,
+  stored: StoredInstance,
   to: Paths,
   head: ConstructorParameters<typeof SegmentWriter>[0],
-  { files, interrupted, metadata }: OldInstance,
+  { files, firstSeq, unarchived, interrupted, metadata }: OldInstance,
 ): Promise<Pick<InstanceMetadata['checkpoint'], 'segment' | 'offset' | 'seq'>> {
-  const first = (await firstNumber(from)) ?? 1;
-  let last = (files.flat()[0]?.events[0]?.seq ?? files.flat()[0]?.seq ?? metadata.commit.base.seq + 1) - 1;
-  for (const [index, turns] of files.slice(0, -1).entries()) {
+  const { fs, paths } = stored;
+  const first = (await firstNumber(paths)) ?? 1;
+  let last = firstSeq - 1;
+  for (const [index, file] of files.slice(0, -1).entries()) {
     const writer = new SegmentWriter(head, last);
-    for (const turn of turns) writer.addTurn(turn);
+    for (const turn of await readArchiveFile(stored, file)) writer.addTurn(turn);
     writer.begin(Date.parse(metadata.updatedAt));
     await writeFile(fs, numbered(to.events, first + index), writer.bytes);
     last = writer.seq;
   }
   const current = new SegmentWriter(head, last);
-  for (const turn of files.at(-1) ?? []) current.addTurn(turn);
+  for (const turn of await readArchiveFile(stored, archivePath(stored))) current.addTurn(turn);
+  if (unarchived) current.addTurn(unarchived);
   current.begin(Date.parse(metadata.updatedAt));
   const {
     seq,

@@ -16,10 +16,11 @@ import { encodeReply } from '../records/reply.ts';
 import { type CommitRecord, decodeFormat1, type Metadata } from './metadata.ts';
 import { archivePath, deadLettersPath, outboxPath } from './paths.ts';
 import {
+  archiveFiles,
   interruptedTurn,
   lastTurn,
   type LogLine,
-  readArchiveFiles,
+  readArchiveFile,
   readLogFiles,
   recordsOf,
   type Turn,
@@ -27,8 +28,12 @@ import {
 
 export interface OldInstance {
   readonly metadata: Metadata;
-  /** The turns of each archive file, oldest file first. The last file has the last commit. */
-  readonly files: readonly (readonly Turn[])[];
+  /** The archive files, oldest first. Their turns are read one file after the other, because they may be large. */
+  readonly files: readonly string[];
+  /** The number of the first archived event. */
+  readonly firstSeq: number;
+  /** The last commit, if the archive does not have it yet. */
+  readonly unarchived: Turn | undefined;
   readonly interrupted: readonly LogLine[];
   readonly base: Uint8Array;
   /** The states by extension name. */
@@ -53,30 +58,50 @@ export async function readOldInstance(stored: StoredInstance): Promise<OldInstan
   const [lostName] = lost;
   if (lostName !== undefined)
     throw await corruptStore(stored, paths.extension(lostName), 'its checksum does not match');
-  const files = await readArchiveFiles(stored);
-  const { version: start } = await readStart(stored, paths.historyStart);
-  const turns = files.flat();
-  const archived = turns.at(-1)?.version ?? start;
-  if ((turns[0]?.version ?? start + 1) > start + 1)
-    throw await corruptStore(stored, archivePath(stored), 'its first turns are missing');
-  const last = archived < commit.version ? lastTurn(commit, log, texts) : undefined;
-  if (archived + (last ? 1 : 0) !== commit.version)
+  const files = await archiveFiles(stored);
+  const archived = await checkArchive(stored, files);
+  const isBehind = archived.version < commit.version;
+  const unarchived = isBehind ? lastTurn(commit, log, texts) : undefined;
+  if (archived.version + (unarchived ? 1 : 0) !== commit.version)
     throw await corruptStore(stored, archivePath(stored), 'its last turns are missing');
   const interrupted = interruptedTurn(commit, log);
   if (typeof interrupted === 'string') throw await corruptStore(stored, paths.events, interrupted);
   const outbox = await readQueueFile(stored, outboxPath(stored));
   const letters = await readQueueFile(stored, deadLettersPath(stored));
-  const all = last ? [...files.slice(0, -1), [...(files.at(-1) ?? []), last]] : files;
   return {
     metadata,
-    files: all,
+    files,
+    firstSeq: archived.firstSeq ?? firstSeqOf(unarchived) ?? commit.base.seq + 1,
+    unarchived,
     interrupted,
     base: await readBase(stored, commit, log),
     texts,
-    answers: [...outbox.entries, ...answerOf(commit, all.flat().at(-1), outbox)],
+    answers: [...outbox.entries, ...answerOf(commit, unarchived ?? archived.last, outbox)],
     answersRemoved: outbox.removed,
     letters: letters.entries,
   };
+}
+
+/** Checks that no archived turn is missing, before anything is written. **Errors** — `E_STORE_CORRUPT`. */
+async function checkArchive(stored: StoredInstance, files: readonly string[]) {
+  let { version } = await readStart(stored, stored.paths.historyStart);
+  let firstSeq: number | undefined;
+  let last: Turn | undefined;
+  for (const file of files) {
+    for (const turn of await readArchiveFile(stored, file)) {
+      // The first file may have turns that the start of the history has, too.
+      if (turn.version > version + 1 || (last && turn.version !== version + 1))
+        throw await corruptStore(stored, file, `lines are missing before number ${turn.seq}`);
+      ({ version } = turn);
+      firstSeq ??= firstSeqOf(turn);
+      last = turn;
+    }
+  }
+  return { version, firstSeq, last };
+}
+
+function firstSeqOf(turn: Turn | undefined): number | undefined {
+  return turn?.events[0]?.seq ?? turn?.seq;
 }
 
 /** Returns the answer of the last commit, if the outbox never had it. */

@@ -41,24 +41,17 @@ type EventLine = Omit<StoredMessageRecord, 'type' | 'at'> & { with?: number; tur
 /** The maximum length of an archived state, in characters. */
 const LONGEST_STATE = 64 * 1024;
 
-/** Reads the turns of each archive file, oldest file first. **Errors** — `E_STORE_CORRUPT`. */
-export async function readArchiveFiles(stored: StoredInstance): Promise<Turn[][]> {
-  const { fs } = stored;
+/** Lists the archive files, oldest first. */
+export async function archiveFiles(stored: StoredInstance): Promise<string[]> {
   const path = archivePath(stored);
-  const files: Turn[][] = [];
-  let version: number | undefined;
-  for (const file of [...(await rotatedFiles(fs, path)), path]) {
-    const { lines, damage } = readLines((await fs.read(file)) ?? new Uint8Array());
-    if (damage !== undefined) throw await corruptStore(stored, file, damage);
-    const turns = turnsOf(lines);
-    for (const turn of turns) {
-      const isNext = version === undefined || turn.version === version + 1;
-      if (!isNext) throw await corruptStore(stored, file, `lines are missing before number ${turn.seq}`);
-      ({ version } = turn);
-    }
-    files.push(turns);
-  }
-  return files;
+  return [...(await rotatedFiles(stored.fs, path)), path];
+}
+
+/** Reads the turns of an archive file. A turn never spans two files. **Errors** — `E_STORE_CORRUPT`. */
+export async function readArchiveFile(stored: StoredInstance, file: string): Promise<Turn[]> {
+  const { lines, damage } = readLines((await stored.fs.read(file)) ?? new Uint8Array());
+  if (damage !== undefined) throw await corruptStore(stored, file, damage);
+  return turnsOf(lines);
 }
 
 function turnsOf(lines: readonly StoredLine[]): Turn[] {
