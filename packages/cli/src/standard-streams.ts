@@ -12,8 +12,11 @@ export interface OutputStream {
   readonly columns?: number;
 }
 
+/** The declarations of the package must not need the types of Node. */
+export type OutputError = Error & { readonly code?: string };
+
 /** `onError` is called for a text that cannot be written. */
-export function openOutput(descriptor: 1 | 2, onError: (error: NodeJS.ErrnoException) => void): OutputStream {
+export function openOutput(descriptor: 1 | 2, onError: (error: OutputError) => void): OutputStream {
   if (!isTerminal(descriptor)) return openWriter(descriptor, onError);
   const stream = descriptor === 1 ? process.stdout : process.stderr;
   return stream.on('error', onError);
@@ -35,7 +38,7 @@ function isDevice(descriptor: number): boolean {
   }
 }
 
-function openWriter(descriptor: number, onError: (error: NodeJS.ErrnoException) => void): OutputStream {
+function openWriter(descriptor: number, onError: (error: OutputError) => void): OutputStream {
   const sink = Bun.file(descriptor).writer();
   return {
     write(text, taken) {

@@ -147,10 +147,11 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
       'diff-removed|--- old\n',
       'diff-added|+new\\u202e\n',
     ]);
-    await page.unroute(whole);
     await approval.getByRole('textbox').fill('Too cold there.');
     await approval.getByRole('button', { name: 'Deny' }).click();
     await approval.waitFor({ state: 'detached' });
+    // Not before: the next answer of the server would show another question. A request may still be on its way.
+    await page.unrouteAll({ behavior: 'wait' });
     await page.locator('.turn:not(.is-live)', { hasText: 'Toronto' }).getByText('Too cold there.').first().waitFor();
   });
 

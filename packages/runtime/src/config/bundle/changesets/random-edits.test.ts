@@ -27,7 +27,8 @@ const files: Readonly<Record<string, string>> = {
 
 /** The differences that a changeset may make, as paths in the plan. `+` marks a whole added value. */
 const permitted = [
-  /^agents\.\d+\.systemPrompt$/,
+  // An empty prompt is no prompt.
+  /^agents\.\d+\.systemPrompt[-+]?$/,
   /^agents\.\d+\.tools\.\d+\+$/,
   /^agents\.\d+\.tools\.\d+\.(?:digest|files|lazy)(?:\.\d+)?\+?$/,
   /^agents\.\d+\.extensions\.\d+\+$/,
@@ -148,7 +149,8 @@ function mutateValue(now: Files, random: Random): void {
   const other = random
     .pick(places)
     .reduce<unknown>((value, each) => (value as Record<string, unknown>)[each], documents);
-  holder[key] = mutated(holder[key], other, random);
+  // A copy, because the other value may contain this place.
+  holder[key] = mutated(holder[key], structuredClone(other), random);
   if (random.below(8) === 0 && Array.isArray(parent)) parent.reverse();
   if (random.below(8) === 0 && !Array.isArray(parent)) delete holder[key];
   now[path] = documents.map((document) => stringify(document, { aliasDuplicateObjects: false })).join('---\n');
