@@ -155,9 +155,11 @@ async function runTurn(agent: Journal, input: Input, { workload, world }: Life, 
 
 /**
  * Sets a state before a turn, as `register` can do, even in a process that resumes an interrupted turn. The store
- * rejects the state while a turn is open.
+ * rejects the state while a turn is open. An event that is delivered again after its commit has no turn, so no state is
+ * set before it.
  */
 async function setStateBefore(agent: Journal, input: Input, { world }: Life): Promise<void> {
+  if (world.committed.includes(`turn-${input.event.id}`)) return;
   try {
     await setState(agent, input, statesBefore(`turn-${input.event.id}`), world);
   } catch (error) {
