@@ -200,7 +200,9 @@ describe('gdn demo --studio', () => {
     const temporary = join(place.folder, 'temporary');
     mkdirSync(temporary);
     const args = ['demo', '--studio', '--json', '--input', 'Book a picnic in Lisbon'];
-    const studio = await openStudio(place.startWith({ env: { TMPDIR: temporary } }, ...args));
+    // If the path of the temporary folder is too long for a socket, the socket is in a folder that stays.
+    const env = { TMPDIR: temporary, XDG_RUNTIME_DIR: place.folder };
+    const studio = await openStudio(place.startWith({ env }, ...args));
     expect(JSON.parse(studio.stdout())).toMatchObject({ stateRoot: expect.stringContaining(temporary) });
     const { opened, workspaces } = await studio.get<WorkspaceList>('/api/workspaces');
     expect(opened?.swarm).toBe('demo');

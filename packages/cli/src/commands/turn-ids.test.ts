@@ -15,7 +15,8 @@ const json = async (line: string) => JSON.parse(await gdn(`${line} --json`));
 beforeAll(async () => {
   place = new GdnPlace();
   const script = [`- { when: '^slow', say: '${'word '.repeat(20_000)}' }`, `- { fail: { message: 'no' } }`].join('\n');
-  await place.write('bundle', { 'goondan.yaml': sampleBundle({ script }) });
+  // The slow answer takes longer than any test, so its turn ends only when it is cancelled.
+  await place.write('bundle', { 'goondan.yaml': sampleBundle({ script, options: 'tokensPerSecond: 10' }) });
   await place.serve('bundle');
 });
 afterAll(async () => {

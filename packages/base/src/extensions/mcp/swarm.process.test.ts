@@ -170,7 +170,7 @@ describe('the status of a server', () => {
     const first = await look();
     await until(async () => (await extensions())?.[0]?.state === 'connected');
     expect(await status()).toMatch(/^ {4}files: connected since \S+, 4 tools$/m);
-    expect(await trace()).toMatch(/│ ⇄ files: connected since \S+, 4 tools/);
+    await until(async () => /│ ⇄ files: connected since \S+, 4 tools/.test(await trace()));
 
     // The server gets only the first variable; its value is masked in the answer.
     expect(await send('environment')).toBe('***, .');
