@@ -4,7 +4,7 @@
  * The packages of model providers are not bundled, because only agents load them.
  *
  * 1. Code of our packages that asks for its own folder gets the folder of its source.
- * 2. `sources.json` lists the sources and the time when the build began. If a source is newer than that, the launcher
+ * 2. `sources.json` lists the sources and the time when the build began. If a source is newer than that, `run-newest.cjs`
  *    runs the sources instead of the bundle. The file is not packed, so an installed `gdn` compares nothing.
  * 3. The licences of the bundled packages are in a file next to the bundle.
  */
@@ -19,7 +19,7 @@ const external = ['@ai-sdk/*'];
 // Names are not minified, so that error stacks stay readable.
 const minify = { whitespace: true, syntax: true };
 
-const askedFolder = /\bimport\.meta\.(dir|url)\b/g;
+const askedFolder = /\bimport\.meta\.(dir|url)\b|\b__dirname\b/g;
 
 /** Commander's imports that take time at every start, although `gdn` hardly uses them, and what takes their place. */
 const lighter: readonly (readonly [import_: string, instead: string])[] = [
@@ -84,7 +84,7 @@ async function bundle(folder: string): Promise<Record<string, string[]>> {
 }
 
 function keepFolders(build: Bun.PluginBuilder): void {
-  build.onLoad({ filter: /\/packages\/\w+\/(src|bin)\/.*\.m?[jt]s$/ }, ({ path }) => {
+  build.onLoad({ filter: /\/packages\/\w+\/(src|bin)\/.*\.c?[jt]s$/ }, ({ path }) => {
     const own = findOwnSource(repository, path);
     // Bun loads the code of other packages unchanged.
     if (own === undefined) return undefined;
@@ -93,9 +93,9 @@ function keepFolders(build: Bun.PluginBuilder): void {
     const here = `Bun.resolveSync("@goondan/${name}/package.json", Bun.main)`;
     const folder = `${here}.replace(/package\\.json$/, ${JSON.stringify(dirname(source))})`;
     const contents = readFileSync(path, 'utf8').replaceAll(askedFolder, (_, what) =>
-      what === 'dir' ? folder : `Bun.pathToFileURL(${folder} + "/x.ts").href`,
+      what === 'url' ? `Bun.pathToFileURL(${folder} + "/x.ts").href` : folder,
     );
-    return { contents, loader: path.endsWith('.mjs') ? 'js' : 'ts' };
+    return { contents, loader: path.endsWith('.cjs') ? 'js' : 'ts' };
   });
 }
 

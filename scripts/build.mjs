@@ -7,7 +7,7 @@
 import { spawnSync } from 'node:child_process';
 import { devNull } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { findBun } from '../packages/runtime/bin/find-bun.mjs';
+import { findBun } from '../packages/runtime/bin/find-bun.cjs';
 
 const parts = process.argv.length > 2 ? process.argv.slice(2) : ['runners', 'cli', 'studio'];
 

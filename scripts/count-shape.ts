@@ -12,7 +12,7 @@ import { type Node, type SourceFile, SyntaxKind } from 'typescript/unstable/ast'
 import type { Project } from 'typescript/unstable/async';
 import { listDoors, readDoor, readTree, withProject } from './read-doors.ts';
 
-const definitions = `Counted are the files packages/*/{src,bin}/**/*.{ts,tsx,mjs,css}, except tests (*.test.*) and the folders testing/,
+const definitions = `Counted are the files packages/*/{src,bin}/**/*.{ts,tsx,mjs,cjs,css}, except tests (*.test.*) and the folders testing/,
 simulation/, wire/ and fixtures/.
 
 code lines       lines with anything but white space and comments on them
@@ -23,7 +23,7 @@ names with Chain distinct names of types, classes, functions and variables of mo
 doors            the \`exports\` of the manifests; a class or a function is a value, unless exported as a type only
 `;
 
-const counted = 'packages/*/{src,bin}/**/*.{ts,tsx,mjs,css}';
+const counted = 'packages/*/{src,bin}/**/*.{ts,tsx,mjs,cjs,css}';
 const notCounted = /\.test\.|\/(?:testing|simulation|wire|fixtures)\//;
 
 /** The rows of a report, in order: the name and the number of each. */

@@ -127,7 +127,7 @@ function turnToCompiled(folder: string): void {
   const files = ['lib', ...(manifest.files ?? []).filter((pattern) => !pattern.startsWith('!'))];
   const turned = { ...manifest, exports: Object.fromEntries(exports), files };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(turned, undefined, 2)}\n`);
-  for (const name of ['*.yaml', 'bin/*.mjs'].flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(folder)])) {
+  for (const name of ['*.yaml', 'bin/*.cjs'].flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(folder)])) {
     writeFileSync(join(folder, name), compiledName(readFileSync(join(folder, name), 'utf8')));
   }
 }

@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { findBun } from '../packages/runtime/bin/find-bun.mjs';
+import { findBun } from '../packages/runtime/bin/find-bun.cjs';
 import { collectLooseErrors, describeFailures, readFailures } from './failed-tests.mjs';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));

@@ -162,7 +162,7 @@ describe('npm test', () => {
 
 async function runSuite(files: Record<string, string>, args: string[] = [], env: Record<string, string> = {}) {
   const place = mkdtempSync(join(temporary, 'repository-'));
-  for (const path of ['scripts/run-bun.mjs', 'scripts/failed-tests.mjs', 'packages/runtime/bin/find-bun.mjs']) {
+  for (const path of ['scripts/run-bun.mjs', 'scripts/failed-tests.mjs', 'packages/runtime/bin/find-bun.cjs']) {
     cpSync(join(repository, path), join(place, path));
   }
   await Bun.write(join(place, 'node_modules/bun/package.json'), '{ "name": "bun" }');

@@ -34,7 +34,10 @@ describe('the documents', () => {
   });
 
   test('ARCHITECTURE.md names every folder with code', () => {
-    const sources = [`${runtimeSources}/*/**/*.ts`, 'packages/{types,cli,base,studio}/{src,bin}/**/*.{ts,tsx,mjs,css}'];
+    const sources = [
+      `${runtimeSources}/*/**/*.ts`,
+      'packages/{types,cli,base,studio}/{src,bin}/**/*.{ts,tsx,mjs,cjs,css}',
+    ];
     const folders = new Set(sources.flatMap(listRepository).map((path) => posix.dirname(path)));
     const named = new Set(readPaths(read('ARCHITECTURE.md').text).map((path) => posix.join(fullPath(path), '.')));
     // Folders that contain only test code need not be named.
@@ -107,7 +110,9 @@ describe('the documents', () => {
   });
 
   test('and the sources have no markers for later work', () => {
-    const sources = readRepository(`{${topFolders.join(',')}}/**/*.{ts,tsx,mjs}`).filter(({ path }) => !isTest(path));
+    const sources = readRepository(`{${topFolders.join(',')}}/**/*.{ts,tsx,mjs,cjs}`).filter(
+      ({ path }) => !isTest(path),
+    );
     expect(sources.flatMap(findMarkers)).toEqual([]);
   });
 });

@@ -18,7 +18,7 @@ const catalogueFiles = ['agent', 'bundle', 'changeset', 'store', 'swarm', 'tool'
 describe('the error catalogue', () => {
   const codes = Object.keys(errorCatalogue);
   const entries: Readonly<Record<string, object>> = errorCatalogue;
-  const sources = readRepository('packages/*/{src,bin}/**/*.{ts,tsx,mjs}').filter(
+  const sources = readRepository('packages/*/{src,bin}/**/*.{ts,tsx,mjs,cjs}').filter(
     ({ path }) => !isTest(path) && !catalogueFiles.includes(path),
   );
 

@@ -6,7 +6,7 @@ import type { GdnPlace } from '../packages/cli/src/testing/gdn-place.ts';
 import { readRepository, repository } from './read-repository.ts';
 import { sampleStep } from './samples.ts';
 
-const launcher = join(repository, 'packages/cli/bin/gdn.mjs');
+const launcher = join(repository, 'packages/cli/bin/gdn.cjs');
 const noKeys = { ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '', GOOGLE_GENERATIVE_AI_API_KEY: '' };
 
 /**

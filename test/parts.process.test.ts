@@ -79,7 +79,7 @@ async function run(files: Record<string, string>, command: string[]) {
     '.ci/run',
     'scripts/run-bun.mjs',
     'scripts/failed-tests.mjs',
-    'packages/runtime/bin/find-bun.mjs',
+    'packages/runtime/bin/find-bun.cjs',
     'test/parts.ts',
   ]) {
     cpSync(join(repository, path), join(place, path));

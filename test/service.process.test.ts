@@ -10,7 +10,7 @@ import { sampleBundle } from '../packages/cli/src/testing/sample-bundle.ts';
 import { swarmSettings } from '../packages/runtime/src/orchestrator/plan/swarm-settings.ts';
 import { readRepository, repository } from './read-repository.ts';
 
-const launcher = join(repository, 'packages/cli/bin/gdn.mjs');
+const launcher = join(repository, 'packages/cli/bin/gdn.cjs');
 const [, unit = ''] = /```ini\n([\s\S]*?)```/.exec(readRepository('docs/cli.md')[0]?.text ?? '') ?? [];
 
 let place: GdnPlace;

@@ -140,7 +140,7 @@ describe.each(names)('the tarball of %s', (name) => {
 
   test('imports nothing that is left out, and no package that it does not depend on', () => {
     const { paths, manifest, read } = open();
-    const modules = paths.filter((path) => /\.(ts|mjs|js)$/.test(path) && !/^(templates|dist)\//.test(path));
+    const modules = paths.filter((path) => /\.(ts|cjs|mjs|js)$/.test(path) && !/^(templates|dist)\//.test(path));
     const imports = modules.flatMap((from) => importsOf(read(from)).map((what) => ({ from, what })));
     const isOurs = ({ what }: { what: string }) => what.startsWith('.');
     expect(
@@ -154,7 +154,7 @@ describe.each(names)('the tarball of %s', (name) => {
 
 test('gdn is executable', () => {
   const cli = packed.find(({ name }) => name === '@goondan/cli');
-  expect(cli?.files.find(({ path }) => path === 'bin/gdn.mjs')?.mode).toBe(0o755);
+  expect(cli?.files.find(({ path }) => path === 'bin/gdn.cjs')?.mode).toBe(0o755);
 });
 
 describe('F-05 in an empty project, with the tarballs alone', () => {
@@ -409,7 +409,7 @@ function linkPackages(): void {
   }
 }
 
-const gdnCommand = isWhole ? ['npx', 'gdn'] : ['node', join(project, 'node_modules/@goondan/cli/bin/gdn.mjs')];
+const gdnCommand = isWhole ? ['npx', 'gdn'] : ['node', join(project, 'node_modules/@goondan/cli/bin/gdn.cjs')];
 
 const gdn = (...args: string[]) => run(...gdnCommand, ...args);
 

@@ -94,7 +94,7 @@ console.log(alias === createUserMessage);
 `;
 
 /** Prints the path of the Bun that is installed with `gdn`. `npx bun` would work only if an install script had run. */
-export const whichBun = `import { findBun } from './node_modules/@goondan/runtime/bin/find-bun.mjs';
+export const whichBun = `import { findBun } from './node_modules/@goondan/runtime/bin/find-bun.cjs';
 process.stdout.write(findBun() ?? '');`;
 
 export const withBase = [

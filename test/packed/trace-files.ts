@@ -20,7 +20,9 @@ export function traceFiles(start: readonly string[], files: ReadonlySet<string>,
 }
 
 function namedPaths(text: string): string[] {
-  const quoted = [...text.matchAll(/(['"`])([\w@./-]+\.(?:ts|mjs|js|json|yaml))\1/g)].map(([, , path = '']) => path);
+  const quoted = [...text.matchAll(/(['"`])([\w@./-]+\.(?:ts|cjs|mjs|js|json|yaml))\1/g)].map(
+    ([, , path = '']) => path,
+  );
   const entries = [...text.matchAll(/\b(?:entry|goondan\.ai\/keeper): *(\.\/[\w./-]+)/g)].map(([, path = '']) => path);
   return [...quoted, ...entries];
 }
@@ -29,7 +31,7 @@ function namedPaths(text: string): string[] {
 export function importsOf(text: string): string[] {
   const patterns = [
     /^(?:import|export)\s(?:[^'"`;]*?\sfrom\s+)?['"]([^'"]+)['"]/gm,
-    /^[^*/]*\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm,
+    /^[^*/]*\b(?:import|require)\(\s*['"]([^'"]+)['"]\s*\)/gm,
   ];
   return patterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, specifier = '']) => specifier));
 }

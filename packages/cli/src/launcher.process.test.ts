@@ -91,7 +91,7 @@ describe('gdn launcher', () => {
   test('leaves Ctrl-C to the terminal, so that main gets it once', async () => {
     let screen = '';
     const place = await install('bun package');
-    const child = Bun.spawn(['node', join(place, 'bin', 'gdn.mjs'), 'wait'], {
+    const child = Bun.spawn(['node', join(place, 'bin', 'gdn.cjs'), 'wait'], {
       terminal: { data: (_, bytes) => void (screen += new TextDecoder().decode(bytes)) },
     });
     await until(() => screen.includes('ready'));
@@ -260,14 +260,14 @@ async function plantBinary(place: string, beginning: string, mode: number): Prom
 
 /** Runs the function in Node, as in an installed package. */
 async function platformPackages(platforms: Platform[]): Promise<string[][]> {
-  const question = `import { platformPackages } from ${JSON.stringify(join(runtimeFolder, 'bin', 'find-bun.mjs'))};
+  const question = `import { platformPackages } from ${JSON.stringify(join(runtimeFolder, 'bin', 'find-bun.cjs'))};
     const answers = ${JSON.stringify(platforms)}.map((platform) => platformPackages(...platform));
     console.log(JSON.stringify(answers));`;
   return Bun.spawn(['node', '--input-type=module', '--eval', question]).stdout.json();
 }
 
 function start(place: string, args: string[], cwd = place) {
-  return Bun.spawn(['node', join(place, 'bin', 'gdn.mjs'), ...args], {
+  return Bun.spawn(['node', join(place, 'bin', 'gdn.cjs'), ...args], {
     cwd,
     stdin: 'pipe',
     stdout: 'pipe',

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { errorCatalogue } from '@goondan/types';
 import manifest from '../package.json' with { type: 'json' };
 
-const launcher = join(import.meta.dir, '..', 'bin', 'gdn.mjs');
+const launcher = join(import.meta.dir, '..', 'bin', 'gdn.cjs');
 const example = join(import.meta.dir, '..', '..', '..', 'examples', 'first-tool');
 const escape = '\x1b';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { errorCatalogue } from '@goondan/types';
 import { exitCodes } from './exit-codes.ts';
 
-const launcher = join(import.meta.dir, '../bin/gdn.mjs');
+const launcher = join(import.meta.dir, '../bin/gdn.cjs');
 const windows = 'data:text/javascript,Object.defineProperty(process,"platform",{value:"win32"})';
 
 test('E_PLATFORM: gdn refuses systems other than Linux and macOS, with exit code 3', () => {

@@ -34,7 +34,7 @@ kind: Tool
 metadata: { name: shell }
 spec: { entry: ./shell.ts, exports: [{ name: gdn, description: Tries to approve., effects: none }] }`;
 
-const launcher = join(import.meta.dir, '..', '..', 'bin', 'gdn.mjs');
+const launcher = join(import.meta.dir, '..', '..', 'bin', 'gdn.cjs');
 
 const bundle = {
   'goondan.yaml': sampleBundle({

@@ -81,7 +81,7 @@ describe('gdn demo', () => {
   // Removes the network, where the system allows it.
   const offline = ['unshare', '--map-root-user', '--net'];
   const isApart = hasPart('network namespaces', works([...offline, 'true']), '`unshare --net` does not work here');
-  const launcher = join(import.meta.dir, '..', '..', 'bin', 'gdn.mjs');
+  const launcher = join(import.meta.dir, '..', '..', 'bin', 'gdn.cjs');
   const without = isApart ? 'network, state root' : 'state root';
   test(`prints the question, the answer, and the onion trace of two agents with the changes of each layer, as docs/demo.md shows; needs no ${without} or key; no colour in a pipe, also in CI`, async () => {
     const env = { TMPDIR: temporary, GOONDAN_STATE_ROOT: '/dev/null', ANTHROPIC_API_KEY: 'none', CI: 'true' };

@@ -10,7 +10,7 @@
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { GoondanError } from '@goondan/types';
-import { programFile } from '../../bin/launch-command.mjs';
+import { programFile } from '../../bin/program-file.cjs';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { interrupted } from '../interrupted.ts';
 import { reportFailure } from '../report-error.ts';

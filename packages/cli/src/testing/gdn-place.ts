@@ -8,7 +8,7 @@
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { launchCommand } from '../../bin/launch-command.mjs';
+import { launchCommand } from '../../bin/launch-command.cjs';
 import { runCaptured, startCaptured } from './run-captured.ts';
 
 export interface Ended {

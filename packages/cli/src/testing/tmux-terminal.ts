@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasPart } from '../../../../test/parts.ts';
 
-const launcher = join(import.meta.dir, '..', '..', 'bin', 'gdn.mjs');
+const launcher = join(import.meta.dir, '..', '..', 'bin', 'gdn.cjs');
 
 /** False where tmux is not installed. Tests that need tmux are then skipped. */
 export const hasTmux = hasPart('tmux', Bun.which('tmux') !== null);

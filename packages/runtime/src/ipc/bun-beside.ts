@@ -10,7 +10,7 @@
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GoondanError } from '@goondan/types';
-import { findBun, programFlags } from '../../bin/find-bun.mjs';
+import { findBun, programFlags } from '../../bin/find-bun.cjs';
 import type { LogLine } from '../ports/log-line.ts';
 import { checkPlatform } from '../ports/platform.ts';
 import { unlessThrows } from '../ports/unless-throws.ts';

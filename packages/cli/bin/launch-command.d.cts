@@ -3,5 +3,3 @@ export function launchCommand(
   folder: string,
   args: readonly string[],
 ): { readonly command: [string, ...string[]]; readonly cwd: string };
-
-export function programFile(source: 'main' | 'run/detached-main'): string;

@@ -7,12 +7,14 @@
  *    and no `tsconfig.json` or `package.json` that would make Bun find another program. So Bun starts in another
  *    folder, and the program gets the current folder as its first argument.
  * 3. When this launcher dies, every process that it started dies, too.
+ *
+ * Every command waits for this file, so it loads little, and is CommonJS, which Node loads faster than modules.
  */
-import { spawn } from 'node:child_process';
-import { constants } from 'node:os';
-import { isatty } from 'node:tty';
-import { findBun } from '@goondan/runtime/find-bun';
-import { launchCommand } from './launch-command.mjs';
+'use strict';
+
+const { spawn } = require('node:child_process');
+const { findBun } = require('@goondan/runtime/find-bun');
+const { launchCommand } = require('./launch-command.cjs');
 
 /** The exit code for a wrong setup, as in the rest of `gdn`. */
 const wrongSetup = 3;
@@ -41,16 +43,21 @@ function run(bun) {
   }
   const { command, cwd } = launchCommand(bun, currentFolder(), process.argv.slice(2));
   const [program, ...args] = command;
-  // Does not use `process.stdin.isTTY`: if standard input is a pipe, reading `process.stdin` makes it non-blocking,
-  // also for the child.
-  const onTerminal = isatty(0);
   // Registered before the child starts, so that a signal never ends the launcher alone. The listeners run only after
   // `child` is set.
   for (const signal of sentByOthers) process.on(signal, () => child.kill(signal));
-  for (const signal of sentByTerminal) process.on(signal, () => onTerminal || child.kill(signal));
+  for (const signal of sentByTerminal) process.on(signal, () => isOnTerminal() || child.kill(signal));
   const child = spawn(program, args, { cwd, stdio: 'inherit' });
   child.on('error', (error) => refuse('E_BUN_MISSING', `Bun, which runs gdn, cannot be started: ${error.message}.`));
   child.on('exit', endLike);
+}
+
+/**
+ * Does not use `process.stdin.isTTY`: if standard input is a pipe, reading `process.stdin` makes it non-blocking, also for
+ * the child.
+ */
+function isOnTerminal() {
+  return require('node:tty').isatty(0);
 }
 
 /** Returns an empty text when the current folder no longer exists; `main.ts` reports that. */
@@ -67,7 +74,7 @@ function endLike(code, signal) {
   for (const name of [...sentByTerminal, ...sentByOthers]) process.removeAllListeners(name);
   process.kill(process.pid, signal);
   // This line runs only if Node ignores the signal. It exits with the code that a shell would use.
-  process.exit(128 + constants.signals[signal]);
+  process.exit(128 + require('node:os').constants.signals[signal]);
 }
 
 function refuse(code, problem) {

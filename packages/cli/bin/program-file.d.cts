@@ -1,0 +1,1 @@
+export function programFile(source: 'main' | 'run/detached-main'): string;
