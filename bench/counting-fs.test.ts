@@ -2,9 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Fs, systemFs } from '../packages/runtime/src/ports/fs.ts';
+import { type Fs, type RoomFile, systemFs } from '../packages/runtime/src/ports/fs.ts';
 import { type CountingFs, countingFs, countPer, describeCounts } from './counting-fs.ts';
-import type { RoomFile } from './counting-room.ts';
 
 describe('a file system that counts', () => {
   let folder: string;

@@ -2,17 +2,8 @@
  * Counts the writes of a file with room. A write that goes through to the device is a write and a sync. The zeros that
  * fill the room are counted apart from the bytes of the log.
  */
+import type { RoomFile } from '../packages/runtime/src/ports/fs.ts';
 import type { DiskCounts } from './counting-fs.ts';
-
-/** A file with room: zeros at its end, into which later bytes are written. */
-export interface RoomFile {
-  write(at: number, bytes: Uint8Array): Promise<void>;
-  writeThrough(at: number, bytes: Uint8Array): Promise<void>;
-  extend(size: number): Promise<void>;
-  truncate(size: number): Promise<void>;
-  sync(): Promise<void>;
-  close(): Promise<void>;
-}
 
 /** `size`: the size of the file when it is opened. */
 export function countingRoom(file: RoomFile, size: number, counts: DiskCounts, isReal: boolean): RoomFile {

@@ -40,26 +40,12 @@ export const brokenStores: readonly BrokenStore[] = [
     };
   }),
   conversations('an older writer may append', (kept) => {
-    let newest = 0;
-    return {
-      async open(at, turnId) {
-        const opened = await kept.open(at, turnId);
-        newest = opened.epoch;
-        return opened;
-      },
-      append: (at, _epoch, ...rest) => kept.append(at, newest, ...rest),
-    };
+    const { open, newest } = rememberEpoch(kept);
+    return { open, append: (at, _epoch, ...rest) => kept.append(at, newest(), ...rest) };
   }),
   conversations('an older writer may commit', (kept) => {
-    let newest = 0;
-    return {
-      async open(at, turnId) {
-        const opened = await kept.open(at, turnId);
-        newest = opened.epoch;
-        return opened;
-      },
-      commit: (at, _epoch, ...rest) => kept.commit(at, newest, ...rest),
-    };
+    const { open, newest } = rememberEpoch(kept);
+    return { open, commit: (at, _epoch, ...rest) => kept.commit(at, newest(), ...rest) };
   }),
   conversations('states are lost at a commit', (kept) => ({
     commit: (at, epoch, turnId, delta, _states, result) => kept.commit(at, epoch, turnId, delta, {}, result),
@@ -207,6 +193,19 @@ function conversations(name: string, change: (store: Conversations) => Partial<C
     suite: 'store',
     name,
     break: (seams) => ({ ...seams, conversations: { ...seams.conversations, ...change(seams.conversations) } }),
+  };
+}
+
+/** Remembers the epoch of the writer that opened a turn last. */
+function rememberEpoch(kept: Conversations): Pick<Conversations, 'open'> & { readonly newest: () => number } {
+  let epoch = 0;
+  return {
+    async open(at, turnId) {
+      const opened = await kept.open(at, turnId);
+      ({ epoch } = opened);
+      return opened;
+    },
+    newest: () => epoch,
   };
 }
 

@@ -13,7 +13,7 @@ import type { LogLine } from '../../ports/log-line.ts';
 import { swarmLogPath, workspaceFolder, type StorePlace } from '../layout/instance-paths.ts';
 import type { StoreWarning } from '../store-ports.ts';
 import { droppedText, encodeLine } from './log-text.ts';
-import { LogFile } from './log-file.ts';
+import { ReopenedLog } from './reopened-log.ts';
 
 export const defaultSwarmLogLimits = {
   files: { bytes: 8 * 1024 * 1024, files: 4 },
@@ -32,7 +32,7 @@ type Waiting = string | { dropped: number };
 export class SwarmLog {
   readonly #clock: Clock;
   readonly #limits: typeof defaultSwarmLogLimits;
-  readonly #file: LogFile;
+  readonly #file: ReopenedLog;
   readonly #warn: (warning: StoreWarning) => void;
   #waiting: Waiting[] = [];
   #characters = 0;
@@ -48,7 +48,7 @@ export class SwarmLog {
     const path = swarmLogPath(workspaceFolder(stateRoot, workspaceId));
     this.#clock = clock;
     this.#limits = limits;
-    this.#file = new LogFile(fs, stateRoot, path, limits.files);
+    this.#file = new ReopenedLog(fs, stateRoot, path, limits.files);
     this.#warn = (warning) => warn?.(warning);
   }
 

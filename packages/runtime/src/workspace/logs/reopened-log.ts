@@ -5,7 +5,7 @@ import { makeFolders } from '../layout/make-folders.ts';
 import type { RotationLimits } from '../limits.ts';
 import { RotatingLog } from '../lines/rotating-log.ts';
 
-export class LogFile {
+export class ReopenedLog {
   #log: RotatingLog | undefined;
 
   constructor(
