@@ -164,12 +164,20 @@ describe('a workspace of format 1', () => {
     expect(warnings.map(({ message }) => message).join()).toContain('stays in format 1, because it is damaged');
     const journal = await durableStore({ ...place(), ...ports() });
     const read = journal.read({ agentName: 'coder', instanceKey: 'answers' });
-    expect(await read.catch((error: unknown) => error)).toMatchObject({ code: 'E_STORE_FORMAT' });
+    expect(await read.catch((error: unknown) => error)).toMatchObject({
+      code: 'E_STORE_FORMAT',
+      message: expect.stringContaining(
+        `${join(instances(), 'coder~answers')} stays in format 1: ${archive} is damaged`,
+      ),
+      suggestion: expect.stringContaining('Restore the damaged file from a backup'),
+    });
     expect(await contentsOf(journal, 'dead')).toEqual(fixture.expected['dead']);
     await journal.close();
     writeFileSync(archive, text);
     expect(await migrateWorkspace(ports(), place())).toEqual({ migrated: 1, left: [] });
     expect(await readAll()).toEqual(fixture.expected);
+    const folders = [instances(), instances(keptFolder(stateRoot))].map((each) => join(each, 'coder~answers'));
+    expect(folders.flatMap((each) => readdirSync(each))).not.toContain('migration-problem.txt');
   });
 
   test('is rejected when a newer version wrote it', async () => {

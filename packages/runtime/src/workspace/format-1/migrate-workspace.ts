@@ -3,7 +3,7 @@
  * instance after the other is migrated, so a migration that was interrupted goes on where it was.
  *
  * The old folders are kept (`format-file.ts`). An instance whose files are damaged stays in format 1: it does not start, all
- * others do, and the next start tries again.
+ * others do, and the next start tries again. A file in its folder says which file is damaged.
  */
 import { join } from 'node:path';
 import { codedFs } from '../../ports/coded-fs.ts';
@@ -58,10 +58,9 @@ export async function migrateWorkspace(
     } catch (error) {
       if (!isCorrupt(error)) throw error;
       left.push(name);
-      warn({
-        path: join(instancesFolder(workspace), name),
-        message: `stays in format 1, because it is damaged: ${error.message}`,
-      });
+      const paths = pathsIn(join(instancesFolder(workspace), name));
+      warn({ path: paths.folder, message: `stays in format 1, because it is damaged: ${error.message}` });
+      await replaceFile(fs, paths.migrationProblem, Buffer.from(error.message));
     }
     onProgress(index + 1, names.length);
   }
@@ -115,6 +114,7 @@ async function migrateFolder(
   // Shows that no process of an earlier run still writes. It is released at once, because the kept copy must not be locked.
   await (await acquireLock({ fs, processes, holder: newUuid(), what }, paths.lock)).release();
   const kept = await makeKept(ports, location, workspace);
+  await fs.remove(paths.migrationProblem);
   await migrateInstance(stored, old, { workspace, name, kept });
   return true;
 }

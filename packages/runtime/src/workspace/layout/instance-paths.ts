@@ -99,6 +99,8 @@ export function pathsIn(folder: string) {
   return {
     folder,
     metadata: `${folder}/metadata.json`,
+    /** The reason why the migration left an instance in format 1, as text. */
+    migrationProblem: `${folder}/migration-problem.txt`,
     inbox: `${folder}/inbox.jsonl`,
     lock: `${folder}/lock`,
     scratch: `${folder}/scratch`,

@@ -11,8 +11,7 @@ import type { StoredMessage } from '../../messages/message-text.ts';
 
 export const FORMAT_VERSION = 2;
 
-const OLD_FORMAT =
-  'Stop the swarm of the older version, then start the swarm again: its conversations are migrated. A conversation that stays in the old format is damaged; the log of the swarm says why.';
+const OLD_FORMAT = 'Stop the swarm of the older version, then start the swarm again: its conversations are migrated.';
 
 export interface InstanceMetadata {
   readonly formatVersion: number;

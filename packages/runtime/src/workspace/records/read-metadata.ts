@@ -1,3 +1,4 @@
+import { GoondanError } from '@goondan/types';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { rotatedFiles } from '../lines/rotating-log.ts';
@@ -14,10 +15,28 @@ export async function readMetadata(
   const { metadata: path } = stored.paths;
   const bytes = await stored.fs.read(path);
   if (!bytes) return undefined;
-  const metadata = decodeMetadata(path, bytes);
+  const metadata = await decode(stored, bytes);
   if (!metadata) throw await corruptStore(stored, path, 'its checksum does not match');
   return metadata;
 }
+
+/** Decodes the metadata. If the instance was not migrated, because it is damaged, the error names the damaged file. */
+async function decode(
+  { fs, paths }: Pick<StoredInstance, 'fs' | 'paths'>,
+  bytes: Uint8Array,
+): Promise<InstanceMetadata | undefined> {
+  try {
+    return decodeMetadata(paths.metadata, bytes);
+  } catch (cause) {
+    const problem = await fs.read(paths.migrationProblem);
+    if (!problem) throw cause;
+    const message = `${paths.folder} stays in format 1: ${new TextDecoder().decode(problem)}`;
+    throw new GoondanError('E_STORE_FORMAT', message, { suggestion: RESTORE_OLD, cause });
+  }
+}
+
+const RESTORE_OLD =
+  'Restore the damaged file from a backup, then start the swarm again: the start migrates this conversation.';
 
 /**
  * Reads the metadata for processes that do not own the instance. Returns `undefined` when the instance does not exist.
