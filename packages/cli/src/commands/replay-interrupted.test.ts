@@ -158,13 +158,21 @@ describe('gdn replay of a turn that another process continued', () => {
 
   test('after its process was killed between two steps', async () => {
     const crash = `
-      import { existsSync, writeFileSync } from 'node:fs';
+      import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
       const killed = ${JSON.stringify(mark())} + '-killed';
+      const root = ${JSON.stringify(place.stateRoot)};
+      // The trace is written after the turn has gone on, so it is complete when the beginning of this step is in it.
+      const isTraced = () =>
+        readdirSync(root, { recursive: true, withFileTypes: true }).some(({ name, parentPath }) => {
+          const file = parentPath + '/' + name;
+          const isTrace = name.endsWith('.jsonl') && file.slice(root.length).includes('trace');
+          return isTrace && readFileSync(file, 'utf8').includes('.step-1"');
+        });
       export function register(api) {
         api.pipeline.register('step', async (ctx) => {
           if (ctx.stepIndex === 1 && !existsSync(killed)) {
             writeFileSync(killed, '');
-            await Bun.sleep(150);
+            while (!isTraced()) await Bun.sleep(10);
             process.kill(process.pid, 'SIGKILL');
           }
           return ctx.next();
