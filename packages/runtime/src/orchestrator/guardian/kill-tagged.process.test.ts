@@ -82,7 +82,9 @@ describe('killing by tag', () => {
 
   test('ends processes that fork faster than one look', async () => {
     const tag = newTag('GOONDAN_RUN');
-    run(tag, 'f() { sleep 0.01; (setsid sh -c "while :; do sleep 0.02; done" &) ; }; while :; do f; done');
+    // Both loops end by themselves. Otherwise a test that is killed would leave processes that multiply without end.
+    const leaf = 'm=0; while [ $m -lt 1000 ]; do m=$((m+1)); sleep 0.02; done';
+    run(tag, `n=0; while [ $n -lt 500 ]; do n=$((n+1)); sleep 0.01; (setsid sh -c '${leaf}' &) ; done`);
     await until(async () => (await countTagged(tag)) > 10);
     const { left } = await killTagged(tag, 100);
     expect(left).toEqual([]);
