@@ -13,6 +13,7 @@ import { memoryStore } from '../agent/conversation/memory-store.ts';
 import { RegisterDraws } from '../agent/draws/register-draws.ts';
 import { openTurnTraces } from '../agent/process/turn-traces.ts';
 import { type AgentDeps, startAgent } from '../agent/start/start-agent.ts';
+import { appendRest } from './append-rest.ts';
 
 export interface RecordedTurn {
   readonly result: TurnResult;
@@ -91,9 +92,10 @@ function recordingOf(text: string): Recording {
   return recording.last.recording;
 }
 
-function noteTimes(store: ConversationStore) {
+/** Wraps a store, and notes the times of the messages that turns write. */
+export function noteTimes(store: ConversationStore) {
   const times = new Map<string, string>();
-  const noting: ConversationStore = {
+  const noting = appendRest({
     ...store,
     append: async (instance, epoch, at, records) => {
       for (const record of records) {
@@ -102,7 +104,7 @@ function noteTimes(store: ConversationStore) {
       }
       await store.append(instance, epoch, at, records);
     },
-  };
+  });
   return { store: noting, times };
 }
 

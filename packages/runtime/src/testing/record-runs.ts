@@ -10,12 +10,13 @@ import { watchTurn } from '../trace/watch-turn.ts';
 import { systemClock } from '../ports/clock.ts';
 import type { TurnLine } from '../workspace/traces/trace-files.ts';
 import type { AgentPlan } from '../agent/start/agent-plan.ts';
-import type { ConversationStore } from '../agent/conversation/conversation-store.ts';
+import type { ConversationStore, TurnRecord } from '../agent/conversation/conversation-store.ts';
 import { memoryStore } from '../agent/conversation/memory-store.ts';
 import { readTurnLog } from '../agent/conversation/turn-log.ts';
 import { RegisterDraws } from '../agent/draws/register-draws.ts';
 import { openTurnTraces } from '../agent/process/turn-traces.ts';
 import { type AgentDeps, type RunningAgent, startAgent } from '../agent/start/start-agent.ts';
+import { noteTimes } from './record-in-memory.ts';
 
 export interface RunOfTurn {
   readonly plan: AgentPlan;
@@ -131,21 +132,14 @@ export async function recordRuns(input: string, runs: readonly RunOfTurn[]): Pro
 
 /** Records the log that each run found, and the times of messages. */
 function noteLog(store: ConversationStore) {
-  const times = new Map<string, string>();
-  const found: (readonly Parameters<ConversationStore['append']>[3][number][])[] = [];
+  const { store: timed, times } = noteTimes(store);
+  const found: (readonly TurnRecord[])[] = [];
   const noting: ConversationStore = {
-    ...store,
+    ...timed,
     async open(instance, turnId) {
-      const opened = await store.open(instance, turnId);
+      const opened = await timed.open(instance, turnId);
       found.push(opened.log);
       return opened;
-    },
-    async append(instance, epoch, at, records) {
-      for (const record of records) {
-        if (record.type !== 'message' || !('message' in record.event)) continue;
-        times.set(record.event.message.id, record.event.message.createdAt.toISOString());
-      }
-      await store.append(instance, epoch, at, records);
     },
   };
   return { store: noting, found, times };

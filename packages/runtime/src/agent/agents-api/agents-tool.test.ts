@@ -16,10 +16,11 @@ import {
   scriptedAgent,
   type ScriptedAgentOptions,
 } from '../../testing/index.ts';
-import type { ConversationStore, TurnRecord } from '../conversation/conversation-store.ts';
+import type { TurnRecord } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { Model } from '../model/model-port.ts';
 import type { Engine } from '../seams/engine.ts';
+import { appendRest } from '../../testing/append-rest.ts';
 
 const answer = (text: string): TurnResult => ({
   turnId: 'turn-x',
@@ -385,13 +386,13 @@ describe('a call that was interrupted by a crash', () => {
   async function recordUpTo(calling: Call, fits: (record: TurnRecord) => boolean): Promise<TurnRecord[]> {
     const inner = memoryStore();
     const records: TurnRecord[] = [];
-    const store: ConversationStore = {
+    const store = appendRest({
       ...inner,
       append: async (...given) => {
         records.push(...given[3]);
         return inner.append(...given);
       },
-    };
+    });
     const { say } = await startCaller([calling], { engine: engineWithEcho(), store });
     await say();
     const place = records.findIndex(fits);

@@ -4,7 +4,8 @@
  * Invariants that every store guarantees:
  * 1. `open` returns the records of a turn in the order they were appended, until that turn commits or another turn is
  *    opened.
- * 2. `commit` is atomic and happens once: base, extension states and result are stored together, or not at all.
+ * 2. `commit` is atomic and happens once: the last records, base, extension states and result are stored together, or
+ *    not at all.
  * 3. `commitStates` changes only extension states, and only between turns.
  * 4. `commit` and `commitStates` resolve once everything so far survives a loss of power.
  * 5. A writer whose epoch or state version is not the newest gets `E_FENCED` and changes nothing.
@@ -67,6 +68,12 @@ export interface StepRecord extends ResumedStep {
   readonly extensionState: Record<string, JsonValue>;
 }
 
+/** Records that were not appended. `at`: the index of the first of them in the turn's log. */
+export interface UnwrittenRecords {
+  readonly at: number;
+  readonly records: readonly TurnRecord[];
+}
+
 /** The change that a turn makes to the base. */
 export type BaseDelta =
   | { readonly type: 'append'; readonly messages: readonly Message[] }
@@ -106,6 +113,7 @@ export interface ConversationStore {
    * makes them again. `at`: the index of the first of these records in the turn's log.
    */
   append(instance: AgentAddress, epoch: number, at: number, records: readonly TurnRecord[]): Promise<void>;
+  /** Commits the turn. `rest`: the last records of the turn, which are stored together with the commit. */
   commit(
     instance: AgentAddress,
     epoch: number,
@@ -113,6 +121,7 @@ export interface ConversationStore {
     delta: BaseDelta,
     extensionState: Readonly<Record<string, JsonValue>>,
     result: TurnResult,
+    rest?: UnwrittenRecords,
   ): Promise<void>;
   /**
    * Replaces the extension states between turns. Resolves with the new state version once the states are durable.

@@ -12,6 +12,7 @@ import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testi
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 import type { TurnRecord } from './conversation-store.ts';
 import { memoryStore } from './memory-store.ts';
+import { appendRest } from '../../testing/append-rest.ts';
 
 const fading = (scope: MessageLifetime, text: string): MessageEvent => ({
   type: 'append',
@@ -36,13 +37,13 @@ async function agentWith(options: ScriptedAgentOptions) {
   const agent = await scriptedAgent({
     tools: [clock],
     script: twoSteps,
-    store: {
+    store: appendRest({
       ...store,
       append: (...given) => {
         records.push(...given[3]);
         return store.append(...given);
       },
-    },
+    }),
     ...options,
   });
   /** Returns the notes that each model call saw. */

@@ -177,6 +177,37 @@ describe('TurnLogWriter', () => {
     expect(flushed).toBe(true);
   });
 
+  test('takeRest gives the records that are not appended, and nothing appends them later', async () => {
+    const { appended, writer } = slowStore(5);
+    writer.write(says('a'));
+    const flush = writer.flush();
+    await Bun.sleep(0);
+    writer.write(says('b'));
+    writer.flushSoon();
+    let isTaken = false;
+    const taking = writer.takeRest().finally(() => void (isTaken = true));
+    await Bun.sleep(0);
+    // The batch with `a` is still being appended.
+    expect(isTaken).toBe(false);
+    appended[0]?.settle.resolve();
+    await flush;
+    expect(await taking).toEqual({ at: 6, records: [says('b')] });
+    await Bun.sleep(0);
+    expect(await writer.takeRest()).toEqual({ at: 7, records: [] });
+    expect(appended.map(({ at }) => at)).toEqual([5]);
+  });
+
+  test('takeRest rejects after an append that failed', async () => {
+    const writer = new TurnLogWriter(0, async () => {
+      throw new Error('full');
+    });
+    writer.write(says('a'));
+    writer.flushSoon();
+    await macrotask();
+    writer.write(says('b'));
+    expect(await writer.takeRest().catch((error: unknown) => error)).toEqual(new Error('full'));
+  });
+
   test('appends run one at a time; records written meanwhile go with the next append, at their own index', async () => {
     const { appended, writer } = slowStore(5);
     writer.write(says('a'));
@@ -263,8 +294,9 @@ describe('TurnLogWriter', () => {
           await writer.flush();
           expect(log).toHaveLength(written.length);
         }
-        await writer.flush();
-        expect(log).toEqual(written.map((id) => says(id)));
+        const rest = await writer.takeRest();
+        expect(rest.at).toBe(log.length);
+        expect([...log, ...rest.records]).toEqual(written.map((id) => says(id)));
       }),
       { numRuns: 200 },
     );

@@ -7,7 +7,7 @@
  */
 import type { JsonValue, MessageEvent } from '@goondan/types';
 import type { EffectOutcome } from '../../trace/resume-point.ts';
-import type { StepRecord, TurnRecord } from './conversation-store.ts';
+import type { StepRecord, TurnRecord, UnwrittenRecords } from './conversation-store.ts';
 
 export interface TurnLog {
   /** The message events that count, in order. */
@@ -125,6 +125,19 @@ export class TurnLogWriter {
     if (this.failure !== undefined) throw this.failure.error;
   }
 
+  /**
+   * Takes the records that are not appended yet, so that the commit of the turn stores them. Waits for a batch that is
+   * being appended; rejects if an append failed, now or earlier.
+   */
+  async takeRest(): Promise<UnwrittenRecords> {
+    await this.running;
+    if (this.failure !== undefined) throw this.failure.error;
+    const rest = { at: this.written, records: this.waiting };
+    this.written += rest.records.length;
+    this.waiting = [];
+    return rest;
+  }
+
   /** Starts or joins the next batch; never rejects. */
   private schedule(): Promise<void> {
     if (this.waiting.length === 0) return this.running;
@@ -137,7 +150,8 @@ export class TurnLogWriter {
     this.scheduled = undefined;
     const records = this.waiting;
     this.waiting = [];
-    if (this.failure !== undefined) return;
+    // The commit may have taken the records of a batch that was due.
+    if (this.failure !== undefined || records.length === 0) return;
     const at = this.written;
     this.written += records.length;
     try {

@@ -383,7 +383,7 @@ describe('every agent call passes the sentinels', () => {
   });
 });
 
-/** Creates a store that works until the n-th append. Every later append fails, as if the process were dead. */
+/** Creates a store that works until the n-th write. Every later write fails, as if the process were dead. */
 function mortalStore(
   inner: ConversationStore,
   appends: number,
@@ -398,7 +398,10 @@ function mortalStore(
       left--;
       return live(() => inner.append(...args));
     },
-    commit: (...args) => live(() => inner.commit(...args)),
+    commit: (...args) => {
+      left--;
+      return live(() => inner.commit(...args));
+    },
   };
 }
 

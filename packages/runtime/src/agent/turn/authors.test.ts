@@ -4,18 +4,19 @@ import type { ToolDeclaration } from '../tool/load-tool.ts';
 import { extension, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
 import type { EventAuthor } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
+import { appendRest } from '../../testing/append-rest.ts';
 
 /** Returns the authors of the changes in the log of one turn. */
 async function authorsOf(event: Partial<AgentEvent>, options: ScriptedAgentOptions = {}): Promise<EventAuthor[]> {
   const authors: EventAuthor[] = [];
   const store = memoryStore();
-  const watched = {
+  const watched = appendRest({
     ...store,
-    append: (...all: Parameters<typeof store.append>) => {
+    append: (...all) => {
       authors.push(...all[3].flatMap((record) => (record.type === 'message' ? [record.author] : [])));
       return store.append(...all);
     },
-  };
+  });
   const tested = await scriptedAgent({ ...options, store: watched });
   await tested.say('hi', { event });
   await tested.close();

@@ -10,6 +10,7 @@ import type { Model } from '../model/model-port.ts';
 import { type RunningAgent, startAgent } from '../start/start-agent.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 import type { TurnOptions } from './run-turn.ts';
+import { appendRest } from '../../testing/append-rest.ts';
 
 const STEPS = 5;
 
@@ -63,7 +64,7 @@ describe('the result of a tool', () => {
       written.push(...records.map((record) => JSON.stringify(record)));
       return store.append(address, epoch, at, records);
     };
-    const agent = await agentOn({ ...store, append }, systemClock);
+    const agent = await agentOn(appendRest({ ...store, append }), systemClock);
     await agent.handle(eventWith('first'));
     const count = written.reduce((sum, record) => sum + record.split('"hour":7').length - 1, 0);
     expect(count).toBe(3 * (STEPS - 1));

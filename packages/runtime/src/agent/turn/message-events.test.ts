@@ -15,6 +15,7 @@ import { fold } from '../../testing/fold.ts';
 import type { ConversationStore, TurnRecord } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
+import { appendRest } from '../../testing/append-rest.ts';
 
 const says = (text: string): MessageEvent => ({ type: 'append', message: createSystemMessage(text, {}, { id: text }) });
 const textsOf = (messages: readonly Message[]) => messages.map((message) => textOf(message)).join(' | ');
@@ -244,13 +245,13 @@ describe('an unknown target', () => {
     const store = memoryStore();
     const recorded: unknown[] = [];
     const agent = await scriptedAgent({
-      store: {
+      store: appendRest({
         ...store,
         append: (...given) => {
           recorded.push(...given[3]);
           return store.append(...given);
         },
-      },
+      }),
       extensions: [
         extension('sweeper', ({ pipeline }) => {
           pipeline.register('turn', async (ctx) => {
@@ -402,13 +403,13 @@ describe('the author of an event', () => {
     const records: TurnRecord[] = [];
     let author: unknown;
     const agent = await scriptedAgent({
-      store: {
+      store: appendRest({
         ...store,
         append(...given) {
           records.push(...given[3]);
           return store.append(...given);
         },
-      },
+      }),
       extensions: [
         extension('guest', (_api, _config, identity) => void (author = chosen(identity))),
         extension('host', ({ pipeline }) => {

@@ -4,9 +4,10 @@ import { describe, expect, test } from 'bun:test';
 import { createSystemMessage, GoondanError, type MessageEvent, textOf } from '@goondan/types';
 import { systemClock } from '../../ports/clock.ts';
 import { extension, inProcessEngine, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
-import type { ConversationStore, TurnRecord } from '../conversation/conversation-store.ts';
+import type { TurnRecord } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
+import { appendRest } from '../../testing/append-rest.ts';
 
 const address = { agentName: 'tested', instanceKey: 'default' };
 const says = (text: string): MessageEvent => ({ type: 'append', message: createSystemMessage(text, {}, { id: text }) });
@@ -15,13 +16,13 @@ const says = (text: string): MessageEvent => ({ type: 'append', message: createS
 async function recordTurn(options: ScriptedAgentOptions, input = 'go'): Promise<TurnRecord[]> {
   const inner = memoryStore();
   const records: TurnRecord[] = [];
-  const store: ConversationStore = {
+  const store = appendRest({
     ...inner,
     append: async (...given) => {
       records.push(...given[3]);
       return inner.append(...given);
     },
-  };
+  });
   await (await scriptedAgent({ ...options, store })).say(input);
   return records;
 }

@@ -240,9 +240,9 @@ async function save(
   result: TurnResult,
 ): Promise<void> {
   try {
-    await log.flush();
+    const rest = await log.takeRest();
     const states = agent.states.snapshot();
-    await agent.store.commit(agent.address, epoch, turnId, conversation.delta(), states, result);
+    await agent.store.commit(agent.address, epoch, turnId, conversation.delta(), states, result, rest);
     agent.states.saved(states);
   } catch (error) {
     agent.states.restore(extensionState);

@@ -9,6 +9,7 @@ import { shortDigest } from '../../json/short-digest.ts';
 import type { ConversationStore, TurnRecord } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
+import { appendRest } from '../../testing/append-rest.ts';
 
 const event = { id: 'e', traceId: 't' };
 const calls = { when: 'go', call: { tool: 'work__do' } };
@@ -31,7 +32,7 @@ function noting(inner: ConversationStore, dies: (record: TurnRecord) => boolean 
       if (last !== -1) throw new Error('the process is gone');
     },
   };
-  return { store, records };
+  return { store: appendRest(store), records };
 }
 
 function plansIn(records: readonly TurnRecord[]) {

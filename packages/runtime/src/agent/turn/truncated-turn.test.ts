@@ -8,11 +8,12 @@ import { durableStore } from '../../workspace/journal/durable-store.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { extension, inProcessEngine, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
 import { recordRuns } from '../../testing/record-runs.ts';
-import type { ConversationStore, TurnRecord } from '../conversation/conversation-store.ts';
+import type { TurnRecord } from '../conversation/conversation-store.ts';
 import { memoryStore } from '../conversation/memory-store.ts';
 import type { Model } from '../model/model-port.ts';
 import { replayTurn } from '../replay/replay-turn.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
+import { appendRest } from '../../testing/append-rest.ts';
 
 const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 const text = (words: string): AssistantPart => ({ type: 'text', text: words });
@@ -234,13 +235,13 @@ const address = { agentName: 'tested', instanceKey: 'default' };
 async function recordsOf(options: ScriptedAgentOptions): Promise<TurnRecord[]> {
   const inner = memoryStore();
   const records: TurnRecord[] = [];
-  const store: ConversationStore = {
+  const store = appendRest({
     ...inner,
     append: async (...given) => {
       records.push(...given[3]);
       return inner.append(...given);
     },
-  };
+  });
   await (await scriptedAgent({ ...options, store })).say('go');
   return records;
 }

@@ -89,6 +89,18 @@ export function storeConformance(register: RegisterCheck, open: OpenSeams<Conver
     expectEqual([opened.finished, opened.log], [resultOf('turn-a'), []], 'a committed turn has its result');
   });
 
+  check('a commit takes the last records of its turn', async ({ conversations }, again) => {
+    const { epoch } = await conversations.open(address, 'turn-a');
+    await conversations.append(address, epoch, 0, [first]);
+    const rest = { at: 1, records: [second] };
+    await conversations.commit(address, epoch, 'turn-a', appendOf(one, two), {}, resultOf('turn-a'), rest);
+    const next = (await again()).conversations;
+    expectEqual((await next.read(address)).messages, [one, two], 'the messages of all records are committed');
+    expectEqual((await next.open(address, 'turn-a')).log, [], 'no record is left');
+    const after = await next.open(address, 'turn-b');
+    expectEqual(await after.loadBase(), [one, two], 'the next turn starts from these messages');
+  });
+
   check('the next turn continues the conversation', async ({ conversations }, again) => {
     const before = await conversations.open(address, 'turn-a');
     await conversations.commit(address, before.epoch, 'turn-a', appendOf(one), { a: 1, b: 2 }, resultOf('turn-a'));

@@ -12,6 +12,7 @@ import type {
   ConversationSnapshot,
   OpenTurn,
   TurnRecord,
+  UnwrittenRecords,
 } from '../../agent/conversation/conversation-store.ts';
 import { shortTurnId } from '../../ports/turn-ids.ts';
 import type { InboxEntry } from '../inbox/inbox-lines.ts';
@@ -25,7 +26,7 @@ import type { DiskPace } from '../log-file/disk-pace.ts';
 import { parseExtensions, placeExtensions, prepareExtensions } from '../records/extension-files.ts';
 import type { CommitEntry } from '../records/frame.ts';
 import type { LogState } from '../records/log-state.ts';
-import { encodeRecord, type LoggedRecord } from '../records/logged-record.ts';
+import { encodeRecord, type LoggedRecord, numberRecords } from '../records/logged-record.ts';
 import type { InstanceMetadata } from '../records/metadata.ts';
 import { foldBase, readBaseFile } from '../records/read-base.ts';
 import { corruptLog, readLog, type ReadLog } from '../records/read-log.ts';
@@ -34,7 +35,7 @@ import { deleteOldSegments } from './delete-old-segments.ts';
 import { loadInstance, type LoadedInstance } from './load-instance.ts';
 import { mustBeDurable } from './must-be-durable.ts';
 import { planLetter } from './plan-letter.ts';
-import { forgottenTurn, outOfOrder, refuseFullOutbox, refuseOutOfOrder } from './turn-refusals.ts';
+import { forgottenTurn, outOfOrder, refuseFullOutbox, refuseGap, refuseOutOfOrder } from './turn-refusals.ts';
 import { planCommit, planStates, type StatesPlan } from './plan-commit.ts';
 
 export class InstanceWriter {
@@ -99,12 +100,8 @@ export class InstanceWriter {
   append(epoch: number, at: number, records: readonly TurnRecord[]): Promise<void> {
     return this.#run(async () => {
       const { turnId } = this.#running(epoch);
-      const { open } = this.#state;
-      if (at !== open.log.length) {
-        throw outOfOrder(`Turn ${turnId} has ${open.log.length} records; the next one cannot be at ${at}`);
-      }
-      if (records.length === 0) return;
-      await this.#appendRecords(turnId, records, mustBeDurable(records));
+      refuseGap(turnId, this.#state.open.log.length, at);
+      if (records.length > 0) await this.#appendRecords(turnId, records, mustBeDurable(records));
     });
   }
 
@@ -114,16 +111,19 @@ export class InstanceWriter {
     delta: BaseDelta,
     extensionState: Readonly<Record<string, JsonValue>>,
     result: TurnResult,
+    rest?: UnwrittenRecords,
   ): Promise<void> {
     return this.#run(async () => {
       const { turnId: running, entry } = this.#running(epoch);
       if (running !== turnId) throw outOfOrder(`Turn ${turnId} is not the running one, which is ${running}`);
-      const { log } = this.#state.open;
+      const { at, records } = rest ?? { at: this.#state.open.log.length, records: [] };
+      refuseGap(turnId, this.#state.open.log.length, at);
+      const log = [...this.#state.open.log, ...numberRecords(records, this.#state.seq + 1)];
       const states = planStates(this.#texts, extensionState, this.#state.statesAlone.unarchived);
       const commit = planCommit(this.#state, { log, delta, states, result, entry });
       const isLetter = result.error?.code === 'E_DEAD_LETTER' && entry;
       const letter = isLetter ? planLetter(this.stored, this.#state, entry.event, result.error?.message ?? '') : {};
-      await this.#commitTurn(turnId, { ...commit, ...letter }, states);
+      await this.#commitTurn(turnId, { ...commit, ...letter }, states, records);
       this.#turn = undefined;
       this.loaded.finished.add(turnId, result);
       this.#maintainSoon();
@@ -163,7 +163,7 @@ export class InstanceWriter {
       const states = planStates(this.#texts, {}, this.#state.statesAlone.unarchived);
       const record = { type: 'message', event: { type: 'truncate' }, author: { kind: 'runtime' } } as const;
       const turnId = `reset-${version + 1}`;
-      const log = [{ seq: this.#state.seq + 1, at: 0, record }];
+      const log = numberRecords([record], this.#state.seq + 1);
       const delta = { type: 'rewrite', messages: [] } as const;
       const commit = planCommit(this.#state, { log, delta, states, result: 'reset' });
       await this.#commitTurn(turnId, commit, states, [record]);
@@ -307,7 +307,7 @@ export class InstanceWriter {
     const at = this.stored.clock.now().getTime();
     const texts = records.map((record) => encodeRecord(record));
     const frame = { turn, at, ...(commit && { commit }) };
-    const logged = records.map((record, index) => ({ seq: state.seq + 1 + index, at, record }));
+    const logged = numberRecords(records, state.seq + 1, at);
     await log.append(frame, texts, isDurable);
     state.seq = log.last;
     const committed = state.open.addRecords(turn, at, logged, commit);
@@ -318,7 +318,7 @@ export class InstanceWriter {
     turnId: string,
     commit: CommitEntry,
     states: StatesPlan,
-    records: readonly TurnRecord[] = [],
+    records: readonly TurnRecord[],
   ): Promise<void> {
     await this.#commitWithStates(states, () => this.#appendRecords(turnId, records, true, commit));
   }

@@ -163,8 +163,7 @@ export async function openJournal(
   const journal: Journal = {
     open: async (instance, turnId) => (await slots.of(instance).openWriter()).open(turnId),
     append: async (instance, epoch, at, records) => ownedWriter(slots, instance).append(epoch, at, records),
-    commit: async (instance, epoch, turnId, delta, extensionState, result) =>
-      ownedWriter(slots, instance).commit(epoch, turnId, delta, extensionState, result),
+    commit: async (instance, epoch, ...turn) => ownedWriter(slots, instance).commit(epoch, ...turn),
     commitStates: async (instance, stateVersion, extensionState) =>
       (await slots.of(instance).openWriter()).commitStates(stateVersion, extensionState),
     async read(instance) {

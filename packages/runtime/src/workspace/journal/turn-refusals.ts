@@ -46,3 +46,8 @@ export function refuseFullOutbox({ paths, limits }: StoredInstance, { answers: {
 export function outOfOrder(message: string): GoondanError {
   return new GoondanError('E_STORE_ORDER', message);
 }
+
+/** Throws unless the next record of the turn is at `at`. **Errors** — `E_STORE_ORDER`. */
+export function refuseGap(turnId: string, records: number, at: number): void {
+  if (at !== records) throw outOfOrder(`Turn ${turnId} has ${records} records; the next one cannot be at ${at}`);
+}

@@ -16,6 +16,11 @@ export interface LoggedRecord {
   readonly isVoid?: true;
 }
 
+/** Gives records their numbers, from `seq` on. */
+export function numberRecords(records: readonly TurnRecord[], seq: number, at = 0): LoggedRecord[] {
+  return records.map((record, index) => ({ seq: seq + index, at, record }));
+}
+
 /** The event that first added a message to a conversation, before a fork. */
 export interface EventOrigin {
   readonly instanceKey: string;

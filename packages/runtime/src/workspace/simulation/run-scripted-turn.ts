@@ -41,6 +41,8 @@ class ScriptedTurn {
   readonly #opened: OpenTurn;
   readonly #base: readonly Message[];
   readonly #log: TurnRecord[];
+  /** The last records of the log, which are not appended: the commit stores them. */
+  readonly #rest: TurnRecord[] = [];
 
   constructor(run: TurnRun, turnId: string, opened: OpenTurn, base: readonly Message[]) {
     this.#run = run;
@@ -134,8 +136,12 @@ class ScriptedTurn {
       metadata: {},
       extensionState: this.#statesAfter(stepIndex, outcome),
     } as const;
-    await this.#append(...unsent, end);
-    this.#run.world.recorded.push(sealOf(stepId));
+    const isLast = stepIndex === this.#run.input.script.steps.length - 1 && outcome === 'completed';
+    if (isLast && script.isOneWrite) this.#hold(...unsent, end);
+    else {
+      await this.#append(...unsent, end);
+      this.#run.world.recorded.push(sealOf(stepId));
+    }
     return reply;
   }
 
@@ -226,14 +232,21 @@ class ScriptedTurn {
     };
     const delta = deltaOf(this.#base, this.#messages);
     const before = world.recorded.length;
-    const commit = store.commit(this.#instance, epoch, this.#turnId, delta, this.#states, result);
+    const rest = { at: this.#log.length - this.#rest.length, records: this.#rest };
+    const commit = store.commit(this.#instance, epoch, this.#turnId, delta, this.#states, result, rest);
     await Promise.all([commit, this.#meanwhile()]);
     world.durable.push(before);
     return result;
   }
 
+  #hold(...records: TurnRecord[]): void {
+    this.#rest.push(...records);
+    this.#log.push(...records);
+  }
+
   async #append(...records: TurnRecord[]): Promise<void> {
     const { store, world } = this.#run;
+    if (this.#rest.length > 0) return this.#hold(...records);
     const before = world.recorded.length;
     await store.append(this.#instance, this.#opened.epoch, this.#log.length, records);
     this.#log.push(...records);
