@@ -19,6 +19,8 @@ async function randomHistory(seed: number, files: number, least = 220) {
   const limits = { ...defaultLimits, archive: { bytes: 6000, files } };
   const journal = await openJournal(simulatedMachine(disk, 1), simulatedLocation, limits);
   const expected = await writeRandomHistory(journal, coder, seededRandom(seed), least);
+  // The owner may still be deleting an old file. Its own readers wait for that.
+  await journal.history(coder);
   // The history is read as by another process, which takes no lock.
   const reader = await openJournal(simulatedMachine(disk, 1), simulatedLocation, limits);
   return { journal, reader, expected, last: expected.events.length };

@@ -26,10 +26,11 @@ import type { DiskPace } from '../log-file/disk-pace.ts';
 import { parseExtensions, placeExtensions, prepareExtensions } from '../records/extension-files.ts';
 import type { CommitEntry } from '../records/frame.ts';
 import type { LogState } from '../records/log-state.ts';
-import { encodeRecord, type LoggedRecord, numberRecords } from '../records/logged-record.ts';
+import { type LoggedRecord, numberRecords } from '../records/logged-record.ts';
 import type { InstanceMetadata } from '../records/metadata.ts';
 import { foldBase, readBaseFile } from '../records/read-base.ts';
 import { corruptLog, readLog, type ReadLog } from '../records/read-log.ts';
+import { shortenRecords } from '../records/short-record.ts';
 import { writeCheckpoint } from './checkpoint.ts';
 import { deleteOldSegments } from './delete-old-segments.ts';
 import { loadInstance, type LoadedInstance } from './load-instance.ts';
@@ -98,10 +99,10 @@ export class InstanceWriter {
   }
 
   append(epoch: number, at: number, records: readonly TurnRecord[]): Promise<void> {
-    return this.#run(async () => {
+    return this.#run(() => {
       const { turnId } = this.#running(epoch);
       refuseGap(turnId, this.#state.open.log.length, at);
-      if (records.length > 0) await this.#appendRecords(turnId, records, mustBeDurable(records));
+      if (records.length > 0) return this.#appendRecords(turnId, records, mustBeDurable(records));
     });
   }
 
@@ -135,7 +136,7 @@ export class InstanceWriter {
    *
    * **Errors** — `E_FENCED` when another commit came after `stateVersion`, `E_STORE_ORDER` while a turn is running.
    */
-  commitStates(stateVersion: number, states: Readonly<Record<string, JsonValue>>): Promise<number> {
+  commitStates(stateVersion: number, given: Readonly<Record<string, JsonValue>>): Promise<number> {
     return this.#run(async () => {
       this.refuseInTurn('commit states');
       const { stateVersion: newest } = this.#state;
@@ -143,9 +144,9 @@ export class InstanceWriter {
         const { folder } = this.stored.paths;
         throw new GoondanError('E_FENCED', `${folder} is at state ${newest}; this writer knows ${stateVersion}`);
       }
-      const plan = planStates(this.#texts, states);
-      if (plan.changes)
-        await this.#commitWithStates(plan, () => this.#commitAlone({ states: plan.changes ?? noStates }));
+      const plan = planStates(this.#texts, given);
+      const { changes: states } = plan;
+      if (states) await this.#commitWithStates(plan, () => this.#commitAlone({ states }));
       return this.#state.stateVersion;
     });
   }
@@ -239,8 +240,8 @@ export class InstanceWriter {
     return this.loaded.state;
   }
 
-  #run<T>(action: () => Promise<T>): Promise<T> {
-    return this.#serial.run(async () => {
+  #run<T>(action: () => Promise<T> | T): Promise<T> {
+    return this.#serial.run(() => {
       if (this.lock.isHeld()) return action();
       throw new GoondanError('E_FENCED', `Another process took over ${this.stored.paths.folder}`);
     });
@@ -305,7 +306,7 @@ export class InstanceWriter {
   ): Promise<void> {
     const { log, state } = this.loaded;
     const at = this.stored.clock.now().getTime();
-    const texts = records.map((record) => encodeRecord(record));
+    const texts = shortenRecords(records, state.open.contextOf(turn));
     const frame = { turn, at, ...(commit && { commit }) };
     const logged = numberRecords(records, state.seq + 1, at);
     await log.append(frame, texts, isDurable);
@@ -314,13 +315,8 @@ export class InstanceWriter {
     if (commit) state.applyCommit(commit, committed);
   }
 
-  async #commitTurn(
-    turnId: string,
-    commit: CommitEntry,
-    states: StatesPlan,
-    records: readonly TurnRecord[],
-  ): Promise<void> {
-    await this.#commitWithStates(states, () => this.#appendRecords(turnId, records, true, commit));
+  #commitTurn(turnId: string, commit: CommitEntry, states: StatesPlan, records: readonly TurnRecord[]): Promise<void> {
+    return this.#commitWithStates(states, () => this.#appendRecords(turnId, records, true, commit));
   }
 
   /** Commits changes that are not part of a turn. */
@@ -336,7 +332,7 @@ export class InstanceWriter {
 
   /** Writes long states to their files: drafts before the commit, renamed after it. */
   async #commitWithStates({ texts, long }: StatesPlan, commit: () => Promise<void>): Promise<void> {
-    await prepareExtensions(this.stored, texts, long);
+    if (long.length > 0) await prepareExtensions(this.stored, texts, long);
     await commit();
     this.#texts = texts;
     if (long.length > 0) await this.#apply(() => placeExtensions(this.stored, long));
@@ -344,16 +340,21 @@ export class InstanceWriter {
 
   /** Starts the work that is due between turns, without keeping the caller waiting. */
   #maintainSoon(): void {
+    if (!this.#isCheckpointDue() && !this.loaded.log.isFull) return;
     void this.#run(() => this.#apply(() => this.#maintain())).catch(() => undefined);
   }
 
   async #maintain(): Promise<void> {
     const { log, state } = this.loaded;
     if (state.open.turnId !== undefined) return;
-    const { segment, offset } = this.#metadata.checkpoint;
-    const isDue = log.place.segment !== segment || log.place.offset - offset >= this.stored.limits.checkpointBytes;
-    if (isDue) await this.#checkpoint();
+    if (this.#isCheckpointDue()) await this.#checkpoint();
     if (log.isFull) await this.#rotate();
+  }
+
+  #isCheckpointDue(): boolean {
+    const { place } = this.loaded.log;
+    const { segment, offset } = this.#metadata.checkpoint;
+    return place.segment !== segment || place.offset - offset >= this.stored.limits.checkpointBytes;
   }
 
   async #rotate(): Promise<void> {
@@ -396,5 +397,3 @@ export class InstanceWriter {
     }
   }
 }
-
-const noStates = { set: {}, long: {}, removed: [] };

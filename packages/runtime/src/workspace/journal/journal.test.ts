@@ -79,9 +79,9 @@ test('M-11 base.jsonl has messages only, events.jsonl the events of every turn',
   const [appended] = frames.slice(-1);
   expect(appended).toMatchObject({ turn: 'turn-b', seq: expect.any(Number), crc: expect.any(String) });
   expect(appended?.['records']).toMatchObject([
-    { type: 'message', event: { message: { id: 'input-b' } } },
-    { type: 'message', event: { message: { id: 'answer-b' } } },
-    { type: 'step' },
+    { is: 'message', append: { id: 'input-b' } },
+    { is: 'message', append: { id: 'answer-b' } },
+    { is: 'step' },
   ]);
   expect(frames.map(({ turn, commit }) => [turn, commit !== undefined])).toEqual([
     [null, false],

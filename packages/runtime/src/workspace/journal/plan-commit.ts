@@ -107,6 +107,9 @@ export function planStates(
   states: Readonly<Record<string, JsonValue>>,
   also: readonly string[] = [],
 ): StatesPlan {
+  if (committed.size === 0 && also.length === 0 && Object.keys(states).length === 0) {
+    return { texts: committed, long: [] };
+  }
   const texts = new Map(Object.entries(states).map(([name, state]) => [name, JSON.stringify(state)]));
   const isChanged = (name: string) => texts.get(name) !== committed.get(name);
   const changed = [...texts.keys()].filter((name) => isChanged(name) || also.includes(name));

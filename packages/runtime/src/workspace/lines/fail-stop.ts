@@ -7,7 +7,9 @@ import { GoondanError, type ErrorCode } from '@goondan/types';
 const DISK_ERRORS: readonly ErrorCode[] = ['E_DISK_FULL', 'E_STORE_READ', 'E_STORE_WRITE'];
 
 export class FailStop {
-  #last: Promise<unknown> = Promise.resolve();
+  #isBusy = false;
+  /** The actions that wait, in order. */
+  readonly #waiting: (() => void)[] = [];
   #failure: unknown;
 
   constructor(private readonly what: string) {}
@@ -18,7 +20,9 @@ export class FailStop {
 
   /** Resolves when all actions started so far have ended. */
   async settle(): Promise<void> {
-    await this.#last;
+    if (!this.#isBusy) return;
+    await this.#turn();
+    this.#next();
   }
 
   /** Rejects all later actions, as after a disk error, but lets the current action succeed. */
@@ -26,21 +30,30 @@ export class FailStop {
     this.#failure = failure ?? new Error('stopped');
   }
 
-  run<T>(action: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(() => this.#attempt(action));
-    this.#last = result.catch(() => undefined);
-    return result;
-  }
-
-  /** Runs one action. Only a disk error stops later actions; any other rejection does not. */
-  async #attempt<T>(action: () => Promise<T>): Promise<T> {
-    if (this.failed) throw this.#refusal();
+  /** Runs an action, at once if no other one runs. Only a disk error stops later actions; any other rejection does not. */
+  async run<T>(action: () => Promise<T> | T): Promise<T> {
+    if (this.#isBusy) await this.#turn();
+    this.#isBusy = true;
     try {
+      if (this.failed) throw this.#refusal();
       return await action();
     } catch (error) {
       if (!GoondanError.is(error) || DISK_ERRORS.includes(error.code)) this.stop(error);
       throw error;
+    } finally {
+      this.#next();
     }
+  }
+
+  /** Resolves when the actions before are over. Until `next`, all others wait. */
+  #turn(): Promise<void> {
+    return new Promise((resolve) => void this.#waiting.push(resolve));
+  }
+
+  #next(): void {
+    const next = this.#waiting.shift();
+    if (next) next();
+    else this.#isBusy = false;
   }
 
   #refusal(): GoondanError {

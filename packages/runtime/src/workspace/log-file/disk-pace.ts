@@ -25,10 +25,13 @@ export class DiskPace {
     return this.#background === 0;
   }
 
-  /** Measures a write that goes through. */
-  async measure(write: () => Promise<void>): Promise<void> {
-    const startedAt = this.clock.elapsed();
-    await write();
+  /** Starts the measurement of a write that goes through. */
+  start(): number {
+    return this.clock.elapsed();
+  }
+
+  /** Ends the measurement that began at this time. */
+  end(startedAt: number): void {
     const isSlow = this.clock.elapsed() - startedAt > SLOW_MS;
     this.#slowInARow = isSlow ? this.#slowInARow + 1 : 0;
   }

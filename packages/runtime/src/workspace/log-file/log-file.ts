@@ -104,7 +104,7 @@ export class LogFile {
 
   /** Writes bytes at the end. They survive a kill when the promise resolves. */
   async write(bytes: Uint8Array): Promise<void> {
-    await this.makeRoom(bytes.length);
+    if (!this.#fits(bytes.length)) await this.makeRoom(bytes.length);
     try {
       await this.#file.write(this.#end, bytes);
     } catch (error) {
@@ -117,7 +117,7 @@ export class LogFile {
 
   /** Writes bytes at the end. All bytes so far are durable when the promise resolves. */
   async writeDurably(bytes: Uint8Array): Promise<void> {
-    await this.makeRoom(bytes.length);
+    if (!this.#fits(bytes.length)) await this.makeRoom(bytes.length);
     try {
       if (this.#isLow(bytes.length)) await this.#writeAndGrow(bytes);
       else if (this.#isShort(bytes.length) && this.#pace.goesThrough()) await this.#writeThrough(bytes);
@@ -147,7 +147,7 @@ export class LogFile {
 
   /** Makes room for this many bytes and a zero. If the room has to grow, all bytes so far are durable afterwards. */
   async makeRoom(length: number): Promise<void> {
-    if (this.#end + length < this.#size) return;
+    if (this.#fits(length)) return;
     await this.#extend(length);
     try {
       await this.#file.sync();
@@ -183,6 +183,11 @@ export class LogFile {
     this.#size = size;
   }
 
+  /** Returns true if the room holds these bytes and a zero. */
+  #fits(length: number): boolean {
+    return this.#end + length < this.#size;
+  }
+
   /** Returns true if little room is left after these bytes. */
   #isLow(length: number): boolean {
     return this.#size - this.#end - length <= Math.min(this.#size / 4, MOST_RESERVE);
@@ -194,7 +199,9 @@ export class LogFile {
 
   async #writeThrough(bytes: Uint8Array): Promise<void> {
     const all = this.#unsynced.length === 0 ? bytes : Buffer.concat([...this.#unsynced, bytes]);
-    await this.#pace.measure(() => this.#file.writeThrough(this.#durableEnd, all));
+    const startedAt = this.#pace.start();
+    await this.#file.writeThrough(this.#durableEnd, all);
+    this.#pace.end(startedAt);
   }
 
   async #writeAndGrow(bytes: Uint8Array): Promise<void> {

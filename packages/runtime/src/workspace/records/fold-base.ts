@@ -28,6 +28,10 @@ export function isAppend({ commit: { base } }: Pick<CommittedTurn, 'commit'>): b
 
 /** Returns the messages that a turn appended. */
 export function appendedBy(turn: Pick<CommittedTurn, 'log' | 'commit'>): readonly Message[] {
+  const events = typeof turn.commit.base === 'object' ? [] : countedEvents(turn.log);
+  const messages = events.flatMap(({ event }) => (event.type === 'append' ? event.message : []));
+  // Nearly all turns only append, and then there is nothing to fold.
+  if (events.length > 0 && messages.length === events.length) return messages;
   return foldTurn(new MessageList(), turn).snapshot();
 }
 

@@ -10,6 +10,7 @@ import type { JsonObject, JsonValue, ReplyAddress } from '@goondan/types';
 import { checksum } from '../lines/checksum.ts';
 import type { StoredMessage } from '../../messages/message-text.ts';
 import type { StoredRecord } from './logged-record.ts';
+import type { ShortRecord } from './short-record.ts';
 import type { FileMark, ForkOrigin, StoredResult } from './metadata.ts';
 
 export interface Frame {
@@ -23,7 +24,7 @@ export interface Frame {
   readonly turn?: string;
   /** Milliseconds since 1970. */
   readonly at: number;
-  readonly records?: readonly StoredRecord[];
+  readonly records?: readonly (StoredRecord | ShortRecord)[];
   readonly commit?: CommitEntry;
   /** The identity of the instance. Only the first frame of a segment has it. */
   readonly head?: SegmentHead;
@@ -79,8 +80,10 @@ export interface StateChanges {
   readonly removed: readonly string[];
 }
 
-/** The length of `{"crc":"01234567",`. */
-const SEAL_LENGTH = 18;
+/** The start of a line before its checksum is known. */
+const UNSEALED = '{"crc":"00000000",';
+const SEAL_LENGTH = UNSEALED.length;
+const SEAL_START = UNSEALED.indexOf('0');
 const SEAL = /^\{"crc":"([0-9a-f]{8})",$/;
 const decoder = new TextDecoder();
 
@@ -92,12 +95,17 @@ export function countNumbers({ records, commit, head }: Pick<Frame, 'records' | 
 
 /** Makes the line of a frame. `records`: the JSON texts of the records, which are made only once. */
 export function encodeFrame(frame: Omit<Frame, 'records'>, records: readonly string[] = []): Uint8Array {
-  const { seq, skipped, durable, turn, at, head } = frame;
-  const start = JSON.stringify({ seq, skipped, durable, turn: turn ?? null, at, head }).slice(1, -1);
+  const { seq, skipped, durable, turn = null, at, head } = frame;
+  const start = `"seq":${seq}${field('skipped', skipped)},"durable":${durable}${field('turn', turn)},"at":${at}`;
   const list = records.length > 0 ? `,"records":[${records.join(',')}]` : '';
-  const commit = frame.commit === undefined ? '' : `,"commit":${JSON.stringify(frame.commit)}`;
-  const body = `${start}${list}${commit}}`;
-  return Buffer.from(`{"crc":"${checksum(body).toString(16).padStart(8, '0')}",${body}\n`);
+  const bytes = Buffer.from(`${UNSEALED}${start}${field('head', head)}${list}${field('commit', frame.commit)}}\n`);
+  const seal = checksum(bytes.subarray(SEAL_LENGTH, -1)).toString(16).padStart(8, '0');
+  bytes.write(seal, SEAL_START, 'latin1');
+  return bytes;
+}
+
+function field(name: string, value: unknown): string {
+  return value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`;
 }
 
 /** Reads the bytes of a line, without its line break. Returns `undefined` when the frame is not intact. */

@@ -6,6 +6,7 @@
  */
 import { type CommitEntry, type Frame } from './frame.ts';
 import { type LoggedRecord, readRecord } from './logged-record.ts';
+import { planAfter, type RecordContext, restoreRecords } from './short-record.ts';
 
 /** A committed turn, reset or fork. */
 export interface CommittedTurn {
@@ -19,6 +20,12 @@ export interface CommittedTurn {
 export class GatheredTurn {
   turnId: string | undefined;
   log: LoggedRecord[] = [];
+  #plan: string | undefined;
+
+  /** Returns the context of the next records, if they belong to this turn. */
+  contextOf(turn: string): RecordContext {
+    return { turn, plan: turn === this.turnId ? this.#plan : undefined };
+  }
 
   /** Adds a frame. Returns the turn if the frame commits it. */
   add(frame: Frame): CommittedTurn | undefined {
@@ -28,7 +35,7 @@ export class GatheredTurn {
     return this.addRecords(
       turn,
       at,
-      records.map((record, index) => readRecord(record, seq + index, at)),
+      restoreRecords(records, this.contextOf(turn)).map((record, index) => readRecord(record, seq + index, at)),
       commit,
     );
   }
@@ -43,6 +50,7 @@ export class GatheredTurn {
     if (turnId !== this.turnId) this.clear();
     this.turnId = turnId;
     this.log.push(...records);
+    this.#plan = planAfter(records, this.#plan);
     if (commit === undefined) return undefined;
     const { log } = this;
     this.clear();
@@ -52,5 +60,6 @@ export class GatheredTurn {
   clear(): void {
     this.turnId = undefined;
     this.log = [];
+    this.#plan = undefined;
   }
 }

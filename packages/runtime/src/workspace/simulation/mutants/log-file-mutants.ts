@@ -37,8 +37,8 @@ const mistakes: readonly Pick<Mutant, 'name' | 'find' | 'replace' | 'isQuick'>[]
   },
   {
     name: 'leave no zero behind the last byte',
-    find: 'if (this.#end + length < this.#size) return;',
-    replace: 'if (this.#end + length <= this.#size) return;',
+    find: 'return this.#end + length < this.#size;',
+    replace: 'return this.#end + length <= this.#size;',
   },
   {
     name: 'trim the last zero',
