@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { createSystemMessage } from '@goondan/types';
-import { decodeBase, encodeMessage, reviveMessage, type StoredMessage } from './message-text.ts';
+import fc from 'fast-check';
+import { decodeBase, encodeData, encodeMessage, reviveMessage, type StoredMessage } from './message-text.ts';
 
 const options = { id: 'm', createdAt: new Date(7) };
 
@@ -16,4 +17,27 @@ test('the lifetime of a message is stored, and a message without one has the byt
     hint,
     kept,
   ]);
+});
+
+test('the data of a message has the text that JSON.stringify makes', () => {
+  const part = fc.oneof(
+    fc.jsonValue(),
+    fc.constant(undefined),
+    fc.record({ type: fc.constant('text'), text: fc.string() }),
+  );
+  const anyData = fc.record(
+    {
+      role: fc.string(),
+      content: fc.oneof(fc.string(), fc.array(part)),
+      providerOptions: fc.jsonValue(),
+      'a "b"': part,
+    },
+    { requiredKeys: ['role'] },
+  );
+  fc.assert(
+    fc.property(anyData, (data) => {
+      // Safe: the text does not depend on the meaning of the fields.
+      expect(encodeData(data as never)).toBe(JSON.stringify(data));
+    }),
+  );
 });

@@ -19,7 +19,25 @@ export type StoredMessageEvent =
   | { readonly type: 'truncate' };
 
 export function encodeMessage({ id, data, metadata, createdAt, source, lifetime }: Message): string {
-  return JSON.stringify({ id, data, metadata, createdAt: createdAt.toISOString(), source, lifetime });
+  const rest = JSON.stringify({ metadata, createdAt: createdAt.toISOString(), source, lifetime });
+  return `{"id":${JSON.stringify(id)},"data":${encodeData(data)},${rest.slice(1)}`;
+}
+
+/**
+ * Makes the JSON text of the data of a message, as `JSON.stringify` does. The lists of a message are frozen, and
+ * `JSON.stringify` takes several times as long for everything around a frozen list.
+ */
+export function encodeData(data: Message['data']): string {
+  let text = '';
+  for (const [name, value] of Object.entries(data) as [string, unknown][]) {
+    const encoded = Array.isArray(value) ? encodeList(value) : JSON.stringify(value);
+    if (encoded !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${encoded}`;
+  }
+  return `{${text}}`;
+}
+
+function encodeList(items: readonly unknown[]): string {
+  return `[${items.map((item) => JSON.stringify(item) ?? 'null').join(',')}]`;
 }
 
 /** Converts `createdAt` back to a `Date`. */

@@ -56,7 +56,8 @@ export function encodeRecord(
   return `${head.slice(0, -1)},"event":${encodeEvent(event)}}`;
 }
 
-function encodeEvent(event: MessageEvent): string {
+/** Makes the JSON text of an event. */
+export function encodeEvent(event: MessageEvent): string {
   if (!('message' in event)) return JSON.stringify(event);
   const { message, ...head } = event;
   return `${JSON.stringify(head).slice(0, -1)},"message":${encodeMessage(message)}}`;

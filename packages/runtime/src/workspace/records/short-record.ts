@@ -18,8 +18,8 @@ import type { JsonValue, Message, MessageSource } from '@goondan/types';
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
 import { isPlainObject } from '../../json/copy-json.ts';
 import { isSameJson } from '../../json/same-json.ts';
-import type { StoredMessage } from '../../messages/message-text.ts';
-import type { StoredMessageRecord, StoredRecord } from './logged-record.ts';
+import { encodeData, type StoredMessage } from '../../messages/message-text.ts';
+import { encodeEvent, type StoredMessageRecord, type StoredRecord } from './logged-record.ts';
 
 type RecordOf<Type extends TurnRecord['type']> = Extract<TurnRecord, { type: Type }>;
 
@@ -86,63 +86,48 @@ export function planAfter(
 export function shortenRecords(records: readonly TurnRecord[], { turn, plan }: RecordContext): string[] {
   let known = plan;
   return records.map((record, index) => {
-    const text = JSON.stringify(shorten(record, { turn, plan: known }, records, index));
+    const text = shorten(record, { turn, plan: known }, records, index);
     if (record.type === 'entered' || record.type === 'step') known = record.plan;
     return text;
   });
 }
 
-function shorten(
-  record: TurnRecord,
-  context: RecordContext,
-  frame: readonly TurnRecord[],
-  index: number,
-): { readonly [Key in string]: unknown } & Pick<ShortRecord, 'is'> {
+function shorten(record: TurnRecord, context: RecordContext, frame: readonly TurnRecord[], index: number): string {
   switch (record.type) {
     case 'message':
       return shortenMessageRecord(record, context.turn);
     case 'effect':
-      return shortenEffect(record, frame, index);
+      return JSON.stringify(shortenEffect(record, frame, index));
     case 'step':
-      return shortenStep(record, context, frame, index);
+      return JSON.stringify(shortenStep(record, context, frame, index));
     case 'entered':
-      return { is: 'entered', ...shortenSealed(record, context) };
+      return JSON.stringify({ is: 'entered', ...shortenSealed(record, context) });
     case 'intent':
-      return { is: 'intent', key: record.key, kind: record.kind };
-    case 'resumed':
-      return { is: 'resumed', isExcused: record.isExcused };
+    case 'resumed': {
+      const { type: is, ...rest } = record;
+      return JSON.stringify({ is, ...rest });
+    }
   }
 }
 
-function shortenMessageRecord({ event, author, stepId }: RecordOf<'message'>, turn: string) {
+function shortenMessageRecord({ event, author, stepId }: RecordOf<'message'>, turn: string): string {
   const step = stepId === undefined ? undefined : (indexOf(stepId, turn) ?? stepId);
-  if (event.type === 'append') {
-    return { is: 'message', step, author, append: shortenMessage(event.message, turn, stepId) } as const;
-  }
-  return {
-    is: 'message',
-    step,
-    author,
-    event: 'message' in event ? { ...event, message: stored(event.message) } : event,
-  } as const;
+  const head = JSON.stringify({ is: 'message', step, author }).slice(0, -1);
+  if (event.type !== 'append') return `${head},"event":${encodeEvent(event)}}`;
+  return `${head},"append":${shortenMessage(event.message, turn, stepId)}}`;
 }
 
-function shortenMessage(message: Message, turn: string, stepId: string | undefined) {
+function shortenMessage(message: Message, turn: string, stepId: string | undefined): string {
   const { id, data, metadata, createdAt, source, lifetime } = message;
   const ownId = ownPart(id, turn);
-  return {
-    id: ownId === undefined ? id : undefined,
-    ownId,
-    data,
-    metadata: isEmpty(metadata) ? undefined : metadata,
+  const name = ownId === undefined ? `"id":${JSON.stringify(id)}` : `"ownId":${JSON.stringify(ownId)}`;
+  const rest = JSON.stringify({
     createdAt: createdAt.toISOString(),
+    metadata: isEmpty(metadata) ? undefined : metadata,
     source: isSameJson(source, usualSource(data, stepId)) ? undefined : source,
     lifetime,
-  };
-}
-
-function stored({ id, data, metadata, createdAt, source, lifetime }: Message) {
-  return { id, data, metadata, createdAt: createdAt.toISOString(), source, lifetime };
+  });
+  return `{${name},"data":${encodeData(data)},${rest.slice(1)}`;
 }
 
 function shortenEffect({ key, kind, outcome }: RecordOf<'effect'>, frame: readonly TurnRecord[], index: number) {
