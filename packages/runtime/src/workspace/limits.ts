@@ -36,8 +36,10 @@ export const defaultLimits = {
   archive: { bytes: 16 * MEGABYTE, files: 64 },
   /** A checkpoint is written when the log has grown by this many bytes since the last one. */
   checkpointBytes: MEGABYTE,
+  /** A base of at most this many bytes is in the checkpoint, so that it needs no file and no block of its own. */
+  shortBaseBytes: 2 * 1024,
   /** The room at the end of the log: its first size in bytes, and the most bytes that it grows by. */
-  logRoom: { first: 8 * 1024, most: 256 * 1024 },
+  logRoom: { first: 4 * 1024, most: 256 * 1024 },
   runtimeEvents: { bytes: 8 * MEGABYTE, files: 4 },
   traces: {
     /** The number of traced turns to keep; above it, the oldest are deleted. */

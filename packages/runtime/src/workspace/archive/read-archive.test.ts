@@ -67,7 +67,7 @@ test('reads the results of a limited number of turns before a checkpoint, also a
   const known = async (rememberedTurns: number) => {
     reads = 0;
     const stored = { ...storedOn(fs), limits: { ...defaultLimits, rememberedTurns } };
-    const { checkpoint } = (await readOwnMetadata(stored)) ?? {};
+    const { checkpoint } = (await readOwnMetadata(stored))?.metadata ?? {};
     if (!checkpoint) throw new Error('no checkpoint');
     const results = await readFinished(stored, checkpoint);
     return { turns: results.map(([turnId]) => turnId.slice(6)), reads: reads - 1 };

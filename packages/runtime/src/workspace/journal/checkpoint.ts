@@ -1,6 +1,6 @@
 /**
- * Writes a checkpoint: `base.jsonl`, the files of extensions, and `metadata.json`, which makes them valid. Runs between
- * turns. After a crash at any point, the files of the old or of the new checkpoint are complete: a file that the old
+ * Writes a checkpoint: `base.jsonl`, the files of extensions, and `metadata.json`, which makes them valid. A short base
+ * is in `metadata.json` itself, until it has grown once. Runs between turns. After a crash at any point, the files of the old or of the new checkpoint are complete: a file that the old
  * checkpoint needs is extended behind its end, or replaced only after `metadata.json`.
  */
 import { encodeMessage } from '../../messages/message-text.ts';
@@ -14,7 +14,7 @@ import { markOf, placeExtensions, prepareExtensions, removeStrayExtensions } fro
 import { appendedBy, isAppend } from '../records/fold-base.ts';
 import type { CommittedTurn } from '../records/gather-turns.ts';
 import type { LogState } from '../records/log-state.ts';
-import { encodeMetadata, type FileMark, type InstanceMetadata } from '../records/metadata.ts';
+import { encodeMetadata, type InstanceMetadata, type StoredBase } from '../records/metadata.ts';
 import { foldBase, readBaseFile } from '../records/read-base.ts';
 import type { LogPlace } from './instance-log.ts';
 
@@ -68,35 +68,47 @@ export async function writeCheckpoint(stored: StoredInstance, input: CheckpointI
 
 async function prepareBase(
   stored: StoredInstance,
-  mark: FileMark,
+  mark: StoredBase,
   turns: readonly CommittedTurn[],
-): Promise<{ readonly mark: FileMark; readonly isNext: boolean }> {
-  const { fs, paths } = stored;
-  if (turns.every(isAppend)) {
+): Promise<{ readonly mark: StoredBase; readonly isNext: boolean }> {
+  const { fs, paths, limits } = stored;
+  const hasFile = mark.text === undefined && mark.bytes > 0;
+  if (hasFile && turns.every(isAppend)) {
     const bytes = linesOf(turns.flatMap(appendedBy));
-    if (bytes.length > 0) await appendBase(stored, mark, bytes);
+    if (bytes.length > 0) await writeBase(stored, mark.bytes, bytes);
     return { mark: { bytes: mark.bytes + bytes.length, crc: checksum(bytes, mark.crc) }, isNext: false };
   }
-  const file = await readBaseFile(stored, mark);
-  if (!file) throw await corruptStore(stored, paths.base, 'it does not match the checkpoint');
-  const bytes = linesOf(foldBase(file, turns));
-  await prepareFile(fs, paths.base, bytes);
-  // The checkpoint refers to this file, so its directory entry must be durable too.
+  const before = await readBaseFile(stored, mark);
+  if (!before) throw await corruptStore(stored, paths.base, 'it does not match the checkpoint');
+  const bytes = linesOf(foldBase(before, turns));
+  const next = { bytes: bytes.length, crc: checksum(bytes) };
+  if (hasFile) {
+    await prepareFile(fs, paths.base, bytes);
+    // The checkpoint refers to this file, so its directory entry must be durable too.
+    await fs.syncFolder(paths.messages);
+    return { mark: next, isNext: true };
+  }
+  if (bytes.length === 0) return { mark: next, isNext: false };
+  if (bytes.length <= limits.shortBaseBytes) {
+    return { mark: { ...next, text: new TextDecoder().decode(bytes) }, isNext: false };
+  }
+  // The old checkpoint does not need the file.
+  await writeBase(stored, 0, bytes);
   await fs.syncFolder(paths.messages);
-  return { mark: { bytes: bytes.length, crc: checksum(bytes) }, isNext: true };
+  return { mark: next, isNext: false };
 }
 
-async function appendBase({ fs, paths }: StoredInstance, mark: FileMark, bytes: Uint8Array): Promise<void> {
+/** Writes bytes into `base.jsonl` at this offset, and removes what follows it. */
+async function writeBase({ fs, paths }: StoredInstance, offset: number, bytes: Uint8Array): Promise<void> {
   const file = await AppendLog.open(fs, paths.base);
   try {
     // A checkpoint that was interrupted may have left bytes behind the mark.
-    if (file.size > mark.bytes) await file.truncate(mark.bytes);
+    if (file.size > offset) await file.truncate(offset);
     await file.write(bytes);
     await file.sync();
   } finally {
     await file.close();
   }
-  if (mark.bytes === 0) await fs.syncFolder(paths.messages);
 }
 
 function linesOf(messages: readonly Message[]): Uint8Array {

@@ -12,6 +12,7 @@ import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
 import { runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
 import { writeRandomHistory } from '../simulation/write-random-history.ts';
+import { defaultLimits } from '../limits.ts';
 import { openJournal, type Journal } from './journal.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
@@ -274,6 +275,9 @@ async function damage(disk: SimulatedDisk, path: string): Promise<void> {
 
 describe('T-01 T-05 the fork of a damaged conversation', () => {
   const long = 'x'.repeat(70_000);
+  // The base of a conversation this short has a file only with this limit.
+  const limits = { ...defaultLimits, shortBaseBytes: 0 };
+  const open = (fs: Fs, life = 1) => openJournal(simulatedMachine(fs, life), simulatedLocation, limits);
   /** Creates two turns, and a commit of states alone after them. Then damages these files. */
   async function damaged(...paths: string[]): Promise<Journal> {
     const disk = SimulatedDisk.empty();
@@ -332,4 +336,16 @@ describe('T-01 T-05 the fork of a damaged conversation', () => {
     });
     expect(await rejectionOf(journal.fork(coder, { as: 'other', at: 3 }))).toMatchObject({ code: 'E_STORE_CORRUPT' });
   });
+});
+
+test.each([
+  ['metadata.json', { seq: 6 }],
+  ['messages/events.jsonl', {}],
+])('T-01 the fork of a short conversation has all messages when %s is damaged', async (path, seq) => {
+  const disk = SimulatedDisk.empty();
+  await talk(disk);
+  await damage(disk, path);
+  const journal = await open(disk, 2);
+  expect(await journal.fork(coder, { as: 'copy' })).toMatchObject({ ...seq, messages: 6, unknownStates: [] });
+  expect((await journal.read(copy)).extensionState).toEqual({ memo: 'c' });
 });

@@ -34,6 +34,30 @@ export class InstanceLog {
   }
 
   /**
+   * Creates the first segment, and calls `place` when its room is durable. Its `head` is durable together with the first
+   * durable frame after it. `path`: the file, before it is in its place.
+   */
+  static async create(
+    stored: StoredInstance,
+    pace: DiskPace,
+    head: SegmentHead,
+    path: string,
+    place: () => Promise<void>,
+  ): Promise<InstanceLog> {
+    const { fs, limits, clock } = stored;
+    const file = await LogFile.open(fs, path, 0, { pace, room: limits.logRoom });
+    const log = new InstanceLog(stored, pace, head, file, 1, 0);
+    try {
+      await place();
+      await log.append({ at: clock.now().getTime(), head }, [], false);
+      return log;
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  /**
    * Opens the current segment after its last intact frame, or creates it. Everything before is durable when the promise
    * resolves. `seq`: the number of the last record or commit.
    */

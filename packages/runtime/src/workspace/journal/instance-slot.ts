@@ -8,6 +8,7 @@ import { Inbox } from '../inbox/inbox.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import type { DiskPace } from '../log-file/disk-pace.ts';
 import { acquireLock, type Lock } from '../lock/acquire-lock.ts';
+import { readClosedBy } from '../records/read-metadata.ts';
 import { takenKey } from './instance-refusals.ts';
 import { InstanceWriter } from './instance-writer.ts';
 import { newUuid } from '../../ports/ids.ts';
@@ -27,6 +28,8 @@ export class InstanceSlot {
   #users = 0;
   #writer: InstanceWriter | undefined;
   #lock: Lock | undefined;
+  /** True if the checkpoint has the epoch of the lock, so that the lock file is not needed any more. */
+  #isRecorded = false;
   #openings = 0;
 
   /** The folder of all instances must exist and be durable. */
@@ -168,7 +171,9 @@ export class InstanceSlot {
     if (this.#writer && isOurs && !this.#writer.failed) return this.#writer;
     await this.#closeWriter();
     if (!isOurs) this.#lock = undefined;
-    await this.#makeFolder();
+    // The checkpoint says that this epoch writes nothing any more.
+    if (this.#isRecorded) await this.#release();
+    await this.stored.fs.makeFolder(this.stored.paths.folder);
     this.#lock ??= await this.#acquireLock();
     try {
       this.#writer = await this.#loadWriter(this.#lock);
@@ -188,10 +193,13 @@ export class InstanceSlot {
     return this.#inbox;
   }
 
-  #acquireLock(): Promise<Lock> {
+  async #acquireLock(): Promise<Lock> {
     const { fs, processes, paths, address } = this.stored;
     const what = `Agent ${address.agentName}, instance ${JSON.stringify(address.instanceKey)},`;
-    return acquireLock({ fs, processes, holder: this.#holder, what }, paths.lock);
+    const recordedEpoch = () => readClosedBy(this.stored);
+    const lock = await acquireLock({ fs, processes, holder: this.#holder, what, recordedEpoch }, paths.lock);
+    this.#isRecorded = false;
+    return lock;
   }
 
   #loadWriter(lock: Lock): Promise<InstanceWriter> {
@@ -200,8 +208,8 @@ export class InstanceSlot {
   }
 
   /**
-   * Makes the folder of the instance. Also syncs a folder that exists already, because the process that created it may
-   * have died before its sync.
+   * Makes the folder of the instance durably. Also syncs a folder that exists already, because the process that created
+   * it may have died before its sync.
    */
   async #makeFolder(): Promise<void> {
     const { fs, paths } = this.stored;
@@ -216,7 +224,8 @@ export class InstanceSlot {
   }
 
   async #closeWriter(): Promise<void> {
-    await this.#writer?.close().catch(() => undefined);
+    const isRecorded = await this.#writer?.close().catch(() => false);
+    if (this.#writer) this.#isRecorded = isRecorded ?? false;
     this.#writer = undefined;
   }
 
@@ -227,16 +236,17 @@ export class InstanceSlot {
   /** Closes the writer and releases the lock. If it rejects, this process still holds the lock. */
   async #giveBack(): Promise<void> {
     await this.#closeWriter();
-    await this.#lock?.release();
+    await this.#release();
+  }
+
+  async #release(): Promise<void> {
+    await this.#lock?.release(this.#isRecorded);
     this.#lock = undefined;
+    this.#isRecorded = false;
   }
 
   /** Releases the lock. If the release fails, this process holds the lock until the next attempt, or until it exits. */
   async #releaseLock(): Promise<void> {
-    const isReleased = await this.#lock?.release().then(
-      () => true,
-      () => false,
-    );
-    if (isReleased) this.#lock = undefined;
+    await this.#release().catch(() => undefined);
   }
 }

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../ports/clock.ts';
@@ -37,7 +37,9 @@ test('a second writer is rejected while the first one lives, and fences it off w
   expect(taken.log.length).toBe(1);
 
   const files = () =>
-    ['messages/events.jsonl', 'metadata.json'].map((name) => readFileSync(join(folder, name), 'utf8'));
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => [name, readFileSync(join(parentPath, name), 'utf8')]);
   const before = files();
   const result = { turnId: 'turn-a', finishReason: 'text_response' } as const;
   expect(await rejectionOf(first.append(coder, epoch, 1, [{ type: 'resumed' }]))).toMatchObject({ code: 'E_FENCED' });

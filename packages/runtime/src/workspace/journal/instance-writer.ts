@@ -63,12 +63,7 @@ export class InstanceWriter {
    * Loads the writer; the folder of the instance must exist and be locked. `nextEpoch` returns a higher epoch at each
    * call. **Errors** — those of `loadInstance`.
    */
-  static async load(
-    stored: StoredInstance,
-    pace: DiskPace,
-    lock: Lock,
-    nextEpoch: () => number,
-  ): Promise<InstanceWriter> {
+  static async load(stored: StoredInstance, pace: DiskPace, lock: Lock, nextEpoch: () => number) {
     return new InstanceWriter(stored, lock, nextEpoch, await loadInstance(stored, pace));
   }
 
@@ -229,11 +224,15 @@ export class InstanceWriter {
     return this.#serial.settle();
   }
 
-  /** Writes a last checkpoint and closes the files. If the checkpoint fails, the next one includes it. */
-  async close(): Promise<void> {
+  /**
+   * Writes a last checkpoint and closes the files. If the checkpoint fails, the next one includes it. Returns true if the
+   * checkpoint has the epoch of this owner.
+   */
+  async close(): Promise<boolean> {
     await this.#run(() => this.#finish()).catch(() => undefined);
     await this.#serial.settle();
     await this.loaded.log.close();
+    return this.#metadata.checkpoint.closedBy === this.lock.epoch;
   }
 
   get #state(): LogState {
@@ -359,6 +358,8 @@ export class InstanceWriter {
 
   async #rotate(): Promise<void> {
     const { log, state } = this.loaded;
+    // Only an instance with a checkpoint may have more than one segment.
+    if (!this.loaded.hasCheckpoint) await this.#checkpoint();
     await log.rotate();
     state.seq = log.last;
     // No segment is deleted before a checkpoint includes it.
@@ -372,6 +373,7 @@ export class InstanceWriter {
     const { turns } = await this.#readTail();
     const input = { before: this.#metadata, turns, state, texts: this.#texts, place: log.place };
     this.#metadata = await writeCheckpoint(this.stored, { ...input, closedBy });
+    this.loaded.hasCheckpoint = true;
   }
 
   async #finish(): Promise<void> {
@@ -379,7 +381,8 @@ export class InstanceWriter {
     const { segment, offset } = this.#metadata.checkpoint;
     const isNews = log.place.segment !== segment || log.place.offset !== offset;
     if (isNews && state.open.turnId === undefined) await this.#checkpoint(this.lock.epoch);
-    await log.trim();
+    // A log that is closed without a checkpoint would look like one whose checkpoint is lost.
+    if (this.loaded.hasCheckpoint) await log.trim();
   }
 
   /**

@@ -233,8 +233,8 @@ export async function openJournal(
       return keptHistory(slots.storedAt(instance), onUnchecked);
     },
     async openRuntimeEvents(instance) {
-      const { messages, runtimeEvents } = slots.of(instance).stored.paths;
-      await makeFoldersBelow(ports.fs, folder, messages);
+      const { folder: own, runtimeEvents } = slots.of(instance).stored.paths;
+      await makeFoldersBelow(ports.fs, folder, own);
       return openRuntimeEvents(ports.fs, runtimeEvents, limits.runtimeEvents);
     },
     async openTraces(instance) {

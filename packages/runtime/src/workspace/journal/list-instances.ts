@@ -5,7 +5,7 @@ import { instanceFolderName, isAside, pathsIn, type StoredInstance } from '../la
 import { isCorrupt } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';
 import type { StorePorts } from '../store-ports.ts';
-import { readMetadata } from '../records/read-metadata.ts';
+import { readFirstMetadata, readMetadata } from '../records/read-metadata.ts';
 
 /**
  * Lists the instances that have a folder, in no particular order. Leaves out a folder whose instance cannot be
@@ -29,7 +29,7 @@ export async function listInstances(ports: StorePorts, folder: string): Promise<
 
 /**
  * Reads the address of an instance from its files. An instance that has only input has no metadata yet. An instance
- * with damaged metadata is listed too.
+ * with damaged files is listed too.
  */
 async function readAddress(place: Parameters<typeof readMetadata>[0]): Promise<AgentAddress | undefined> {
   const whose = (await readWhole(place)) ?? (await readInboxHead(place));
@@ -38,7 +38,7 @@ async function readAddress(place: Parameters<typeof readMetadata>[0]): Promise<A
 
 async function readWhole(place: Parameters<typeof readMetadata>[0]): Promise<AgentAddress | undefined> {
   try {
-    return await readMetadata(place);
+    return (await readMetadata(place)) ?? (await readFirstMetadata(place))?.metadata;
   } catch (error) {
     if (isCorrupt(error)) return undefined;
     throw error;
@@ -55,10 +55,11 @@ async function readInboxHead({ fs, paths }: Pick<StoredInstance, 'fs' | 'paths'>
  * folder without files, which belongs to no instance yet.
  */
 async function addressOfName(
-  { fs, paths: { metadata, inbox } }: Pick<StoredInstance, 'fs' | 'paths'>,
+  { fs, paths: { metadata, inbox, messages } }: Pick<StoredInstance, 'fs' | 'paths'>,
   name: string,
 ): Promise<AgentAddress | undefined> {
-  if (!(await fs.stat(metadata)) && !(await fs.stat(inbox))) return undefined;
+  const stats = await Promise.all([metadata, inbox, messages].map((path) => fs.stat(path)));
+  if (stats.every((stat) => stat === undefined)) return undefined;
   const [agentName = '', instanceKey = ''] = name.split('~');
   return instanceFolderName(agentName, instanceKey) === name ? { agentName, instanceKey } : undefined;
 }

@@ -3,6 +3,7 @@
  * only in memory, cuts off a torn end, and finishes an interrupted checkpoint. The log of an uncommitted turn is kept.
  * For damage that a crash cannot cause, it throws `E_STORE_CORRUPT` and changes nothing.
  */
+import { dirname } from 'node:path';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { together } from '../lines/together.ts';
@@ -20,6 +21,8 @@ import { InstanceLog } from './instance-log.ts';
 
 export interface LoadedInstance {
   readonly metadata: InstanceMetadata;
+  /** False while the instance has no `metadata.json`. */
+  hasCheckpoint: boolean;
   readonly state: LogState;
   /** The states by extension name. */
   readonly texts: ReadonlyMap<string, string>;
@@ -37,12 +40,13 @@ export async function loadInstance(stored: StoredInstance, pace: DiskPace): Prom
   if (found) return loadFound(stored, pace, found);
   const { metadata, log } = await createInstance(stored, pace);
   const state = new LogState(metadata.checkpoint);
-  return { metadata, state, log, texts: new Map(), finished: new FinishedTurns(stored.limits) };
+  const finished = new FinishedTurns(stored.limits);
+  return { metadata, hasCheckpoint: false, state, log, texts: new Map(), finished };
 }
 
 async function loadFound(stored: StoredInstance, pace: DiskPace, found: ReadLog): Promise<LoadedInstance> {
   const { paths, limits } = stored;
-  const { metadata, state, turns, current, damage } = found;
+  const { metadata, hasCheckpoint, state, turns, current, damage } = found;
   if (damage) throw await corruptLog(stored, damage);
   const base = await readBaseFile(stored, metadata.checkpoint.base);
   if (!base) throw await corruptStore(stored, paths.base, 'it does not match the checkpoint');
@@ -65,7 +69,7 @@ async function loadFound(stored: StoredInstance, pace: DiskPace, found: ReadLog)
       stored.warn({ path: paths.events, message });
     }
     await finishCheckpoint(stored, base.isNext, toRename);
-    return { metadata, state, texts, finished, log };
+    return { metadata, hasCheckpoint, state, texts, finished, log };
   } catch (error) {
     await log.close();
     throw error;
@@ -85,7 +89,7 @@ function openLog(stored: StoredInstance, pace: DiskPace, { metadata, state, curr
  * mix up the old and the new file.
  */
 async function makeNamesDurable({ fs, paths }: StoredInstance): Promise<void> {
-  const folders = [paths.messages, paths.folder];
+  const folders = [paths.messages, paths.folder, dirname(paths.folder)];
   if (await fs.stat(paths.extensions)) folders.push(paths.extensions);
   await together(folders.map((folder) => fs.syncFolder(folder)));
 }

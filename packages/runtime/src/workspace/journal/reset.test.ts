@@ -8,6 +8,7 @@ import { seededRandom } from '../simulation/seeded-random.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
 import { runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
+import { defaultLimits } from '../limits.ts';
 import { openJournal, type Journal } from './journal.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
@@ -40,7 +41,7 @@ test('R-07 a reset conversation has no messages and no extension state, and cont
   await orchestrator.reset(coder);
   expect(await orchestrator.read(coder)).toEqual({ version: 2, stateVersion: 2, messages: [], extensionState: {} });
   expect(await disk.list(`${folder}/extensions`)).toEqual([]);
-  expect((await disk.stat(`${folder}/messages/base.jsonl`))?.size).toBe(0);
+  expect(await disk.stat(`${folder}/messages/base.jsonl`)).toBeUndefined();
   expect(Buffer.from((await disk.read(`${folder}/metadata.json`)) ?? '').toString()).toContain('"status":"idle"');
 
   const opened = await agent.open(coder, 'turn-b');
@@ -157,12 +158,11 @@ test.each([
 ] as const)('a failed release of the lock is reported, and repeated at the next use: %s', async (_, use) => {
   const disk = SimulatedDisk.empty();
   let isBroken = false;
-  const rename: Fs['rename'] = async (from, to) => {
-    const isRelease = to === `${folder}/lock` && Buffer.from((await disk.read(from)) ?? '').includes('"owner":null');
-    if (isBroken && isRelease) throw systemError('EIO');
-    await disk.rename(from, to);
+  const remove: Fs['remove'] = async (path) => {
+    if (isBroken && path === `${folder}/lock`) throw systemError('EIO');
+    await disk.remove(path);
   };
-  const orchestrator = await open({ ...failingFs(disk, () => undefined), rename });
+  const orchestrator = await open({ ...failingFs(disk, () => undefined), remove });
   const agent = await open(disk);
   await runSimpleTurn(agent, coder, 'a');
   await agent.close();
@@ -220,4 +220,17 @@ test('records cut by recovery do not come back behind a reset after a loss of po
     const after = await open(disk.crash('power', seededRandom(seed)), 3);
     expect((await after.open(coder, 'turn-a')).log).toEqual([]);
   }
+});
+
+test('a reset empties a base that has a file', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await openJournal(simulatedMachine(disk, 1), simulatedLocation, {
+    ...defaultLimits,
+    shortBaseBytes: 0,
+  });
+  await runSimpleTurn(journal, coder, 'a');
+  await journal.close(coder);
+  expect((await disk.stat(`${folder}/messages/base.jsonl`))?.size).toBeGreaterThan(0);
+  await journal.reset(coder);
+  expect((await disk.stat(`${folder}/messages/base.jsonl`))?.size).toBe(0);
 });

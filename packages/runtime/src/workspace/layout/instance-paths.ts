@@ -109,7 +109,7 @@ export function pathsIn(folder: string) {
     /** The current segment of the log. */
     events: `${messages}/events.jsonl`,
     historyStart: `${messages}/history-start.jsonl`,
-    runtimeEvents: `${messages}/runtime-events.jsonl`,
+    runtimeEvents: `${folder}/runtime-events.jsonl`,
     /** The folder of traces. */
     traces: `${folder}/traces`,
     extensions,

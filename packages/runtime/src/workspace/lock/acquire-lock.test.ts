@@ -4,7 +4,7 @@ import { samples } from '../../../../../test/samples.ts';
 import type { Fs } from '../../ports/fs.ts';
 import { failingFs, systemError } from '../simulation/failing-fs.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
-import { acquireLock, type Lock } from './acquire-lock.ts';
+import { acquireLock, isLastEpoch, type Lock } from './acquire-lock.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 
 /** Creates an attempt of process `pid` to take the lock; the processes in `dead` have exited. */
@@ -103,5 +103,70 @@ test('exactly one of many concurrent attempts gets the lock, in any order of the
       },
     ),
     { numRuns: samples(500) },
+  );
+});
+
+/** A disk with a lock, and a record of the last epoch whose owner removed the lock file. */
+function recordingSeeker(fs: Fs, pid: number, record: { epoch: number }, dead?: ReadonlySet<number>) {
+  return { ...seeker(fs, pid, dead), recordedEpoch: async () => record.epoch };
+}
+
+test('a lock whose epoch is recorded leaves no file when it is released, and its epoch is not used again', async () => {
+  const disk = SimulatedDisk.empty();
+  const record = { epoch: 0 };
+  const first = await acquireLock(recordingSeeker(disk, 1, record), '/lock');
+  record.epoch = first.epoch;
+  await first.release(true);
+  expect([await disk.list('/'), first.isHeld()]).toEqual([[], false]);
+  const second = await acquireLock(recordingSeeker(disk, 2, record), '/lock');
+  expect(second.epoch).toBe(2);
+  await second.release();
+  expect((await acquireLock(recordingSeeker(disk, 3, record), '/lock')).epoch).toBe(3);
+});
+
+test('a torn or a newer lock may have had an owner, and a missing one had none', async () => {
+  const disk = SimulatedDisk.empty();
+  expect(await isLastEpoch(disk, '/lock', 0)).toBe(true);
+  await acquireLock(seeker(disk, 1), '/lock');
+  expect([await isLastEpoch(disk, '/lock', 0), await isLastEpoch(disk, '/lock', 1)]).toEqual([false, true]);
+  await disk.remove('/lock');
+  await disk.createNew('/lock', Buffer.from('{"epo'));
+  expect(await isLastEpoch(disk, '/lock', 9)).toBe(false);
+});
+
+test('owners that record their epoch and remove the lock never share an epoch, in any order of their steps', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), fc.integer({ min: 2, max: 4 }), async (scheduler, rivals) => {
+      const disk = SimulatedDisk.empty();
+      const record = { epoch: 0 };
+      let holders = 0;
+      const epochs: number[] = [];
+      const slow: Fs = {
+        ...failingFs(disk, () => undefined),
+        read: scheduler.scheduleFunction((path: string) => disk.read(path)),
+        createNew: scheduler.scheduleFunction((path: string, bytes: Uint8Array) => disk.createNew(path, bytes)),
+        rename: scheduler.scheduleFunction((from: string, to: string) => disk.rename(from, to)),
+        remove: scheduler.scheduleFunction((path: string) => disk.remove(path)),
+      };
+      const recorded = scheduler.scheduleFunction(async () => record.epoch);
+      const own = async (pid: number) => {
+        for (let attempt = 0; attempt < 2; attempt += 1) {
+          const lock = await acquireLock({ ...seeker(slow, pid), recordedEpoch: recorded }, '/lock').catch(
+            () => undefined,
+          );
+          if (!lock) continue;
+          holders += 1;
+          epochs.push(lock.epoch);
+          expect([holders, lock.isHeld()]).toEqual([1, true]);
+          record.epoch = lock.epoch;
+          holders -= 1;
+          await lock.release(true);
+        }
+      };
+      await scheduler.waitFor(Promise.all(Array.from({ length: rivals }, (_, index) => own(index + 1))));
+      expect(epochs).toEqual(epochs.toSorted((one, other) => one - other));
+      expect(new Set(epochs).size).toBe(epochs.length);
+    }),
+    { numRuns: samples(1000) },
   );
 });

@@ -5,6 +5,9 @@
  * one process can do, and then checks that the lock still has epoch n and no owner. Then it renames its claim to the
  * lock. While the claim exists, no other process can take epoch n+1, and after the rename the lock has an owner.
  * Nothing is synced: after a power loss no owner is alive.
+ *
+ * An owner that recorded its epoch elsewhere removes the lock file when it releases the lock. The record is written before
+ * the file is removed, and read after the file was found missing. So no epoch is used twice.
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
 import type { Fs, HeldFile } from '../../ports/fs.ts';
@@ -17,7 +20,11 @@ export interface Lock {
   readonly previous?: LockOwner;
   /** Returns false once another process has taken the lock, or the lock file was deleted. It reads no file. */
   isHeld(): boolean;
-  release(): Promise<void>;
+  /**
+   * Releases the lock. `isRecorded`: `recordedEpoch` of every later process returns at least this epoch, so the lock file
+   * is removed.
+   */
+  release(isRecorded?: boolean): Promise<void>;
 }
 
 interface LockFile {
@@ -45,6 +52,8 @@ export interface LockSeeker {
   readonly what: string;
   /** Describes the owner, for rejected processes and for the next owner. `before`: the previous owner, if it died. */
   readonly about?: (before: LockOwner | undefined) => JsonValue;
+  /** Returns the epoch of the last owner that removed the lock file; 0 when there was none. */
+  readonly recordedEpoch?: () => Promise<number>;
   /** The error for a rejected process; `E_LOCKED` when absent. */
   readonly refusal?: (owner: LockOwner) => GoondanError;
 }
@@ -53,7 +62,7 @@ export interface LockSeeker {
 export async function acquireLock(seeker: LockSeeker, path: string): Promise<Lock> {
   const { fs, processes, holder, about } = seeker;
   const abandoned: string[] = [];
-  let found = await readUnowned(seeker, path);
+  let found = refuseOwned(seeker, await readNewest(seeker, path));
   let { epoch } = found;
   for (;;) {
     epoch += 1;
@@ -61,18 +70,25 @@ export async function acquireLock(seeker: LockSeeker, path: string): Promise<Loc
     const previous = found.owner ?? undefined;
     const mine = { epoch, owner: { ...processes.self(), holder, ...(about && { about: about(previous) }) } };
     if (!(await fs.createNew(claim, encodeLock(mine)))) {
-      // This rejects if the process that made the claim is alive. If that process is dead, its epoch is skipped and the
-      // next epoch is tried.
-      await readUnowned(seeker, claim);
-      abandoned.push(claim);
+      const other = await fs.read(claim);
+      if (other) {
+        // This rejects if the process that made the claim is alive. If that process is dead, its epoch is skipped and
+        // the next epoch is tried.
+        refuseOwned(seeker, decodeLock(other) ?? none);
+        abandoned.push(claim);
+        continue;
+      }
+      // The claim was renamed or withdrawn meanwhile. Its process may claim the same epoch again, so it is not skipped.
+      found = refuseOwned(seeker, await readNewest(seeker, path));
+      ({ epoch } = found);
       continue;
     }
-    if (await putClaimInPlace(fs, claim, path, found.epoch)) {
+    if (await putClaimInPlace(seeker, claim, path, found.epoch)) {
       // A claim left by a dead process does no harm, so failures are ignored.
       for (const leftover of abandoned) await fs.remove(leftover).catch(() => undefined);
       return { ...heldLock(fs, path, mine, await fs.openLock(path)), ...(previous && { previous }) };
     }
-    found = await readUnowned(seeker, path);
+    found = refuseOwned(seeker, await readNewest(seeker, path));
     ({ epoch } = found);
   }
 }
@@ -81,9 +97,10 @@ export async function acquireLock(seeker: LockSeeker, path: string): Promise<Loc
  * Renames the claim to the lock. Returns false when another process had the lock since `epoch`, because the claim then
  * names the wrong previous owner.
  */
-async function putClaimInPlace(fs: Fs, claim: string, path: string, epoch: number): Promise<boolean> {
+async function putClaimInPlace(seeker: LockSeeker, claim: string, path: string, epoch: number): Promise<boolean> {
+  const { fs } = seeker;
   try {
-    const isUnchanged = (await readLock(fs, path)).epoch === epoch;
+    const isUnchanged = (await readNewest(seeker, path)).epoch === epoch;
     await (isUnchanged ? fs.rename(claim, path) : fs.remove(claim));
     return isUnchanged;
   } catch (error) {
@@ -103,10 +120,14 @@ function heldLock(fs: Fs, path: string, mine: LockFile, held: HeldFile): Lock {
   return {
     epoch: mine.epoch,
     isHeld: () => isOpen && !held.isReplaced(),
-    async release() {
+    async release(isRecorded = false) {
       const found = await fs.read(path);
       // Another process has the lock, or the folder with the lock file was moved away.
       if (!found || Buffer.compare(found, text) !== 0) return letGo();
+      if (isRecorded) {
+        await fs.remove(path);
+        return letGo();
+      }
       // The released lock keeps its epoch, because the epoch of the next owner must be higher.
       const claim = `${path}.${mine.epoch}`;
       await fs.createNew(claim, encodeLock({ ...mine, owner: null }));
@@ -116,12 +137,19 @@ function heldLock(fs: Fs, path: string, mine: LockFile, held: HeldFile): Lock {
   };
 }
 
-async function readUnowned(seeker: LockSeeker, path: string): Promise<LockFile> {
-  const found = await readLock(seeker.fs, path);
+/** Reads the newest epoch and its owner. The file is read first: an owner records its epoch before it removes the file. */
+async function readNewest({ fs, recordedEpoch }: LockSeeker, path: string): Promise<LockFile> {
+  const { epoch, owner } = await readLock(fs, path);
+  return { epoch: Math.max(epoch, (await recordedEpoch?.()) ?? 0), owner };
+}
+
+function refuseOwned(seeker: LockSeeker, found: LockFile): LockFile {
   if (!found.owner || found.owner.holder === seeker.holder || !seeker.processes.isAlive(found.owner)) return found;
   const { what, refusal = ({ pid }) => new GoondanError('E_LOCKED', `${what} is in use by process ${pid}`) } = seeker;
   throw refusal(found.owner);
 }
+
+const none: LockFile = { epoch: 0, owner: null };
 
 function encodeLock(lock: LockFile): Uint8Array {
   return Buffer.from(JSON.stringify(lock));
@@ -132,14 +160,27 @@ function encodeLock(lock: LockFile): Uint8Array {
  * its writer is dead.
  */
 export async function readLock(fs: Fs, path: string): Promise<LockFile> {
-  const none = { epoch: 0, owner: null };
   const bytes = await fs.read(path);
-  if (!bytes) return none;
+  return (bytes && decodeLock(bytes)) ?? none;
+}
+
+/**
+ * Returns true if no owner after this epoch can have taken the lock. The name of the lock file must be durable before an
+ * owner writes anything else: then a missing file was removed, and a torn file had an owner.
+ */
+export async function isLastEpoch(fs: Fs, path: string, epoch: number): Promise<boolean> {
+  const bytes = await fs.read(path);
+  if (!bytes) return true;
+  const lock = decodeLock(bytes);
+  return lock !== undefined && lock.epoch <= epoch;
+}
+
+function decodeLock(bytes: Uint8Array): LockFile | undefined {
   try {
     const parsed: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    return isLockFile(parsed) ? parsed : none;
+    return isLockFile(parsed) ? parsed : undefined;
   } catch {
-    return none;
+    return undefined;
   }
 }
 

@@ -10,7 +10,7 @@ import { DiskPace } from './disk-pace.ts';
 import { LogFile } from './log-file.ts';
 
 const PATH = '/log';
-const defaultRoom = defaultLimits.logRoom;
+const defaultRoom = { ...defaultLimits.logRoom, first: 8192 };
 
 /** A clock on which every write takes this many milliseconds. */
 function clockOf(pace: { ms: number }): Clock {

@@ -1,6 +1,7 @@
 /**
  * `metadata.json`: the identity of an instance, and the checkpoint: the state of the instance at one place of its log.
- * The frames after that place are the rest of the state. The file is derived from the log, and written between turns.
+ * The frames after that place are the rest of the state. The file is derived from the log, and written between turns. An
+ * instance that was never closed may have no `metadata.json`: then its state is that of its whole log.
  */
 import { type AgentAddress, GoondanError, type JsonObject, type JsonValue, type TurnResult } from '@goondan/types';
 import { checksum } from '../lines/checksum.ts';
@@ -35,8 +36,7 @@ export interface Checkpoint {
   readonly status: 'idle' | 'failed';
   /** The time of the last commit of a turn, reset or fork; before the first one, that of the creation. */
   readonly updatedAt: number;
-  /** The mark of `base.jsonl`, or of `base.jsonl.next` until it is renamed. */
-  readonly base: FileMark;
+  readonly base: StoredBase;
   /** The number of messages in the base. */
   readonly messages: number;
   /** The number of the last inbox line that a committed turn handled. */
@@ -70,8 +70,35 @@ export interface FileMark {
   readonly crc: number;
 }
 
+/** The mark of `base.jsonl`, or of `base.jsonl.next` until it is renamed. */
+export interface StoredBase extends FileMark {
+  /** The text of a short base, which has no file. */
+  readonly text?: string;
+}
+
 export function matches(bytes: Uint8Array, mark: FileMark): boolean {
   return bytes.length === mark.bytes && checksum(bytes) === mark.crc;
+}
+
+/** Returns the checkpoint of a log that has only its `head`, which ends at this offset. */
+export function firstCheckpoint(offset: number, createdAt: string): Checkpoint {
+  return {
+    closedBy: 0,
+    segment: 1,
+    offset,
+    seq: 1,
+    version: 0,
+    status: 'idle',
+    updatedAt: Date.parse(createdAt),
+    base: { bytes: 0, crc: 0 },
+    messages: 0,
+    inbox: 0,
+    extensions: {},
+    statesAlone: { count: 0, unarchived: [] },
+    answers: [],
+    answersRemoved: [],
+    letters: [],
+  };
 }
 
 export function encodeMetadata(metadata: InstanceMetadata): Uint8Array {

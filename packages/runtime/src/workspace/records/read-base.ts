@@ -5,7 +5,7 @@ import { MessageList } from '../../messages/message-list.ts';
 import { nextOf, type StoredInstance } from '../layout/instance-paths.ts';
 import { foldTurn } from './fold-base.ts';
 import type { CommittedTurn } from './gather-turns.ts';
-import { type FileMark, matches } from './metadata.ts';
+import { matches, type StoredBase } from './metadata.ts';
 
 export interface BaseFile {
   /** The bytes up to the checkpoint. A crash may have left more bytes in the file. */
@@ -14,11 +14,12 @@ export interface BaseFile {
   readonly isNext: boolean;
 }
 
-/** Reads the file that matches the mark. Returns `undefined` when no file does. */
+/** Reads the base that matches the mark: its file, or the text in the checkpoint. Returns `undefined` when no file does. */
 export async function readBaseFile(
   { fs, paths }: Pick<StoredInstance, 'fs' | 'paths'>,
-  mark: FileMark,
+  mark: StoredBase,
 ): Promise<BaseFile | undefined> {
+  if (mark.text !== undefined) return { bytes: Buffer.from(mark.text), isNext: false };
   if (mark.bytes === 0) {
     // After a reset that was cut off, the empty file still waits for its rename.
     const next = await fs.stat(nextOf(paths.base));

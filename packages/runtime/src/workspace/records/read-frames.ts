@@ -19,6 +19,8 @@ export interface ReadFrames {
   readonly torn: boolean;
   /** False if neither a zero nor a space follows the frames: the end of the file is missing. */
   readonly hasRoom: boolean;
+  /** True if the last owner closed the file. */
+  readonly isClosed?: boolean;
   /** A description of the damage. */
   readonly damage?: string;
 }
@@ -68,10 +70,10 @@ function judgeEnd(
   start: number,
   offset: number,
   expected: number | undefined,
-): Pick<ReadFrames, 'torn' | 'hasRoom' | 'damage'> {
+): Pick<ReadFrames, 'torn' | 'hasRoom' | 'isClosed' | 'damage'> {
   const end = endOfContent(bytes, start);
   const isClosed = end === start + 1 && bytes[start] === CLOSED;
-  if (end === start || isClosed) return { torn: false, hasRoom: true };
+  if (end === start || isClosed) return { torn: false, hasRoom: true, isClosed };
   const at = `the frame at byte ${offset + start}`;
   if (wasDurable(bytes, start, end, expected)) {
     return { torn: false, hasRoom: true, damage: `${at} is damaged, but a later frame says that it was durable` };

@@ -4,16 +4,18 @@
  */
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
-import { readLock } from '../lock/acquire-lock.ts';
+import { isLastEpoch } from '../lock/acquire-lock.ts';
 import type { CommittedTurn } from './gather-turns.ts';
 import { LogState } from './log-state.ts';
 import type { Checkpoint, InstanceMetadata } from './metadata.ts';
 import { readFrames, type ReadFrames } from './read-frames.ts';
-import { readOwnMetadata } from './read-metadata.ts';
+import { type FoundMetadata, readOwnMetadata } from './read-metadata.ts';
 import { listSegments, type Segment } from './segments.ts';
 
 export interface ReadLog {
   readonly metadata: InstanceMetadata;
+  /** False if there is no `metadata.json` yet, and the metadata comes from the log. */
+  readonly hasCheckpoint: boolean;
   readonly state: LogState;
   /** The turns that were committed after the checkpoint. */
   readonly turns: readonly CommittedTurn[];
@@ -36,9 +38,9 @@ const NEWLINE = 0x0a;
 /** Reads the log. Returns `undefined` when the instance does not exist. **Errors** — those of `readOwnMetadata`. */
 export async function readLog(stored: StoredInstance): Promise<ReadLog | undefined> {
   for (let attempt = 1; ; attempt += 1) {
-    const metadata = await readOwnMetadata(stored);
-    if (!metadata) return undefined;
-    const log = await readTail(stored, metadata);
+    const found = await readOwnMetadata(stored);
+    if (!found) return undefined;
+    const log = await readTail(stored, found);
     // The owner may have written a checkpoint or a segment between the reads.
     if (!log.damage || attempt >= ATTEMPTS) return log;
   }
@@ -57,7 +59,7 @@ export async function readState(stored: StoredInstance): Promise<ReadLog | undef
 /** Returns true if nothing can have been lost behind the checkpoint. */
 async function isWholeWithout({ fs, paths }: StoredInstance, { damage, metadata }: ReadLog): Promise<boolean> {
   if (!damage?.isBeforeCheckpoint) return damage === undefined;
-  return (await readLock(fs, paths.lock)).epoch <= metadata.checkpoint.closedBy;
+  return isLastEpoch(fs, paths.lock, metadata.checkpoint.closedBy);
 }
 
 export async function corruptLog(stored: StoredInstance, { path, problem }: LogDamage) {
@@ -69,7 +71,7 @@ export async function handledUpTo(stored: StoredInstance): Promise<number> {
   return (await readState(stored))?.state.inbox ?? 0;
 }
 
-async function readTail(stored: StoredInstance, metadata: InstanceMetadata): Promise<ReadLog> {
+async function readTail(stored: StoredInstance, { metadata, hasCheckpoint }: FoundMetadata): Promise<ReadLog> {
   const { fs } = stored;
   const { checkpoint } = metadata;
   const state = new LogState(checkpoint);
@@ -80,6 +82,7 @@ async function readTail(stored: StoredInstance, metadata: InstanceMetadata): Pro
   let read: ReadFrames | undefined;
   const result = (damage?: LogDamage) => ({
     metadata,
+    hasCheckpoint,
     state,
     turns,
     current: { segment: last, read },

@@ -8,6 +8,7 @@ import { systemFs } from '../../ports/fs.ts';
 import { openJournal, type Journal } from '../journal/journal.ts';
 import { instancePaths, workspaceFolder, type StoredInstance } from '../layout/instance-paths.ts';
 import { defaultLimits } from '../limits.ts';
+import { isCorrupt } from '../lines/corrupt-store.ts';
 import { readLog } from '../records/read-log.ts';
 import { simulatedMachine } from './simulated-machine.ts';
 import { runSimpleTurn, simpleEvent } from './simulated-turn.ts';
@@ -47,7 +48,9 @@ afterAll(async () => {
 
 /** Returns `damage` or the state that the log gives. */
 async function stateOf(): Promise<string> {
-  const log = await readLog(stored);
+  const log = await readLog(stored).catch((error: unknown) => {
+    if (!isCorrupt(error)) throw error;
+  });
   if (!log || log.damage) return 'damage';
   const { seq, version, messages, inbox, states } = log.state;
   return JSON.stringify([seq, version, messages, inbox, [...states], log.turns.map(({ turnId }) => turnId)]);

@@ -14,6 +14,7 @@ export const simulatedLimits: StoreLimits = {
   queueCompactionLines: 2,
   archive: { bytes: 3000, files: 1000 },
   checkpointBytes: 500,
+  shortBaseBytes: 800,
   logRoom: { first: 512, most: 1024 },
 };
 

@@ -10,8 +10,14 @@ export function findLastUsed(
   const workspace = workspaceFolder(stateRoot, workspaceId);
   let last: { readonly address: AgentAddress; readonly at: number } | undefined;
   for (const address of instances) {
-    const at = statSync(instancePaths(workspace, address).metadata, { throwIfNoEntry: false })?.mtimeMs;
+    const { metadata, events } = instancePaths(workspace, address);
+    // An instance without a checkpoint has only its log.
+    const at = changedAt(metadata) ?? changedAt(events);
     if (at !== undefined && at > (last?.at ?? -1)) last = { address, at };
   }
   return last?.address;
+}
+
+function changedAt(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
 }

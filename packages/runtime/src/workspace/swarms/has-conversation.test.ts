@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentEvent } from '@goondan/types';
 import { durableStore } from '../journal/durable-store.ts';
+import { runSimpleTurn } from '../simulation/simulated-turn.ts';
 import { hasConversation } from './has-conversation.ts';
 import { instancePaths, workspaceFolder } from '../layout/instance-paths.ts';
 
@@ -27,6 +28,7 @@ test('a conversation exists from its first opening on; pending input alone is no
   await journal.open(address, 'turn-e');
   expect(hasConversation(location, address)).toBe(true);
   expect(hasConversation(location, { ...address, instanceKey: 'room/2' })).toBe(false);
+  await runSimpleTurn(journal, address, 'e');
   await journal.close();
   // A damaged conversation does not count as a new one. Its reader reports the damage.
   rmSync(instancePaths(workspaceFolder(location.stateRoot, location.workspaceId), address).metadata);

@@ -234,7 +234,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'write behind a part of the base that a checkpoint left',
     file: 'journal/checkpoint.ts',
-    find: 'if (file.size > mark.bytes) await file.truncate(mark.bytes);',
+    find: 'if (file.size > offset) await file.truncate(offset);',
     replace: '',
   },
   {
@@ -249,14 +249,15 @@ export const mutants: readonly Mutant[] = [
     name: 'count on the name of a new base without a sync',
     file: 'journal/checkpoint.ts',
     find: `await fs.syncFolder(paths.messages);
-  return { mark: { bytes: bytes.length`,
-    replace: 'return { mark: { bytes: bytes.length',
+    return { mark: next, isNext: true };`,
+    replace: 'return { mark: next, isNext: true };',
   },
   {
     name: 'count on the name of the first base without a sync',
     file: 'journal/checkpoint.ts',
-    find: 'if (mark.bytes === 0) await fs.syncFolder(paths.messages);',
-    replace: '',
+    find: `await writeBase(stored, 0, bytes);
+  await fs.syncFolder(paths.messages);`,
+    replace: 'await writeBase(stored, 0, bytes);',
   },
   {
     name: 'write a checkpoint that hides an interrupted turn',
@@ -309,7 +310,26 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'say that the log is there before its name is synced',
     file: 'journal/create-instance.ts',
-    find: 'await fs.syncFolder(paths.folder);',
+    find: 'await fs.syncFolder(folder);',
+    replace: '',
+  },
+  {
+    name: 'write frames into a log whose folder has no durable name',
+    file: 'journal/create-instance.ts',
+    find: 'await together([paths.folder, dirname(paths.folder)].map((each) => fs.syncFolder(each)));',
+    replace: '',
+    isQuick: true,
+  },
+  {
+    name: 'close a log that has no checkpoint',
+    file: 'journal/instance-writer.ts',
+    find: 'if (this.loaded.hasCheckpoint) await log.trim();',
+    replace: 'await log.trim();',
+  },
+  {
+    name: 'begin a second segment without a checkpoint',
+    file: 'journal/instance-writer.ts',
+    find: 'if (!this.loaded.hasCheckpoint) await this.#checkpoint();',
     replace: '',
   },
   {

@@ -1,0 +1,140 @@
+import { afterAll, expect, test } from 'bun:test';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../ports/clock.ts';
+import { type Fs, systemFs } from '../../ports/fs.ts';
+import { systemProcesses } from '../../ports/processes.ts';
+import { defaultLimits, type StoreLimits } from '../limits.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
+import { runSimpleTurn } from '../simulation/simulated-turn.ts';
+import { openJournal } from './journal.ts';
+
+const coder = { agentName: 'coder', instanceKey: 'default' };
+const folders: string[] = [];
+afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true })));
+
+interface Options {
+  readonly root?: string;
+  readonly limits?: Partial<StoreLimits>;
+  readonly fs?: Fs;
+}
+
+async function open({ root = newRoot(), limits = {}, fs = systemFs }: Options = {}) {
+  const ports = { fs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
+  const journal = await openJournal(ports, { stateRoot: root, workspaceId: 'w' }, { ...defaultLimits, ...limits });
+  return { journal, root, folder: join(root, 'workspaces/w/instances/coder~default') };
+}
+
+/** The real disk. Calls `note` with the path of each sync. */
+function notingFs(note: (path: string) => void): Fs {
+  return {
+    ...systemFs,
+    syncFolder: (path) => (note(path), systemFs.syncFolder(path)),
+    async openFile(path) {
+      const file = await systemFs.openFile(path);
+      return { ...file, sync: () => (note(path), file.sync()) };
+    },
+    async openRoom(path) {
+      const file = await systemFs.openRoom(path);
+      const writeThrough = (at: number, bytes: Uint8Array) => (note(path), file.writeThrough(at, bytes));
+      return { ...file, writeThrough, sync: () => (note(path), file.sync()) };
+    },
+  };
+}
+
+function newRoot(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'goondan-footprint-'));
+  folders.push(folder);
+  return folder;
+}
+
+test('a closed conversation of one turn has two files, and one for each extension with a state', async () => {
+  const { journal, folder } = await open();
+  await runSimpleTurn(journal, coder, 'a');
+  await journal.close();
+  const list = () => readdirSync(folder, { recursive: true }).map(String).toSorted();
+  expect(list()).toEqual(['messages', 'messages/events.jsonl', 'metadata.json']);
+  await runSimpleTurn(journal, coder, 'b', { extensionState: { memo: 1 } });
+  await journal.close();
+  expect(list()).toEqual(['extensions', 'extensions/memo.json', 'messages', 'messages/events.jsonl', 'metadata.json']);
+  for (const name of ['metadata.json', 'messages/events.jsonl'])
+    expect(statSync(join(folder, name)).size).toBeLessThan(4096);
+});
+
+test('a base that is too long for the checkpoint gets a file, and stays there', async () => {
+  const { journal, folder, root } = await open({ limits: { shortBaseBytes: 500 } });
+  const base = join(folder, 'messages/base.jsonl');
+  for (const [id, hasFile] of [
+    ['a', false],
+    ['b', true],
+    ['c', true],
+  ] as const) {
+    await runSimpleTurn(journal, coder, id);
+    await journal.close();
+    expect([id, existsSync(base)]).toEqual([id, hasFile]);
+  }
+  expect(readFileSync(base, 'utf8').trim().split('\n')).toHaveLength(6);
+  const { journal: again } = await open({ root });
+  expect((await again.read(coder)).messages.map(({ id }) => id)).toEqual(
+    ['a', 'b', 'c'].flatMap((id) => [`input-${id}`, `answer-${id}`]),
+  );
+});
+
+test('a conversation that was killed before its first checkpoint is read from its log', async () => {
+  const { journal, root, folder } = await open();
+  await runSimpleTurn(journal, coder, 'a', { extensionState: { memo: 1 } });
+  expect(existsSync(join(folder, 'metadata.json'))).toBe(false);
+  const { journal: reader } = await open({ root });
+  expect(await reader.read(coder)).toMatchObject({ version: 1, messages: [{}, {}], extensionState: { memo: 1 } });
+  expect(await reader.summary(coder)).toMatchObject({ messages: 2, createdAt: expect.any(Date) });
+  expect(await reader.instances()).toEqual([coder]);
+});
+
+test.each([
+  ['is missing', (path: string) => rmSync(path)],
+  ['is empty', (path: string) => truncateSync(path, 0)],
+  ['was cut in its first frame', (path: string) => truncateSync(path, 20)],
+  ['was cut after its first frame', (path: string) => truncateSync(path, readFileSync(path).indexOf(10) + 1)],
+  ['was closed, and its checkpoint is missing', (path: string) => truncateSync(path, closeAt(path))],
+] as const)('a conversation without a checkpoint whose log %s is damaged, and not new', async (_, harm) => {
+  const { journal, root, folder } = await open();
+  await runSimpleTurn(journal, coder, 'a');
+  harm(join(folder, 'messages/events.jsonl'));
+  // The process with the lock is gone.
+  rmSync(join(folder, 'lock'));
+  const { journal: reader } = await open({ root });
+  for (const read of [reader.read(coder), reader.summary(coder), reader.open(coder, 'turn-b')])
+    expect(await rejectionOf(read)).toMatchObject({ code: 'E_STORE_CORRUPT' });
+  expect(await reader.instances()).toEqual([coder]);
+});
+
+/** Writes the space that closes a log, and returns the size that the log has then. */
+function closeAt(path: string): number {
+  const bytes = readFileSync(path);
+  const end = bytes.lastIndexOf(10) + 1;
+  bytes[end] = 0x20;
+  writeFileSync(path, bytes);
+  return end + 1;
+}
+
+test('the first turn of a new conversation has 5 syncs, and closing it has 2', async () => {
+  const syncs: string[] = [];
+  const note = (path: string) => syncs.push(path.slice(path.lastIndexOf('/') + 1));
+  const { journal } = await open({ fs: notingFs(note) });
+  syncs.length = 0;
+  await runSimpleTurn(journal, coder, 'a');
+  // The room of the log, the names of log, conversation and workspace, and the log with its first turn.
+  expect(syncs.splice(0)).toEqual(['events.jsonl', 'messages.next', 'coder~default', 'instances', 'events.jsonl']);
+  await journal.close();
+  expect(syncs).toEqual(['metadata.json.next', 'coder~default']);
+});
