@@ -64,7 +64,7 @@ describe('a file system that counts', () => {
     const does = (name: string) => async () => void made.push(name);
     const disk = {
       ...systemFs,
-      stat: async () => ({ size: 10, identity: '' }),
+      stat: async () => ({ size: 10, identity: '', changedAt: 0 }),
       openRoom: async (_path: string) => ({
         write: does('write'),
         writeThrough: does('writeThrough'),

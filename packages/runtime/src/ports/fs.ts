@@ -64,6 +64,12 @@ export interface HeldFile {
   close(): void;
 }
 
+export interface FileStat {
+  readonly size: number;
+  readonly identity: string;
+  readonly changedAt: number;
+}
+
 /**
  * The disk. **Errors** — where a result can be `undefined`, a missing file or folder is not an error. All other
  * failures reject with an error that has a `code`.
@@ -75,10 +81,10 @@ export interface Fs {
    */
   read(path: string, from?: number, length?: number): Promise<Uint8Array | undefined>;
   /**
-   * Returns size and identity; `undefined` when the file does not exist. `identity` changes when another file gets this
-   * name.
+   * Returns size, identity and the time of the last change in milliseconds; `undefined` when the file does not exist.
+   * `identity` changes when another file gets this name. The time may have the resolution of a tick of the system.
    */
-  stat(path: string): Promise<{ readonly size: number; readonly identity: string } | undefined>;
+  stat(path: string): Promise<FileStat | undefined>;
   /** Lists the names in a folder, in no particular order; `undefined` when the folder does not exist. */
   list(path: string): Promise<string[] | undefined>;
   /** Makes one folder; its parent must exist. Does nothing when the folder exists. */
@@ -122,7 +128,7 @@ export const systemFs: Fs = {
   },
   async stat(path) {
     const stat = unlessMissing(() => statSync(path));
-    return stat && { size: stat.size, identity: `${stat.dev}:${stat.ino}` };
+    return stat && { size: stat.size, identity: `${stat.dev}:${stat.ino}`, changedAt: stat.ctimeMs };
   },
   list: async (path) => unlessMissing(() => readdirSync(path)),
   async makeFolder(path) {

@@ -40,6 +40,8 @@ export const defaultLimits = {
   shortBaseBytes: 2 * 1024,
   /** The room at the end of the log: its first size in bytes, and the most bytes that it grows by. */
   logRoom: { first: 4 * 1024, most: 256 * 1024 },
+  /** The index of instances is compacted when it has grown to this many bytes, and to twice its compacted size. */
+  indexBytes: 4 * MEGABYTE,
   runtimeEvents: { bytes: 8 * MEGABYTE, files: 4 },
   traces: {
     /** The number of traced turns to keep; above it, the oldest are deleted. */

@@ -3,12 +3,13 @@
  * writer if the process owns the instance. After a disk error, the next use opens the failed part again from the state
  * on disk.
  */
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { Inbox } from '../inbox/inbox.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import type { DiskPace } from '../log-file/disk-pace.ts';
 import { acquireLock, type Lock } from '../lock/acquire-lock.ts';
 import { readClosedBy } from '../records/read-metadata.ts';
+import type { IndexNotes } from './index-notes.ts';
 import { takenKey } from './instance-refusals.ts';
 import { InstanceWriter } from './instance-writer.ts';
 import { newUuid } from '../../ports/ids.ts';
@@ -36,6 +37,7 @@ export class InstanceSlot {
   constructor(
     readonly stored: StoredInstance,
     private readonly pace: DiskPace,
+    private readonly notes: IndexNotes,
   ) {}
 
   /** The writer, even if a disk error has stopped it. */
@@ -204,7 +206,12 @@ export class InstanceSlot {
 
   #loadWriter(lock: Lock): Promise<InstanceWriter> {
     const nextEpoch = () => lock.epoch * EPOCHS_PER_OWNER + ++this.#openings;
-    return InstanceWriter.load(this.stored, this.pace, lock, nextEpoch);
+    const onCommit = () => this.notes.add(this.#name, async () => this.#writer?.describe());
+    return InstanceWriter.load(this.stored, this.pace, lock, { nextEpoch, onCommit });
+  }
+
+  get #name(): string {
+    return basename(this.stored.paths.folder);
   }
 
   /**
@@ -224,9 +231,11 @@ export class InstanceSlot {
   }
 
   async #closeWriter(): Promise<void> {
-    const isRecorded = await this.#writer?.close().catch(() => false);
-    if (this.#writer) this.#isRecorded = isRecorded ?? false;
+    if (!this.#writer) return;
+    const closed = await this.#writer.close().catch(() => ({ isRecorded: false, entry: undefined }));
     this.#writer = undefined;
+    this.#isRecorded = closed.isRecorded;
+    this.notes.add(this.#name, async () => closed.entry);
   }
 
   async #releaseUnused(): Promise<void> {

@@ -3,10 +3,18 @@
  * above the limit, the least recently used instance is closed.
  */
 import type { AgentAddress } from '@goondan/types';
-import { instancePaths, type JournalLocation, type StoredInstance, workspaceFolder } from '../layout/instance-paths.ts';
+import {
+  indexPath,
+  instancePaths,
+  instancesFolder,
+  type JournalLocation,
+  type StoredInstance,
+  workspaceFolder,
+} from '../layout/instance-paths.ts';
 import { DiskPace } from '../log-file/disk-pace.ts';
 import type { StoreLimits } from '../limits.ts';
 import type { StorePorts } from '../store-ports.ts';
+import { IndexNotes } from './index-notes.ts';
 import { InstanceSlot } from './instance-slot.ts';
 
 const OPEN_SLOTS = 256;
@@ -18,17 +26,23 @@ export class InstanceSlots {
   /** All logs of this process are on one disk. */
   readonly pace: DiskPace;
 
+  readonly #notes: IndexNotes;
+
   constructor(
     private readonly ports: StorePorts,
     private readonly location: JournalLocation,
     private readonly limits: StoreLimits,
   ) {
     this.pace = new DiskPace(ports.clock);
+    const workspace = workspaceFolder(location.stateRoot, location.workspaceId);
+    const { fs, clock } = ports;
+    const index = { fs, clock, path: indexPath(workspace), instances: instancesFolder(workspace), limits };
+    this.#notes = new IndexNotes(index);
   }
 
   of(address: AgentAddress): InstanceSlot {
     const key = keyOf(address);
-    const slot = this.#slots.get(key) ?? new InstanceSlot(this.storedAt(address), this.pace);
+    const slot = this.#slots.get(key) ?? new InstanceSlot(this.storedAt(address), this.pace, this.#notes);
     this.#slots.delete(key);
     this.#slots.set(key, slot);
     return slot;
@@ -63,6 +77,7 @@ export class InstanceSlots {
 
   async closeAll(): Promise<void> {
     for (const { stored } of this.#slots.values()) await this.close(stored.address);
+    await this.#notes.close();
   }
 }
 

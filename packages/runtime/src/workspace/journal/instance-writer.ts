@@ -18,7 +18,6 @@ import { shortTurnId } from '../../ports/turn-ids.ts';
 import type { InboxEntry } from '../inbox/inbox-lines.ts';
 import { findEntry, InboxReader } from '../inbox/inbox-reader.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
-import { corruptStore } from '../lines/corrupt-store.ts';
 import type { QueueEntry } from '../lines/durable-queue.ts';
 import { FailStop } from '../lines/fail-stop.ts';
 import type { Lock } from '../lock/acquire-lock.ts';
@@ -27,22 +26,25 @@ import { parseExtensions, placeExtensions, prepareExtensions } from '../records/
 import type { CommitEntry } from '../records/frame.ts';
 import type { LogState } from '../records/log-state.ts';
 import { type LoggedRecord, numberRecords } from '../records/logged-record.ts';
-import type { InstanceMetadata } from '../records/metadata.ts';
-import { foldBase, readBaseFile } from '../records/read-base.ts';
-import { corruptLog, readLog, type ReadLog } from '../records/read-log.ts';
 import { shortenRecords } from '../records/short-record.ts';
-import { writeCheckpoint } from './checkpoint.ts';
-import { deleteOldSegments } from './delete-old-segments.ts';
+import { CheckpointFiles } from './checkpoint-files.ts';
+import type { EntrySource } from './index-notes.ts';
 import { loadInstance, type LoadedInstance } from './load-instance.ts';
 import { mustBeDurable } from './must-be-durable.ts';
 import { planLetter } from './plan-letter.ts';
 import { forgottenTurn, outOfOrder, refuseFullOutbox, refuseGap, refuseOutOfOrder } from './turn-refusals.ts';
 import { planCommit, planStates, type StatesPlan } from './plan-commit.ts';
 
+export interface WriterOptions {
+  /** Returns a higher epoch at each call. */
+  readonly nextEpoch: () => number;
+  readonly onCommit: () => void;
+}
+
 export class InstanceWriter {
   readonly #serial: FailStop;
   readonly #inbox: InboxReader;
-  #metadata: InstanceMetadata;
+  readonly #files: CheckpointFiles;
   #texts: ReadonlyMap<string, string>;
   /** The running turn, and its event if the event came through the inbox. */
   #turn: { readonly turnId: string; readonly epoch: number; readonly entry: InboxEntry | undefined } | undefined;
@@ -51,20 +53,20 @@ export class InstanceWriter {
     private readonly stored: StoredInstance,
     private readonly lock: Lock,
     private readonly nextEpoch: () => number,
+    private readonly onCommit: () => void,
     private readonly loaded: LoadedInstance,
   ) {
     this.#serial = new FailStop(stored.paths.folder);
     this.#inbox = new InboxReader(stored);
-    this.#metadata = loaded.metadata;
+    this.#files = new CheckpointFiles(stored, loaded);
     this.#texts = loaded.texts;
   }
 
   /**
-   * Loads the writer; the folder of the instance must exist and be locked. `nextEpoch` returns a higher epoch at each
-   * call. **Errors** — those of `loadInstance`.
+   * Loads the writer; the folder of the instance must exist and be locked. **Errors** — those of `loadInstance`.
    */
-  static async load(stored: StoredInstance, pace: DiskPace, lock: Lock, nextEpoch: () => number) {
-    return new InstanceWriter(stored, lock, nextEpoch, await loadInstance(stored, pace));
+  static async load(stored: StoredInstance, pace: DiskPace, lock: Lock, { nextEpoch, onCommit }: WriterOptions) {
+    return new InstanceWriter(stored, lock, nextEpoch, onCommit, await loadInstance(stored, pace));
   }
 
   /** True after a disk error: every call is rejected until the writer is loaded again. */
@@ -177,7 +179,7 @@ export class InstanceWriter {
     return this.#serial.run(async () => ({
       version: this.#state.version,
       stateVersion: this.#state.stateVersion,
-      messages: await this.#readBase(),
+      messages: await this.#files.readBase(),
       extensionState: parseExtensions(this.#texts),
     }));
   }
@@ -219,20 +221,25 @@ export class InstanceWriter {
     });
   }
 
+  /** Describes the instance for the index. */
+  describe(): ReturnType<EntrySource> {
+    return this.#serial.run(() => this.#files.describe());
+  }
+
   /** Resolves when everything that was started has ended, also the work between turns. Never rejects. */
   settle(): Promise<void> {
     return this.#serial.settle();
   }
 
   /**
-   * Writes a last checkpoint and closes the files. If the checkpoint fails, the next one includes it. Returns true if the
-   * checkpoint has the epoch of this owner.
+   * Writes a last checkpoint and closes the files. If the checkpoint fails, the next one includes it. `isRecorded`: the
+   * checkpoint has the epoch of this owner. `entry`: the entry for the index.
    */
-  async close(): Promise<boolean> {
-    await this.#run(() => this.#finish()).catch(() => undefined);
+  async close(): Promise<{ readonly isRecorded: boolean; readonly entry: Awaited<ReturnType<EntrySource>> }> {
+    const entry = await this.#run(() => this.#files.finish(this.#texts, this.lock.epoch)).catch(() => undefined);
     await this.#serial.settle();
     await this.loaded.log.close();
-    return this.#metadata.checkpoint.closedBy === this.lock.epoch;
+    return { isRecorded: this.#files.closedBy === this.lock.epoch, entry };
   }
 
   get #state(): LogState {
@@ -276,24 +283,9 @@ export class InstanceWriter {
 
   #loadBase(version: number): Promise<readonly Message[]> {
     return this.#serial.run(async () => {
-      if (version === this.#state.version) return this.#readBase();
+      if (version === this.#state.version) return this.#files.readBase();
       throw outOfOrder(`The base of version ${version} is gone: version ${this.#state.version} is committed`);
     });
-  }
-
-  async #readBase(): Promise<readonly Message[]> {
-    const { turns } = await this.#readTail();
-    const file = await readBaseFile(this.stored, this.#metadata.checkpoint.base);
-    if (file) return foldBase(file, turns);
-    throw await corruptStore(this.stored, this.stored.paths.base, 'it does not match the checkpoint');
-  }
-
-  /** Reads the log since the checkpoint again, because its turns are not kept in memory. */
-  async #readTail(): Promise<ReadLog> {
-    const log = await readLog(this.stored);
-    if (!log) throw await corruptStore(this.stored, this.stored.paths.metadata, 'it is missing');
-    if (log.damage) throw await corruptLog(this.stored, log.damage);
-    return log;
   }
 
   /** Appends records, and with `commit` commits their turn. */
@@ -339,50 +331,9 @@ export class InstanceWriter {
 
   /** Starts the work that is due between turns, without keeping the caller waiting. */
   #maintainSoon(): void {
-    if (!this.#isCheckpointDue() && !this.loaded.log.isFull) return;
-    void this.#run(() => this.#apply(() => this.#maintain())).catch(() => undefined);
-  }
-
-  async #maintain(): Promise<void> {
-    const { log, state } = this.loaded;
-    if (state.open.turnId !== undefined) return;
-    if (this.#isCheckpointDue()) await this.#checkpoint();
-    if (log.isFull) await this.#rotate();
-  }
-
-  #isCheckpointDue(): boolean {
-    const { place } = this.loaded.log;
-    const { segment, offset } = this.#metadata.checkpoint;
-    return place.segment !== segment || place.offset - offset >= this.stored.limits.checkpointBytes;
-  }
-
-  async #rotate(): Promise<void> {
-    const { log, state } = this.loaded;
-    // Only an instance with a checkpoint may have more than one segment.
-    if (!this.loaded.hasCheckpoint) await this.#checkpoint();
-    await log.rotate();
-    state.seq = log.last;
-    // No segment is deleted before a checkpoint includes it.
-    await this.#checkpoint();
-    await deleteOldSegments(this.stored);
-  }
-
-  /** `closedBy`: the epoch of this owner, if it writes no frame after the checkpoint. */
-  async #checkpoint(closedBy = this.#metadata.checkpoint.closedBy): Promise<void> {
-    const { log, state } = this.loaded;
-    const { turns } = await this.#readTail();
-    const input = { before: this.#metadata, turns, state, texts: this.#texts, place: log.place };
-    this.#metadata = await writeCheckpoint(this.stored, { ...input, closedBy });
-    this.loaded.hasCheckpoint = true;
-  }
-
-  async #finish(): Promise<void> {
-    const { log, state } = this.loaded;
-    const { segment, offset } = this.#metadata.checkpoint;
-    const isNews = log.place.segment !== segment || log.place.offset !== offset;
-    if (isNews && state.open.turnId === undefined) await this.#checkpoint(this.lock.epoch);
-    // A log that is closed without a checkpoint would look like one whose checkpoint is lost.
-    if (this.loaded.hasCheckpoint) await log.trim();
+    this.onCommit();
+    if (!this.#files.isDue) return;
+    void this.#run(() => this.#apply(() => this.#files.maintain(this.#texts))).catch(() => undefined);
   }
 
   /**

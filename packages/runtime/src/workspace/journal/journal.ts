@@ -17,6 +17,7 @@ import type { Accepted } from '../inbox/inbox.ts';
 import type { InboxEntry } from '../inbox/inbox-lines.ts';
 import { readPending } from '../inbox/inbox-reader.ts';
 import {
+  indexPath,
   instancesFolder,
   type JournalLocation,
   type StoredInstance,
@@ -38,6 +39,7 @@ import type { InstanceWriter } from './instance-writer.ts';
 import { listInstances } from './list-instances.ts';
 import { placeInstance } from './place-instance.ts';
 import { type IntactConversation, readCommitted, readIntact } from './read-committed.ts';
+import { type InstanceIndex, readIndex } from '../records/instance-index.ts';
 import { readSummary, type InstanceSummary } from './read-summary.ts';
 
 export interface Journal extends ConversationStore {
@@ -144,8 +146,11 @@ export async function openJournal(
   const warn = (warning: StoreWarning) => outside.warn(warning);
   const ports: StorePorts = { fs: codedFs(outside.fs), clock, processes, warn, fence };
   const { stateRoot, workspaceId } = location;
-  const folder = instancesFolder(workspaceFolder(stateRoot, workspaceId));
+  const workspace = workspaceFolder(stateRoot, workspaceId);
+  const folder = instancesFolder(workspace);
   await makeFolders(ports.fs, stateRoot, folder);
+  // The index of the last list. An entry counts only while its files are unchanged.
+  let index: InstanceIndex = new Map();
   const slots = new InstanceSlots(ports, location, limits);
 
   async function accept(instance: AgentAddress, event: AgentEvent): Promise<Accepted> {
@@ -220,8 +225,11 @@ export async function openJournal(
       return forked;
     },
     sweep: () => sweepAside(ports, folder),
-    instances: () => listInstances(ports, folder),
-    summary: (instance) => readSummary(slots.storedAt(instance)),
+    async instances() {
+      index = await readIndex(ports.fs, indexPath(workspace));
+      return listInstances(ports, folder, index);
+    },
+    summary: (instance) => readSummary(slots.storedAt(instance), index),
     outbox: openOutbox(slots),
     deadLetters: openDeadLetters(slots, accept),
     async *archive(instance) {

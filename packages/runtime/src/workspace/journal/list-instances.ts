@@ -1,21 +1,30 @@
-import { join } from 'node:path';
 import type { AgentAddress } from '@goondan/types';
 import { readHead } from '../inbox/inbox-lines.ts';
 import { instanceFolderName, isAside, pathsIn, type StoredInstance } from '../layout/instance-paths.ts';
 import { isCorrupt } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';
 import type { StorePorts } from '../store-ports.ts';
+import type { InstanceIndex } from '../records/instance-index.ts';
 import { readFirstMetadata, readMetadata } from '../records/read-metadata.ts';
 
 /**
  * Lists the instances that have a folder, in no particular order. Leaves out a folder whose instance cannot be
- * determined, with a warning.
+ * determined, with a warning. If the index knows the instance of a folder, its files are not read.
  */
-export async function listInstances(ports: StorePorts, folder: string): Promise<AgentAddress[]> {
+export async function listInstances(
+  ports: StorePorts,
+  folder: string,
+  index: InstanceIndex = new Map(),
+): Promise<AgentAddress[]> {
   const found: AgentAddress[] = [];
   for (const name of (await ports.fs.list(folder)) ?? []) {
     if (isAside(name)) continue;
-    const place = { ...ports, paths: pathsIn(join(folder, name)) };
+    const place = { ...ports, paths: pathsIn(`${folder}/${name}`) };
+    const entry = index.get(name);
+    if (entry && (await ports.fs.stat(place.paths.events))) {
+      found.push({ agentName: entry.agentName, instanceKey: entry.instanceKey });
+      continue;
+    }
     try {
       const address = (await readAddress(place)) ?? (await addressOfName(place, name));
       if (address) found.push(address);

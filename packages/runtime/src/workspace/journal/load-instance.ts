@@ -22,7 +22,7 @@ import { InstanceLog } from './instance-log.ts';
 export interface LoadedInstance {
   readonly metadata: InstanceMetadata;
   /** False while the instance has no `metadata.json`. */
-  hasCheckpoint: boolean;
+  readonly hasCheckpoint: boolean;
   readonly state: LogState;
   /** The states by extension name. */
   readonly texts: ReadonlyMap<string, string>;

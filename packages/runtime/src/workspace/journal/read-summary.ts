@@ -1,9 +1,9 @@
 /**
- * Reads the counts and dates of an instance for lists. Takes no lock, and reads only the log since
- * the checkpoint.
+ * Reads the counts and dates of an instance for lists. Takes no lock, and reads at most the log since the checkpoint.
  */
 import { InboxReader } from '../inbox/inbox-reader.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
+import { countsOf, currentEntry, type InstanceCounts, type InstanceIndex } from '../records/instance-index.ts';
 import { readState } from '../records/read-log.ts';
 
 export interface InstanceSummary {
@@ -19,14 +19,18 @@ export interface InstanceSummary {
 }
 
 /**
- * Reads the summary; all counts are 0 when the instance does not exist. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`,
- * `E_STORE_INSTANCE`, …
+ * Reads the summary; all counts are 0 when the instance does not exist. If the index has an entry for the files as they
+ * are, only the inbox is read. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, `E_STORE_INSTANCE`, …
  */
-export async function readSummary(stored: StoredInstance): Promise<InstanceSummary> {
+export async function readSummary(stored: StoredInstance, index: InstanceIndex = new Map()): Promise<InstanceSummary> {
+  const counts = (await currentEntry(stored, index)) ?? (await readCounts(stored));
+  const { length: pending } = await new InboxReader(stored).pending(counts?.inbox ?? 0);
+  if (!counts) return { messages: 0, pending, deadLetters: 0 };
+  const { messages, deadLetters, createdAt, updatedAt } = counts;
+  return { messages, pending, deadLetters, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) };
+}
+
+async function readCounts(stored: StoredInstance): Promise<InstanceCounts | undefined> {
   const log = await readState(stored);
-  const pending = await new InboxReader(stored).pending(log?.state.inbox ?? 0);
-  if (!log) return { messages: 0, pending: pending.length, deadLetters: 0 };
-  const { messages, letters, updatedAt } = log.state;
-  const counts = { messages, pending: pending.length, deadLetters: letters.size };
-  return { ...counts, createdAt: new Date(log.metadata.createdAt), updatedAt: new Date(updatedAt) };
+  return log && countsOf(log.state, log.metadata.createdAt);
 }

@@ -31,6 +31,11 @@ export function instancesFolder(workspace: string): string {
   return `${workspace}/instances`;
 }
 
+/** Returns the path of the index of instances, which is derived from their files. */
+export function indexPath(workspace: string): string {
+  return `${workspace}/instances.jsonl`;
+}
+
 /** Returns the path of the file that names the owner of the workspace. */
 export function ownerPath(workspace: string): string {
   return `${workspace}/orchestrator.json`;

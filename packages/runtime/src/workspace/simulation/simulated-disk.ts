@@ -7,7 +7,7 @@
  * byte or replaced by a gap of zeros. Of unsynced writes into a room it keeps any blocks. It also keeps the first few
  * unsynced names of each folder, or any of them.
  */
-import type { Fs, HeldFile, OpenFile, RoomFile } from '../../ports/fs.ts';
+import type { FileStat, Fs, HeldFile, OpenFile, RoomFile } from '../../ports/fs.ts';
 import {
   changed,
   failedToSync,
@@ -91,11 +91,11 @@ export class SimulatedDisk implements Fs {
     return this.#file(file).live.subarray(from, length === undefined ? undefined : from + length);
   }
 
-  async stat(path: string): Promise<{ size: number; identity: string } | undefined> {
+  async stat(path: string): Promise<FileStat | undefined> {
     const id = this.#find(path);
     if (id === undefined) return undefined;
     const node = this.#node(id);
-    return { size: node.type === 'file' ? node.live.length : 0, identity: String(id) };
+    return { size: node.type === 'file' ? node.live.length : 0, identity: String(id), changedAt: 0 };
   }
 
   async list(path: string): Promise<string[] | undefined> {

@@ -261,9 +261,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'write a checkpoint that hides an interrupted turn',
-    file: 'journal/instance-writer.ts',
-    find: 'if (isNews && state.open.turnId === undefined) await this.#checkpoint(this.lock.epoch);',
-    replace: 'if (isNews) await this.#checkpoint(this.lock.epoch);',
+    file: 'journal/checkpoint-files.ts',
+    find: 'if (isNews && state.open.turnId === undefined) await this.#checkpoint(texts, epoch);',
+    replace: 'if (isNews) await this.#checkpoint(texts, epoch);',
   },
   {
     name: 'leave the next files of extensions where they are',
@@ -322,14 +322,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'close a log that has no checkpoint',
-    file: 'journal/instance-writer.ts',
-    find: 'if (this.loaded.hasCheckpoint) await log.trim();',
-    replace: 'await log.trim();',
+    file: 'journal/checkpoint-files.ts',
+    find: 'if (!this.#hasCheckpoint) return undefined;',
+    replace: '',
   },
   {
     name: 'begin a second segment without a checkpoint',
-    file: 'journal/instance-writer.ts',
-    find: 'if (!this.loaded.hasCheckpoint) await this.#checkpoint();',
+    file: 'journal/checkpoint-files.ts',
+    find: 'if (!this.#hasCheckpoint) await this.#checkpoint(texts);',
     replace: '',
   },
   {

@@ -1,0 +1,137 @@
+import { afterAll, expect, test } from 'bun:test';
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Fs, systemFs } from '../../ports/fs.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
+import { runSimpleTurn } from '../simulation/simulated-turn.ts';
+import { durableStore } from './durable-store.ts';
+
+const roots: string[] = [];
+afterAll(() => roots.forEach((root) => rmSync(root, { recursive: true })));
+const key = (number: number) => ({ agentName: 'coder', instanceKey: `key ${number}` });
+
+/** Runs a turn in each of three conversations and closes them. */
+async function talk(limits = {}) {
+  const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-index-'));
+  roots.push(stateRoot);
+  const workspace = join(stateRoot, 'workspaces/w');
+  const journal = await durableStore({ stateRoot, workspaceId: 'w', limits });
+  for (let number = 0; number < 3; number += 1) await runSimpleTurn(journal, key(number), `e${number}`);
+  await journal.close();
+  return { stateRoot, workspace, index: join(workspace, 'instances.jsonl'), journal };
+}
+
+/** Lists all instances with their counts, and the files that were read for it. */
+async function list(stateRoot: string) {
+  const read: string[] = [];
+  const fs: Fs = { ...systemFs, read: (path, ...rest) => (read.push(path), systemFs.read(path, ...rest)) };
+  const journal = await durableStore({ stateRoot, workspaceId: 'w', fs });
+  const addresses = await journal.instances();
+  const counts = await Promise.all(
+    addresses.map(async (at) => [at.instanceKey, await journal.summary(at).catch((error: unknown) => error)] as const),
+  );
+  await journal.close();
+  const names = read.map((path) => path.slice(path.lastIndexOf('/') + 1));
+  return {
+    summaries: Object.fromEntries(counts),
+    read: names.filter((name) => name === 'metadata.json' || name === 'events.jsonl'),
+  };
+}
+
+const two = expect.objectContaining({ messages: 2, deadLetters: 0, pending: 0, updatedAt: expect.any(Date) });
+const all = { 'key 0': two, 'key 1': two, 'key 2': two };
+
+test('a list of closed conversations reads the index, and no file of a conversation', async () => {
+  const { stateRoot } = await talk();
+  expect(await list(stateRoot)).toEqual({ summaries: all, read: [] });
+});
+
+test.each([
+  ['missing', (path: string) => rmSync(path)],
+  ['torn', (path: string) => writeFileSync(path, readFileSync(path).subarray(0, -30))],
+  ['damaged', (path: string) => writeFileSync(path, readFileSync(path, 'utf8').replaceAll('"messages":2', '"messages":3'))],
+  ['of another version', (path: string) => writeFileSync(path, '{}\n[]\nnull\n')],
+] as const)('the counts come from the conversations where the index is %s', async (_, harm) => {
+  const { stateRoot, index } = await talk();
+  harm(index);
+  const { summaries, read } = await list(stateRoot);
+  expect(summaries).toEqual(all);
+  expect(read.length).toBeGreaterThan(1);
+});
+
+test.each(['metadata.json', 'messages/events.jsonl'])('a conversation whose %s was changed is read', async (name) => {
+  const { stateRoot, workspace } = await talk();
+  const [folder = ''] = readdirSync(join(workspace, 'instances'));
+  const path = join(workspace, 'instances', folder, name);
+  const bytes = readFileSync(path);
+  bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 1;
+  writeFileSync(path, bytes);
+  const { summaries } = await list(stateRoot);
+  const damaged = Object.values(summaries).filter((each) => each instanceof Error);
+  // The frames of a closed log are before its checkpoint, so only the history needs them.
+  expect(damaged).toHaveLength(name === 'metadata.json' ? 1 : 0);
+});
+
+test('a deleted conversation is not listed, and one that came back is counted anew', async () => {
+  const { stateRoot } = await talk();
+  const journal = await durableStore({ stateRoot, workspaceId: 'w' });
+  await journal.delete(key(0));
+  await journal.delete(key(1));
+  await runSimpleTurn(journal, key(1), 'x');
+  await runSimpleTurn(journal, key(1), 'y');
+  await runSimpleTurn(journal, key(2), 'z');
+  // Nothing is closed yet: the counts of open conversations are those of the last commit.
+  const four = expect.objectContaining({ messages: 4 });
+  expect((await list(stateRoot)).summaries).toEqual({ 'key 1': four, 'key 2': four });
+  await journal.close();
+  expect(await list(stateRoot)).toEqual({ summaries: { 'key 1': four, 'key 2': four }, read: [] });
+});
+
+test('an open conversation gets into the index when it is quiet, and a turn after that is seen', async () => {
+  const { stateRoot } = await talk();
+  const timers: (() => void)[] = [];
+  const clock = {
+    now: () => new Date(Date.now() + 1000),
+    elapsed: () => performance.now(),
+    after: (_: number, action: () => void) => (timers.push(action), () => undefined),
+  };
+  const journal = await durableStore({ stateRoot, workspaceId: 'w', clock });
+  await runSimpleTurn(journal, key(0), 'more');
+  expect(timers).toHaveLength(1);
+  for (const timer of timers.splice(0)) timer();
+  await Bun.sleep(20);
+  expect((await list(stateRoot)).read).toEqual([]);
+  await runSimpleTurn(journal, key(0), 'again');
+  const { summaries, read } = await list(stateRoot);
+  expect(summaries).toMatchObject({ 'key 0': { messages: 6 } });
+  expect(read.length).toBeGreaterThan(0);
+  await journal.close();
+});
+
+test('the index is compacted when it has grown, and keeps the newest line of each conversation that exists', async () => {
+  const { stateRoot, index, journal } = await talk();
+  const line = readFileSync(index, 'utf8').split('\n')[0] ?? '';
+  appendFileSync(index, `${line}\n`.repeat(100));
+  await journal.delete(key(1));
+  const again = await durableStore({ stateRoot, workspaceId: 'w', limits: { indexBytes: 2000 } });
+  await runSimpleTurn(again, key(0), 'more');
+  await again.close();
+  expect(readFileSync(index, 'utf8').trim().split('\n')).toHaveLength(2);
+  expect(statSync(index).mode & 0o777).toBe(0o600);
+  expect(await list(stateRoot)).toMatchObject({ summaries: { 'key 0': { messages: 4 }, 'key 2': two }, read: [] });
+});
+
+test('a disk that rejects the index rejects no turn', async () => {
+  const { stateRoot } = await talk();
+  const fs: Fs = {
+    ...systemFs,
+    openFile: (path) =>
+      path.endsWith('instances.jsonl') ? Promise.reject(new Error('no space')) : systemFs.openFile(path),
+  };
+  const journal = await durableStore({ stateRoot, workspaceId: 'w', fs });
+  await runSimpleTurn(journal, key(0), 'more');
+  await journal.close();
+  expect((await list(stateRoot)).summaries).toMatchObject({ 'key 0': { messages: 4 } });
+  expect(await rejectionOf(journal.delete(key(9)))).toMatchObject({ code: 'E_INSTANCE_UNKNOWN' });
+});

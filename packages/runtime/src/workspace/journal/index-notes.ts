@@ -1,0 +1,102 @@
+/**
+ * Writes the index of instances: gathers the instances that changed, and appends their lines together after a delay.
+ * Several processes append to the file. Errors are ignored, because the index is derived.
+ */
+import type { Clock } from '../../ports/clock.ts';
+import type { Fs } from '../../ports/fs.ts';
+import { newUuid } from '../../ports/ids.ts';
+import type { StoreLimits } from '../limits.ts';
+import { decodeEntry, encodeEntry, type IndexEntry, readIndexLines } from '../records/instance-index.ts';
+import { instanceFolderName } from '../layout/instance-paths.ts';
+
+/** Returns the entry of an instance; `busy` while it may change at any moment, `undefined` when there is nothing to say. */
+export type EntrySource = () => Promise<IndexEntry | 'busy' | undefined>;
+
+const DELAY_MS = 500;
+
+export interface IndexPlace {
+  readonly fs: Fs;
+  readonly clock: Clock;
+  /** The file. */
+  readonly path: string;
+  /** The folder of all instances. */
+  readonly instances: string;
+  readonly limits: Pick<StoreLimits, 'indexBytes'>;
+}
+
+export class IndexNotes {
+  /** The instances that changed, by the names of their folders. At most one for each instance that was open lately. */
+  readonly #notes = new Map<string, EntrySource>();
+  #callOff: (() => void) | undefined;
+  #compactAt: number;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(private readonly place: IndexPlace) {
+    this.#compactAt = place.limits.indexBytes;
+  }
+
+  /** Notes that an instance has changed. `source` is asked later. */
+  add(name: string, source: EntrySource): void {
+    this.#notes.set(name, source);
+    this.#callOff ??= this.place.clock.after(DELAY_MS, () => {
+      this.#callOff = undefined;
+      void this.flush();
+    });
+  }
+
+  /** Writes the lines of all instances that are not busy. Never rejects. */
+  flush(): Promise<void> {
+    this.#writing = this.#writing.then(() => this.#write()).catch(() => undefined);
+    return this.#writing;
+  }
+
+  /** Writes what can be written, and stops the timer. */
+  async close(): Promise<void> {
+    await this.flush();
+    this.#callOff?.();
+    this.#callOff = undefined;
+    this.#notes.clear();
+  }
+
+  async #write(): Promise<void> {
+    const noted = [...this.#notes];
+    this.#notes.clear();
+    const lines: string[] = [];
+    for (const [name, source] of noted) {
+      const entry = await source();
+      if (entry === 'busy') {
+        if (!this.#notes.has(name)) this.add(name, source);
+      } else if (entry) lines.push(encodeEntry(entry));
+    }
+    if (lines.length === 0) return;
+    const { fs, path } = this.place;
+    const file = await fs.openFile(path);
+    try {
+      await file.append(Buffer.from(lines.join('')));
+    } finally {
+      await file.close();
+    }
+    const size = (await fs.stat(path))?.size ?? 0;
+    if (size >= this.#compactAt) await this.#compact();
+  }
+
+  /**
+   * Keeps the newest line of each instance that exists. Lines that other processes append meanwhile may be lost: the files
+   * of their instances are read instead.
+   */
+  async #compact(): Promise<void> {
+    const { fs, path, instances, limits } = this.place;
+    const existing = new Set(await fs.list(instances));
+    const newest = new Map<string, string>();
+    for (const line of await readIndexLines(fs, path)) {
+      const entry = decodeEntry(line);
+      const name = entry && instanceFolderName(entry.agentName, entry.instanceKey);
+      if (name !== undefined && existing.has(name)) newest.set(name, line);
+    }
+    const bytes = Buffer.from([...newest.values()].map((line) => `${line}\n`).join(''));
+    const draft = `${path}.${newUuid()}`;
+    await fs.createNew(draft, bytes);
+    await fs.rename(draft, path);
+    this.#compactAt = Math.max(limits.indexBytes, 2 * bytes.length);
+  }
+}
