@@ -23,12 +23,12 @@ export interface ListedInstance extends InstanceAddress {
 /** Lists the instances, sorted by agent and key. **Errors** — those of the store and of the control socket. */
 export async function listInstances(place: SwarmPlace): Promise<ListedInstance[]> {
   const statuses = await readStatuses(place);
-  return (
-    await withStore(place, [], async ({ directory }) => {
-      const addresses = await directory.instances();
-      return Promise.all(addresses.map((at) => describe(directory, at, statuses)));
-    })
-  ).toSorted(byName);
+  return withStore(place, [], async ({ directory }) => {
+    // Each key is made once, because there may be many instances.
+    const named = (await directory.instances()).map((at) => ({ at, name: keyOf(at) }));
+    const sorted = named.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+    return Promise.all(sorted.map(({ at }) => describe(directory, at, statuses)));
+  });
 }
 
 /** **Errors** — `E_INSTANCE_UNKNOWN`; those of the store. */
@@ -101,9 +101,4 @@ async function describe(
 
 function keyOf({ agentName, instanceKey }: AgentAddress): string {
   return JSON.stringify([agentName, instanceKey]);
-}
-
-function byName(one: ListedInstance, other: ListedInstance): number {
-  const [first, second] = [one, other].map(({ agent, instanceKey }) => JSON.stringify([agent, instanceKey]));
-  return (first ?? '') < (second ?? '') ? -1 : 1;
 }

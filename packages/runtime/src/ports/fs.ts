@@ -127,7 +127,7 @@ export const systemFs: Fs = {
     }
   },
   async stat(path) {
-    const stat = unlessMissing(() => statSync(path));
+    const stat = statSync(path, { throwIfNoEntry: false });
     return stat && { size: stat.size, identity: `${stat.dev}:${stat.ino}`, changedAt: stat.ctimeMs };
   },
   list: async (path) => unlessMissing(() => readdirSync(path)),
