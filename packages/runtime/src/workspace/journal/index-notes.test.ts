@@ -50,7 +50,10 @@ test('a list of closed conversations reads the index, and no file of a conversat
 test.each([
   ['missing', (path: string) => rmSync(path)],
   ['torn', (path: string) => writeFileSync(path, readFileSync(path).subarray(0, -30))],
-  ['damaged', (path: string) => writeFileSync(path, readFileSync(path, 'utf8').replaceAll('"messages":2', '"messages":3'))],
+  [
+    'damaged',
+    (path: string) => writeFileSync(path, readFileSync(path, 'utf8').replaceAll('"messages":2', '"messages":3')),
+  ],
   ['of another version', (path: string) => writeFileSync(path, '{}\n[]\nnull\n')],
 ] as const)('the counts come from the conversations where the index is %s', async (_, harm) => {
   const { stateRoot, index } = await talk();

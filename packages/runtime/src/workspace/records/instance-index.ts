@@ -59,7 +59,9 @@ export async function stampOf({ fs, paths }: Pick<StoredInstance, 'fs' | 'paths'
   const log = await fs.stat(paths.events);
   if (!log) return undefined;
   const metadata = await fs.stat(paths.metadata);
-  const text = [log, metadata].map((stat) => (stat ? `${stat.identity} ${stat.size} ${stat.changedAt}` : '-')).join(' ');
+  const text = [log, metadata]
+    .map((stat) => (stat ? `${stat.identity} ${stat.size} ${stat.changedAt}` : '-'))
+    .join(' ');
   return { text, changedAt: log.changedAt };
 }
 
