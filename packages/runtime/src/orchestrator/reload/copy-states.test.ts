@@ -40,7 +40,7 @@ async function write(used: Readonly<Record<string, number>>, awake: readonly str
     const address = { agentName: 'a', instanceKey };
     known.push(address);
     await writer.commitStates(address, 0, { counter: instanceKey });
-    utimesSync(instancePaths(workspaceFolder(stateRoot, 'test'), address).metadata, seconds, seconds);
+    utimesSync(instancePaths(workspaceFolder(stateRoot, 'test'), address).events, seconds, seconds);
   }
   // The writer keeps its locks: copying must not need them.
   cleanups.push(() => writer.close());

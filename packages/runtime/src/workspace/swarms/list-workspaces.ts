@@ -48,9 +48,11 @@ export function instancesChangedAt(stateRoot: string, workspaceId: string): numb
   return statSync(folder, { throwIfNoEntry: false })?.mtimeMs;
 }
 
-/** Returns the time of an instance's last commit, which is the time of its metadata file. */
+/** Returns the time of an instance's last checkpoint; without one, that of the last change of its log. */
 function changed(folder: string, name: string): number {
-  return statSync(pathsIn(`${folder}/${name}`).metadata, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const { metadata, events } = pathsIn(`${folder}/${name}`);
+  const timeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  return timeOf(metadata) ?? timeOf(events) ?? 0;
 }
 
 function foldersIn(folder: string): string[] {
