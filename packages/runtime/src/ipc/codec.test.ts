@@ -62,6 +62,7 @@ const toAgent: Samples<ToAgent> = {
     { type: 'turn', event, seq: 4, deadLetter: true },
     { type: 'turn', event, seq: 4, isExcused: true },
   ],
+  'turn.ahead': [{ type: 'turn.ahead', event, seq: 5 }],
   cancel: [{ type: 'cancel', eventId: 'event-1', reason: '' }],
   'call.ended': [
     { type: 'call.ended', callId: 'call-1', outcome: { status: 'accepted' } },
@@ -72,6 +73,7 @@ const toAgent: Samples<ToAgent> = {
   watch: [
     { type: 'watch', kinds: [] },
     { type: 'watch', kinds: ['delta', 'runtime.event'], soFar: true },
+    { type: 'watch', kinds: ['delta'], during: 'event-1' },
   ],
   'agents.listed': [
     {
@@ -165,6 +167,7 @@ const fromAgent: Samples<FromAgent> = {
   'turn.lost': [{ type: 'turn.lost', eventId: 'e', error }],
   'turn.done': [
     { type: 'turn.done', eventId: 'event-1', result, stepCount: 1, usage },
+    { type: 'turn.done', eventId: 'event-1', result, stepCount: 1, usage, begins: 'event-2' },
     {
       type: 'turn.done',
       eventId: 'event-1',

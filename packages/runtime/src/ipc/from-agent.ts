@@ -123,12 +123,16 @@ export const checkFromAgent = oneByField('type', {
    * The turn has no result, because its conversation cannot be read, or its work cannot be written. The process exits.
    */
   'turn.lost': () => ({ eventId: name, error: frameError }),
-  /** The turn has ended. Sent after its commit. */
+  /**
+   * The turn has ended. Sent after its commit. `begins`: the event of `turn.ahead`, if its turn begins now. The turn
+   * begins after this message was sent.
+   */
   'turn.done': () => ({
     eventId: name,
     result: turnResult,
     stepCount: count,
     usage: tokenUsage,
+    begins: optional(name),
   }),
   /** An answer that was committed before this process started, and that its caller may not have received. */
   reply: () => ({ eventId: name, result: turnResult }),

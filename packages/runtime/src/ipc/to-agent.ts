@@ -58,8 +58,8 @@ export const checkToAgent = oneByField('type', {
   /** The first message, sent once. `plan` is an `AgentStart`. */
   start: () => ({ plan: jsonObject }),
   /**
-   * Runs a turn. The next `turn` message is sent after the `turn.done` of this turn. `seq`: the number of the event in
-   * the inbox.
+   * Runs a turn. The next `turn` message is sent after the `turn.done` of this turn, unless the process has begun the
+   * event of `turn.ahead`. `seq`: the number of the event in the inbox.
    */
   turn: () => ({
     event: agentEvent,
@@ -71,15 +71,21 @@ export const checkToAgent = oneByField('type', {
     /** True if the event's last turn ended because the store failed. This does not count as a crash of the event. */
     isExcused: optional(flag),
   }),
+  /**
+   * Hands the process its next event while a turn runs. The process begins it after the commit of that turn, and says
+   * so in `turn.done`. If the process does not begin it then, the event comes again in a `turn` message.
+   */
+  'turn.ahead': () => ({ event: agentEvent, seq: count }),
   cancel: () => ({ eventId: name, reason: text }),
   'call.ended': () => ({ callId: name, outcome: callOutcome }),
   /** The answer to this event was delivered, so the process need not keep it any more. */
   'reply.taken': () => ({ eventId: name }),
   /**
    * The kinds of frames that are watched from now on; the process sends no frames of the other kinds. With `soFar`, the
-   * process first sends the running turn so far, in a frame `so.far`.
+   * process first sends the running turn so far, in a frame `so.far`. `during`: the event of the running turn, as far as
+   * the orchestrator knows.
    */
-  watch: () => ({ kinds: listOf(watchedKind), soFar: optional(flag) }),
+  watch: () => ({ kinds: listOf(watchedKind), soFar: optional(flag), during: optional(name) }),
   'agents.listed': () => ({ callId: name, instances: listOf(agentInstance) }),
   /**
    * Pauses the deadlines of a turn while an agent that it called waits for people. If `isHeld` is false, they run

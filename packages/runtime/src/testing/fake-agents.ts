@@ -3,9 +3,8 @@ import { type AgentAddress, type AgentEvent, createAssistantMessage, type TurnRe
 import type { AgentStart } from '../config/agent-start.ts';
 import type { AgentDescription, FromAgent } from '../ipc/from-agent.ts';
 import type { CallOutcome, ToAgent } from '../ipc/to-agent.ts';
-import type { Clock } from '../ports/clock.ts';
 import type { Spawn } from '../ipc/spawn.ts';
-import { type FakeChild, fakeSpawn } from './fake-spawn.ts';
+import { type FakeChild, fakeSpawn, type FakeSpawnOptions } from './fake-spawn.ts';
 
 type Child = FakeChild<ToAgent, FromAgent>;
 
@@ -54,6 +53,8 @@ export interface FakeAgents {
   onStart: ((child: Child) => void) | undefined;
   /** If set, this function is called when a child is asked to prepare a change, instead of sending `change.ready`. */
   onChange: ((child: Child, message: Extract<ToAgent, { type: 'change.prepare' }>) => void) | undefined;
+  /** If true, a child begins the event that it was handed ahead. Otherwise it waits until the event is sent again. */
+  beginsAhead: boolean;
   /** If true, a child that is told to swap says nothing, as in the middle of a step. */
   isSlow: boolean;
   /** The swaps and drops of all children so far. */
@@ -64,7 +65,10 @@ export interface FakeAgents {
  * Starts fake agents. Each one remembers its answers, as a conversation does: the same event gets the same answer
  * again.
  */
-export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock } = {}): FakeAgents {
+export function fakeAgents(
+  answer: FakeAnswer,
+  options: Pick<FakeSpawnOptions, 'clock' | 'beforeSend'> = {},
+): FakeAgents {
   const fake = fakeSpawn<ToAgent, FromAgent>(options);
   const started: { at: AgentAddress; child: Child; start: AgentStart }[] = [];
   const finished = new Map<string, TurnResult>();
@@ -80,6 +84,7 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
     started,
     onStart: undefined,
     onChange: undefined,
+    beginsAhead: false,
     isSlow: false,
     changes: [],
   };
@@ -90,6 +95,8 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
     let at: AgentAddress = { agentName: '', instanceKey: '' };
     let running: { readonly eventId: string; readonly stop: AbortController; readonly done: Promise<void> } | undefined;
     let early: { readonly eventId: string; readonly reason: string } | undefined;
+    /** The event that was handed ahead, and has not begun. */
+    let ahead: AgentEvent | undefined;
     const say = (message: FromAgent) => child.channel.send(message).catch(() => undefined);
     child.channel.onMessage((message) => {
       switch (message.type) {
@@ -101,13 +108,12 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
           if (agents.onStart !== undefined) return agents.onStart(child);
           return void say({ type: 'ready', ...noParts });
         }
-        case 'turn': {
-          const stop = new AbortController();
-          if (early?.eventId === message.event.id) stop.abort(early.reason);
-          const done = run(message.event, message.deadLetter === true, stop.signal);
-          running = { eventId: message.event.id, stop, done };
+        case 'turn':
+          ahead = undefined;
+          return begin(message.event, message.deadLetter === true);
+        case 'turn.ahead':
+          ahead = message.event;
           return;
-        }
         case 'cancel':
           if (running?.eventId === message.eventId) running.stop.abort(message.reason);
           // A cancel may arrive before the turn that it cancels.
@@ -127,6 +133,7 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
         case 'ping':
           return void say({ type: 'pong', n: message.n });
         case 'drain':
+          ahead = undefined;
           return void Promise.resolve(running?.done).then(async () => {
             await say({ type: 'drained' });
             child.exit({ code: 0 });
@@ -136,12 +143,23 @@ export function fakeAgents(answer: FakeAnswer, options: { readonly clock?: Clock
       }
     });
 
+    function begin(event: AgentEvent, deadLetter: boolean): void {
+      const stop = new AbortController();
+      if (early?.eventId === event.id) stop.abort(early.reason);
+      const done = run(event, deadLetter, stop.signal);
+      running = { eventId: event.id, stop, done };
+    }
+
     async function run(event: AgentEvent, deadLetter: boolean, signal: AbortSignal): Promise<void> {
       const key = JSON.stringify([at, event.id]);
       const result = finished.get(key) ?? (await resultOf(event, deadLetter, signal));
       if (result === undefined) return new Promise(() => undefined);
       finished.set(key, result);
-      await say({ type: 'turn.done', eventId: event.id, result, stepCount: 1, usage });
+      const next = agents.beginsAhead ? ahead : undefined;
+      ahead = undefined;
+      const begins = next === undefined ? {} : { begins: next.id };
+      await say({ type: 'turn.done', eventId: event.id, result, stepCount: 1, usage, ...begins });
+      if (next !== undefined) begin(next, false);
     }
 
     async function resultOf(

@@ -23,6 +23,7 @@ import { ApprovalFile } from '../workspace/approvals/approval-file.ts';
 import { durableStore } from '../workspace/journal/durable-store.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
 import { type FakeAgents, fakeAgents, type FakeAnswer } from './fake-agents.ts';
+import type { FakeSpawnOptions } from './fake-spawn.ts';
 
 export interface FakeSwarm {
   readonly swarm: SwarmAgents;
@@ -50,6 +51,8 @@ export interface FakeSwarmOptions {
   readonly clock?: Clock;
   /** The function that starts the children. When absent, the children are fake agents that use `answer`. */
   readonly spawn?: Spawn;
+  /** Called before each message to a fake agent. */
+  readonly beforeSend?: FakeSpawnOptions['beforeSend'];
   /** The keepers of kept connections; none when absent. */
   readonly keepers?: Pick<Keepers, 'attach' | 'retain' | 'settle'> & Partial<Pick<Keepers, 'endConversation'>>;
   /** Replaces seams of the store; the files are used as they are when absent. */
@@ -74,13 +77,13 @@ const quick: SwarmPolicy = { restart: { quickCrashes: 100, baseMs: 1, maxMs: 5 }
 /** Opens a swarm with the agents `a` to `e`. The caller must remove the swarm's folder. */
 export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOptions = {}): Promise<FakeSwarm> {
   const { policy, secrets = [], stateRoot = mkdtempSync(join(tmpdir(), 'goondan-swarm-')) } = options;
-  const { clock = systemClock } = options;
+  const { clock = systemClock, beforeSend } = options;
   const location = { stateRoot, workspaceId: 'test' };
   const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
   const journal = await durableStore({ ...location, warn: () => undefined });
   const files = nodeStoreOf(location, journal, await ApprovalFile.open(ports, location), onlyNode);
   const store = options.wrap?.(files) ?? files;
-  const agents = fakeAgents(answer, { clock });
+  const agents = fakeAgents(answer, { clock, ...(beforeSend && { beforeSend }) });
   const { models = { 'Model/m': { provider: 'scripted', model: 'none' } } } = options;
   const plan: SwarmPlan = {
     name: 'test',

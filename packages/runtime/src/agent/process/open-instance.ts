@@ -58,7 +58,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
   const replies = new UndeliveredReplies(
     journal,
     channel,
-    () => turns.isIdle,
+    () => turns.isBetweenTurns,
     (problem, thrown) => log.writeThrown('warn', 'reply.kept', problem, thrown),
   );
   // Telemetry starts before bundle code is loaded, so that bundle code cannot interfere with it.
@@ -92,7 +92,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
     observe: () =>
       observeTurn(host.clock, [traces?.listen(), telemetry?.listen(declared.get(agent.parts.plan) ?? start.agent)]),
     written: async () => traces?.flush(),
-    onIdle: () => void replies.acknowledge(),
+    onTurnEnded: () => replies.acknowledge(),
     onLost: deps.onLost,
   });
 
@@ -125,6 +125,8 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
         return watch.hear(message);
       case 'turn':
         return turns.ask(message);
+      case 'turn.ahead':
+        return turns.handAhead(message);
       case 'cancel':
         return turns.cancellations.cancel(message.eventId, message.reason);
       case 'call.ended':
@@ -170,6 +172,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
      */
     async close(graceMs: number, cleanUpMs?: number) {
       const deadline = host.clock.elapsed() + graceMs;
+      await turns.takeBackAhead();
       await agent.close(graceMs, cleanUpMs, leave);
       if (!isLeft && !(await settlesBefore(deadline, turns, host.clock))) return 'late';
       if (!isLeft) await replies.acknowledge();

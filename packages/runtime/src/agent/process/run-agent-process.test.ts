@@ -738,6 +738,124 @@ describe('replies in the outbox', () => {
   });
 });
 
+describe('an event that is handed ahead', () => {
+  const ahead = (id: string) => ({ type: 'turn.ahead', event: event(id), seq: 2 }) as const;
+  const cancel = (eventId: string) => ({ type: 'cancel', eventId, reason: 'the caller left' }) as const;
+  /** A layer that writes the turns down, and holds the turn of `one` until \`globalThis.given.gate\` resolves. */
+  const holding = () =>
+    extension(`
+      export function register(api) {
+        api.pipeline.register('turn', async (ctx) => {
+          globalThis.given.ran.push(ctx.inputEvent.id);
+          if (ctx.inputEvent.id === 'one') await globalThis.given.gate;
+          return ctx.next();
+        });
+      }`);
+
+  /** A process that runs the turn of `one` and has `two`. `commits`: the commits so far. */
+  async function runOne() {
+    const gate = Promise.withResolvers<void>();
+    const ran: string[] = [];
+    let commits = 0;
+    Object.assign(globalThis, { given: { ran, gate: gate.promise } });
+    const wrap = (journal: Journal): Journal => ({
+      ...journal,
+      commit: async (...given) => {
+        const committed = await journal.commit(...given);
+        commits += 1;
+        return committed;
+      },
+    });
+    const agent = await ready({ wrap }, { extensions: [holding()] });
+    await agent.send(turn('one'));
+    await agent.send(ahead('two'));
+    await until(() => ran.length === 1);
+    return { agent, ran, release: () => gate.resolve(), commits: () => commits };
+  }
+
+  test('begins after the commit of the running turn, without another message', async () => {
+    const { agent, ran, release, commits } = await runOne();
+    await agent.send({ type: 'ping', n: 1 });
+    await agent.first('pong');
+    expect([ran, commits()]).toEqual([['one'], 0]);
+    release();
+    await agent.first('turn.done', 2);
+    expect(ran).toEqual(['one', 'two']);
+    expect(agent.all('turn.done').map(({ eventId, begins }) => [eventId, begins])).toEqual([
+      ['one', 'two'],
+      ['two', undefined],
+    ]);
+    const order = agent.said.flatMap((message) =>
+      message.type === 'turn.done' || (message.type === 'runtime.event' && message.name === 'turn.started')
+        ? [message.type]
+        : [],
+    );
+    expect(order).toEqual(['runtime.event', 'turn.done', 'runtime.event', 'turn.done']);
+    expect(await readMessages()).toEqual(['hello one', 'You said: hello one', 'hello two', 'You said: hello two']);
+  });
+
+  test('ends, if it is cancelled before it begins, as one that was cancelled in the queue', async () => {
+    const queued = await runOne();
+    await queued.agent.send({ type: 'drain', graceMs: 5_000 });
+    await queued.agent.send({ type: 'ping', n: 1 });
+    await queued.agent.first('pong');
+    queued.release();
+    await queued.agent.first('drained');
+    const next = await ready({ stateRoot }, { extensions: [holding()] });
+    await next.send(cancel('two'));
+    await next.send(turn('two'));
+    const { result: expected } = await next.first('turn.done');
+    const expectedMessages = await readMessages();
+
+    const { agent, ran, release } = await runOne();
+    await agent.send(cancel('two'));
+    release();
+    const { result } = await agent.first('turn.done', 2);
+    expect(result).toEqual(expected);
+    expect(result.error?.code).toBe('E_CANCELLED');
+    expect(ran).toEqual(['one']);
+    expect(await readMessages()).toEqual(expectedMessages);
+  });
+
+  test('does not begin in a process that was asked to end', async () => {
+    const { agent, ran, release } = await runOne();
+    await agent.send({ type: 'drain', graceMs: 5_000 });
+    await agent.send({ type: 'ping', n: 1 });
+    await agent.first('pong');
+    release();
+    await agent.first('drained');
+    expect(agent.all('turn.done').map(({ eventId, begins }) => [eventId, begins])).toEqual([['one', undefined]]);
+    expect(ran).toEqual(['one']);
+    expect(await readMessages()).toEqual(['hello one', 'You said: hello one']);
+  });
+
+  test('is finished, if it was announced before the process was asked to end', async () => {
+    const { agent, ran, release } = await runOne();
+    // The drain arrives while the result, which announces the event, is on its way.
+    agent.parent.onMessage((message) => {
+      if (message.type === 'turn.done' && message.begins === 'two') void agent.send({ type: 'drain', graceMs: 5_000 });
+    });
+    release();
+    await agent.first('drained');
+    expect(agent.all('turn.done').map(({ eventId }) => eventId)).toEqual(['one', 'two']);
+    expect(ran).toEqual(['one', 'two']);
+    expect(agent.exits).toEqual([0]);
+  });
+
+  test('begins once, if it is sent again because it came too late', async () => {
+    const { agent, ran, release } = await runOne();
+    release();
+    await agent.first('turn.done', 2);
+    await agent.send(ahead('three'));
+    await agent.send({ type: 'ping', n: 1 });
+    await agent.first('pong');
+    expect(ran).toEqual(['one', 'two']);
+    await agent.send(turn('three'));
+    await agent.first('turn.done', 3);
+    expect(ran).toEqual(['one', 'two', 'three']);
+  });
+});
+
 describe('a process that nobody watches', () => {
   test('sends only the result of a turn, and the turn so far to a watcher that comes in its middle', async () => {
     const agent = launch();

@@ -109,7 +109,8 @@ class AgentProcess implements RunningConversation {
       const thrown = new GoondanError('E_IPC_FULL', `${MOST_QUEUED} messages arrived while the agent started.`);
       return this.#crash('process.flooded', 'The agent cannot start', thrown);
     }
-    const isWanted = this.#phase === 'open' && !(this.#isDraining && message.type === 'turn');
+    const isTurn = message.type === 'turn' || message.type === 'turn.ahead';
+    const isWanted = this.#phase === 'open' && !(this.#isDraining && isTurn);
     if (isWanted) return this.#instance?.hear(message);
     this.#log.write(
       'warn',

@@ -115,6 +115,24 @@ describe('a shared process', () => {
     expect(shared.exits).toEqual([0]);
   });
 
+  test('begins an event that was handed ahead in its own conversation, after the turn before it', async () => {
+    await using shared = launch();
+    await Promise.all([shared.open(1, 'a'), shared.open(2, 'b')]);
+    for (const [seat, instanceKey] of [
+      [1, 'a'],
+      [2, 'b'],
+    ] as const) {
+      await shared.turn(seat, instanceKey);
+      const event = { ...firstTurn.event, id: 'e2', instanceKey };
+      await shared.send(seat, { type: 'turn.ahead', event, seq: 2 });
+    }
+    for (const seat of [1, 2]) {
+      expect(await shared.first(seat, 'turn.done')).toMatchObject({ eventId: 'e1', begins: 'e2' });
+      expect(await shared.first(seat, 'turn.done', 1)).toMatchObject({ eventId: 'e2' });
+    }
+    expect(shared.exits).toEqual([]);
+  });
+
   test('answers pings of the process', async () => {
     await using shared = launch();
     await shared.send(0, { type: 'ping', n: 4 });

@@ -2,6 +2,9 @@
  * Runs the turns that the orchestrator requests, one after the other. The text of each turn is streamed while the turn
  * runs, and its result is sent after its commit.
  *
+ * An event may be handed ahead while a turn runs. Its turn begins when the result of the running turn was sent, and that
+ * result says so. So the orchestrator knows at each moment which turn a process runs, however the process ends.
+ *
  * If a turn has no result, it could not be committed (`E_DISK_FULL`, `E_FENCED`, …). The memory of this process may
  * then differ from the disk. The turn is lost: the process reports the reason and ends, and the next process runs the
  * turn again.
@@ -24,32 +27,57 @@ export interface TurnRunnerDeps {
   /** Returns an observer for the layers of a turn; undefined when the turn is not observed. */
   readonly observe: () => TurnObserver | undefined;
   readonly channel: AgentChannel;
-  readonly watch: Pick<TurnWatch, 'wrote' | 'turnEnded'>;
+  readonly watch: Pick<TurnWatch, 'wrote' | 'turnBegan' | 'turnEnded'>;
   /** Resolves when the traces of all turns so far are written. Never rejects. */
   readonly written: () => Promise<void>;
-  /** Called when the last running turn has ended. */
-  readonly onIdle: () => void;
+  /** Called when a turn has ended. The next turn begins when the promise resolves. Never rejects. */
+  readonly onTurnEnded: () => Promise<void>;
   readonly onLost: (eventId: string, thrown: unknown) => void;
 }
+
+/** The fields of a `turn`; those of a `turn.ahead` are fewer. */
+type Turn = Omit<Extract<ToAgent, { readonly type: 'turn' }>, 'type'>;
 
 export class TurnRunner {
   readonly cancellations = new Cancellations();
   readonly #running = new Set<Promise<void>>();
+  #ahead: Turn | undefined;
+  /** Set from the time at which a result announces the next turn until that turn begins. */
+  #announced: PromiseWithResolvers<void> | undefined;
   /** Clocks of the running turns, by event id. */
   readonly #clocks = new Map<string, { readonly clock: TurnClock; isHeld: boolean }>();
 
   constructor(private readonly deps: TurnRunnerDeps) {}
 
+  /** True when no turn runs and none is about to begin. */
   get isIdle(): boolean {
     return this.#running.size === 0;
   }
 
-  ask(turn: Extract<ToAgent, { readonly type: 'turn' }>): void {
-    const run = this.#run(turn).finally(() => {
-      this.#running.delete(run);
-      if (this.isIdle) this.deps.onIdle();
-    });
+  /** True when no turn runs, even if one is about to begin. */
+  get isBetweenTurns(): boolean {
+    return this.#clocks.size === 0;
+  }
+
+  ask(turn: Turn): void {
+    // The event may have been handed ahead too late for the end of the last turn.
+    this.#ahead = undefined;
+    const run = this.#runInOrder(turn).finally(() => this.#running.delete(run));
     this.#running.add(run);
+  }
+
+  /** Takes the event of the next turn, which begins after the running turn. */
+  handAhead(turn: Turn): void {
+    this.#ahead = turn;
+  }
+
+  /**
+   * Forgets the event that was handed ahead, because the process ends. Resolves when the turn of an event that the
+   * process has already announced has begun.
+   */
+  async takeBackAhead(): Promise<void> {
+    this.#ahead = undefined;
+    await this.#announced?.promise;
   }
 
   /**
@@ -70,11 +98,32 @@ export class TurnRunner {
     await Promise.all(this.#running);
   }
 
-  async #run({ event, deadLetter, isExcused }: Parameters<TurnRunner['ask']>[0]): Promise<void> {
+  async #runInOrder(first: Turn): Promise<void> {
+    let next: Turn | undefined = first;
+    while (next !== undefined) {
+      const run = this.#run(next);
+      this.#announced?.resolve();
+      this.#announced = undefined;
+      next = await run;
+      await this.deps.onTurnEnded();
+    }
+  }
+
+  /** Decides which turn begins next. From now on, it is begun whatever arrives. */
+  #announce(): Turn | undefined {
+    const next = this.#ahead;
+    this.#ahead = undefined;
+    if (next !== undefined) this.#announced = Promise.withResolvers();
+    return next;
+  }
+
+  /** Runs a turn. Returns the event that was handed ahead, if its turn begins next. */
+  async #run({ event, deadLetter, isExcused }: Turn): Promise<Turn | undefined> {
     const { agent, channel, watch, observe, written, onLost } = this.deps;
     const signal = this.cancellations.begin(event.id);
     const clock = new TurnClock(agent.parts.clock);
     this.#clocks.set(event.id, { clock, isHeld: false });
+    watch.turnBegan(event.id);
     try {
       const options = {
         signal,
@@ -89,9 +138,14 @@ export class TurnRunner {
         .catch((error: unknown) => forgotten(event, error));
       if (endingOf(result) === 'cancelled') await waitAtMost(agent.parts.clock, LAST_LINES_MS, written());
       watch.turnEnded();
-      await sendResult(channel, { type: 'turn.done', eventId: event.id, result, stepCount, usage });
+      const next = this.#announce();
+      const begins = next === undefined ? {} : { begins: next.event.id };
+      await sendResult(channel, { type: 'turn.done', eventId: event.id, result, stepCount, usage, ...begins });
+      return next;
     } catch (error) {
+      this.#announced?.resolve();
       onLost(event.id, error);
+      return undefined;
     } finally {
       this.cancellations.end(event.id);
       this.#clocks.delete(event.id);

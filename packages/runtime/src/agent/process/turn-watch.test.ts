@@ -70,3 +70,25 @@ describe('a turn', () => {
     expect(sent).toEqual([{ type: 'so.far', events: [], deltas: [] }]);
   });
 });
+
+describe('a turn that was handed ahead and began before its process heard of a watcher', () => {
+  test('is sent to the watcher from its beginning, once, and only the kinds that were not sent yet', () => {
+    const { sent, watch } = watching(['runtime.event']);
+    watch.turnBegan('1');
+    run(watch);
+    sent.splice(0);
+    watch.hear({ type: 'watch', kinds: ['delta', 'runtime.event'], during: '0' });
+    expect(sent.splice(0)).toEqual([{ type: 'delta', eventId: '1', delta: piece('Hello') }]);
+    watch.hear({ type: 'watch', kinds: [], during: '1' });
+    watch.hear({ type: 'watch', kinds: ['runtime.event'], during: '0' });
+    expect(sent).toEqual([{ type: 'runtime.event', name: 'turn.started', payload: { turnId: 't' } }]);
+  });
+
+  test('is not sent again if the orchestrator knows that it runs', () => {
+    const { sent, watch } = watching();
+    watch.turnBegan('1');
+    run(watch);
+    watch.hear({ type: 'watch', kinds: ['delta', 'runtime.event'], during: '1' });
+    expect(sent).toEqual([]);
+  });
+});

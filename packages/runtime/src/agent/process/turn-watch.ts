@@ -11,6 +11,8 @@ import { TurnBacklog } from './turn-backlog.ts';
 export class TurnWatch {
   readonly #backlog = new TurnBacklog();
   #kinds: ReadonlySet<WatchedKind>;
+  /** The event of the running turn. */
+  #running: string | undefined;
 
   constructor(
     private readonly channel: Pick<AgentChannel, 'send'>,
@@ -19,9 +21,16 @@ export class TurnWatch {
     this.#kinds = new Set(kinds);
   }
 
-  hear({ kinds, soFar }: Extract<ToAgent, { readonly type: 'watch' }>): void {
+  hear({ kinds, soFar, during }: Extract<ToAgent, { readonly type: 'watch' }>): void {
+    const added = new Set(kinds.filter((kind) => !this.#kinds.has(kind)));
     this.#kinds = new Set(kinds);
-    if (soFar === true) this.#send({ type: 'so.far', ...this.#backlog.soFar() });
+    if (soFar === true) return this.#send({ type: 'so.far', ...this.#backlog.soFar() });
+    // The turn was handed ahead and has begun, but to the watcher it begins later. So the watcher gets all of it.
+    return during === this.#running ? undefined : this.#sendMissed(added);
+  }
+
+  turnBegan(eventId: string): void {
+    this.#running = eventId;
   }
 
   wrote(eventId: string, delta: TurnDelta): void {
@@ -36,6 +45,13 @@ export class TurnWatch {
 
   turnEnded(): void {
     this.#backlog.over();
+    this.#running = undefined;
+  }
+
+  #sendMissed(kinds: ReadonlySet<WatchedKind>): void {
+    const { events, deltas } = this.#backlog.soFar();
+    if (kinds.has('runtime.event')) for (const event of events) this.#send({ type: 'runtime.event', ...event });
+    if (kinds.has('delta')) for (const { eventId, delta } of deltas) this.#send({ type: 'delta', eventId, delta });
   }
 
   /** A lost frame does no harm, because the result of the turn follows. */

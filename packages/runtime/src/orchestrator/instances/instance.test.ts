@@ -1,6 +1,8 @@
 // Tests the status and the log of an instance, with fake agents instead of processes.
 import { afterEach, expect, test } from 'bun:test';
+import { textOf } from '@goondan/types';
 import { fakeEvent, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
+import type { ToAgent } from '../../ipc/to-agent.ts';
 import { until } from '../../testing/serve-fake-swarm.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -75,4 +77,52 @@ test('F-10 the statuses of its servers are known as long as an instance has its 
   child?.exit({ code: 0 });
   await until(() => swarm.instances.find(at)?.status === 'asleep');
   expect(swarm.instances.find(at)?.extensionStatuses).toBeUndefined();
+});
+
+test('an event that cannot be handed ahead ends neither the process nor the turn that runs, and is sent in its turn', async () => {
+  const sent: string[] = [];
+  const answer = Promise.withResolvers<string>();
+  const opened = await openFakeSwarm(() => answer.promise, {
+    beforeSend(message) {
+      const { type } = message as ToAgent;
+      if (type === 'turn.ahead') throw new Error('no room');
+      sent.push(type);
+    },
+  });
+  cleanups.push(() => removeFakeSwarm(opened));
+  cleanups.push(() => opened.close());
+  const { agents, swarm, lines } = opened;
+  await swarm.accept(at, fakeEvent('one'), false);
+  await until(() => swarm.instances.find(at)?.running !== undefined);
+  await swarm.accept(at, fakeEvent('two'), false);
+  expect(swarm.instances.find(at)?.state.ahead).toBeDefined();
+  answer.resolve('hello');
+  await until(() => swarm.instances.find(at)?.status === 'idle');
+  expect(sent).toEqual(['start', 'turn', 'turn']);
+  expect(agents.started).toHaveLength(1);
+  expect(lines.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([]);
+});
+
+test('events that wait are handed ahead one at a time, and each is sent once', async () => {
+  const sent: string[] = [];
+  const opened = await openFakeSwarm(
+    async ({ event: { input } }) => {
+      // The turn ends when its process has the next event.
+      for (let tick = 0; tick < 10; tick++) await new Promise((resolve) => setImmediate(resolve));
+      return input;
+    },
+    { beforeSend: (message) => void sent.push((message as ToAgent).type) },
+  );
+  cleanups.push(() => removeFakeSwarm(opened));
+  cleanups.push(() => opened.close());
+  const { agents, swarm, send } = opened;
+  agents.beginsAhead = true;
+  await send('a', 'one');
+  sent.splice(0);
+  const inputs = ['two', 'three', 'four', 'five'];
+  const events = inputs.map((input) => fakeEvent(input));
+  const ends = events.map(({ id }) => swarm.waiters.wait(at, id).end);
+  for (const [index, event] of events.entries()) swarm.instances.post(at, { type: 'work', seq: index + 2, event });
+  expect((await Promise.all(ends)).map(({ result }) => textOf(result.responseMessage))).toEqual(inputs);
+  expect(sent).toEqual(['turn', 'turn.ahead', 'turn.ahead', 'turn.ahead']);
 });

@@ -88,7 +88,8 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
     const isKnown = kinds.length === this.#watched.length && kinds.every((kind) => this.#watched.includes(kind));
     if (isKnown && !wantsSoFar) return;
     this.#watched = kinds;
-    this.say({ type: 'watch', kinds: [...kinds], ...(wantsSoFar ? { soFar: true } : {}) });
+    const during = this.running === undefined ? {} : { during: this.running.id };
+    this.say({ type: 'watch', kinds: [...kinds], ...(wantsSoFar ? { soFar: true } : {}), ...during });
   }
 
   get status(): AgentInstance['status'] {
@@ -135,6 +136,10 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
         this.say({ type: 'turn', event, seq, ...(deadLetter ? { deadLetter } : {}), ...excused });
         return events.turnStarted(this.address, event);
       }
+      case 'turn.ahead':
+        return this.say({ type: 'turn.ahead', event: action.event, seq: action.seq });
+      case 'turn.started':
+        return events.turnStarted(this.address, action.event);
       case 'turn.cancel':
         return this.say({ type: 'cancel', eventId: action.eventId, reason: action.reason });
       case 'turn.finished':
@@ -162,7 +167,9 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   /**
    * Kills a process that did not get a message, because it would wait forever; the next process gets the message again.
    */
-  protected override unsent(process: number, _type: string, problem: string, thrown: unknown): void {
+  protected override unsent(process: number, type: string, problem: string, thrown: unknown): void {
+    // The event is sent again when its turn comes. Its size must not end the running turn of another event.
+    if (type === 'turn.ahead') return;
     this.report('error', 'frame.not_sent', problem);
     // If the disk is the cause, the failure does not count as a crash of the event.
     const error = toFrameError(thrown, 'E_UNEXPECTED');
@@ -178,7 +185,7 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
     switch (message.type) {
       case 'ready':
         // This input is posted before the description is recorded, so that the process gets work first.
-        this.post({ type: 'ready', process });
+        this.post({ type: 'ready', process, takesAhead: true });
         return this.#takeDescription(message);
       case 'described':
         return this.#takeDescription(message);
@@ -187,8 +194,8 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
       case 'turn.lost':
         return this.post({ type: 'turn.lost', process, error: message.error });
       case 'turn.done': {
-        const { type, eventId, ...outcome } = message;
-        return this.post({ type, process, eventId, outcome });
+        const { type, eventId, begins, ...outcome } = message;
+        return this.post({ type, process, eventId, outcome, ...(begins === undefined ? {} : { begins }) });
       }
       case 'pong':
       case 'replayed':

@@ -26,7 +26,10 @@ interface Process {
   readonly number: number;
   readySince?: number;
   turn?: string;
-  toldToCancel?: string;
+  takesAhead: boolean;
+  /** The event that the process has, but has not begun. */
+  ahead?: string;
+  readonly toldToCancel: Set<string>;
   wasAskedToGo: boolean;
   /** The error with which the start failed for good, or with which the store ended the turn. */
   failure?: FrameError;
@@ -91,10 +94,17 @@ class World {
         this.send(action.event, action.deadLetter);
         return;
       case 'turn.cancel':
-        // The event is that of the running turn, or of the turn that begins now.
-        expect(this.accepted[this.finished.length]).toBe(action.eventId);
+        // The event is that of the running turn, or of the turn that begins now, or was handed ahead.
+        expect([this.accepted[this.finished.length], this.process?.ahead]).toContain(action.eventId);
         expect(this.cancelled.has(action.eventId)).toBe(true);
-        if (this.process) this.process.toldToCancel = action.eventId;
+        this.process?.toldToCancel.add(action.eventId);
+        return;
+      case 'turn.ahead':
+        expect(this.process?.number).toBe(action.process);
+        this.handAhead(action.event);
+        return;
+      case 'turn.started':
+        this.begin(action.event);
         return;
       case 'turn.finished':
         this.finished.push(action.event.id);
@@ -134,7 +144,7 @@ class World {
     expect(number).toBe(++this.spawns);
     expect(this.now).toBeGreaterThanOrEqual(this.notBefore);
     expect(this.accepted.length).toBeGreaterThan(this.finished.length);
-    this.process = { number, wasAskedToGo: false };
+    this.process = { number, wasAskedToGo: false, takesAhead: false, toldToCancel: new Set() };
     this.isInLine = false;
   }
 
@@ -145,8 +155,28 @@ class World {
     expect(this.process?.killed).toBeUndefined();
     expect(id).toBe(this.accepted[this.finished.length] ?? 'nothing');
     expect(deadLetter).toBe((this.crashesOf.get(id) ?? 0) >= policy.crashesBeforeDeadLetter);
-    if (this.cancelled.has(id)) expect(this.process?.toldToCancel).toBe(id);
+    if (this.cancelled.has(id)) expect(this.process?.toldToCancel.has(id)).toBe(true);
+    if (this.process?.ahead !== undefined) expect(this.process.ahead).toBe(id);
+    delete this.process?.ahead;
     if (this.process) this.process.turn = id;
+  }
+
+  private handAhead({ id }: AgentEvent): void {
+    expect(this.process?.takesAhead).toBe(true);
+    expect(this.process?.turn).toBe(this.accepted[this.finished.length] ?? 'nothing');
+    expect(this.process?.ahead).toBeUndefined();
+    expect(this.process?.wasAskedToGo).toBe(false);
+    expect(this.process?.killed).toBeUndefined();
+    expect(id).toBe(this.accepted[this.finished.length + 1] ?? 'nothing');
+    expect([this.cancelled.has(id), this.excused.has(id), this.crashesOf.has(id)]).toEqual([false, false, false]);
+    if (this.process) this.process.ahead = id;
+  }
+
+  /** Handles the news that the process has begun the event that it was handed ahead. */
+  private begin({ id }: AgentEvent): void {
+    expect(this.process?.turn).toBe(id);
+    expect(id).toBe(this.accepted[this.finished.length] ?? 'nothing');
+    if (this.cancelled.has(id)) expect(this.process?.toldToCancel.has(id)).toBe(true);
   }
 
   accept(): void {
@@ -187,12 +217,13 @@ class World {
     if (this.isInLine) this.input({ type: 'slot.granted' });
   }
 
-  becomeReady(): void {
+  becomeReady(takesAhead = false): void {
     const { process } = this;
     if (process === undefined || process.readySince !== undefined || process.killed) return;
+    process.takesAhead = takesAhead;
     // A process that is ending does not become healthy by its `ready`.
     if (!process.wasAskedToGo) process.readySince = this.now;
-    this.input({ type: 'ready', process: process.number });
+    this.input({ type: 'ready', process: process.number, ...(takesAhead ? { takesAhead } : {}) });
   }
 
   failStart(pick: number): void {
@@ -231,16 +262,23 @@ class World {
     if (this.process === undefined) expect([this.isInLine, this.timers.size]).toEqual([false, 0]);
   }
 
-  finishTurn(): void {
+  /** Ends the running turn. `beginsNext`: begins the event that was handed ahead, even if a drain is on its way. */
+  finishTurn(beginsNext = false): void {
     const { process } = this;
     if (process?.turn === undefined) return;
     const eventId = process.turn;
     delete process.turn;
+    const begins = beginsNext ? process.ahead : undefined;
+    if (begins !== undefined) {
+      process.turn = begins;
+      delete process.ahead;
+    }
     this.input({
       type: 'turn.done',
       process: process.number,
       eventId,
       outcome: { ...spent, result: { turnId: eventId, finishReason: 'text_response' } },
+      ...(begins === undefined ? {} : { begins }),
     });
   }
 
@@ -298,7 +336,7 @@ class World {
     this.input({ type: 'ready', process });
     const outcome = { ...spent, result: { turnId: 'lie', finishReason: 'error' } } as const;
     this.input({ type: 'turn.done', process, eventId: this.process?.turn ?? 'x', outcome });
-    this.input({ type: 'turn.done', process: this.spawns, eventId: 'not-running', outcome });
+    this.input({ type: 'turn.done', process: this.spawns, eventId: 'not-running', outcome, begins: 'e0' });
   }
 
   pass(ms: number): void {
@@ -342,6 +380,7 @@ const deeds: Readonly<Record<string, (world: World, pick: number) => void>> = {
   grantAgain: (world) => world.grant(),
   becomeReady: (world) => world.becomeReady(),
   becomeReadyToo: (world) => world.becomeReady(),
+  becomeReadyForMore: (world) => world.becomeReady(true),
   failStart: (world, pick) => world.failStart(pick),
   grantAndFail: (world, pick) => {
     world.grant();
@@ -357,6 +396,15 @@ const deeds: Readonly<Record<string, (world: World, pick: number) => void>> = {
   damage: (world) => world.damage(),
   finishTurn: (world) => world.finishTurn(),
   finishAnother: (world) => world.finishTurn(),
+  finishAndBegin: (world) => world.finishTurn(true),
+  runSeveral: (world, pick) => {
+    world.grant();
+    world.becomeReady(true);
+    for (let turn = 0; turn < pick % 4; turn++) {
+      world.accept();
+      world.finishTurn(true);
+    }
+  },
   leave: (world) => world.input({ type: 'leave' }),
   leaveTurn: (world) => world.leaveTurn(),
   replaceAndLeave: (world, pick) => {

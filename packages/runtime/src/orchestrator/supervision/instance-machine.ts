@@ -5,8 +5,8 @@
  * Invariants, to which comments in the other files of this folder refer by number:
  * 1. There is at most one process: a spawn follows `slot.granted` in the phase `inLine`, which is entered only without
  *    a process.
- * 2. At most one turn runs: `turn.send` follows `ready` or the end of the previous turn, and sends the first event of
- *    the queue.
+ * 2. At most one turn runs: `turn.send` and `turn.started` follow `ready` or the end of the previous turn, and concern
+ *    the first event of the queue.
  * 3. An event leaves the queue only by its own `turn.done`, or because it is no longer in the inbox (`discard`). A
  *    crash sends the same event again.
  * 4. Events are sent in the order of arrival. An event that arrives again while it is still queued is not queued twice.
@@ -35,6 +35,10 @@
  * 15. If a shared process ends while other conversations are open in it (`together`), that is not a crash of any of
  *     them: nobody knows which one caused it. An instance whose start or turn was interrupted gets a process of its own
  *     until its turn is committed and no event is left, and then leaves that process. A crash there counts.
+ * 16. While a turn runs, its process may already have the next event (`ahead`), and no other. The process begins that
+ *     event only after the commit of the running turn, and says so in `turn.done`. Otherwise the event is queued like
+ *     any other: it is sent again when its turn comes, here or in the next process, and the end of a process is never
+ *     counted against it. A process that was asked to end begins no event that it was handed ahead.
  */
 import { drain, killLate, leave, leaveTurn, leaveUnhurried } from './drain-process.ts';
 import { judgeIdle } from './idle.ts';
@@ -101,7 +105,7 @@ function hear(
     return ignore(state, `${input.type} was ignored: process ${input.process} is not the newest`);
   switch (input.type) {
     case 'ready':
-      return becomeReady(state, moment);
+      return becomeReady(state, input, moment);
     case 'start.failed':
       return failStart(state, input.error, moment);
     case 'turn.done':

@@ -67,6 +67,13 @@ export interface InstanceState {
   readonly startError?: FrameError;
   /** The number of processes started so far, which is also the number of the newest process. */
   readonly spawned: number;
+  /** True if the process takes its next event while a turn runs. */
+  readonly takesAhead?: true;
+  /**
+   * The id of the second queued event, if the process already has it: it was handed ahead. The process begins it only
+   * after the commit of the running turn.
+   */
+  readonly ahead?: string;
   /**
    * True if a shared process ended during the start or the turn of this instance. Until the turn is committed, the
    * instance gets processes of its own.
@@ -110,7 +117,8 @@ export type InstanceInput =
   | { readonly type: 'hibernate' }
   /** `planSlots` wants the slot of an instance whose turn waits for people. */
   | { readonly type: 'leave' }
-  | { readonly type: 'ready'; readonly process: number }
+  /** `takesAhead`: true for a process that runs turns. */
+  | { readonly type: 'ready'; readonly process: number; readonly takesAhead?: true }
   /**
    * The start failed, or the process could not be spawned; `exited` follows. The failure is already logged. A kept
    * process may also report a failure after it was ready.
@@ -120,7 +128,14 @@ export type InstanceInput =
   | { readonly type: 'turn.lost'; readonly process: number; readonly error: FrameError }
   /** The orchestrator itself cannot read the inbox. Has no effect while the instance has a process. */
   | { readonly type: 'damaged'; readonly error: FrameError }
-  | { readonly type: 'turn.done'; readonly process: number; readonly eventId: string; readonly outcome: TurnOutcome }
+  /** `begins`: the id of the event that was handed ahead, if the process begins its turn now. */
+  | {
+      readonly type: 'turn.done';
+      readonly process: number;
+      readonly eventId: string;
+      readonly outcome: TurnOutcome;
+      readonly begins?: string;
+    }
   /** The turn waits for people; the process ends without finishing the turn. */
   | { readonly type: 'turn.left'; readonly process: number }
   /** `pid` is only for the log; the machine knows its processes by their number. */
@@ -172,6 +187,10 @@ export type InstanceAction =
       readonly deadLetter: boolean;
       readonly isExcused?: true;
     }
+  /** Give the process the next event, to be begun after the commit of the running turn. */
+  | { readonly type: 'turn.ahead'; readonly process: number; readonly seq: number; readonly event: AgentEvent }
+  /** The process has begun the turn of the event that it was handed ahead. */
+  | { readonly type: 'turn.started'; readonly event: AgentEvent }
   | { readonly type: 'turn.cancel'; readonly process: number; readonly eventId: string; readonly reason: string }
   /** The event was handled and removed from the queue. */
   | { readonly type: 'turn.finished'; readonly event: AgentEvent; readonly outcome: TurnOutcome }

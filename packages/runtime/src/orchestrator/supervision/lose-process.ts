@@ -58,7 +58,7 @@ export function loseTurn(state: InstanceState, error: FrameError): InstanceStep 
 }
 
 export function loseProcess(
-  state: InstanceState,
+  { takesAhead: _, ahead: __, ...state }: InstanceState,
   { pid, code, signal, sharing }: Extract<InstanceInput, { type: 'exited' }>,
   moment: Moment,
 ): InstanceStep {

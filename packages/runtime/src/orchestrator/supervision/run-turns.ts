@@ -1,4 +1,4 @@
-/** The queue of an instance: events are added, sent to the process one at a time, and removed when handled. */
+/** The queue of an instance: events are added, given to the process in order, and removed when handled. */
 import { type InstanceAction, type InstanceInput, type InstanceState, newInstance } from './instance-state.ts';
 import {
   after,
@@ -36,6 +36,8 @@ export function acceptWork(
       return tryAgain(queued, moment);
     case 'ready':
       return after([clearTimer('idle')], sendNext(queued, moment, state.phase.readySince));
+    case 'busy':
+      return after(told, handAhead(queued));
     default:
       return { state: queued, actions: told };
   }
@@ -53,23 +55,30 @@ export function cancelEvent(state: InstanceState, input: Extract<InstanceInput, 
   if (index < 0) return stay(state);
   const queue = state.queue.map((queued, at) => (at === index ? { ...queued, cancelled: reason } : queued));
   const isRunning = index === 0 && hasTurn(state.phase);
+  // A process that has the event, or has just begun it, gets the cancel too.
+  const isTold = isRunning || state.ahead === eventId;
   return {
     state: { ...state, queue },
-    actions: isRunning ? [{ type: 'turn.cancel', process: state.spawned, eventId, reason }] : [],
+    actions: isTold ? [{ type: 'turn.cancel', process: state.spawned, eventId, reason }] : [],
   };
 }
 
-export function becomeReady(state: InstanceState, moment: Moment): InstanceStep {
+export function becomeReady(
+  state: InstanceState,
+  { takesAhead }: Extract<InstanceInput, { type: 'ready' }>,
+  moment: Moment,
+): InstanceStep {
   // A process that was asked to end meanwhile gets no work.
   if (state.phase.name !== 'starting') return stay(state);
   const { startError: _, ...rest } = state;
-  return after([clearTimer('start')], takeNext({ ...rest, startFailures: 0 }, moment, moment.now));
+  const ready = { ...rest, startFailures: 0, ...(takesAhead === undefined ? {} : { takesAhead }) };
+  return after([clearTimer('start')], takeNext(ready, moment, moment.now));
 }
 
 /** Removes a finished event from the queue (invariant 3 of the machine). */
 export function finishTurn(
   state: InstanceState,
-  { eventId, outcome }: Extract<InstanceInput, { type: 'turn.done' }>,
+  { eventId, outcome, begins }: Extract<InstanceInput, { type: 'turn.done' }>,
   moment: Moment,
 ): InstanceStep {
   const { phase } = state;
@@ -77,8 +86,14 @@ export function finishTurn(
   if (!hasTurn(phase) || running?.event.id !== eventId)
     return ignore(state, `turn.done was ignored: ${eventId} does not run`);
   const finished: InstanceAction = { type: 'turn.finished', event: running.event, outcome };
-  if (phase.name === 'busy') return after([finished], takeNext({ ...state, queue }, moment, phase.readySince));
-  return { state: { ...state, queue, phase: { ...phase, hasTurn: false } }, actions: [finished] };
+  const { ahead, ...rest } = state;
+  const [next] = queue;
+  if (next !== undefined && begins === next.event.id && begins === ahead) {
+    // The phase stays: the process runs a turn, whatever it was asked meanwhile.
+    return after([finished, { type: 'turn.started', event: next.event }], handAhead({ ...rest, queue }));
+  }
+  if (phase.name === 'busy') return after([finished], takeNext({ ...rest, queue }, moment, phase.readySince));
+  return { state: { ...rest, queue, phase: { ...phase, hasTurn: false } }, actions: [finished] };
 }
 
 /** Removes all events from the queue, together with their crash counts (invariant 3 of the machine). */
@@ -123,5 +138,18 @@ function sendNext(state: InstanceState, { policy }: Moment, readySince: number):
   const actions: InstanceAction[] = [{ type: 'turn.send', process, seq, event, deadLetter, ...excused }];
   // Sent before the turn, so that a cancelled turn does not begin its work.
   if (cancelled !== undefined) actions.unshift({ type: 'turn.cancel', process, eventId: event.id, reason: cancelled });
-  return { state: enter(state, { name: 'busy', readySince }), actions };
+  return after(actions, handAhead(enter(state, { name: 'busy', readySince })));
+}
+
+/**
+ * Hands the next event to a process that runs a turn (invariant 16 of the machine). An event that is cancelled, or whose
+ * turn has run before, is sent when its turn comes.
+ */
+function handAhead(state: InstanceState): InstanceStep {
+  const { phase, queue, takesAhead, ahead, spawned: process } = state;
+  const [, next] = queue;
+  if (phase.name !== 'busy' || takesAhead !== true || ahead !== undefined || next === undefined) return stay(state);
+  if (next.crashes > 0 || next.cancelled !== undefined || next.isExcused === true) return stay(state);
+  const { seq, event } = next;
+  return { state: { ...state, ahead: event.id }, actions: [{ type: 'turn.ahead', process, seq, event }] };
 }

@@ -38,6 +38,8 @@ interface Process {
   isAskedToGo: boolean;
   isKilled: boolean;
   turn?: Turn;
+  /** The event that was handed ahead, and has not begun. */
+  ahead?: { readonly event: AgentEvent; isCancelled: boolean };
   /** The open frames, by their `callId`. */
   readonly open: Map<string, Frame>;
 }
@@ -92,6 +94,7 @@ class Swarm {
   answers = 0;
   lateReplies = 0;
   restarts = 0;
+  begunAhead = 0;
 
   constructor(options: Options) {
     this.#options = options;
@@ -279,6 +282,17 @@ class Swarm {
         return;
       case 'turn.cancel':
         if (instance.process?.turn?.event.id === action.eventId) instance.process.turn.isCancelled = true;
+        if (instance.process?.ahead?.event.id === action.eventId) instance.process.ahead.isCancelled = true;
+        return;
+      case 'turn.ahead':
+        expect(instance.process?.turn).toBeDefined();
+        expect(instance.process?.ahead).toBeUndefined();
+        if (instance.process) instance.process.ahead = { event: action.event, isCancelled: false };
+        return;
+      case 'turn.started':
+        this.begunAhead++;
+        expect(instance.process?.turn?.event.id).toBe(action.event.id);
+        this.#do(this.broker.turnStarted(instance.address, action.event.id, this.#now));
         return;
       case 'turn.finished':
         this.#do(this.broker.turnFinished(instance.address, action.event, action.outcome.result));
@@ -343,7 +357,8 @@ class Swarm {
 
   #becomeReady(instance: Instance, process: Process): void {
     process.isReady = true;
-    this.#input(instance, { type: 'ready', process: process.number });
+    const takesAhead = this.#random() < 0.7 ? ({ takesAhead: true } as const) : {};
+    this.#input(instance, { type: 'ready', process: process.number, ...takesAhead });
   }
 
   #exit(instance: Instance): void {
@@ -377,7 +392,7 @@ class Swarm {
     }
   }
 
-  #startTurn(instance: Instance, event: AgentEvent, isDeadLetter: boolean): void {
+  #startTurn(instance: Instance, event: AgentEvent, isDeadLetter: boolean, isCancelled = false): void {
     const { process, address } = instance;
     if (process === undefined) throw new Error('a turn without a process');
     expect(process.turn).toBeUndefined();
@@ -390,12 +405,13 @@ class Swarm {
     if (!instance.results.has(event.id)) {
       expect(event.id).toBe(instance.accepted[instance.results.size]?.id ?? 'nothing');
     }
+    delete process.ahead;
     process.turn = {
       event,
       isDeadLetter,
       rounds: this.#plan(event, address),
       round: 0,
-      isCancelled: false,
+      isCancelled,
     };
   }
 
@@ -464,7 +480,17 @@ class Swarm {
     const eventId = process.turn?.event.id ?? '';
     instance.results.set(eventId, instance.results.get(eventId) ?? result);
     delete process.turn;
-    this.#input(instance, { type: 'turn.done', process: process.number, eventId, outcome: { ...spent, result } });
+    // An event that was handed ahead may be on its way still, and so may a drain.
+    const next = this.#random() < 0.7 ? process.ahead : undefined;
+    if (next !== undefined) this.#startTurn(instance, next.event, false, next.isCancelled);
+    const begins = next === undefined ? {} : { begins: next.event.id };
+    this.#input(instance, {
+      type: 'turn.done',
+      process: process.number,
+      eventId,
+      outcome: { ...spent, result },
+      ...begins,
+    });
   }
 
   #do(actions: readonly CallAction[]): void {
@@ -566,7 +592,7 @@ const swarms = fc.record({
 });
 
 test('A-03 A-04 R-02 R-03 random call graphs with crashes, restarts, timeouts, cancels and rejections: every request ends once, nothing crosses, nothing is lost', () => {
-  const seen = { answers: 0, lateReplies: 0, restarts: 0, codes: new Set<string>() };
+  const seen = { answers: 0, lateReplies: 0, restarts: 0, begunAhead: 0, codes: new Set<string>() };
   fc.assert(
     fc.property(swarms, fc.integer({ min: 1, max: 40 }), (options, faults) => {
       const swarm = new Swarm({ ...options, faults });
@@ -574,6 +600,7 @@ test('A-03 A-04 R-02 R-03 random call graphs with crashes, restarts, timeouts, c
       seen.answers += swarm.answers;
       seen.lateReplies += swarm.lateReplies;
       seen.restarts += swarm.restarts;
+      seen.begunAhead += swarm.begunAhead;
       for (const code of swarm.codes.keys()) seen.codes.add(code);
     }),
     { numRuns: 520 },
@@ -582,6 +609,7 @@ test('A-03 A-04 R-02 R-03 random call graphs with crashes, restarts, timeouts, c
   expect(seen.answers).toBeGreaterThan(500);
   expect(seen.lateReplies).toBeGreaterThan(50);
   expect(seen.restarts).toBeGreaterThan(50);
+  expect(seen.begunAhead).toBeGreaterThan(50);
   for (const code of ['E_AGENT_CYCLE', 'E_AGENT_DEADLOCK', 'E_AGENT_FAILED', 'E_AGENT_TIMEOUT', 'E_AGENT_UNKNOWN']) {
     expect(seen.codes).toContain(code);
   }

@@ -1,0 +1,191 @@
+// Tests the order of turns and results, with an agent that ends its turns when the test says so.
+import { expect, test } from 'bun:test';
+import type { AgentEvent } from '@goondan/types';
+import type { FromAgent } from '../../ipc/from-agent.ts';
+import type { TurnOptions } from '../turn/run-turn.ts';
+import type { TurnOutcome } from '../../ports/turn-outcome.ts';
+import { systemClock } from '../../ports/clock.ts';
+import type { AgentChannel } from './process-host.ts';
+import { TurnRunner, type TurnRunnerDeps } from './turn-runner.ts';
+
+function open() {
+  /** Everything that happens, in order. */
+  const story: string[] = [];
+  const turns = new Map<string, PromiseWithResolvers<TurnOutcome> & { readonly signal: AbortSignal | undefined }>();
+  let writes = Promise.withResolvers<void>();
+  let ended: Promise<void> = Promise.resolve();
+  const channel = {
+    async send(message: FromAgent) {
+      const begins = message.type === 'turn.done' && message.begins !== undefined ? ` begins ${message.begins}` : '';
+      story.push(`${message.type}${begins}`);
+      await writes.promise;
+    },
+  };
+  const agent = {
+    // Only the clock is used.
+    parts: { clock: systemClock } as TurnRunnerDeps['agent']['parts'],
+    handle(event: AgentEvent, { signal }: TurnOptions = {}) {
+      story.push(`handle ${event.id}${signal?.aborted === true ? ' cancelled' : ''}`);
+      const turn = { ...Promise.withResolvers<TurnOutcome>(), signal };
+      turns.set(event.id, turn);
+      return turn.promise;
+    },
+  };
+  const runner = new TurnRunner({
+    agent,
+    // Only `send` is used.
+    channel: channel as AgentChannel,
+    observe: () => undefined,
+    watch: { wrote: () => undefined, turnBegan: () => undefined, turnEnded: () => undefined },
+    written: async () => undefined,
+    onTurnEnded: () => ended,
+    onLost: (eventId) => void story.push(`lost ${eventId}`),
+  });
+  return {
+    story,
+    runner,
+    signalOf: (id: string) => turns.get(id)?.signal,
+    end: async (id: string) => {
+      const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+      turns.get(id)?.resolve({ result: { turnId: id, finishReason: 'text_response' }, stepCount: 1, usage });
+      await settle();
+    },
+    lose: async (id: string) => {
+      turns.get(id)?.reject(new Error('no disk'));
+      await settle();
+    },
+    /** Lets the operating system take everything that was sent so far. */
+    write: async () => {
+      writes.resolve();
+      writes = Promise.withResolvers();
+      await settle();
+    },
+    /** Lets everything that was sent so far fail. */
+    failWrite: async () => {
+      writes.reject(new Error('closed'));
+      writes = Promise.withResolvers();
+      await settle();
+    },
+    waitAfterTurn: (promise: Promise<void>) => {
+      ended = promise;
+    },
+  };
+}
+
+async function settle(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+const event = (id: string): AgentEvent => ({
+  id,
+  type: 'agent.message',
+  instanceKey: 'default',
+  source: { kind: 'cli', name: 'test' },
+  traceId: 'trace',
+  createdAt: new Date(0),
+});
+const turn = (id: string) => ({ type: 'turn', event: event(id), seq: 1 }) as const;
+const ahead = (id: string) => ({ type: 'turn.ahead', event: event(id), seq: 2 }) as const;
+
+test('an event that was handed ahead begins when the result before it, which announces it, was written', async () => {
+  const { story, runner, end, write } = open();
+  runner.ask(turn('a'));
+  runner.handAhead(ahead('b'));
+  await settle();
+  expect(story).toEqual(['handle a']);
+  await end('a');
+  expect(story).toEqual(['handle a', 'turn.done begins b']);
+  expect(runner.isIdle).toBe(false);
+  await write();
+  expect(story).toEqual(['handle a', 'turn.done begins b', 'handle b']);
+  await end('b');
+  await write();
+  expect(story.slice(3)).toEqual(['turn.done']);
+  expect(runner.isIdle).toBe(true);
+});
+
+test('an event that was handed ahead after the result was sent begins once, with its own message', async () => {
+  const { story, runner, end, write } = open();
+  runner.ask(turn('a'));
+  await end('a');
+  runner.handAhead(ahead('b'));
+  await write();
+  expect(story).toEqual(['handle a', 'turn.done']);
+  runner.ask(turn('b'));
+  await end('b');
+  await write();
+  expect(story).toEqual(['handle a', 'turn.done', 'handle b', 'turn.done']);
+});
+
+test('an event that was cancelled after it was handed ahead begins cancelled', async () => {
+  const { story, runner, end, write, signalOf } = open();
+  runner.ask(turn('a'));
+  runner.handAhead(ahead('b'));
+  runner.cancellations.cancel('b', 'gave up');
+  expect(signalOf('a')?.aborted).toBe(false);
+  await end('a');
+  await write();
+  expect(story).toEqual(['handle a', 'turn.done begins b', 'handle b cancelled']);
+});
+
+test('an event that was taken back does not begin', async () => {
+  const { story, runner, end, write } = open();
+  runner.ask(turn('a'));
+  runner.handAhead(ahead('b'));
+  await runner.takeBackAhead();
+  await end('a');
+  await write();
+  expect(story).toEqual(['handle a', 'turn.done']);
+  expect(runner.isIdle).toBe(true);
+});
+
+test('an event that was announced cannot be taken back: taking back waits until it begins', async () => {
+  const { story, runner, end, write } = open();
+  runner.ask(turn('a'));
+  runner.handAhead(ahead('b'));
+  await end('a');
+  const taken = runner.takeBackAhead().then(() => story.push('taken back'));
+  await settle();
+  expect(story).toEqual(['handle a', 'turn.done begins b']);
+  await write();
+  await taken;
+  expect(story.slice(2)).toEqual(['handle b', 'taken back']);
+});
+
+test('an event that was handed ahead does not begin after a lost turn', async () => {
+  const { story, runner, lose } = open();
+  runner.ask(turn('a'));
+  runner.handAhead(ahead('b'));
+  await lose('a');
+  expect(story).toEqual(['handle a', 'lost a']);
+  await runner.takeBackAhead();
+  expect(runner.isIdle).toBe(true);
+});
+
+test('an event that was announced in a result that cannot be sent does not begin', async () => {
+  const { story, runner, end, failWrite } = open();
+  runner.ask(turn('a'));
+  runner.handAhead(ahead('b'));
+  await end('a');
+  const taken = runner.takeBackAhead();
+  await failWrite();
+  await taken;
+  expect(story).toEqual(['handle a', 'turn.done begins b', 'lost a']);
+  expect(runner.isIdle).toBe(true);
+});
+
+test('between two turns, the work that waits for the end of a turn is done first', async () => {
+  const { story, runner, end, write, waitAfterTurn } = open();
+  const work = Promise.withResolvers<void>();
+  waitAfterTurn(work.promise);
+  runner.ask(turn('a'));
+  runner.handAhead(ahead('b'));
+  expect([runner.isBetweenTurns, runner.isIdle]).toEqual([false, false]);
+  await end('a');
+  await write();
+  expect(story).toEqual(['handle a', 'turn.done begins b']);
+  expect([runner.isBetweenTurns, runner.isIdle]).toEqual([true, false]);
+  work.resolve();
+  await settle();
+  expect(story).toEqual(['handle a', 'turn.done begins b', 'handle b']);
+});

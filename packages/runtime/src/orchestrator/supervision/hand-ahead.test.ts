@@ -1,0 +1,239 @@
+import { describe, expect, test } from 'bun:test';
+import type { AgentEvent } from '@goondan/types';
+import type { TurnOutcome } from '../../ports/turn-outcome.ts';
+import { stepInstance } from './instance-machine.ts';
+import { type InstanceAction, type InstanceInput, type InstanceState, newInstance } from './instance-state.ts';
+import { defaultSupervisionPolicy } from './supervision-policy.ts';
+
+const outcome: TurnOutcome = {
+  result: { turnId: 'turn', finishReason: 'text_response' },
+  stepCount: 1,
+  usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 },
+};
+
+const event = (id: string): AgentEvent => ({
+  id,
+  type: 'agent.message',
+  instanceKey: 'default',
+  source: { kind: 'cli', name: 'test' },
+  traceId: 'trace',
+  createdAt: new Date(0),
+});
+
+/** One instance whose processes take events ahead. Actions are short texts, without reports, timers and slots. */
+class Driven {
+  state: InstanceState = newInstance;
+
+  do(...inputs: InstanceInput[]): string[] {
+    return inputs.flatMap((input) => {
+      const { state, actions } = stepInstance(this.state, input, 0, defaultSupervisionPolicy);
+      this.state = state;
+      return actions.flatMap((action) => shorten(action));
+    });
+  }
+
+  work(id: string, more: { readonly crashes?: number; readonly cancelled?: string } = {}): string[] {
+    return this.do({ type: 'work', seq: 1, event: event(id), ...more });
+  }
+
+  start(): string[] {
+    this.do({ type: 'slot.granted' });
+    return this.do({ type: 'ready', process: this.state.spawned, takesAhead: true });
+  }
+
+  done(eventId: string, begins?: string): string[] {
+    const begun = begins === undefined ? {} : { begins };
+    return this.do({ type: 'turn.done', process: this.state.spawned, eventId, outcome, ...begun });
+  }
+
+  drain(graceMs = 5): string[] {
+    return this.do({ type: 'drain', graceMs, afterwards: 'serve' });
+  }
+
+  exit(sharing?: 'together' | 'alone'): void {
+    const { spawned: process } = this.state;
+    this.do({ type: 'exited', process, code: null, signal: 'SIGKILL', ...(sharing && { sharing }) });
+  }
+
+  get crashes(): Record<string, number> {
+    return Object.fromEntries(this.state.queue.map(({ event: { id }, crashes }) => [id, crashes]));
+  }
+}
+
+function shorten(action: InstanceAction): string[] {
+  switch (action.type) {
+    case 'turn.send':
+    case 'turn.ahead':
+    case 'turn.started':
+    case 'turn.finished':
+      return [`${action.type} ${action.event.id}`];
+    case 'turn.cancel':
+      return [`${action.type} ${action.eventId}`];
+    default:
+      return [];
+  }
+}
+
+/** An instance whose process runs `a` and has `b`. */
+function running(...more: string[]): Driven {
+  const instance = new Driven();
+  for (const id of ['a', 'b', ...more]) instance.work(id);
+  instance.start();
+  return instance;
+}
+
+describe('an event that is handed ahead', () => {
+  test('goes to the process with the turn before it, or as soon as it arrives', () => {
+    const instance = new Driven();
+    instance.work('a');
+    instance.work('b');
+    expect(instance.start()).toEqual(['turn.send a', 'turn.ahead b']);
+    const late = new Driven();
+    late.work('a');
+    late.start();
+    expect(late.work('b')).toEqual(['turn.ahead b']);
+  });
+
+  test('is the only one, and each is handed once', () => {
+    const instance = running();
+    expect([...instance.work('c'), ...instance.work('d'), ...instance.work('b')]).toEqual([]);
+  });
+
+  test('begins with the end of the turn before it, and the next one is handed ahead', () => {
+    const instance = running('c');
+    expect(instance.done('a', 'b')).toEqual(['turn.finished a', 'turn.started b', 'turn.ahead c']);
+    expect(instance.state.phase.name).toBe('busy');
+    expect(instance.done('b', 'c')).toEqual(['turn.finished b', 'turn.started c']);
+    expect(instance.done('c')).toEqual(['turn.finished c']);
+    expect(instance.state.phase.name).toBe('ready');
+  });
+
+  test('is sent again when the process did not begin it, because it came too late', () => {
+    const instance = running('c');
+    expect(instance.done('a')).toEqual(['turn.finished a', 'turn.send b', 'turn.ahead c']);
+    expect(instance.done('b', 'c')).toEqual(['turn.finished b', 'turn.started c']);
+  });
+
+  test('is begun only if it is the one that was handed ahead', () => {
+    const instance = running('c');
+    expect(instance.done('a', 'c')).toEqual(['turn.finished a', 'turn.send b', 'turn.ahead c']);
+    const plain = new Driven();
+    plain.work('a');
+    plain.start();
+    plain.do({ type: 'work', seq: 1, event: event('b'), cancelled: 'timeout' });
+    expect(plain.done('a', 'b')).toEqual(['turn.finished a', 'turn.cancel b', 'turn.send b']);
+  });
+
+  test.each([{ crashes: 1 }, { cancelled: 'timeout' }])('has not run before and is not cancelled: %j', (more) => {
+    const instance = new Driven();
+    instance.work('a');
+    instance.start();
+    expect(instance.work('b', more)).toEqual([]);
+    expect(instance.done('a')).toContain('turn.send b');
+  });
+
+  test('goes to no process that does not take it', () => {
+    const instance = new Driven();
+    instance.work('a');
+    instance.do({ type: 'slot.granted' }, { type: 'ready', process: 1 });
+    expect(instance.work('b')).toEqual([]);
+    instance.exit();
+    expect(instance.start()).toEqual(['turn.send a', 'turn.ahead b']);
+  });
+});
+
+describe('a cancel of an event that is handed ahead', () => {
+  const cancel: InstanceInput = { type: 'cancel', eventId: 'b', reason: 'timeout' };
+
+  test('reaches the process at once, and once', () => {
+    const instance = running();
+    expect(instance.do(cancel, cancel)).toEqual(['turn.cancel b']);
+    expect(instance.done('a', 'b')).toEqual(['turn.finished a', 'turn.started b']);
+  });
+
+  test('is repeated when the event is sent again, here or in the next process', () => {
+    const here = running();
+    here.do(cancel);
+    expect(here.done('a')).toEqual(['turn.finished a', 'turn.cancel b', 'turn.send b']);
+    const next = running();
+    next.do(cancel);
+    next.exit();
+    expect(next.start()).toEqual(['turn.send a']);
+    expect(next.done('a')).toEqual(['turn.finished a', 'turn.cancel b', 'turn.send b']);
+  });
+
+  test('reaches a process that is about to end, because it may have begun the event', () => {
+    const instance = running();
+    instance.drain();
+    expect(instance.do(cancel)).toEqual(['turn.cancel b']);
+  });
+});
+
+describe('a process that ends', () => {
+  test('has not begun the event it was handed ahead: the crash counts for the running one', () => {
+    const instance = running();
+    instance.exit();
+    expect(instance.crashes).toEqual({ a: 1, b: 0 });
+    expect(instance.start()).toEqual(['turn.send a', 'turn.ahead b']);
+  });
+
+  test('counts a crash for the event that it had begun', () => {
+    const instance = running('c');
+    instance.done('a', 'b');
+    instance.exit();
+    expect(instance.crashes).toEqual({ b: 1, c: 0 });
+    expect(instance.start()).toEqual(['turn.send b', 'turn.ahead c']);
+  });
+
+  test('a dead letter is followed by the event that was handed ahead with it', () => {
+    const instance = running();
+    for (let crash = 0; crash < 3; crash++) {
+      instance.exit();
+      instance.start();
+    }
+    expect(instance.crashes).toEqual({ a: 3, b: 0 });
+    expect(instance.done('a', 'b')).toEqual(['turn.finished a', 'turn.started b']);
+  });
+
+  test('as a shared one excuses only the running event, and makes the instance alone', () => {
+    const instance = running();
+    instance.exit('together');
+    expect(instance.crashes).toEqual({ a: 0, b: 0 });
+    expect(instance.state.queue.map(({ isExcused }) => isExcused)).toEqual([true, undefined]);
+    expect(instance.state.isAlone).toBe(true);
+    expect(instance.start()).toEqual(['turn.send a', 'turn.ahead b']);
+  });
+
+  test.each(['drain', 'leave'] as const)(
+    'after a %s gets nothing more, and the event waits for the next one',
+    (type) => {
+      const instance = running();
+      if (type === 'drain') instance.drain();
+      else instance.do({ type });
+      expect(instance.work('c')).toEqual([]);
+      expect(instance.done('a')).toEqual(['turn.finished a']);
+      expect(instance.state.phase).toMatchObject({ name: 'draining', hasTurn: false });
+      instance.exit();
+      expect(instance.crashes).toEqual({ b: 0, c: 0 });
+      expect(instance.start()).toEqual(['turn.send b', 'turn.ahead c']);
+    },
+  );
+
+  test('finishes the event that it had begun before it heard of the drain', () => {
+    const instance = running('c');
+    instance.drain();
+    expect(instance.done('a', 'b')).toEqual(['turn.finished a', 'turn.started b']);
+    expect(instance.state.phase).toMatchObject({ name: 'draining', hasTurn: true });
+    expect(instance.done('b')).toEqual(['turn.finished b']);
+    instance.exit();
+    expect(instance.crashes).toEqual({ c: 0 });
+  });
+
+  test('counts a crash, if it ends in the event that it had begun before it heard of the drain', () => {
+    const instance = running();
+    instance.drain();
+    instance.done('a', 'b');
+    instance.exit();
+    expect(instance.crashes).toEqual({ b: 1 });
+  });
+});
