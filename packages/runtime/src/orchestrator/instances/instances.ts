@@ -12,6 +12,8 @@
  *    instances are left, the oldest of those that sleep and have nothing to do is forgotten too, even if it crashed.
  * 8. An instance that may share a process takes a free seat at once. Otherwise one instance of its agent waits for a slot,
  *    and the others take seats in the process that it gets. If no slot is free, idle conversations make room.
+ * 9. At most one process is started in a tick: a start blocks the event loop for milliseconds, until the system has
+ *    loaded the program. So many starts at once do not delay the frames of running processes.
  */
 import type { AgentAddress } from '@goondan/types';
 import { addressKey } from '../address/address-key.ts';
@@ -57,6 +59,8 @@ export class Instances implements SwarmListener {
   readonly #lookers = new Set<() => void>();
   /** The number of processes started for people since the last one started for an agent's input. */
   #peopleInARow = 0;
+  /** True if a process was started in this tick (invariant 9). */
+  #hasStarted = false;
   #isStepping = false;
   #isClosed = false;
 
@@ -249,13 +253,21 @@ export class Instances implements SwarmListener {
       ...(held.size > 0 ? { isHeld: (key) => this.#isHeld(key) } : {}),
       maxProcesses: currentPlan.value.settings.maxProcesses,
     });
-    for (const key of start) {
-      this.#peopleInARow = this.#isForPerson(key) ? this.#peopleInARow + 1 : 0;
-      this.#grant(key);
-    }
+    if (start[0] !== undefined && !this.#hasStarted) this.#startOne(start[0]);
     const ending = [...hibernate, ...leave].flatMap(membersOf);
     for (const { key, condition } of ending) this.#tell(key, { type: condition === 'held' ? 'leave' : 'hibernate' });
     if (start.length + ending.length === 0) this.#makeSeats(holding);
+  }
+
+  /** Starts a process, and assigns the slots again in the next tick (invariant 9). */
+  #startOne(key: string): void {
+    this.#peopleInARow = this.#isForPerson(key) ? this.#peopleInARow + 1 : 0;
+    this.#hasStarted = true;
+    setImmediate(() => {
+      this.#hasStarted = false;
+      if (!this.#isClosed && !this.#isStepping) this.#run();
+    });
+    this.#grant(key);
   }
 
   /** Gives free seats of shared processes to the instances that wait for one (invariant 8). */
