@@ -45,7 +45,7 @@ const isRequest = fields(
   {
     ...each(isText, 'provider', 'bodyDigest'),
     references: fields(
-      { more: listOf(fields({ digest: isText }, { id: isText })) },
+      { more: listOf(fields({ digest: isText }, { ...each(isText, 'id', 'to'), count: isWhole })) },
       { after: fields({ effect: isText, count: isWhole }) },
     ),
   },

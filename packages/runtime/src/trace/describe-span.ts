@@ -29,10 +29,17 @@ const CUT = /…(?: \(\d+ characters\))?$/;
  * monotonic clock. `locate` finds the place where bundle code threw; without it, records have no places.
  */
 export function describeSpan(recorded: RunningSpan, turnStartedAt: number, locate?: LocateThrown): ChainRecord {
+  const described = describeUnmasked(recorded, turnStartedAt, locate);
+  // Masks names and paths, too. Safe: the record is JSON and keeps its shape.
+  return maskTexts(described as unknown as JsonObject, recorded.chain.mask) as unknown as ChainRecord;
+}
+
+/** Like `describeSpan`. Long texts are masked where they are cut; the caller masks all others. */
+export function describeUnmasked(recorded: RunningSpan, turnStartedAt: number, locate?: LocateThrown): ChainRecord {
   const { chain, layersMore, retryMs, startedAt, totalMs, by } = recorded;
   const { spanIds, kind, label, id, mask } = chain;
   const writer = new ChangeWriter(mask, locate);
-  const described: ChainRecord = {
+  return {
     kind,
     label,
     id,
@@ -47,8 +54,6 @@ export function describeSpan(recorded: RunningSpan, turnStartedAt: number, locat
     ...(recorded.asked === undefined ? {} : { asked: markFields(recorded.asked, mask) }),
     ...describeOutcome(recorded, writer),
   };
-  // Masks names and paths, too. Safe: the record is JSON and keeps its shape.
-  return maskTexts(described as unknown as JsonObject, mask) as unknown as typeof described;
 }
 
 /** Describes a single layer, up to its current stage. */

@@ -2,8 +2,23 @@
  * Encodes a line of a turn's trace file. Empty lists and counts of 0 are left out of a chain, because most layers
  * change nothing. Chains inside another chain have their own lines.
  */
+import type { JsonObject } from '@goondan/types';
+import { type Mask, maskJson, maskTexts } from '../log/mask-secrets.ts';
 import type { TraceLine } from './trace-lines.ts';
 import type { ChainRecord, LayerRecord } from './turn-trace.ts';
+
+/**
+ * Encodes a line and masks its secrets. Almost no line has one, so the text of the line is searched once. Its texts are
+ * masked one by one only if the search finds something, or if the text has escapes, which may hide a secret.
+ */
+export function encodeMasked(line: TraceLine, mask: Mask): string {
+  const text = encodeTraceLine(line);
+  if (mask.isEmpty === true || (!text.includes('\\') && mask(text) === text)) return text;
+  // The numbers of an effect are values of others; all other numbers are counts and times of the runtime.
+  const maskValue = line.type === 'effect' ? maskJson : maskTexts;
+  // Safe: a line is JSON, and masking does not change its shape.
+  return encodeTraceLine(maskValue(line as unknown as JsonObject, mask) as unknown as TraceLine);
+}
 
 export function encodeTraceLine(line: TraceLine): string {
   return JSON.stringify(line.type === 'chain' ? { ...line, chain: withoutEmpty(line.chain) } : line);

@@ -36,4 +36,33 @@ describe('the digests of requests', () => {
       expect(digests.of(undefined, messages).digest).toBe(plain(messages));
     }
   });
+
+  test('have the runs of messages that are in the conversation, and look up the id of each message once', () => {
+    const { digests } = counting();
+    const lookedUp: unknown[] = [];
+    const idOf = (message: ModelMessage) => {
+      lookedUp.push(message.content);
+      return message.content === 'x' ? undefined : `id-${message.content as string}`;
+    };
+    const [a, b, x, c, d] = [says('a'), says('b'), says('x'), says('c'), says('d')];
+    const runOf = (start: number, ...messages: readonly ModelMessage[]) => ({
+      start,
+      count: messages.length,
+      id: `id-${messages[0]?.content as string}`,
+      to: `id-${messages.at(-1)?.content as string}`,
+      digest: plain(messages),
+    });
+    const runsOf = (...messages: readonly ModelMessage[]) =>
+      digests.of(undefined, messages, idOf).runs.map(({ start, count, id, to, digest }) => ({
+        start,
+        count,
+        id,
+        to,
+        digest,
+      }));
+    expect(runsOf(x, a, b)).toEqual([runOf(1, a, b)]);
+    expect(runsOf(x, a, b, c, x, d)).toEqual([runOf(1, a, b, c), runOf(5, d)]);
+    expect(lookedUp).toEqual(['x', 'a', 'b', 'c', 'x', 'd']);
+    expect(runsOf(a, c)).toEqual([runOf(0, a, c)]);
+  });
 });

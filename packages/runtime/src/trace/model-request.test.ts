@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import type { ModelMessage } from '@goondan/types';
 import { RequestRecorder, WrittenRequests } from './model-request.ts';
 
 test('a request refers to the newest one of each asker, for at most eight askers', () => {
@@ -54,4 +55,33 @@ test('params that are not JSON keep everything else: only an object inside of it
     one: written,
     list: [written, { again: written }],
   });
+});
+
+const says = (content: string): ModelMessage => Object.freeze({ role: 'user', content });
+
+test('a long run of messages is one entry, unless an earlier request of the run has its beginning', () => {
+  const recorder = new RequestRecorder();
+  const messages = Array.from({ length: 40 }, (_, at) => says(`${at}`));
+  const own = says('own');
+  const ids = new Map(messages.map((message, at) => [message as object, `id-${at}`]));
+  const idOf = (message: object) => ids.get(message);
+  const asked = (list: readonly ModelMessage[]) => ({
+    modelRef: 'Model/m',
+    params: {},
+    tools: [],
+    messages: list,
+    idOf,
+    sent: { provider: 'test' },
+  });
+  const more = (list: readonly ModelMessage[], written: WrittenRequests) =>
+    recorder.refer('key', asked(list), written)?.references.more.map((entry) => {
+      const { id = 'none' } = entry;
+      return 'to' in entry ? `${id}…${entry.to} (${entry.count})` : id;
+    });
+  const written = new WrittenRequests();
+  expect(more([own, ...messages.slice(0, 20), own], written)).toEqual(['none', 'id-0…id-19 (20)', 'none']);
+  expect(more([own, ...messages.slice(0, 22)], written)).toEqual(['id-20', 'id-21']);
+  expect(more([own, ...messages.slice(0, 25)], written)).toEqual(['id-22', 'id-23', 'id-24']);
+  expect(more(messages.slice(0, 16), new WrittenRequests())).toEqual(messages.slice(0, 16).map((_, at) => `id-${at}`));
+  expect(more(messages, new WrittenRequests())).toEqual(['id-0…id-39 (40)']);
 });

@@ -7,7 +7,7 @@
 import type { JsonValue, ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
 import { digestJson } from '../json/digest-json.ts';
 import type { Shorten } from '../json/diff-json.ts';
-import { MessageDigests } from './message-digests.ts';
+import { type DigestedMessages, MessageDigests, type MessageRun } from './message-digests.ts';
 
 /** A request to a model, before it is sent. */
 export interface AskedModel {
@@ -19,7 +19,7 @@ export interface AskedModel {
   /** The messages, which are no longer changed. */
   readonly messages: readonly ModelMessage[];
   /** Returns the id of a message in the conversation; undefined when the message is not in the conversation. */
-  idOf?(message: ModelMessage): string | undefined;
+  readonly idOf?: (message: ModelMessage) => string | undefined;
   /** Set when the model has sent a request, with a digest of the body if there is one. */
   sent?: Omit<SentRequest, 'body'> & Partial<Pick<RequestReferences, 'bodyDigest'>>;
 }
@@ -61,8 +61,7 @@ export type RequestReferences = Omit<SentRequest, 'body'> & {
   /** The messages in order: the first `count` messages of an earlier request of the run, followed by `more`. */
   readonly references: {
     readonly after?: { readonly effect: string; readonly count: number };
-    /** Each message, by its digest and its id in the conversation. A message without an id is in `parts`. */
-    readonly more: readonly { readonly id?: string; readonly digest: string }[];
+    readonly more: readonly (ReferredMessage | ReferredRun)[];
   };
   /**
    * Messages that are not in the conversation, and tools, by digest. Parts that an earlier request of the run already
@@ -70,6 +69,15 @@ export type RequestReferences = Omit<SentRequest, 'body'> & {
    */
   readonly parts?: { readonly [digest: string]: JsonValue };
 };
+
+/** A message, by its digest and its id in the conversation. A message without an id is in `parts`. */
+type ReferredMessage = { readonly id?: string; readonly digest: string };
+
+/**
+ * Many messages of the conversation that follow each other: `count` messages from `id` to `to`, as the model saw them.
+ * The digest is of their digests.
+ */
+type ReferredRun = { readonly id: string; readonly to: string; readonly count: number; readonly digest: string };
 
 /** The requests of a run that were already written. */
 export class WrittenRequests {
@@ -80,7 +88,7 @@ export class WrittenRequests {
    */
   readonly #newest = new Map<
     AskedModel['extension'],
-    { readonly effect: string; readonly digests: readonly string[] }
+    { readonly effect: string; readonly digests: readonly string[]; readonly count: number }
   >();
 
   /**
@@ -89,8 +97,8 @@ export class WrittenRequests {
    */
   closest(digests: readonly string[]): RequestReferences['references']['after'] {
     let found: RequestReferences['references']['after'];
-    for (const { effect, digests: before } of this.#newest.values()) {
-      const count = countSame(before, digests);
+    for (const { effect, digests: before, count: most } of this.#newest.values()) {
+      const count = countSame(before, digests, most);
       if (count > (found?.count ?? 0)) found = { effect, count };
     }
     return found;
@@ -102,13 +110,16 @@ export class WrittenRequests {
    */
   add(asker: AskedModel['extension'], effect: string, digests: readonly string[]): void {
     this.#newest.delete(asker);
-    this.#newest.set(asker, { effect, digests });
+    // The list may grow with the next request.
+    this.#newest.set(asker, { effect, digests, count: digests.length });
     const [silent] = this.#newest.keys();
     if (this.#newest.size > MOST_ASKERS) this.#newest.delete(silent);
   }
 }
 
 const MOST_ASKERS = 8;
+/** The maximum number of messages of a run that are listed one by one. */
+const MOST_LISTED = 16;
 const MOST_SHOWN = 12;
 const LONGEST_SHOWN = 300;
 const DIGITS = 16;
@@ -125,7 +136,7 @@ export class RequestRecorder {
   readonly #known = new WeakMap<object, string>();
   readonly #messages = new MessageDigests((message) => this.#digest(message));
 
-  record({ extension, modelRef, params, tools, messages }: AskedModel, shorten: Shorten): ModelRequestRecord {
+  record({ extension, modelRef, params, tools, messages, idOf }: AskedModel, shorten: Shorten): ModelRequestRecord {
     const last = messages.slice(-MOST_SHOWN);
     const from = messages.length - last.length;
     const shown = [
@@ -138,7 +149,7 @@ export class RequestRecorder {
       tools: this.#digestTools(tools),
       messages: {
         count: messages.length,
-        digest: this.#messages.of(extension, messages).digest.slice(0, DIGITS),
+        digest: this.#messages.of(extension, messages, idOf).digest.slice(0, DIGITS),
         shown: Object.fromEntries(
           shown.flatMap(([at, message]) =>
             message === undefined ? [] : [[`${at} ${message.role}`, shorten(message.content, LONGEST_SHOWN)]],
@@ -152,34 +163,50 @@ export class RequestRecorder {
   refer(effect: string, asked: AskedModel, written: WrittenRequests): RequestReferences | undefined {
     const { sent, messages, tools } = asked;
     if (sent === undefined) return undefined;
-    const digested = this.#messages.of(asked.extension, messages);
+    const digested = this.#messages.of(asked.extension, messages, asked.idOf);
     const { digests } = digested;
     const after = written.closest(digests);
-    const rest = messages.slice(after?.count).map((message) => ({ message, id: asked.idOf?.(message) }));
-    const parts = this.#newParts(
-      [...rest.flatMap(({ message, id }) => (id === undefined ? message : [])), ...tools],
-      written,
-    );
+    const { more, outside } = this.#list(digested, after?.count ?? 0, asked.idOf);
+    const parts = this.#newParts([...outside, ...tools], written);
     written.add(asked.extension, effect, digests);
     return {
       ...sent,
       bodyDigest: sent.bodyDigest ?? this.#digestRequest(asked, digested.digest),
-      references: {
-        ...(after === undefined ? {} : { after }),
-        more: rest.map(({ message, id }) => ({
-          ...(id === undefined ? {} : { id }),
-          digest: this.#digest(message).slice(0, DIGITS),
-        })),
-      },
+      references: { ...(after === undefined ? {} : { after }), more },
       ...(Object.keys(parts).length > 0 && { parts }),
     };
+  }
+
+  /**
+   * Lists the messages from this position on. `outside`: those that are not in the conversation. A long run is one entry,
+   * so that a request does not list the whole conversation.
+   */
+  #list({ messages, runs }: DigestedMessages, from: number, idOf: AskedModel['idOf']) {
+    const more: (ReferredMessage | ReferredRun)[] = [];
+    const outside: ModelMessage[] = [];
+    let at = from;
+    const listUntil = (end: number) => {
+      for (const message of messages.slice(at, end)) {
+        const id = idOf?.(message);
+        more.push({ ...(id === undefined ? {} : { id }), digest: this.#shortDigest(message) });
+        if (id === undefined) outside.push(message);
+      }
+      at = end;
+    };
+    for (const { start, count, id, to, digest } of longRunsFrom(runs, from)) {
+      listUntil(start);
+      more.push({ id, to, count, digest: digest.slice(0, DIGITS) });
+      at = start + count;
+    }
+    listUntil(messages.length);
+    return { more, outside };
   }
 
   #newParts(parts: readonly object[], written: WrittenRequests): Record<string, JsonValue> {
     const found: Record<string, JsonValue> = {};
     let left = LONGEST_PARTS;
     for (const part of parts) {
-      const digest = this.#digest(part).slice(0, DIGITS);
+      const digest = this.#shortDigest(part);
       if (written.parts.has(digest)) continue;
       const value = asJson(part);
       left -= JSON.stringify(value).length;
@@ -196,7 +223,11 @@ export class RequestRecorder {
   }
 
   #digestTools(tools: AskedModel['tools']): Record<string, string> {
-    return Object.fromEntries(tools.map((tool) => [tool.name, this.#digest(tool).slice(0, DIGITS)]));
+    return Object.fromEntries(tools.map((tool) => [tool.name, this.#shortDigest(tool)]));
+  }
+
+  #shortDigest(part: object): string {
+    return this.#digest(part).slice(0, DIGITS);
   }
 
   #digest(part: object): string {
@@ -208,9 +239,19 @@ export class RequestRecorder {
   }
 }
 
-function countSame(before: readonly string[], now: readonly string[]): number {
+/** Returns the runs that begin at this position or after it and are too long to be listed one by one. */
+function longRunsFrom(runs: readonly MessageRun[], from: number): readonly MessageRun[] {
+  let first = runs.length;
+  while (first > 0 && (runs[first - 1]?.start ?? 0) >= from) first -= 1;
+  return runs.slice(first).filter(({ count }) => count > MOST_LISTED);
+}
+
+/** Counts the digests that are the same at the beginning: at most `most`, the number that counts in `before`. */
+function countSame(before: readonly string[], now: readonly string[], most: number): number {
+  const longest = Math.min(most, now.length);
+  if (before === now) return longest;
   let count = 0;
-  while (count < now.length && now[count] === before[count]) count += 1;
+  while (count < longest && now[count] === before[count]) count += 1;
   return count;
 }
 

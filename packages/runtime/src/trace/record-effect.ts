@@ -19,7 +19,17 @@ export class EffectRecorder {
    * Call this method in the scope in which the effect was requested. The returned function builds the record later;
    * call these functions in the order in which the records are written.
    */
-  record({ key, kind, asked, outcome }: WatchedEffect, mask: Mask): (written?: WrittenRequests) => EffectRecord {
+  record(effect: WatchedEffect, mask: Mask): (written?: WrittenRequests) => EffectRecord {
+    const make = this.recordUnmasked(effect, mask);
+    // Safe: the record is JSON and keeps its shape.
+    return (written) => maskJson(make(written) as unknown as JsonObject, mask) as unknown as EffectRecord;
+  }
+
+  /** Like `record`. Long texts are masked where they are cut; the caller masks all others. */
+  recordUnmasked(
+    { key, kind, asked, outcome }: WatchedEffect,
+    mask: Mask,
+  ): (written?: WrittenRequests) => EffectRecord {
     // The error is copied now, because it may get further fields while it propagates.
     const ended: RecordedOutcome = outcome.ok
       ? { ok: true, value: outcome.value as JsonValue }
@@ -31,7 +41,7 @@ export class EffectRecorder {
       // Safe: only `call-model.ts` calls models, and it makes this request.
       const request = kind === 'model' ? this.#requests.refer(key, asked as AskedModel, written) : undefined;
       const isLong = (JSON.stringify(ended) ?? '').length > LONGEST_OUTCOME;
-      const record: EffectRecord = {
+      return {
         key,
         kind,
         ...(by === undefined ? {} : { by }),
@@ -39,7 +49,6 @@ export class EffectRecorder {
         ...(request === undefined ? {} : { request }),
         ...(isLong ? {} : { outcome: ended }),
       };
-      return maskJson(record as unknown as JsonObject, mask) as unknown as EffectRecord;
     };
   }
 

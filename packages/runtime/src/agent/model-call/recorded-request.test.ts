@@ -290,6 +290,21 @@ describe('on the scripted model', () => {
     expect(requests.at(-1)?.messages.count).toBe(21);
   });
 
+  test('the first request of a turn refers to a long conversation with one entry', async () => {
+    const turns = 30;
+    const agent = await scriptedAgent({ script: [{ say: 'done' }], systemPrompt: 'Be brief.' });
+    let trace: ChainRecord | undefined;
+    for (let turn = 0; turn < turns; turn++) ({ trace } = await agent.say(`Question ${turn}`));
+    const messages = await agent.messages();
+    const [request] = requestsIn(trace as ChainRecord);
+    const [prompt, run, ...others] = request?.references?.more ?? [];
+    expect(prompt).toEqual({ digest: expect.any(String) });
+    const asked = messages.slice(0, -1);
+    expect(run).toEqual({ id: asked[0]?.id, to: asked.at(-1)?.id, count: 59, digest: expect.any(String) } as never);
+    expect(others).toEqual([]);
+    expect(request?.messages.count).toBe(60);
+  });
+
   test('a layer that calls the model in every step does not make the steps list the conversation again', async () => {
     const agent = await scriptedAgent({ script, tools: [weather], extensions: [meddler, adviser] });
     const { trace } = await agent.say('go');

@@ -3,13 +3,13 @@
  * chains are kept in memory while they run, and described and written later in batches. Secrets are masked before long
  * values are cut.
  */
-import type { ExtensionStatusChanged, JsonObject } from '@goondan/types';
+import type { ExtensionStatusChanged } from '@goondan/types';
 import { shortenMasked } from '../../log/shorten-masked.ts';
 import type { LocateThrown } from '../../log/locate-thrown.ts';
-import { type Mask, maskTexts, noSecrets } from '../../log/mask-secrets.ts';
+import { type Mask, noSecrets } from '../../log/mask-secrets.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { describeSpan } from '../../trace/describe-span.ts';
-import { encodeTraceLine } from '../../trace/encode-trace-line.ts';
+import { describeUnmasked } from '../../trace/describe-span.ts';
+import { encodeMasked } from '../../trace/encode-trace-line.ts';
 import type { WatchedEffect, WatchedEnd, WatchedTurn } from '../../trace/layer-span.ts';
 import { WrittenRequests } from '../../trace/model-request.ts';
 import { EffectRecorder } from '../../trace/record-effect.ts';
@@ -37,12 +37,17 @@ export function openTurnTraces({ open, clock, extensions, statuses, report }: Tu
   const effects = new EffectRecorder();
   let running: WrittenRun | undefined;
   let newest: TurnLine['turn'] = { turnId: 'turn', traceId: 'trace', startedAt: clock.now() };
-  const lineOf = (turn: TurnLine['turn'], isNeeded: boolean, line: () => TraceLine | undefined): TurnLine => ({
+  const lineOf = (
+    turn: TurnLine['turn'],
+    isNeeded: boolean,
+    mask: Mask,
+    line: () => TraceLine | undefined,
+  ): TurnLine => ({
     turn,
     isNeeded,
     text() {
       const made = line();
-      return made && encodeTraceLine(made);
+      return made && encodeMasked(made, mask);
     },
   });
   let requests = new WeakMap<WrittenRun, WrittenRequests>();
@@ -60,11 +65,11 @@ export function openTurnTraces({ open, clock, extensions, statuses, report }: Tu
     },
     clock,
     report,
-    noteOf: (count) => lineOf(newest, true, () => ({ type: 'dropped', count })),
+    noteOf: (count) => lineOf(newest, true, noSecrets, () => ({ type: 'dropped', count })),
   });
-  const add: RunDeps['add'] = (turn, isNeeded, line) => {
+  const add: RunDeps['add'] = (turn, isNeeded, mask, line) => {
     newest = turn;
-    log.add(lineOf(turn, isNeeded, line));
+    log.add(lineOf(turn, isNeeded, mask, line));
   };
   const onRunning = (run: WrittenRun | undefined) => void (running = run);
   return {
@@ -97,7 +102,8 @@ interface RunDeps extends Pick<TurnTracesDeps, 'clock' | 'extensions' | 'statuse
   readonly requestsOf: (run: WrittenRun) => WrittenRequests;
   /** Called with a run when it starts, and with `undefined` when it ends. Turns run one after the other. */
   readonly onRunning: (run: WrittenRun | undefined) => void;
-  readonly add: (turn: TurnLine['turn'], isNeeded: boolean, line: () => TraceLine | undefined) => void;
+  /** Adds a line, which is made and masked when it is written. */
+  readonly add: (turn: TurnLine['turn'], isNeeded: boolean, mask: Mask, line: () => TraceLine | undefined) => void;
 }
 
 /** One turn in this process, from its start to its commit. */
@@ -123,7 +129,7 @@ class WrittenRun implements TurnListener {
     this.#locate = locate;
     this.#startedAt = turnStartedAt;
     this.#turn = { turnId, traceId: spanIds.traceId, startedAt };
-    this.#addMasked({
+    this.#addNeeded({
       type: 'start',
       format: TRACE_FORMAT,
       time: startedAt.toISOString(),
@@ -137,15 +143,15 @@ class WrittenRun implements TurnListener {
     });
     const { createdAt, ...rest } = event;
     const stored = { ...rest, createdAt: createdAt.toISOString() };
-    this.#addMasked({ type: 'beginning', event: stored, extensions: this.deps.extensions() });
-    if (turn.resumePoint !== undefined) this.deps.add(this.#turn, false, () => this.#resume(turn.resumePoint?.()));
+    this.#addNeeded({ type: 'beginning', event: stored, extensions: this.deps.extensions() });
+    if (turn.resumePoint !== undefined) this.#add(() => resumeLine(turn.resumePoint?.()));
     for (const status of this.deps.statuses?.() ?? []) this.statusChanged(status);
     this.deps.onRunning(this);
   }
 
   statusChanged(status: ExtensionStatusChanged): void {
     this.#statuses += 1;
-    if (this.#statuses <= MOST_STATUSES) this.#addMasked({ type: 'status', status });
+    if (this.#statuses <= MOST_STATUSES) this.#addNeeded({ type: 'status', status });
   }
 
   asked(key: string): void {
@@ -164,7 +170,7 @@ class WrittenRun implements TurnListener {
   halt(reason?: Error): void {
     // Writes the current state of open chains. A chain that ends later gets another line.
     for (const chain of this.#open) this.changed(chain);
-    this.#addMasked({
+    this.#addNeeded({
       type: 'halt',
       ...(reason === undefined ? {} : { error: recordThrown(reason, this.#mask) }),
       begun: this.#begun,
@@ -178,9 +184,8 @@ class WrittenRun implements TurnListener {
 
   effect(effect: WatchedEffect): void {
     this.#asked.delete(effect.key);
-    const record = this.deps.effects.record(effect, this.#mask);
-    const line = () => ({ type: 'effect', ...record(this.deps.requestsOf(this)) }) as const;
-    if (this.#turn !== undefined) this.deps.add(this.#turn, false, line);
+    const record = this.deps.effects.recordUnmasked(effect, this.#mask);
+    this.#add(() => ({ type: 'effect', ...record(this.deps.requestsOf(this)) }));
   }
 
   changed(chain: RunningSpan): void {
@@ -192,14 +197,13 @@ class WrittenRun implements TurnListener {
     if (outcome === 'running') this.#open.add(chain);
     else this.#close(chain);
     // A chain that has ended by the time of writing has a later line with its end, so this line is left out.
-    const describe = () => (outcome === chain.outcome ? this.#describe(chain) : undefined);
-    if (this.#turn !== undefined) this.deps.add(this.#turn, false, describe);
+    this.#add(() => (outcome === chain.outcome ? this.#describe(chain) : undefined));
   }
 
   ended({ result, stepCount, thrown }: WatchedEnd, durationMs: number, chainsMore: number): void {
     const { finishReason, truncated, error } = result;
     this.deps.onRunning(undefined);
-    this.#addMasked({
+    this.#addNeeded({
       type: 'end',
       time: this.deps.clock.now().toISOString(),
       durationMs: Math.round(durationMs * 1_000) / 1_000,
@@ -231,26 +235,26 @@ class WrittenRun implements TurnListener {
     }
   }
 
-  #resume(point: ResumePoint | undefined): TraceLine {
-    const line = { type: 'resume', ...(point === undefined ? {} : { point }) } as const;
-    if (JSON.stringify(line).length > LONGEST_RESUME_POINT) return { type: 'resume' };
-    // Safe: masking a line does not change its shape.
-    return maskTexts(line as unknown as JsonObject, this.#mask) as unknown as TraceLine;
+  #add(line: () => TraceLine | undefined): void {
+    if (this.#turn !== undefined) this.deps.add(this.#turn, false, this.#mask, line);
   }
 
   /** Adds a line that must not be lost, such as the start or the end of the turn. */
-  #addMasked(line: TraceLine): void {
-    // Safe: masking a line does not change its shape.
-    const masked = () => maskTexts(line as unknown as JsonObject, this.#mask) as unknown as TraceLine;
-    if (this.#turn !== undefined) this.deps.add(this.#turn, true, masked);
+  #addNeeded(line: TraceLine): void {
+    if (this.#turn !== undefined) this.deps.add(this.#turn, true, this.#mask, () => line);
   }
 
   #describe(recorded: RunningSpan): TraceLine {
     const { parent, number } = recorded;
     if (recorded.outcome === 'running') this.#written.set(recorded, goneIn(recorded));
-    const chain = describeSpan(recorded, this.#startedAt, this.#locate);
+    const chain = describeUnmasked(recorded, this.#startedAt, this.#locate);
     return { type: 'chain', n: number, ...(parent === undefined ? {} : { parent: parent.number }), chain };
   }
+}
+
+function resumeLine(point: ResumePoint | undefined): TraceLine {
+  const line = { type: 'resume', ...(point === undefined ? {} : { point }) } as const;
+  return JSON.stringify(line).length > LONGEST_RESUME_POINT ? { type: 'resume' } : line;
 }
 
 function goneIn({ layers }: RunningSpan): number {

@@ -39,6 +39,21 @@ test('opens nothing before the first event; writes events together, in order', a
   expect(clock.pending).toBe(0);
 });
 
+test('lines that keep coming are written at the latest after 250 ms, and sooner when 500 wait', async () => {
+  const { clock, batches, log } = setUp();
+  for (let n = 0; n < 30; n++) {
+    log.add({ n });
+    await clock.advance(10);
+  }
+  expect(batches.map(({ length }) => length)).toEqual([26]);
+  await clock.advance(40);
+  expect(batches.map(({ length }) => length)).toEqual([26, 4]);
+  for (let n = 0; n < 500; n++) log.add({ n });
+  await clock.advance(0);
+  expect(batches.map(({ length }) => length)).toEqual([26, 4, 500]);
+  expect(clock.pending).toBe(0);
+});
+
 test('closing writes the waiting lines', async () => {
   const { batches, disk, log } = setUp();
   log.add({ n: 1 });

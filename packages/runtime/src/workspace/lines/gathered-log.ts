@@ -3,7 +3,8 @@
  *
  * 1. Callers do not wait for a write and get no error from it. A failed write is reported, and the next line says how
  *    many lines were lost.
- * 2. Lines are written in order, several at a time.
+ * 2. Lines are written in order, several at a time: when no line came for `QUIET_MS`, and at the latest after
+ *    `LONGEST_MS` or when `FULL` lines wait.
  * 3. At most `MOST_WAITING` lines are queued; above that, new lines are dropped and counted.
  */
 import type { Clock } from '../../ports/clock.ts';
@@ -25,11 +26,15 @@ export interface GatheredLogDeps<Line> {
 }
 
 const MOST_WAITING = 1_000;
-/** How long lines are collected before they are written together. */
-const GATHER_MS = 20;
+const FULL = 500;
+const QUIET_MS = 20;
+const LONGEST_MS = 250;
 
 export class GatheredLog<Line> {
   #waiting: Line[] = [];
+  /** The time at which the first of the waiting lines came, and the number of lines when the timer was set. */
+  #since = 0;
+  #counted = 0;
   #dropped = 0;
   #writer: LineWriter<Line> | undefined;
   #isFailing = false;
@@ -41,7 +46,10 @@ export class GatheredLog<Line> {
   add(line: Line): void {
     if (this.#waiting.length >= MOST_WAITING) this.#dropped += 1;
     else this.#waiting.push(line);
-    this.#callOff ??= this.deps.clock.after(GATHER_MS, () => void this.flush());
+    if (this.#waiting.length === FULL) return void this.flush();
+    if (this.#callOff !== undefined) return;
+    this.#since = this.deps.clock.elapsed();
+    this.#wait();
   }
 
   /** Resolves when all lines so far are handed to the operating system or dropped. Never rejects. */
@@ -72,6 +80,15 @@ export class GatheredLog<Line> {
       if (!this.#isFailing) this.deps.report(error instanceof Error ? error.message : String(error));
       this.#isFailing = true;
     }
+  }
+
+  #wait(): void {
+    this.#counted = this.#waiting.length;
+    this.#callOff = this.deps.clock.after(QUIET_MS, () => {
+      const isQuiet = this.#waiting.length === this.#counted;
+      if (isQuiet || this.deps.clock.elapsed() - this.#since >= LONGEST_MS) void this.flush();
+      else this.#wait();
+    });
   }
 
   #noteOf(count: number): Line {
