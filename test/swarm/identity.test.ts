@@ -3,7 +3,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { newTraceId } from '@goondan/runtime/control';
-import { instancePaths } from '../../packages/runtime/src/workspace/layout/instance-paths.ts';
+import { logsFolder } from '../../packages/runtime/src/workspace/layout/instance-paths.ts';
 import { heardBy, startTestSwarm, type TestSwarm, until } from './start-test-swarm.ts';
 
 setDefaultTimeout(60_000);
@@ -93,11 +93,12 @@ function only(spans: readonly Span[], like: Partial<Span>): Span {
 
 /** Reads the spans from the trace files of an agent. */
 function writtenSpans({ workspace }: TestSwarm, agentName: string): readonly Span[] {
-  const { runtimeEvents } = instancePaths(workspace, { agentName, instanceKey: 'default' });
-  const lines = readFileSync(runtimeEvents, 'utf8').trim().split('\n');
-  return lines.map((line) => {
-    const { name, payload } = JSON.parse(line);
-    return { ...payload, name, agent: agentName };
+  const lines = readFileSync(`${logsFolder(workspace)}/runtime-events.000001.jsonl`, 'utf8')
+    .trim()
+    .split(/\n+/);
+  return lines.flatMap((line) => {
+    const { instance, name, payload } = JSON.parse(line);
+    return instance === `${agentName}~default` ? { ...payload, name, agent: agentName } : [];
   });
 }
 

@@ -232,7 +232,7 @@ describe('gdn demo, cancelled', () => {
 
 /** Resolves when the turn has written a trace. */
 async function turnBegun(): Promise<void> {
-  const isTrace = (path: string) => path.includes('/concierge~default/traces/');
+  const isTrace = (path: string) => path.endsWith('/traces/traces.000001.jsonl');
   while (!readdirSync(temporary, { recursive: true, encoding: 'utf8' }).some(isTrace)) await Bun.sleep(20);
 }
 

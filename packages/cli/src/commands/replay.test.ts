@@ -195,8 +195,9 @@ describe('gdn replay of one recorded turn', () => {
     expect(await refuseCopy()).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(/^E_REPLAY_INCOMPLETE/) });
     await keep((line) => !line.includes('"type":"end"'));
     expect(await refuseCopy()).toMatchObject({ exitCode: 3, stderr: expect.stringMatching(/^E_REPLAY_UNFINISHED/) });
-    const [ofTurn] = /^\{"n":\d+,"line":/.exec(lines.at(-1) ?? '') ?? [];
-    await Bun.write(path, [...lines, `${ofTurn}{"type":"cut"}}`].join('\n'));
+    const start = lines.findIndex((line) => line.includes('"type":"start"') && line.includes(`"turnId":"${turnId}"`));
+    const [ofTurn] = /^\{"tag":"\w+","line":/.exec(lines[start] ?? '') ?? [];
+    await Bun.write(path, lines.toSpliced(start + 1, 0, `${ofTurn}{"type":"cut"}}`).join('\n'));
     expect(await refuseCopy()).toMatchObject({
       exitCode: 3,
       stderr: expect.stringContaining('its file reached the size limit'),

@@ -92,7 +92,7 @@ export interface DeltaNotice {
   readonly soFar?: 'all' | 'end';
 }
 
-/** A runtime event, as in `runtime-events.jsonl`: `turn.started`, `step.completed`, `tool.called`, … */
+/** A runtime event, as in the files of runtime events: `turn.started`, `step.completed`, `tool.called`, … */
 export interface RuntimeEventNotice {
   readonly type: 'runtime.event';
   readonly at: InstanceAddress;

@@ -1,7 +1,7 @@
 /** Records for people, written by agent processes. A turn does not wait for them, and losing them loses no promise. */
 import type { AgentAddress, JsonObject } from '@goondan/types';
 import type { LineWriter } from '../workspace/lines/gathered-log.ts';
-import type { TurnLine } from '../workspace/traces/trace-files.ts';
+import type { TurnLine } from '../workspace/traces/trace-writer.ts';
 
 export interface TraceSink {
   open(instance: AgentAddress): Promise<LineWriter<TurnLine>>;

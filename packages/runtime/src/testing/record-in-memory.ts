@@ -6,7 +6,7 @@ import type { Recording } from '../trace/recording.ts';
 import type { ReplaySource } from '../trace/replay.ts';
 import { watchTurn } from '../trace/watch-turn.ts';
 import { decodeTraceLines } from '../trace/decode-trace-lines.ts';
-import type { TurnLine } from '../workspace/traces/trace-files.ts';
+import type { TurnLine } from '../workspace/traces/trace-writer.ts';
 import type { AgentPlan } from '../agent/start/agent-plan.ts';
 import type { ConversationStore } from '../agent/conversation/conversation-store.ts';
 import { memoryStore } from '../agent/conversation/memory-store.ts';

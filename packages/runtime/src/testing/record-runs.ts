@@ -8,7 +8,7 @@ import type { ReplaySource } from '../trace/replay.ts';
 import { decodeTraceLines } from '../trace/decode-trace-lines.ts';
 import { watchTurn } from '../trace/watch-turn.ts';
 import { systemClock } from '../ports/clock.ts';
-import type { TurnLine } from '../workspace/traces/trace-files.ts';
+import type { TurnLine } from '../workspace/traces/trace-writer.ts';
 import type { AgentPlan } from '../agent/start/agent-plan.ts';
 import type { ConversationStore, TurnRecord } from '../agent/conversation/conversation-store.ts';
 import { memoryStore } from '../agent/conversation/memory-store.ts';

@@ -42,15 +42,15 @@ export const defaultLimits = {
   logRoom: { first: 4 * 1024, most: 256 * 1024 },
   /** The index of instances is compacted when it has grown to this many bytes, and to twice its compacted size. */
   indexBytes: 4 * MEGABYTE,
+  /** The files with the runtime events of all instances of a workspace. */
   runtimeEvents: { bytes: 8 * MEGABYTE, files: 4 },
   traces: {
-    /** The number of traced turns to keep; above it, the oldest are deleted. */
-    turns: 200,
-    /** The total size of the trace files, in bytes. */
-    bytes: 32 * MEGABYTE,
+    /** The trace files of a workspace: the size at which a file is full, and the number of files. */
+    bytes: 8 * MEGABYTE,
+    files: 32,
     /**
-     * The size of one turn's trace file, in bytes. When a file has this size, further chains are not written, and a
-     * line in the file says so.
+     * The bytes of one turn's trace. When a turn has so many, further chains are not written, and a line in the file
+     * says so.
      */
     turnBytes: 4 * MEGABYTE,
   },

@@ -24,7 +24,7 @@ import { manualClock } from '../../testing/manual-clock.ts';
 import { agentStoreOf } from '../../store/files/open-agent-store.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
-import { instancePaths, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
+import { logsFolder, tracesFolder, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import { listTurns, readTurnTrace } from '../../workspace/traces/read-turn-trace.ts';
 import type { ProcessHost } from './process-host.ts';
 import { runAgentProcess } from './run-agent-process.ts';
@@ -916,8 +916,8 @@ describe('runtime events', () => {
     const told = agent.all('runtime.event').map(({ name, payload }) => ({ name, payload }));
     expect(told.map(({ name }) => name)).toEqual(['turn.started', 'step.started', 'step.failed', 'turn.failed']);
     expect(told[2]?.payload).toMatchObject({ error: { message: 'the key is ***' } });
-    const path = instancePaths(workspaceFolder(stateRoot, 'loop'), address).runtimeEvents;
-    const lines = readFileSync(path, 'utf8').trim().split('\n');
+    const path = `${logsFolder(workspaceFolder(stateRoot, 'loop'))}/runtime-events.000001.jsonl`;
+    const lines = readFileSync(path, 'utf8').trim().split(/\n+/);
     // The cast is safe: this test knows the format of the file.
     const written = lines.map((line) => JSON.parse(line) as { time: string; name: string; payload: JsonObject });
     expect(written.map(({ name, payload }) => ({ name, payload }))).toEqual(told);
@@ -927,7 +927,7 @@ describe('runtime events', () => {
 
 describe('traces', () => {
   const place = () => ({ stateRoot, workspaceId: 'loop' });
-  const tracesFolder = () => instancePaths(workspaceFolder(stateRoot, 'loop'), address).traces;
+  const traces = () => tracesFolder(workspaceFolder(stateRoot, 'loop'));
 
   async function drained(agent: ReturnType<typeof launch>): Promise<void> {
     await agent.send({ type: 'drain', graceMs: 5_000 });
@@ -955,9 +955,9 @@ describe('traces', () => {
     await agent.send(turn('one', { input: `${'x'.repeat(195)}${secret}` }));
     await agent.first('turn.done');
     await drained(agent);
-    const names = readdirSync(tracesFolder());
+    const names = readdirSync(traces());
     expect(names).toHaveLength(1);
-    const path = join(tracesFolder(), names[0] ?? '');
+    const path = join(traces(), names[0] ?? '');
     expect(statSync(path).mode & 0o777).toBe(0o600);
     // Where a text was cut, not even the beginning of a secret may remain.
     expect(`${names[0]}${readFileSync(path, 'utf8')}`).not.toContain('swor');
@@ -978,7 +978,7 @@ describe('traces', () => {
     await agent.send(turn('one'));
     await agent.first('turn.done');
     await drained(agent);
-    expect(existsSync(tracesFolder())).toBe(false);
+    expect(existsSync(traces())).toBe(false);
   });
 
   test('fail no turn when they cannot be written; one warning is logged', async () => {
@@ -1050,8 +1050,8 @@ describe('traces', () => {
     expect(turns).toMatchObject([
       { finishReason: 'error', error: expect.stringContaining('E_DEAD_LETTER'), resumes: 0 },
     ]);
-    const [name = ''] = readdirSync(tracesFolder());
-    expect(readFileSync(join(tracesFolder(), name), 'utf8').match(/"type":"start"/g)).toHaveLength(1);
+    const [name = ''] = readdirSync(traces());
+    expect(readFileSync(join(traces(), name), 'utf8').match(/"type":"start"/g)).toHaveLength(1);
   });
 });
 
@@ -1320,7 +1320,7 @@ describe('a change', () => {
     await agent.first('turn.done', 2);
     await agent.send({ type: 'drain', graceMs: 5_000 });
     await agent.first('drained');
-    const { traces } = instancePaths(workspaceFolder(stateRoot, 'loop'), address);
+    const traces = tracesFolder(workspaceFolder(stateRoot, 'loop'));
     const begun = readdirSync(traces, { recursive: true, encoding: 'utf8' })
       .filter((file) => statSync(join(traces, file)).isFile())
       .flatMap((file) => readFileSync(join(traces, file), 'utf8').split('\n'))

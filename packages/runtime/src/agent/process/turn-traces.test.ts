@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { extension, fakeApprover, manualClock, scriptedAgent } from '../../testing/index.ts';
 import { decodeTraceLines } from '../../trace/decode-trace-lines.ts';
 import { watchTurn } from '../../trace/watch-turn.ts';
-import type { TurnLine } from '../../workspace/traces/trace-files.ts';
+import type { TurnLine } from '../../workspace/traces/trace-writer.ts';
 import { openTurnTraces } from './turn-traces.ts';
 
 test('after a failed write a request refers to no lost line', async () => {

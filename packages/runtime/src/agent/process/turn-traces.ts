@@ -20,7 +20,7 @@ import { recordThrown } from '../../trace/thrown-record.ts';
 import { TRACE_FORMAT, type TraceLine } from '../../trace/trace-lines.ts';
 import type { TurnListener } from '../../trace/watch-turn.ts';
 import { GatheredLog, type LineWriter } from '../../workspace/lines/gathered-log.ts';
-import type { TurnLine } from '../../workspace/traces/trace-files.ts';
+import type { TurnLine } from '../../workspace/traces/trace-writer.ts';
 
 export interface TurnTracesDeps {
   readonly open: () => Promise<LineWriter<TurnLine>>;

@@ -9,6 +9,7 @@ import { seededRandom } from '../simulation/seeded-random.ts';
 import { type CrashMode, SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
 import { runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
+import { listTraces } from '../traces/trace-names.ts';
 import { openJournal, type Journal } from './journal.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
@@ -29,6 +30,41 @@ async function talk(disk: SimulatedDisk): Promise<void> {
   await agent.close();
   await orchestrator.close();
 }
+
+test('erases the traces and runtime events of the instance, also after an interrupted deletion', async () => {
+  const disk = SimulatedDisk.empty();
+  await talk(disk);
+  const agent = await open(disk);
+  for (const address of [coder, other]) {
+    const turn = { turnId: `turn-${address.instanceKey}`, traceId: 'trace', startedAt: new Date(0) };
+    const traces = await agent.openTraces(address);
+    await traces.append([{ turn, isNeeded: true, text: () => '{"type":"cut"}' }]);
+    const events = await agent.openRuntimeEvents(address);
+    await events.append([{ time: new Date(0).toISOString(), name: `event of ${address.instanceKey}` }]);
+  }
+  const read = async (from: Fs) => ({
+    turns: (await listTraces(from, '/state/workspaces/simulation')).map(({ turn }) => turn).toSorted(),
+    events: Buffer.from((await from.read('/state/workspaces/simulation/logs/runtime-events.000001.jsonl')) ?? '')
+      .toString()
+      .match(/event of \w+/g)
+      ?.join(),
+  });
+  const both = { turns: ['turn-default', 'turn-other'], events: 'event of default,event of other' };
+  expect(await read(disk)).toEqual(both);
+
+  const journal = await open(disk, 2);
+  const moments: SimulatedDisk[] = [];
+  disk.afterOperation = () => moments.push(disk.copy());
+  await journal.delete(coder);
+  disk.afterOperation = undefined;
+  const one = { turns: ['turn-other'], events: 'event of other' };
+  expect(await read(disk)).toEqual(one);
+  for (const moment of moments) {
+    const next = await open(moment, 3);
+    await next.sweep();
+    expect(await read(moment)).toEqual((await next.has(coder)) ? both : one);
+  }
+});
 
 test('deletes everything, also the ids of handled events, and no other instance', async () => {
   const disk = SimulatedDisk.empty();

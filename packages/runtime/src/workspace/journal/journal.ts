@@ -10,7 +10,6 @@ import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } fro
 import type { ConversationStore } from '../../agent/conversation/conversation-store.ts';
 import type { ArchivedTurn } from '../archive/read-archive.ts';
 import type { UncheckedListener } from '../archive/read-committed-turns.ts';
-import { openRuntimeEvents } from '../archive/runtime-events.ts';
 import { openDeadLetters } from './dead-letters.ts';
 import { type KeptHistory, keptHistory, keptTurns } from '../history/kept-history.ts';
 import type { Accepted } from '../inbox/inbox.ts';
@@ -23,13 +22,13 @@ import {
   type StoredInstance,
   workspaceFolder,
 } from '../layout/instance-paths.ts';
-import { makeFolders, makeFoldersBelow } from '../layout/make-folders.ts';
+import { makeFolders } from '../layout/make-folders.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import type { LineWriter } from '../lines/gathered-log.ts';
 import { openOutbox } from './outbox.ts';
 import type { StorePorts, StoreWarning } from '../store-ports.ts';
-import { TraceFiles, type TurnLine } from '../traces/trace-files.ts';
+import type { TurnLine } from '../traces/trace-writer.ts';
 import { putAside, removeAside, sweepAside } from './delete-instance.ts';
 import { type ForkedInstance, type ForkOptions, readFork } from './fork-instance.ts';
 import { hasWork } from './has-work.ts';
@@ -41,6 +40,7 @@ import { placeInstance } from './place-instance.ts';
 import { type IntactConversation, readCommitted, readIntact } from './read-committed.ts';
 import { type InstanceIndex, readIndex } from '../records/instance-index.ts';
 import { readSummary, type InstanceSummary } from './read-summary.ts';
+import { RecordLogs } from './record-logs.ts';
 
 export interface Journal extends ConversationStore {
   /**
@@ -152,6 +152,8 @@ export async function openJournal(
   // The index of the last list. An entry counts only while its files are unchanged.
   let index: InstanceIndex = new Map();
   const slots = new InstanceSlots(ports, location, limits);
+  const logs = new RecordLogs(ports, workspace, limits);
+  const erase = (aside: string) => logs.erase(aside);
 
   async function accept(instance: AgentAddress, event: AgentEvent): Promise<Accepted> {
     const accepted = await slots.of(instance).withInbox((inbox) => inbox.accept(event));
@@ -212,7 +214,7 @@ export async function openJournal(
         return { ...lost, aside: await putAside(slot.stored) };
       });
       await slots.closeUnused();
-      await removeAside(ports, aside);
+      await removeAside(ports, aside, erase);
       return inputs === undefined ? {} : { inputs };
     },
     async fork(from, { as: instanceKey, at }) {
@@ -224,7 +226,7 @@ export async function openJournal(
       await slots.closeUnused();
       return forked;
     },
-    sweep: () => sweepAside(ports, folder),
+    sweep: () => sweepAside(ports, folder, erase),
     async instances() {
       index = await readIndex(ports.fs, indexPath(workspace));
       return listInstances(ports, folder, index);
@@ -240,16 +242,8 @@ export async function openJournal(
       await slots.known(instance)?.writer?.settle();
       return keptHistory(slots.storedAt(instance), onUnchecked);
     },
-    async openRuntimeEvents(instance) {
-      const { folder: own, runtimeEvents } = slots.of(instance).stored.paths;
-      await makeFoldersBelow(ports.fs, folder, own);
-      return openRuntimeEvents(ports.fs, runtimeEvents, limits.runtimeEvents);
-    },
-    async openTraces(instance) {
-      const { traces } = slots.of(instance).stored.paths;
-      await makeFoldersBelow(ports.fs, folder, traces);
-      return TraceFiles.open(ports.fs, traces, limits.traces);
-    },
+    openRuntimeEvents: (instance) => logs.openRuntimeEvents(instance),
+    openTraces: (instance) => logs.openTraces(instance),
     scratchFolder: (instance) => slots.of(instance).stored.paths.scratch,
     close: (instance) => (instance ? slots.close(instance) : slots.closeAll()),
   };

@@ -54,9 +54,19 @@ export function swarmRecordPath(workspace: string): string {
   return `${workspace}/swarm.json`;
 }
 
-/** Returns the path of the log of all processes of the workspace, for people. */
+/** Returns the folder of the logs of the workspace, for people. */
+export function logsFolder(workspace: string): string {
+  return `${workspace}/logs`;
+}
+
+/** Returns the path of the log of all processes of the workspace. */
 export function swarmLogPath(workspace: string): string {
-  return `${workspace}/logs/swarm.jsonl`;
+  return `${logsFolder(workspace)}/swarm.jsonl`;
+}
+
+/** Returns the folder of the traces of all instances. */
+export function tracesFolder(workspace: string): string {
+  return `${workspace}/traces`;
 }
 
 /** Returns the path of the approval requests. */
@@ -114,8 +124,7 @@ export function pathsIn(folder: string) {
     /** The current segment of the log. */
     events: `${messages}/events.jsonl`,
     historyStart: `${messages}/history-start.jsonl`,
-    runtimeEvents: `${folder}/runtime-events.jsonl`,
-    /** The folder of traces. */
+    /** The folder of traces that version 0.1 wrote. */
     traces: `${folder}/traces`,
     extensions,
     extension: (name: string) => `${extensions}/${pathSegment(name)}.json`,

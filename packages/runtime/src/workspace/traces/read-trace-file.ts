@@ -4,7 +4,15 @@ import { assembleTurn, summarise } from '../../trace/assemble-turn.ts';
 import { decodeTraceLines } from '../../trace/decode-trace-lines.ts';
 import type { TraceLine } from '../../trace/trace-lines.ts';
 import type { TurnSummary, TurnTrace } from '../../trace/turn-trace.ts';
-import { linesOfTurn, type TracePiece } from './trace-segment.ts';
+
+/** A byte range of a file with lines of one turn. Without `lineStart`, the file belongs to the turn alone. */
+export interface TracePiece {
+  readonly path: string;
+  readonly from: number;
+  readonly to: number;
+  /** The beginning of each line of the turn, before the JSON of the line. */
+  readonly lineStart?: string;
+}
 
 /** The number of bytes to read at each end of a trace, which is enough for the first line and for the last lines. */
 const END_BYTES = 16 * 1024;
@@ -35,8 +43,28 @@ export async function readTraceSummary(fs: Fs, pieces: readonly TracePiece[]): P
   return summarise([...(start === undefined ? [] : [start]), ...end]);
 }
 
-async function readPiece(fs: Fs, { path, from, to, n }: TracePiece): Promise<TraceLine[]> {
+async function readPiece(fs: Fs, { path, from, to, lineStart }: TracePiece): Promise<TraceLine[]> {
   const length = Number.isFinite(to) ? to - from : undefined;
   const text = new TextDecoder().decode(await fs.read(path, from, length));
-  return decodeTraceLines(n === undefined ? text : linesOfTurn(text, n));
+  return decodeTraceLines(lineStart === undefined ? text : linesOfTurn(text, lineStart));
 }
+
+/** Returns the lines of one turn in a part of a file. An unreadable line stays as it is, to be counted as missing. */
+function linesOfTurn(text: string, start: string): string {
+  const lines = text.split('\n').flatMap((line) => {
+    if (line.startsWith(start) && line.endsWith('}')) return line.slice(start.length, -1);
+    return isOther(line) ? [] : line;
+  });
+  return lines.join('\n');
+}
+
+/**
+ * Returns true for a whole line that begins a turn, belongs to another turn, or is an index; and for what is left between
+ * blocks where one line break is damaged.
+ */
+function isOther(line: string): boolean {
+  if (line.length === 1) return true;
+  return line.endsWith('}') && (otherPattern.test(line) || line.startsWith('{"crc":'));
+}
+
+const otherPattern = /^\{"(?:n":\d+|tag":"[0-9a-f]{8}"),"(?:turn|line)":/;

@@ -4,13 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { MiddlewareKind } from '@goondan/types';
 import { madeRecord } from '../../testing/made-trace.ts';
+import { systemClock } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
 import type { TraceLine } from '../../trace/trace-lines.ts';
 import type { ChainRecord } from '../../trace/turn-trace.ts';
+import { RecordLogs } from '../journal/record-logs.ts';
 import { instancePaths, workspaceFolder } from '../layout/instance-paths.ts';
+import { defaultLimits } from '../limits.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { listTurns, readTurnTrace } from './read-turn-trace.ts';
-import { TraceFiles } from './trace-files.ts';
 import { traceName } from './trace-names.ts';
 
 const roots: string[] = [];
@@ -50,7 +52,7 @@ function write(...turns: Written[]) {
     if (turn.isUnfinished !== true) written.push(end);
     mkdirSync(traces, { recursive: true });
     const text = written.map((line) => `${JSON.stringify(line)}\n`).join('');
-    writeFileSync(join(traces, traceName({ turnId, traceId, startedAt })), text);
+    writeFileSync(join(traces, `${traceName({ turnId, traceId, startedAt })}.jsonl`), text);
   }
   return { stateRoot, workspaceId: 'w' };
 }
@@ -187,11 +189,12 @@ describe('readTurnTrace', () => {
   });
 });
 
-describe('turns in segments', () => {
+describe('turns in the files of the workspace', () => {
   test('are found by the beginning of an id, listed, and read beside turns in files of their own', async () => {
     const place = write({ turnId: `turn-event-${other}`, spanId: '2222222222222222', second: 1 });
-    const { traces } = instancePaths(workspaceFolder(place.stateRoot, 'w'), address);
-    const files = await TraceFiles.open(systemFs, traces, { turns: 16, bytes: 1_000_000, turnBytes: 100_000 });
+    const limits = { ...defaultLimits, traces: { bytes: 100_000, files: 16, turnBytes: 100_000 } };
+    const logs = new RecordLogs({ fs: systemFs, clock: systemClock }, workspaceFolder(place.stateRoot, 'w'), limits);
+    const files = await logs.openTraces(address);
     for (let second = 2; second < 8; second += 1) {
       const turn = {
         turnId: `turn-event-${second}${uuid}`,

@@ -1,13 +1,17 @@
 /**
- * The names of recorded turns: `<when>~<trace>~<turn>.jsonl`. A name tells the start time, the trace and the turn, so no
- * trace has to be read to find a turn. Sorted names are in the order of the turns. The index of a segment has the names
- * without their ending; versions before segments had a file with this name for each turn.
+ * The names of recorded turns: `<when>~<trace>~<turn>`. A name tells the start time, the trace and the turn, so no trace
+ * has to be read to find a turn. Sorted names are in the order of the turns. Earlier versions had a folder of traces in
+ * each instance, with segments of several turns, or with a file of this name for each turn.
  */
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Fs } from '../../ports/fs.ts';
-import { instancesFolder, isAside, pathsIn } from '../layout/instance-paths.ts';
+import { instancesFolder, isAside, pathsIn, tracesFolder } from '../layout/instance-paths.ts';
 import { pathSegment } from '../layout/path-segment.ts';
-import { readSegmentIndex, segmentNumber, type TracePiece } from './trace-segment.ts';
+import { listNumbers, numberedPath } from '../lines/shared-log.ts';
+import { isOldSegment, oldLineStart, readOldSegment } from './old-segment.ts';
+import { blockTag, lineStart } from './trace-blocks.ts';
+import { readBlocks, TRACES } from './trace-index.ts';
+import type { TracePiece } from './read-trace-file.ts';
 
 export function traceName({
   turnId,
@@ -18,17 +22,20 @@ export function traceName({
   readonly traceId: string;
   readonly startedAt: Date;
 }): string {
-  const when = startedAt.toISOString().replaceAll(/\D/g, '');
-  return `${when}~${pathSegment(traceId)}~${pathSegment(turnId)}.jsonl`;
+  return `${whenOf(startedAt)}~${pathSegment(traceId)}~${pathSegment(turnId)}`;
+}
+
+/** Returns the digits of a time, from the year to the millisecond. */
+export function whenOf(time: Date): string {
+  return time.toISOString().replaceAll(/\D/g, '');
 }
 
 /**
- * Reads the parts of a file name. Returns `undefined` if it is not the name of a trace file. `when`: the start time as
- * digits, from the year to the millisecond. `trace` and `turn`: their ids as path segments, which may differ from the
- * ids themselves.
+ * Reads the parts of a name. Returns `undefined` if it is not the name of a turn. `when`: the start time as digits.
+ * `trace` and `turn`: their ids as path segments, which may differ from the ids themselves.
  */
 export function readTraceName(name: string) {
-  const [, when, trace, turn] = /^(\d{17,20})~([a-z0-9_-]+)~([a-z0-9_-]+)\.jsonl$/.exec(name) ?? [];
+  const [, when, trace, turn] = /^(\d{17,20})~([a-z0-9_-]+)~([a-z0-9_-]+)$/.exec(name) ?? [];
   if (when === undefined || trace === undefined || turn === undefined) return undefined;
   return { when, trace, turn };
 }
@@ -40,35 +47,52 @@ export interface KeptTrace extends NonNullable<ReturnType<typeof readTraceName>>
 }
 
 /**
- * Lists the traces of a workspace, newest first, from the indexes of segments and the names of older files. `workspace`:
- * the folder of the workspace. `isWanted`: chooses instances by the names of their folders.
+ * Lists the traces of a workspace, newest first, from the indexes of its files and from the folders of earlier versions.
+ * `workspace`: the folder of the workspace. `isWanted`: chooses instances by the names of their folders.
  */
 export async function listTraces(
   fs: Fs,
   workspace: string,
   isWanted: (instance: string) => boolean = () => true,
 ): Promise<KeptTrace[]> {
+  const turns = new Map<string, KeptTrace & { readonly pieces: TracePiece[] }>();
+  /** The names of all runs of a turn differ only in their times. The first run has the name of the turn. */
+  const add = (instance: string, name: string, piece: TracePiece) => {
+    const key = `${instance}${name.slice(name.indexOf('~'))}`;
+    const known = turns.get(key);
+    if (known !== undefined) return void known.pieces.push(piece);
+    const named = readTraceName(name);
+    if (named !== undefined) turns.set(key, { ...named, pieces: [piece] });
+  };
   const instances = instancesFolder(workspace);
-  const traces: KeptTrace[] = [];
   for (const instance of (await fs.list(instances)) ?? []) {
-    if (isAside(instance) || !isWanted(instance)) continue;
-    traces.push(...(await listOfInstance(fs, pathsIn(join(instances, instance)).traces)));
+    if (!isAside(instance) && isWanted(instance)) await addOld(fs, join(instances, instance), add);
   }
-  return traces.toSorted((one, other) => (one.when < other.when ? 1 : -1));
+  const folder = tracesFolder(workspace);
+  for (const number of await listNumbers(fs, folder, TRACES)) {
+    const path = numberedPath(folder, TRACES, number);
+    for (const { turn, instance, from, to } of await readBlocks(fs, folder, number)) {
+      if (isWanted(instance)) add(instance, turn, { path, from, to, lineStart: lineStart(blockTag(turn, instance)) });
+    }
+  }
+  return [...turns.values()].toSorted((one, other) => (one.when < other.when ? 1 : -1));
 }
 
-async function listOfInstance(fs: Fs, folder: string): Promise<KeptTrace[]> {
-  const turns = new Map<string, TracePiece[]>();
-  const add = (name: string, piece: TracePiece) => turns.set(name, [...(turns.get(name) ?? []), piece]);
+/** Adds the traces that earlier versions wrote into the folder of an instance. */
+async function addOld(
+  fs: Fs,
+  instance: string,
+  add: (instance: string, name: string, piece: TracePiece) => void,
+): Promise<void> {
+  const folder = pathsIn(instance).traces;
   for (const file of ((await fs.list(folder)) ?? []).toSorted()) {
     const path = join(folder, file);
-    if (readTraceName(file) !== undefined) add(file.slice(0, -6), { path, from: 0, to: Number.POSITIVE_INFINITY });
-    if (segmentNumber(file) === undefined) continue;
-    const index = await readSegmentIndex(fs, path);
-    for (const { name, n, from, to } of index?.turns ?? []) add(name, { path, from, to, n });
+    const name = file.replace(/\.jsonl$/, '');
+    if (readTraceName(name) !== undefined)
+      add(basename(instance), name, { path, from: 0, to: Number.POSITIVE_INFINITY });
+    if (!isOldSegment(file)) continue;
+    for (const turn of (await readOldSegment(fs, path)) ?? []) {
+      add(basename(instance), turn.name, { path, from: turn.from, to: turn.to, lineStart: oldLineStart(turn.n) });
+    }
   }
-  return [...turns].flatMap(([name, pieces]) => {
-    const named = readTraceName(`${name}.jsonl`);
-    return named === undefined ? [] : { ...named, pieces };
-  });
 }

@@ -1,0 +1,77 @@
+import { expect, test } from 'bun:test';
+import { type Fs } from '../../ports/fs.ts';
+import { manualClock } from '../../testing/manual-clock.ts';
+import { RecordLogs } from '../journal/record-logs.ts';
+import { defaultLimits } from '../limits.ts';
+import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { eraseRecords } from './erase-records.ts';
+import { readTraceLines } from './read-trace-file.ts';
+import { listTraces } from './trace-names.ts';
+
+const coder = { agentName: 'coder', instanceKey: 'default' };
+const other = { agentName: 'coder', instanceKey: 'default-2' };
+
+async function record(fs: Fs) {
+  const small = { bytes: 400, files: 20 };
+  const limits = { ...defaultLimits, runtimeEvents: small, traces: { ...small, turnBytes: 10_000 } };
+  const logs = new RecordLogs({ fs, clock: manualClock() }, '/w', limits);
+  for (let second = 1; second <= 6; second += 1) {
+    for (const address of [coder, other]) {
+      const text = `secret of ${address.instanceKey}, second ${second}`;
+      const turn = { turnId: `${address.instanceKey}-${second}`, traceId: 't', startedAt: new Date(second * 1_000) };
+      const traces = await logs.openTraces(address);
+      await traces.append([
+        { turn, isNeeded: true, text: () => JSON.stringify({ type: 'dropped', count: second, text }) },
+      ]);
+      const events = await logs.openRuntimeEvents(address);
+      await events.append([{ time: new Date(second * 1_000).toISOString(), name: 'turn.started', payload: { text } }]);
+    }
+  }
+}
+
+/** Reads all files as one text. */
+async function textOf(disk: SimulatedDisk): Promise<string> {
+  const texts: string[] = [];
+  for (const folder of ['/w/traces', '/w/logs']) {
+    for (const name of (await disk.list(folder)) ?? [])
+      texts.push(Buffer.from((await disk.read(`${folder}/${name}`)) ?? '').toString());
+  }
+  return texts.join('\n');
+}
+
+async function turnsOf(disk: SimulatedDisk): Promise<Record<string, unknown>> {
+  const turns: [string, unknown][] = [];
+  for (const { turn, pieces } of await listTraces(disk, '/w')) turns.push([turn, await readTraceLines(disk, pieces)]);
+  return Object.fromEntries(turns.toReversed());
+}
+
+test('erases the traces and events of an instance up to a time, in every file and index, and those of no other', async () => {
+  const disk = SimulatedDisk.empty();
+  await disk.makeFolder('/w');
+  await record(disk);
+  const before = await turnsOf(disk);
+  expect((await disk.list('/w/traces'))?.filter((name) => name.startsWith('index')).length).toBeGreaterThan(1);
+  await eraseRecords(disk, '/w', 'coder~default', new Date(5_500));
+  const text = await textOf(disk);
+  expect([...(text.match(/secret of default, second \d/g) ?? [])]).toEqual(
+    Array<string>(2).fill('secret of default, second 6'),
+  );
+  expect(text.match(/secret of default-2, second \d/g)).toHaveLength(12);
+  expect(text).not.toContain('~default-1"');
+  const { 'default-1': _1, 'default-2': _2, 'default-3': _3, 'default-4': _4, 'default-5': _5, ...left } = before;
+  expect(await turnsOf(disk)).toEqual(left);
+  await eraseRecords(disk, '/w', 'coder~default', new Date(5_500));
+  expect(await textOf(disk)).toBe(text);
+});
+
+test('an erased part of the newest file takes appends as before', async () => {
+  const disk = SimulatedDisk.empty();
+  await disk.makeFolder('/w');
+  await record(disk);
+  await eraseRecords(disk, '/w', 'coder~default', new Date(9_000));
+  const before = await turnsOf(disk);
+  await record(disk);
+  const after = await turnsOf(disk);
+  for (const turn of Object.keys(before)) expect(after).toHaveProperty([turn]);
+  expect(after).toHaveProperty(['default-6']);
+});
