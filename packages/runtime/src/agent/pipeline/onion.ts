@@ -71,7 +71,7 @@ class LayerRun<Result> implements AskingLayer {
   readonly span: LayerSpan | undefined;
   private inner: Promise<Result> | undefined;
   private innerState: 'none' | 'running' | 'resolved' | 'rejected' = 'none';
-  private innerValue: unknown;
+  private innerError: unknown;
   private calledTwice: GoondanError | undefined;
   private didNotWait = false;
   private ended = false;
@@ -89,7 +89,8 @@ class LayerRun<Result> implements AskingLayer {
   async run(): Promise<Result> {
     let returned: unknown;
     try {
-      returned = await this.call();
+      const { timeoutMs } = this.layer;
+      returned = await (timeoutMs === undefined ? this.callLayer() : this.callInTime(timeoutMs));
     } catch (error) {
       return this.threw(error);
     }
@@ -111,21 +112,15 @@ class LayerRun<Result> implements AskingLayer {
 
   innerResolved(value: unknown): void {
     this.innerState = 'resolved';
-    this.innerValue = value;
-    this.innerSettled(value);
+    if (this.span !== undefined || this.deadline !== undefined) this.innerSettled(value);
   }
 
   innerRejected(thrown: unknown): void {
     this.innerState = 'rejected';
-    this.innerValue = thrown;
+    this.innerError = thrown;
     // The layer may not have handled the promise of next(). The rejection of that promise must not end the process.
     this.inner?.catch(() => undefined);
     this.innerSettled(undefined);
-  }
-
-  private call(): unknown {
-    const { timeoutMs } = this.layer;
-    return timeoutMs === undefined ? this.callLayer() : this.callInTime(timeoutMs);
   }
 
   private async callInTime(timeoutMs: number): Promise<unknown> {
@@ -201,7 +196,7 @@ class LayerRun<Result> implements AskingLayer {
 
   /** Rejects with the error. If the layer has `onError: 'skip'`, the chain continues without the layer instead. */
   private async fail(error: unknown): Promise<Result> {
-    const passedOn = this.innerState === 'rejected' && error === this.innerValue;
+    const passedOn = this.innerState === 'rejected' && error === this.innerError;
     const thrown = passedOn ? error : attachExtension(error, this.layer.extension);
     if (passedOn || this.layer.onError === 'fail') {
       this.span?.fail(thrown, false);

@@ -4,6 +4,7 @@
  * answer may still have to go into the outbox.
  */
 import type { TurnResult } from '@goondan/types';
+import { encodeMessage } from '../../messages/message-text.ts';
 import type { StoreLimits } from '../limits.ts';
 
 export class FinishedTurns {
@@ -28,7 +29,7 @@ export class FinishedTurns {
 
   add(turnId: string, result: TurnResult): void {
     this.#remove(turnId);
-    const bytes = JSON.stringify(result).length;
+    const bytes = lengthOf(result);
     this.#results.set(turnId, { result, bytes });
     this.#bytes += bytes;
     const { rememberedTurns, rememberedTurnBytes } = this.limits;
@@ -43,4 +44,8 @@ export class FinishedTurns {
     this.#bytes -= this.#results.get(turnId)?.bytes ?? 0;
     this.#results.delete(turnId);
   }
+}
+
+function lengthOf({ responseMessage, ...rest }: TurnResult): number {
+  return JSON.stringify(rest).length + (responseMessage ? encodeMessage(responseMessage).length : 0);
 }
