@@ -3,7 +3,9 @@
  *
  * Invariants:
  * 1. Inputs are handled one after the other, in the order of posting, and never inside another step.
- * 2. Whenever the queue of inputs is empty, slots are assigned again (`supervision/process-slots.ts`).
+ * 2. When the queue of inputs is empty, slots are assigned again (`supervision/process-slots.ts`), at most once in a tick:
+ *    that takes a look at every process, and the frames of many processes arrive in one tick. Changes after it wait for
+ *    the next tick.
  * 3. An instance held by `whileAsleep` gets no process until it is released; its input stays queued.
  * 4. After `close` nothing happens any more: a later input is ignored and starts nothing.
  * 5. An instance whose agent is not declared gets no process until the agent is declared again; its input stays queued.
@@ -12,7 +14,7 @@
  *    instances are left, the oldest of those that sleep and have nothing to do is forgotten too, even if it crashed.
  * 8. An instance that may share a process takes a free seat at once. Otherwise one instance of its agent waits for a slot,
  *    and the others take seats in the process that it gets. If no slot is free, idle conversations make room.
- * 9. At most one process is started in a tick: a start blocks the event loop for milliseconds, until the system has
+ * 9. Each assignment starts at most one process: a start blocks the event loop for milliseconds, until the system has
  *    loaded the program. So many starts at once do not delay the frames of running processes.
  */
 import type { AgentAddress } from '@goondan/types';
@@ -59,8 +61,8 @@ export class Instances implements SwarmListener {
   readonly #lookers = new Set<() => void>();
   /** The number of processes started for people since the last one started for an agent's input. */
   #peopleInARow = 0;
-  /** True if a process was started in this tick (invariant 9). */
-  #hasStarted = false;
+  /** Whether slots were assigned in this tick, and whether they are to be assigned again in the next (invariant 2). */
+  #assigned: 'not yet' | 'once' | 'again later' = 'not yet';
   #isStepping = false;
   #isClosed = false;
 
@@ -237,7 +239,7 @@ export class Instances implements SwarmListener {
 
   #plan(): void {
     this.#takeSeats();
-    if (this.#line.size === 0) return;
+    if (this.#line.size === 0 || !this.#mayAssign()) return;
     const { calls, held, currentPlan } = this.deps;
     const holding = this.#holders();
     const { holders, membersOf } = slotsOf(holding);
@@ -253,20 +255,30 @@ export class Instances implements SwarmListener {
       ...(held.size > 0 ? { isHeld: (key) => this.#isHeld(key) } : {}),
       maxProcesses: currentPlan.value.settings.maxProcesses,
     });
-    if (start[0] !== undefined && !this.#hasStarted) this.#startOne(start[0]);
+    if (start[0] !== undefined) this.#startOne(start[0]);
     const ending = [...hibernate, ...leave].flatMap(membersOf);
     for (const { key, condition } of ending) this.#tell(key, { type: condition === 'held' ? 'leave' : 'hibernate' });
     if (start.length + ending.length === 0) this.#makeSeats(holding);
   }
 
-  /** Starts a process, and assigns the slots again in the next tick (invariant 9). */
+  /** Returns false if slots were already assigned in this tick; they are then assigned again in the next. */
+  #mayAssign(): boolean {
+    if (this.#assigned !== 'not yet') {
+      this.#assigned = 'again later';
+      return false;
+    }
+    this.#assigned = 'once';
+    setImmediate(() => {
+      const isDue = this.#assigned === 'again later' && !this.#isClosed;
+      this.#assigned = 'not yet';
+      if (isDue) this.#run();
+    });
+    return true;
+  }
+
+  /** Starts a process. The step of its instance assigns the slots again, and so serves the next one in line. */
   #startOne(key: string): void {
     this.#peopleInARow = this.#isForPerson(key) ? this.#peopleInARow + 1 : 0;
-    this.#hasStarted = true;
-    setImmediate(() => {
-      this.#hasStarted = false;
-      if (!this.#isClosed && !this.#isStepping) this.#run();
-    });
     this.#grant(key);
   }
 
