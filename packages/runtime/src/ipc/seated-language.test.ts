@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'bun:test';
+import { memoryFrameFiles } from '../testing/memory-frame-files.ts';
+import { Channel } from './channel/channel.ts';
 import { agentLanguage } from './codec.ts';
+import type { FromAgent } from './from-agent.ts';
+import { SeatChannel } from './seat-channel.ts';
 import { PROCESS_SEAT, seatedLanguage } from './seated-language.ts';
 
 const { parent, child } = seatedLanguage(agentLanguage);
@@ -38,4 +42,29 @@ describe('frames of a shared process', () => {
     const counts = { delta: 1, log: 2, 'runtime.event': 3 };
     expect(child.dropped(counts)).toEqual({ seat: PROCESS_SEAT, message: { type: 'dropped', counts } });
   });
+});
+
+test('the results of all seats in one tick are one write', async () => {
+  const writes: number[] = [];
+  const channel = new Channel({
+    codec: child,
+    files: memoryFrameFiles(),
+    wire: () => ({
+      write: (bytes) => {
+        writes.push(bytes.length);
+        return bytes.length;
+      },
+      pause: () => undefined,
+      resume: () => undefined,
+      end: () => undefined,
+    }),
+  });
+  const usage = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
+  const result = { turnId: 't', finishReason: 'text_response' } as const;
+  const sent = Array.from({ length: 20 }, (_, seat) => {
+    const seated = new SeatChannel<FromAgent, never>((message) => channel.send({ seat: seat + 1, message }));
+    return seated.send({ type: 'turn.done', eventId: `e${seat}`, result, stepCount: 1, usage, begins: 'next' });
+  });
+  await Promise.all(sent);
+  expect(writes).toHaveLength(1);
 });
