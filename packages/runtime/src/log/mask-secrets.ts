@@ -67,6 +67,12 @@ export function growingMask(secrets: readonly string[]): GrowingMask {
   }) as unknown as GrowingMask;
 }
 
+/** Returns the same value as long as the mask has the same secrets; another value each time if that is unknown. */
+export function versionOf(mask: Mask | SecretMask): unknown {
+  if (mask.isEmpty === true) return undefined;
+  return 'search' in mask ? mask.search() : {};
+}
+
 /** Masks a text that was cut: its end may be the beginning of a secret, and is then left out. */
 export function maskBeginning(text: string, mask: Mask): string {
   return (mask.beginning ?? mask)(text);

@@ -50,11 +50,30 @@ test('params that are not JSON keep everything else: only an object inside of it
   // The cast is needed because a layer in plain JavaScript may pass anything.
   const asked = { modelRef: 'Model/m', params: params as never, tools: [], messages: [] };
   const written = { deep: { n: '1n' } };
-  expect(new RequestRecorder().record(asked, () => '').params).toEqual({
+  expect(new RequestRecorder().record(asked, () => '', undefined).params).toEqual({
     loop: { name: 'loop', self: '(a cycle)' },
     one: written,
     list: [written, { again: written }],
   });
+});
+
+test('the beginning of an immutable message is made once, until the mask has more secrets', () => {
+  const recorder = new RequestRecorder();
+  const messages = [says('a'), says('b'), { role: 'user', content: 'c' } as const];
+  const asked = { modelRef: 'Model/m', params: {}, tools: [], messages };
+  const made: unknown[] = [];
+  const shorten = (value: unknown) => {
+    made.push(value);
+    return `${made.length}`;
+  };
+  const shownBy = (version: unknown) => Object.values(recorder.record(asked, shorten, version).messages.shown);
+  expect(shownBy('one')).toEqual(['1', '2', '3']);
+  expect(shownBy('one')).toEqual(['1', '2', '4']);
+  expect(shownBy('two')).toEqual(['5', '6', '7']);
+  expect(made).toEqual(['a', 'b', 'c', 'c', 'a', 'b', 'c']);
+  const many = { ...asked, messages: Array.from({ length: 40 }, (_, at) => says(`${at}`)) };
+  const places = Object.keys(recorder.record(many, shorten, 'two').messages.shown);
+  expect(places).toEqual(['0 user', ...Array.from({ length: 12 }, (_, at) => `${28 + at} user`)]);
 });
 
 const says = (content: string): ModelMessage => Object.freeze({ role: 'user', content });

@@ -135,14 +135,18 @@ const LONGEST_PARTS = 1_000_000;
 export class RequestRecorder {
   readonly #known = new WeakMap<object, string>();
   readonly #messages = new MessageDigests((message) => this.#digest(message));
+  /** The beginnings of immutable messages, as shortened with the mask of this version. */
+  #shown = new WeakMap<object, string>();
+  #version: unknown;
 
-  record({ extension, modelRef, params, tools, messages, idOf }: AskedModel, shorten: Shorten): ModelRequestRecord {
-    const last = messages.slice(-MOST_SHOWN);
-    const from = messages.length - last.length;
-    const shown = [
-      ...(from > 0 ? [[0, messages[0]] as const] : []),
-      ...last.map((each, at) => [from + at, each] as const),
-    ];
+  /** `version`: the version of the mask with which `shorten` masks; see `versionOf`. */
+  record(
+    { extension, modelRef, params, tools, messages, idOf }: AskedModel,
+    shorten: Shorten,
+    version: unknown,
+  ): ModelRequestRecord {
+    if (version !== this.#version) this.#shown = new WeakMap();
+    this.#version = version;
     return {
       modelRef,
       params: asJson(params) as ModelRequestRecord['params'],
@@ -150,13 +154,28 @@ export class RequestRecorder {
       messages: {
         count: messages.length,
         digest: this.#messages.of(extension, messages, idOf).digest.slice(0, DIGITS),
-        shown: Object.fromEntries(
-          shown.flatMap(([at, message]) =>
-            message === undefined ? [] : [[`${at} ${message.role}`, shorten(message.content, LONGEST_SHOWN)]],
-          ),
-        ),
+        shown: this.#showEnds(messages, shorten),
       },
     };
+  }
+
+  /** Shows the first message and the last ones. */
+  #showEnds(messages: readonly ModelMessage[], shorten: Shorten): Record<string, string> {
+    const shown: Record<string, string> = {};
+    const from = Math.max(0, messages.length - MOST_SHOWN);
+    for (let at = 0; at < messages.length; at = Math.max(at + 1, from)) {
+      const message = messages[at];
+      if (message !== undefined) shown[`${at} ${message.role}`] = this.#show(message, shorten);
+    }
+    return shown;
+  }
+
+  #show(message: ModelMessage, shorten: Shorten): string {
+    const known = this.#shown.get(message);
+    if (known !== undefined) return known;
+    const shown = shorten(message.content, LONGEST_SHOWN);
+    if (Object.isFrozen(message)) this.#shown.set(message, shown);
+    return shown;
   }
 
   /** Returns undefined when nothing was sent. `effect`: the key under which the request is recorded. */

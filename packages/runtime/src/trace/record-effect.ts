@@ -1,7 +1,7 @@
 /** Records an effect. The record is built when it is written, with secrets masked. */
 import type { JsonObject, JsonValue } from '@goondan/types';
 import { shortenMasked } from '../log/shorten-masked.ts';
-import { type Mask, maskJson } from '../log/mask-secrets.ts';
+import { type Mask, maskJson, versionOf } from '../log/mask-secrets.ts';
 import { currentScope } from './draw-scope.ts';
 import type { EffectRecord, RecordedOutcome } from './effect-record.ts';
 import type { WatchedEffect } from './layer-span.ts';
@@ -54,7 +54,7 @@ export class EffectRecorder {
 
   /** Describes a request in the form that is stored and compared. */
   describe(kind: WatchedEffect['kind'], asked: unknown, mask: Mask): JsonValue {
-    if (kind === 'model') return this.#requests.record(asked as AskedModel, shortenMasked(mask));
+    if (kind === 'model') return this.#requests.record(asked as AskedModel, shortenMasked(mask), versionOf(mask));
     return maskJson(JSON.parse(JSON.stringify(asked) ?? 'null') as JsonValue, mask);
   }
 }

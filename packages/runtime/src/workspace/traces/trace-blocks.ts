@@ -26,8 +26,8 @@ export function blockTag(turn: string, instance: string): string {
   return checksum(`${turn} ${instance}`).toString(16).padStart(8, '0');
 }
 
-export function encodeHeader(turn: string, instance: string): string {
-  return `\n\n{"tag":"${blockTag(turn, instance)}","turn":"${turn}","instance":"${instance}"}\n`;
+export function encodeHeader(tag: string, turn: string, instance: string): string {
+  return `\n\n{"tag":"${tag}","turn":"${turn}","instance":"${instance}"}\n`;
 }
 
 /** Returns the beginning of each line of a block; its end is `}` and a line break. */

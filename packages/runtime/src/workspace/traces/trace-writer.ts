@@ -62,7 +62,7 @@ export class TraceWriter implements LineWriter<TurnLine> {
     const tag = blockTag(name, this.instance);
     this.#current = {
       turnId: turn.turnId,
-      header: encodeHeader(name, this.instance),
+      header: encodeHeader(tag, name, this.instance),
       lineStart: lineStart(tag),
       bytes: 0,
       isCut: false,
