@@ -41,16 +41,16 @@ test('opens nothing before the first event; writes events together, in order', a
 
 test('lines that keep coming are written at the latest after 250 ms, and sooner when 500 wait', async () => {
   const { clock, batches, log } = setUp();
-  for (let n = 0; n < 30; n++) {
+  for (let n = 0; n < 60; n++) {
     log.add({ n });
-    await clock.advance(10);
+    await clock.advance(5);
   }
-  expect(batches.map(({ length }) => length)).toEqual([26]);
-  await clock.advance(40);
-  expect(batches.map(({ length }) => length)).toEqual([26, 4]);
+  expect(batches.map(({ length }) => length)).toEqual([50]);
+  await clock.advance(20);
+  expect(batches.map(({ length }) => length)).toEqual([50, 10]);
   for (let n = 0; n < 500; n++) log.add({ n });
   await clock.advance(0);
-  expect(batches.map(({ length }) => length)).toEqual([26, 4, 500]);
+  expect(batches.map(({ length }) => length)).toEqual([50, 10, 500]);
   expect(clock.pending).toBe(0);
 });
 

@@ -27,7 +27,7 @@ export interface GatheredLogDeps<Line> {
 
 const MOST_WAITING = 1_000;
 const FULL = 500;
-const QUIET_MS = 20;
+const QUIET_MS = 10;
 const LONGEST_MS = 250;
 
 export class GatheredLog<Line> {
