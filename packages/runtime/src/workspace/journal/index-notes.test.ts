@@ -120,9 +120,19 @@ test('the index is compacted when it has grown, and keeps the newest line of eac
   const again = await durableStore({ stateRoot, workspaceId: 'w', limits: { indexBytes: 2000 } });
   await runSimpleTurn(again, key(0), 'more');
   await again.close();
-  expect(readFileSync(index, 'utf8').trim().split('\n')).toHaveLength(2);
+  const [head = '', ...lines] = readFileSync(index, 'utf8').trim().split('\n');
+  expect([head.includes('compactedBytes'), lines.length]).toEqual([true, 2]);
+  // The file is not compacted again before it is twice as long.
+  const { ino } = statSync(index);
+  const third = await durableStore({ stateRoot, workspaceId: 'w', limits: { indexBytes: 10 } });
+  await runSimpleTurn(third, key(2), 'more');
+  await third.close();
+  expect(statSync(index).ino).toBe(ino);
   expect(statSync(index).mode & 0o777).toBe(0o600);
-  expect(await list(stateRoot)).toMatchObject({ summaries: { 'key 0': { messages: 4 }, 'key 2': two }, read: [] });
+  expect(await list(stateRoot)).toMatchObject({
+    summaries: { 'key 0': { messages: 4 }, 'key 2': { messages: 4 } },
+    read: [],
+  });
 });
 
 test('a disk that rejects the index rejects no turn', async () => {

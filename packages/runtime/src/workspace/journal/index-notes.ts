@@ -6,13 +6,21 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Fs } from '../../ports/fs.ts';
 import { newUuid } from '../../ports/ids.ts';
 import type { StoreLimits } from '../limits.ts';
-import { decodeEntry, encodeEntry, type IndexEntry, readIndexLines } from '../records/instance-index.ts';
+import {
+  decodeEntry,
+  encodeCompactedBytes,
+  encodeEntry,
+  type IndexEntry,
+  readCompactedBytes,
+  readIndexLines,
+} from '../records/instance-index.ts';
 import { instanceFolderName } from '../layout/instance-paths.ts';
 
 /** Returns the entry of an instance; `busy` while it may change at any moment, `undefined` when there is nothing to say. */
 export type EntrySource = () => Promise<IndexEntry | 'busy' | undefined>;
 
 const DELAY_MS = 500;
+const LONGEST_HEAD = 100;
 
 export interface IndexPlace {
   readonly fs: Fs;
@@ -28,12 +36,9 @@ export class IndexNotes {
   /** The instances that changed, by the names of their folders. At most one for each instance that was open lately. */
   readonly #notes = new Map<string, EntrySource>();
   #callOff: (() => void) | undefined;
-  #compactAt: number;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(private readonly place: IndexPlace) {
-    this.#compactAt = place.limits.indexBytes;
-  }
+  constructor(private readonly place: IndexPlace) {}
 
   /** Notes that an instance has changed. `source` is asked later. */
   add(name: string, source: EntrySource): void {
@@ -76,8 +81,16 @@ export class IndexNotes {
     } finally {
       await file.close();
     }
+    if (await this.#isGrown()) await this.#compact();
+  }
+
+  /** Returns true if the file is long, and twice as long as when it was compacted last. */
+  async #isGrown(): Promise<boolean> {
+    const { fs, path, limits } = this.place;
     const size = (await fs.stat(path))?.size ?? 0;
-    if (size >= this.#compactAt) await this.#compact();
+    if (size < limits.indexBytes) return false;
+    const start = new TextDecoder().decode(await fs.read(path, 0, LONGEST_HEAD));
+    return size >= 2 * readCompactedBytes(start.split('\n')[0] ?? '');
   }
 
   /**
@@ -85,7 +98,7 @@ export class IndexNotes {
    * of their instances are read instead.
    */
   async #compact(): Promise<void> {
-    const { fs, path, instances, limits } = this.place;
+    const { fs, path, instances } = this.place;
     const existing = new Set(await fs.list(instances));
     const newest = new Map<string, string>();
     for (const line of await readIndexLines(fs, path)) {
@@ -93,10 +106,9 @@ export class IndexNotes {
       const name = entry && instanceFolderName(entry.agentName, entry.instanceKey);
       if (name !== undefined && existing.has(name)) newest.set(name, line);
     }
-    const bytes = Buffer.from([...newest.values()].map((line) => `${line}\n`).join(''));
+    const lines = [...newest.values()].map((line) => `${line}\n`).join('');
     const draft = `${path}.${newUuid()}`;
-    await fs.createNew(draft, bytes);
+    await fs.createNew(draft, Buffer.from(encodeCompactedBytes(Buffer.byteLength(lines)) + lines));
     await fs.rename(draft, path);
-    this.#compactAt = Math.max(limits.indexBytes, 2 * bytes.length);
   }
 }

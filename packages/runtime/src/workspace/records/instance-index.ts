@@ -6,7 +6,7 @@
  * that of the files is ignored, and the files are read. So a missing, stale or damaged index costs time, and nothing else.
  */
 import { basename } from 'node:path';
-import type { AgentAddress } from '@goondan/types';
+import type { AgentAddress, JsonObject } from '@goondan/types';
 import type { Fs } from '../../ports/fs.ts';
 import { unlessThrows } from '../../ports/unless-throws.ts';
 import { instanceFolderName, type StoredInstance } from '../layout/instance-paths.ts';
@@ -92,10 +92,26 @@ export async function readIndexLines(fs: Fs, path: string): Promise<string[]> {
 }
 
 export function decodeEntry(line: string): IndexEntry | undefined {
-  const body = line.slice(0, -SEAL_LENGTH);
-  if (seal(`${body}}`) !== `${line}\n`) return undefined;
+  const fields = unsealed(line);
   // Safe: the checksum proves that encodeEntry wrote this line.
-  return unlessThrows(() => JSON.parse(line) as IndexEntry);
+  return fields && 'stamp' in fields ? (fields as unknown as IndexEntry) : undefined;
+}
+
+/** Makes the first line of a compacted index, which has the size of its other lines. */
+export function encodeCompactedBytes(bytes: number): string {
+  return seal(JSON.stringify({ compactedBytes: bytes }));
+}
+
+/** Returns the size from the first line of a compacted index; 0 for any other line. */
+export function readCompactedBytes(line: string): number {
+  const { compactedBytes } = unsealed(line) ?? {};
+  return typeof compactedBytes === 'number' ? compactedBytes : 0;
+}
+
+function unsealed(line: string): JsonObject | undefined {
+  if (seal(`${line.slice(0, -SEAL_LENGTH)}}`) !== `${line}\n`) return undefined;
+  // Safe: only objects are sealed.
+  return unlessThrows(() => JSON.parse(line) as JsonObject);
 }
 
 /** Returns the entry of an instance if the files have not changed since. */
