@@ -94,6 +94,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'journal',
     'format-1',
     'swarms',
+    'backup',
     'simulation',
     'simulation/mutants',
   ],

@@ -1,6 +1,7 @@
 /** The commands of `gdn`. A command imports its dependencies only when it runs. */
 import type { Command } from 'commander';
 import { addApproveCommands } from './commands/approve.ts';
+import { addBackupCommand } from './commands/backup.ts';
 import { addBlameCommand } from './commands/blame.ts';
 import { addCancelCommand } from './commands/cancel.ts';
 import { addChangesCommand } from './commands/changes.ts';
@@ -20,6 +21,7 @@ import { addReloadCommand } from './commands/reload.ts';
 import { addMcpCommand } from './commands/mcp.ts';
 import { addReplayCommand } from './commands/replay.ts';
 import { addRestartCommand } from './commands/restart.ts';
+import { addRestoreCommand } from './commands/restore.ts';
 import { addRunCommand } from './commands/run.ts';
 import { addSendCommand } from './commands/send.ts';
 import { addStatusCommand } from './commands/status.ts';
@@ -101,6 +103,8 @@ const groups: readonly (readonly [heading: string, ...add: ((program: GdnCommand
     addBlameCommand,
     addForkCommand,
     addDeadletterCommand,
+    addBackupCommand,
+    addRestoreCommand,
     addStoreCommand,
   ],
 ];

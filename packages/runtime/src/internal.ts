@@ -48,11 +48,14 @@ export {
   deleteStoppedInstance,
   forkStoppedInstance,
   migrateStoppedSwarm,
+  type RestoredSwarm,
+  restoreStoppedSwarm,
 } from './orchestrator/stopped-swarm.ts';
 export { type Clock, sleep, systemClock } from './ports/clock.ts';
 export { eventIdOf, randomIds, retryIdOf } from './ports/ids.ts';
 export { ambiguousId, findTurnId, shortIdOfEvent, shortTurnId } from './ports/turn-ids.ts';
 export { probeCollector } from './telemetry/probe-collector.ts';
+export { backUpFiles } from './store/files/backup-files.ts';
 export { type CompactedStore, compactFiles } from './store/files/compact-files.ts';
 export { openSwarmList } from './store/files/open-swarm-list.ts';
 export { bundleSource } from './read-folder-plan.ts';
@@ -60,6 +63,8 @@ export { startHere } from './start-here.ts';
 export { describeDuration } from './trace/describe-duration.ts';
 export { describePlans } from './trace/plans-of.ts';
 export { describeExtensionStatus } from './trace/describe-extension-status.ts';
+export type { Backup } from './workspace/backup/back-up-workspace.ts';
+export type { BackupProgress } from './workspace/backup/backup-writer.ts';
 export type { ChangesetRecord } from './workspace/changesets/changeset-record.ts';
 export type { Changesets, ChangesetsPlace, ComparedFile } from './workspace/changesets/changesets.ts';
 export { openChangesets } from './workspace/changesets/open-changesets.ts';

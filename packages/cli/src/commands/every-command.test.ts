@@ -61,6 +61,8 @@ const rows: readonly Row[] = [
   ['deadletter list', bundle, 0, 'There are no dead letters.\n', ''],
   ['deadletter retry', `host default nothing ${bundle}`, 3, '', 'E_'],
   ['deadletter drop', `host default nothing ${bundle}`, 3, '', 'E_'],
+  ['backup', `copies/one ${bundle}`, 0, 'Backed up ', ''],
+  ['restore', `copies/one ${bundle} --state-root elsewhere`, 0, 'Restored ', ''],
   ['store compact', bundle, 0, 'There is nothing to remove.\n', ''],
   ['stop', bundle, 0, 'Stopped', ''],
   ['mcp add', `files ${bundle} -- true`, 0, 'files', ''],

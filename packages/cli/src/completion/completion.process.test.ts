@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 /** The last word of each line is completed; the suggestions are sorted. */
 const lines: readonly (readonly [line: readonly string[], suggestions: readonly string[]])[] = [
-  [['re'], ['reload', 'replay', 'restart']],
+  [['re'], ['reload', 'replay', 'restart', 'restore']],
   [
     ['instance', ''],
     ['delete', 'export', 'help', 'list', 'show'],
@@ -41,6 +41,7 @@ const lines: readonly (readonly [line: readonly string[], suggestions: readonly 
 
 const paths: readonly (readonly [line: readonly string[], suggestions: readonly string[]])[] = [
   [['run', 'my'], ['my swarm']],
+  [['backup', 'my'], ['my swarm']],
   [['status', '--bundle', 'my'], ['my swarm']],
   [
     ['instance', 'export', '--output', 'my'],

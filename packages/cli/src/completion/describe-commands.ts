@@ -51,6 +51,6 @@ function describeOption(option: Option): CompletedOption[] {
 /** Chooses by the declared choices, or by the name of the value, as in `--bundle <folder>`. */
 function suggestFor({ argChoices }: Pick<Argument | Option, 'argChoices'>, name: string): Suggestion {
   if (argChoices !== undefined) return argChoices;
-  if (name === 'folder') return 'folders';
+  if (name === 'folder' || name.endsWith('-folder')) return 'folders';
   return name === 'file' ? 'files' : 'nothing';
 }

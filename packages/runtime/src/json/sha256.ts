@@ -11,12 +11,12 @@ export function sha256(content: string | Uint8Array): string {
 
 /** The part that the hashers of Bun and of Node have in common. */
 interface Hasher {
-  update(text: string): unknown;
+  update(content: string | Uint8Array): unknown;
   copy(): Hasher;
   digest(encoding: 'hex'): string;
 }
 
-/** A hash of a text that grows. A copy can be continued by itself. */
+/** A hash of a text or of bytes that grow. A copy can be continued by itself. */
 export class Sha256 {
   readonly #hasher: Hasher;
 
@@ -24,8 +24,8 @@ export class Sha256 {
     this.#hasher = hasher ?? (isBun ? new Bun.CryptoHasher('sha256') : nodeHasher());
   }
 
-  append(text: string): void {
-    this.#hasher.update(text);
+  append(content: string | Uint8Array): void {
+    this.#hasher.update(content);
   }
 
   copy(): Sha256 {

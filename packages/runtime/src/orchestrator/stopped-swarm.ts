@@ -3,13 +3,18 @@ import { type AgentAddress, GoondanError } from '@goondan/types';
 import { systemClock } from '../ports/clock.ts';
 import { systemFs } from '../ports/fs.ts';
 import { mayBeOld } from '../workspace/format-1/format-file.ts';
+import { readBackup, restoreFiles } from '../store/files/backup-files.ts';
 import { type CompactedStore, compactFiles, hasKeptFiles } from '../store/files/compact-files.ts';
 import { type FilePlacement, joinFiles } from '../store/files/file-placement.ts';
 import { openAdmin } from '../store/files/open-admin.ts';
 import type { InstanceAdmin } from '../store/instance-admin.ts';
+import type { BackupProgress } from '../workspace/backup/backup-writer.ts';
+import type { BackupManifest } from '../workspace/backup/manifest.ts';
+import type { RestoreOptions } from '../workspace/backup/restore-workspace.ts';
 import type { DurableStoreOptions } from '../workspace/journal/durable-store.ts';
 import type { ForkedInstance, ForkOptions } from '../workspace/journal/fork-instance.ts';
 import type { DeletedInstance, DeleteOptions } from '../workspace/journal/journal.ts';
+import { followLinks } from '../workspace/layout/follow-links.ts';
 import { refuseKey } from './address/find-address-problem.ts';
 import { endLeftovers } from './guardian/kill-tagged.ts';
 import { newTag, RUN_VARIABLE } from './guardian/process-tag.ts';
@@ -19,6 +24,11 @@ export interface StoppedSwarm extends Pick<DurableStoreOptions, 'stateRoot' | 'w
   readonly swarm: string;
   /** See `startSwarm`. */
   readonly flock?: boolean;
+}
+
+/** A restored backup: its conversations, the time from which it is, and the damage that it has. */
+export interface RestoredSwarm extends BackupProgress, Pick<BackupManifest, 'conversations' | 'problems'> {
+  readonly startedAt: Date;
 }
 
 /** Deletes an instance of a stopped workspace. **Errors** — `E_SWARM_RUNNING`; those of `InstanceAdmin.delete`. */
@@ -65,6 +75,24 @@ export async function migrateStoppedSwarm(place: Omit<StoppedSwarm, 'swarm'>): P
 export async function compactStoppedSwarm(place: StoppedSwarm): Promise<CompactedStore> {
   if (!(await hasKeptFiles(place))) return { bytes: 0 };
   return ownStopped(place, () => compactFiles(place));
+}
+
+/**
+ * Restores a backup into a stopped workspace without conversations. `bundle`: the folder of its bundle.
+ *
+ * **Errors** — `E_SWARM_RUNNING`; those of `readBackup` and `restoreFiles`.
+ */
+export async function restoreStoppedSwarm(
+  { bundle, ...place }: StoppedSwarm & { readonly bundle: string },
+  options: Pick<RestoreOptions, 'folder' | 'signal' | 'onProgress'>,
+): Promise<RestoredSwarm> {
+  const manifest = await readBackup(options.folder);
+  const { stateRoot, workspaceId, swarm } = place;
+  const progress = await ownStopped(place, () =>
+    restoreFiles(manifest, { ...options, stateRoot, workspaceId }, { swarm, folder: followLinks(bundle) }),
+  );
+  const { conversations, startedAt, problems } = manifest;
+  return { ...progress, conversations, startedAt: new Date(startedAt), problems };
 }
 
 /** Administers the workspace while no swarm can start. **Errors** — `E_SWARM_RUNNING`; those of `action`. */

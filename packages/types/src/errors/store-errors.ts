@@ -2,6 +2,24 @@
 import type { CatalogueEntry } from './catalogue-entry.ts';
 
 export const storeErrors = {
+  E_BACKUP_BUSY: {
+    forPrograms: true,
+    meaning: 'Files changed during every attempt to copy them into a backup. Nothing is left of the backup.',
+    suggestion: 'Type the command again, at a moment when the conversation has less to do.',
+  },
+  E_BACKUP_DAMAGED: {
+    meaning: 'A file of the backup is damaged or missing. Nothing was restored.',
+    suggestion: 'Copy the backup again from where it was made, or restore another one.',
+  },
+  E_BACKUP_FOLDER: {
+    meaning: 'The folder cannot take a backup, or does not contain one.',
+    suggestion:
+      'For `gdn backup`, name a folder that is empty or does not exist. For `gdn restore`, name a complete backup.',
+  },
+  E_BACKUP_FORMAT: {
+    meaning: 'A newer version of Goondan made this backup. Nothing was restored.',
+    suggestion: 'Install that version or a newer one, then restore the backup.',
+  },
   E_DEAD_LETTER: {
     forPrograms: true,
     meaning: 'The agent crashed each time it handled this event, so the event became a dead letter.',
@@ -46,6 +64,11 @@ export const storeErrors = {
     meaning: 'The turn to replay has not ended.',
     suggestion:
       'Wait for the turn to end, then replay it. A turn that a crash interrupted continues when its swarm runs.',
+  },
+  E_RESTORE_TARGET: {
+    meaning: 'The swarm that should take the backup has conversations already. Nothing was restored.',
+    suggestion:
+      'Choose another state root with `--state-root`. To replace the conversations, stop the swarm and move the folder that the message names to another place first.',
   },
   E_STATE_ROOT: {
     meaning: 'The state root, the folder for conversations, cannot be used.',

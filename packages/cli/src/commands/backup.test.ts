@@ -1,0 +1,240 @@
+// Tests with a real swarm: backups while it works, and restores elsewhere.
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { connectSwarm, type Swarm } from '@goondan/runtime';
+import { type Ended, GdnPlace } from '../testing/gdn-place.ts';
+import { sampleBundle } from '../testing/sample-bundle.ts';
+
+// This timeout is long, because processes start one after the other and the machine may be busy.
+setDefaultTimeout(120_000);
+
+let place: GdnPlace;
+beforeEach(async () => {
+  place = new GdnPlace();
+  await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+});
+afterEach(async () => expect(await place.remove()).toEqual([]));
+
+const gdn = (typed: string) => place.run(...typed.split(' '), '--bundle', 'bundle');
+const ask = (input: string) => gdn(`run bundle --trust --input ${input}`);
+const path = (...names: string[]) => join(place.folder, ...names);
+const json = ({ stdout, stderr, exitCode }: Ended) => {
+  expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+  return JSON.parse(stdout);
+};
+
+const keys = ['a', 'b', 'c', 'd'];
+
+/** Sends inputs to all conversations until `isOver`. Adds each text when its input was acknowledged. */
+async function load(swarm: Swarm, acknowledged: string[], isOver: () => boolean): Promise<void> {
+  await Promise.all(
+    keys.map(async (instanceKey) => {
+      for (let number = 1; !isOver(); number += 1) {
+        const input = `${instanceKey}-${number}`;
+        await swarm.deliver({ agent: 'host', instanceKey, input });
+        acknowledged.push(input);
+      }
+    }),
+  );
+}
+
+async function workspaceOf(stateRoot: string): Promise<string> {
+  const [name] = readdirSync(join(stateRoot, 'workspaces'));
+  return name ?? '';
+}
+
+/** Kills the process of a conversation, which is then started again. */
+async function killAgent(instanceKey: string): Promise<void> {
+  const { agents } = json(await gdn('status --json')) as { agents: { instanceKey: string; pid?: number }[] };
+  const pid = agents.find((each) => each.instanceKey === instanceKey)?.pid;
+  if (pid === undefined) throw new Error(`${instanceKey} has no process`);
+  process.kill(pid, 'SIGKILL');
+}
+
+/** Reads the texts of a conversation, by role. */
+async function textsOf(instanceKey: string, options: string) {
+  const { messages } = json(await place.run(...`instance export host ${instanceKey} ${options}`.split(' '))) as {
+    messages: { data: { role: string; content: unknown } }[];
+  };
+  const of = (role: string) =>
+    messages.filter(({ data }) => data.role === role).map(({ data }) => textOf(data.content));
+  return { inputs: of('user'), answers: of('assistant') };
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  return (content as { text?: string }[]).map(({ text = '' }) => text).join('');
+}
+
+describe('gdn backup of a running swarm, gdn restore elsewhere', () => {
+  test('every input acknowledged before the backup began is answered once, and the swarm goes on', async () => {
+    await place.serve('bundle');
+    const swarm = await connectSwarm({ stateRoot: place.stateRoot, workspaceId: await workspaceOf(place.stateRoot) });
+    const acknowledged: string[] = [];
+    let isOver = false;
+    const loading = load(swarm, acknowledged, () => isOver);
+    while (acknowledged.length < 60) await Bun.sleep(10);
+    await killAgent('b');
+    const before = [...acknowledged];
+    const backup = json(await place.runProcess('backup', 'copies/one', '--bundle', 'bundle', '--json'));
+    const during = acknowledged.length - before.length;
+    await killAgent('c');
+    isOver = true;
+    await loading;
+    expect(backup).toMatchObject({ backup: 'copies/one', conversations: keys.length, problems: [], skipped: 0 });
+    expect(during).toBeGreaterThan(0);
+    json(await gdn('stop --json'));
+
+    // Elsewhere: another folder of the bundle, so another workspace, and another state root.
+    cpSync(path('bundle'), path('moved/bundle'), { recursive: true });
+    const options = '--bundle moved/bundle --state-root elsewhere';
+    const restored = json(await place.runProcess(...`restore copies/one ${options} --json`.split(' ')));
+    expect(restored).toMatchObject({ conversations: keys.length, startedAt: backup.startedAt, files: backup.files });
+    expect(await workspaceOf(path('elsewhere'))).not.toBe(await workspaceOf(place.stateRoot));
+
+    await place.serveWith({ env: { GOONDAN_STATE_ROOT: path('elsewhere') } }, 'moved/bundle');
+    const elsewhere = { stateRoot: path('elsewhere'), workspaceId: await workspaceOf(path('elsewhere')) };
+    const again = await connectSwarm(elsewhere);
+    for (const instanceKey of keys) {
+      const { result } = await again.ask({ agent: 'host', instanceKey, input: `${instanceKey}-next` });
+      expect(result.finishReason).toBe('text_response');
+    }
+    const inputs: string[] = [];
+    for (const instanceKey of keys) {
+      const found = await textsOf(instanceKey, options);
+      expect(found.answers).toEqual(found.inputs.map((input) => `You said: ${input}`));
+      inputs.push(...found.inputs);
+    }
+    expect(inputs.length).toBe(new Set(inputs).size);
+    expect(before.filter((each) => !inputs.includes(each))).toEqual([]);
+    expect(inputs).toEqual(expect.arrayContaining(keys.map((key) => `${key}-next`)));
+    expect((await place.run('stop', ...options.split(' '))).exitCode).toBe(0);
+  });
+});
+
+describe('gdn backup and gdn restore', () => {
+  test('a stopped swarm: people read the result; the same bundle restores into an empty state root', async () => {
+    await ask('Hi');
+    const backed = await gdn('backup copies/one');
+    expect(backed).toMatchObject({ stderr: '', exitCode: 0 });
+    expect(backed.stdout).toMatch(/^Backed up 1 conversation to copies\/one: \d+ files, \d+ bytes\.\n$/);
+    rmSync(place.stateRoot, { recursive: true });
+    const restored = await gdn('restore copies/one');
+    expect(restored).toMatchObject({ stderr: '', exitCode: 0 });
+    expect(restored.stdout).toMatch(
+      /^Restored 1 conversation of swarm "default" into .*\/state: \d+ files, \d+ bytes\.\n$/,
+    );
+    expect(await textsOf('default', '--bundle bundle')).toEqual({ inputs: ['Hi'], answers: ['You said: Hi'] });
+    expect((await ask('Again')).stdout).toBe('You said: Again\n');
+    expect((await textsOf('default', '--bundle bundle')).inputs).toEqual(['Hi', 'Again']);
+  });
+
+  test('refuses a swarm that never ran, a folder in use, and a target that runs or has conversations', async () => {
+    const never = await gdn('backup copies/one');
+    expect(never).toMatchObject({ stdout: '', exitCode: 3 });
+    expect(never.stderr).toStartWith('E_SWARM_UNKNOWN: Swarm "default" has never run with the state root ');
+    await ask('Hi');
+    mkdirSync(path('copies/full/inside'), { recursive: true });
+    const full = await gdn('backup copies/full');
+    expect(full).toMatchObject({ stdout: '', exitCode: 3 });
+    expect(full.stderr).toStartWith(`E_BACKUP_FOLDER: ${path('copies/full')} is not empty.`);
+    expect((await gdn('backup copies/one')).exitCode).toBe(0);
+
+    const taken = await gdn('restore copies/one');
+    expect(taken).toMatchObject({ stdout: '', exitCode: 3 });
+    expect(taken.stderr).toMatch(/^E_RESTORE_TARGET: .* has 1 conversation\.\n/);
+    await place.serve('bundle');
+    const running = await gdn('restore copies/one');
+    expect(running).toMatchObject({ stdout: '', exitCode: 3 });
+    expect(running.stderr).toStartWith('E_SWARM_RUNNING: ');
+    json(await gdn('stop --json'));
+    const nothing = await gdn('restore copies/full --state-root elsewhere');
+    expect(nothing).toMatchObject({ stdout: '', exitCode: 3 });
+    expect(nothing.stderr).toStartWith(`E_BACKUP_FOLDER: ${path('copies/full')} is not a complete backup`);
+    expect(existsSync(path('elsewhere'))).toBe(false);
+  });
+
+  test('a damaged backup is refused with the name of the file; a damaged conversation gives a warning and exit code 1', async () => {
+    await ask('Hi');
+    const log = path(
+      'state/workspaces',
+      await workspaceOf(place.stateRoot),
+      'instances/host~default/messages/events.jsonl',
+    );
+    writeFileSync(log, readFileSync(log).subarray(0, 100));
+    const backed = await gdn('backup copies/one --json');
+    expect(backed.exitCode).toBe(1);
+    expect(backed.stderr).toStartWith(`warn: ${log} is damaged: `);
+    expect(JSON.parse(backed.stdout)).toMatchObject({ conversations: 1, problems: [expect.stringContaining(log)] });
+    const copy = path('copies/one/workspace/instances/host~default/messages/events.jsonl');
+    expect(readFileSync(copy)).toEqual(readFileSync(log));
+
+    const restored = await gdn('restore copies/one --state-root elsewhere');
+    expect(restored).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining('warn: was damaged in the backup: '),
+    });
+    writeFileSync(copy, 'x', { flag: 'a' });
+    const refused = await gdn('restore copies/one --state-root third');
+    expect(refused).toMatchObject({ stdout: '', exitCode: 1 });
+    expect(refused.stderr).toStartWith(`E_BACKUP_DAMAGED: ${copy} has 101 bytes instead of 100.`);
+    expect(JSON.parse((await gdn('instance list --json --state-root third')).stdout)).toEqual([]);
+  });
+});
+
+describe('an interrupted command', () => {
+  const FOLDERS = 80;
+
+  /** Makes a conversation with many files, so that copying takes a while. */
+  async function makeMuch(): Promise<void> {
+    await ask('Hi');
+    const scratch = path('state/workspaces', await workspaceOf(place.stateRoot), 'instances/host~default/scratch');
+    for (let number = 1; number <= FOLDERS; number += 1) {
+      mkdirSync(join(scratch, `folder-${number}`), { recursive: true });
+      writeFileSync(join(scratch, `folder-${number}`, 'file'), 'text'.repeat(1000));
+    }
+  }
+
+  test('Ctrl-C removes the partial backup, and exits with 130', async () => {
+    await makeMuch();
+    const child = place.start('backup', 'copies/one', '--bundle', 'bundle');
+    while (!existsSync(path('copies/one/workspace/instances/host~default/scratch'))) await Bun.sleep(1);
+    child.kill('SIGINT');
+    const stderr = await new Response(child.stderr).text();
+    expect(await child.exited).toBe(130);
+    expect(stderr).toStartWith('E_CANCELLED: The backup was interrupted. Nothing is left of it.');
+    expect(readdirSync(path('copies'))).toEqual([]);
+  });
+
+  test('after kill -9 of a restore there are no conversations or all; a second restore works', async () => {
+    await makeMuch();
+    expect((await gdn('backup copies/one')).exitCode).toBe(0);
+    let killed = 0;
+    for (const share of [0.2, 0.9]) {
+      const root = `state-${share}`;
+      const child = place.start('restore', 'copies/one', '--bundle', 'bundle', '--state-root', root);
+      const draft = () => {
+        const names = existsSync(path(root, 'workspaces')) ? readdirSync(path(root, 'workspaces')) : [];
+        const found = names.find((name) => name.startsWith('.restoring-'));
+        const scratch = found && path(root, 'workspaces', found, 'instances/host~default/scratch');
+        return scratch && existsSync(scratch) ? readdirSync(scratch).length : 0;
+      };
+      while (draft() < FOLDERS * share && child.exitCode === null) await Bun.sleep(0);
+      child.kill('SIGKILL');
+      await child.exited;
+      const list = () => place.run(...`instance list --json --bundle bundle --state-root ${root}`.split(' '));
+      const found = JSON.parse((await list()).stdout) as unknown[];
+      if (found.length === 0) {
+        killed += 1;
+        expect(await gdn(`restore copies/one --state-root ${root}`)).toMatchObject({ stderr: '', exitCode: 0 });
+      }
+      expect(json(await list())).toHaveLength(1);
+      const [workspace = ''] = readdirSync(path(root, 'workspaces')).toSorted();
+      expect(readdirSync(path(root, 'workspaces'))).toHaveLength(1);
+      const scratch = path(root, 'workspaces', workspace, 'instances/host~default/scratch');
+      expect(readdirSync(scratch)).toHaveLength(FOLDERS);
+    }
+    expect(killed).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,45 @@
+import { bundleFolder, type BundleOptions } from '../common-options.ts';
+import type { GdnCommand, Result } from '../gdn-command.ts';
+import { harmlessLines } from '../harmless-text.ts';
+import type { Terminal } from '../terminal.ts';
+import { withInterrupt } from '../with-interrupt.ts';
+
+export function addRestoreCommand(program: GdnCommand): void {
+  program
+    .command('restore')
+    .argument('<backup-folder>', 'a folder that `gdn backup` has written')
+    .summary('write a backup into a state root')
+    .description(
+      'Writes the conversations of a backup into the state root, for the swarm of the bundle: on this machine or another ' +
+        'one, in the same state root or another one, for the same folder of the bundle or another one. The swarm must ' +
+        'not run, and must not have conversations. The command checks every file first; if one is damaged, nothing is restored. The backup does not ' +
+        'change. Start the swarm afterwards with `gdn run`.',
+    )
+    .flockOption()
+    .bundleOptions()
+    .examples('gdn restore backups/monday --bundle my-swarm')
+    .runs(restore);
+}
+
+async function restore(
+  options: BundleOptions & { readonly flock: boolean },
+  terminal: Terminal,
+  backup: string,
+): Promise<Result> {
+  const [{ placeOfSwarm }, { restoreSwarm }, { showCopyProgress }, { count }] = await Promise.all([
+    import('../swarm/reach-swarm.ts'),
+    import('../instance/restore-swarm.ts'),
+    import('../instance/show-copy-progress.ts'),
+    import('./backup.ts'),
+  ]);
+  const found = await placeOfSwarm(options);
+  const place = { ...found, flock: options.flock, bundle: bundleFolder(undefined, options) };
+  const restored = await withInterrupt((signal) => restoreSwarm(place, backup, signal, showCopyProgress(terminal)));
+  const { conversations, files, bytes, startedAt, problems } = restored;
+  for (const problem of problems) terminal.printError(`warn: was damaged in the backup: ${harmlessLines(problem)}\n`);
+  const { swarm, stateRoot } = found;
+  return {
+    json: { backup, swarm, stateRoot, conversations, files, bytes, startedAt, problems },
+    text: `Restored ${count(conversations, 'conversation')} of swarm "${swarm}" into ${stateRoot}: ${count(files, 'file')}, ${bytes} bytes.\n`,
+  };
+}

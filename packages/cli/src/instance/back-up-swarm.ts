@@ -1,0 +1,38 @@
+import { openStoreReader } from '@goondan/runtime/history';
+import { type Backup, backUpFiles, type BackupProgress } from '@goondan/runtime/internal';
+import { GoondanError } from '@goondan/types';
+import { interrupted } from '../interrupted.ts';
+import { readVersion } from '../read-version.ts';
+import type { SwarmPlace } from '../swarm/attach-swarm.ts';
+
+/**
+ * Backs up a swarm, running or stopped. **Errors** — `E_SWARM_UNKNOWN` when the swarm has never run, `E_STORE_FORMAT` while
+ * an older version runs it, `E_CANCELLED`; those of `backUpFiles`.
+ */
+export async function backUpSwarm(
+  { swarm, ...place }: SwarmPlace & { readonly swarm: string },
+  folder: string,
+  signal: AbortSignal,
+  onProgress: (progress: BackupProgress) => void,
+): Promise<Backup> {
+  await refuseOthers(swarm, place);
+  try {
+    return await backUpFiles(place, { folder, swarm, version: readVersion(), signal, onProgress });
+  } catch (error) {
+    throw signal.aborted ? interrupted('The backup was interrupted. Nothing is left of it.') : error;
+  }
+}
+
+async function refuseOthers(swarm: string, place: SwarmPlace): Promise<void> {
+  const store = openStoreReader(place);
+  if (!(await store.directory.exists())) {
+    const message = `Swarm "${swarm}" has never run with the state root ${place.stateRoot}, so there is nothing to back up.`;
+    const suggestion = 'Name the state root with `--state-root`, if the swarm uses another one.';
+    throw new GoondanError('E_SWARM_UNKNOWN', message, { suggestion });
+  }
+  if (await store.isOld()) await (await import('./migrate-stopped.ts')).migrateStoppedSwarm(place);
+  if (!(await store.isOld())) return;
+  throw new GoondanError('E_STORE_FORMAT', `An older version of Goondan runs swarm "${swarm}".`, {
+    suggestion: 'Stop that swarm, then type the command again.',
+  });
+}

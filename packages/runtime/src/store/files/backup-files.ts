@@ -1,0 +1,69 @@
+/** Backs up the files of a workspace, running or stopped, and restores them into another one. */
+import { GoondanError } from '@goondan/types';
+import { systemBundleFs } from '../../ports/bundle-fs.ts';
+import { sleep, systemClock } from '../../ports/clock.ts';
+import { codedBundleFs } from '../../ports/coded-fs.ts';
+import { systemProcesses } from '../../ports/processes.ts';
+import { type Backup, type BackupOptions, backUpWorkspace } from '../../workspace/backup/back-up-workspace.ts';
+import type { BackupProgress } from '../../workspace/backup/backup-writer.ts';
+import type { BackupManifest } from '../../workspace/backup/manifest.ts';
+import { readManifest, type RestoreOptions, restoreWorkspace } from '../../workspace/backup/restore-workspace.ts';
+import { followLinks } from '../../workspace/layout/follow-links.ts';
+import { type JournalLocation, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
+import { recordSwarm, type SwarmRecord } from '../../workspace/swarms/swarm-record.ts';
+import { openStoreReader } from './open-store-reader.ts';
+
+const LONGEST_PAUSE_MS = 250;
+
+/** Copies a workspace. It takes no lock. **Errors** — those of `backUpWorkspace`. */
+export function backUpFiles({ stateRoot, workspaceId }: JournalLocation, options: BackupOptions): Promise<Backup> {
+  const source = {
+    fs: codedBundleFs(systemBundleFs),
+    clock: systemClock,
+    processes: systemProcesses,
+    workspace: workspaceFolder(stateRoot, workspaceId),
+    pause: (attempt: number) => sleep(systemClock, Math.min(2 ** attempt, LONGEST_PAUSE_MS)),
+  };
+  return backUpWorkspace(source, { ...options, folder: followLinks(options.folder) });
+}
+
+/** Reads the manifest of a backup. **Errors** — those of `readManifest`. */
+export function readBackup(folder: string): Promise<BackupManifest> {
+  return readManifest(codedBundleFs(systemBundleFs), followLinks(folder));
+}
+
+/**
+ * Restores a backup into a workspace without conversations. Only for the owner of the workspace, and only as its last
+ * step: the folder of the workspace is replaced, with the lock of the owner. `run`: the swarm of the workspace.
+ *
+ * **Errors** — `E_RESTORE_TARGET` when the workspace has conversations; those of `restoreWorkspace`.
+ */
+export async function restoreFiles(
+  manifest: BackupManifest,
+  options: RestoreOptions,
+  run: Required<Pick<SwarmRecord, 'swarm' | 'folder'>>,
+): Promise<BackupProgress> {
+  const { stateRoot, workspaceId } = options;
+  await refuseConversations({ stateRoot, workspaceId });
+  const folder = followLinks(options.folder);
+  const progress = await restoreWorkspace(codedBundleFs(systemBundleFs), manifest, { ...options, folder });
+  await recordSwarm({ stateRoot, workspaceId, warn: () => undefined }, run);
+  return progress;
+}
+
+async function refuseConversations(location: JournalLocation): Promise<void> {
+  let unknown = 0;
+  const reader = openStoreReader({ ...location, warn: () => void (unknown += 1) });
+  try {
+    // A folder whose conversation cannot be determined is reported as a warning.
+    const count = (await reader.directory.instances()).length + unknown;
+    if (count === 0) return;
+    const where = workspaceFolder(location.stateRoot, location.workspaceId);
+    throw new GoondanError(
+      'E_RESTORE_TARGET',
+      `${where} has ${count} ${count === 1 ? 'conversation' : 'conversations'}.`,
+    );
+  } finally {
+    await reader.close();
+  }
+}

@@ -1,0 +1,102 @@
+// Crashes of a backup and of a restore, at every operation that changes the simulated disk.
+import { describe, expect, test } from 'bun:test';
+import { openJournal } from '../journal/journal.ts';
+import { seededRandom } from '../simulation/seeded-random.ts';
+import { simulatedBundleDisk } from '../simulation/simulated-bundle-disk.ts';
+import { type CrashMode, SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { simulatedMachine } from '../simulation/simulated-machine.ts';
+import { backUpWorkspace } from './back-up-workspace.ts';
+import { readManifest, restoreWorkspace } from './restore-workspace.ts';
+import { backupFolder, from, instances, keepBusy, limits, to } from '../simulation/busy-workspace.ts';
+
+const TURNS = 12;
+const options = { folder: backupFolder, version: '1', swarm: 'default' };
+
+async function diskWithWorkspace(): Promise<SimulatedDisk> {
+  const disk = SimulatedDisk.empty();
+  const journal = await openJournal(simulatedMachine(disk, 0), from, limits);
+  let left = TURNS;
+  await keepBusy(journal, seededRandom(1), [], () => (left -= 1) < 0);
+  await journal.close();
+  return disk;
+}
+
+function backUp(disk: SimulatedDisk) {
+  const source = { ...simulatedMachine(disk, 1), fs: simulatedBundleDisk(disk), pause: async () => undefined };
+  return backUpWorkspace({ ...source, workspace: '/state/workspaces/w' }, options);
+}
+
+async function restore(disk: SimulatedDisk) {
+  const fs = simulatedBundleDisk(disk);
+  return restoreWorkspace(fs, await readManifest(fs, backupFolder), { folder: backupFolder, ...to });
+}
+
+/** Reads all conversations of the restored workspace, with the inputs that wait. */
+async function readAll(disk: SimulatedDisk, place: typeof to) {
+  const journal = await openJournal(simulatedMachine(disk, 5), place, limits);
+  const found = [];
+  for (const instance of await journal.instances()) {
+    const { messages } = await journal.read(instance);
+    const pending = (await journal.pending(instance)).map(({ id }) => id);
+    found.push({ ...instance, messages: messages.map(({ id }) => id), pending });
+  }
+  await journal.close();
+  return found.toSorted((one, other) => (one.instanceKey < other.instanceKey ? -1 : 1));
+}
+
+/** A crash may keep or lose each change that is not durable, so the end of the work is tried this often. */
+const ENDS = 20;
+
+/** Runs the work. Returns the disks that a crash after each operation leaves, and then those of crashes at the end. */
+async function crashed(disk: SimulatedDisk, mode: CrashMode, work: () => Promise<unknown>): Promise<SimulatedDisk[]> {
+  const random = seededRandom(7);
+  const survivors: SimulatedDisk[] = [];
+  disk.afterOperation = () => void survivors.push(disk.crash(mode, random));
+  await work();
+  disk.afterOperation = undefined;
+  return [...survivors, ...Array.from({ length: ENDS }, () => disk.crash(mode, random))];
+}
+
+describe.each(['kill', 'power'] as const)('a crash (%s)', (mode) => {
+  test('of a backup leaves no manifest, or the manifest of a complete backup', async () => {
+    const disk = await diskWithWorkspace();
+    const wanted = await readAll(disk.copy(), from);
+    expect(wanted.map(({ instanceKey }) => instanceKey)).toEqual(instances.map((each) => each.instanceKey).toSorted());
+    const survivors = await crashed(disk, mode, () => backUp(disk));
+    let complete = 0;
+    for (const [index, survivor] of survivors.entries()) {
+      const hasManifest = (await survivor.stat(`${backupFolder}/backup.jsonl`)) !== undefined;
+      expect({ index, hasManifest }).toEqual({ index, hasManifest: hasManifest || index >= survivors.length - ENDS });
+      if (!hasManifest) continue;
+      complete += 1;
+      await restore(survivor);
+      expect(await readAll(survivor, to)).toEqual(wanted);
+    }
+    expect(survivors.length).toBeGreaterThan(100);
+    expect(complete).toBeGreaterThan(0);
+  });
+
+  test('of a restore leaves no conversations or all of them; the next restore completes', async () => {
+    const disk = await diskWithWorkspace();
+    const wanted = await readAll(disk.copy(), from);
+    await backUp(disk);
+    // The owner of the workspace has made its folder.
+    await (await openJournal(simulatedMachine(disk, 2), to, limits)).close();
+    const survivors = await crashed(disk, mode, () => restore(disk));
+    let complete = 0;
+    for (const [index, survivor] of survivors.entries()) {
+      const found = await readAll(survivor.copy(), to);
+      if (found.length > 0) {
+        complete += 1;
+        expect(found).toEqual(wanted);
+        continue;
+      }
+      expect(index).toBeLessThan(survivors.length - ENDS);
+      await restore(survivor);
+      expect(await readAll(survivor, to)).toEqual(wanted);
+      expect((await survivor.list('/other/workspaces'))?.toSorted()).toEqual([to.workspaceId]);
+    }
+    expect(survivors.length).toBeGreaterThan(100);
+    expect(complete).toBeGreaterThan(0);
+  });
+});
