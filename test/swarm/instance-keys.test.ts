@@ -58,13 +58,10 @@ interface Folder {
 function readFolders({ workspace }: TestSwarm): readonly Folder[] {
   return readdirSync(join(workspace, 'instances')).map((name) => {
     const folder = join(workspace, 'instances', name);
-    const { agentName, instanceKey } = JSON.parse(readFileSync(join(folder, 'metadata.json'), 'utf8'));
-    return {
-      name,
-      agentName,
-      instanceKey,
-      conversation: readFileSync(join(folder, 'messages', 'events.jsonl'), 'utf8'),
-    };
+    const conversation = readFileSync(join(folder, 'messages', 'events.jsonl'), 'utf8');
+    // The first frame of the log has the identity of the instance.
+    const { agentName, instanceKey } = JSON.parse(conversation.split('\n', 1)[0] ?? '').head;
+    return { name, agentName, instanceKey, conversation };
   });
 }
 
