@@ -70,14 +70,21 @@ test('L-04 the author of an event is the extension whose function emitted it', a
   });
   const seen: string[] = [];
   const first = oldExtension('first', (api) => allPoints.forEach((point) => note(api, point, 'first', seen)));
+  const noteAuthors = (records: Parameters<typeof store.append>[3]) => {
+    for (const record of records) {
+      if (record.type === 'message' && record.author.kind === 'extension') authors.push(record.author.name);
+    }
+  };
   const agent = await scriptedAgent({
     store: {
       ...store,
       append(...given) {
-        for (const record of given[3]) {
-          if (record.type === 'message' && record.author.kind === 'extension') authors.push(record.author.name);
-        }
+        noteAuthors(given[3]);
         return store.append(...given);
+      },
+      commit(...given) {
+        noteAuthors(given[6]?.records ?? []);
+        return store.commit(...given);
       },
     },
     extensions: [first, emitting],

@@ -51,6 +51,10 @@ async function recordTurn(options: ScriptedAgentOptions, input: string): Promise
       records.push(...given[3]);
       return store.append(...given);
     },
+    commit: (...given) => {
+      records.push(...(given[6]?.records ?? []));
+      return store.commit(...given);
+    },
   };
   await (await scriptedAgent({ ...options, store: recording })).say(input);
   return records;

@@ -64,9 +64,9 @@ const message: fc.Arbitrary<Message> = fc.record(
 const plan = fc.constantFrom('plan-1', 'plan-2', 'null');
 const kind = fc.constantFrom('model' as const, 'tool' as const);
 const value = fc.oneof(
-  content.map((each) => ({ content: each, finishReason: 'stop' }) as JsonValue),
-  content.map((each) => ({ finishReason: 'stop', content: each }) as JsonValue),
-  result.map((each) => each as JsonValue),
+  content.map((each) => ({ content: each, finishReason: 'stop' })),
+  content.map((each) => ({ finishReason: 'stop', content: each })),
+  result,
   json,
 );
 const record = fc.oneof(
