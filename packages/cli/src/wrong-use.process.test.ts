@@ -64,9 +64,9 @@ describe('every command', () => {
     'gdn %s: a required part is missing',
     async (name, { path }) => {
       await expectRefusal([...path], 2, {
-        message: /^(missing required argument '\w+'|required option '.+' not specified)$/,
+        message: /^(missing required argument '[\w-]+'|required option '.+' not specified)$/,
         suggestion: new RegExp(
-          `^Type it as \`gdn ${name} .*<\\w+>.*\`\\. \`gdn ${name} --help\` shows the arguments and options\\.$`,
+          `^Type it as \`gdn ${name} .*<[\\w-]+>.*\`\\. \`gdn ${name} --help\` shows the arguments and options\\.$`,
         ),
       });
     },

@@ -126,7 +126,7 @@ test('a conversation that changes during every attempt is an error, and nothing 
   let number = 1;
   const fs: BundleFs = gatedFs(simulatedBundleDisk(disk), async (operation, path) => {
     // A checkpoint is written between the copies of `metadata.json` and of the log.
-    if (operation !== 'read' || !path.startsWith(workspace) || !path.endsWith('base.jsonl')) return;
+    if (operation !== 'read' || !path.startsWith(workspace) || !path.endsWith('events.jsonl')) return;
     for (const last = number + 4; number < last;) {
       number += 1;
       await journal.accept(instance, simpleEvent(`e${number}`));

@@ -11,7 +11,7 @@ import { readLock } from '../lock/acquire-lock.ts';
 import { readStates } from '../records/extension-files.ts';
 import { readBaseFile } from '../records/read-base.ts';
 import { readLog } from '../records/read-log.ts';
-import { readMetadata } from '../records/read-metadata.ts';
+import { readFirstMetadata, readMetadata } from '../records/read-metadata.ts';
 import { busyFiles, reasonOf } from './backup-errors.ts';
 import { conversations, coreFolders, logPath, planCore, type PlannedFile, planFiles } from './backup-plan.ts';
 import type { BackupSource } from './backup-source.ts';
@@ -142,7 +142,8 @@ async function readCopy(
   const ports = { ...source, fs: withoutCopies(source.fs), warn: () => undefined };
   const damaged = (problem: string) => ({ problem: problem.replaceAll(copy, from) });
   try {
-    const metadata = await readMetadata({ ...ports, paths });
+    const files = { ...ports, paths };
+    const metadata = (await readMetadata(files)) ?? (await readFirstMetadata(files))?.metadata;
     const address = { agentName: metadata?.agentName ?? '', instanceKey: metadata?.instanceKey ?? '' };
     const stored: StoredInstance = { ...ports, paths, address, limits: defaultLimits };
     const log = await readLog(stored);
