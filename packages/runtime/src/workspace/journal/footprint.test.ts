@@ -138,3 +138,17 @@ test('the first turn of a new conversation has 5 syncs, and closing it has 2', a
   await journal.close();
   expect(syncs).toEqual(['metadata.json.next', 'coder~default']);
 });
+
+test('a log gets a second file only after a checkpoint', async () => {
+  const renamed: string[] = [];
+  const fs: Fs = {
+    ...systemFs,
+    rename: (from, to) => (renamed.push(to.slice(to.lastIndexOf('/') + 1)), systemFs.rename(from, to)),
+  };
+  const limits = { archive: { bytes: 100, files: 9 }, checkpointBytes: 1_000_000 };
+  const { journal } = await open({ fs, limits });
+  await runSimpleTurn(journal, coder, 'a');
+  await journal.close();
+  const [first, second] = renamed.filter((name) => /^(?:metadata|events)/.test(name));
+  expect([first, second]).toEqual(['metadata.json', 'events.000001.jsonl']);
+});

@@ -327,12 +327,6 @@ export const mutants: readonly Mutant[] = [
     replace: '',
   },
   {
-    name: 'begin a second segment without a checkpoint',
-    file: 'journal/checkpoint-files.ts',
-    find: 'if (!this.#hasCheckpoint) await this.#checkpoint(texts);',
-    replace: '',
-  },
-  {
     name: 'believe names that a killed process had not synced',
     file: 'journal/load-instance.ts',
     find: 'await makeNamesDurable(stored);',
