@@ -50,12 +50,14 @@ async function measureHost(host: SwarmHost, isolation: string, count: number): P
   const status = await timeGdn(['status', ...place], 3);
   const list = await timeGdn(['instance', 'list', ...place], 3);
   await host.ask('stop');
+  const closed = sizeOf(host.stateRoot);
   const listStopped = await timeGdn(['instance', 'list', ...place], 3);
   const start = await host.start();
   const each = { bytes: disk.bytes / count, onDisk: disk.onDisk / count, files: disk.files / count };
   const rows = [
     ['conversations', `${perSecond.toFixed(0)}/s, ${processorMs.toFixed(2)} ms of processor time each`],
     ['on disk, each', `${(each.onDisk / 1_024).toFixed(1)} KB in blocks, ${Math.round(each.bytes)} bytes`],
+    ['on disk, each, when stopped', `${(closed.onDisk / count / 1_024).toFixed(1)} KB in blocks`],
     ['files, each', `${each.files.toFixed(1)}, and ${(disk.folders / count).toFixed(1)} folders`],
     ['memory of the orchestrator', `${memory.orchestratorMegabytes.toFixed(0)} MB, with the sender`],
     ['memory of agents', `${memory.agentsMegabytes.toFixed(0)} MB in ${memory.agentProcesses} processes`],
