@@ -18,16 +18,24 @@ export async function drainInstances(
   let deadline = clock.elapsed() + graceMs;
   /** The last command sent to each instance: finish the turn, or end at once. */
   const told = new Map<Instance, 'go' | 'end'>();
+  const isStopped = ({ state }: Instance) => state.phase.name === 'stopped';
+  let isTelling = false;
   const isOver = () => {
+    // Each post looks again. Without this check, the calls would nest as deep as there are instances.
+    if (isTelling) return false;
+    isTelling = true;
+    tellAll();
+    isTelling = false;
+    return [...instances.all()].every(isStopped);
+  };
+  const tellAll = () => {
     const rest = Math.max(0, deadline - clock.elapsed());
     const word = rest === 0 ? 'end' : 'go';
-    const left = [...instances.all()].filter(({ state }) => state.phase.name !== 'stopped');
-    for (const instance of left) {
+    for (const instance of [...instances.all()].filter((each) => !isStopped(each))) {
       if (told.get(instance) === word || (word === 'go' && isAwaited(instance))) continue;
       told.set(instance, word);
       instances.post(instance.address, { type: 'drain', graceMs: rest, afterwards: 'stop' });
     }
-    return left.length === 0;
   };
   const endNow = () => {
     deadline = clock.elapsed();
