@@ -53,8 +53,8 @@ export {
 export { durableStore, type DurableStoreOptions } from './workspace/journal/durable-store.ts';
 export type { Journal } from './workspace/journal/journal.ts';
 export type { ApprovalRecord } from './workspace/approvals/approval-record.ts';
-export type { Accepted } from './workspace/inbox/inbox.ts';
-export type { InboxEntry } from './workspace/inbox/inbox-lines.ts';
+export type { Accepted } from './workspace/inbox/open-inbox.ts';
+export type { InboxEntry } from './workspace/inbox/inbox-line.ts';
 export type { InstanceSummary } from './workspace/journal/read-summary.ts';
 export type { DeadLetter } from './workspace/records/dead-letter.ts';
 export type { StorePlace } from './workspace/layout/instance-paths.ts';

@@ -251,7 +251,7 @@ describe('gdn fork', () => {
     const folder = join(place.stateRoot, 'workspaces');
     const [workspace = ''] = readdirSync(folder);
     expect(readdirSync(join(folder, workspace, 'instances')).toSorted()).toEqual(['host~default', 'host~second']);
-    expect(existsSync(join(folder, workspace, 'instances', 'host~second', 'inbox.jsonl'))).toBe(true);
+    expect(existsSync(join(folder, workspace, 'instances', 'host~second', 'metadata.json'))).toBe(true);
   });
 
   test('in a running swarm: the fork answers, while the old conversation continues', async () => {

@@ -165,8 +165,8 @@ describe('gdn run --input', () => {
     expect(existsSync(mark)).toBe(true);
 
     function isAnyInboxFilled(): boolean {
-      const inboxes = new Bun.Glob('workspaces/*/instances/*/inbox.jsonl').scanSync(place.stateRoot);
-      return [...inboxes].some((file) => Bun.file(join(place.stateRoot, file)).size > 0);
+      const inboxes = new Bun.Glob('workspaces/*/inbox/inbox.*.jsonl').scanSync(place.stateRoot);
+      return [...inboxes].some((file) => readFileSync(join(place.stateRoot, file), 'utf8').includes('"event":'));
     }
   });
 

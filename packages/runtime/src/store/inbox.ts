@@ -1,7 +1,7 @@
 /** Input that was accepted for instances and is not handled yet. */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
-import type { Accepted } from '../workspace/inbox/inbox.ts';
-import type { InboxEntry } from '../workspace/inbox/inbox-lines.ts';
+import type { Accepted } from '../workspace/inbox/open-inbox.ts';
+import type { InboxEntry } from '../workspace/inbox/inbox-line.ts';
 
 /**
  * Invariants that every inbox guarantees:
@@ -29,6 +29,11 @@ export interface Inbox {
    * `turn-<event id>`. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`.
    */
   pendingEntries(instance: AgentAddress): Promise<readonly InboxEntry[]>;
+  /**
+   * Notes that an event is handled: the commit of its turn is durable. The note is a hint that saves work at the next
+   * start, and is not durable itself. The commit decides.
+   */
+  handled(instance: AgentAddress, eventId: string): void;
   /**
    * Calls the listener for an instance of this node that has input from elsewhere: another node accepted it, or the
    * instance was taken over. Returns a function that ends the calls. A store with a single node never calls it.

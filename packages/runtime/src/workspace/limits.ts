@@ -15,8 +15,8 @@ export const defaultLimits = {
   inboxEvents: 1000,
   /** The total size of pending events, in bytes. */
   inboxBytes: 64 * MEGABYTE,
-  /** Handled events are removed from the inbox file when it reaches this size, in bytes. */
-  inboxCompactionBytes: 256 * 1024,
+  /** The size of a segment of the inbox log, in bytes. When it is reached, segments of handled events are removed. */
+  inboxCompactionBytes: MEGABYTE,
   /** The number of handled events whose ids are kept after their removal, to recognize a second delivery. */
   rememberedEvents: 1024,
   /**

@@ -1,6 +1,6 @@
 // Tests the data that a page of Studio reads, and the actions it takes, over real HTTP, with a real swarm.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSwarm, type Swarm } from '@goondan/runtime';
 import { controlSocketPath, systemSocketEnvironment } from '@goondan/runtime/control';
@@ -279,7 +279,6 @@ describe('a damaged conversation', () => {
     await swarm.ask({ input: 'two', instanceKey: 'second' });
     await swarm.stop();
     const folder = join(workspaceFolder(place.stateRoot, 'shop'), 'instances/clerk~second');
-    truncateSync(join(folder, 'inbox.jsonl'), 5);
     writeFileSync(join(folder, 'messages/events.jsonl'), 'nonsense\n');
     mkdirSync(join(folder, '../clerk~third'));
     writeFileSync(join(folder, '../clerk~third/metadata.json'), 'nonsense');

@@ -10,7 +10,7 @@
  * 4. `commit` and `commitStates` resolve once everything so far survives a loss of power.
  * 5. A writer whose epoch or state version is not the newest gets `E_FENCED` and changes nothing.
  */
-import type { AgentAddress, JsonValue, Message, MessageEvent, TurnResult } from '@goondan/types';
+import type { AgentAddress, AgentEvent, JsonValue, Message, MessageEvent, TurnResult } from '@goondan/types';
 import type { EffectKind } from '../../trace/effect-record.ts';
 import type { EffectOutcome, ResumedStep } from '../../trace/resume-point.ts';
 
@@ -104,8 +104,20 @@ export interface ConversationSnapshot {
   readonly extensionState: Readonly<Record<string, JsonValue>>;
 }
 
+/** The event of a turn, with its number in the inbox of the instance. */
+export interface TurnInput {
+  readonly seq: number;
+  readonly event: AgentEvent;
+}
+
 export interface ConversationStore {
-  open(instance: AgentAddress, turnId: string): Promise<OpenTurn>;
+  /**
+   * Opens a turn. `input`: the event, if it came through the inbox; the commit of the turn then ends it.
+   *
+   * **Errors** — `E_TURN_FORGOTTEN` when an event with this number or a higher one is handled, and the result of the turn
+   * is no longer kept; `E_STORE_ORDER` when another event's turn was interrupted and has to be resumed first.
+   */
+  open(instance: AgentAddress, turnId: string, input?: TurnInput): Promise<OpenTurn>;
   /**
    * Appends records. When the promise resolves, they survive the end of the process. They also survive a loss of power if
    * something outside may depend on them: an intent without its outcome, the answer of a person, and all records before

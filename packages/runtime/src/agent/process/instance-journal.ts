@@ -31,9 +31,9 @@ export class InstanceJournal {
   /** Returns the store for turns and states. Nothing is opened or written before `first` has resolved. */
   store(first: () => Promise<unknown>): ConversationStore {
     return {
-      open: async (instance, turnId) => {
+      open: async (...turn) => {
         await first();
-        return (await this.open()).conversations.open(instance, turnId);
+        return (await this.open()).conversations.open(...turn);
       },
       append: async (...record) => (await this.open()).conversations.append(...record),
       commit: async (...turn) => (await this.open()).conversations.commit(...turn),

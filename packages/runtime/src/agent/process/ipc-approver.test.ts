@@ -165,7 +165,7 @@ describe('a held process, because an agent it asked waits for a person', () => {
     await process.send({ type: 'turn.held', eventId: 'held', isHeld: true });
     await process.send({ type: 'turn.held', eventId: 'another', isHeld: false });
     expect(textOf((await process.first('turn.done')).result.responseMessage)).toBe('said done');
-    await process.send({ ...firstTurn, event: { ...firstTurn.event, id: 'let-go', input: 'slow' } });
+    await process.send({ ...firstTurn, seq: 2, event: { ...firstTurn.event, id: 'let-go', input: 'slow' } });
     await process.send({ type: 'turn.held', eventId: 'let-go', isHeld: true });
     await process.send({ type: 'turn.held', eventId: 'let-go', isHeld: true });
     await process.send({ type: 'turn.held', eventId: 'let-go', isHeld: false });

@@ -174,8 +174,10 @@ function event(id: string, more: Partial<AgentEvent> = {}): AgentEvent {
   };
 }
 
+let lastSeq = 0;
+/** Each turn has the next number, as in the inbox. */
 const turn = (id: string, more: Partial<AgentEvent> = {}) =>
-  ({ type: 'turn', event: event(id, more), seq: 1 }) as const;
+  ({ type: 'turn', event: event(id, more), seq: (lastSeq += 1) }) as const;
 
 /**
  * Writes an extension to a file, because a plan is JSON and cannot hold a function. The extension finds the test's
@@ -486,10 +488,10 @@ describe('a turn', () => {
   test('is answered with an error when its result is no longer kept, and the process continues', async () => {
     const wrap = (journal: Journal): Journal => ({
       ...journal,
-      open: (at, turnId) =>
+      open: (at, turnId, input) =>
         turnId === 'turn-old'
           ? Promise.reject(new GoondanError('E_TURN_FORGOTTEN', 'long ago'))
-          : journal.open(at, turnId),
+          : journal.open(at, turnId, input),
     });
     const agent = await ready({ wrap });
     await agent.send(turn('old'));
@@ -686,14 +688,14 @@ describe('replies in the outbox', () => {
     let asked = 0;
     const wrap = (journal: Journal): Journal => ({
       ...journal,
-      async hasWork(instance) {
+      async hasUnfinished(instance) {
         asked += 1;
         if (asked === 1) await gate.promise;
-        return journal.hasWork(instance);
+        return journal.hasUnfinished(instance);
       },
-      async open(instance, turnId) {
+      async open(instance, turnId, input) {
         opened.push(turnId);
-        return journal.open(instance, turnId);
+        return journal.open(instance, turnId, input);
       },
     });
     const agent = await ready({ wrap });

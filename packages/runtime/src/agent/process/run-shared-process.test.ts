@@ -86,7 +86,7 @@ function launch(commits: Readonly<Record<string, () => Promise<never>>> = {}) {
       return send(seat, { type: 'start', plan: start as unknown as JsonObject });
     },
     turn: (seat: number, instanceKey: string, id = 'e1') =>
-      send(seat, { ...firstTurn, event: { ...firstTurn.event, id, instanceKey } }),
+      send(seat, { ...firstTurn, seq: Number(id.slice(1)), event: { ...firstTurn.event, id, instanceKey } }),
     [Symbol.asyncDispose]: async () => {
       parent.close();
       for (const journal of journals) await journal.close().catch(() => undefined);

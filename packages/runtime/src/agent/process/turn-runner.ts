@@ -118,7 +118,7 @@ export class TurnRunner {
   }
 
   /** Runs a turn. Returns the event that was handed ahead, if its turn begins next. */
-  async #run({ event, deadLetter, isExcused }: Turn): Promise<Turn | undefined> {
+  async #run({ seq, event, deadLetter, isExcused }: Turn): Promise<Turn | undefined> {
     const { agent, channel, watch, observe, written, onLost } = this.deps;
     const signal = this.cancellations.begin(event.id);
     const clock = new TurnClock(agent.parts.clock);
@@ -126,6 +126,7 @@ export class TurnRunner {
     watch.turnBegan(event.id);
     try {
       const options = {
+        seq,
         signal,
         clock,
         deadLetter,

@@ -25,7 +25,8 @@ export async function openTurn(
   bounds: Pick<RunningTurn, 'clock' | 'signal' | 'onAbort' | 'changeLimits'>,
 ): Promise<{ readonly turn: RunningTurn; readonly base: OpenTurn } | { readonly finished: TurnOutcome }> {
   const turnId = turnIdOf(event.id);
-  const opened = await agent.store.open(agent.address, turnId);
+  const { seq } = options;
+  const opened = await agent.store.open(agent.address, turnId, seq === undefined ? undefined : { seq, event });
   if (opened.finished !== undefined) {
     return { finished: { result: opened.finished, stepCount: 0, usage: noUsage() } };
   }

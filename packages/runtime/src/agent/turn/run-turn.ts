@@ -52,6 +52,8 @@ export interface TurnOptions {
    * If true, the event did not cause the interruption of the last run, so the interruption does not count as a crash.
    */
   readonly isExcused?: boolean | undefined;
+  /** The number of the event in the inbox; absent when the event did not come through an inbox. */
+  readonly seq?: number | undefined;
 }
 
 export async function runTurn(agent: AgentParts, event: AgentEvent, options: TurnOptions = {}): Promise<TurnOutcome> {

@@ -23,9 +23,9 @@ import { addressKey } from '../address/address-key.ts';
 import type { CurrentPlan } from '../plan/current-plan.ts';
 import { findAgentProblem, refuseKey } from '../address/find-address-problem.ts';
 import type { Instances } from '../instances/instances.ts';
-import { type Report, turnOf } from '../instances/swarm-listener.ts';
-import type { Accepted } from '../../workspace/inbox/inbox.ts';
-import type { InboxEntry } from '../../workspace/inbox/inbox-lines.ts';
+import { type FinishedTurn, type Report, type SwarmListener, turnOf } from '../instances/swarm-listener.ts';
+import type { Accepted } from '../../workspace/inbox/open-inbox.ts';
+import type { InboxEntry } from '../../workspace/inbox/inbox-line.ts';
 import { refuseWhenLineFull } from '../supervision/process-slots.ts';
 import type { UnreadInboxes } from './unread-inboxes.ts';
 
@@ -35,7 +35,7 @@ const MOST_WAITING = 10_000;
 const MOST_ACCEPTING = 1_000;
 
 export interface MailboxesDeps {
-  readonly inbox: Pick<Inbox, 'accept' | 'cancel'>;
+  readonly inbox: Pick<Inbox, 'accept' | 'cancel' | 'handled'>;
   readonly placement: Pick<Placement, 'claim'>;
   readonly instances: Instances;
   readonly unread: Pick<UnreadInboxes, 'readAgain' | 'refused'>;
@@ -48,7 +48,7 @@ export interface MailboxesDeps {
 /** The maximum length of a cancel's stored reason, in characters. */
 const LONGEST_REASON = 1_000;
 
-export class Mailboxes {
+export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
   readonly #deps: MailboxesDeps;
   readonly #instances: Instances;
   readonly #accepting = new Map<string, { last: Promise<unknown>; count: number }>();
@@ -119,6 +119,11 @@ export class Mailboxes {
    */
   between<Value>(to: AgentAddress, action: () => Promise<Value>): Promise<Value> {
     return this.#inOrder(to, action);
+  }
+
+  /** The result of a turn comes after its commit. */
+  turnFinished(at: AgentAddress, { event }: FinishedTurn): void {
+    this.#deps.inbox.handled(at, event.id);
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 /** Reads accepted input from disk, when the swarm or one of its agents starts. */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
-import type { InboxEntry } from '../../workspace/inbox/inbox-lines.ts';
+import type { InboxEntry } from '../../workspace/inbox/inbox-line.ts';
 import type { Inbox } from '../../store/inbox.ts';
 import type { Directory } from '../../store/readers.ts';
 import type { NodeStore } from '../../store/store.ts';

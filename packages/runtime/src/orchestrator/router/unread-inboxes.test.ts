@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ErrorCode, GoondanError } from '@goondan/types';
 import { systemClock } from '../../ports/clock.ts';
@@ -94,7 +94,8 @@ test('the approval request of an instance with an unreadable inbox is kept: its 
   const times = { askedAt: new Date().toISOString(), expiresAt: new Date(Date.now() + 600_000).toISOString() };
   for (const agent of ['a', 'b']) await file.put({ ...whose, ...asked, ...times, id: `of-${agent}`, agent });
   await file.close();
-  writeFileSync(join(stateRoot, 'workspaces/test/instances/a~default/inbox.jsonl'), 'damaged\n{}\n');
+  const path = join(stateRoot, 'workspaces/test/inbox/inbox.000001.jsonl');
+  writeFileSync(path, readFileSync(path, 'utf8').replace('delete it', 'damaged  '));
   const second = await openFakeSwarm(async () => undefined, { stateRoot });
   try {
     await second.swarm.wake();

@@ -134,7 +134,17 @@ export class SwarmAgents {
     this.#calls = new AgentCalls({ clock, broker: this.#broker, instances, mailboxes, events, report });
     const kept = deps.keepers === undefined ? [] : [deps.keepers];
     const own = this.#ownListener();
-    this.#listeners = [this.#calls, this.approvals, this.#held, this.watchers, this.changes, instances, ...kept, own];
+    this.#listeners = [
+      mailboxes,
+      this.#calls,
+      this.approvals,
+      this.#held,
+      this.watchers,
+      this.changes,
+      instances,
+      ...kept,
+      own,
+    ];
   }
 
   /** Adds a part that is built on the swarm. It hears events after the swarm's own parts. */

@@ -15,19 +15,20 @@ import type { Directory } from '../readers.ts';
 const PREFIX = 'turn-';
 
 /** The only node accepts all input itself, so nobody has to be woken. */
-export function inboxOf(journal: Pick<Journal, 'accept' | 'cancel' | 'pendingEntries'>): Inbox {
+export function inboxOf(journal: Pick<Journal, 'accept' | 'cancel' | 'pendingEntries' | 'handled'>): Inbox {
   return {
     accept: (instance, event) => journal.accept(instance, event),
     cancel: (instance, eventId, reason) => journal.cancel(instance, eventId, reason),
     pendingEntries: (instance) => journal.pendingEntries(instance),
+    handled: (instance, eventId) => journal.handled(instance, eventId),
     onWake: () => () => undefined,
   };
 }
 
-export function answersOf(journal: Pick<Journal, 'hasWork' | 'recover' | 'outbox'>): Answers {
+export function answersOf(journal: Pick<Journal, 'hasUnfinished' | 'recover' | 'outbox'>): Answers {
   return {
     async left(instance) {
-      if (!(await journal.hasWork(instance))) return [];
+      if (!(await journal.hasUnfinished(instance))) return [];
       // The previous process may have died before its last answer was in the outbox. Recovery adds that answer.
       await journal.recover(instance);
       const entries = await journal.outbox.pending(instance);

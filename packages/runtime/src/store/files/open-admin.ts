@@ -10,5 +10,6 @@ export async function openAdmin(options: DurableStoreOptions): Promise<Pick<Node
   const { fs = systemFs, clock = systemClock, processes = systemProcesses, warn = () => undefined } = options;
   await migrateOld({ fs, clock, processes, warn }, options);
   const journal = await durableStore(options);
+  await journal.openInbox();
   return { admin: journal, close: () => journal.close() };
 }

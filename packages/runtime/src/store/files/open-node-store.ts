@@ -26,6 +26,7 @@ export async function openNodeStore(
   const ports = { fs, clock, processes, warn: options.warn };
   await migrateOld(ports, options);
   const journal = await durableStore({ ...options, ...ports, fence: () => placement.check() });
+  await journal.openInbox();
   const approvals = await ApprovalFile.open(ports, options);
   return nodeStoreOf(options, journal, approvals, placement);
 }

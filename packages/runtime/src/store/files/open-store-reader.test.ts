@@ -38,7 +38,7 @@ test('a conversation is read while its process has the lock, and after it has en
   const journal = await durableStore(place);
   await journal.accept(at, fakeEvent('one', { id: 'one' }));
   await journal.accept(at, fakeEvent('two', { id: 'two' }));
-  const { epoch } = await journal.open(at, 'turn-one');
+  const { epoch } = await journal.open(at, 'turn-one', { seq: 1, event: fakeEvent('one', { id: 'one' }) });
   const message = createUserMessage('one');
   const input = { type: 'message', event: { type: 'append', message }, author: { kind: 'input' } } as const;
   await journal.append(at, epoch, 0, [input]);

@@ -66,7 +66,7 @@ export function inboxConformance(register: RegisterCheck, open: OpenSeams<InboxS
     'a handled event is not accepted again, and its number is not used again',
     async ({ inbox, conversations }, again) => {
       const { seq: before = 0 } = await inbox.accept(address, eventOf('a'));
-      await handle(conversations, 'a');
+      await handle({ inbox, conversations }, 'a');
       const next = (await again()).inbox;
       expectEqual(await next.accept(address, eventOf('a')), { accepted: true, duplicate: true }, 'it was handled');
       expectEqual(await next.pendingEntries(address), [], 'a handled event is not pending');
@@ -106,7 +106,7 @@ export function inboxConformance(register: RegisterCheck, open: OpenSeams<InboxS
     expectEqual(await inbox.cancel(address, 'unknown', 'why not'), false, 'an unknown event');
     await inbox.accept(address, eventOf('a'));
     expectEqual(await inbox.cancel(otherAddress, 'a', 'why not'), false, 'an event of another instance');
-    await handle(conversations, 'a');
+    await handle({ inbox, conversations }, 'a');
     expectEqual(await inbox.cancel(address, 'a', 'why not'), false, 'a handled event');
   });
 
@@ -127,9 +127,11 @@ export function inboxConformance(register: RegisterCheck, open: OpenSeams<InboxS
   });
 }
 
-async function handle(conversations: InboxSeams['conversations'], eventId: string): Promise<void> {
+/** Runs the turn of a pending event. The process is told the event with its number. */
+async function handle({ inbox, conversations }: InboxSeams, eventId: string): Promise<void> {
   const turnId = turnOf(eventId);
-  const { epoch } = await conversations.open(address, turnId);
+  const entry = (await inbox.pendingEntries(address)).find(({ event }) => event.id === eventId);
+  const { epoch } = await conversations.open(address, turnId, entry);
   const messages = [createUserMessage(eventId)];
   await conversations.commit(address, epoch, turnId, { type: 'append', messages }, {}, resultOf(turnId));
 }

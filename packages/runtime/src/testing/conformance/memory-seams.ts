@@ -10,7 +10,7 @@ import type { ApprovalStore } from '../../store/approval-store.ts';
 import type { Inbox } from '../../store/inbox.ts';
 import type { Placement } from '../../store/placement.ts';
 import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
-import type { InboxEntry } from '../../workspace/inbox/inbox-lines.ts';
+import type { InboxEntry } from '../../workspace/inbox/inbox-line.ts';
 
 interface KeptInput {
   last: number;
@@ -87,6 +87,8 @@ export function memoryInbox(swarm: MemorySwarm, node: string): Inbox {
       return true;
     },
     pendingEntries: async (instance) => [...swarm.inputOf(instance).pending],
+    // The commit has ended the input already.
+    handled: () => undefined,
     onWake(listener) {
       swarm.wakeListeners.set(node, listener);
       return () => void swarm.wakeListeners.delete(node);

@@ -150,9 +150,10 @@ export function storeConformance(register: RegisterCheck, open: OpenSeams<Conver
   check('the answer of a committed turn is kept until it is acknowledged', async ({ inbox, conversations }, again) => {
     await inbox.accept(address, eventOf('asked', { replyTo: { target: 'agent', correlationId: 'call-1' } }));
     await inbox.accept(address, eventOf('told'));
-    for (const id of ['asked', 'told']) {
-      const { epoch } = await conversations.open(address, turnOf(id));
-      await conversations.commit(address, epoch, turnOf(id), appendOf(one), {}, resultOf(turnOf(id)));
+    for (const entry of await inbox.pendingEntries(address)) {
+      const turnId = turnOf(entry.event.id);
+      const { epoch } = await conversations.open(address, turnId, entry);
+      await conversations.commit(address, epoch, turnId, appendOf(one), {}, resultOf(turnId));
     }
     const next = await again();
     const kept = [{ eventId: 'asked', result: resultOf(turnOf('asked')) }];
@@ -165,13 +166,14 @@ export function storeConformance(register: RegisterCheck, open: OpenSeams<Conver
   check('a commit and the end of its input are one change', async ({ inbox, conversations }, again) => {
     await inbox.accept(address, eventOf('a'));
     await inbox.accept(address, eventOf('b'));
-    const { epoch } = await conversations.open(address, turnOf('a'));
+    const [entry] = await inbox.pendingEntries(address);
+    const { epoch } = await conversations.open(address, turnOf('a'), entry);
     await conversations.append(address, epoch, 0, [first]);
     const ids = async (seams: ConversationSeams) =>
       (await seams.inbox.pendingEntries(address)).map(({ event }) => event.id);
     const next = await again();
     expectEqual(await ids(next), ['a', 'b'], 'input stays until its turn is committed');
-    const resumed = await next.conversations.open(address, turnOf('a'));
+    const resumed = await next.conversations.open(address, turnOf('a'), entry);
     await next.conversations.commit(address, resumed.epoch, turnOf('a'), appendOf(one), {}, resultOf(turnOf('a')));
     expectEqual(await ids(await again()), ['b'], 'a commit ends its input');
   });

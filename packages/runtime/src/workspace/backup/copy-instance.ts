@@ -156,9 +156,9 @@ async function readCopy(
     if (lost !== undefined) return damaged(`${paths.extension(lost)} is damaged: its checksum does not match`);
     // The history is read to its end, because its reader checks each turn.
     for await (const _ of keptTurns(stored));
-    const waiting = await readCopiedInbox(stored);
     const { turnId } = state.open;
-    return turnId === undefined || waiting.includes(turnId) ? 'whole' : 'cut';
+    // The inbox is shared by all conversations, so it is read only for an interrupted turn.
+    return turnId === undefined || (await readCopiedInbox(stored)).includes(turnId) ? 'whole' : 'cut';
   } catch (error) {
     return damaged(reasonOf(error));
   }

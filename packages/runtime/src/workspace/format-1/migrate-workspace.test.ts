@@ -116,7 +116,8 @@ describe('a workspace of format 1', () => {
     const journal = await durableStore({ ...place(), ...ports() });
     const at = { agentName: 'coder', instanceKey: 'interrupted' };
     const turnId = fixture.open['interrupted'] ?? '';
-    const turn = await journal.open(at, turnId);
+    const [entry] = await journal.pendingEntries(at);
+    const turn = await journal.open(at, turnId, entry);
     const { epoch, log } = turn;
     await journal.append(at, epoch, log.length, [{ type: 'resumed' }]);
     const messages = [...(await turn.loadBase())];

@@ -1,90 +1,114 @@
 /**
- * Reads the inbox for the agent process; the orchestrator writes it. Each read returns the lines added since the
- * previous read. A line that is not completely written yet is left for the next read.
+ * Reads the inbox log for processes that do not write it. It takes no lock. The log is read once; later questions read only
+ * the lines that were added since.
  */
-import { refuseOtherInstance } from '../records/metadata.ts';
-import { handledUpTo } from '../records/read-log.ts';
-import type { StoredInstance } from '../layout/instance-paths.ts';
+import type { AgentAddress } from '@goondan/types';
+import { instanceFolderName, type StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
-import { readLines } from '../lines/read-lines.ts';
-import { entriesOf, type InboxEntry, readInbox, readInboxLines } from './inbox-lines.ts';
-import { turnIdOf } from '../../ports/ids.ts';
+import type { StorePorts } from '../store-ports.ts';
+import type { InboxEntry } from './inbox-line.ts';
+import { listInboxSegments } from './inbox-segments.ts';
+import { Mailbox } from './mailbox.ts';
+import type { OldInbox } from './old-inbox.ts';
+import { MISSING, readLeft, readOf } from './old-inboxes.ts';
+import { type InboxContents, keyOf, readInboxLog } from './read-inbox-log.ts';
+import { readSegment } from './read-segment.ts';
+
+const NEWLINE = 0x0a;
+
+interface Known {
+  readonly contents: InboxContents;
+  readonly identity: string | undefined;
+  readonly end: number;
+  /** The folders with an older inbox; `undefined` when any folder may have one. */
+  readonly left: ReadonlySet<string> | undefined;
+}
 
 export class InboxReader {
-  #identity: string | undefined;
-  #offset = 0;
-  #last = 0;
-  #entries: InboxEntry[] = [];
-  /**
-   * The turn ids of the handled events that the file names. The set never has more ids than the file, because each full
-   * read rebuilds the set.
-   */
-  #handledTurns = new Set<string>();
+  #known: Known | undefined;
 
-  constructor(private readonly stored: StoredInstance) {}
+  constructor(
+    private readonly ports: Pick<StorePorts, 'fs'>,
+    private readonly folder: string,
+  ) {}
 
-  /**
-   * Returns events numbered above `handled`, oldest first. **Errors** — `E_STORE_CORRUPT`, also when the file was
-   * deleted.
-   */
-  async pending(handled: number): Promise<readonly InboxEntry[]> {
-    await this.#refresh(handled);
-    if (this.#entries[0] && this.#entries[0].seq <= handled) {
-      for (const { seq, event } of this.#entries) if (seq <= handled) this.#handledTurns.add(turnIdOf(event.id));
-      this.#entries = this.#entries.filter(({ seq }) => seq > handled);
+  /** Returns the events above `handled`, oldest first. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`. */
+  async pending(stored: StoredInstance, handled: number): Promise<readonly InboxEntry[]> {
+    const { contents, left } = await this.#refresh();
+    const { lost, segments, mailboxes } = contents;
+    const found = mailboxes.get(keyOf(stored.address));
+    if (lost && (found?.deletedAt ?? 0) < lost.n) throw await corruptStore(stored, lost.path, lost.problem);
+    const isListed = left?.has(instanceFolderName(stored.address.agentName, stored.address.instanceKey));
+    const old = isListed === false ? undefined : await readOf(stored);
+    if (!old && handled > 0 && (isListed || segments.length === 0))
+      throw await corruptStore(stored, stored.paths.inbox, MISSING);
+    const mailbox = old ? withOld(stored, found, old) : found;
+    if (!mailbox || (await isDeleted(stored, mailbox))) return [];
+    const damage = mailbox.problem(handled);
+    if (damage) throw await corruptStore(stored, damage.path || (segments.at(-1)?.path ?? this.folder), damage.problem);
+    return mailbox.entries().filter(({ seq }) => seq > handled);
+  }
+
+  /** Returns true if the log has lines of the instance that are not known as handled. */
+  async has(stored: StoredInstance): Promise<boolean> {
+    const { contents } = await this.#refresh();
+    const mailbox = contents.mailboxes.get(keyOf(stored.address));
+    return mailbox?.isEmpty === false && !(await isDeleted(stored, mailbox));
+  }
+
+  /** Lists the instances with lines that are not known as handled. */
+  async addresses(storedAt: (address: AgentAddress) => StoredInstance): Promise<AgentAddress[]> {
+    const { contents } = await this.#refresh();
+    const found: AgentAddress[] = [];
+    for (const mailbox of contents.mailboxes.values()) {
+      const { isEmpty, address } = mailbox;
+      if (!isEmpty && !(await isDeleted(storedAt(address), mailbox))) found.push(address);
     }
-    return this.#entries;
+    return found;
   }
 
-  /**
-   * Returns true if the event of this turn was handled, according to the last call of `pending`. Also returns false for
-   * a handled event whose id is no longer kept.
-   */
-  wasHandled(turnId: string): boolean {
-    return this.#handledTurns.has(turnId);
+  async #refresh(): Promise<Known> {
+    const added = this.#known && (await this.#readAdded(this.#known));
+    this.#known = added ?? (await this.#readAll());
+    return this.#known;
   }
 
-  async #refresh(handled: number): Promise<void> {
-    const { fs, paths } = this.stored;
-    const stat = await fs.stat(paths.inbox);
-    if (!stat) {
-      if (handled === 0) return;
-      throw await corruptStore(this.stored, paths.inbox, 'it is missing, but events from it were handled');
-    }
-    if (stat.identity !== this.#identity || stat.size < this.#offset) return this.#readAll(stat.identity);
-    if (stat.size > this.#offset) await this.#readNew(stat.identity);
+  async #readAll(): Promise<Known> {
+    const { fs } = this.ports;
+    const contents = await readInboxLog(fs, this.folder, false);
+    const newest = contents.segments.at(-1);
+    const identity = newest && (await fs.stat(newest.path))?.identity;
+    const left = await readLeft({ fs, folder: this.folder });
+    return { contents, identity, end: contents.current?.end ?? 0, left: left && new Set(left) };
   }
 
-  async #readAll(identity: string): Promise<void> {
-    const { fs, paths, address } = this.stored;
-    const read = readLines((await fs.read(paths.inbox)) ?? new Uint8Array());
-    const contents = readInbox(read);
-    if (typeof contents === 'string') throw await corruptStore(this.stored, paths.inbox, contents);
-    refuseOtherInstance(paths.inbox, address, contents.head);
-    this.#identity = identity;
-    this.#entries = entriesOf(contents.lines);
-    this.#handledTurns = new Set(contents.head.handled.map(turnIdOf));
-    this.#last = contents.head.before + contents.lines.length;
-    this.#offset = read.end;
-  }
-
-  async #readNew(identity: string): Promise<void> {
-    const { fs, paths } = this.stored;
-    const read = readLines((await fs.read(paths.inbox, this.#offset)) ?? new Uint8Array());
-    const lines = readInboxLines(read.lines, this.#last);
-    // The file is damaged, or it is a new file that got the inode number of the old one.
-    if (read.damage || typeof lines === 'string') return this.#readAll(identity);
-    this.#entries = entriesOf(lines, this.#entries);
-    this.#last += lines.length;
-    this.#offset += read.end;
+  /** Reads the lines that were added. Returns `undefined` when the log has to be read again. */
+  async #readAdded({ contents, identity, end, left }: Known): Promise<Known | undefined> {
+    const { fs } = this.ports;
+    const newest = contents.segments.at(-1);
+    const { damage, current } = contents;
+    if (!newest || !current || left === undefined || damage.length > 0 || end === 0) return undefined;
+    const numbers = (await listInboxSegments(fs, this.folder)).map(({ number }) => number);
+    if (numbers.at(-1) !== newest.number || (await fs.stat(newest.path))?.identity !== identity) return undefined;
+    const bytes = await fs.read(newest.path, end - 1);
+    if (bytes?.[0] !== NEWLINE) return undefined;
+    const read = readSegment(bytes.subarray(1), { offset: end, next: contents.n + 1 });
+    if (read.damage !== undefined) return undefined;
+    contents.add(newest, read);
+    return { contents, identity, left, end: read.lines.length > 0 ? read.end : end };
   }
 }
 
-export function findEntry(entries: readonly InboxEntry[], turnId: string): InboxEntry | undefined {
-  return entries.find(({ event }) => turnIdOf(event.id) === turnId);
+/** Adds the lines of an older inbox that was not brought into the log yet. */
+function withOld({ address }: StoredInstance, found: Mailbox | undefined, { before, lines }: OldInbox): Mailbox {
+  const mailbox = new Mailbox(address);
+  mailbox.take(Math.max(before, found?.handled ?? 0));
+  for (const [seq, payload] of lines) mailbox.add(seq, { payload, segment: 0, bytes: 0 });
+  for (const [seq, line] of found?.lines ?? []) mailbox.add(seq, line);
+  return mailbox;
 }
 
-/** Reads accepted events without a committed turn, oldest first, for processes that do not own the instance. */
-export async function readPending(stored: StoredInstance): Promise<readonly InboxEntry[]> {
-  return new InboxReader(stored).pending(await handledUpTo(stored));
+/** A deletion that was interrupted has happened if the folder is gone. */
+async function isDeleted({ fs, paths }: StoredInstance, { deleting }: Mailbox): Promise<boolean> {
+  return deleting !== undefined && (await fs.stat(paths.folder)) === undefined;
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { dirname } from 'node:path';
 import { type AgentEvent, GoondanError } from '@goondan/types';
 import type { Fs } from '../../ports/fs.ts';
 import { type Journal, openJournal } from '../journal/journal.ts';
@@ -10,7 +11,7 @@ import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 
 const coder = { agentName: 'coder', instanceKey: 'default' };
-const inboxPath = '/state/workspaces/simulation/instances/coder~default/inbox.jsonl';
+const inboxPath = '/state/workspaces/simulation/inbox/inbox.000001.jsonl';
 const ids = (events: readonly AgentEvent[]) => events.map(({ id }) => id);
 
 function open(disk: Fs, limits: Partial<StoreLimits> = {}, life = 1) {
@@ -181,7 +182,8 @@ test('handled events are removed from the file, and the ids of the last ones sta
   for (let index = 0; index < 40; index += 1) {
     await journal.accept(coder, simpleEvent(`e${index}`));
     await runSimpleTurn(journal, coder, `e${index}`);
-    expect((await disk.stat(inboxPath))?.size).toBeLessThan(2000);
+    const names = (await disk.list(dirname(inboxPath))) ?? [];
+    expect(names.length).toBeLessThan(5);
   }
   const again = await open(disk, { inboxCompactionBytes: 1000, rememberedEvents: 20 }, 2);
   for (const id of ['e20', 'e30', 'e39']) expect((await again.accept(coder, simpleEvent(id))).duplicate).toBe(true);
@@ -199,7 +201,8 @@ test('an event older than the remembered ids is not handled again', async () => 
   const before = await journal.read(coder);
   expect((await journal.accept(coder, simpleEvent('a'))).duplicate).toBe(false);
   expect(ids(await journal.pending(coder))).toEqual(['a']);
-  const { finished } = await journal.open(coder, 'turn-a');
+  const [entry] = await journal.pendingEntries(coder);
+  const { finished } = await journal.open(coder, 'turn-a', entry);
   expect(finished?.turnId).toBe('turn-a');
   expect(await journal.pending(coder)).toEqual([]);
   expect(await journal.read(coder)).toEqual(before);
@@ -219,28 +222,14 @@ test.each([
   const before = await journal.read(coder);
   for (const life of [1, 2]) {
     const reader = life === 1 ? journal : await open(disk, { rememberedTurns: 1, ...limits }, life);
-    expect(await rejectionOf(reader.open(coder, 'turn-a'))).toMatchObject({ code: 'E_TURN_FORGOTTEN' });
-    expect((await reader.open(coder, 'turn-b')).finished?.turnId).toBe('turn-b');
+    const told = (seq: number, id: string) => reader.open(coder, `turn-${id}`, { seq, event: simpleEvent(id) });
+    for (const seq of [0, 1]) expect(await rejectionOf(told(seq, 'a'))).toMatchObject({ code: 'E_TURN_FORGOTTEN' });
+    expect((await told(2, 'b')).finished?.turnId).toBe('turn-b');
     expect(await reader.read(coder)).toEqual(before);
   }
   const last = await open(disk, { rememberedTurns: 1, ...limits }, 3);
   await runSimpleTurn(last, coder, 'c');
   expect(await last.pending(coder)).toEqual([]);
-});
-
-test('rejects the inbox of another instance in the folder', async () => {
-  const disk = SimulatedDisk.empty();
-  const other = { agentName: 'coder', instanceKey: 'other' };
-  const journal = await open(disk);
-  await journal.accept(coder, simpleEvent('a'));
-  await journal.accept(other, simpleEvent('a'));
-  const stolen = (await disk.read(inboxPath)) ?? new Uint8Array();
-  const otherPath = inboxPath.replace('~default', '~other');
-  await disk.remove(otherPath);
-  await disk.createNew(otherPath, stolen);
-  const again = await open(disk, {}, 2);
-  expect(await rejectionOf(again.accept(other, simpleEvent('b')))).toMatchObject({ code: 'E_STORE_INSTANCE' });
-  expect(await rejectionOf(again.pending(other))).toMatchObject({ code: 'E_STORE_INSTANCE' });
 });
 
 test('closes instances above the limit and opens them again', async () => {

@@ -151,7 +151,7 @@ test('rejects an unknown conversation, an unknown moment, and a key in use, even
   await journal.accept(copy, simpleEvent('first'));
   expect(await rejectionOf(journal.fork(coder, { as: 'copy' }))).toMatchObject({ code: 'E_INSTANCE_EXISTS' });
   expect((await journal.pending(copy)).map(({ id }) => id)).toEqual(['first']);
-  expect((await disk.list(instances))?.toSorted()).toEqual(['coder~copy', 'coder~default']);
+  expect(await disk.list(instances)).toEqual(['coder~default']);
 });
 
 test('input accepted for the new key at the same time rejects the fork or finds it; it is never lost', async () => {
@@ -162,6 +162,7 @@ test('input accepted for the new key at the same time rejects the fork or finds 
     const random = seededRandom(seed);
     disk.syncTicks = () => random.below(10);
     const journal = await open(disk, 2);
+    await journal.openInbox();
     const wait = async () => {
       for (let ticks = random.below(300); ticks > 0; ticks -= 1) await Promise.resolve();
     };

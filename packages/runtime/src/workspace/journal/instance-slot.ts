@@ -1,10 +1,8 @@
 /**
- * The parts of one instance that this process has open: the inbox if the process accepts input, and the lock and the
- * writer if the process owns the instance. After a disk error, the next use opens the failed part again from the state
- * on disk.
+ * The parts of one instance that this process has open: the lock and the writer, if the process owns the instance. After a
+ * disk error, the next use opens the writer again from the state on disk.
  */
-import { basename, dirname } from 'node:path';
-import { Inbox } from '../inbox/inbox.ts';
+import { basename } from 'node:path';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import type { DiskPace } from '../log-file/disk-pace.ts';
 import { acquireLock, type Lock } from '../lock/acquire-lock.ts';
@@ -23,9 +21,6 @@ const EPOCHS_PER_OWNER = 2 ** 32;
 export class InstanceSlot {
   readonly #holder = newUuid();
   #turns: Promise<unknown> = Promise.resolve();
-  #inbox: Inbox | undefined;
-  /** Actions that are using the inbox now. */
-  readonly #inboxActions = new Set<Promise<unknown>>();
   #users = 0;
   #writer: InstanceWriter | undefined;
   #lock: Lock | undefined;
@@ -51,14 +46,7 @@ export class InstanceSlot {
 
   /** True when nothing is open and no call is about to open anything. */
   get isClosed(): boolean {
-    return this.isIdle && this.#inbox === undefined && this.#lock === undefined;
-  }
-
-  withInbox<T>(action: (inbox: Inbox) => Promise<T>): Promise<T> {
-    // Only the start of the action is queued. Later calls wait for that start, and then run at the same time as the
-    // action.
-    const begin = async () => ({ acting: this.#tracked(action(await this.#openInbox())) });
-    return this.#using(async () => (await this.#inTurn(begin)).acting);
+    return this.isIdle && this.#lock === undefined;
   }
 
   /** Opens the writer. **Errors** — `E_LOCKED` while another process owns the instance; those of recovery. */
@@ -95,8 +83,6 @@ export class InstanceSlot {
   leave<T>(action: () => Promise<T>): Promise<T> {
     const act = async () => {
       this.#writer?.refuseInTurn('be deleted');
-      await Promise.allSettled(this.#inboxActions);
-      await this.#closeInbox();
       await this.#closeWriter();
       if (this.#lock && !this.#lock.isHeld()) this.#lock = undefined;
       this.#lock ??= await this.#acquireLock();
@@ -111,14 +97,13 @@ export class InstanceSlot {
   }
 
   /**
-   * Runs `action`, which creates the complete folder. The folder must not exist before.
+   * Runs `action`, which creates the complete folder. `isTaken` must return false before.
    *
    * **Errors** — `E_INSTANCE_EXISTS`; those of `action`.
    */
-  arrive<T>(action: () => Promise<T>): Promise<T> {
+  arrive<T>(isTaken: () => Promise<boolean>, action: () => Promise<T>): Promise<T> {
     const act = async () => {
-      const { fs, paths, address } = this.stored;
-      if (await fs.stat(paths.folder)) throw takenKey(address);
+      if (await isTaken()) throw takenKey(this.stored.address);
       return action();
     };
     return this.#using(() => this.#inTurn(act));
@@ -137,7 +122,6 @@ export class InstanceSlot {
 
   close(): Promise<void> {
     return this.#inTurn(async () => {
-      await this.#closeInbox();
       await this.#closeWriter();
       await this.#releaseLock();
     });
@@ -147,16 +131,6 @@ export class InstanceSlot {
     const result = this.#turns.then(action);
     this.#turns = result.catch(() => undefined);
     return result;
-  }
-
-  #tracked<T>(action: Promise<T>): Promise<T> {
-    const ended = action.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#inboxActions.add(ended);
-    void ended.then(() => this.#inboxActions.delete(ended));
-    return action;
   }
 
   async #using<T>(action: () => Promise<T>): Promise<T> {
@@ -186,15 +160,6 @@ export class InstanceSlot {
     return this.#writer;
   }
 
-  async #openInbox(): Promise<Inbox> {
-    await this.#releaseUnused();
-    if (this.#inbox && !this.#inbox.failed) return this.#inbox;
-    await this.#closeInbox();
-    await this.#makeFolder();
-    this.#inbox = await Inbox.open(this.stored);
-    return this.#inbox;
-  }
-
   async #acquireLock(): Promise<Lock> {
     const { fs, processes, paths, address } = this.stored;
     const what = `Agent ${address.agentName}, instance ${JSON.stringify(address.instanceKey)},`;
@@ -212,22 +177,6 @@ export class InstanceSlot {
 
   get #name(): string {
     return basename(this.stored.paths.folder);
-  }
-
-  /**
-   * Makes the folder of the instance durably. Also syncs a folder that exists already, because the process that created
-   * it may have died before its sync.
-   */
-  async #makeFolder(): Promise<void> {
-    const { fs, paths } = this.stored;
-    await fs.makeFolder(paths.folder);
-    await fs.syncFolder(dirname(paths.folder));
-  }
-
-  /** Closes the inbox. If closing fails, nothing is lost: everything acknowledged is durable. */
-  async #closeInbox(): Promise<void> {
-    await this.#inbox?.close().catch(() => undefined);
-    this.#inbox = undefined;
   }
 
   async #closeWriter(): Promise<void> {

@@ -67,12 +67,13 @@ test('records, turns and commits out of order are rejected with E_STORE_ORDER', 
   expect(await rejectionOf(journal.append(coder, 1, 0, []))).toMatchObject(outOfOrder);
   await journal.accept(coder, simpleEvent('a'));
   await journal.accept(coder, simpleEvent('b'));
-  expect(await rejectionOf(journal.open(coder, 'turn-b'))).toMatchObject(outOfOrder);
-  const { epoch } = await journal.open(coder, 'turn-a');
+  const { epoch } = await journal.open(coder, 'turn-a', { seq: 1, event: simpleEvent('a') });
   expect(await rejectionOf(journal.append(coder, epoch, 1, [{ type: 'resumed' }]))).toMatchObject(outOfOrder);
   await journal.append(coder, epoch, 0, [{ type: 'resumed' }]);
   expect(await rejectionOf(journal.append(coder, epoch, 0, [{ type: 'resumed' }]))).toMatchObject(outOfOrder);
   expect(await rejectionOf(journal.open(coder, 'turn-x'))).toMatchObject(outOfOrder);
+  const next = { seq: 2, event: simpleEvent('b') };
+  expect(await rejectionOf(journal.open(coder, 'turn-b', next))).toMatchObject(outOfOrder);
   const result = { turnId: 'turn-b', finishReason: 'text_response' } as const;
   const other = journal.commit(coder, epoch, 'turn-b', { type: 'append', messages: [] }, {}, result);
   expect(await rejectionOf(other)).toMatchObject(outOfOrder);

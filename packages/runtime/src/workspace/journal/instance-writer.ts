@@ -11,12 +11,11 @@ import type {
   BaseDelta,
   ConversationSnapshot,
   OpenTurn,
+  TurnInput,
   TurnRecord,
   UnwrittenRecords,
 } from '../../agent/conversation/conversation-store.ts';
 import { shortTurnId } from '../../ports/turn-ids.ts';
-import type { InboxEntry } from '../inbox/inbox-lines.ts';
-import { findEntry, InboxReader } from '../inbox/inbox-reader.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import type { QueueEntry } from '../lines/durable-queue.ts';
 import { FailStop } from '../lines/fail-stop.ts';
@@ -43,11 +42,10 @@ export interface WriterOptions {
 
 export class InstanceWriter {
   readonly #serial: FailStop;
-  readonly #inbox: InboxReader;
   readonly #files: CheckpointFiles;
   #texts: ReadonlyMap<string, string>;
   /** The running turn, and its event if the event came through the inbox. */
-  #turn: { readonly turnId: string; readonly epoch: number; readonly entry: InboxEntry | undefined } | undefined;
+  #turn: { readonly turnId: string; readonly epoch: number; readonly entry: TurnInput | undefined } | undefined;
 
   private constructor(
     private readonly stored: StoredInstance,
@@ -57,7 +55,6 @@ export class InstanceWriter {
     private readonly loaded: LoadedInstance,
   ) {
     this.#serial = new FailStop(stored.paths.folder);
-    this.#inbox = new InboxReader(stored);
     this.#files = new CheckpointFiles(stored, loaded);
     this.#texts = loaded.texts;
   }
@@ -74,20 +71,19 @@ export class InstanceWriter {
     return this.#serial.failed;
   }
 
-  open(turnId: string): Promise<OpenTurn> {
+  /** `entry`: the event of the turn, if it came through the inbox. */
+  open(turnId: string, entry?: TurnInput): Promise<OpenTurn> {
     return this.#run(async () => {
-      const pending = await this.#inbox.pending(this.#state.inbox);
-      const entry = findEntry(pending, turnId);
       const finished = this.loaded.finished.get(turnId);
       if (finished) {
         // An earlier delivery of the event has a committed turn, so this delivery is marked as handled without another
         // turn.
-        if (entry && entry === pending[0]) await this.#commitAlone({ inbox: entry.seq });
+        if (entry && entry.seq > this.#state.inbox) await this.#commitAlone({ inbox: entry.seq });
         return { ...this.#openTurn(this.nextEpoch(), []), finished };
       }
-      if (!entry && this.#inbox.wasHandled(turnId)) throw forgottenTurn(turnId);
+      if (entry && entry.seq <= this.#state.inbox) throw forgottenTurn(turnId);
       const { turnId: interrupted } = this.#state.open;
-      refuseOutOfOrder(turnId, { pending, interrupted, finished: this.loaded.finished });
+      refuseOutOfOrder(turnId, this.#state);
       refuseFullOutbox(this.stored, this.#state);
       if (interrupted !== undefined && interrupted !== turnId) await this.#dropTurn(interrupted);
       this.#turn = { turnId, epoch: this.nextEpoch(), entry };
@@ -184,8 +180,9 @@ export class InstanceWriter {
     }));
   }
 
-  pending(): Promise<readonly InboxEntry[]> {
-    return this.#serial.run(async () => [...(await this.#inbox.pending(this.#state.inbox))]);
+  /** The number of the last handled event. Its commit is durable. */
+  get handled(): number {
+    return this.#state.inbox;
   }
 
   /** Lists the answers that were not fetched yet, oldest first. */
@@ -298,11 +295,12 @@ export class InstanceWriter {
     const { log, state } = this.loaded;
     const at = this.stored.clock.now().getTime();
     const texts = shortenRecords(records, state.open.contextOf(turn));
-    const frame = { turn, at, ...(commit && { commit }) };
+    const input = state.open.turnId === turn || this.#turn?.turnId !== turn ? undefined : this.#turn.entry?.seq;
+    const frame = { turn, at, ...(input !== undefined && { input }), ...(commit && { commit }) };
     const logged = numberRecords(records, state.seq + 1, at);
     await log.append(frame, texts, isDurable);
     state.seq = log.last;
-    const committed = state.open.addRecords(turn, at, logged, commit);
+    const committed = state.open.addRecords(turn, at, logged, commit, input);
     if (commit) state.applyCommit(commit, committed);
   }
 

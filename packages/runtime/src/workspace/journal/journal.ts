@@ -2,9 +2,9 @@
  * The durable `ConversationStore`, with inbox, outbox and dead letters, for all instances of one workspace, each in its
  * own folder. `docs/storage.md` describes the files and the guarantees.
  *
- * Two kinds of processes share a workspace: the orchestrator accepts input, and each agent process writes its own
- * instance. The first `open` of a conversation takes the lock of the instance and keeps it until `close`. Accepting and
- * reading take no lock.
+ * Two kinds of processes share a workspace: the orchestrator accepts input and writes the inbox log, and each agent
+ * process writes its own instance. The first `open` of a conversation takes the lock of the instance and keeps it until
+ * `close`. Accepting and reading take no lock.
  */
 import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
 import type { ConversationStore } from '../../agent/conversation/conversation-store.ts';
@@ -12,9 +12,10 @@ import type { ArchivedTurn } from '../archive/read-archive.ts';
 import type { UncheckedListener } from '../archive/read-committed-turns.ts';
 import { openDeadLetters } from './dead-letters.ts';
 import { type KeptHistory, keptHistory, keptTurns } from '../history/kept-history.ts';
-import type { Accepted } from '../inbox/inbox.ts';
-import type { InboxEntry } from '../inbox/inbox-lines.ts';
-import { readPending } from '../inbox/inbox-reader.ts';
+import type { InboxEntry } from '../inbox/inbox-line.ts';
+import type { Accepted, OpenInbox } from '../inbox/open-inbox.ts';
+import { keyOf } from '../inbox/read-inbox-log.ts';
+import { WorkspaceInbox } from '../inbox/workspace-inbox.ts';
 import {
   indexPath,
   instancesFolder,
@@ -25,13 +26,14 @@ import {
 import { makeFolders } from '../layout/make-folders.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
+import { eventIdOf } from '../../ports/ids.ts';
 import type { LineWriter } from '../lines/gathered-log.ts';
 import { openOutbox } from './outbox.ts';
 import type { StorePorts, StoreWarning } from '../store-ports.ts';
 import type { TurnLine } from '../traces/trace-writer.ts';
 import { putAside, removeAside, sweepAside } from './delete-instance.ts';
 import { type ForkedInstance, type ForkOptions, readFork } from './fork-instance.ts';
-import { hasWork } from './has-work.ts';
+import { hasUnfinished } from './has-work.ts';
 import { pendingInputs, unknownInstance } from './instance-refusals.ts';
 import { InstanceSlots } from './instance-slots.ts';
 import type { InstanceWriter } from './instance-writer.ts';
@@ -74,6 +76,15 @@ export interface Journal extends ConversationStore {
    * answers to deliver.
    */
   hasWork(instance: AgentAddress): Promise<boolean>;
+  /** Returns true if the instance has a turn to finish, or answers to deliver. Does not read the inbox. */
+  hasUnfinished(instance: AgentAddress): Promise<boolean>;
+  /**
+   * Opens the inbox log, repairs it after a crash, and brings older inboxes into it. The first `accept` does the same. Only
+   * for the owner of the workspace. **Errors** — those of the disk.
+   */
+  openInbox(): Promise<void>;
+  /** Notes that the commit of an event's turn is durable, so that the event can be removed. */
+  handled(instance: AgentAddress, eventId: string): void;
   /** Takes the lock and repairs the files after a crash. The first `open` does the same. */
   recover(instance: AgentAddress): Promise<void>;
   /**
@@ -155,22 +166,46 @@ export async function openJournal(
   const logs = new RecordLogs(ports, workspace, limits);
   const erase = (aside: string) => logs.erase(aside);
 
+  const storedAt = (instance: AgentAddress) => slots.storedAt(instance);
+  const inbox = new WorkspaceInbox({ ...ports, workspace, limits, pace: slots.pace, storedAt });
+
   async function accept(instance: AgentAddress, event: AgentEvent): Promise<Accepted> {
-    const accepted = await slots.of(instance).withInbox((inbox) => inbox.accept(event));
-    await slots.closeUnused();
-    return accepted;
+    await slots.known(instance)?.releaseUnused();
+    return inbox.accept(instance, event);
   }
 
   async function pendingEntries(instance: AgentAddress): Promise<readonly InboxEntry[]> {
-    const slot = slots.of(instance);
-    const writer = await slot.ownedWriter();
-    return writer ? writer.pending() : readPending(slot.stored);
+    const writer = await slots.known(instance)?.ownedWriter();
+    return inbox.pendingEntries(instance, writer?.handled);
+  }
+
+  /** Returns true if the instance has a folder or pending input. */
+  async function exists(instance: AgentAddress): Promise<boolean> {
+    if (await ports.fs.stat(slots.storedAt(instance).paths.folder)) return true;
+    return inbox.has(instance);
+  }
+
+  /** Deletes the folder and the input of an instance, as one change. Resolves with the folder to remove. */
+  async function remove(open: OpenInbox, stored: StoredInstance): Promise<string> {
+    await open.beginDeletion(stored.address);
+    try {
+      const aside = await putAside(stored);
+      await open.endDeletion(stored.address, true);
+      return aside;
+    } catch (error) {
+      // The folder may be renamed or not. Opening the inbox again finds out, as after a crash.
+      await open.close();
+      throw error;
+    }
   }
 
   const journal: Journal = {
-    open: async (instance, turnId) => (await slots.of(instance).openWriter()).open(turnId),
+    open: async (instance, turnId, input) => (await slots.of(instance).openWriter()).open(turnId, input),
     append: async (instance, epoch, at, records) => ownedWriter(slots, instance).append(epoch, at, records),
-    commit: async (instance, epoch, ...turn) => ownedWriter(slots, instance).commit(epoch, ...turn),
+    async commit(instance, epoch, turnId, ...turn) {
+      await ownedWriter(slots, instance).commit(epoch, turnId, ...turn);
+      inbox.handled(instance, eventIdOf(turnId));
+    },
     commitStates: async (instance, stateVersion, extensionState) =>
       (await slots.of(instance).openWriter()).commitStates(stateVersion, extensionState),
     async read(instance) {
@@ -186,16 +221,24 @@ export async function openJournal(
     },
     accept,
     async cancel(instance, eventId, reason) {
-      const isMarked = await slots.of(instance).withInbox((inbox) => inbox.cancel(eventId, reason));
-      await slots.closeUnused();
-      return isMarked;
+      await slots.known(instance)?.releaseUnused();
+      return inbox.cancel(instance, eventId, reason);
     },
+    async openInbox() {
+      await inbox.open();
+    },
+    handled: (instance, eventId) => inbox.handled(instance, eventId),
     pending: async (instance) => (await pendingEntries(instance)).map(({ event }) => event),
     pendingEntries,
     async hasWork(instance) {
       // The caller is about to start the agent process, which needs the lock.
       await slots.known(instance)?.releaseUnused();
-      return hasWork(slots.storedAt(instance));
+      if (await hasUnfinished(slots.storedAt(instance))) return true;
+      return (await inbox.pendingEntries(instance)).length > 0;
+    },
+    async hasUnfinished(instance) {
+      await slots.known(instance)?.releaseUnused();
+      return hasUnfinished(slots.storedAt(instance));
     },
     async recover(instance) {
       await slots.of(instance).openWriter();
@@ -205,33 +248,44 @@ export async function openJournal(
       if (await ports.fs.stat(slot.stored.paths.folder)) await slot.withWriter((writer) => writer.reset());
       await slots.closeUnused();
     },
-    has: async (instance) => (await ports.fs.stat(slots.storedAt(instance).paths.folder)) !== undefined,
+    has: exists,
     async delete(instance, { force = false } = {}) {
       const slot = slots.of(instance);
-      if (!(await ports.fs.stat(slot.stored.paths.folder))) throw unknownInstance(instance);
-      const { aside, inputs } = await slot.leave(async () => {
-        const lost = await countLost(slot.stored, force);
-        return { ...lost, aside: await putAside(slot.stored) };
-      });
+      if (!(await exists(instance))) throw unknownInstance(instance);
+      const count = () => countLost(instance, () => inbox.pendingEntries(instance), force);
+      if (!(await ports.fs.stat(slot.stored.paths.folder))) {
+        return inbox.alone(instance, async (open) => {
+          const lost = await count();
+          await open.endDeletion(instance, true);
+          return lost;
+        });
+      }
+      const { aside, ...lost } = await slot.leave(() =>
+        inbox.alone(instance, async (open) => ({ ...(await count()), aside: await remove(open, slot.stored) })),
+      );
       await slots.closeUnused();
       await removeAside(ports, aside, erase);
-      return inputs === undefined ? {} : { inputs };
+      return lost;
     },
     async fork(from, { as: instanceKey, at }) {
       if (!(await ports.fs.stat(slots.storedAt(from).paths.folder))) throw unknownInstance(from);
       const { conversation, forked } = await readFork(journal, from, at);
       const to = { agentName: from.agentName, instanceKey };
       const slot = slots.of(to);
-      await slot.arrive(() => placeInstance(slot.stored, slots.pace, conversation));
+      await slot.arrive(
+        () => exists(to),
+        () => placeInstance(slot.stored, slots.pace, conversation),
+      );
       await slots.closeUnused();
       return forked;
     },
     sweep: () => sweepAside(ports, folder, erase),
     async instances() {
       index = await readIndex(ports.fs, indexPath(workspace));
-      return listInstances(ports, folder, index);
+      return addWaiting(await listInstances(ports, folder, index), await inbox.addresses());
     },
-    summary: (instance) => readSummary(slots.storedAt(instance), index),
+    summary: (instance) =>
+      readSummary(slots.storedAt(instance), (handled) => inbox.pendingEntries(instance, handled), index),
     outbox: openOutbox(slots),
     deadLetters: openDeadLetters(slots, accept),
     async *archive(instance) {
@@ -245,7 +299,11 @@ export async function openJournal(
     openRuntimeEvents: (instance) => logs.openRuntimeEvents(instance),
     openTraces: (instance) => logs.openTraces(instance),
     scratchFolder: (instance) => slots.of(instance).stored.paths.scratch,
-    close: (instance) => (instance ? slots.close(instance) : slots.closeAll()),
+    async close(instance) {
+      if (instance) return slots.close(instance);
+      await slots.closeAll();
+      await inbox.close();
+    },
   };
   return journal;
 }
@@ -254,15 +312,25 @@ export async function openJournal(
  * Counts the pending events that a deletion would lose. **Errors** — unless `force`: `E_INSTANCE_PENDING`, those of
  * reading.
  */
-async function countLost(stored: StoredInstance, force: boolean): Promise<DeletedInstance> {
+async function countLost(
+  instance: AgentAddress,
+  pending: () => Promise<readonly InboxEntry[]>,
+  force: boolean,
+): Promise<DeletedInstance> {
   try {
-    const { length: inputs } = await readPending(stored);
-    if (inputs > 0 && !force) throw pendingInputs(stored.address, inputs);
+    const { length: inputs } = await pending();
+    if (inputs > 0 && !force) throw pendingInputs(instance, inputs);
     return { inputs };
   } catch (error) {
     if (!force) throw error;
     return {};
   }
+}
+
+/** Adds the instances that have only input, and no folder yet. */
+function addWaiting(found: readonly AgentAddress[], waiting: readonly AgentAddress[]): AgentAddress[] {
+  const keys = new Set(found.map(keyOf));
+  return [...found, ...waiting.filter((address) => !keys.has(keyOf(address)))];
 }
 
 function ownedWriter(slots: InstanceSlots, instance: AgentAddress): InstanceWriter {

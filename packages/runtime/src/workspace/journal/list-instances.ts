@@ -1,5 +1,5 @@
 import type { AgentAddress } from '@goondan/types';
-import { readHead } from '../inbox/inbox-lines.ts';
+import { readHead } from '../inbox/old-inbox.ts';
 import { instanceFolderName, isAside, pathsIn, type StoredInstance } from '../layout/instance-paths.ts';
 import { isCorrupt } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';

@@ -1,8 +1,7 @@
 /** Decides everything that a commit will write, before the first write. The cost depends on the turn, not on the history. */
 import type { JsonValue, Message, TurnResult } from '@goondan/types';
-import type { BaseDelta } from '../../agent/conversation/conversation-store.ts';
+import type { BaseDelta, TurnInput } from '../../agent/conversation/conversation-store.ts';
 import { encodeMessage, type StoredMessage } from '../../messages/message-text.ts';
-import type { InboxEntry } from '../inbox/inbox-lines.ts';
 import { markOf } from '../records/extension-files.ts';
 import { appendedBy, countedEvents } from '../records/fold-base.ts';
 import type { BasePart, CommitEntry, StateChanges } from '../records/frame.ts';
@@ -18,7 +17,7 @@ export interface TurnToCommit {
   /** Present when the result is `fork`. */
   readonly fork?: ForkOrigin;
   /** The event that the turn handled, if it came through the inbox. */
-  readonly entry?: InboxEntry | undefined;
+  readonly entry?: TurnInput | undefined;
 }
 
 export function planCommit(state: LogState, { log, delta, states, result, fork, entry }: TurnToCommit): CommitEntry {

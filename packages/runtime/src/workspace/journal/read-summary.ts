@@ -1,7 +1,6 @@
 /**
  * Reads the counts and dates of an instance for lists. Takes no lock, and reads at most the log since the checkpoint.
  */
-import { InboxReader } from '../inbox/inbox-reader.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import { countsOf, currentEntry, type InstanceCounts, type InstanceIndex } from '../records/instance-index.ts';
 import { readState } from '../records/read-log.ts';
@@ -19,12 +18,17 @@ export interface InstanceSummary {
 }
 
 /**
- * Reads the summary; all counts are 0 when the instance does not exist. If the index has an entry for the files as they
- * are, only the inbox is read. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`, `E_STORE_INSTANCE`, …
+ * Reads the summary; all counts are 0 when the instance does not exist. `pendingAfter` lists the pending events above a
+ * number. If the index has an entry for the files as they are, only the inbox is read. **Errors** — `E_STORE_CORRUPT`,
+ * `E_STORE_READ`, `E_STORE_INSTANCE`, …
  */
-export async function readSummary(stored: StoredInstance, index: InstanceIndex = new Map()): Promise<InstanceSummary> {
+export async function readSummary(
+  stored: StoredInstance,
+  pendingAfter: (handled: number) => Promise<readonly unknown[]>,
+  index: InstanceIndex = new Map(),
+): Promise<InstanceSummary> {
   const counts = (await currentEntry(stored, index)) ?? (await readCounts(stored));
-  const { length: pending } = await new InboxReader(stored).pending(counts?.inbox ?? 0);
+  const { length: pending } = await pendingAfter(counts?.inbox ?? 0);
   if (!counts) return { messages: 0, pending, deadLetters: 0 };
   const { messages, deadLetters, createdAt, updatedAt } = counts;
   return { messages, pending, deadLetters, createdAt: new Date(createdAt), updatedAt: new Date(updatedAt) };

@@ -39,13 +39,14 @@ test('a turn of one step has 2 syncs, and one of ten steps with nine tools 11, w
     await journal.accept(coder, simpleEvent(id));
     await run();
     return [
-      syncs.filter((name) => name === 'inbox.jsonl').length,
+      syncs.filter((name) => name === 'inbox.000001.jsonl').length,
       syncs.filter((name) => name === 'events.jsonl').length,
     ];
   };
   const tenSteps = async (id: string) => {
     const turnId = `turn-${id}`;
-    const { epoch } = await journal.open(coder, turnId);
+    const [told] = await journal.pendingEntries(coder);
+    const { epoch } = await journal.open(coder, turnId, told);
     let at = 0;
     const append = async (...records: TurnRecord[]) => {
       await journal.append(coder, epoch, at, records);

@@ -1,11 +1,7 @@
 /** The reasons why a turn cannot start or go on. */
 import { GoondanError } from '@goondan/types';
-import { turnIdOf } from '../../ports/ids.ts';
 import { shortTurnId } from '../../ports/turn-ids.ts';
-import type { InboxEntry } from '../inbox/inbox-lines.ts';
-import { findEntry } from '../inbox/inbox-reader.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
-import type { FinishedTurns } from '../records/finished-turns.ts';
 import type { LogState } from '../records/log-state.ts';
 
 /**
@@ -17,24 +13,14 @@ export function forgottenTurn(turnId: string): GoondanError {
   return new GoondanError('E_TURN_FORGOTTEN', message);
 }
 
-/** Throws unless the turn is the next one. **Errors** — `E_STORE_ORDER`. */
-export function refuseOutOfOrder(
-  turnId: string,
-  before: {
-    readonly pending: readonly InboxEntry[];
-    readonly interrupted: string | undefined;
-    readonly finished: Pick<FinishedTurns, 'has'>;
-  },
-): void {
-  const { pending, interrupted, finished } = before;
-  const entry = findEntry(pending, turnId);
-  const first = pending.find(({ event }) => !finished.has(turnIdOf(event.id)));
-  if (entry && first && first !== entry) {
-    throw outOfOrder(`Turn ${turnId} cannot start: ${turnIdOf(first.event.id)} was accepted before it`);
-  }
-  if (interrupted !== undefined && interrupted !== turnId && findEntry(pending, interrupted)) {
-    throw outOfOrder(`Turn ${turnId} cannot start: ${interrupted} was interrupted and must be resumed first`);
-  }
+/**
+ * Throws if the turn of another event was interrupted: it has to be resumed first, because its event was accepted before.
+ * **Errors** — `E_STORE_ORDER`.
+ */
+export function refuseOutOfOrder(turnId: string, { open, inbox }: Pick<LogState, 'open' | 'inbox'>): void {
+  const { turnId: interrupted, input = 0 } = open;
+  if (interrupted === undefined || interrupted === turnId || input <= inbox) return;
+  throw outOfOrder(`Turn ${turnId} cannot start: ${interrupted} was interrupted and must be resumed first`);
 }
 
 /** Throws when the outbox is full. **Errors** — `E_OUTBOX_FULL`. */

@@ -31,6 +31,11 @@ export function instancesFolder(workspace: string): string {
   return `${workspace}/instances`;
 }
 
+/** Returns the folder of the inbox log. */
+export function inboxFolder(workspace: string): string {
+  return `${workspace}/inbox`;
+}
+
 /** Returns the path of the index of instances, which is derived from their files. */
 export function indexPath(workspace: string): string {
   return `${workspace}/instances.jsonl`;
@@ -116,6 +121,7 @@ export function pathsIn(folder: string) {
     metadata: `${folder}/metadata.json`,
     /** The reason why the migration left an instance in format 1, as text. */
     migrationProblem: `${folder}/migration-problem.txt`,
+    /** The inbox of older versions, which is brought into the inbox log. */
     inbox: `${folder}/inbox.jsonl`,
     lock: `${folder}/lock`,
     scratch: `${folder}/scratch`,

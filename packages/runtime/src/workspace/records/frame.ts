@@ -22,6 +22,8 @@ export interface Frame {
   readonly durable: number;
   /** The turn of the records. Absent for a commit that is not part of a turn; its line has `null`. */
   readonly turn?: string;
+  /** The number of the turn's event in the inbox, if the event came through it. Only the first frame of a turn has it. */
+  readonly input?: number;
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly records?: readonly (StoredRecord | ShortRecord)[];
@@ -95,8 +97,9 @@ export function countNumbers({ records, commit, head }: Pick<Frame, 'records' | 
 
 /** Makes the line of a frame. `records`: the JSON texts of the records, which are made only once. */
 export function encodeFrame(frame: Omit<Frame, 'records'>, records: readonly string[] = []): Uint8Array {
-  const { seq, skipped, durable, turn = null, at, head } = frame;
-  const start = `"seq":${seq}${field('skipped', skipped)},"durable":${durable}${field('turn', turn)},"at":${at}`;
+  const { seq, skipped, durable, turn = null, input, at, head } = frame;
+  const numbers = `"seq":${seq}${field('skipped', skipped)},"durable":${durable}`;
+  const start = `${numbers}${field('turn', turn)}${field('input', input)},"at":${at}`;
   const list = records.length > 0 ? `,"records":[${records.join(',')}]` : '';
   const bytes = Buffer.from(`${UNSEALED}${start}${field('head', head)}${list}${field('commit', frame.commit)}}\n`);
   const seal = checksum(bytes.subarray(SEAL_LENGTH, -1)).toString(16).padStart(8, '0');

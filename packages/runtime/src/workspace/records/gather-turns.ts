@@ -19,6 +19,8 @@ export interface CommittedTurn {
 
 export class GatheredTurn {
   turnId: string | undefined;
+  /** The number of the turn's event in the inbox, if the event came through it. */
+  input: number | undefined;
   log: LoggedRecord[] = [];
   #plan: string | undefined;
 
@@ -32,12 +34,9 @@ export class GatheredTurn {
     const { turn, at, seq, records = [], commit } = frame;
     if (commit?.drops !== undefined) this.clear();
     if (turn === undefined) return undefined;
-    return this.addRecords(
-      turn,
-      at,
-      restoreRecords(records, this.contextOf(turn)).map((record, index) => readRecord(record, seq + index, at)),
-      commit,
-    );
+    const restored = restoreRecords(records, this.contextOf(turn));
+    const read = restored.map((record, index) => readRecord(record, seq + index, at));
+    return this.addRecords(turn, at, read, commit, frame.input);
   }
 
   /** Like `add`, for records that are not stored yet. */
@@ -46,9 +45,11 @@ export class GatheredTurn {
     at: number,
     records: readonly LoggedRecord[],
     commit?: CommitEntry,
+    input?: number,
   ): CommittedTurn | undefined {
     if (turnId !== this.turnId) this.clear();
     this.turnId = turnId;
+    this.input ??= input;
     this.log.push(...records);
     this.#plan = planAfter(records, this.#plan);
     if (commit === undefined) return undefined;
@@ -59,6 +60,7 @@ export class GatheredTurn {
 
   clear(): void {
     this.turnId = undefined;
+    this.input = undefined;
     this.log = [];
     this.#plan = undefined;
   }

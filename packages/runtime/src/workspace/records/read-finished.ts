@@ -12,18 +12,19 @@ const TAIL_BYTES = 1024 * 1024;
 const NEWLINE = 0x0a;
 
 /**
- * Reads backwards, also into older segments, up to 1 MB. Reads further until it has found one turn. Returns the results
- * by turn id, oldest first. **Errors** — `E_STORE_CORRUPT`.
+ * Reads backwards, also into older segments, up to `tail` bytes, 1 MB when absent. Reads further until it has found one
+ * turn. Returns the last `most` results by turn id, oldest first. **Errors** — `E_STORE_CORRUPT`.
  */
 export async function readFinished(
   stored: StoredInstance,
   { segment, offset, version }: Pick<Checkpoint, 'segment' | 'offset' | 'version'>,
+  { tail = TAIL_BYTES, most = stored.limits.rememberedTurns }: { readonly tail?: number; readonly most?: number } = {},
 ): Promise<readonly (readonly [turnId: string, result: TurnResult])[]> {
   if (version === 0) return [];
-  const { fs, limits } = stored;
+  const { fs } = stored;
   const older = (await listSegments(stored)).filter(({ number }) => number <= segment).toReversed();
   let results: (readonly [string, TurnResult])[] = [];
-  let left = TAIL_BYTES;
+  let left = tail;
   for (const { path, number } of older) {
     const end = number === segment ? offset : ((await fs.stat(path))?.size ?? 0);
     let from = Math.max(0, end - left);
@@ -34,9 +35,9 @@ export async function readFinished(
     }
     results = [...found, ...results];
     left = Math.max(0, left - (end - from));
-    if (results.length >= limits.rememberedTurns || (left === 0 && results.length > 0)) break;
+    if (results.length >= most || (left === 0 && results.length > 0)) break;
   }
-  return results.slice(-limits.rememberedTurns);
+  return results.slice(-most);
 }
 
 async function framesOf(stored: StoredInstance, path: string, from: number, end: number): Promise<Frame[]> {

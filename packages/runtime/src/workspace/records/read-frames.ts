@@ -6,6 +6,7 @@
  * closed segment has a space there. So a file that was cut off is recognized as damaged.
  */
 import { countNumbers, decodeFrame, type Frame } from './frame.ts';
+import { endOfContent, isTorn } from './torn-end.ts';
 
 export interface ReadFrames {
   readonly frames: readonly Frame[];
@@ -26,11 +27,8 @@ export interface ReadFrames {
 }
 
 const NEWLINE = 0x0a;
-const FRAME_START = '{"crc":"';
 /** A space, which `LogFile.trim` leaves instead of room. */
 const CLOSED = 0x20;
-/** A power loss keeps or loses whole blocks of this size. */
-const BLOCK = 512;
 
 /**
  * Reads frames, whose numbers must have no gaps. `offset`: the offset of the bytes in the file. `next`: the number of the
@@ -78,15 +76,9 @@ function judgeEnd(
   if (wasDurable(bytes, start, end, expected)) {
     return { torn: false, hasRoom: true, damage: `${at} is damaged, but a later frame says that it was durable` };
   }
-  if (end < bytes.length && isTorn(bytes.subarray(0, end), start, offset)) return { torn: true, hasRoom: true };
+  if (end < bytes.length && isTorn(bytes.subarray(0, end), start, offset, (line) => decodeFrame(line) !== undefined))
+    return { torn: true, hasRoom: true };
   return { torn: false, hasRoom: end < bytes.length, damage: `${at} is damaged` };
-}
-
-/** Returns the offset after the last byte that is not zero. */
-function endOfContent(bytes: Uint8Array, start: number): number {
-  let end = bytes.length;
-  while (end > start && bytes[end - 1] === 0) end -= 1;
-  return end;
 }
 
 /** Returns true if an intact frame after the bad one says that the bad one was durable. */
@@ -99,42 +91,4 @@ function wasDurable(bytes: Uint8Array, start: number, end: number, expected: num
     if (frame && (expected === undefined || frame.durable >= expected)) return true;
   }
   return false;
-}
-
-/**
- * Returns true if a crash can have left these bytes. A killed process leaves the beginning of its last write. A power
- * loss leaves zeros for whole blocks, or for the end of a block from the start of a frame on.
- */
-function isTorn(bytes: Uint8Array, start: number, offset: number): boolean {
-  let run = bytes.indexOf(0, start);
-  if (run === -1) {
-    const isWhole = bytes.indexOf(NEWLINE, start) !== -1;
-    // A frame that lacks only its line break was cut off. A frame with another byte there was changed.
-    if (isWhole || decodeFrame(bytes.subarray(start, bytes.length - 1))) return false;
-    return isBeginning(bytes.subarray(start));
-  }
-  while (run !== -1) {
-    let stop = run;
-    while (bytes[stop] === 0) stop += 1;
-    const isAtFrame = run === start || bytes[run - 1] === NEWLINE;
-    // `LogFile.cut` writes a single zero at the start of a torn end before it removes the rest.
-    const isCut = isAtFrame && stop === run + 1;
-    if (!isAtFrame && (offset + run) % BLOCK !== 0) return false;
-    if (!isCut && (offset + stop) % BLOCK !== 0) return false;
-    run = bytes.indexOf(0, stop);
-  }
-  return true;
-}
-
-/** Returns true if a frame can begin with these bytes: the text of JSON without line breaks, in UTF-8. */
-function isBeginning(bytes: Uint8Array): boolean {
-  try {
-    // `stream`: the last character may be cut off.
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
-    return (
-      text.slice(0, FRAME_START.length) === FRAME_START.slice(0, text.length) && bytes.every((byte) => byte >= 0x20)
-    );
-  } catch {
-    return false;
-  }
 }

@@ -6,7 +6,8 @@
  */
 import { type ErrorCode, GoondanError } from '@goondan/types';
 import { openJournal, type Journal } from '../journal/journal.ts';
-import { instancePaths, workspaceFolder } from '../layout/instance-paths.ts';
+import { segmentPath } from '../inbox/inbox-segments.ts';
+import { inboxFolder, instancePaths, workspaceFolder } from '../layout/instance-paths.ts';
 import { BLOCK } from './file-changes.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
 import { simulatedLimits, simulatedLocation, simulatedMachine, type SimulatedMachine } from './simulated-machine.ts';
@@ -26,17 +27,14 @@ export interface Damage {
   readonly file: string;
   /** The damaged contents; `undefined` deletes the file. */
   readonly bytes: Uint8Array | undefined;
-  /** True when the log ends exactly between two lines. Such a damage cannot be detected. */
-  readonly isInvisible: boolean;
   /** True if a crash during the last write can leave the same: whole blocks or the end are missing. */
   readonly isLikeCrash: boolean;
 }
 
 export const damagedInstance = { agentName: 'coder', instanceKey: 'default' };
-const paths = instancePaths(
-  workspaceFolder(simulatedLocation.stateRoot, simulatedLocation.workspaceId),
-  damagedInstance,
-);
+const workspace = workspaceFolder(simulatedLocation.stateRoot, simulatedLocation.workspaceId);
+const paths = instancePaths(workspace, damagedInstance);
+const inboxPath = segmentPath(inboxFolder(workspace), 1);
 
 /**
  * Creates an instance in which no file is empty: it has committed turns, an interrupted turn, and a pending event.
@@ -48,6 +46,7 @@ export async function makeInstance(isInterrupted = true): Promise<SimulatedDisk>
   const journal = await openJournal(ports, simulatedLocation, {
     ...simulatedLimits,
     archive: { bytes: 1e6, files: 10 },
+    inboxCompactionBytes: 1e6,
     // The second turn stays behind the checkpoint that the first turn gets.
     checkpointBytes: 1e6,
   });
@@ -59,23 +58,30 @@ export async function makeInstance(isInterrupted = true): Promise<SimulatedDisk>
   for (let index = 0; index < 4; index += 1) {
     const replyTo = { target: 'client', correlationId: String(index) };
     const event = { ...sample.event, id: `e${index}`, instanceKey: 'default', replyTo };
-    await journal.accept(damagedInstance, event);
+    const { seq } = await journal.accept(damagedInstance, event);
     // The first turn is given up at once, the third is interrupted, and the fourth never starts.
     const input = { ...sample, instance: damagedInstance, event, script };
-    if (index < 3) await runTurn(journal, input, index === 0, isInterrupted && index === 2);
+    if (index < 3) await runTurn(journal, input, seq, index === 0, isInterrupted && index === 2);
     // Closing writes a checkpoint, so that some turns are before it and some after it.
     if (index === 0) await journal.close(damagedInstance);
   }
   return disk;
 }
 
-async function runTurn(journal: Journal, input: Input, isGivenUp: boolean, isInterrupted: boolean): Promise<void> {
+async function runTurn(
+  journal: Journal,
+  input: Input,
+  seq: number | undefined,
+  isGivenUp: boolean,
+  isInterrupted: boolean,
+): Promise<void> {
   const interrupted: Journal = { ...journal, commit: () => Promise.reject(new Error('interrupted')) };
   const store = isInterrupted ? interrupted : journal;
   const run = {
     store,
     world: newWorld(),
     input,
+    seq,
     crashesBeforeDeadLetter: isGivenUp ? 0 : 9,
     meanwhile: async () => undefined,
   };
@@ -89,14 +95,13 @@ export async function* damages(disk: SimulatedDisk): AsyncGenerator<Damage> {
     const bytes = (await disk.read(file)) ?? new Uint8Array();
     const content = bytes.findLastIndex((byte) => byte !== 0) + 2;
     for (let size = Math.max(0, content - 4096); size < Math.min(content, bytes.length); size += 1) {
-      // The log of an instance shows even a cut between two frames, because zeros must follow the last one.
-      const isInvisible = file === paths.inbox && (size === 0 || bytes[size - 1] === 0x0a);
-      yield { name: `cut at ${size}`, file, bytes: bytes.subarray(0, size), isInvisible, isLikeCrash: false };
+      // Even a cut between two lines is seen, because zeros must follow the last one.
+      yield { name: `cut at ${size}`, file, bytes: bytes.subarray(0, size), isLikeCrash: false };
     }
     for (const [name, damaged] of changes(bytes)) {
       const isEndLost = damaged?.length === bytes.length && damaged[content - 2] === 0;
       const isLikeCrash = isEndLost || name.startsWith('lost blocks');
-      yield { name, file, bytes: damaged, isInvisible: false, isLikeCrash };
+      yield { name, file, bytes: damaged, isLikeCrash };
     }
   }
 }
@@ -128,7 +133,7 @@ function* changes(bytes: Uint8Array): Generator<[name: string, changed: Uint8Arr
 
 async function filesOf(disk: SimulatedDisk): Promise<string[]> {
   const extensions = ((await disk.list(paths.extensions)) ?? []).map((name) => `${paths.extensions}/${name}`);
-  const logs = [paths.inbox, paths.base, paths.events];
+  const logs = [inboxPath, paths.base, paths.events];
   return [paths.metadata, ...logs, ...extensions];
 }
 
@@ -170,7 +175,7 @@ async function tryDamage(sound: SimulatedDisk, damage: Damage, before: Observati
   if (damage.bytes) await disk.createNew(damage.file, damage.bytes);
   const machine = simulatedMachine(disk, 2);
   try {
-    return judge(before, await observe(machine), machine.warnings.length > 0 || damage.isInvisible);
+    return judge(before, await observe(machine), machine.warnings.length > 0);
   } catch (error) {
     // Another code would mean that the conversation was opened, and continues without the lost part.
     if (!(error instanceof GoondanError && reports.includes(error.code))) throw error;
@@ -193,7 +198,8 @@ async function observe(machine: SimulatedMachine): Promise<Observation> {
   // Makes the orchestrator open the inbox.
   const [event] = makeWorkload(1).inputs.map((input) => ({ ...input.event, id: 'e0' }));
   if (event) await orchestrator.accept(damagedInstance, event);
-  const opened = await journal.open(damagedInstance, 'turn-e2');
+  const told = (await orchestrator.pendingEntries(damagedInstance)).find(({ event: { id } }) => id === 'e2');
+  const opened = await journal.open(damagedInstance, 'turn-e2', told);
   const { messages, version, extensionState } = await journal.read(damagedInstance);
   const archive: string[] = [];
   for await (const turn of journal.archive(damagedInstance)) archive.push(JSON.stringify(turn));

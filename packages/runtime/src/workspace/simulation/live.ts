@@ -126,25 +126,34 @@ async function drain(orchestrator: Journal, agent: Journal, life: Life, client: 
     rounds += 1;
     if (rounds > life.workload.inputs.length + 1) throw new Error('the same events are pending again and again');
     for (const instance of life.workload.instances) {
-      const [event] = await agent.pending(instance);
-      if (!event) continue;
+      const [entry] = await orchestrator.pendingEntries(instance);
+      if (!entry) continue;
+      const { seq, event } = entry;
       isIdle = false;
       const input = inputOf(life.workload, event);
       if (input.setsState === 'before' || input.setsState === 'both') await setStateBefore(agent, input, life);
       if (input.isAfterStray) await leaveStray(agent, input);
-      await resetInstead(orchestrator, agent, input, life);
-      await runTurn(agent, input, life, client);
+      await resetInstead(orchestrator, agent, input, seq, life);
+      await runTurn(agent, input, seq, life, client);
+      // As after `turn.done`. Sometimes the orchestrator ends before it notes it.
+      if (seq % 3 !== 0) orchestrator.handled(instance, event.id);
       if (input.reset === 'after') await reset(orchestrator, agent, input, resetAfter(`turn-${event.id}`), life);
       await fetchAnswers(agent, instance, life);
     }
   }
 }
 
-async function runTurn(agent: Journal, input: Input, { workload, world }: Life, client: Client): Promise<void> {
+async function runTurn(
+  agent: Journal,
+  input: Input,
+  seq: number,
+  { workload, world }: Life,
+  client: Client,
+): Promise<void> {
   const { crashesBeforeDeadLetter } = workload;
   const meanwhile = () => client.sendDuringTurn();
   const committed = world.committed.length;
-  await runScriptedTurn({ store: agent, world, input, crashesBeforeDeadLetter, meanwhile });
+  await runScriptedTurn({ store: agent, world, input, seq, crashesBeforeDeadLetter, meanwhile });
   // A duplicate event does not start a turn.
   const isTurn = world.committed.length > committed;
   const name = statesAfter(`turn-${input.event.id}`);
@@ -190,11 +199,17 @@ async function leaveStray(agent: Journal, { instance, event }: Input): Promise<v
 }
 
 /** Resets the instance before this input's turn runs, even if an earlier process has begun the turn. */
-async function resetInstead(orchestrator: Journal, agent: Journal, input: Input, life: Life): Promise<void> {
+async function resetInstead(
+  orchestrator: Journal,
+  agent: Journal,
+  input: Input,
+  seq: number,
+  life: Life,
+): Promise<void> {
   const { workload, world } = life;
   const name = resetBefore(`turn-${input.event.id}`);
   if (input.reset === 'none' || input.reset === 'after' || world.resets.includes(name)) return;
-  if (input.reset !== 'before') await interruptTurn(agent, input, input.reset.afterWrites, workload, world);
+  if (input.reset !== 'before') await interruptTurn(agent, input, seq, input.reset.afterWrites, workload, world);
   await reset(orchestrator, agent, input, name, life);
 }
 
@@ -224,6 +239,7 @@ async function reset(
 async function interruptTurn(
   agent: Journal,
   input: Input,
+  seq: number,
   writes: number,
   { crashesBeforeDeadLetter }: Workload,
   world: World,
@@ -236,7 +252,7 @@ async function interruptTurn(
     commit: () => Promise.reject(interruption),
   };
   const meanwhile = async () => undefined;
-  await runScriptedTurn({ store, world, input, crashesBeforeDeadLetter, meanwhile }).catch((error: unknown) => {
+  await runScriptedTurn({ store, world, input, seq, crashesBeforeDeadLetter, meanwhile }).catch((error: unknown) => {
     if (error !== interruption) throw error;
   });
 }

@@ -19,15 +19,18 @@ export interface TurnRun {
   readonly store: ConversationStore;
   readonly world: World;
   readonly input: Input;
+  /** The number of the event in the inbox, which the orchestrator tells. */
+  readonly seq?: number | undefined;
   readonly crashesBeforeDeadLetter: number;
   /** Runs other work. It is called several times during the turn. */
   meanwhile(): Promise<void>;
 }
 
 export async function runScriptedTurn(run: TurnRun): Promise<TurnResult> {
-  const { store, world, input } = run;
+  const { store, world, input, seq } = run;
   const turnId = `turn-${input.event.id}`;
-  const opened = await store.open(input.instance, turnId);
+  const told = seq === undefined ? undefined : { seq, event: input.event };
+  const opened = await store.open(input.instance, turnId, told);
   if (opened.finished) return opened.finished;
   const turn = new ScriptedTurn(run, turnId, opened, await opened.loadBase());
   const result = await turn.run();

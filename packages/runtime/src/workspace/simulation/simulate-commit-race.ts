@@ -108,10 +108,10 @@ async function commitAndHang(
   const [first, second] = workload.inputs;
   if (!first || !second) throw new Error('a workload without inputs');
   await send(0);
-  await runScriptedTurn({ ...run, input: first });
+  await runScriptedTurn({ ...run, input: first, seq: 1 });
   await send(1);
   isHanging = true;
-  void runScriptedTurn({ ...run, input: second });
+  void runScriptedTurn({ ...run, input: second, seq: 2 });
   await hanging;
 }
 

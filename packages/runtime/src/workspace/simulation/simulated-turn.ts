@@ -2,6 +2,7 @@
 import { type AgentAddress, createAssistantMessage, createUserMessage } from '@goondan/types';
 import type { AgentEvent, JsonValue, Message, TurnError } from '@goondan/types';
 import type { ConversationStore, TurnRecord } from '../../agent/conversation/conversation-store.ts';
+import type { Journal } from '../journal/journal.ts';
 
 export interface SimpleTurn {
   readonly text?: string;
@@ -41,15 +42,16 @@ export function messagesOf(records: readonly TurnRecord[]): Message[] {
   );
 }
 
-/** Opens a turn, appends its records and commits it. */
+/** Opens a turn, appends its records and commits it. A journal is told the number of the event, as the orchestrator does. */
 export async function runSimpleTurn(
-  store: ConversationStore,
+  store: ConversationStore & Partial<Pick<Journal, 'pendingEntries'>>,
   instance: AgentAddress,
   eventId: string,
   { text, extensionState, error }: SimpleTurn = {},
 ): Promise<void> {
   const turnId = `turn-${eventId}`;
-  const opened = await store.open(instance, turnId);
+  const entry = (await store.pendingEntries?.(instance))?.find(({ event }) => event.id === eventId);
+  const opened = await store.open(instance, turnId, entry);
   const records = simpleRecords(eventId, text);
   await store.append(instance, opened.epoch, 0, records);
   const messages = messagesOf(records);

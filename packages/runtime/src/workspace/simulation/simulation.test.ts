@@ -81,7 +81,7 @@ test(
     const { cases, endings, problems } = await tryDamages(sampleStep);
     expect(problems).toEqual([]);
     expect(cases).toBeGreaterThan(samples(2000));
-    expect(endings.get('repaired')).toBeGreaterThan(samples(500));
+    expect(endings.get('repaired')).toBeGreaterThan(samples(400));
     expect(endings.get('E_STORE_CORRUPT')).toBeGreaterThan(samples(500));
   },
   MINUTES,

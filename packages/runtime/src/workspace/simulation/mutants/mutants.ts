@@ -2,6 +2,8 @@
  * Deliberate mistakes, as patches. Each mutant removes or reorders one thing that the journal does for a reason. The
  * simulation must catch every mutant. If a mutant survives, that reason has no test.
  */
+import { inboxMutants } from './inbox-mutants.ts';
+
 export interface Mutant {
   readonly name: string;
   /** The path relative to the folder `workspace`. */
@@ -20,51 +22,7 @@ export interface Mutant {
 }
 
 export const mutants: readonly Mutant[] = [
-  {
-    name: 'acknowledge an event before it is synced',
-    file: 'inbox/inbox.ts',
-    find: 'await this.#log.append(line);',
-    replace: 'await this.#log.write(line);',
-    isQuick: true,
-  },
-  {
-    name: 'accept an event id a second time',
-    file: 'inbox/inbox.ts',
-    find: 'if (this.#known.has(event.id))',
-    replace: 'if (this.#known.has(event.id) && this.#known.size === 0)',
-    seed: 2,
-    isQuick: true,
-  },
-  {
-    name: 'forget handled ids when the inbox is compacted',
-    file: 'inbox/inbox.ts',
-    find: 'const handled = [...this.#head.handled, ...gone].slice(-limits.rememberedEvents);',
-    replace: 'const handled = [...this.#head.handled, ...gone].slice(0, 0);',
-    seed: 2,
-    isQuick: true,
-  },
-  {
-    name: 'take events out of the inbox before their commit is durable',
-    file: 'inbox/inbox.ts',
-    find: 'await this.#syncLog();',
-    replace: '',
-    caughtBy: 'race',
-  },
-  {
-    name: 'take what a killed process had accepted without a sync for durable',
-    file: 'inbox/inbox.ts',
-    find: `await log.sync();
-    await fs.syncFolder(paths.folder);`,
-    replace: 'await fs.syncFolder(paths.folder);',
-    seed: 9,
-  },
-  {
-    name: 'forget to drain the inbox after a start',
-    file: 'inbox/inbox-reader.ts',
-    find: 'this.#entries = entriesOf(contents.lines);',
-    replace: 'this.#entries = [];',
-    isQuick: true,
-  },
+  ...inboxMutants,
   {
     name: 'begin an effect before its intent is durable',
     file: 'journal/must-be-durable.ts',

@@ -1,0 +1,85 @@
+/**
+ * Decides which segments of the inbox log are removed when a new one begins, and which lines are copied to it.
+ *
+ * 1. A segment without pending lines is removed. 2. Pending lines are copied only when the log is more than twice as long
+ * as all pending lines together, so copying costs no more than accepting. 3. The log of an instance decides whether an
+ * event is handled. 4. Damage is copied too: a `lost` line keeps the numbers of damaged lines.
+ */
+import type { NewLine } from './inbox-line.ts';
+import type { Compaction } from './inbox-log.ts';
+import type { InboxSegment } from './inbox-segments.ts';
+import type { Mailbox } from './mailbox.ts';
+
+export interface SizedSegment extends InboxSegment {
+  readonly bytes: number;
+  readonly isDamaged: boolean;
+}
+
+export interface CompactionInput {
+  /** All segments, oldest first. The last one is full. */
+  readonly segments: readonly SizedSegment[];
+  readonly mailboxes: Iterable<Mailbox>;
+  /** The size up to which a log is short. */
+  readonly short: number;
+  /** Asks the log of an instance how far it is. */
+  readonly refresh: (mailbox: Mailbox) => Promise<void>;
+  /** Keeps a copy of a damaged segment. */
+  readonly keepAside: (segment: SizedSegment) => Promise<void>;
+}
+
+export async function planCompaction(input: CompactionInput): Promise<Compaction> {
+  const { segments, short } = input;
+  const boxes = [...input.mailboxes].filter(({ isEmpty }) => !isEmpty);
+  const dropped: SizedSegment[] = [];
+  const moved: Mailbox[] = [];
+  for (const [index, segment] of segments.entries()) {
+    const here = boxes.filter((box) => isIn(box, segment));
+    for (const box of here) await input.refresh(box);
+    const still = here.filter((box) => isIn(box, segment));
+    if (still.length > 0 && !isLong(segments.slice(index), boxes, short)) break;
+    if (segment.isDamaged) await input.keepAside(segment);
+    dropped.push(segment);
+    moved.push(...still);
+  }
+  const numbers = new Set(dropped.map(({ number }) => number));
+  const paths = new Set(dropped.map(({ path }) => path));
+  const current = segments.at(-1)?.number ?? 0;
+  return {
+    dropped,
+    first: (dropped.at(-1)?.number ?? (segments[0]?.number ?? 1) - 1) + 1,
+    lines: [...new Set(moved)].flatMap((box) => linesOf(box, numbers, paths)),
+    moved: (number) => {
+      for (const box of moved) box.move(numbers, number);
+    },
+    last: boxes.flatMap((box) => lastIn(box, current)),
+  };
+}
+
+/** Returns true if the instance has pending or damaged lines in the segment. */
+function isIn({ lines, damaged }: Mailbox, { number, path }: SizedSegment): boolean {
+  for (const line of lines.values()) if (line.segment === number) return true;
+  return [...damaged.values()].includes(path);
+}
+
+function isLong(segments: readonly SizedSegment[], boxes: readonly Mailbox[], short: number): boolean {
+  const size = segments.reduce((sum, { bytes }) => sum + bytes, 0);
+  const pending = boxes.reduce((sum, { bytes }) => sum + bytes, 0);
+  return size > 2 * pending + 2 * short;
+}
+
+function linesOf(box: Mailbox, numbers: ReadonlySet<number>, paths: ReadonlySet<string>): NewLine[] {
+  const to = box.address;
+  const lost = [...box.damaged].flatMap(([seq, path]) => (paths.has(path) ? [seq] : []));
+  const lines = box.sorted().filter(([, { segment }]) => numbers.has(segment));
+  return [
+    // The first pending line says which numbers are not needed any more.
+    ...lines.map(([seq, { payload }]) => ({ to, seq, payload, handled: box.settled || undefined })),
+    ...(lost.length === 0 ? [] : [{ to, seq: Math.max(...lost), payload: { lost } }]),
+  ];
+}
+
+function lastIn({ address, lines }: Mailbox, segment: number): (readonly [string, string, number])[] {
+  let last = 0;
+  for (const [seq, line] of lines) if (line.segment === segment) last = Math.max(last, seq);
+  return last === 0 ? [] : [[address.agentName, address.instanceKey, last]];
+}

@@ -1,0 +1,149 @@
+/** Counts the work of accepting, and checks what a failed write and a deletion leave. */
+import { expect, test } from 'bun:test';
+import type { Fs } from '../../ports/fs.ts';
+import { openJournal } from '../journal/journal.ts';
+import { defaultLimits, type StoreLimits } from '../limits.ts';
+import { failingFs, systemError } from '../simulation/failing-fs.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
+import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
+import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
+
+const open = (fs: Fs, life = 1, limits: Partial<StoreLimits> = {}) =>
+  openJournal(simulatedMachine(fs, life), simulatedLocation, { ...defaultLimits, ...limits });
+const at = (key: number) => ({ agentName: 'coder', instanceKey: `k${key}` });
+const keys = Array.from({ length: 20 }, (_, index) => index);
+
+/** Counts the reads and the durable writes. */
+function countedFs(disk: SimulatedDisk) {
+  const operations: string[] = [];
+  const isCounted = (operation: string) => !['append', 'write', 'extend'].includes(operation);
+  const fs = failingFs(disk, (operation) => {
+    if (isCounted(operation)) operations.push(operation);
+  });
+  return { operations, fs };
+}
+
+test('all events of one tick are one durable write, and accepting reads nothing', async () => {
+  const { operations, fs } = countedFs(SimulatedDisk.empty());
+  const journal = await open(fs);
+  await journal.openInbox();
+  operations.length = 0;
+  await Promise.all(keys.map((key) => journal.accept(at(key), simpleEvent(`a${key}`))));
+  expect(operations).toHaveLength(1);
+  operations.length = 0;
+  await journal.accept(at(3), simpleEvent('b'));
+  expect(operations).toHaveLength(1);
+  expect(await journal.pending(at(3))).toHaveLength(2);
+});
+
+test('events that come while a write is under way are the next write', async () => {
+  const disk = SimulatedDisk.empty();
+  const { operations, fs } = countedFs(disk);
+  const journal = await open(fs);
+  await journal.openInbox();
+  disk.syncTicks = () => 50;
+  operations.length = 0;
+  const first = journal.accept(at(0), simpleEvent('a0'));
+  for (let tick = 0; tick < 10; tick += 1) await Promise.resolve();
+  const rest = keys.slice(1).map((key) => journal.accept(at(key), simpleEvent(`a${key}`)));
+  await Promise.all([first, ...rest]);
+  expect(operations).toHaveLength(2);
+});
+
+test('if a write fails, none of its events is accepted, and the next ones are', async () => {
+  let fails = false;
+  const fs = failingFs(SimulatedDisk.empty(), () => {
+    if (fails) throw systemError('ENOSPC');
+  });
+  const journal = await open(fs);
+  await journal.openInbox();
+  await journal.accept(at(0), simpleEvent('first'));
+  fails = true;
+  const rejected = await Promise.all(keys.map((key) => rejectionOf(journal.accept(at(key), simpleEvent(`a${key}`)))));
+  for (const error of rejected) expect(error).toMatchObject({ code: 'E_DISK_FULL' });
+  fails = false;
+  expect((await journal.accept(at(0), simpleEvent('a0'))).duplicate).toBe(false);
+  expect((await journal.pending(at(0))).map(({ id }) => id)).toEqual(['first', 'a0']);
+  expect(await journal.pending(at(1))).toEqual([]);
+});
+
+test('accepting makes no folder of the instance, and the instance is listed', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk);
+  await journal.accept(at(1), simpleEvent('a'));
+  expect(await disk.list('/state/workspaces/simulation/instances')).toEqual([]);
+  expect(await journal.instances()).toEqual([at(1)]);
+  expect(await (await open(disk, 2)).instances()).toEqual([at(1)]);
+  expect(await journal.delete(at(1), { force: true })).toEqual({ inputs: 1 });
+  expect(await journal.instances()).toEqual([]);
+  expect(await (await open(disk, 3)).instances()).toEqual([]);
+});
+
+test('reading the pending input of many instances reads the log once', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk);
+  for (const key of keys) await journal.accept(at(key), simpleEvent('a'));
+  await journal.close();
+  let whole = 0;
+  const calm = failingFs(disk, () => undefined);
+  const read: Fs['read'] = (path, from, length) => {
+    if (path.includes('/inbox/inbox.') && from === undefined) whole += 1;
+    return calm.read(path, from, length);
+  };
+  const reader = await open({ ...calm, read }, 2);
+  for (const key of keys) expect(await reader.pending(at(key))).toHaveLength(1);
+  expect(whole).toBe(1);
+});
+
+test('numbers are not used again after a deletion, and the deleted input does not come back', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk);
+  await journal.accept(at(1), simpleEvent('a'));
+  await runSimpleTurn(journal, at(1), 'a');
+  const { seq: before = 0 } = await journal.accept(at(1), simpleEvent('b'));
+  await journal.delete(at(1), { force: true });
+  const { seq: after = 0 } = await journal.accept(at(1), simpleEvent('b'));
+  expect(after).toBeGreaterThan(before);
+  const next = await open(disk, 2);
+  expect((await next.pendingEntries(at(1))).map(({ seq }) => seq)).toEqual([after]);
+});
+
+test('the inbox of an older version is brought into the log once, and a damaged one stays', async () => {
+  const disk = SimulatedDisk.empty();
+  const { sealLines } = await import('../lines/seal-lines.ts');
+  const instances = '/state/workspaces/simulation/instances';
+  const old = (key: string) =>
+    sealLines([
+      JSON.stringify({ seq: 4, agentName: 'coder', instanceKey: key, handled: ['z'] }),
+      JSON.stringify({ seq: 5, event: simpleEvent('a') }),
+      JSON.stringify({ seq: 6, event: simpleEvent('b') }),
+      JSON.stringify({ seq: 7, cancels: 6, reason: 'enough' }),
+    ]);
+  await (await open(disk)).close();
+  for (const key of ['k1', 'k2']) await disk.makeFolder(`${instances}/coder~${key}`);
+  const damaged = Buffer.from(old('k2'));
+  damaged[damaged.length - 9] = 0x7e;
+  await disk.createNew(`${instances}/coder~k1/inbox.jsonl`, old('k1'));
+  await disk.createNew(`${instances}/coder~k2/inbox.jsonl`, damaged);
+  const expected = [
+    { seq: 5, event: simpleEvent('a') },
+    { seq: 6, event: simpleEvent('b'), cancelled: 'enough' },
+  ];
+  expect(await (await open(disk, 2)).pendingEntries(at(1))).toEqual(expected);
+  const moments: SimulatedDisk[] = [];
+  disk.afterOperation = () => moments.push(disk.copy());
+  const owner = await open(disk, 3);
+  await owner.openInbox();
+  disk.afterOperation = undefined;
+  for (const each of [...moments, disk]) {
+    const next = await open(each, 4);
+    expect(await next.pendingEntries(at(1))).toEqual(expected);
+    await next.openInbox();
+    expect(await next.pendingEntries(at(1))).toEqual(expected);
+    expect(await rejectionOf(next.accept(at(2), simpleEvent('c')))).toMatchObject({ code: 'E_STORE_CORRUPT' });
+    expect(await each.read(`${instances}/coder~k2/inbox.jsonl`)).toEqual(damaged);
+  }
+  expect(await disk.read(`${instances}/coder~k1/inbox.jsonl`)).toBeUndefined();
+  expect(await owner.accept(at(1), simpleEvent('c'))).toMatchObject({ seq: 8 });
+});

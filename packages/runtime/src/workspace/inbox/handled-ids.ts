@@ -1,0 +1,74 @@
+/**
+ * The ids of the last handled events of an instance, to recognize a second delivery. They are read from the log of the
+ * instance when its first event is accepted, and kept in memory for the instances that were used last.
+ */
+import type { StoredInstance } from '../layout/instance-paths.ts';
+import { isCorrupt } from '../lines/corrupt-store.ts';
+import type { Checkpoint } from '../records/metadata.ts';
+import { readFinished } from '../records/read-finished.ts';
+import { readState } from '../records/read-log.ts';
+import { turnIdOf } from '../../ports/ids.ts';
+
+/** Ids are read from this many bytes at the end of the log: 1024 short turns. */
+const TAIL_BYTES = 2 * 1024 * 1024;
+const PREFIX = turnIdOf('');
+
+export interface HandledInput {
+  /** The number of the last handled event. */
+  readonly handled: number;
+  /** The ids of handled events, oldest first. */
+  readonly ids: readonly string[];
+}
+
+/** Reads how far an instance is. **Errors** — `E_STORE_CORRUPT`, and those of reading. */
+export async function readHandled(stored: StoredInstance): Promise<HandledInput> {
+  const log = await readState(stored);
+  if (!log) return { handled: 0, ids: [] };
+  const { metadata, turns, state } = log;
+  const older = await readOlder(stored, metadata.checkpoint);
+  const all = [...older.map(([turnId]) => turnId), ...turns.map(({ turnId }) => turnId)];
+  const ids = all.flatMap((turnId) => (turnId.startsWith(PREFIX) ? [turnId.slice(PREFIX.length)] : []));
+  return { handled: state.inbox, ids: ids.slice(-stored.limits.rememberedEvents) };
+}
+
+/** Damage before the checkpoint is found by the process of the instance. Until then its input is kept. */
+async function readOlder(stored: StoredInstance, checkpoint: Checkpoint): ReturnType<typeof readFinished> {
+  try {
+    return await readFinished(stored, checkpoint, { tail: TAIL_BYTES, most: stored.limits.rememberedEvents });
+  } catch (error) {
+    if (isCorrupt(error)) return [];
+    throw error;
+  }
+}
+
+/** The ids of one instance. The oldest are forgotten above the limit. */
+export class KnownIds {
+  readonly #ids: Set<string>;
+
+  constructor(
+    ids: Iterable<string>,
+    private readonly most: number,
+  ) {
+    this.#ids = new Set(ids);
+  }
+
+  get size(): number {
+    return this.#ids.size;
+  }
+
+  has(id: string): boolean {
+    return this.#ids.has(id);
+  }
+
+  add(ids: readonly string[]): void {
+    for (const id of ids) {
+      // The newest id is last.
+      this.#ids.delete(id);
+      this.#ids.add(id);
+    }
+    for (const id of this.#ids) {
+      if (this.#ids.size <= this.most) return;
+      this.#ids.delete(id);
+    }
+  }
+}

@@ -1,0 +1,246 @@
+/**
+ * Writes the inbox log of a workspace. Only its owner does.
+ *
+ * Invariants: 1. `write` resolves only when the line is durable. 2. All lines of one tick, and those that came while an
+ * earlier write was under way, are one write with one sync (group commit). If it fails, all of them are rejected. 3. The
+ * fence is checked before and after each write: before it, because the files may have another owner; after it, because a
+ * write to a deleted file is lost. 4. A segment is removed only when its successor, with all lines that are still needed,
+ * is durable.
+ */
+import type { AgentAddress } from '@goondan/types';
+import type { StoreLimits } from '../limits.ts';
+import { replaceFile } from '../lines/replace-file.ts';
+import type { DiskPace } from '../log-file/disk-pace.ts';
+import { LogFile } from '../log-file/log-file.ts';
+import type { StorePorts } from '../store-ports.ts';
+import { encodeLine, type LineName, type NewLine } from './inbox-line.ts';
+import { type InboxSegment, segmentPath } from './inbox-segments.ts';
+import type { InboxContents } from './read-inbox-log.ts';
+
+export interface InboxPlace extends Pick<StorePorts, 'fs' | 'fence' | 'warn'> {
+  /** The folder of the log. */
+  readonly folder: string;
+  readonly limits: Pick<StoreLimits, 'inboxCompactionBytes' | 'logRoom'>;
+  readonly pace: DiskPace;
+}
+
+/** The contents of a new segment: the oldest segment that is still needed, and the lines to copy from older ones. */
+export interface Compaction {
+  readonly first: number;
+  /** Segments to remove when the new segment is durable. */
+  readonly dropped: readonly InboxSegment[];
+  readonly lines: readonly NewLine[];
+  /** Called when the lines are durable. `number`: the segment that has them now. */
+  readonly moved: (number: number) => void;
+  /** The last numbers of the instances that have pending lines in the segment that ends. */
+  readonly last: readonly (readonly [agentName: string, instanceKey: string, seq: number])[];
+}
+
+export interface WrittenLine {
+  readonly segment: number;
+  readonly bytes: number;
+}
+
+interface QueuedLine {
+  readonly line: NewLine;
+  readonly resolve: (written: WrittenLine) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class InboxLog {
+  #queue: QueuedLine[] = [];
+  #handled = new Map<AgentAddress, number>();
+  #isFlushing = false;
+  #failure: { readonly error: unknown } | undefined;
+  #last: Promise<void> = Promise.resolve();
+
+  private constructor(
+    private readonly place: InboxPlace,
+    private readonly plan: (current: number) => Promise<Compaction>,
+    private file: LogFile | undefined,
+    private number: number,
+    private n: number,
+    private before: LineName | undefined,
+  ) {}
+
+  /**
+   * Opens the log after its last line. All lines of `contents` are durable when the promise resolves, even those that a
+   * killed process had not synced. A damaged segment is left as it is, and a new one is begun. `plan` says what a new
+   * segment begins with.
+   */
+  static async open(
+    place: InboxPlace,
+    contents: InboxContents,
+    plan: (current: number) => Promise<Compaction>,
+  ): Promise<InboxLog> {
+    const { fs, folder, fence } = place;
+    const newest = contents.segments.at(-1);
+    const { current, n, before, isClosed } = contents;
+    const number = newest?.number ?? 0;
+    const log = new InboxLog(place, plan, undefined, number, n, before);
+    fence?.();
+    if (newest && current && !newest.isDamaged && !isClosed) {
+      log.file = await openSegment(place, newest.path, current.end, current.durableEnd);
+      await fs.syncFolder(folder);
+      return log;
+    }
+    const first = contents.segments[0]?.number ?? number + 1;
+    await log.#begin({ first, dropped: [], lines: [], moved: () => undefined, last: [] });
+    return log;
+  }
+
+  /** The current segment, with its size. */
+  get current(): InboxSegment & { readonly bytes: number } {
+    return { number: this.number, path: segmentPath(this.place.folder, this.number), bytes: this.file?.end ?? 0 };
+  }
+
+  /** The number of the last line. */
+  get lastNumber(): number {
+    return this.n;
+  }
+
+  get failed(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  /** Writes a line durably. **Errors** — `E_DISK_FULL`, `E_FENCED`, `E_STORE_WRITE`; the line may then be on disk. */
+  write(line: NewLine): Promise<WrittenLine> {
+    if (this.#failure) return Promise.reject(this.#failure.error);
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ line, resolve, reject });
+      if (this.#isFlushing) return;
+      this.#isFlushing = true;
+      this.#last = Promise.resolve().then(() => this.#flush());
+    });
+  }
+
+  /** Notes that the lines of an instance up to a number are handled. The note is written with the next line. */
+  note(to: AgentAddress, handled: number): void {
+    this.#handled.set(to, handled);
+  }
+
+  /** Writes the notes that are left, and closes the file. If that fails, nothing is lost. */
+  async close(): Promise<void> {
+    await this.#last;
+    if (!this.#failure && this.#handled.size > 0) await this.#writeNotes().catch(() => undefined);
+    this.#failure ??= { error: new Error('the inbox log is closed') };
+    await this.file?.close().catch(() => undefined);
+  }
+
+  async #flush(): Promise<void> {
+    while (this.#queue.length > 0) {
+      try {
+        if (this.#isFull) await this.#rotate();
+        await this.#writeQueue();
+      } catch (error) {
+        this.#failure = { error };
+        for (const { reject } of this.#queue.splice(0)) reject(error);
+      }
+    }
+    this.#isFlushing = false;
+  }
+
+  get #isFull(): boolean {
+    return (this.file?.end ?? 0) >= this.place.limits.inboxCompactionBytes;
+  }
+
+  async #writeQueue(): Promise<void> {
+    const batch = this.#queue.splice(0);
+    try {
+      const lines = batch.map(({ line }) => line);
+      const texts = this.#encode([...this.#takeNotes(lines), ...lines]);
+      await this.#writeDurably(texts.join(''));
+      const own = texts.slice(-batch.length);
+      for (const [index, { resolve }] of batch.entries())
+        resolve({ segment: this.number, bytes: Buffer.byteLength(own[index] ?? '') });
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+      throw error;
+    }
+  }
+
+  async #writeDurably(text: string): Promise<void> {
+    const { fence } = this.place;
+    fence?.();
+    await this.file?.writeDurably(Buffer.from(text));
+    fence?.();
+  }
+
+  async #writeNotes(): Promise<void> {
+    this.place.fence?.();
+    await this.file?.write(Buffer.from(this.#encode(this.#takeNotes()).join('')));
+  }
+
+  /** Takes the notes about instances that have no line in the same write. The other notes go along with these lines. */
+  #takeNotes(lines: readonly NewLine[] = []): NewLine[] {
+    if (this.#handled.size === 0) return [];
+    const written = new Set(lines.map((line) => ('note' in line ? undefined : line.to)));
+    const handled: [string, string, number][] = [];
+    for (const [to, seq] of this.#handled) {
+      if (written.has(to)) continue;
+      handled.push([to.agentName, to.instanceKey, seq]);
+      this.#handled.delete(to);
+    }
+    return handled.length === 0 ? [] : [{ note: { handled } }];
+  }
+
+  /** Gives the lines their places. */
+  #encode(lines: readonly NewLine[]): string[] {
+    const durable = this.n;
+    return lines.map((line) => {
+      const to = 'note' in line ? undefined : line.to;
+      const handled = 'note' in line ? undefined : (this.#handled.get(line.to) ?? line.handled);
+      if (to) this.#handled.delete(to);
+      const text = encodeLine(line, { n: ++this.n, durable, before: this.before, handled });
+      this.before = 'note' in line ? undefined : line;
+      return text;
+    });
+  }
+
+  /** Begins a new segment, and removes the segments that are not needed any more. */
+  async #rotate(): Promise<void> {
+    const plan = await this.plan(this.number);
+    const [closing = ''] = this.#encode([{ note: { closes: true, last: plan.last } }]);
+    await this.#writeDurably(closing);
+    await this.file?.trim();
+    await this.#begin(plan);
+    for (const { path } of plan.dropped) await removeSegment(this.place, path);
+  }
+
+  /** Creates the next segment. Its file gets its name when the file is complete and durable. */
+  async #begin({ first, lines, moved }: Compaction): Promise<void> {
+    const { fs, folder, fence } = this.place;
+    const number = this.number + 1;
+    const path = segmentPath(folder, number);
+    const head = { note: { segment: number, first: Math.min(first, number), from: this.n + 1 } };
+    const bytes = Buffer.from(this.#encode([head, head, ...lines]).join(''));
+    fence?.();
+    await replaceFile(fs, path, Buffer.concat([bytes, ROOM]));
+    fence?.();
+    const old = this.file;
+    this.file = await openSegment(this.place, path, bytes.length, bytes.length);
+    this.number = number;
+    moved(number);
+    await old?.close().catch(() => undefined);
+  }
+}
+
+/** Removes a segment whose lines are not needed any more. A file that stays is removed at the next start. */
+export async function removeSegment({ fs, warn }: Pick<InboxPlace, 'fs' | 'warn'>, path: string): Promise<void> {
+  await fs.remove(path).catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    warn({ path, message: `is not needed any more and could not be removed: ${reason}` });
+  });
+}
+
+/** At least one zero follows the lines. */
+const ROOM = new Uint8Array(1);
+
+function openSegment(
+  { fs, pace, limits }: InboxPlace,
+  path: string,
+  end: number,
+  durableEnd: number,
+): Promise<LogFile> {
+  return LogFile.open(fs, path, end, { pace, durableEnd, room: limits.logRoom });
+}

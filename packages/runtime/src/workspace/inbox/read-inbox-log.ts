@@ -1,0 +1,139 @@
+/**
+ * Reads the inbox log into the mailboxes of its instances. It takes no lock and changes nothing.
+ *
+ * A damaged line concerns only the instance it names. If a line of a full segment has no name any more, the table at the
+ * end of the segment says whose numbers have a gap. Only if that is damaged too, or in the newest segment, nobody knows
+ * whose input is lost: then no instance starts, because acknowledged input must not be skipped silently.
+ */
+import type { AgentAddress } from '@goondan/types';
+import type { Fs } from '../../ports/fs.ts';
+import type { InboxLine, LineName } from './inbox-line.ts';
+import { type InboxSegment, listInboxSegments } from './inbox-segments.ts';
+import { Mailbox } from './mailbox.ts';
+import { type ReadSegment, readSegment } from './read-segment.ts';
+
+export interface InboxDamage {
+  readonly path: string;
+  readonly problem: string;
+}
+
+export class InboxContents {
+  readonly mailboxes = new Map<string, Mailbox>();
+  /** The segments that count, oldest first, each with its size. */
+  readonly segments: (InboxSegment & { bytes: number; isDamaged: boolean })[] = [];
+  /** Segments that a compaction has replaced and not removed yet. */
+  readonly replaced: InboxSegment[] = [];
+  /** Damage of which nobody knows whom it concerns, with the place in the log after which the log is whole. */
+  lost: (InboxDamage & { readonly n: number }) | undefined;
+  /** All damage, of files that are in use. */
+  readonly damage: InboxDamage[] = [];
+  /** The newest segment, as it was read. */
+  current: ReadSegment | undefined;
+  /** The number of the last line, and its name. */
+  n = 0;
+  before: LineName | undefined;
+  isClosed = false;
+
+  mailboxOf(address: AgentAddress): Mailbox {
+    const key = keyOf(address);
+    const found = this.mailboxes.get(key) ?? new Mailbox(address);
+    this.mailboxes.set(key, found);
+    return found;
+  }
+
+  /** Adds the lines of a segment, or its lines since the last read. */
+  add(segment: InboxSegment, read: ReadSegment): void {
+    for (const line of read.lines) this.#addLine(line, segment.number);
+    for (const { name } of read.damaged) if (name) this.mailboxOf(name.to).lose(name.seq, segment.path);
+    this.current = read;
+    this.n = read.next - 1;
+    if (read.damage === undefined) return;
+    this.damage.push({ path: segment.path, problem: read.damage });
+    if (read.unnamed > 0 && !this.isClosed) this.lose(segment.path, read.damage);
+  }
+
+  lose(path: string, problem: string): void {
+    this.lost = { path, problem, n: this.n };
+  }
+
+  #addLine(line: InboxLine, segment: number): void {
+    this.n = line.n;
+    this.isClosed = false;
+    this.before = 'note' in line ? undefined : { to: line.to, seq: line.seq };
+    if (!('note' in line)) {
+      const mailbox = this.mailboxOf(line.to);
+      mailbox.take(line.handled ?? 0);
+      mailbox.add(line.seq, { payload: line.payload, segment, bytes: line.size }, line.n);
+      return;
+    }
+    const { note } = line;
+    if ('handled' in note)
+      for (const [agentName, instanceKey, seq] of note.handled) this.mailboxOf({ agentName, instanceKey }).take(seq);
+    if (!('closes' in note)) return;
+    this.isClosed = true;
+    for (const [agentName, instanceKey, seq] of note.last) {
+      this.mailboxOf({ agentName, instanceKey }).reach(seq);
+    }
+  }
+}
+
+const ATTEMPTS = 5;
+/** More than the two lines of a head. */
+const HEAD_BYTES = 512;
+
+/** Reads the log. `ownsLog`: true for the process that writes the log, so that it does not change meanwhile. */
+export async function readInboxLog(fs: Fs, folder: string, ownsLog: boolean): Promise<InboxContents> {
+  let before: string | undefined;
+  for (let attempt = 1; ; attempt += 1) {
+    const contents = await readOnce(fs, folder);
+    // The owner may have removed a segment or written a line between the reads.
+    const damage = JSON.stringify([contents.damage, contents.n]);
+    if (contents.damage.length === 0 || ownsLog || attempt >= ATTEMPTS || damage === before) return contents;
+    before = damage;
+  }
+}
+
+async function readOnce(fs: Fs, folder: string): Promise<InboxContents> {
+  const contents = new InboxContents();
+  const all = await listInboxSegments(fs, folder);
+  const found: FoundSegment[] = [];
+  for (const segment of all) found.push(foundOf(segment, await fs.read(segment.path)));
+  const first = Math.max(1, ...found.map(({ head }) => head?.first ?? 0));
+  contents.replaced.push(...found.filter(({ number }) => number < first));
+  const used = found.filter(({ number }) => number >= first);
+  for (const [index, segment] of used.entries()) {
+    const { number, path, bytes } = segment;
+    const following = used[index + 1];
+    const isBeforeCurrent = following !== undefined;
+    const previous = contents.segments.at(-1);
+    const next = previous ? contents.n + 1 : segment.head?.from;
+    // If the head of the next segment is unreadable, too many lines count as missing rather than none.
+    const until = isBeforeCurrent ? (following.head?.from ?? Number.MAX_SAFE_INTEGER) - 1 : undefined;
+    const read = readSegment(bytes ?? new Uint8Array(), { next, until });
+    contents.add(segment, read);
+    if (number !== (previous ? previous.number + 1 : first)) miss(contents, path, 'the segment before it is missing');
+    contents.segments.push({ number, path, bytes: bytes?.length ?? 0, isDamaged: read.damage !== undefined });
+  }
+  return contents;
+}
+
+interface FoundSegment extends InboxSegment {
+  readonly bytes: Uint8Array | undefined;
+  readonly head: { readonly from: number; readonly first: number } | undefined;
+}
+
+/** Reads the head of a segment, or its copy on the second line. */
+function foundOf(segment: InboxSegment, bytes: Uint8Array = new Uint8Array()): FoundSegment {
+  const { lines } = readSegment(bytes.subarray(0, HEAD_BYTES), { until: Number.MAX_SAFE_INTEGER });
+  const heads = lines.flatMap((line) => ('note' in line && 'first' in line.note ? [line.note] : []));
+  return { ...segment, bytes, head: heads[0] };
+}
+
+function miss(contents: InboxContents, path: string, problem: string): void {
+  contents.damage.push({ path, problem });
+  contents.lose(path, problem);
+}
+
+export function keyOf({ agentName, instanceKey }: AgentAddress): string {
+  return JSON.stringify([agentName, instanceKey]);
+}

@@ -1,0 +1,87 @@
+/** Deliberate mistakes in the inbox log. */
+import type { Mutant } from './mutants.ts';
+
+export const inboxMutants: readonly Mutant[] = [
+  {
+    name: 'acknowledge an event before it is synced',
+    file: 'inbox/inbox-log.ts',
+    find: 'await this.file?.writeDurably(Buffer.from(text));',
+    replace: 'await this.file?.write(Buffer.from(text));',
+    isQuick: true,
+  },
+  {
+    name: 'accept an event id a second time',
+    file: 'inbox/open-inbox.ts',
+    find: 'if (used.handled.has(event.id)) return',
+    replace: 'if (used.handled.has(event.id) && used.handled.size === 0) return',
+    seed: 2,
+    isQuick: true,
+  },
+  {
+    name: 'forget the ids of handled events',
+    file: 'inbox/open-inbox.ts',
+    find: 'handled.add(ids);',
+    replace: '',
+    seed: 2,
+    isQuick: true,
+  },
+  {
+    name: 'take events out of the inbox before their commit is durable',
+    file: 'inbox/open-inbox.ts',
+    find: 'await this.syncCommits();',
+    replace: '',
+    caughtBy: 'race',
+  },
+  {
+    name: 'forget to drain the inbox after a start',
+    file: 'inbox/read-inbox-log.ts',
+    find: 'for (const line of read.lines) this.#addLine(line, segment.number);',
+    replace: '',
+    isQuick: true,
+  },
+  {
+    name: 'remove a segment of the inbox before its copy is durable',
+    file: 'inbox/inbox-log.ts',
+    find: `await this.#begin(plan);
+    for (const { path } of plan.dropped) await removeSegment(this.place, path);`,
+    replace: `for (const { path } of plan.dropped) await removeSegment(this.place, path);
+    await this.#begin(plan);`,
+    isQuick: true,
+  },
+  {
+    name: 'remove segments without saying so in the next one',
+    file: 'inbox/inbox-log.ts',
+    find: 'first: Math.min(first, number)',
+    replace: 'first: 1',
+    isQuick: true,
+  },
+  {
+    name: 'note more input as handled than there is',
+    file: 'inbox/open-inbox.ts',
+    find: 'this.log.note(used.mailbox.address, used.mailbox.handled);',
+    replace: 'this.log.note(used.mailbox.address, used.mailbox.handled + 1);',
+  },
+  {
+    name: 'take a durable line of the inbox for a torn end',
+    file: 'inbox/read-segment.ts',
+    find: 'this.#content === this.bytes.length || this.#wasDurable()',
+    replace: 'this.#content === this.bytes.length',
+    caughtBy: 'damage',
+  },
+  {
+    name: 'skip a damaged line of the inbox silently',
+    file: 'inbox/mailbox.ts',
+    find: `lose(seq: number, path: string): void {
+    this.reach(seq);`,
+    replace: `lose(seq: number, path: string): void {
+    if (seq > 0) return;`,
+    caughtBy: 'damage',
+  },
+  {
+    name: 'skip a line of the inbox that nobody names silently',
+    file: 'inbox/read-inbox-log.ts',
+    find: 'if (read.unnamed > 0 && !this.isClosed)',
+    replace: 'if (read.unnamed > 1000 && !this.isClosed)',
+    caughtBy: 'damage',
+  },
+];
