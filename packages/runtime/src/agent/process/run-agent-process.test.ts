@@ -741,7 +741,7 @@ describe('replies in the outbox', () => {
 });
 
 describe('an event that is handed ahead', () => {
-  const ahead = (id: string) => ({ type: 'turn.ahead', event: event(id), seq: 2 }) as const;
+  const ahead = (id: string) => ({ type: 'turn.ahead', event: event(id), seq: (lastSeq += 1) }) as const;
   const cancel = (eventId: string) => ({ type: 'cancel', eventId, reason: 'the caller left' }) as const;
   /** A layer that writes the turns down, and holds the turn of `one` until \`globalThis.given.gate\` resolves. */
   const holding = () =>

@@ -242,5 +242,7 @@ function openSegment(
   end: number,
   durableEnd: number,
 ): Promise<LogFile> {
-  return LogFile.open(fs, path, end, { pace, durableEnd, room: limits.logRoom });
+  // A write has the lines of many instances, so it needs more room than a frame.
+  const room = { ...limits.logRoom, first: limits.logRoom.first * 8 };
+  return LogFile.open(fs, path, end, { pace, durableEnd, room });
 }

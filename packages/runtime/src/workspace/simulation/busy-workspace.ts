@@ -18,7 +18,7 @@ export const instances: readonly AgentAddress[] = ['one', 'two', 'three'].map((i
 
 /** Opens a turn and appends its first record. */
 export async function beginTurn(journal: Journal, instance: AgentAddress, eventId: string): Promise<void> {
-  const { epoch } = await journal.open(instance, `turn-${eventId}`);
+  const { epoch } = await journal.open(instance, `turn-${eventId}`, await entryOf(journal, instance, eventId));
   await journal.append(instance, epoch, 0, simpleRecords(eventId).slice(0, 1));
 }
 
@@ -30,7 +30,7 @@ export async function runTurn(
   states: Readonly<Record<string, JsonValue>> = {},
 ): Promise<void> {
   const turnId = `turn-${eventId}`;
-  const opened = await journal.open(instance, turnId);
+  const opened = await journal.open(instance, turnId, await entryOf(journal, instance, eventId));
   if (opened.finished) return;
   const records = simpleRecords(eventId);
   for (let at = opened.log.length; at < records.length; at += 1) {
@@ -82,4 +82,9 @@ function gated(target: object, gate: (operation: string, path: string) => Promis
     ];
   });
   return Object.fromEntries(methods) as object;
+}
+
+/** Returns the event with its number, which the orchestrator tells the process. */
+async function entryOf(journal: Journal, instance: AgentAddress, eventId: string) {
+  return (await journal.pendingEntries(instance)).find(({ event }) => event.id === eventId);
 }
