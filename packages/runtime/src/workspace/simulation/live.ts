@@ -27,6 +27,8 @@ export async function live(life: Life): Promise<void> {
   // There are two journals, as in production: the orchestrator's journal accepts input, and the agent's journal runs
   // turns.
   const orchestrator = await openJournal(life.ports, simulatedLocation, simulatedLimits);
+  // What a killed process had accepted without a sync is durable before an agent is told of it.
+  await orchestrator.openInbox();
   const agent = await openJournal(life.ports, simulatedLocation, simulatedLimits);
   await serve(orchestrator, agent, life);
   await agent.close();

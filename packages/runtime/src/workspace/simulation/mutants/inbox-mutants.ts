@@ -62,13 +62,6 @@ export const inboxMutants: readonly Mutant[] = [
     replace: 'this.log.note(used.mailbox.address, used.mailbox.handled + 1);',
   },
   {
-    name: 'take a durable line of the inbox for a torn end',
-    file: 'inbox/read-segment.ts',
-    find: 'this.#content === this.bytes.length || this.#wasDurable()',
-    replace: 'this.#content === this.bytes.length',
-    caughtBy: 'damage',
-  },
-  {
     name: 'skip a damaged line of the inbox silently',
     file: 'inbox/mailbox.ts',
     find: `lose(seq: number, path: string): void {
