@@ -97,6 +97,16 @@ export const ruleMutants: readonly RuleMutant[] = [
     title: 'names the damaged line, also the last one, and reads the others',
   },
   {
+    name: 'skip a damaged line of the inbox silently',
+    file: 'packages/runtime/src/workspace/inbox/mailbox.ts',
+    find: `lose(seq: number, path: string): void {
+    this.reach(seq);`,
+    replace: `lose(seq: number, path: string): void {
+    if (path === path) return;`,
+    testFile: 'packages/runtime/src/workspace/inbox/shared-damage.test.ts',
+    title: 'a damaged last line of a conversation is reported, and a deletion makes the conversation usable again',
+  },
+  {
     name: 'use the numbers of a deleted conversation again',
     file: 'packages/runtime/src/workspace/inbox/mailbox.ts',
     find: 'this.take(seq);',

@@ -61,20 +61,4 @@ export const inboxMutants: readonly Mutant[] = [
     find: 'this.log.note(used.mailbox.address, used.mailbox.handled);',
     replace: 'this.log.note(used.mailbox.address, used.mailbox.handled + 1);',
   },
-  {
-    name: 'skip a damaged line of the inbox silently',
-    file: 'inbox/mailbox.ts',
-    find: `lose(seq: number, path: string): void {
-    this.reach(seq);`,
-    replace: `lose(seq: number, path: string): void {
-    if (seq > 0) return;`,
-    caughtBy: 'damage',
-  },
-  {
-    name: 'skip a line of the inbox that nobody names silently',
-    file: 'inbox/read-inbox-log.ts',
-    find: 'if (read.unnamed > 0 && !this.isClosed)',
-    replace: 'if (read.unnamed > 1000 && !this.isClosed)',
-    caughtBy: 'damage',
-  },
 ];
