@@ -121,7 +121,7 @@ export const ruleMutants: readonly RuleMutant[] = [
     replace:
       "const lines = box.sorted().filter(([, each]) => numbers.has(each.segment) && !('cancels' in each.payload));",
     testFile: 'packages/runtime/src/workspace/inbox/cancel-mark.test.ts',
-    title: 'is removed with its own event, not with another one',
+    title: 'is copied with its event when their segment is removed',
   },
   {
     name: 'forget that a deletion may have happened before a crash',
@@ -129,7 +129,15 @@ export const ruleMutants: readonly RuleMutant[] = [
     find: 'await inbox.#endDeletions();',
     replace: '',
     testFile: 'packages/runtime/src/workspace/journal/delete-instance.test.ts',
-    title: 'a crash at any moment leaves everything or nothing, and a sweep finishes the deletion',
+    title: 'the pending input of an instance is there after a crash exactly if the instance is',
+  },
+  {
+    name: 'leave pending events behind when their segment of the inbox is removed',
+    file: 'packages/runtime/src/workspace/inbox/compact-inbox.ts',
+    find: 'moved.push(...still);',
+    replace: '',
+    testFile: 'packages/runtime/src/workspace/inbox/cancel-mark.test.ts',
+    title: 'is copied with its event when their segment is removed',
   },
   {
     name: 'offer the resources of an MCP server that nobody asked for',

@@ -88,8 +88,10 @@ function damagesOf(text: string, at: number): string[] {
 describe('damage to one file of an idle conversation', () => {
   test('T-01 T-05 every other conversation starts and answers; that one answers completely, or names the problem at once', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle(withPart), 'part.ts': counting });
+    const first = await start();
+    await first.ask({ input: 'one', instanceKey: 'probe' });
+    await first.stop();
     const before = await start();
-    await before.ask({ input: 'one', instanceKey: 'probe' });
     const probed = filesOf('probe').map((file) => readFileSync(file, 'latin1'));
     const cases = probed.flatMap((text, at) =>
       damagesOf(text, at).map((damage) => ({ damage, at, instanceKey: `${damage}-${at}` })),

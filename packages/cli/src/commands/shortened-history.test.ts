@@ -47,7 +47,7 @@ export const register = (api) => {
   api.pipeline.register('turn', async (ctx) => {
     await api.state.set(((await api.state.get()) ?? 0) + 1);
     // Without its last turn the conversation would not be a beginning of itself.
-    if (ctx.inputEvent.input === 'two')
+    if (ctx.inputEvent.input.startsWith('two'))
       for (const { id } of ctx.conversationState.baseMessages) ctx.emitMessageEvent({ type: 'remove', targetId: id });
     return ctx.next();
   });
@@ -55,7 +55,9 @@ export const register = (api) => {
 `,
   });
   await place.serve('bundle');
-  for (const input of ['one', 'two']) await place.run('send', '--input', input, '--wait', '--bundle', 'bundle');
+  // A long message makes the base too long for the checkpoint, so that it has a file.
+  for (const input of ['one', `two ${'long '.repeat(500)}`])
+    await place.run('send', '--input', input, '--wait', '--bundle', 'bundle');
   await place.run('stop', '--bundle', 'bundle');
 });
 afterAll(async () => expect(await place.remove()).toEqual([]));

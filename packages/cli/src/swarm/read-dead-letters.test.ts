@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { durableStore } from '@goondan/runtime/history';
 import { rejectionOf } from '../../../runtime/src/workspace/simulation/rejection-of.ts';
 import { readDeadLetters } from './read-dead-letters.ts';
@@ -17,10 +17,9 @@ test('dead letters that cannot be read do not hide the dead letters of other con
     await journal.accept({ agentName: 'host', instanceKey }, { ...event, instanceKey, createdAt: new Date() });
   }
   await journal.close();
-  const [inbox = ''] = readdirSync(stateRoot, { recursive: true, encoding: 'utf8' }).filter((path) =>
-    /damaged.*inbox/.test(path),
-  );
-  writeFileSync(join(stateRoot, dirname(inbox), 'metadata.json'), 'not an instance\n{}\n');
+  const folder = join(stateRoot, 'workspaces/w/instances/host~damaged');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'metadata.json'), 'not an instance\n{}\n');
   const warnings: string[] = [];
   const read = (choice: object) => readDeadLetters(place, choice, (problem) => void warnings.push(problem));
   expect(await read({})).toEqual([]);

@@ -127,8 +127,8 @@ describe('an agent in its own process', () => {
     const agent = launch();
     await agent.send({ type: 'start', plan: plan({ cwd: agent.cwd }) });
     expect(await agent.next('ready')).toEqual({ type: 'ready', extensions: [], layers: [], tools: [] });
-    for (const id of ['one', 'two']) {
-      await agent.send({ type: 'turn', event: event(id), seq: 1 });
+    for (const [index, id] of ['one', 'two'].entries()) {
+      await agent.send({ type: 'turn', event: event(id), seq: index + 1 });
       const { eventId, result, stepCount, usage } = await agent.next('turn.done');
       expect({ eventId, stepCount, answer: answerOf(result) }).toEqual({
         eventId: id,

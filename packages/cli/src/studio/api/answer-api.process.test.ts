@@ -1,6 +1,6 @@
 // Tests the data that a page of Studio reads, and the actions it takes, over real HTTP, with a real swarm.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startSwarm, type Swarm } from '@goondan/runtime';
 import { controlSocketPath, systemSocketEnvironment } from '@goondan/runtime/control';
@@ -280,6 +280,7 @@ describe('a damaged conversation', () => {
     await swarm.stop();
     const folder = join(workspaceFolder(place.stateRoot, 'shop'), 'instances/clerk~second');
     writeFileSync(join(folder, 'messages/events.jsonl'), 'nonsense\n');
+    truncateSync(join(folder, 'metadata.json'), 5);
     mkdirSync(join(folder, '../clerk~third'));
     writeFileSync(join(folder, '../clerk~third/metadata.json'), 'nonsense');
     for (const _ of [1, 2]) {

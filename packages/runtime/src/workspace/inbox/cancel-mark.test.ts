@@ -95,6 +95,26 @@ describe('the cancel mark', () => {
       expect(new TextDecoder().decode(await disk.read(`${folder}/${name}`))).not.toContain('about');
   });
 
+  test('is copied with its event when their segment is removed', async () => {
+    const disk = SimulatedDisk.empty();
+    const limits = { inboxCompactionBytes: 4_000 };
+    const journal = await open(disk, limits);
+    for (const id of ['a', 'b']) await journal.accept(coder, simpleEvent(id));
+    await journal.cancel(coder, 'b', 'about b');
+    const other = { ...coder, instanceKey: 'other' };
+    for (let number = 0; number < 100; number += 1) {
+      await journal.accept(other, simpleEvent(`e${number}`));
+      await runSimpleTurn(journal, other, `e${number}`);
+    }
+    const segments = ((await disk.list('/state/workspaces/simulation/inbox')) ?? []).toSorted();
+    expect(segments).not.toContain('inbox.000001.jsonl');
+    for (const each of [journal, await open(disk, limits, 2)])
+      expect(await pendingOf(each)).toEqual([
+        ['a', undefined],
+        ['b', 'about b'],
+      ]);
+  });
+
   test('is an error when it cannot be written, and then leaves no mark', async () => {
     const disk = SimulatedDisk.empty();
     let isFull = false;

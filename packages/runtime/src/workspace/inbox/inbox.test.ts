@@ -40,13 +40,13 @@ test('an event id is accepted once: during the delivery, after a restart, after 
 });
 
 /** Opens an inbox with a fence. The fence passes as many checks as `passes` says, and then refuses. */
-async function openFenced(disk: SimulatedDisk) {
+async function openFenced(disk: SimulatedDisk, inboxCompactionBytes = 1) {
   const left = { passes: Infinity };
   const fence = () => {
     left.passes -= 1;
     if (left.passes < 0) throw new GoondanError('E_FENCED', 'the workspace was replaced');
   };
-  const limits = { ...defaultLimits, inboxCompactionBytes: 1 };
+  const limits = { ...defaultLimits, inboxCompactionBytes };
   const journal = await openJournal({ ...simulatedMachine(disk, 1), fence }, simulatedLocation, limits);
   return { journal, left };
 }
@@ -79,7 +79,7 @@ test('T-02 an inbox is not made once the workspace is lost', async () => {
 });
 
 test('T-02 an event that was written while the workspace was lost is not accepted', async () => {
-  const { journal, left } = await openFenced(SimulatedDisk.empty());
+  const { journal, left } = await openFenced(SimulatedDisk.empty(), defaultLimits.inboxCompactionBytes);
   await journal.accept(coder, simpleEvent('a'));
   left.passes = 1;
   expect(await rejectionOf(journal.accept(coder, simpleEvent('b')))).toMatchObject({ code: 'E_FENCED' });

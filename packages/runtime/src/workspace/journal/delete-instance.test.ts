@@ -66,6 +66,30 @@ test('erases the traces and runtime events of the instance, also after an interr
   }
 });
 
+test('the pending input of an instance is there after a crash exactly if the instance is', async () => {
+  const disk = SimulatedDisk.empty();
+  await talk(disk);
+  const journal = await open(disk, 2);
+  await journal.accept(coder, simpleEvent('pending'));
+  const moments: SimulatedDisk[] = [];
+  disk.afterOperation = () => moments.push(disk.copy());
+  expect(await journal.delete(coder, { force: true })).toEqual({ inputs: 1 });
+  disk.afterOperation = undefined;
+
+  const outcomes = new Set<boolean>();
+  for (const [index, moment] of moments.entries()) {
+    for (const mode of ['kill', 'power'] as const) {
+      const next = await open(moment.crash(mode, seededRandom(index)), 3);
+      await next.openInbox();
+      await next.sweep();
+      const isThere = ids((await next.read(coder)).messages).length > 0;
+      expect((await next.pending(coder)).map(({ id }) => id)).toEqual(isThere ? ['pending'] : []);
+      outcomes.add(isThere);
+    }
+  }
+  expect(outcomes).toEqual(new Set([true, false]));
+});
+
 test('deletes everything, also the ids of handled events, and no other instance', async () => {
   const disk = SimulatedDisk.empty();
   await talk(disk);
