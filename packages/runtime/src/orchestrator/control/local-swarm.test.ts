@@ -173,9 +173,9 @@ describe('a cancel', () => {
     expect(await control.cancel({})).toBe(false);
     const first = control.ask({ id: 'first' });
     const second = control.ask({ id: 'second' });
-    const at = { agentName: 'a', instanceKey: 'default' };
-    await until(() => swarm.instances.find(at)?.running?.id === 'first');
-    await until(() => swarm.instances.find(at)?.state.queue.length === 2);
+    const asked = { agentName: 'a', instanceKey: 'default' };
+    await until(() => swarm.instances.find(asked)?.running?.id === 'first');
+    await until(() => swarm.instances.find(asked)?.state.queue.length === 2);
     expect(await control.cancel({ eventId: 'nobody' })).toBe(false);
     expect(await control.cancel({ eventId: 'second', reason: 'not needed' })).toBe(true);
     expect(await control.cancel({ eventId: 'second' })).toBe(false);

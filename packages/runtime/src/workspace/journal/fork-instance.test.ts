@@ -18,7 +18,8 @@ import { openJournal, type Journal } from './journal.ts';
 const coder = { agentName: 'coder', instanceKey: 'default' };
 const copy = { agentName: 'coder', instanceKey: 'copy' };
 const instances = '/state/workspaces/simulation/instances';
-const open = (fs: Fs, life = 1) => openJournal(simulatedMachine(fs, life), simulatedLocation);
+const open = (fs: Fs, life = 1, limits = defaultLimits) =>
+  openJournal(simulatedMachine(fs, life), simulatedLocation, limits);
 const ids = (messages: readonly Message[]) => messages.map(({ id }) => id);
 
 /** Runs three turns, each with its own state, and closes all files. */
@@ -278,17 +279,16 @@ describe('T-01 T-05 the fork of a damaged conversation', () => {
   const long = 'x'.repeat(70_000);
   // The base of a conversation this short has a file only with this limit.
   const limits = { ...defaultLimits, shortBaseBytes: 0 };
-  const open = (fs: Fs, life = 1) => openJournal(simulatedMachine(fs, life), simulatedLocation, limits);
   /** Creates two turns, and a commit of states alone after them. Then damages these files. */
   async function damaged(...paths: string[]): Promise<Journal> {
     const disk = SimulatedDisk.empty();
-    const agent = await open(disk);
+    const agent = await open(disk, 1, limits);
     for (const id of ['a', 'b']) await runSimpleTurn(agent, coder, id, { extensionState: { long, memo: id } });
     const { stateVersion } = await agent.read(coder);
     await agent.commitStates(coder, stateVersion, { long, memo: 'alone' });
     await agent.close();
     for (const path of paths) await damage(disk, path);
-    return open(disk, 2);
+    return open(disk, 2, limits);
   }
   const all = ['input-a', 'answer-a', 'input-b', 'answer-b'];
 
