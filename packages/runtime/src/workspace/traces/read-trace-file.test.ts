@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemFs } from '../../ports/fs.ts';
-import { readTraceLines } from './read-trace-file.ts';
+import { readTraceLines, readTraceSummary } from './read-trace-file.ts';
 
 test('half a line left by a crash is reported as a gap; one that is being written is not', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'trace-file-'));
@@ -18,6 +18,22 @@ test('half a line left by a crash is reported as a gap; one that is being writte
       { type: 'dropped', count: 1 },
       { type: 'cut' },
     ]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('the summary of a short trace in several pieces has every run of the turn', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trace-file-'));
+  try {
+    const path = join(folder, 'turn.jsonl');
+    const time = new Date(0).toISOString();
+    const start = { type: 'start', turnId: 't', agentName: 'a', instanceKey: 'k', traceId: 'x', spanId: 's', time };
+    const lines = [start, { ...start, resumed: true }, { type: 'cut' }].map((line) => `${JSON.stringify(line)}\n`);
+    writeFileSync(path, lines.join(''));
+    let from = 0;
+    const pieces = lines.map(({ length }) => ({ path, from, to: (from += length) }));
+    expect(await readTraceSummary(systemFs, pieces)).toMatchObject({ turnId: 't', resumes: 1 });
   } finally {
     rmSync(folder, { recursive: true });
   }

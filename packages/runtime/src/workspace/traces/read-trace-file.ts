@@ -36,7 +36,8 @@ export async function readTraceSummary(fs: Fs, pieces: readonly TracePiece[]): P
   const stat = await fs.stat(last.path);
   if (stat === undefined) return undefined;
   const to = Math.min(last.to, stat.size);
-  if (pieces.length === 1 && to - first.from <= 2 * END_BYTES) return summarise(await readTraceLines(fs, pieces));
+  const bytes = pieces.reduce((sum, piece) => sum + (piece === last ? to : piece.to) - piece.from, 0);
+  if (bytes <= 2 * END_BYTES) return summarise(await readTraceLines(fs, pieces));
   const [start] = await readPiece(fs, { ...first, to: Math.min(first.to, first.from + END_BYTES) });
   const end = await readPiece(fs, { ...last, from: Math.max(last.from, to - END_BYTES), to });
   // A run that began in the unread middle of the trace is missed, but the end of the last run is always in `end`.
