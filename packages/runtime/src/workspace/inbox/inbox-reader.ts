@@ -1,6 +1,6 @@
 /**
  * Reads the inbox log for processes that do not write it. It takes no lock. The log is read once; later questions read only
- * the lines that were added since.
+ * the lines that were added since. Questions that are asked together, as for a list, look at the files once.
  */
 import type { AgentAddress } from '@goondan/types';
 import { instanceFolderName, type StoredInstance } from '../layout/instance-paths.ts';
@@ -26,6 +26,8 @@ interface Known {
 
 export class InboxReader {
   #known: Known | undefined;
+  #reading: Promise<unknown> = Promise.resolve();
+  #next: Promise<Known> | undefined;
 
   constructor(
     private readonly ports: Pick<StorePorts, 'fs'>,
@@ -67,7 +69,17 @@ export class InboxReader {
     return found;
   }
 
-  async #refresh(): Promise<Known> {
+  /** Reads what is new. All calls until a read begins share it, so each call gets lines that were read after it. */
+  #refresh(): Promise<Known> {
+    this.#next ??= this.#reading.then(() => {
+      this.#next = undefined;
+      return this.#read();
+    });
+    this.#reading = this.#next.catch(() => undefined);
+    return this.#next;
+  }
+
+  async #read(): Promise<Known> {
     const added = this.#known && (await this.#readAdded(this.#known));
     this.#known = added ?? (await this.#readAll());
     return this.#known;

@@ -1,10 +1,19 @@
 import { afterAll, expect, test } from 'bun:test';
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
-import { runSimpleTurn } from '../simulation/simulated-turn.ts';
+import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
 import { durableStore } from './durable-store.ts';
 
 const roots: string[] = [];
@@ -133,6 +142,81 @@ test('the index is compacted when it has grown, and keeps the newest line of eac
     summaries: { 'key 0': { messages: 4 }, 'key 2': { messages: 4 } },
     read: [],
   });
+});
+
+/** Runs a turn with an index that is due to be compacted; `meanwhile` runs when the compacted copy is written. */
+async function compactWith(stateRoot: string, index: string, meanwhile: () => void) {
+  const fs: Fs = {
+    ...systemFs,
+    async createNew(path, bytes) {
+      const isNew = await systemFs.createNew(path, bytes);
+      if (path.startsWith(`${index}.`)) meanwhile();
+      return isNew;
+    },
+  };
+  const journal = await durableStore({ stateRoot, workspaceId: 'w', fs, limits: { indexBytes: 10 } });
+  await runSimpleTurn(journal, key(0), 'more');
+  await journal.close();
+}
+
+test('lines that another process appends while the index is compacted are kept', async () => {
+  const { stateRoot, index } = await talk();
+  const lines = readFileSync(index, 'utf8').trim().split('\n');
+  const last = `${lines.find((line) => line.includes('key 2'))}\n`;
+  writeFileSync(index, lines.filter((line) => !line.includes('key 2')).join('\n') + '\n');
+  const { ino } = statSync(index);
+  await compactWith(stateRoot, index, () => appendFileSync(index, last));
+  expect(statSync(index).ino).not.toBe(ino);
+  expect(await list(stateRoot)).toMatchObject({ summaries: { 'key 0': { messages: 4 }, 'key 2': two }, read: [] });
+});
+
+test('the second of two processes that compact the index at the same time gives up', async () => {
+  const { stateRoot, index, workspace } = await talk();
+  let written = '';
+  await compactWith(stateRoot, index, () => {
+    written = readFileSync(index, 'utf8');
+    writeFileSync(`${index}.other`, written);
+    renameSync(`${index}.other`, index);
+  });
+  expect(readFileSync(index, 'utf8')).toBe(written);
+  expect(readdirSync(workspace).filter((name) => name.startsWith('instances.jsonl'))).toEqual(['instances.jsonl']);
+  expect(await list(stateRoot)).toMatchObject({ summaries: { 'key 0': { messages: 4 } }, read: [] });
+});
+
+test('a line that was appended to a file that another process just replaced is appended again', async () => {
+  const { stateRoot, index } = await talk();
+  let isReplaced = false;
+  const fs: Fs = {
+    ...systemFs,
+    async openFile(path) {
+      const file = await systemFs.openFile(path);
+      if (path !== index || isReplaced) return file;
+      isReplaced = true;
+      writeFileSync(`${index}.other`, readFileSync(index));
+      renameSync(`${index}.other`, index);
+      return file;
+    },
+  };
+  const journal = await durableStore({ stateRoot, workspaceId: 'w', fs });
+  await runSimpleTurn(journal, key(0), 'more');
+  await journal.close();
+  expect(await list(stateRoot)).toMatchObject({ summaries: { 'key 0': { messages: 4 } }, read: [] });
+});
+
+test('a list of many conversations looks at the inbox once', async () => {
+  const { stateRoot, workspace } = await talk();
+  const looks: string[] = [];
+  const fs: Fs = { ...systemFs, list: (path) => (looks.push(path), systemFs.list(path)) };
+  const journal = await durableStore({ stateRoot, workspaceId: 'w', fs });
+  await journal.accept(key(0), simpleEvent('e'));
+  await journal.close();
+  const reader = await durableStore({ stateRoot, workspaceId: 'w', fs });
+  const addresses = await reader.instances();
+  looks.length = 0;
+  const summaries = await Promise.all(addresses.map((at) => reader.summary(at)));
+  expect(summaries.filter(({ pending }) => pending === 1)).toHaveLength(1);
+  expect(looks.filter((path) => path.startsWith(join(workspace, 'inbox')))).toHaveLength(1);
+  await reader.close();
 });
 
 test('a disk that rejects the index rejects no turn', async () => {

@@ -3,7 +3,7 @@
  * Several processes append to the file. Errors are ignored, because the index is derived.
  */
 import type { Clock } from '../../ports/clock.ts';
-import type { Fs } from '../../ports/fs.ts';
+import type { FileStat, Fs } from '../../ports/fs.ts';
 import { newUuid } from '../../ports/ids.ts';
 import type { StoreLimits } from '../limits.ts';
 import {
@@ -75,40 +75,57 @@ export class IndexNotes {
     }
     if (lines.length === 0) return;
     const { fs, path } = this.place;
-    const file = await fs.openFile(path);
+    const bytes = Buffer.from(lines.join(''));
+    const before = await fs.stat(path);
+    await this.#append(path, bytes);
+    // The lines may be in a file that another process has just replaced with its compacted copy.
+    if (before && (await fs.stat(path))?.identity !== before.identity) await this.#append(path, bytes);
+    const stat = await fs.stat(path);
+    if (stat && (await this.#isGrown(stat))) await this.#compact(stat);
+  }
+
+  async #append(path: string, bytes: Uint8Array): Promise<void> {
+    const file = await this.place.fs.openFile(path);
     try {
-      await file.append(Buffer.from(lines.join('')));
+      await file.append(bytes);
     } finally {
       await file.close();
     }
-    if (await this.#isGrown()) await this.#compact();
   }
 
   /** Returns true if the file is long, and twice as long as when it was compacted last. */
-  async #isGrown(): Promise<boolean> {
+  async #isGrown({ size }: FileStat): Promise<boolean> {
     const { fs, path, limits } = this.place;
-    const size = (await fs.stat(path))?.size ?? 0;
     if (size < limits.indexBytes) return false;
     const start = new TextDecoder().decode(await fs.read(path, 0, LONGEST_HEAD));
     return size >= 2 * readCompactedBytes(start.split('\n')[0] ?? '');
   }
 
   /**
-   * Keeps the newest line of each instance that exists. Lines that other processes append meanwhile may be lost: the files
-   * of their instances are read instead.
+   * Keeps the newest line of each instance that exists. Lines that other processes append meanwhile are taken along, until
+   * just before the rename. If another process compacts the file first, this process gives up.
    */
-  async #compact(): Promise<void> {
+  async #compact({ identity }: FileStat): Promise<void> {
     const { fs, path, instances } = this.place;
     const existing = new Set(await fs.list(instances));
     const newest = new Map<string, string>();
-    for (const line of await readIndexLines(fs, path)) {
+    const { lines, end } = await readIndexLines(fs, path);
+    for (const line of lines) {
       const entry = decodeEntry(line);
       const name = entry && instanceFolderName(entry.agentName, entry.instanceKey);
       if (name !== undefined && existing.has(name)) newest.set(name, line);
     }
-    const lines = [...newest.values()].map((line) => `${line}\n`).join('');
+    const kept = [...newest.values()].map((line) => `${line}\n`).join('');
     const draft = `${path}.${newUuid()}`;
-    await fs.createNew(draft, Buffer.from(encodeCompactedBytes(Buffer.byteLength(lines)) + lines));
-    await fs.rename(draft, path);
+    try {
+      await fs.createNew(draft, Buffer.from(encodeCompactedBytes(Buffer.byteLength(kept)) + kept));
+      const added = await fs.read(path, end);
+      if (added && added.length > 0) await this.#append(draft, added);
+      if ((await fs.stat(path))?.identity === identity) return await fs.rename(draft, path);
+    } catch (error) {
+      await fs.remove(draft);
+      throw error;
+    }
+    await fs.remove(draft);
   }
 }

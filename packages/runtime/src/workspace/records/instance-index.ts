@@ -27,6 +27,8 @@ export interface IndexEntry extends InstanceCounts, AgentAddress {
   readonly stamp: string;
 }
 
+const NEWLINE = 0x0a;
+
 /** The lines of the index by the name of the instance's folder; for each name, the newest line. */
 export type InstanceIndex = ReadonlyMap<string, IndexEntry>;
 
@@ -78,17 +80,19 @@ export function encodeEntry(entry: IndexEntry): string {
 /** Reads the index. Damaged lines are left out. */
 export async function readIndex(fs: Fs, path: string): Promise<InstanceIndex> {
   const index = new Map<string, IndexEntry>();
-  for (const line of await readIndexLines(fs, path)) {
+  for (const line of (await readIndexLines(fs, path)).lines) {
     const entry = decodeEntry(line);
     if (entry) index.set(instanceFolderName(entry.agentName, entry.instanceKey), entry);
   }
   return index;
 }
 
-/** Returns the lines of the index, without line breaks. A file that cannot be read has none. */
-export async function readIndexLines(fs: Fs, path: string): Promise<string[]> {
+/** Returns the lines of the index, without line breaks, and the offset of their end. A file that cannot be read has none. */
+export async function readIndexLines(fs: Fs, path: string): Promise<{ lines: string[]; end: number }> {
   const bytes = await fs.read(path).catch(() => undefined);
-  return bytes ? new TextDecoder().decode(bytes).split('\n').slice(0, -1) : [];
+  if (!bytes) return { lines: [], end: 0 };
+  const end = bytes.lastIndexOf(NEWLINE) + 1;
+  return { lines: new TextDecoder().decode(bytes.subarray(0, end)).split('\n').slice(0, -1), end };
 }
 
 export function decodeEntry(line: string): IndexEntry | undefined {
