@@ -4,6 +4,7 @@
  *
  * Three sides open a store, and each gets only the seams that it uses.
  */
+import type { AgentAddress } from '@goondan/types';
 import type { ConversationStore } from '../agent/conversation/conversation-store.ts';
 import type { Answers } from './answers.ts';
 import type { ApprovalStore } from './approval-store.ts';
@@ -37,8 +38,11 @@ export type NodeStore = Pick<
   'inbox' | 'placement' | 'approvals' | 'deadLetters' | 'admin' | 'history' | 'directory' | 'close'
 >;
 
-/** The side of an agent process, which writes one conversation. */
-export type AgentStore = Pick<Store, 'conversations' | 'answers' | 'traceSink' | 'eventSink' | 'close'>;
+/** The side of an agent process, which writes one conversation, or many in a shared process. */
+export interface AgentStore extends Pick<Store, 'conversations' | 'answers' | 'traceSink' | 'eventSink'> {
+  /** Closes one conversation, so that another process can write it; without an instance, everything. */
+  close(instance?: AgentAddress): Promise<void>;
+}
 
 /** The side of commands and of Studio, which only read. They also read a swarm that is stopped. */
 export interface StoreReader extends Pick<Store, 'history' | 'traces' | 'logs' | 'directory' | 'close'> {

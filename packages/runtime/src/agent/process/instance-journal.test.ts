@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import type { AgentStart } from '../../config/agent-start.ts';
 import { agentStoreOf } from '../../store/files/open-agent-store.ts';
 import { openJournal } from '../../workspace/journal/journal.ts';
+import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import { SimulatedDisk } from '../../workspace/simulation/simulated-disk.ts';
 import { simulatedLocation, simulatedMachine } from '../../workspace/simulation/simulated-machine.ts';
 import { InstanceJournal } from './instance-journal.ts';
@@ -49,3 +50,11 @@ test.each(['a turn', 'states'] as const)(
     expect(order).toEqual(['read', 'opened']);
   },
 );
+
+test('a closed conversation is not opened again, because a shared store may have it open for another seat', async () => {
+  const journal = openInstanceJournal(openSimulated);
+  const store = journal.store(async () => undefined);
+  await store.commitStates(address, 0, { memo: 1 });
+  await journal.close();
+  expect(await rejectionOf(store.commitStates(address, 1, { memo: 2 }))).toMatchObject({ code: 'E_STORE_ORDER' });
+});

@@ -2,7 +2,7 @@
  * The store of one instance, loaded and opened when it is first needed. A new conversation has nothing to read, so its
  * process becomes ready without a store, and its first turn opens the store.
  */
-import type { AgentAddress } from '@goondan/types';
+import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
 import type { AgentStore } from '../../store/store.ts';
 import type { StoreWarning } from '../../workspace/store-ports.ts';
@@ -13,6 +13,7 @@ export class InstanceJournal {
   readonly address: AgentAddress;
   readonly isNew: boolean;
   #opened: Promise<AgentStore> | undefined;
+  #isClosed = false;
 
   constructor(
     private readonly host: ProcessHost,
@@ -23,7 +24,9 @@ export class InstanceJournal {
     this.isNew = start.isNew === true;
   }
 
-  open(): Promise<AgentStore> {
+  /** **Errors** — `E_STORE_ORDER` once closed: by then the conversation may be open elsewhere in a shared process. */
+  async open(): Promise<AgentStore> {
+    if (this.#isClosed) throw new GoondanError('E_STORE_ORDER', 'The conversation was closed');
     this.#opened ??= this.host.openStore(this.start.store, this.warn);
     return this.#opened;
   }
@@ -51,6 +54,8 @@ export class InstanceJournal {
   }
 
   async close(): Promise<void> {
-    await (await this.#opened)?.close();
+    this.#isClosed = true;
+    const store = await this.#opened;
+    await (this.host.shared ? store?.close(this.address) : store?.close());
   }
 }

@@ -17,6 +17,7 @@ export interface ProcessHost {
   moveTo(folder: string): void;
   /** Loads modules that turns will need. */
   warmUp(): Promise<void>;
+  /** Opens the store. In a shared process, all conversations get the same one. */
   openStore(location: JournalLocation, warn: (warning: StoreWarning) => void): Promise<AgentStore>;
   /** Makes imports of Goondan's packages in bundle code resolve to the copy that this process runs. */
   answerOwnPackages(bundleFolder?: string): void;

@@ -1,6 +1,6 @@
 // Tests the program of a shared process, with both ends of its channel in this process and a real disk.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GoondanError, type JsonObject } from '@goondan/types';
@@ -75,6 +75,8 @@ function launch(commits: Readonly<Record<string, () => Promise<never>>> = {}) {
   return {
     send,
     exits,
+    journals,
+    stateRoot,
     messages,
     exitOf,
     throwUncaught: (thrown: unknown) => throwUncaught(thrown),
@@ -113,6 +115,26 @@ describe('a shared process', () => {
     await shared.send(0, { type: 'drain', graceMs: 1_000 });
     await until(() => shared.exits[0]);
     expect(shared.exits).toEqual([0]);
+  });
+
+  test('opens the store once for all its conversations, and closes it at its end', async () => {
+    await using shared = launch();
+    for (const [seat, key] of [
+      [1, 'a'],
+      [2, 'b'],
+    ] as const) {
+      await shared.open(seat, key);
+      await shared.turn(seat, key);
+      await shared.first(seat, 'turn.done');
+      await shared.send(seat, { type: 'drain', graceMs: 1_000 });
+      await shared.exitOf(seat);
+    }
+    expect(shared.journals).toHaveLength(1);
+    await shared.send(0, { type: 'drain', graceMs: 1_000 });
+    await until(() => shared.exits[0]);
+    // The lines of the index are gathered, and written when the store is closed.
+    const index = readFileSync(join(shared.stateRoot, 'workspaces/test/instances.jsonl'), 'utf8').trim().split('\n');
+    expect(index.map((line) => JSON.parse(line).instanceKey)).toEqual(['a', 'b']);
   });
 
   test('begins an event that was handed ahead in its own conversation, after the turn before it', async () => {

@@ -8,12 +8,16 @@
  *    interrupted turn in a process of its own.
  * 3. The process ends when the orchestrator asks it to, or has exited.
  * 4. Conversations that take the same change share the modules that it loads.
+ * 5. All conversations write through one store: the files of the workspace are opened, and its folders synced, once.
  */
 import type { ChannelEnd } from '../../ipc/channel/channel.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import { PROCESS_SEAT, type Seated } from '../../ipc/seated-language.ts';
 import { SeatChannel } from '../../ipc/seat-channel.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
+import type { AgentStore } from '../../store/store.ts';
+import type { JournalLocation } from '../../workspace/layout/instance-paths.ts';
+import type { StoreWarning } from '../../workspace/store-ports.ts';
 import { waitAtMost } from '../../ports/clock.ts';
 import { forgetModules } from '../change/forget-modules.ts';
 import type { AgentChannel, ProcessHost } from './process-host.ts';
@@ -44,6 +48,7 @@ class SharedProcess {
   readonly #forgotten = new Set<string>();
   readonly #done = new Set<string>();
   readonly #log: ProcessLog;
+  #store: Promise<AgentStore> | undefined;
   #isEnding = false;
 
   constructor(
@@ -97,6 +102,7 @@ class SharedProcess {
       ...host,
       moveTo: (folder) => this.#once('folder', () => host.moveTo(folder)),
       warmUp: async () => undefined,
+      openStore: (location) => this.#openStore(location),
       answerOwnPackages: (folder) => this.#once('packages', () => host.answerOwnPackages(folder)),
       watchDraws: () => this.#once('draws', () => host.watchDraws()),
       onTerminate: (listener) => void this.#terminators.set(seat, listener),
@@ -104,6 +110,16 @@ class SharedProcess {
       exit: (code) => void this.#leave(seat, code),
       shared: { forget: (files, renewal) => this.#forget(files, renewal) },
     };
+  }
+
+  /** Opens the store of all conversations (5); again if that failed. */
+  #openStore(location: JournalLocation): Promise<AgentStore> {
+    const warn = ({ path, message }: StoreWarning) => this.#log.write('warn', 'store.repaired', `${path}: ${message}`);
+    this.#store ??= this.host.openStore(location, warn).catch((error: unknown) => {
+      this.#store = undefined;
+      throw error;
+    });
+    return this.#store;
   }
 
   /** Does something once that all conversations of the agent need. */
@@ -153,9 +169,17 @@ class SharedProcess {
     if (this.#isEnding) return;
     this.#isEnding = true;
     const flushed = [...this.#seats.values()].map(({ conversation }) => conversation.flush());
+    // After an error, turns may still run. The next process takes their locks.
+    if (code === 0) flushed.push(this.#closeStore());
     const said = Promise.all([...flushed, this.channel.closeAfterFlush()]);
     await waitAtMost(this.host.clock, LAST_WORDS_MS, said);
     this.host.exit(code);
+  }
+
+  async #closeStore(): Promise<void> {
+    // A failure to open the store was already told to the conversation that needed it.
+    const store = await this.#store?.catch(() => undefined);
+    await store?.close();
   }
 
   #send(seat: number, message: FromAgent): Promise<void> {

@@ -15,6 +15,6 @@ export function agentStoreOf(journal: Journal): AgentStore {
     answers: answersOf(journal),
     traceSink: { open: (instance) => journal.openTraces(instance) },
     eventSink: { open: (instance) => journal.openRuntimeEvents(instance) },
-    close: () => journal.close(),
+    close: (instance) => journal.close(instance),
   };
 }
