@@ -19,13 +19,21 @@ export async function drainInstances(
   /** The last command sent to each instance: finish the turn, or end at once. */
   const told = new Map<Instance, 'go' | 'end'>();
   const isStopped = ({ state }: Instance) => state.phase.name === 'stopped';
-  let isTelling = false;
+  let looked: 'not yet' | 'once' | 'again later' = 'not yet';
+  // Every step of an instance asks this, also each drain that is posted here. All instances are looked at once for the
+  // steps of a tick: for each step, the work would grow with the square of their number.
   const isOver = () => {
-    // Each post looks again. Without this check, the calls would nest as deep as there are instances.
-    if (isTelling) return false;
-    isTelling = true;
+    if (looked !== 'not yet') {
+      looked = 'again later';
+      return false;
+    }
+    looked = 'once';
+    setImmediate(() => {
+      const isDue = looked === 'again later';
+      looked = 'not yet';
+      if (isDue) instances.waitsChanged();
+    });
     tellAll();
-    isTelling = false;
     return [...instances.all()].every(isStopped);
   };
   const tellAll = () => {
