@@ -5,6 +5,7 @@
 import type { AgentAddress } from '@goondan/types';
 import { instanceFolderName, type StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
+import { SharedRun } from '../../ports/shared-run.ts';
 import type { StorePorts } from '../store-ports.ts';
 import type { InboxEntry } from './inbox-line.ts';
 import { listInboxSegments } from './inbox-segments.ts';
@@ -26,8 +27,7 @@ interface Known {
 
 export class InboxReader {
   #known: Known | undefined;
-  #reading: Promise<unknown> = Promise.resolve();
-  #next: Promise<Known> | undefined;
+  readonly #refresh = new SharedRun(() => this.#read());
 
   constructor(
     private readonly ports: Pick<StorePorts, 'fs'>,
@@ -36,7 +36,7 @@ export class InboxReader {
 
   /** Returns the events above `handled`, oldest first. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`. */
   async pending(stored: StoredInstance, handled: number): Promise<readonly InboxEntry[]> {
-    const { contents, left } = await this.#refresh();
+    const { contents, left } = await this.#refresh.run();
     const { lost, segments, mailboxes } = contents;
     const found = mailboxes.get(keyOf(stored.address));
     if (lost && (found?.deletedAt ?? 0) < lost.n) throw await corruptStore(stored, lost.path, lost.problem);
@@ -53,30 +53,20 @@ export class InboxReader {
 
   /** Returns true if the log has lines of the instance that are not known as handled. */
   async has(stored: StoredInstance): Promise<boolean> {
-    const { contents } = await this.#refresh();
+    const { contents } = await this.#refresh.run();
     const mailbox = contents.mailboxes.get(keyOf(stored.address));
     return mailbox?.isEmpty === false && !(await isDeleted(stored, mailbox));
   }
 
   /** Lists the instances with lines that are not known as handled. */
   async addresses(storedAt: (address: AgentAddress) => StoredInstance): Promise<AgentAddress[]> {
-    const { contents } = await this.#refresh();
+    const { contents } = await this.#refresh.run();
     const found: AgentAddress[] = [];
     for (const mailbox of contents.mailboxes.values()) {
       const { isEmpty, address } = mailbox;
       if (!isEmpty && !(await isDeleted(storedAt(address), mailbox))) found.push(address);
     }
     return found;
-  }
-
-  /** Reads what is new. All calls until a read begins share it, so each call gets lines that were read after it. */
-  #refresh(): Promise<Known> {
-    this.#next ??= this.#reading.then(() => {
-      this.#next = undefined;
-      return this.#read();
-    });
-    this.#reading = this.#next.catch(() => undefined);
-    return this.#next;
   }
 
   async #read(): Promise<Known> {

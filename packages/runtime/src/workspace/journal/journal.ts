@@ -26,6 +26,7 @@ import {
 import { makeFolders } from '../layout/make-folders.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
+import { shareFolderSyncs } from '../../ports/share-folder-syncs.ts';
 import { eventIdOf } from '../../ports/ids.ts';
 import type { LineWriter } from '../lines/gathered-log.ts';
 import { openOutbox } from './outbox.ts';
@@ -155,7 +156,7 @@ export async function openJournal(
 ): Promise<Journal> {
   const { clock, processes, fence } = outside;
   const warn = (warning: StoreWarning) => outside.warn(warning);
-  const ports: StorePorts = { fs: codedFs(outside.fs), clock, processes, warn, fence };
+  const ports: StorePorts = { fs: shareFolderSyncs(codedFs(outside.fs)), clock, processes, warn, fence };
   const { stateRoot, workspaceId } = location;
   const workspace = workspaceFolder(stateRoot, workspaceId);
   const folder = instancesFolder(workspace);
