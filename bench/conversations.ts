@@ -1,6 +1,7 @@
 /**
  * Measures a swarm with many conversations of one message each: with a process for each conversation, and with one
- * process for many (`isolation: agent`). The sizes are those of the whole workspace, divided by the conversations.
+ * process for many (`isolation: agent`). The sizes are those of the whole workspace, divided by the conversations. The
+ * traces, runtime events and logs in it are bounded, so the size of the conversations themselves is a row of its own.
  */
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,10 +47,13 @@ async function measureHost(host: SwarmHost, isolation: string, count: number): P
   });
   const memory = await host.ask('memory');
   const disk = sizeOf(host.stateRoot);
+  const own = sizeOf(instancesIn(host.stateRoot));
   const place = ['--bundle', host.bundleFolder, '--state-root', host.stateRoot];
   const status = await timeGdn(['status', ...place], 3);
   const list = await timeGdn(['instance', 'list', ...place], 3);
+  const stopping = performance.now();
   await host.ask('stop');
+  const stop = performance.now() - stopping;
   const closed = sizeOf(host.stateRoot);
   const listStopped = await timeGdn(['instance', 'list', ...place], 3);
   const start = await host.start();
@@ -57,20 +61,27 @@ async function measureHost(host: SwarmHost, isolation: string, count: number): P
   const rows = [
     ['conversations', `${perSecond.toFixed(0)}/s, ${processorMs.toFixed(2)} ms of processor time each`],
     ['on disk, each', `${(each.onDisk / 1_024).toFixed(1)} KB in blocks, ${Math.round(each.bytes)} bytes`],
+    ['on disk, each, without shared files', `${(own.onDisk / count / 1_024).toFixed(1)} KB in blocks`],
     ['on disk, each, when stopped', `${(closed.onDisk / count / 1_024).toFixed(1)} KB in blocks`],
     ['files, each', `${each.files.toFixed(1)}, and ${(disk.folders / count).toFixed(1)} folders`],
     ['memory of the orchestrator', `${memory.orchestratorMegabytes.toFixed(0)} MB, with the sender`],
     ['memory of agents', `${memory.agentsMegabytes.toFixed(0)} MB in ${memory.agentProcesses} processes`],
     ['gdn status', `${status.toFixed(0)} ms`],
     ['gdn instance list', `${list.toFixed(0)} ms, ${listStopped.toFixed(0)} ms when the swarm is stopped`],
-    ['start of the swarm', `${start.toFixed(0)} ms`],
+    ['start of the swarm', `${start.toFixed(0)} ms, ${stop.toFixed(0)} ms to stop it`],
   ];
-  for (const [name = '', value] of rows) console.log(`  ${name.padEnd(34)} ${value}`);
+  for (const [name = '', value] of rows) console.log(`  ${name.padEnd(36)} ${value}`);
   return {
     [`conversations.${isolation}.rate`]: perSecond,
     [`conversations.${isolation}.kilobytes`]: each.onDisk / 1_024,
     [`conversations.${isolation}.files`]: each.files,
   };
+}
+
+/** Returns the folder of all conversations of the only workspace. */
+function instancesIn(stateRoot: string): string {
+  const workspaces = join(stateRoot, 'workspaces');
+  return join(workspaces, readdirSync(workspaces)[0] ?? '', 'instances');
 }
 
 interface DiskSize {
