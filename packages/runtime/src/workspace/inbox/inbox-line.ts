@@ -86,7 +86,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 export function encodeLine(line: NewLine, { n, durable, before, handled }: LinePlace): string {
   const isNote = 'note' in line;
   const name = isNote ? '' : nameText(line);
-  const payload = JSON.stringify(isNote ? line.note : line.payload).slice(1, -1);
+  const payload = JSON.stringify(isNote ? line.note : withTextDates(line.payload)).slice(1, -1);
   // The numbers of an instance have no gaps, so the line before this one needs no name if it is about the same instance.
   const previous = before && (isNote || before.to !== line.to) ? `,"before":[${nameText(before)}]` : '';
   const done = handled === undefined ? '' : `,"handled":${handled}`;
@@ -94,6 +94,11 @@ export function encodeLine(line: NewLine, { n, durable, before, handled }: LineP
   const head = `"n":${n},"durable":${durable}${previous}${to},"body":"${hex(payload)}"`;
   const again = `[${n}${isNote ? '' : `,${name}`}]`;
   return `{"crc":"${hex(head)}",${head},${payload},"again":${again},"sum":"${hex(again)}"}\n`;
+}
+
+/** `JSON.stringify` takes four times as long for an event with a `Date` in it, and makes the same text. */
+function withTextDates(payload: InboxPayload): object {
+  return 'event' in payload ? { event: { ...payload.event, createdAt: payload.event.createdAt.toJSON() } } : payload;
 }
 
 /** Reads the bytes of a line, without its line break. Returns `undefined` when the line is not intact. */

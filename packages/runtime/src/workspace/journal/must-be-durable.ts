@@ -7,9 +7,12 @@ import type { TurnRecord } from '../../agent/conversation/conversation-store.ts'
  * write, a power loss may take them back, and a resumed turn makes them again.
  */
 export function mustBeDurable(records: readonly TurnRecord[]): boolean {
-  const recorded = new Set(records.map((record) => (record.type === 'effect' ? record.key : undefined)));
   return records.some((record) => {
-    if (record.type === 'intent') return !recorded.has(record.key);
+    if (record.type === 'intent') return !isRecorded(records, record.key);
     return record.type === 'effect' && record.kind === 'approval';
   });
+}
+
+function isRecorded(records: readonly TurnRecord[], key: string): boolean {
+  return records.some((record) => record.type === 'effect' && record.key === key);
 }

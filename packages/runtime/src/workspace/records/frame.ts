@@ -82,11 +82,9 @@ export interface StateChanges {
   readonly removed: readonly string[];
 }
 
-/** The start of a line before its checksum is known. */
-const UNSEALED = '{"crc":"00000000",';
-const SEAL_LENGTH = UNSEALED.length;
-const SEAL_START = UNSEALED.indexOf('0');
+const SEAL_LENGTH = '{"crc":"00000000",'.length;
 const SEAL = /^\{"crc":"([0-9a-f]{8})",$/;
+const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /** Returns how many numbers a frame uses. The head of a segment has a number if nothing else in its frame has one. */
@@ -101,10 +99,8 @@ export function encodeFrame(frame: Omit<Frame, 'records'>, records: readonly str
   const numbers = `"seq":${seq}${field('skipped', skipped)},"durable":${durable}`;
   const start = `${numbers}${field('turn', turn)}${field('input', input)},"at":${at}`;
   const list = records.length > 0 ? `,"records":[${records.join(',')}]` : '';
-  const bytes = Buffer.from(`${UNSEALED}${start}${field('head', head)}${list}${field('commit', frame.commit)}}\n`);
-  const seal = checksum(bytes.subarray(SEAL_LENGTH, -1)).toString(16).padStart(8, '0');
-  bytes.write(seal, SEAL_START, 'latin1');
-  return bytes;
+  const body = `${start}${field('head', head)}${list}${field('commit', frame.commit)}}`;
+  return encoder.encode(`{"crc":"${checksum(body).toString(16).padStart(8, '0')}",${body}\n`);
 }
 
 function field(name: string, value: unknown): string {

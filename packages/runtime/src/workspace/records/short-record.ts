@@ -18,7 +18,7 @@ import type { JsonValue, Message, MessageSource } from '@goondan/types';
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
 import { isPlainObject } from '../../json/copy-json.ts';
 import { isSameJson } from '../../json/same-json.ts';
-import { encodeData, type StoredMessage } from '../../messages/message-text.ts';
+import { encodeData, encodeValue, type StoredMessage } from '../../messages/message-text.ts';
 import { encodeEvent, type StoredMessageRecord, type StoredRecord } from './logged-record.ts';
 
 type RecordOf<Type extends TurnRecord['type']> = Extract<TurnRecord, { type: Type }>;
@@ -84,24 +84,37 @@ export function planAfter(
 
 /** Makes the JSON texts of the records of one frame. */
 export function shortenRecords(records: readonly TurnRecord[], { turn, plan }: RecordContext): string[] {
-  let known = plan;
-  return records.map((record, index) => {
-    const text = shorten(record, { turn, plan: known }, records, index);
-    if (record.type === 'entered' || record.type === 'step') known = record.plan;
-    return text;
-  });
+  const frame: ShortenedFrame = { records, turn, plan, contents: [] };
+  const texts: string[] = [];
+  for (let index = 0; index < records.length; index++) {
+    // Safe: the index is inside the list.
+    const record = records[index] as TurnRecord;
+    texts.push(shorten(record, frame, index));
+    if (record.type === 'entered' || record.type === 'step') frame.plan = record.plan;
+  }
+  return texts;
 }
 
-function shorten(record: TurnRecord, context: RecordContext, frame: readonly TurnRecord[], index: number): string {
+/** The frame whose records are being shortened. */
+interface ShortenedFrame {
+  readonly records: readonly TurnRecord[];
+  readonly turn: string;
+  /** The plan before the current record. */
+  plan: string | undefined;
+  /** The texts of the contents of messages, by the index of their records, so that each is made once. */
+  readonly contents: (string | undefined)[];
+}
+
+function shorten(record: TurnRecord, frame: ShortenedFrame, index: number): string {
   switch (record.type) {
     case 'message':
-      return shortenMessageRecord(record, context.turn);
+      return shortenMessageRecord(record, frame, index);
     case 'effect':
-      return JSON.stringify(shortenEffect(record, frame, index));
+      return shortenEffect(record, frame, index);
     case 'step':
-      return JSON.stringify(shortenStep(record, context, frame, index));
+      return shortenStep(record, frame, index);
     case 'entered':
-      return JSON.stringify({ is: 'entered', ...shortenSealed(record, context) });
+      return `{"is":"entered"${shortenSealed(record, frame.plan)}}`;
     case 'intent':
     case 'resumed': {
       const { type: is, ...rest } = record;
@@ -110,79 +123,91 @@ function shorten(record: TurnRecord, context: RecordContext, frame: readonly Tur
   }
 }
 
-function shortenMessageRecord({ event, author, stepId }: RecordOf<'message'>, turn: string): string {
-  const step = stepId === undefined ? undefined : (indexOf(stepId, turn) ?? stepId);
-  const head = JSON.stringify({ is: 'message', step, author }).slice(0, -1);
+function shortenMessageRecord(
+  { event, author, stepId }: RecordOf<'message'>,
+  frame: ShortenedFrame,
+  index: number,
+): string {
+  const step = stepId === undefined ? '' : `,"step":${JSON.stringify(indexOf(stepId, frame.turn) ?? stepId)}`;
+  const head = `{"is":"message"${step},"author":${JSON.stringify(author)}`;
   if (event.type !== 'append') return `${head},"event":${encodeEvent(event)}}`;
-  return `${head},"append":${shortenMessage(event.message, turn, stepId)}}`;
+  const content = frame.contents[index] ?? encodeValue(event.message.data.content);
+  return `${head},"append":${shortenMessage(event.message, content, frame.turn, stepId)}}`;
 }
 
-function shortenMessage(message: Message, turn: string, stepId: string | undefined): string {
+function shortenMessage(message: Message, content: string, turn: string, stepId: string | undefined): string {
   const { id, data, metadata, createdAt, source, lifetime } = message;
   const ownId = ownPart(id, turn);
   const name = ownId === undefined ? `"id":${JSON.stringify(id)}` : `"ownId":${JSON.stringify(ownId)}`;
-  const rest = JSON.stringify({
-    createdAt: createdAt.toISOString(),
-    metadata: isEmpty(metadata) ? undefined : metadata,
-    source: isSameJson(source, usualSource(data, stepId)) ? undefined : source,
-    lifetime,
-  });
-  return `{${name},"data":${encodeData(data)},${rest.slice(1)}`;
+  let text = `{${name},"data":${encodeData(data, content)},"createdAt":"${createdAt.toISOString()}"`;
+  if (!isEmpty(metadata)) text += `,"metadata":${JSON.stringify(metadata)}`;
+  if (!isSameJson(source, usualSource(data, stepId))) text += `,"source":${JSON.stringify(source)}`;
+  if (lifetime !== undefined) text += `,"lifetime":${JSON.stringify(lifetime)}`;
+  return `${text}}`;
 }
 
-function shortenEffect({ key, kind, outcome }: RecordOf<'effect'>, frame: readonly TurnRecord[], index: number) {
-  const is = 'effect' as const;
-  if (!outcome.ok || outcome.value === undefined) return { is, key, kind, outcome };
+function shortenEffect({ key, kind, outcome }: RecordOf<'effect'>, frame: ShortenedFrame, index: number): string {
+  const head = `{"is":"effect","key":${JSON.stringify(key)},"kind":"${kind}"`;
+  if (!outcome.ok || outcome.value === undefined) return `${head},"outcome":${JSON.stringify(outcome)}}`;
   const { value } = outcome;
   const contentOf = kind === 'model' ? findContent(value, frame, index) : undefined;
-  if (contentOf === undefined) return { is, key, kind, value };
+  if (contentOf === undefined) return `${head},"value":${JSON.stringify(value)}}`;
   // Safe: findContent has found a field of an object.
   const { content: _, ...rest } = value as { readonly content: JsonValue };
-  return { is, key, kind, value: rest, contentOf };
+  return `${head},"value":${JSON.stringify(rest)},"contentOf":${contentOf}}`;
 }
 
 /** Finds the message that has the content of a reply. Returns how many records later it is. */
-function findContent(value: JsonValue, frame: readonly TurnRecord[], index: number): number | undefined {
+function findContent(value: JsonValue, { records, contents }: ShortenedFrame, index: number): number | undefined {
   // Restoring puts the content in front of the other fields.
-  if (!isPlainObject(value) || Object.keys(value)[0] !== 'content') return undefined;
-  for (let place = index + 1; place < frame.length; place++) {
-    const record = frame[place];
+  if (!isPlainObject(value) || firstName(value) !== 'content') return undefined;
+  const sought = encodeValue(value['content']);
+  for (let place = index + 1; place < records.length; place++) {
+    const record = records[place];
     if (record?.type !== 'message' || record.event.type !== 'append') continue;
-    if (isSameJson(record.event.message.data.content, value['content'])) return place - index;
+    const content = (contents[place] ??= encodeValue(record.event.message.data.content));
+    if (content === sought) return place - index;
   }
   return undefined;
 }
 
-function shortenStep(record: RecordOf<'step'>, context: RecordContext, frame: readonly TurnRecord[], index: number) {
-  const { type: is, stepId, responseMessageId, toolResults, metadata, extensionState, plan, ...rest } = record;
-  const response = responseMessageId === undefined ? undefined : ownPart(responseMessageId, context.turn);
-  return {
-    is,
-    stepId: stepId === stepIdOf(rest.stepIndex, context.turn) ? undefined : stepId,
-    ...rest,
-    toolResults: toolResults.length === 0 ? undefined : toolResults.map((result) => findResult(result, frame, index)),
-    response,
-    responseMessageId: response === undefined ? responseMessageId : undefined,
-    ...shortenSealed({ metadata, extensionState, plan }, context),
-  };
+function shortenStep(record: RecordOf<'step'>, frame: ShortenedFrame, index: number): string {
+  const { type: _, stepId, responseMessageId, toolResults, metadata, extensionState, plan, ...rest } = record;
+  let text = '{"is":"step",';
+  if (stepId !== stepIdOf(rest.stepIndex, frame.turn)) text += `"stepId":${JSON.stringify(stepId)},`;
+  text += JSON.stringify(rest).slice(1, -1);
+  if (toolResults.length > 0) text += `,"toolResults":[${findResults(toolResults, frame.records, index)}]`;
+  if (responseMessageId !== undefined) {
+    const response = ownPart(responseMessageId, frame.turn);
+    const name = response === undefined ? 'responseMessageId' : 'response';
+    text += `,"${name}":${JSON.stringify(response ?? responseMessageId)}`;
+  }
+  return `${text}${shortenSealed({ metadata, extensionState, plan }, frame.plan)}}`;
 }
 
-/** Finds the effect that has this result. Returns how many records before the step it is, or the result. */
-function findResult(result: object, frame: readonly TurnRecord[], index: number): object | number {
+function findResults(results: readonly object[], frame: readonly TurnRecord[], index: number): string {
+  let text = '';
+  for (const result of results) text += `${text === '' ? '' : ','}${findResult(result, frame, index)}`;
+  return text;
+}
+
+/** Finds the effect that has this result. Returns how many records before the step it is, or the text of the result. */
+function findResult(result: object, frame: readonly TurnRecord[], index: number): string | number {
   for (let place = index - 1; place >= 0; place--) {
     const record = frame[place];
     if (record?.type !== 'effect' || !record.outcome.ok) continue;
     if (isSameJson(record.outcome.value, result)) return index - place;
   }
-  return result;
+  return JSON.stringify(result);
 }
 
-function shortenSealed({ metadata = {}, extensionState = {}, plan }: Sealed, before: RecordContext): Sealed {
-  return {
-    metadata: isEmpty(metadata) ? undefined : metadata,
-    extensionState: isEmpty(extensionState) ? undefined : extensionState,
-    plan: plan === before.plan ? undefined : (plan ?? null),
-  };
+/** Makes the text of the fields, each with a comma before it. `before`: the plan before this record. */
+function shortenSealed({ metadata = {}, extensionState = {}, plan }: Sealed, before: string | undefined): string {
+  let text = '';
+  if (!isEmpty(metadata)) text += `,"metadata":${JSON.stringify(metadata)}`;
+  if (!isEmpty(extensionState)) text += `,"extensionState":${JSON.stringify(extensionState)}`;
+  if (plan !== before) text += `,"plan":${JSON.stringify(plan ?? null)}`;
+  return text;
 }
 
 /** Returns the records of one frame in full. */
@@ -327,6 +352,10 @@ function ownPart(id: string, turn: string): string | undefined {
 }
 
 function isEmpty(value: object): boolean {
-  for (const _ in value) return false;
-  return true;
+  return firstName(value) === undefined;
+}
+
+function firstName(value: object): string | undefined {
+  for (const name in value) return name;
+  return undefined;
 }

@@ -26,7 +26,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'begin an effect before its intent is durable',
     file: 'journal/must-be-durable.ts',
-    find: `if (record.type === 'intent') return !recorded.has(record.key);`,
+    find: `if (record.type === 'intent') return !isRecorded(records, record.key);`,
     replace: `if (record.type === 'intent') return false;`,
     isQuick: true,
   },
