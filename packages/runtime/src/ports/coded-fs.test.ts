@@ -36,3 +36,14 @@ test('the cause is kept', async () => {
     .catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: 'E_STORE_WRITE', cause: { code: 'EIO' } });
 });
+
+test('a room that writes without a promise has errors with a code, too', async () => {
+  const disk = SimulatedDisk.empty();
+  const fail = () => {
+    throw systemError('ENOSPC');
+  };
+  const openRoom = async (path: string) => ({ ...(await disk.openRoom(path)), write: fail, writeThrough: fail });
+  const room = await codedFs({ ...failingFs(disk, () => undefined), openRoom }).openRoom('/room');
+  expect(() => room.write(0, new Uint8Array(1))).toThrow(expect.objectContaining({ code: 'E_DISK_FULL' }));
+  expect(() => room.writeThrough(0, new Uint8Array(1))).toThrow(expect.objectContaining({ code: 'E_DISK_FULL' }));
+});

@@ -45,8 +45,8 @@ function codedFile(path: string, file: OpenFile): OpenFile {
 
 function codedRoom(path: string, room: RoomFile): RoomFile {
   return {
-    write: (at, bytes) => writing(path, room.write(at, bytes)),
-    writeThrough: (at, bytes) => writing(path, room.writeThrough(at, bytes)),
+    write: (at, bytes) => writingNow(path, () => room.write(at, bytes)),
+    writeThrough: (at, bytes) => writingNow(path, () => room.writeThrough(at, bytes)),
     extend: (size) => writing(path, room.extend(size)),
     truncate: (size) => writing(path, room.truncate(size)),
     sync: () => writing(path, room.sync()),
@@ -64,6 +64,16 @@ function writing<T>(path: string, action: Promise<T>): Promise<T> {
   return action.catch((cause: unknown) => {
     throw writeFailure(path, cause);
   });
+}
+
+/** Like `writing`, for an action that may be over when it returns. */
+function writingNow(path: string, action: () => Promise<void> | void): Promise<void> | void {
+  try {
+    const running = action();
+    return running && writing(path, running);
+  } catch (cause) {
+    throw writeFailure(path, cause);
+  }
 }
 
 export function writeFailure(path: string, cause: unknown): GoondanError {

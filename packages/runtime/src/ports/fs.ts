@@ -45,10 +45,13 @@ export interface OpenFile {
  * place of the file, so the device has to store the bytes and nothing else.
  */
 export interface RoomFile {
-  /** Writes at an offset inside the room. After a rejection, it is unknown how much was written. */
-  write(at: number, bytes: Uint8Array): Promise<void>;
-  /** Like `write`; exactly these bytes are durable when it resolves. May block the thread until then. */
-  writeThrough(at: number, bytes: Uint8Array): Promise<void>;
+  /**
+   * Writes at an offset inside the room. After an error, it is unknown how much was written. Without a promise, the
+   * bytes are written when it returns.
+   */
+  write(at: number, bytes: Uint8Array): Promise<void> | void;
+  /** Like `write`; exactly these bytes are durable when it is done. May block the thread until then. */
+  writeThrough(at: number, bytes: Uint8Array): Promise<void> | void;
   /** Fills the file up to this size with zeros. Not durable before `sync`. */
   extend(size: number): Promise<void>;
   truncate(size: number): Promise<void>;

@@ -17,10 +17,10 @@ export function openSystemRoom(path: string, mode: number): RoomFile {
   const through = isLinux ? openThrough(path, descriptor) : undefined;
   const sync = () => syncDescriptor(descriptor);
   return {
-    write: async (at, bytes) => writeAt(descriptor, at, bytes),
-    async writeThrough(at, bytes) {
+    write: (at, bytes) => writeAt(descriptor, at, bytes),
+    writeThrough(at, bytes) {
       writeAt(through ?? descriptor, at, bytes);
-      if (through === undefined) await sync();
+      return through === undefined ? sync() : undefined;
     },
     async extend(size) {
       // Zeros are written, because a hole would get its extents only later, with the bytes that need them.

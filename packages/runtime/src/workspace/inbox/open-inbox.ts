@@ -252,12 +252,10 @@ export class OpenInbox {
     throw await corruptStore(stored, checked.path || (segments.at(-1)?.path ?? folder), checked.problem);
   }
 
-  async #append(used: UsedMailbox, payload: InboxPayload): Promise<{ seq: number }> {
-    const { mailbox, pending } = used;
+  /** A duplicate that waits for this write gets its error, too. */
+  #append({ mailbox, pending }: UsedMailbox, payload: InboxPayload): Promise<{ seq: number }> {
     const writing = this.#write(mailbox, payload);
     if ('event' in payload) pending.set(payload.event.id, { seq: mailbox.last, writing });
-    // The duplicate that waits for this write gets the error, too.
-    writing.catch(() => undefined);
     return writing;
   }
 

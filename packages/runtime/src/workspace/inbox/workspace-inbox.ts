@@ -113,7 +113,7 @@ export class WorkspaceInbox {
   }
 
   async #act<Value>(action: (inbox: OpenInbox) => Promise<Value>): Promise<Value> {
-    const inbox = await this.open();
+    const inbox = this.#open && !this.#open.failed ? this.#open : await this.open();
     try {
       return await action(inbox);
     } catch (error) {

@@ -115,9 +115,9 @@ export class InstanceSlot {
     return this.#writer && this.#lock?.isHeld() ? this.openWriter() : undefined;
   }
 
-  /** Releases the lock, if an earlier release failed. */
-  async releaseUnused(): Promise<void> {
-    if (this.#lock && !this.#writer) await this.#inTurn(() => this.#releaseUnused());
+  /** Releases the lock, if an earlier release failed. Returns `undefined` when there is nothing to release. */
+  releaseUnused(): Promise<void> | undefined {
+    return this.#lock && !this.#writer ? this.#inTurn(() => this.#releaseUnused()) : undefined;
   }
 
   close(): Promise<void> {

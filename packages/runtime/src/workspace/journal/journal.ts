@@ -37,7 +37,6 @@ import { type ForkedInstance, type ForkOptions, readFork } from './fork-instance
 import { hasUnfinished } from './has-work.ts';
 import { pendingInputs, unknownInstance } from './instance-refusals.ts';
 import { InstanceSlots } from './instance-slots.ts';
-import type { InstanceWriter } from './instance-writer.ts';
 import { listInstances } from './list-instances.ts';
 import { placeInstance } from './place-instance.ts';
 import { type IntactConversation, readCommitted, readIntact } from './read-committed.ts';
@@ -170,9 +169,9 @@ export async function openJournal(
   const storedAt = (instance: AgentAddress) => slots.storedAt(instance);
   const inbox = new WorkspaceInbox({ ...ports, workspace, limits, pace: slots.pace, storedAt });
 
-  async function accept(instance: AgentAddress, event: AgentEvent): Promise<Accepted> {
-    await slots.known(instance)?.releaseUnused();
-    return inbox.accept(instance, event);
+  function accept(instance: AgentAddress, event: AgentEvent): Promise<Accepted> {
+    const releasing = slots.known(instance)?.releaseUnused();
+    return releasing ? releasing.then(() => inbox.accept(instance, event)) : inbox.accept(instance, event);
   }
 
   async function pendingEntries(instance: AgentAddress): Promise<readonly InboxEntry[]> {
@@ -202,9 +201,14 @@ export async function openJournal(
 
   const journal: Journal = {
     open: async (instance, turnId, input) => (await slots.of(instance).openWriter()).open(turnId, input),
-    append: async (instance, epoch, at, records) => ownedWriter(slots, instance).append(epoch, at, records),
+    append(instance, epoch, at, records) {
+      const writer = slots.known(instance)?.writer;
+      return writer ? writer.append(epoch, at, records) : Promise.reject(notOpened(instance));
+    },
     async commit(instance, epoch, turnId, ...turn) {
-      await ownedWriter(slots, instance).commit(epoch, turnId, ...turn);
+      const writer = slots.known(instance)?.writer;
+      if (!writer) throw notOpened(instance);
+      await writer.commit(epoch, turnId, ...turn);
       inbox.handled(instance, eventIdOf(turnId));
     },
     commitStates: async (instance, stateVersion, extensionState) =>
@@ -334,9 +338,9 @@ function addWaiting(found: readonly AgentAddress[], waiting: readonly AgentAddre
   return [...found, ...waiting.filter((address) => !keys.has(keyOf(address)))];
 }
 
-function ownedWriter(slots: InstanceSlots, instance: AgentAddress): InstanceWriter {
-  const { writer } = slots.of(instance);
-  if (writer) return writer;
-  const { agentName, instanceKey } = instance;
-  throw new GoondanError('E_STORE_ORDER', `Agent ${agentName}, instance ${JSON.stringify(instanceKey)} was not opened`);
+function notOpened({ agentName, instanceKey }: AgentAddress): GoondanError {
+  return new GoondanError(
+    'E_STORE_ORDER',
+    `Agent ${agentName}, instance ${JSON.stringify(instanceKey)} was not opened`,
+  );
 }

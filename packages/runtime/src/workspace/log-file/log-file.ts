@@ -106,7 +106,8 @@ export class LogFile {
   async write(bytes: Uint8Array): Promise<void> {
     if (!this.#fits(bytes.length)) await this.makeRoom(bytes.length);
     try {
-      await this.#file.write(this.#end, bytes);
+      const writing = this.#file.write(this.#end, bytes);
+      if (writing) await writing;
     } catch (error) {
       await this.#takeBack();
       throw error;
@@ -200,7 +201,8 @@ export class LogFile {
   async #writeThrough(bytes: Uint8Array): Promise<void> {
     const all = this.#unsynced.length === 0 ? bytes : Buffer.concat([...this.#unsynced, bytes]);
     const startedAt = this.#pace.start();
-    await this.#file.writeThrough(this.#durableEnd, all);
+    const writing = this.#file.writeThrough(this.#durableEnd, all);
+    if (writing) await writing;
     this.#pace.end(startedAt);
   }
 
@@ -222,6 +224,10 @@ export class LogFile {
   /** Ends the log before the bytes that could not be written. A disk that rejects even this changes nothing. */
   async #takeBack(): Promise<void> {
     const bytes = Buffer.concat([...this.#unsynced, ZERO]);
-    await this.#file.write(this.#durableEnd, bytes).catch(() => undefined);
+    try {
+      await this.#file.write(this.#durableEnd, bytes);
+    } catch {
+      // The caller throws the error of the write itself.
+    }
   }
 }

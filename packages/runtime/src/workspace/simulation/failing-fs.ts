@@ -76,6 +76,8 @@ function failingFile(file: OpenFile, trouble: Trouble): OpenFile {
   };
 }
 
+type RoomWrite = () => ReturnType<RoomFile['write']>;
+
 /** A write into a room and the growth of a room are also an `append`, because both need free space and make a file longer. */
 function failingRoom(room: RoomFile, told: Trouble): RoomFile {
   const trouble = (operation: string) => {
@@ -83,7 +85,7 @@ function failingRoom(room: RoomFile, told: Trouble): RoomFile {
     if (GROWING.includes(operation)) told('append');
   };
   /** Does half of a write when `trouble` throws, and then rejects. */
-  const halve = async (operation: string, half: () => Promise<void>, whole: () => Promise<void>) => {
+  const halve = async (operation: string, half: RoomWrite, whole: RoomWrite) => {
     try {
       trouble(operation);
     } catch (error) {
@@ -130,7 +132,7 @@ function failingRoom(room: RoomFile, told: Trouble): RoomFile {
   };
 }
 
-function failToSync(room: RoomFile & Partial<SimulatedRoom>): void {
+function failToSync(room: RoomFile & Partial<Pick<SimulatedRoom, 'failToSync'>>): void {
   room.failToSync?.();
 }
 

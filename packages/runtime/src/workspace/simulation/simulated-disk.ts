@@ -23,6 +23,8 @@ import type { Random } from './seeded-random.ts';
 export type CrashMode = 'kill' | 'power';
 
 export interface SimulatedRoom extends RoomFile {
+  write(at: number, bytes: Uint8Array): Promise<void>;
+  writeThrough(at: number, bytes: Uint8Array): Promise<void>;
   /** Has the effects of a sync that rejects. */
   failToSync(): void;
 }
