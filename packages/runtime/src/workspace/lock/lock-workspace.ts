@@ -5,7 +5,17 @@
  *
  * Invariant: while the lock is held and `isInPlace` returns true, no other process holds this workspace.
  */
-import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, statSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  type Stats,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { GoondanError } from '@goondan/types';
 import type { Flock } from '../../ports/flock.ts';
 
@@ -38,7 +48,8 @@ export async function lockWorkspace(request: LockRequest) {
     try {
       refuseOtherKind(descriptor, path);
       await takeLock(descriptor, request);
-      if (isSameFile(descriptor, path)) return heldLock(descriptor, request);
+      const own = fstatSync(descriptor);
+      if (isSameFile(own, path)) return heldLock(descriptor, own, request);
     } catch (error) {
       closeSync(descriptor);
       throw error;
@@ -84,7 +95,7 @@ async function takeLock(descriptor: number, { path, flock, refusal }: LockReques
   });
 }
 
-function heldLock(descriptor: number, { path, text, flock }: LockRequest) {
+function heldLock(descriptor: number, own: FileIdentity, { path, text, flock }: LockRequest) {
   // Without `flock`, several processes may run this at once, so none of them reads or writes the text.
   const isAlone = flock !== undefined;
   const before = isAlone ? readText(descriptor) : '';
@@ -93,8 +104,11 @@ function heldLock(descriptor: number, { path, text, flock }: LockRequest) {
   return {
     /** The text of the previous holder. Empty if the previous holder released the lock. */
     before,
-    /** Returns false once the file was removed or replaced, because another process may own the workspace then. */
-    isInPlace: () => isSameFile(descriptor, path),
+    /**
+     * Returns false once the file was removed or replaced, because another process may own the workspace then. The
+     * identity of an open file does not change, and no other file gets it.
+     */
+    isInPlace: () => isOpen && isSameFile(own, path),
     release(): void {
       if (!isOpen) return;
       isOpen = false;
@@ -104,8 +118,9 @@ function heldLock(descriptor: number, { path, text, flock }: LockRequest) {
   };
 }
 
-function isSameFile(descriptor: number, path: string): boolean {
-  const own = fstatSync(descriptor);
+type FileIdentity = Pick<Stats, 'ino' | 'dev'>;
+
+function isSameFile(own: FileIdentity, path: string): boolean {
   try {
     const { ino, dev } = statSync(path);
     return ino === own.ino && dev === own.dev;

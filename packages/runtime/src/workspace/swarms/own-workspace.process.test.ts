@@ -248,6 +248,12 @@ test('T-02 an owner notices that its lock file was removed, moved with its folde
   }
 });
 
+test('T-02 an owner that released its workspace has lost it', async () => {
+  const owner = await ownWorkspace(newPlace(), { swarm: 'shop', runTag: 'tag' });
+  await owner.release();
+  expect(owner.isLost()).toBe(true);
+});
+
 test('T-02 a pipe as lock file is rejected at once, and a huge lock file is not read', async () => {
   const place = newPlace();
   await (await ownWorkspace(place, { swarm: 'shop', runTag: 'tag' })).release();
