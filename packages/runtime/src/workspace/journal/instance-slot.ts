@@ -21,6 +21,8 @@ const EPOCHS_PER_OWNER = 2 ** 32;
 export class InstanceSlot {
   readonly #holder = newUuid();
   #turns: Promise<unknown> = Promise.resolve();
+  /** The number of actions that are in `#turns` and not over. */
+  #unfinished = 0;
   #users = 0;
   #writer: InstanceWriter | undefined;
   #lock: Lock | undefined;
@@ -50,8 +52,9 @@ export class InstanceSlot {
   }
 
   /** Opens the writer. **Errors** — `E_LOCKED` while another process owns the instance; those of recovery. */
-  openWriter(): Promise<InstanceWriter> {
-    return this.#using(() => this.#inTurn(() => this.#openWriter()));
+  async openWriter(): Promise<InstanceWriter> {
+    const open = this.#unfinished === 0 ? this.#openedWriter : undefined;
+    return open ?? this.#using(() => this.#inTurn(() => this.#openWriter()));
   }
 
   /**
@@ -128,7 +131,8 @@ export class InstanceSlot {
   }
 
   #inTurn<T>(action: () => Promise<T>): Promise<T> {
-    const result = this.#turns.then(action);
+    this.#unfinished += 1;
+    const result = this.#turns.then(action).finally(() => void (this.#unfinished -= 1));
     this.#turns = result.catch(() => undefined);
     return result;
   }
@@ -142,11 +146,16 @@ export class InstanceSlot {
     }
   }
 
+  /** The writer, if it can be used as it is. */
+  get #openedWriter(): InstanceWriter | undefined {
+    return this.#writer && !this.#writer.failed && this.#lock?.isHeld() ? this.#writer : undefined;
+  }
+
   async #openWriter(): Promise<InstanceWriter> {
-    const isOurs = this.#lock !== undefined && this.#lock.isHeld();
-    if (this.#writer && isOurs && !this.#writer.failed) return this.#writer;
+    const open = this.#openedWriter;
+    if (open) return open;
     await this.#closeWriter();
-    if (!isOurs) this.#lock = undefined;
+    if (this.#lock && !this.#lock.isHeld()) this.#lock = undefined;
     // The checkpoint says that this epoch writes nothing any more.
     if (this.#isRecorded) await this.#release();
     await this.#makeFolder();

@@ -78,3 +78,14 @@ test('records, turns and commits out of order are rejected with E_STORE_ORDER', 
   const other = journal.commit(coder, epoch, 'turn-b', { type: 'append', messages: [] }, {}, result);
   expect(await rejectionOf(other)).toMatchObject(outOfOrder);
 });
+
+test('a turn that is opened while its instance is being closed gets a writer that is open', async () => {
+  const { journal } = await open('closing');
+  const { epoch } = await journal.open(coder, 'turn-a');
+  await journal.append(coder, epoch, 0, [{ type: 'resumed' }]);
+  const closing = journal.close(coder);
+  const again = await journal.open(coder, 'turn-a');
+  await closing;
+  await journal.append(coder, again.epoch, 1, [{ type: 'resumed' }]);
+  await journal.close();
+});
