@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test';
+import { GoondanError } from '@goondan/types';
 import fc from 'fast-check';
 import { samples } from '../../../../../test/samples.ts';
 import type { Fs } from '../../ports/fs.ts';
 import { failingFs, systemError } from '../simulation/failing-fs.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
-import { acquireLock, isLastEpoch, type Lock } from './acquire-lock.ts';
+import { acquireLock, isLastEpoch, type Lock, readLock } from './acquire-lock.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 
 /** Creates an attempt of process `pid` to take the lock; the processes in `dead` have exited. */
@@ -134,39 +135,111 @@ test('a torn or a newer lock may have had an owner, and a missing one had none',
   expect(await isLastEpoch(disk, '/lock', 9)).toBe(false);
 });
 
-test('owners that record their epoch and remove the lock never share an epoch, in any order of their steps', async () => {
+test('a released lock never carries the claim of another process', async () => {
+  const disk = SimulatedDisk.empty();
+  const lock = await acquireLock(seeker(disk, 1), '/lock');
+  // A process that read the lock long ago claims an epoch that was used meanwhile, and a kill left the draft of a release.
+  const claim = JSON.stringify({ epoch: 1, owner: { pid: 2, startedAt: 'start of 2', holder: 'holder 2' } });
+  await disk.createNew('/lock.1', Buffer.from(claim));
+  await disk.createNew('/lock.next', Buffer.from(claim));
+  await lock.release();
+  expect((await readLock(disk, '/lock')).owner).toBeNull();
+  expect((await disk.list('/'))?.toSorted()).toEqual(['lock', 'lock.1']);
+});
+
+test('a claim that another process made under the name of an abandoned one stays', async () => {
+  const disk = SimulatedDisk.empty();
+  const claimOf = (pid: number) =>
+    Buffer.from(JSON.stringify({ epoch: 1, owner: { pid, startedAt: `start of ${pid}`, holder: `holder ${pid}` } }));
+  await disk.createNew('/lock.1', claimOf(1));
+  const fs: Fs = {
+    ...failingFs(disk, () => undefined),
+    async rename(from, to) {
+      await disk.rename(from, to);
+      await disk.remove('/lock.1');
+      await disk.createNew('/lock.1', claimOf(3));
+    },
+  };
+  await acquireLock(seeker(fs, 2, new Set([1])), '/lock');
+  expect(await disk.read('/lock.1')).toEqual(claimOf(3));
+});
+
+test('a process that read the lock before its owner took it, and the epoch after, is rejected', async () => {
+  const disk = SimulatedDisk.empty();
+  const record = { epoch: 0 };
+  await (await acquireLock(recordingSeeker(disk, 9, record), '/lock')).release();
+  let owner: Lock | undefined;
+  const recordedEpoch = async () => {
+    owner ??= await acquireLock(recordingSeeker(disk, 1, record), '/lock');
+    record.epoch = owner.epoch;
+    return record.epoch;
+  };
+  const late = acquireLock({ ...seeker(disk, 2), recordedEpoch }, '/lock');
+  expect(await rejectionOf(late)).toMatchObject({ message: 'The thing is in use by process 1' });
+  expect([owner?.isHeld(), await disk.list('/')]).toEqual([true, ['lock']]);
+});
+
+test('two living processes never own the lock, in any order of steps, releases and kills', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.scheduler(), fc.integer({ min: 2, max: 4 }), async (scheduler, rivals) => {
-      const disk = SimulatedDisk.empty();
-      const record = { epoch: 0 };
-      let holders = 0;
-      const epochs: number[] = [];
-      const slow: Fs = {
-        ...failingFs(disk, () => undefined),
-        read: scheduler.scheduleFunction((path: string) => disk.read(path)),
-        createNew: scheduler.scheduleFunction((path: string, bytes: Uint8Array) => disk.createNew(path, bytes)),
-        rename: scheduler.scheduleFunction((from: string, to: string) => disk.rename(from, to)),
-        remove: scheduler.scheduleFunction((path: string) => disk.remove(path)),
-      };
-      const recorded = scheduler.scheduleFunction(async () => record.epoch);
-      const own = async (pid: number) => {
-        for (let attempt = 0; attempt < 2; attempt += 1) {
-          const lock = await acquireLock({ ...seeker(slow, pid), recordedEpoch: recorded }, '/lock').catch(
-            () => undefined,
-          );
-          if (!lock) continue;
-          holders += 1;
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.array(fc.array(fc.constantFrom('recorded', 'unrecorded', 'killed', 'killed early'), { minLength: 1, maxLength: 4 }), {
+        minLength: 2,
+        maxLength: 4,
+      }),
+      async (scheduler, plans) => {
+        const disk = SimulatedDisk.empty();
+        const record = { epoch: 0 };
+        const dead = new Set<number>();
+        // The lock file of an owner that recorded nothing stays.
+        await (await acquireLock(seeker(disk, 99), '/lock')).release();
+        const holders = new Set<number>();
+        const epochs: number[] = [];
+        const slow: Fs = {
+          ...failingFs(disk, () => undefined),
+          read: scheduler.scheduleFunction((path: string) => disk.read(path)),
+          createNew: scheduler.scheduleFunction((path: string, bytes: Uint8Array) => disk.createNew(path, bytes)),
+          rename: scheduler.scheduleFunction((from: string, to: string) => disk.rename(from, to)),
+          remove: scheduler.scheduleFunction((path: string) => disk.remove(path)),
+        };
+        const recordedEpoch = scheduler.scheduleFunction(async () => record.epoch);
+        const pause = scheduler.scheduleFunction(async () => undefined);
+        /** The disk of a process that is killed when it has made its claim. */
+        const brief = (pid: number): Fs => ({
+          ...slow,
+          async rename() {
+            dead.add(pid);
+            throw new GoondanError('E_LOCKED', 'killed');
+          },
+          remove: async (path) => (dead.has(pid) ? undefined : slow.remove(path)),
+        });
+        const own = async (pid: number, ending: string) => {
+          const fs = ending === 'killed early' ? brief(pid) : slow;
+          const lock = await acquireLock({ ...seeker(fs, pid, dead), recordedEpoch }, '/lock').catch(unlessLocked);
+          if (!lock) return;
+          holders.add(pid);
           epochs.push(lock.epoch);
-          expect([holders, lock.isHeld()]).toEqual([1, true]);
-          record.epoch = lock.epoch;
-          holders -= 1;
-          await lock.release(true);
-        }
-      };
-      await scheduler.waitFor(Promise.all(Array.from({ length: rivals }, (_, index) => own(index + 1))));
-      expect(epochs).toEqual(epochs.toSorted((one, other) => one - other));
-      expect(new Set(epochs).size).toBe(epochs.length);
-    }),
-    { numRuns: samples(1000) },
+          expect([[...holders], lock.isHeld()]).toEqual([[pid], true]);
+          await pause();
+          if (ending !== 'unrecorded') record.epoch = lock.epoch;
+          // The owner closes its log after it has written the checkpoint with its epoch.
+          await pause();
+          holders.delete(pid);
+          if (ending === 'killed') dead.add(pid);
+          else await lock.release(ending === 'recorded');
+        };
+        const live = async (endings: readonly string[], index: number) => {
+          for (const [life, ending] of endings.entries()) await own(index * 10 + life + 1, ending);
+        };
+        await scheduler.waitFor(Promise.all(plans.map(live)));
+        expect(epochs).toEqual(epochs.toSorted((one, other) => one - other));
+        expect(new Set(epochs).size).toBe(epochs.length);
+      },
+    ),
+    { numRuns: samples(2000) },
   );
 });
+
+function unlessLocked(error: unknown): undefined {
+  if (!GoondanError.is(error) || error.code !== 'E_LOCKED') throw error;
+}

@@ -2,7 +2,7 @@
  * Allows one writer at a time, by a lock file that names its owner: process id, start time of the process, epoch.
  *
  * Two processes cannot both get the lock. The process that wants epoch n+1 creates the claim `<lock>.<n+1>`, which only
- * one process can do, and then checks that the lock still has epoch n and no owner. Then it renames its claim to the
+ * one process can do, and then checks that the lock still has epoch n and no living owner. Then it renames its claim to the
  * lock. While the claim exists, no other process can take epoch n+1, and after the rename the lock has an owner.
  * Nothing is synced: after a power loss no owner is alive.
  *
@@ -12,6 +12,7 @@
 import { GoondanError, type JsonValue } from '@goondan/types';
 import type { Fs, HeldFile } from '../../ports/fs.ts';
 import type { ProcessIdentity, Processes } from '../../ports/processes.ts';
+import { nextOf } from '../layout/instance-paths.ts';
 
 export interface Lock {
   /** The number of this ownership, which is higher than that of every earlier owner. */
@@ -61,7 +62,7 @@ export interface LockSeeker {
 /** Takes the lock. **Errors** — `E_LOCKED`, naming the owner, while the owner is alive. */
 export async function acquireLock(seeker: LockSeeker, path: string): Promise<Lock> {
   const { fs, processes, holder, about } = seeker;
-  const abandoned: string[] = [];
+  const abandoned = new Map<string, Uint8Array>();
   let found = refuseOwned(seeker, await readNewest(seeker, path));
   let { epoch } = found;
   for (;;) {
@@ -75,7 +76,7 @@ export async function acquireLock(seeker: LockSeeker, path: string): Promise<Loc
         // This rejects if the process that made the claim is alive. If that process is dead, its epoch is skipped and
         // the next epoch is tried.
         refuseOwned(seeker, decodeLock(other) ?? none);
-        abandoned.push(claim);
+        abandoned.set(claim, other);
         continue;
       }
       // The claim was renamed or withdrawn meanwhile. Its process may claim the same epoch again, so it is not skipped.
@@ -84,13 +85,21 @@ export async function acquireLock(seeker: LockSeeker, path: string): Promise<Loc
       continue;
     }
     if (await putClaimInPlace(seeker, claim, path, found.epoch)) {
-      // A claim left by a dead process does no harm, so failures are ignored.
-      for (const leftover of abandoned) await fs.remove(leftover).catch(() => undefined);
+      for (const [leftover, bytes] of abandoned) await removeAbandoned(fs, leftover, bytes);
       return { ...heldLock(fs, path, mine, await fs.openLock(path)), ...(previous && { previous }) };
     }
     found = refuseOwned(seeker, await readNewest(seeker, path));
     ({ epoch } = found);
   }
+}
+
+/**
+ * Removes the claim of a dead process, unless another process has removed it and made its own. A claim that stays does no
+ * harm, so failures are ignored.
+ */
+async function removeAbandoned(fs: Fs, claim: string, bytes: Uint8Array): Promise<void> {
+  const found = await fs.read(claim).catch(() => undefined);
+  if (found && Buffer.compare(found, bytes) === 0) await fs.remove(claim).catch(() => undefined);
 }
 
 /**
@@ -100,7 +109,7 @@ export async function acquireLock(seeker: LockSeeker, path: string): Promise<Loc
 async function putClaimInPlace(seeker: LockSeeker, claim: string, path: string, epoch: number): Promise<boolean> {
   const { fs } = seeker;
   try {
-    const isUnchanged = (await readNewest(seeker, path)).epoch === epoch;
+    const isUnchanged = refuseOwned(seeker, await readNewest(seeker, path)).epoch === epoch;
     await (isUnchanged ? fs.rename(claim, path) : fs.remove(claim));
     return isUnchanged;
   } catch (error) {
@@ -128,10 +137,12 @@ function heldLock(fs: Fs, path: string, mine: LockFile, held: HeldFile): Lock {
         await fs.remove(path);
         return letGo();
       }
-      // The released lock keeps its epoch, because the epoch of the next owner must be higher.
-      const claim = `${path}.${mine.epoch}`;
-      await fs.createNew(claim, encodeLock({ ...mine, owner: null }));
-      await fs.rename(claim, path);
+      // The released lock keeps its epoch, because the epoch of the next owner must be higher. No claim has the name of
+      // this draft, and only a killed owner leaves it.
+      const draft = nextOf(path);
+      await fs.remove(draft);
+      if (!(await fs.createNew(draft, encodeLock({ ...mine, owner: null })))) throw new Error(`${draft} is in use`);
+      await fs.rename(draft, path);
       letGo();
     },
   };
