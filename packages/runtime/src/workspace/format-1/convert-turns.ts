@@ -24,9 +24,12 @@ export class SegmentWriter {
     return Buffer.concat(this.#frames);
   }
 
-  /** Writes the frame that a segment begins with, unless a turn has brought it. */
+  /**
+   * Writes the frame that a segment begins with, unless a turn has brought it. A frame with number 1 and nothing but a
+   * head would begin a conversation whose log has all of its state.
+   */
   begin(at: number): void {
-    if (this.#head) this.#add({ seq: this.last + 1, at }, [], 1);
+    if (this.#head) this.#add({ seq: Math.max(2, this.last + 1), at }, [], 1);
   }
 
   /** Adds a turn: a frame for each row of events with successive numbers, and the commit in the last one. */

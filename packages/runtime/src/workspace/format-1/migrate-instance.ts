@@ -14,6 +14,7 @@ import { numbered } from '../lines/rotating-log.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import { markOf } from '../records/extension-files.ts';
 import { encodeMetadata, FORMAT_VERSION, type InstanceMetadata } from '../records/metadata.ts';
+import { CLOSED } from '../records/read-frames.ts';
 import { SegmentWriter } from './convert-turns.ts';
 import { archivePath } from './paths.ts';
 import type { OldInstance } from './read-instance.ts';
@@ -112,8 +113,8 @@ async function writeSegments(
     bytes: { length: offset },
   } = current;
   current.addInterrupted(interrupted);
-  // At least one zero follows the frames of the current segment.
-  await writeFile(fs, to.events, Buffer.concat([current.bytes, new Uint8Array(1)]));
+  // The current segment is closed: its state is in the checkpoint.
+  await writeFile(fs, to.events, Buffer.concat([current.bytes, Uint8Array.of(CLOSED)]));
   return { segment: first + files.length - 1, offset, seq };
 }
 

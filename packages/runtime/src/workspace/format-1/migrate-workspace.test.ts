@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { GoondanError } from '@goondan/types';
 import { systemClock } from '../../ports/clock.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
@@ -78,6 +79,10 @@ async function readAll(): Promise<Record<string, unknown>> {
   return all;
 }
 
+function codeOf(error: unknown): string {
+  return GoondanError.is(error) ? error.code : String(error);
+}
+
 describe('a workspace of format 1', () => {
   test('is migrated: every message, event, author, state, input, answer and dead letter is the same', async () => {
     expect(await mayBeOld(ports(), place())).toBe(true);
@@ -138,6 +143,28 @@ describe('a workspace of format 1', () => {
     expect((await blame(again, at)).messages).toEqual(blamed);
     await again.close();
   });
+
+  test.each([false, true])(
+    'a lost metadata.json is not a new conversation, even if a process had opened it: %p',
+    async (isOpened) => {
+      await migrateWorkspace(ports(), place());
+      const gone = { ...ports(), processes: { ...systemProcesses, isAlive: () => false } };
+      if (isOpened) {
+        const killed = await durableStore({ ...place(), ...gone });
+        for (const key of keys) await killed.open({ agentName: 'coder', instanceKey: key }, fixture.open[key] ?? 'turn');
+      }
+      for (const name of readdirSync(instances())) rmSync(join(instances(), name, 'metadata.json'), { force: true });
+      const journal = await durableStore({ ...place(), ...gone });
+      // The other conversation has no log yet.
+      for (const instanceKey of keys.filter((key) => key !== 'only-input')) {
+        const at = { agentName: 'coder', instanceKey };
+        for (const read of [journal.read(at), journal.summary(at), journal.open(at, 'turn')]) {
+          const code = await read.then(() => 'none', (error: unknown) => codeOf(error));
+          expect([instanceKey, code]).toEqual([instanceKey, 'E_STORE_CORRUPT']);
+        }
+      }
+    },
+  );
 
   test('survives an end of the process after any operation of the disk', async () => {
     const untouched = `${stateRoot}-untouched`;

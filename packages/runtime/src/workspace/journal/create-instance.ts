@@ -2,8 +2,8 @@
  * Creates the files of a new instance: its log with the first frame. There is no `metadata.json` before the first
  * checkpoint, and the log has all of the state until then.
  *
- * The folder of the log is renamed into place once the log and its room are durable. So a folder without a log, and a log
- * without room, are damaged, and not new. The first frame itself is durable together with the first frame of a turn.
+ * The folder of the log is renamed into place once the log is durable, with its first frame and its room. So a folder
+ * without a log, and a log without a first frame, are damaged, and not new.
  */
 import { dirname } from 'node:path';
 import { nextOf, type StoredInstance } from '../layout/instance-paths.ts';
@@ -12,7 +12,7 @@ import type { DiskPace } from '../log-file/disk-pace.ts';
 import { firstCheckpoint, FORMAT_VERSION, type InstanceMetadata } from '../records/metadata.ts';
 import { InstanceLog } from './instance-log.ts';
 
-/** Creates the instance. The folder of the instance must exist, without a log that has frames. */
+/** Creates the instance. The folder of the instance must exist, without a log. */
 export async function createInstance(
   stored: StoredInstance,
   pace: DiskPace,
@@ -21,14 +21,15 @@ export async function createInstance(
   const { agentName, instanceKey } = address;
   const createdAt = clock.now().toISOString();
   const head = { formatVersion: FORMAT_VERSION, agentName, instanceKey, createdAt };
-  // A crash before the first durable frame may have left the folder and its room.
-  const isPlaced = (await fs.stat(paths.messages)) !== undefined;
-  const folder = isPlaced ? paths.messages : nextOf(paths.messages);
+  // An older version kept other files in the folder before there was a log.
+  const hasFolder = (await fs.stat(paths.messages)) !== undefined;
+  const folder = hasFolder ? paths.messages : nextOf(paths.messages);
   await fs.makeFolder(folder);
-  const path = folder + paths.events.slice(paths.messages.length);
-  const log = await InstanceLog.create(stored, pace, head, path, async () => {
+  const draft = hasFolder ? nextOf(paths.events) : folder + paths.events.slice(paths.messages.length);
+  const log = await InstanceLog.create(stored, pace, head, draft, async () => {
+    if (hasFolder) await fs.rename(draft, paths.events);
     await fs.syncFolder(folder);
-    if (!isPlaced) await fs.rename(folder, paths.messages);
+    if (!hasFolder) await fs.rename(folder, paths.messages);
     await together([paths.folder, dirname(paths.folder)].map((each) => fs.syncFolder(each)));
   });
   return { metadata: { ...head, checkpoint: firstCheckpoint(log.place.offset, createdAt) }, log };

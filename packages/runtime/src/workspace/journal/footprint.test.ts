@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'bun:test';
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -10,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { systemClock } from '../../ports/clock.ts';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
@@ -103,6 +104,9 @@ test('a conversation that was killed before its first checkpoint is read from it
 test.each([
   ['is missing', (path: string) => rmSync(path)],
   ['is empty', (path: string) => truncateSync(path, 0)],
+  ['has only zeros', (path: string) => writeFileSync(path, Buffer.alloc(statSync(path).size))],
+  ['has a damaged first frame', (path: string) => flipIn(path)],
+  ['is missing beside files of an older version', (path: string) => leaveOnlyBase(path)],
   ['was cut in its first frame', (path: string) => truncateSync(path, 20)],
   ['was cut after its first frame', (path: string) => truncateSync(path, readFileSync(path).indexOf(10) + 1)],
   ['was closed, and its checkpoint is missing', (path: string) => truncateSync(path, closeAt(path))],
@@ -116,6 +120,38 @@ test.each([
   for (const read of [reader.read(coder), reader.summary(coder), reader.open(coder, 'turn-b')])
     expect(await rejectionOf(read)).toMatchObject({ code: 'E_STORE_CORRUPT' });
   expect(await reader.instances()).toEqual([coder]);
+});
+
+function flipIn(path: string): void {
+  const bytes = readFileSync(path);
+  bytes[30] = (bytes[30] ?? 0) ^ 1;
+  writeFileSync(path, bytes);
+}
+
+function leaveOnlyBase(path: string): void {
+  rmSync(path);
+  writeFileSync(join(dirname(path), 'base.jsonl'), 'a message\n');
+  writeFileSync(join(dirname(path), 'runtime-events.jsonl'), '');
+}
+
+test('a conversation whose folder has only files of an older version is new', async () => {
+  const { journal, folder } = await open();
+  mkdirSync(join(folder, 'messages'), { recursive: true });
+  writeFileSync(join(folder, 'messages/runtime-events.jsonl'), '{}\n');
+  // A process that was killed while it created the log left its draft.
+  writeFileSync(join(folder, 'messages/events.jsonl.next'), 'draft');
+  await runSimpleTurn(journal, coder, 'a');
+  expect((await journal.read(coder)).messages).toHaveLength(2);
+  await journal.close();
+  expect(readdirSync(join(folder, 'messages')).toSorted()).toEqual(['events.jsonl', 'runtime-events.jsonl']);
+});
+
+test('the draft of a log that a kill left is written anew', async () => {
+  const { journal, folder } = await open();
+  mkdirSync(join(folder, 'messages.next'), { recursive: true });
+  writeFileSync(join(folder, 'messages.next/events.jsonl'), 'draft'.repeat(1000));
+  await runSimpleTurn(journal, coder, 'a');
+  expect((await journal.read(coder)).messages).toHaveLength(2);
 });
 
 /** Writes the space that closes a log, and returns the size that the log has then. */

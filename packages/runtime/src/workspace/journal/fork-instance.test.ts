@@ -264,10 +264,34 @@ test('T-01 a damaged inbox does not prevent a fork of its conversation', async (
 });
 
 /** Flips a bit near the end of a file of the conversation. */
-async function damage(disk: SimulatedDisk, path: string): Promise<void> {
+test.each([5, 30])(
+  'a conversation without a checkpoint is forked although byte %d of its first frame is damaged',
+  async (at) => {
+    const disk = SimulatedDisk.empty();
+    const agent = await open(disk);
+    for (const id of ['a', 'b']) await runSimpleTurn(agent, coder, id, { extensionState: { memo: id } });
+    await damage(disk, 'messages/events.jsonl', () => at);
+    const journal = await open(disk, 2);
+    const log = `${instances}/coder~default/messages/events.jsonl is damaged`;
+    for (const refused of [journal.read(coder), journal.open(coder, 'turn-c')]) {
+      const error = await rejectionOf(refused);
+      expect(error).toMatchObject({ code: 'E_STORE_CORRUPT', message: expect.stringContaining(log) });
+    }
+    const forked = await journal.fork(coder, { as: 'copy' });
+    expect(forked).toMatchObject({ messages: 4, unknownStates: [], problems: [expect.stringContaining(log)] });
+    expect(ids((await journal.read(copy)).messages)).toEqual(['input-a', 'answer-a', 'input-b', 'answer-b']);
+    expect((await journal.read(copy)).extensionState).toEqual({ memo: 'b' });
+  },
+);
+
+async function damage(
+  disk: SimulatedDisk,
+  path: string,
+  place = (length: number) => Math.floor(length * 0.9),
+): Promise<void> {
   const full = `${instances}/coder~default/${path}`;
   const bytes = Buffer.from((await disk.read(full)) ?? []);
-  const at = Math.floor(bytes.length * 0.9);
+  const at = place(bytes.length);
   bytes[at] = (bytes[at] ?? 0) ^ 1;
   await disk.remove(full);
   const file = await disk.openFile(full);

@@ -5,6 +5,7 @@
  * gets its first frame.
  */
 import { dirname } from 'node:path';
+import type { Fs } from '../../ports/fs.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import { numbered } from '../lines/rotating-log.ts';
 import type { DiskPace } from '../log-file/disk-pace.ts';
@@ -34,8 +35,8 @@ export class InstanceLog {
   }
 
   /**
-   * Creates the first segment, and calls `place` when its room is durable. Its `head` is durable together with the first
-   * durable frame after it. `path`: the file, before it is in its place.
+   * Creates the first segment, and calls `place` when its `head` and its room are durable, with one sync. `path`: the file,
+   * before it is in its place.
    */
   static async create(
     stored: StoredInstance,
@@ -45,12 +46,12 @@ export class InstanceLog {
     place: () => Promise<void>,
   ): Promise<InstanceLog> {
     const { fs, limits, clock } = stored;
-    const file = await LogFile.open(fs, path, 0, { pace, room: limits.logRoom });
-    const log = new InstanceLog(stored, pace, head, file, 1, 0);
+    const first = encodeFrame({ seq: 1, durable: 0, at: clock.now().getTime(), head });
+    await writeDraft(fs, path, first);
+    const file = await LogFile.open(fs, path, first.length, { pace, room: limits.logRoom });
     try {
       await place();
-      await log.append({ at: clock.now().getTime(), head }, [], false);
-      return log;
+      return new InstanceLog(stored, pace, head, file, 1, 1);
     } catch (error) {
       await file.close();
       throw error;
@@ -142,5 +143,16 @@ export class InstanceLog {
     await this.append({ at: clock.now().getTime(), head: this.head }, [], true);
     // The frames in the new file are durable only together with its directory entry.
     await fs.syncFolder(dirname(paths.events));
+  }
+}
+
+/** Writes a file that nobody reads yet, in place of one that a killed process left. */
+async function writeDraft(fs: Fs, path: string, bytes: Uint8Array): Promise<void> {
+  await fs.remove(path);
+  const file = await fs.openFile(path);
+  try {
+    await file.append(bytes);
+  } finally {
+    await file.close();
   }
 }

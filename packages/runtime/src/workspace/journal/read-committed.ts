@@ -8,7 +8,7 @@ import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore, isCorrupt } from '../lines/corrupt-store.ts';
 import { parseExtensions, readStates } from '../records/extension-files.ts';
 import { foldBase, readBaseFile } from '../records/read-base.ts';
-import { type ReadLog, readState } from '../records/read-log.ts';
+import { corruptLog, type ReadLog, readState } from '../records/read-log.ts';
 
 const ATTEMPTS = 5;
 
@@ -39,12 +39,13 @@ export async function readCommitted(stored: StoredInstance): Promise<Conversatio
 export async function readIntact(stored: StoredInstance): Promise<IntactConversation> {
   try {
     for (let attempt = 1; ; attempt += 1) {
-      const log = await readState(stored);
+      const log = await readState(stored, true);
       if (!log) return { version: 0, messages: [], extensionState: {}, lostStates: [], problems: [] };
       const { damaged, ...found } = await readAt(stored, log);
       // The owner may have written a checkpoint between the reads.
       if (damaged.length > 0 && attempt < ATTEMPTS) continue;
       const problems = damaged.map((path) => corruptStore(stored, path, 'it does not match the checkpoint'));
+      if (log.damage?.isHeadOnly) problems.unshift(corruptLog(stored, log.damage));
       return { ...found, problems: await Promise.all(problems) };
     }
   } catch (error) {

@@ -31,7 +31,9 @@ export async function salvageConversation(source: SalvageSource, instance: Agent
   const isOther = isFolded && fold.version !== intact.version;
   const states = isOther ? fold.states() : mendStates(intact, fold);
   const { messages, version } = isFolded ? { messages: fold.messages(), version: fold.version } : intact;
-  const problems = intact.problems.map((each, index) => {
+  const problems = intact.problems.flatMap((each, index) => {
+    // Both sources may have the same damaged file.
+    if (each.message === problem?.message) return [];
     const name = intact.lostStates[index - intact.problems.length + intact.lostStates.length];
     if (name === undefined) return describeDamage(each, consequence(intact, isFolded));
     const isLost = states.unknown.includes(name);

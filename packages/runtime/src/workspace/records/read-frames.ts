@@ -28,7 +28,7 @@ export interface ReadFrames {
 
 const NEWLINE = 0x0a;
 /** A space, which `LogFile.trim` leaves instead of room. */
-const CLOSED = 0x20;
+export const CLOSED = 0x20;
 
 /**
  * Reads frames, whose numbers must have no gaps. `offset`: the offset of the bytes in the file. `next`: the number of the

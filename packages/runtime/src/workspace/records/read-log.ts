@@ -30,6 +30,8 @@ export interface LogDamage {
   readonly problem: string;
   /** True if the log ends before the checkpoint. */
   readonly isBeforeCheckpoint?: boolean;
+  /** True if only the head of the first frame is lost, which has nothing of the conversation. */
+  readonly isHeadOnly?: boolean;
 }
 
 const ATTEMPTS = 5;
@@ -48,11 +50,13 @@ export async function readLog(stored: StoredInstance): Promise<ReadLog | undefin
 
 /**
  * Reads the state. If the log is damaged only before the checkpoint, and nobody opened the instance since, the checkpoint
- * is the whole state. **Errors** — `E_STORE_CORRUPT`, and those of `readLog`.
+ * is the whole state. `withoutHead`: the state is also returned if only the head of the log is lost. **Errors** —
+ * `E_STORE_CORRUPT`, and those of `readLog`.
  */
-export async function readState(stored: StoredInstance): Promise<ReadLog | undefined> {
+export async function readState(stored: StoredInstance, withoutHead = false): Promise<ReadLog | undefined> {
   const log = await readLog(stored);
-  if (log?.damage && !(await isWholeWithout(stored, log))) throw await corruptLog(stored, log.damage);
+  if (!log?.damage || (withoutHead && log.damage.isHeadOnly)) return log;
+  if (!(await isWholeWithout(stored, log))) throw await corruptLog(stored, log.damage);
   return log;
 }
 
@@ -71,7 +75,14 @@ export async function handledUpTo(stored: StoredInstance): Promise<number> {
   return (await readState(stored))?.state.inbox ?? 0;
 }
 
-async function readTail(stored: StoredInstance, { metadata, hasCheckpoint }: FoundMetadata): Promise<ReadLog> {
+async function readTail(stored: StoredInstance, found: FoundMetadata): Promise<ReadLog> {
+  const log = await readFrom(stored, found);
+  const { problem } = found;
+  if (problem === undefined || log.damage) return log;
+  return { ...log, damage: { path: stored.paths.events, problem, isHeadOnly: true } };
+}
+
+async function readFrom(stored: StoredInstance, { metadata, hasCheckpoint }: FoundMetadata): Promise<ReadLog> {
   const { fs } = stored;
   const { checkpoint } = metadata;
   const state = new LogState(checkpoint);
@@ -90,7 +101,7 @@ async function readTail(stored: StoredInstance, { metadata, hasCheckpoint }: Fou
   });
   for (const [index, segment] of segments.entries()) {
     const { path, number, isCurrent } = segment;
-    const found = number === checkpoint.segment ? await readFrom(stored, path, checkpoint) : await fs.read(path);
+    const found = number === checkpoint.segment ? await readBytes(stored, path, checkpoint) : await fs.read(path);
     if (found === 'short') return result({ path, problem: 'it ends before the checkpoint', isBeforeCheckpoint: true });
     // A crash may have happened after the rotation and before the next file got its first frame.
     if (!found?.length && isCurrent && index > 0) return result();
@@ -117,7 +128,7 @@ function problemOfEnd({ torn, hasRoom }: ReadFrames, isCurrent: boolean): string
 }
 
 /** Reads the bytes after the checkpoint. Returns `short` when the file ends earlier, or has no frame before it. */
-async function readFrom(
+async function readBytes(
   { fs }: StoredInstance,
   path: string,
   { offset }: Checkpoint,

@@ -4,8 +4,15 @@ import type { Fs } from '../../ports/fs.ts';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { rotatedFiles } from '../lines/rotating-log.ts';
+import { decodeFrame } from './frame.ts';
 import { readFrames } from './read-frames.ts';
-import { decodeMetadata, firstCheckpoint, type InstanceMetadata, refuseOtherInstance } from './metadata.ts';
+import {
+  decodeMetadata,
+  firstCheckpoint,
+  FORMAT_VERSION,
+  type InstanceMetadata,
+  refuseOtherInstance,
+} from './metadata.ts';
 
 const NEWLINE = 0x0a;
 
@@ -55,6 +62,8 @@ export interface FoundMetadata {
   readonly metadata: InstanceMetadata;
   /** False if there is no `metadata.json` yet, and the metadata comes from the log. */
   readonly hasCheckpoint: boolean;
+  /** The damage to the first frame of the log. The metadata then comes from the address and from the second frame. */
+  readonly problem?: string;
 }
 
 /**
@@ -65,48 +74,93 @@ export interface FoundMetadata {
 export async function readOwnMetadata(stored: StoredInstance): Promise<FoundMetadata | undefined> {
   const { address, paths } = stored;
   const metadata = await readMetadata(stored);
-  const found = metadata ? { metadata, hasCheckpoint: true } : await readFirstMetadata(stored);
-  if (found) refuseOtherInstance(found.hasCheckpoint ? paths.metadata : paths.events, address, found.metadata);
+  const found = metadata ? { metadata, hasCheckpoint: true } : await findFirst(stored);
+  if (!found) return undefined;
+  if ('isHeadLost' in found) return withoutHead(stored, found);
+  refuseOtherInstance(found.hasCheckpoint ? paths.metadata : paths.events, address, found.metadata);
   return found;
 }
 
 /**
  * Reads the metadata of an instance without a checkpoint from the first frame of its log. Returns `undefined` when the
- * log has no frame, as a crash during the creation leaves it.
+ * instance does not exist.
  *
- * **Errors** — `E_STORE_CORRUPT` when there was a checkpoint, because the log was closed or has older segments, and when
- * the log is damaged.
+ * **Errors** — `E_STORE_CORRUPT` when there was a checkpoint, because the log was closed, was migrated or has older
+ * segments, and when the first frame is damaged.
  */
-export async function readFirstMetadata(
-  stored: Omit<StoredInstance, 'address' | 'limits'>,
-): Promise<FoundMetadata | undefined> {
+export async function readFirstMetadata(stored: UnknownInstance): Promise<FoundMetadata | undefined> {
+  const found = await findFirst(stored);
+  if (found && 'isHeadLost' in found) throw await corruptStore(stored, stored.paths.events, found.problem);
+  return found;
+}
+
+type UnknownInstance = Omit<StoredInstance, 'address' | 'limits'>;
+
+/** A log whose first frame is not intact. */
+interface HeadlessLog {
+  readonly isHeadLost: true;
+  readonly problem: string;
+  /** The first intact frame, if it has number 2. Then the damaged frame had nothing but the head. */
+  readonly second?: { readonly offset: number; readonly at: number };
+}
+
+async function findFirst(stored: UnknownInstance): Promise<FoundMetadata | HeadlessLog | undefined> {
   const { fs, paths } = stored;
   const sign = await findSign(stored, await rotatedFiles(fs, paths.events));
-  if (typeof sign === 'object') return { metadata: sign, hasCheckpoint: false };
   if (sign === undefined) return undefined;
+  if (typeof sign === 'object' && !('isHeadLost' in sign)) return { metadata: sign, hasCheckpoint: false };
   // The owner may have written its first checkpoint between the reads.
   const metadata = await readMetadata(stored);
   if (metadata) return { metadata, hasCheckpoint: true };
+  if (typeof sign === 'object') return sign;
   throw await corruptStore(stored, paths.metadata, `it is missing, but ${sign} exists`);
 }
 
-/** Returns the metadata from the log, or else the file or folder that shows that there was a conversation. */
+async function withoutHead(stored: StoredInstance, { problem, second }: HeadlessLog): Promise<FoundMetadata> {
+  const { address, paths } = stored;
+  if (!second) throw await corruptStore(stored, paths.events, problem);
+  const { agentName, instanceKey } = address;
+  const createdAt = new Date(second.at).toISOString();
+  const head = { formatVersion: FORMAT_VERSION, agentName, instanceKey, createdAt };
+  return { metadata: { ...head, checkpoint: firstCheckpoint(second.offset, createdAt) }, hasCheckpoint: false, problem };
+}
+
+/**
+ * Returns the metadata from the log, or else the damage to its first frame, or the file or folder that shows that there
+ * was a conversation.
+ */
 async function findSign(
   { fs, paths }: Pick<StoredInstance, 'fs' | 'paths'>,
   older: readonly string[],
-): Promise<InstanceMetadata | string | undefined> {
+): Promise<InstanceMetadata | HeadlessLog | string | undefined> {
   for (const path of [...older, paths.historyStart]) if ((await fs.stat(path)) !== undefined) return path;
   const bytes = await fs.read(paths.events);
-  if (!bytes) return (await isLogLost(fs, paths.messages)) ? paths.messages : undefined;
-  const { frames, torn, damage, hasRoom, isClosed } = readFrames(bytes);
-  const [first] = frames;
-  if (first?.head && first.seq === 1 && !isClosed) {
-    // Damage behind the first frame is found when the log is read.
-    return { ...first.head, checkpoint: firstCheckpoint(bytes.indexOf(NEWLINE) + 1, first.head.createdAt) };
-  }
-  if (first || damage || !(torn || hasRoom)) return paths.events;
   // A base is written only after durable frames.
-  return (await fs.stat(paths.base))?.size ? paths.base : undefined;
+  const hasBase = async () => ((await fs.stat(paths.base))?.size ?? 0) > 0;
+  if (!bytes) {
+    if (await hasBase()) return paths.base;
+    return (await isLogLost(fs, paths.messages)) ? paths.messages : undefined;
+  }
+  const { frames, damage = 'its first frame is missing', isClosed } = readFrames(bytes);
+  const [first] = frames;
+  if (!first) {
+    const second = isClosed || (await hasBase()) ? undefined : findSecond(bytes);
+    return { isHeadLost: true, problem: damage, ...(second && { second }) };
+  }
+  // The first frame of a migrated log has another number, or more than a head.
+  if (!first.head || first.seq !== 1 || first.records || first.commit || isClosed) return paths.events;
+  // Damage behind the first frame is found when the log is read.
+  return { ...first.head, checkpoint: firstCheckpoint(bytes.indexOf(NEWLINE) + 1, first.head.createdAt) };
+}
+
+/** Finds the first intact frame. Returns `undefined` when its number is not 2. */
+function findSecond(bytes: Uint8Array): HeadlessLog['second'] {
+  for (let offset = bytes.indexOf(NEWLINE) + 1; offset > 0; offset = bytes.indexOf(NEWLINE, offset) + 1) {
+    const stop = bytes.indexOf(NEWLINE, offset);
+    const frame = stop === -1 ? undefined : decodeFrame(bytes.subarray(offset, stop));
+    if (frame) return frame.seq === 2 && frame.skipped === undefined ? { offset, at: frame.at } : undefined;
+  }
+  return undefined;
 }
 
 /** Returns true if the folder of the log exists. An older version kept other files there, before there was a log. */
