@@ -28,6 +28,8 @@ export class InstanceSlot {
   #lock: Lock | undefined;
   /** True if the checkpoint has the epoch of the lock, so that the lock file is not needed any more. */
   #isRecorded = false;
+  /** The newest epoch that a checkpoint was seen to have. */
+  #closedBy = 0;
   #openings = 0;
 
   /** The folder of all instances must exist and be durable. */
@@ -172,16 +174,23 @@ export class InstanceSlot {
   async #acquireLock(): Promise<Lock> {
     const { fs, processes, paths, address } = this.stored;
     const what = `Agent ${address.agentName}, instance ${JSON.stringify(address.instanceKey)},`;
-    const recordedEpoch = () => readClosedBy(this.stored);
+    const recordedEpoch = async () => Math.max(this.#closedBy, await readClosedBy(this.stored));
     const lock = await acquireLock({ fs, processes, holder: this.#holder, what, recordedEpoch }, paths.lock);
     this.#isRecorded = false;
     return lock;
   }
 
-  #loadWriter(lock: Lock): Promise<InstanceWriter> {
+  /** Loads the writer. Takes the lock again if its epoch is not above that of the checkpoint. */
+  async #loadWriter(lock: Lock): Promise<InstanceWriter> {
     const nextEpoch = () => lock.epoch * EPOCHS_PER_OWNER + ++this.#openings;
     const onCommit = () => this.notes.add(this.#name, async () => this.#writer?.describe());
-    return InstanceWriter.load(this.stored, this.pace, lock, { nextEpoch, onCommit });
+    const loaded = await InstanceWriter.load(this.stored, this.pace, lock, { nextEpoch, onCommit });
+    if (loaded instanceof InstanceWriter) return loaded;
+    this.#closedBy = loaded.closedBy;
+    this.#isRecorded = true;
+    await this.#release();
+    this.#lock = await this.#acquireLock();
+    return this.#loadWriter(this.#lock);
   }
 
   get #name(): string {

@@ -60,10 +60,20 @@ export class InstanceWriter {
   }
 
   /**
-   * Loads the writer; the folder of the instance must exist and be locked. **Errors** — those of `loadInstance`.
+   * Loads the writer; the folder of the instance must exist and be locked. Returns `closedBy` if the checkpoint says that
+   * the epoch of the lock writes nothing any more. **Errors** — those of `loadInstance`.
    */
-  static async load(stored: StoredInstance, pace: DiskPace, lock: Lock, { nextEpoch, onCommit }: WriterOptions) {
-    return new InstanceWriter(stored, lock, nextEpoch, onCommit, await loadInstance(stored, pace));
+  static async load(
+    stored: StoredInstance,
+    pace: DiskPace,
+    lock: Lock,
+    { nextEpoch, onCommit }: WriterOptions,
+  ): Promise<InstanceWriter | { readonly closedBy: number }> {
+    const loaded = await loadInstance(stored, pace);
+    const { closedBy } = loaded.metadata.checkpoint;
+    if (closedBy < lock.epoch) return new InstanceWriter(stored, lock, nextEpoch, onCommit, loaded);
+    await loaded.log.close();
+    return { closedBy };
   }
 
   /** True after a disk error: every call is rejected until the writer is loaded again. */

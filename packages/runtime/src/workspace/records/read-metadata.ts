@@ -51,7 +51,7 @@ const RESTORE_OLD =
 
 /**
  * Reads the epoch of the last owner that closed the instance with a checkpoint. Returns 0 when the metadata cannot be
- * read: then nobody can open the instance, and so nobody writes with an epoch that is too low.
+ * read. A writer compares its epoch with the metadata that it has loaded.
  */
 export async function readClosedBy(stored: Omit<StoredInstance, 'address' | 'limits'>): Promise<number> {
   const bytes = await stored.fs.read(stored.paths.metadata).catch(() => undefined);

@@ -1,0 +1,78 @@
+import { afterAll, expect, test } from 'bun:test';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '../../ports/clock.ts';
+import { type Fs, systemFs } from '../../ports/fs.ts';
+import { systemProcesses } from '../../ports/processes.ts';
+import { defaultLimits } from '../limits.ts';
+import { systemError } from '../simulation/failing-fs.ts';
+import { runSimpleTurn } from '../simulation/simulated-turn.ts';
+import { openJournal } from './journal.ts';
+
+const coder = { agentName: 'coder', instanceKey: 'default' };
+const root = mkdtempSync(join(tmpdir(), 'goondan-slot-'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+const open = (stateRoot: string, fs: Fs = systemFs) =>
+  openJournal(
+    { fs, clock: systemClock, processes: systemProcesses, warn: () => undefined },
+    { stateRoot, workspaceId: 'w' },
+    defaultLimits,
+  );
+
+/** Reads the epoch that the checkpoint says is closed. */
+function closedBy(stateRoot: string): number {
+  const path = join(stateRoot, 'workspaces/w/instances/coder~default/metadata.json');
+  return JSON.parse(readFileSync(path, 'utf8')).checkpoint.closedBy;
+}
+
+/** Returns the epoch of the lock from the epoch of a writer. */
+const ownerOf = (epoch: number) => Math.floor(epoch / 2 ** 32);
+
+test('an owner takes an epoch above that of the last owner, even if the record of it cannot be read at first', async () => {
+  const stateRoot = join(root, 'unread');
+  for (const id of ['a', 'b', 'c']) {
+    const journal = await open(stateRoot);
+    await runSimpleTurn(journal, coder, id);
+    await journal.close();
+  }
+  expect(closedBy(stateRoot)).toBe(3);
+  let failures = 2;
+  const read: Fs['read'] = async (path, ...rest) => {
+    if (path.endsWith('metadata.json') && failures-- > 0) throw systemError('EMFILE');
+    return systemFs.read(path, ...rest);
+  };
+  const journal = await open(stateRoot, { ...systemFs, read });
+  expect(ownerOf((await journal.open(coder, 'turn-d')).epoch)).toBe(4);
+  await journal.close();
+  await runSimpleTurn(journal, coder, 'e');
+  await journal.close();
+  expect(closedBy(stateRoot)).toBeGreaterThan(4);
+});
+
+test('an epoch writes nothing after its checkpoint, even if the checkpoint and the release of the lock failed', async () => {
+  const stateRoot = join(root, 'failed');
+  let isBad = false;
+  let isPlaced = false;
+  const fs: Fs = {
+    ...systemFs,
+    async rename(from, to) {
+      if (isBad && to.endsWith('/lock')) throw systemError('EIO');
+      await systemFs.rename(from, to);
+      isPlaced ||= to.endsWith('metadata.json');
+    },
+    async syncFolder(path) {
+      if (isBad && isPlaced) throw systemError('EIO');
+      await systemFs.syncFolder(path);
+    },
+  };
+  const journal = await open(stateRoot, fs);
+  await runSimpleTurn(journal, coder, 'a');
+  isBad = true;
+  await journal.close(coder);
+  isBad = false;
+  expect(closedBy(stateRoot)).toBe(1);
+  expect(ownerOf((await journal.open(coder, 'turn-b')).epoch)).toBe(2);
+  await journal.close();
+});
