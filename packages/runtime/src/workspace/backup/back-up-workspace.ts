@@ -5,13 +5,19 @@
  * 2. The manifest is written last, and only when everything else is durable. 3. After an error, nothing is left in the folder.
  */
 import { newUuid } from '../../ports/ids.ts';
+import { InboxReader } from '../inbox/inbox-reader.ts';
+import { listInboxSegments } from '../inbox/inbox-segments.ts';
+import { readLeft } from '../inbox/old-inboxes.ts';
+import { readInboxLog } from '../inbox/read-inbox-log.ts';
 import { makeFolders } from '../layout/make-folders.ts';
+import { checksum } from '../lines/checksum.ts';
+import { readLines } from '../lines/read-lines.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import { busyFiles, MANIFEST, unusableFolder } from './backup-errors.ts';
 import { conversations, firstFile, firstFolder, isConversation, isKept } from './backup-plan.ts';
 import type { BackupSource } from './backup-source.ts';
 import { type BackupProgress, BackupWriter } from './backup-writer.ts';
-import { copyInstance } from './copy-instance.ts';
+import { copyInstance, withoutCopies } from './copy-instance.ts';
 import { copyTree, type TreeReport } from './copy-tree.ts';
 import { forEachAtMost } from './for-each-at-most.ts';
 import { type BackupHead, encodeManifest } from './manifest.ts';
@@ -53,8 +59,7 @@ export async function backUpWorkspace(source: BackupSource, options: BackupOptio
   try {
     const startedAt = source.clock.now();
     await fs.makeFolder(`${folder}/${COPY}`);
-    const report = { problems: [], skipped: [] };
-    const count = await copyWorkspace(source, writer, report);
+    const { count, report } = await copyWorkspace(source, writer);
     const { version, swarm } = options;
     const head = {
       version,
@@ -102,18 +107,55 @@ async function claimFolder({ fs, workspace }: BackupSource, folder: string) {
   return { text, isNew: entry === undefined };
 }
 
-/** Copies in the order of `backup-plan.ts`. Returns the number of conversations. */
-async function copyWorkspace(source: BackupSource, writer: BackupWriter, report: TreeReport): Promise<number> {
+/**
+ * Copies in the order of `backup-plan.ts`. If older inboxes were brought into the inbox log meanwhile, or the log began
+ * meanwhile, the copy may have an input neither in the inbox nor in its conversation, so all of it is copied again.
+ */
+async function copyWorkspace(source: BackupSource, writer: BackupWriter) {
   const { fs, workspace } = source;
-  await copyInbox(source, writer);
-  const approvals = await fs.read(`${workspace}/${firstFile}`);
-  if (approvals) await writer.write(firstFile, approvals);
-  const count = await copyConversations(source, writer, report);
-  for (const name of ((await fs.list(workspace)) ?? []).filter(isKept)) {
-    if ([firstFolder, firstFile, conversations].includes(name)) continue;
-    await copyTree(fs, writer, `${workspace}/${name}`, name, report);
+  for (let attempt = 1; ; attempt += 1) {
+    const report: TreeReport = { problems: [], skipped: [] };
+    const before = await describeImport(source);
+    await copyInbox(source, writer);
+    await copyApprovals(source, writer, report);
+    const count = await copyConversations(source, writer, report);
+    if (before === (await describeImport(source))) {
+      for (const name of ((await fs.list(workspace)) ?? []).filter(isKept)) {
+        if ([firstFolder, firstFile, conversations].includes(name)) continue;
+        await copyTree(fs, writer, `${workspace}/${name}`, name, report);
+      }
+      return { count, report };
+    }
+    if (attempt >= ATTEMPTS) throw busyFiles(`${workspace}/${firstFolder}`, attempt);
+    await writer.remove(firstFile);
+    for (const folder of [firstFolder, conversations]) await writer.removeFolder(folder);
+    await source.pause(attempt);
   }
-  return count;
+}
+
+/**
+ * Describes how far older inboxes were brought into the inbox log. Only until all of them were, the description includes
+ * the log.
+ */
+async function describeImport({ fs, workspace }: BackupSource): Promise<string> {
+  const folder = `${workspace}/${firstFolder}`;
+  const left = await readLeft({ fs, folder });
+  const segments = await listInboxSegments(fs, folder);
+  if (left !== undefined && segments.length > 0) return JSON.stringify(left);
+  const described = segments.map(async ({ path }) => [
+    path,
+    checksum((await snapshotLog(fs, path)) ?? new Uint8Array()),
+  ]);
+  return JSON.stringify([left, await Promise.all(described)]);
+}
+
+async function copyApprovals({ fs, workspace }: BackupSource, writer: BackupWriter, report: TreeReport) {
+  const path = `${workspace}/${firstFile}`;
+  const approvals = await fs.read(path);
+  if (!approvals) return;
+  await writer.write(firstFile, approvals);
+  const { damage } = readLines(approvals);
+  if (damage !== undefined) report.problems.push(`${path} is damaged: ${damage}`);
 }
 
 /** Copies the log of accepted input. A file that disappears meanwhile was compacted, and all files are copied again. */
@@ -138,10 +180,15 @@ async function copyInbox(source: BackupSource, writer: BackupWriter): Promise<vo
 
 async function copyConversations(source: BackupSource, writer: BackupWriter, report: TreeReport): Promise<number> {
   const folder = `${source.workspace}/${conversations}`;
+  const copiedInbox = writer.pathOf(firstFolder);
+  const { damage } = await readInboxLog(source.fs, copiedInbox, true);
+  for (const { path, problem } of damage)
+    report.problems.push(`${path.replace(copiedInbox, `${source.workspace}/${firstFolder}`)} is damaged: ${problem}`);
+  const inbox = new InboxReader({ fs: withoutCopies(source.fs) }, copiedInbox);
   const names = ((await source.fs.list(folder)) ?? []).filter(isConversation);
   let count = 0;
   await forEachAtMost(COPIES, names, async (name) => {
-    if ((await copyInstance(source, writer, name, report)) === 'copied') count += 1;
+    if ((await copyInstance({ source, writer, inbox, report }, name)) === 'copied') count += 1;
   });
   return count;
 }

@@ -137,6 +137,42 @@ describe('a backup', () => {
     expect(readdirSync(empty).toSorted()).toEqual(['backup.jsonl', 'workspace']);
   });
 
+  test('has files whose names have a backslash or a line break, and they can be restored', async () => {
+    const names = ['a\\b.txt', '..\\..\\c', 'line\nbreak'];
+    for (const name of names) writeFileSync(join(workspace, scratch, name), name);
+    try {
+      const folder = mkdtempSync(join(root, 'names-'));
+      expect((await backUp(folder)).problems).toEqual([]);
+      const target = mkdtempSync(join(root, 'restored-'));
+      await restoreWorkspace(fs, await readManifest(fs, folder), { folder, stateRoot: target, workspaceId: 'x' });
+      for (const name of names) expect(readFileSync(join(target, 'workspaces/x', scratch, name), 'utf8')).toBe(name);
+    } finally {
+      for (const name of names) rmSync(join(workspace, scratch, name));
+    }
+  });
+
+  test('reports a name that is not UTF-8, and a path that is too long for the backup', async () => {
+    const bytes = Buffer.concat([Buffer.from(join(workspace, scratch, 'bad')), Buffer.from([0xff])]);
+    writeFileSync(bytes, 'x');
+    const deep = join(workspace, scratch, 'deep');
+    let path = deep;
+    while (path.length < 3800) path = join(path, 'd'.repeat(200));
+    mkdirSync(path, { recursive: true });
+    writeFileSync(join(path, 'file'), 'x');
+    try {
+      const folder = join(mkdtempSync(join(root, 'long-')), 'l'.repeat(250), 'l'.repeat(200));
+      const { problems } = await backUp(folder);
+      expect(problems.toSorted()).toEqual([
+        expect.stringMatching(/scratch\/bad\uFFFD is not in the backup: its name is not UTF-8$/),
+        expect.stringMatching(/d is not in the backup: its path is too long or has an unusable name$/),
+      ]);
+      expect((await readManifest(fs, folder)).problems).toEqual(problems);
+    } finally {
+      rmSync(bytes);
+      rmSync(deep, { recursive: true });
+    }
+  });
+
   test('has a damaged conversation as it is, and reports it', async () => {
     const log = join(workspace, 'instances/coder~two/messages/events.jsonl');
     const whole = readFileSync(log);
@@ -269,7 +305,6 @@ describe('a restore', () => {
     './logs/a',
     '',
     'logs/',
-    'logs/a\\b',
     'logs/a\0b',
     'workspace.lock',
     'orchestrator.json',

@@ -6,6 +6,7 @@ import type { BundleFs } from '../../ports/bundle-fs.ts';
 import type { OpenFile } from '../../ports/fs.ts';
 import { Sha256, sha256 } from '../../json/sha256.ts';
 import { together } from '../lines/together.ts';
+import { reasonOf } from './backup-errors.ts';
 import type { BackedUpFile } from './manifest.ts';
 
 /** The progress of a backup or a restore. */
@@ -18,6 +19,23 @@ const PIECE = 1024 * 1024;
 const EXECUTABLE = 0o700;
 /** Files or folders that are synced at the same time. */
 const SYNCS = 32;
+
+/** A file that is copied could not be read; `cause` is the error of the disk. */
+export class UnreadableFile extends Error {}
+
+/** Runs `copy`. If the file is unreadable, it is passed to `report`. */
+export async function unlessUnreadable<Value>(
+  copy: () => Promise<Value>,
+  report: (problem: string) => void = () => undefined,
+): Promise<Value | undefined> {
+  try {
+    return await copy();
+  } catch (error) {
+    if (!(error instanceof UnreadableFile)) throw error;
+    report(error.message);
+    return undefined;
+  }
+}
 
 export class BackupWriter {
   readonly #files = new Map<string, BackedUpFile>();
@@ -68,20 +86,27 @@ export class BackupWriter {
     this.#note({ path, bytes: bytes.length, sha256: sha256(bytes) });
   }
 
-  /** Copies a file piece by piece, up to `size` bytes. Returns `undefined` when the file does not exist. */
+  /**
+   * Copies a file piece by piece, up to `size` bytes. Returns `undefined` when the file does not exist. **Errors** —
+   * `UnreadableFile`, and then nothing is left of the copy; those of writing.
+   */
   async copy(from: string, path: string, size: number, mode: number): Promise<BackedUpFile | undefined> {
     const hash = new Sha256();
     let bytes = 0;
-    const first = await this.fs.read(from, 0, Math.min(PIECE, size));
+    const first = await this.#read(from, 0, size);
     if (!first) return undefined;
-    await this.#create(path, async (file) => {
+    const created = this.#create(path, async (file) => {
       for (let piece: Uint8Array | undefined = first; piece && piece.length > 0;) {
         this.signal?.throwIfAborted();
         await file.append(piece);
         hash.append(piece);
         bytes += piece.length;
-        piece = bytes < size ? await this.fs.read(from, bytes, Math.min(PIECE, size - bytes)) : undefined;
+        piece = bytes < size ? await this.#read(from, bytes, size) : undefined;
       }
+    });
+    await created.catch(async (error: unknown) => {
+      if (error instanceof UnreadableFile) await this.fs.remove(this.pathOf(path));
+      throw error;
     });
     const isExecutable = (mode & 0o100) !== 0;
     if (isExecutable) await this.fs.setMode(this.pathOf(path), EXECUTABLE);
@@ -114,6 +139,15 @@ export class BackupWriter {
   /** Closes files that an error has left open. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#open.splice(0).map((file) => file.close()));
+  }
+
+  /** Reads the next piece of a file of `size` bytes. */
+  async #read(from: string, at: number, size: number): Promise<Uint8Array | undefined> {
+    try {
+      return await this.fs.read(from, at, Math.min(PIECE, size - at));
+    } catch (error) {
+      throw new UnreadableFile(reasonOf(error), { cause: error });
+    }
   }
 
   async #create(path: string, fill: (file: OpenFile) => Promise<void>): Promise<void> {

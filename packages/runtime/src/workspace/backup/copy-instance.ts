@@ -3,25 +3,35 @@
  * read like a conversation. If something does not fit, the owner has written meanwhile, and the files are copied again.
  * If the files have not changed since, they are damaged, and the copy stays as it is.
  */
+import { turnIdOf } from '../../ports/ids.ts';
 import { keptTurns } from '../history/kept-history.ts';
+import type { InboxReader } from '../inbox/inbox-reader.ts';
 import { defaultLimits } from '../limits.ts';
 import { pathsIn, type StoredInstance } from '../layout/instance-paths.ts';
 import { checksum } from '../lines/checksum.ts';
 import { readLock } from '../lock/acquire-lock.ts';
 import { readStates } from '../records/extension-files.ts';
 import { readBaseFile } from '../records/read-base.ts';
-import { readLog } from '../records/read-log.ts';
+import { handledUpTo, type ReadLog, readLog } from '../records/read-log.ts';
 import { readFirstMetadata, readMetadata } from '../records/read-metadata.ts';
 import { busyFiles, reasonOf } from './backup-errors.ts';
 import { conversations, coreFolders, logPath, planCore, type PlannedFile, planFiles } from './backup-plan.ts';
 import type { BackupSource } from './backup-source.ts';
-import type { BackupWriter } from './backup-writer.ts';
+import { type BackupWriter, unlessUnreadable } from './backup-writer.ts';
 import { copyTree, type TreeReport } from './copy-tree.ts';
-import { cutOpenTurn } from './cut-open-turn.ts';
-import { readCopiedInbox } from './read-copied-inbox.ts';
+import { dropOpenTurn } from './drop-open-turn.ts';
 import { snapshotLog } from './snapshot-log.ts';
 
 const ATTEMPTS = 20;
+
+/** A backup that is being made. */
+export interface BackupCopy {
+  readonly source: BackupSource;
+  readonly writer: BackupWriter;
+  /** Reads the copy of the inbox log, which is complete. */
+  readonly inbox: InboxReader;
+  readonly report: TreeReport;
+}
 
 /**
  * Copies the conversation in the folder `name`. Returns `gone` if it was deleted meanwhile. A damaged conversation is
@@ -29,15 +39,11 @@ const ATTEMPTS = 20;
  *
  * **Errors** — `E_BACKUP_BUSY` when the files change during every attempt; those of the disk.
  */
-export async function copyInstance(
-  source: BackupSource,
-  writer: BackupWriter,
-  name: string,
-  report: TreeReport,
-): Promise<'copied' | 'gone'> {
+export async function copyInstance(copy: BackupCopy, name: string): Promise<'copied' | 'gone'> {
+  const { source, writer, report } = copy;
   const from = `${source.workspace}/${conversations}/${name}`;
   const to = `${conversations}/${name}`;
-  const problem = await copyCore(source, writer, from, to);
+  const { problem, leastEpoch = 0 } = await copyCore(copy, from, to);
   const all = await listFiles(source, from);
   if (all === undefined) {
     await writer.removeFolder(to);
@@ -45,7 +51,7 @@ export async function copyInstance(
   }
   if (problem !== undefined) report.problems.push(problem);
   // The copied lock must not be older than the log, whose readers compare its epoch with the checkpoint.
-  const { epoch } = await readLock(source.fs, `${from}/lock`);
+  const epoch = Math.max(leastEpoch, (await readLock(source.fs, `${from}/lock`)).epoch);
   const released = Buffer.from(JSON.stringify({ epoch, owner: null }));
   if (epoch > 0) await writer.write(`${to}/lock`, released);
   for (const { path, kind } of all) {
@@ -54,31 +60,46 @@ export async function copyInstance(
   return 'copied';
 }
 
-/** Copies the files that belong together. Returns a description of their damage. */
-async function copyCore(
-  source: BackupSource,
-  writer: BackupWriter,
-  from: string,
-  to: string,
-): Promise<string | undefined> {
+interface CopiedCore {
+  /** A description of the damage. */
+  readonly problem?: string;
+  /**
+   * The smallest epoch that the copied lock may have. An owner that closes the conversation after the copy of its log
+   * removes the lock. Without a lock, the checkpoint would count as the whole state if the log were lost.
+   */
+  readonly leastEpoch?: number;
+}
+
+/** Copies the files that belong together. */
+async function copyCore(copy: BackupCopy, from: string, to: string): Promise<CopiedCore> {
+  const { source, writer } = copy;
   let before: string | undefined;
   const copied = new Set<string>();
   for (let attempt = 1; ; attempt += 1) {
     const isWhole = await copyOnce(source, writer, { from, to, copied });
-    const found = isWhole ? await readCopy(source, writer.pathOf(to), from) : 'changed';
-    if (found === 'whole') return undefined;
-    if (found === 'cut') {
-      const log = await source.fs.read(pathsIn(writer.pathOf(to)).events);
-      if (log) await writer.write(`${to}/${logPath}`, cutOpenTurn(log));
-      return undefined;
-    }
+    const found = isWhole ? await readWithoutLateTurn(copy, from, to) : 'changed';
+    if (found !== 'changed' && found.problem === undefined) return found;
     const state = await describeFiles(source, from);
-    if (state === undefined) return undefined;
-    if (found !== 'changed' && state === before) return found.problem;
+    if (state === undefined) return {};
+    if (found !== 'changed' && state === before) return found;
     if (attempt >= ATTEMPTS) throw busyFiles(from, attempt);
     before = state;
     await source.pause(attempt);
   }
+}
+
+/**
+ * Reads the copy. A turn whose input is not in the copy of the inbox, because it was accepted after that copy, is dropped
+ * from the copy: no process could resume it, and its conversation could not go on.
+ */
+async function readWithoutLateTurn(copy: BackupCopy, from: string, to: string): Promise<CopiedCore> {
+  const { source, writer } = copy;
+  const { late, ...found } = await readCopy(copy, from, to);
+  if (late === undefined) return found;
+  const bytes = (await source.fs.read(pathsIn(writer.pathOf(to)).events)) ?? new Uint8Array();
+  await writer.write(`${to}/${logPath}`, dropOpenTurn(bytes, late.log, late.turnId, source.clock.now().getTime()));
+  const { late: still, ...again } = await readCopy(copy, from, to);
+  return still === undefined ? again : { problem: `${from} has a turn that could not be dropped: ${still.turnId}` };
 }
 
 /**
@@ -106,7 +127,8 @@ async function copyFile({ fs }: BackupSource, writer: BackupWriter, file: Planne
   const [source, target] = [`${from}/${file.path}`, `${to}/${file.path}`];
   if (file.kind === 'closed') {
     const entry = writer.has(target) ? undefined : await fs.look(source);
-    if (entry) await writer.copy(source, target, entry.size, 0);
+    // Without a segment that cannot be read, the copy is damaged, and is reported.
+    if (entry) await unlessUnreadable(() => writer.copy(source, target, entry.size, 0));
     return;
   }
   const bytes = await (file.kind === 'log' ? snapshotLog(fs, source) : fs.read(source));
@@ -129,43 +151,49 @@ async function listFiles({ fs }: BackupSource, from: string): Promise<PlannedFil
   return found.filter(({ path }) => !coreFolders.includes(path));
 }
 
-/**
- * Reads the copy like a conversation. `from`: the path of the original, for problems. Returns `cut` if the log ends with a
- * turn whose input is not in the copy of the inbox, because it was accepted after that copy. Nobody could resume the turn.
- */
+/** Reads the copy like a conversation. `from`: the path of the original, for problems. */
 async function readCopy(
-  source: BackupSource,
-  copy: string,
+  { source, writer, inbox }: BackupCopy,
   from: string,
-): Promise<'whole' | 'cut' | { readonly problem: string }> {
-  const paths = pathsIn(copy);
+  to: string,
+): Promise<CopiedCore & { readonly late?: { readonly turnId: string; readonly log: ReadLog } }> {
+  const folder = writer.pathOf(to);
+  const paths = pathsIn(folder);
   const ports = { ...source, fs: withoutCopies(source.fs), warn: () => undefined };
-  const damaged = (problem: string) => ({ problem: problem.replaceAll(copy, from) });
+  const damaged = (problem: string) => ({ problem: problem.replaceAll(folder, from) });
   try {
     const files = { ...ports, paths };
     const metadata = (await readMetadata(files)) ?? (await readFirstMetadata(files))?.metadata;
     const address = { agentName: metadata?.agentName ?? '', instanceKey: metadata?.instanceKey ?? '' };
     const stored: StoredInstance = { ...ports, paths, address, limits: defaultLimits };
     const log = await readLog(stored);
-    if (!log) return 'whole';
+    if (!log) return {};
     const { damage, state } = log;
     if (damage) return damaged(`${damage.path} is damaged: ${damage.problem}`);
-    const isBase = await readBaseFile(stored, log.metadata.checkpoint.base);
-    if (!isBase) return damaged(`${paths.base} is damaged: it does not match the checkpoint`);
+    const { base, seq, closedBy } = log.metadata.checkpoint;
+    if (!(await readBaseFile(stored, base)))
+      return damaged(`${paths.base} is damaged: it does not match the checkpoint`);
     const [lost] = (await readStates(stored, state.states)).lost;
     if (lost !== undefined) return damaged(`${paths.extension(lost)} is damaged: its checksum does not match`);
     // The history is read to its end, because its reader checks each turn.
     for await (const _ of keptTurns(stored));
     const { turnId } = state.open;
     // The inbox is shared by all conversations, so it is read only for an interrupted turn.
-    return turnId === undefined || (await readCopiedInbox(stored)).includes(turnId) ? 'whole' : 'cut';
+    const isLate = turnId !== undefined && !(await waits(inbox, stored, turnId));
+    return { ...(state.seq > seq && { leastEpoch: closedBy + 1 }), ...(isLate && { late: { turnId, log } }) };
   } catch (error) {
     return damaged(reasonOf(error));
   }
 }
 
+/** Returns true if the input of a turn waits in the copy of the inbox. **Errors** — `E_STORE_CORRUPT`. */
+async function waits(inbox: InboxReader, stored: StoredInstance, turnId: string): Promise<boolean> {
+  const entries = await inbox.pending(stored, await handledUpTo(stored));
+  return entries.some(({ event }) => turnIdOf(event.id) === turnId);
+}
+
 /** Readers copy a damaged file aside. A backup only reports it. */
-function withoutCopies(fs: BackupSource['fs']): BackupSource['fs'] {
+export function withoutCopies(fs: BackupSource['fs']): BackupSource['fs'] {
   return { ...fs, createNew: () => Promise.reject(new Error('a backup is not changed')) };
 }
 

@@ -92,7 +92,7 @@ function readEntries(path: string, lines: readonly string[]) {
   for (const line of lines) {
     const { folder, file, bytes, sha256: digest, isExecutable } = parseLine(line) ?? {};
     const name = folder ?? file;
-    if (typeof name !== 'string' || !isSafe(name) || names.has(name)) {
+    if (typeof name !== 'string' || !isBackupPath(name) || names.has(name)) {
       throw damagedBackup(path, `names a path that no backup has: ${JSON.stringify(name)}.`);
     }
     names.add(name);
@@ -108,10 +108,13 @@ function isSize(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Returns true if the path stays in the folder of the workspace, and a backup can contain it. */
-function isSafe(path: string): boolean {
+/**
+ * Returns true if the path stays in the folder of the workspace, and a backup can contain it. A backslash and a line break
+ * are characters of a name.
+ */
+export function isBackupPath(path: string): boolean {
   const [top = '', second] = path.split('/');
-  if (Buffer.byteLength(path) > LONGEST_PATH || /[\0\\\n]/.test(path)) return false;
+  if (Buffer.byteLength(path) > LONGEST_PATH || path.includes('\0')) return false;
   if (path.split('/').some((part) => part === '' || part === '.' || part === '..')) return false;
   return isKept(top) && (top !== conversations || second === undefined || isConversation(second));
 }

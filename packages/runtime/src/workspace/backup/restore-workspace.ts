@@ -10,7 +10,7 @@ import { workspaceFolder } from '../layout/instance-paths.ts';
 import { makeFolders } from '../layout/make-folders.ts';
 import { COPY } from './back-up-workspace.ts';
 import { damagedBackup, MANIFEST, unusableFolder } from './backup-errors.ts';
-import { type BackupProgress, BackupWriter, parentOf } from './backup-writer.ts';
+import { type BackupProgress, BackupWriter, parentOf, UnreadableFile } from './backup-writer.ts';
 import { forEachAtMost } from './for-each-at-most.ts';
 import { type BackedUpFile, type BackupManifest, decodeManifest, LONGEST_MANIFEST } from './manifest.ts';
 
@@ -100,7 +100,10 @@ async function restoreFile(fs: BundleFs, writer: BackupWriter, copy: string, fil
   if (entry === undefined) throw damagedBackup(path, 'is missing.');
   if (entry.kind !== 'file') throw damagedBackup(path, 'is not a regular file.');
   if (entry.size !== file.bytes) throw damagedBackup(path, `has ${entry.size} bytes instead of ${file.bytes}.`);
-  const copied = await writer.copy(path, file.path, file.bytes, file.isExecutable === true ? 0o100 : 0);
+  const mode = file.isExecutable === true ? 0o100 : 0;
+  const copied = await writer.copy(path, file.path, file.bytes, mode).catch((error: unknown) => {
+    throw error instanceof UnreadableFile ? error.cause : error;
+  });
   if (copied?.sha256 !== file.sha256) throw damagedBackup(path, 'is damaged: its checksum does not match.');
 }
 

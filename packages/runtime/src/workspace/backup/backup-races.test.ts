@@ -1,0 +1,219 @@
+// Backups on the simulated disk, with an owner that writes at the worst moment, and with damage.
+import { describe, expect, test } from 'bun:test';
+import type { BundleFs } from '../../ports/bundle-fs.ts';
+import { openJournal, type Journal } from '../journal/journal.ts';
+import { sealLines } from '../lines/seal-lines.ts';
+import { backupFolder, beginTurn, from, gatedFs, limits, runTurn, to } from '../simulation/busy-workspace.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
+import { simulatedBundleDisk } from '../simulation/simulated-bundle-disk.ts';
+import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { simulatedMachine } from '../simulation/simulated-machine.ts';
+import { simpleEvent } from '../simulation/simulated-turn.ts';
+import { backUpWorkspace } from './back-up-workspace.ts';
+import { readManifest, restoreWorkspace } from './restore-workspace.ts';
+
+const workspace = '/state/workspaces/w';
+const one = { agentName: 'coder', instanceKey: 'one' };
+const folder = `${workspace}/instances/coder~one`;
+
+async function opened(disk: SimulatedDisk, storeLimits = limits) {
+  const machine = simulatedMachine(disk, 0);
+  return { machine, journal: await openJournal(machine, from, storeLimits) };
+}
+
+/** Backs up the workspace, and runs `action` once, before the first operation for which `isMoment` returns true. */
+async function backUp(
+  disk: SimulatedDisk,
+  isMoment: (operation: string, path: string) => boolean = () => false,
+  action: () => Promise<void> = async () => undefined,
+) {
+  let isOver = false;
+  const fs: BundleFs = gatedFs(simulatedBundleDisk(disk), async (operation, path) => {
+    if (isOver || !isMoment(operation, path)) return;
+    isOver = true;
+    await action();
+  });
+  const source = { ...simulatedMachine(disk, 0), fs, workspace, pause: async () => undefined };
+  return backUpWorkspace(source, { folder: backupFolder, version: '1', swarm: 'default' });
+}
+
+const isReadOf = (path: string) => (operation: string, given: string) => operation === 'read' && given === path;
+
+async function restored(disk: SimulatedDisk, storeLimits = limits): Promise<Journal> {
+  const fs = simulatedBundleDisk(disk);
+  await restoreWorkspace(fs, await readManifest(fs, backupFolder), { folder: backupFolder, ...to });
+  return openJournal(simulatedMachine(disk, 1), to, storeLimits);
+}
+
+async function messageIds(journal: Journal): Promise<string[]> {
+  return (await journal.read(one)).messages.map(({ id }) => id);
+}
+
+async function write(disk: SimulatedDisk, path: string, bytes: Uint8Array): Promise<void> {
+  await disk.remove(path);
+  const file = await disk.openFile(path);
+  await file.append(bytes);
+  await file.sync();
+  await file.close();
+}
+
+describe('a turn whose input came too late for the copy of the inbox', () => {
+  test.each(['in the same process', 'after a crash'])(
+    'does not block the restored conversation when a commit without a turn lies behind its records (%s)',
+    async (when) => {
+      const disk = SimulatedDisk.empty();
+      const { journal } = await opened(disk);
+      await journal.accept(one, simpleEvent('early'));
+      await runTurn(journal, one, 'early');
+      await journal.outbox.add(one, 'answer', { x: 1 });
+      const { problems } = await backUp(disk, isReadOf(`${folder}/metadata.json`), async () => {
+        await journal.accept(one, simpleEvent('late'));
+        await beginTurn(journal, one, 'late');
+        if (when === 'after a crash') {
+          await journal.close(one);
+          await journal.recover(one);
+        }
+        await journal.outbox.acknowledge(one, 'answer');
+      });
+      expect(problems).toEqual([]);
+      const again = await restored(disk);
+      expect(await again.hasWork(one)).toBe(false);
+      expect(await again.outbox.pending(one)).toEqual([]);
+      await again.accept(one, simpleEvent('next'));
+      await runTurn(again, one, 'next');
+      expect(await messageIds(again)).toEqual(['input-early', 'answer-early', 'input-next', 'answer-next']);
+      await again.close();
+      await journal.close();
+    },
+  );
+});
+
+describe('an inbox log that begins while the conversations are copied', () => {
+  test('is copied with the input of their turns', async () => {
+    const disk = SimulatedDisk.empty();
+    const { journal } = await opened(disk);
+    const { problems } = await backUp(disk, isReadOf(`${workspace}/approvals.jsonl`), async () => {
+      await journal.accept(one, simpleEvent('first'));
+      await runTurn(journal, one, 'first');
+      await journal.close(one);
+    });
+    expect(problems).toEqual([]);
+    const again = await restored(disk);
+    await again.accept(one, simpleEvent('next'));
+    await runTurn(again, one, 'next');
+    expect(await messageIds(again)).toEqual(['input-first', 'answer-first', 'input-next', 'answer-next']);
+  });
+
+  const oldInbox = sealLines([
+    JSON.stringify({ seq: 0, agentName: 'coder', instanceKey: 'one', handled: [] }),
+    JSON.stringify({ seq: 1, event: simpleEvent('accepted-before') }),
+  ]);
+
+  test.each(['approvals.jsonl', 'inbox/inbox.000001.jsonl'])(
+    'has the inputs of an older inbox that is brought into it (before the read of %s)',
+    async (path) => {
+      const disk = SimulatedDisk.empty();
+      const { journal } = await opened(disk);
+      await disk.makeFolder(folder);
+      await disk.createNew(`${folder}/inbox.jsonl`, oldInbox);
+      if (path.startsWith('inbox')) {
+        await disk.makeFolder(`${workspace}/inbox`);
+        await disk.createNew(`${workspace}/inbox/inbox.000001.jsonl`, new Uint8Array());
+      }
+      await backUp(disk, isReadOf(`${workspace}/${path}`), () => journal.openInbox());
+      expect((await journal.pending(one)).map(({ id }) => id)).toEqual(['accepted-before']);
+      const again = await restored(disk);
+      expect((await again.pending(one)).map(({ id }) => id)).toEqual(['accepted-before']);
+    },
+  );
+
+  test('is an error if it begins anew during each attempt, and nothing is left of the backup', async () => {
+    const disk = SimulatedDisk.empty();
+    await opened(disk);
+    let number = 0;
+    const fs: BundleFs = gatedFs(simulatedBundleDisk(disk), async (operation, path) => {
+      if (operation !== 'read' || path !== `${workspace}/approvals.jsonl`) return;
+      await disk.makeFolder(`${workspace}/inbox`);
+      await write(disk, `${workspace}/inbox/inbox.000001.jsonl`, Buffer.from(`${(number += 1)}`));
+    });
+    const source = { ...simulatedMachine(disk, 0), fs, workspace, pause: async () => undefined };
+    const error = await rejectionOf(backUpWorkspace(source, { folder: backupFolder, version: '1', swarm: 'default' }));
+    expect(error).toMatchObject({ code: 'E_BACKUP_BUSY', retryable: true });
+    expect(number).toBe(20);
+    expect(await disk.list('/backups')).toEqual([]);
+  });
+});
+
+describe('damage', () => {
+  test('of the inbox log is reported, and copied as it is', async () => {
+    const disk = SimulatedDisk.empty();
+    const { journal } = await opened(disk, { ...limits, inboxCompactionBytes: 1_000_000 });
+    for (const id of ['e1', 'e2', 'e3']) await journal.accept(one, simpleEvent(id));
+    await journal.close();
+    const [name = ''] = ((await disk.list(`${workspace}/inbox`)) ?? []).filter((each) => each.endsWith('.jsonl'));
+    const path = `${workspace}/inbox/${name}`;
+    const bytes = Buffer.from((await disk.read(path)) ?? []);
+    const at = bytes.indexOf('input of e2');
+    expect(at).toBeGreaterThan(0);
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+    await write(disk, path, bytes);
+    const { problems } = await backUp(disk);
+    expect(problems).toEqual([expect.stringContaining(`${path} is damaged: `)]);
+    const names = (await disk.list(`${backupFolder}/workspace/inbox`)) ?? [];
+    expect(names.toSorted()).toEqual(['inbox.000001.jsonl', 'old-inboxes.json']);
+  });
+
+  test('of the approvals is reported', async () => {
+    const disk = SimulatedDisk.empty();
+    const { journal } = await opened(disk);
+    await journal.openInbox();
+    await journal.close();
+    const lines = Buffer.from(sealLines(['a', 'b', 'c'].map((key, seq) => JSON.stringify({ seq, key }))));
+    lines[lines.indexOf('"b"')] = 0x78;
+    await write(disk, `${workspace}/approvals.jsonl`, lines);
+    const { problems } = await backUp(disk);
+    expect(problems).toEqual([expect.stringContaining(`${workspace}/approvals.jsonl is damaged: `)]);
+  });
+
+  test('in the middle of a scratch file is reported, and the backup has the other files', async () => {
+    const disk = SimulatedDisk.empty();
+    const { journal } = await opened(disk);
+    await journal.accept(one, simpleEvent('e1'));
+    await runTurn(journal, one, 'e1');
+    await journal.close();
+    await disk.makeFolder(`${folder}/scratch`);
+    await write(disk, `${folder}/scratch/big`, new Uint8Array(3_000_000));
+    await write(disk, `${folder}/scratch/small`, new Uint8Array(3));
+    const base = simulatedBundleDisk(disk);
+    const fs: BundleFs = {
+      ...base,
+      read: async (path, start, length) => {
+        if (path.endsWith('scratch/big') && (start ?? 0) > 0) throw new Error(`${path}: bad sector`);
+        return base.read(path, start, length);
+      },
+    };
+    const source = { ...simulatedMachine(disk, 0), fs, workspace, pause: async () => undefined };
+    const { problems } = await backUpWorkspace(source, { folder: backupFolder, version: '1', swarm: 'default' });
+    expect(problems).toEqual([`${folder}/scratch/big: bad sector`]);
+    expect(await disk.list(`${backupFolder}/workspace/instances/coder~one/scratch`)).toEqual(['small']);
+    expect(await messageIds(await restored(disk))).toEqual(['input-e1', 'answer-e1']);
+  });
+});
+
+test('a conversation that is closed after the copy of its log keeps the mark of its last owner', async () => {
+  const disk = SimulatedDisk.empty();
+  const roomy = { ...limits, checkpointBytes: 1_000_000, archive: { bytes: 1_000_000, files: 2 } };
+  const { journal } = await opened(disk, roomy);
+  await journal.accept(one, simpleEvent('a'));
+  await runTurn(journal, one, 'a');
+  await journal.close(one);
+  await journal.accept(one, simpleEvent('b'));
+  await runTurn(journal, one, 'b');
+  await backUp(disk, isReadOf(`${folder}/lock`), () => journal.close(one));
+  const fs = simulatedBundleDisk(disk);
+  await restoreWorkspace(fs, await readManifest(fs, backupFolder), { folder: backupFolder, ...to });
+  await disk.remove('/other/workspaces/x/instances/coder~one/messages/events.jsonl');
+  const again = await openJournal(simulatedMachine(disk, 1), to, roomy);
+  // Without the mark, the checkpoint would count as the whole conversation.
+  expect(await rejectionOf(again.read(one))).toMatchObject({ code: 'E_STORE_CORRUPT' });
+});
