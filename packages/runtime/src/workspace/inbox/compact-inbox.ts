@@ -3,7 +3,7 @@
  *
  * 1. A segment without pending lines is removed. 2. Pending lines are copied only when the log is more than twice as long
  * as all pending lines together, so copying costs no more than accepting. 3. The log of an instance decides whether an
- * event is handled. 4. Damage is copied too: a `lost` line keeps the numbers of damaged lines.
+ * event is handled. 4. If the input of a deleted instance must not stay, all segments are removed. 5. Damage is copied too: a `lost` line keeps the numbers of damaged lines.
  */
 import type { NewLine } from './inbox-line.ts';
 import type { Compaction } from './inbox-log.ts';
@@ -21,6 +21,8 @@ export interface CompactionInput {
   readonly mailboxes: Iterable<Mailbox>;
   /** The size up to which a log is short. */
   readonly short: number;
+  /** True if all segments must be removed. */
+  readonly isWhole: boolean;
   /** Asks the log of an instance how far it is. */
   readonly refresh: (mailbox: Mailbox) => Promise<void>;
   /** Keeps a copy of a damaged segment. */
@@ -28,7 +30,7 @@ export interface CompactionInput {
 }
 
 export async function planCompaction(input: CompactionInput): Promise<Compaction> {
-  const { segments, short } = input;
+  const { segments, short, isWhole } = input;
   const boxes = [...input.mailboxes].filter(({ isEmpty }) => !isEmpty);
   const dropped: SizedSegment[] = [];
   const moved: Mailbox[] = [];
@@ -36,7 +38,7 @@ export async function planCompaction(input: CompactionInput): Promise<Compaction
     const here = boxes.filter((box) => isIn(box, segment));
     for (const box of here) await input.refresh(box);
     const still = here.filter((box) => isIn(box, segment));
-    if (still.length > 0 && !isLong(segments.slice(index), boxes, short)) break;
+    if (still.length > 0 && !isWhole && !isLong(segments.slice(index), boxes, short)) break;
     if (segment.isDamaged) await input.keepAside(segment);
     dropped.push(segment);
     moved.push(...still);

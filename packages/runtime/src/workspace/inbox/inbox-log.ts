@@ -49,6 +49,8 @@ interface QueuedLine {
 
 export class InboxLog {
   #queue: QueuedLine[] = [];
+  /** The calls of `renew` that wait. */
+  #renewals: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = [];
   #handled = new Map<AgentAddress, number>();
   #isFlushing = false;
   #failure: { readonly error: unknown } | undefined;
@@ -56,7 +58,7 @@ export class InboxLog {
 
   private constructor(
     private readonly place: InboxPlace,
-    private readonly plan: (current: number) => Promise<Compaction>,
+    private readonly plan: (isWhole: boolean) => Promise<Compaction>,
     private file: LogFile | undefined,
     private number: number,
     private n: number,
@@ -66,12 +68,12 @@ export class InboxLog {
   /**
    * Opens the log after its last line. All lines of `contents` are durable when the promise resolves, even those that a
    * killed process had not synced. A damaged segment is left as it is, and a new one is begun. `plan` says what a new
-   * segment begins with.
+   * segment begins with. `isWhole`: if true, the new segment must replace all others.
    */
   static async open(
     place: InboxPlace,
     contents: InboxContents,
-    plan: (current: number) => Promise<Compaction>,
+    plan: (isWhole: boolean) => Promise<Compaction>,
   ): Promise<InboxLog> {
     const { fs, folder, fence } = place;
     const newest = contents.segments.at(-1);
@@ -108,9 +110,16 @@ export class InboxLog {
     if (this.#failure) return Promise.reject(this.#failure.error);
     return new Promise((resolve, reject) => {
       this.#queue.push({ line, resolve, reject });
-      if (this.#isFlushing) return;
-      this.#isFlushing = true;
-      this.#last = Promise.resolve().then(() => this.#flush());
+      this.#flushSoon();
+    });
+  }
+
+  /** Begins a new segment with all lines that are still needed, and removes all older segments. **Errors** — as `write`. */
+  renew(): Promise<void> {
+    if (this.#failure) return Promise.reject(this.#failure.error);
+    return new Promise<void>((resolve, reject) => {
+      this.#renewals.push({ resolve, reject });
+      this.#flushSoon();
     });
   }
 
@@ -127,14 +136,20 @@ export class InboxLog {
     await this.file?.close().catch(() => undefined);
   }
 
+  #flushSoon(): void {
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    this.#last = Promise.resolve().then(() => this.#flush());
+  }
+
   async #flush(): Promise<void> {
-    while (this.#queue.length > 0) {
+    while (this.#queue.length > 0 || this.#renewals.length > 0) {
       try {
-        if (this.#isFull) await this.#rotate();
-        await this.#writeQueue();
+        if (this.#isFull || this.#renewals.length > 0) await this.#rotate();
+        if (this.#queue.length > 0) await this.#writeQueue();
       } catch (error) {
         this.#failure = { error };
-        for (const { reject } of this.#queue.splice(0)) reject(error);
+        for (const { reject } of [...this.#queue.splice(0), ...this.#renewals.splice(0)]) reject(error);
       }
     }
     this.#isFlushing = false;
@@ -199,12 +214,14 @@ export class InboxLog {
 
   /** Begins a new segment, and removes the segments that are not needed any more. */
   async #rotate(): Promise<void> {
-    const plan = await this.plan(this.number);
+    const renewals = this.#renewals.length;
+    const plan = await this.plan(renewals > 0);
     const [closing = ''] = this.#encode([{ note: { closes: true, last: plan.last } }]);
     await this.#writeDurably(closing);
     await this.file?.trim();
     await this.#begin(plan);
     for (const { path } of plan.dropped) await removeSegment(this.place, path);
+    for (const { resolve } of this.#renewals.splice(0, renewals)) resolve();
   }
 
   /** Creates the next segment. Its file gets its name when the file is complete and durable. */

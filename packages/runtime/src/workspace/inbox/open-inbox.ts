@@ -12,6 +12,7 @@ import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { handledUpTo } from '../records/read-log.ts';
 import { planCompaction } from './compact-inbox.ts';
+import { eraseDeleted } from './erase-deleted.ts';
 import { KnownIds, readHandled } from './handled-ids.ts';
 import { encodeLine, type InboxEntry, type InboxPayload } from './inbox-line.ts';
 import { InboxLog, type InboxPlace, removeSegment } from './inbox-log.ts';
@@ -88,12 +89,13 @@ export class OpenInbox {
         path: newest.path,
         message: `its end was cut off after byte ${contents.current.end}: a crash left it incomplete`,
       });
-    inbox.#log = await InboxLog.open(place, contents, () => inbox.#plan());
+    inbox.#log = await InboxLog.open(place, contents, (isWhole) => inbox.#plan(isWhole));
     try {
       if (inbox.log.current.number !== newest?.number)
         contents.segments.push({ ...inbox.log.current, isDamaged: false });
       for (const { path } of contents.replaced) await removeSegment(place, path);
       await inbox.#endDeletions();
+      await inbox.eraseDeleted();
       return inbox;
     } catch (error) {
       await inbox.close();
@@ -174,6 +176,11 @@ export class OpenInbox {
     this.#forgotten.delete(keyOf(address));
     this.#deleted.add(keyOf(address));
     await this.place.old.forget(address);
+  }
+
+  /** Removes the lines of deleted instances from the files. Never rejects. */
+  eraseDeleted(): Promise<void> {
+    return eraseDeleted(this.place, this.contents, this.log);
   }
 
   /** Adds the lines of an older inbox that are not in the log. Durable when the promise resolves. */
@@ -330,7 +337,7 @@ export class OpenInbox {
     }
   }
 
-  async #plan() {
+  async #plan(isWhole: boolean) {
     const { contents, place, log } = this;
     const segments = contents.segments.map((segment) =>
       segment.number === log.current.number ? { ...segment, bytes: log.current.bytes } : segment,
@@ -339,6 +346,7 @@ export class OpenInbox {
       segments: contents.lost ? [] : segments,
       mailboxes: contents.mailboxes.values(),
       short: place.limits.inboxCompactionBytes,
+      isWhole,
       refresh: (mailbox) => this.#refresh(mailbox),
       keepAside: async ({ path }) =>
         void (await corruptStore(place.storedAt({ agentName: '', instanceKey: '' }), path, 'its lines are moved')),

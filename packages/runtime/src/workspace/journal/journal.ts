@@ -191,6 +191,7 @@ export async function openJournal(
     try {
       const aside = await putAside(stored);
       await open.endDeletion(stored.address, true);
+      await open.eraseDeleted();
       return aside;
     } catch (error) {
       // The folder may be renamed or not. Opening the inbox again finds out, as after a crash.
@@ -262,6 +263,7 @@ export async function openJournal(
         return inbox.alone(instance, async (open) => {
           const lost = await count();
           await open.endDeletion(instance, true);
+          await open.eraseDeleted();
           return lost;
         });
       }

@@ -1,0 +1,124 @@
+// The input of a deleted instance leaves the inbox log, which all instances share.
+import { expect, test } from 'bun:test';
+import { samples } from '../../../../../test/samples.ts';
+import type { Fs } from '../../ports/fs.ts';
+import { defaultLimits } from '../limits.ts';
+import { gatedFs } from '../simulation/busy-workspace.ts';
+import { failingFs, systemError } from '../simulation/failing-fs.ts';
+import { seededRandom } from '../simulation/seeded-random.ts';
+import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
+import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
+import { openJournal } from './journal.ts';
+
+const deleted = { agentName: 'coder', instanceKey: 'private-key' };
+const other = { agentName: 'coder', instanceKey: 'other' };
+const inbox = '/state/workspaces/simulation/inbox';
+const words = 'private words';
+const open = (fs: Fs, life = 1) => openJournal(simulatedMachine(fs, life), simulatedLocation, defaultLimits);
+
+/** Handles one input, and leaves one to each instance. */
+async function talk(disk: SimulatedDisk): Promise<void> {
+  const journal = await open(disk);
+  for (const id of ['a', 'b']) await journal.accept(deleted, simpleEvent(id, { input: words }));
+  for (const id of ['c', 'd']) await journal.accept(other, simpleEvent(id));
+  await runSimpleTurn(journal, deleted, 'a');
+  await runSimpleTurn(journal, other, 'c');
+  await journal.close();
+}
+
+async function inboxText(fs: Fs): Promise<string> {
+  const names = (await fs.list(inbox)) ?? [];
+  const files = await Promise.all(names.map((name) => fs.read(`${inbox}/${name}`)));
+  return files.map((bytes) => Buffer.from(bytes ?? []).toString()).join('');
+}
+
+const idsOf = (events: readonly { readonly id: string }[]) => events.map(({ id }) => id);
+
+test('neither the input nor the key of a deleted instance is left, and the input of others is', async () => {
+  const disk = SimulatedDisk.empty();
+  await talk(disk);
+  expect(await inboxText(disk)).toContain(words);
+  const journal = await open(disk, 2);
+  await journal.delete(deleted, { force: true });
+  expect(await inboxText(disk)).not.toContain(words);
+  expect(await inboxText(disk)).not.toContain('private-key');
+  expect(idsOf(await journal.pending(other))).toEqual(['d']);
+  await journal.accept(deleted, simpleEvent('again'));
+  await journal.close();
+  const next = await open(disk, 3);
+  await next.openInbox();
+  expect(idsOf(await next.pending(deleted))).toEqual(['again']);
+  expect(idsOf(await next.pending(other))).toEqual(['d']);
+});
+
+test('the same holds for an instance that has only input', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk);
+  await journal.accept(deleted, simpleEvent('a', { input: words }));
+  await journal.delete(deleted, { force: true });
+  expect(await inboxText(disk)).not.toContain(words);
+});
+
+test('after a crash, the next start removes the input of a deleted instance, and no other', async () => {
+  const disk = SimulatedDisk.empty();
+  await talk(disk);
+  const journal = await open(disk, 2);
+  const moments: SimulatedDisk[] = [];
+  disk.afterOperation = () => moments.push(disk.copy());
+  await journal.delete(deleted, { force: true });
+  disk.afterOperation = undefined;
+  const outcomes = new Set<boolean>();
+  for (const [index, moment] of moments.entries()) {
+    for (const mode of ['kill', 'power'] as const) {
+      for (let seed = 0; seed < samples(5); seed += 1) {
+        const crashed = moment.crash(mode, seededRandom(index * 100 + seed));
+        const next = await open(crashed, 3);
+        await next.openInbox();
+        await next.sweep();
+        const isThere = await next.has(deleted);
+        expect((await inboxText(crashed)).includes(words)).toBe(isThere);
+        expect(idsOf(await next.pending(other))).toEqual(['d']);
+        expect(idsOf(await next.pending(deleted))).toEqual(isThere ? ['b'] : []);
+        outcomes.add(isThere);
+        await next.close();
+      }
+    }
+  }
+  expect(outcomes).toEqual(new Set([true, false]));
+});
+
+test('an instance is deleted even if its input cannot be removed yet, and the next use removes it', async () => {
+  const disk = SimulatedDisk.empty();
+  await talk(disk);
+  let isFull = false;
+  const fs = gatedFs(
+    failingFs(disk, () => undefined),
+    async (_, path) => {
+      if (isFull && path.startsWith(`${inbox}/inbox.000002`)) throw systemError('ENOSPC');
+    },
+  );
+  const warnings: string[] = [];
+  const machine = {
+    ...simulatedMachine(fs, 2),
+    warn: ({ message }: { readonly message: string }) => warnings.push(message),
+  };
+  const journal = await openJournal(machine, simulatedLocation, defaultLimits);
+  isFull = true;
+  await journal.delete(deleted, { force: true });
+  expect(await journal.has(deleted).catch(() => false)).toBe(false);
+  expect(warnings.join()).toContain('input of a deleted instance');
+  isFull = false;
+  expect(await journal.accept(other, simpleEvent('e'))).toMatchObject({ duplicate: false });
+  expect(await inboxText(disk)).not.toContain(words);
+  expect(idsOf(await journal.pending(other))).toEqual(['d', 'e']);
+});
+
+test('two deletions at the same time remove the input of both', async () => {
+  const disk = SimulatedDisk.empty();
+  await talk(disk);
+  const journal = await open(disk, 2);
+  await Promise.all([journal.delete(deleted, { force: true }), journal.delete(other, { force: true })]);
+  const text = await inboxText(disk);
+  expect([text.includes(words), text.includes('input of d')]).toEqual([false, false]);
+});
