@@ -25,6 +25,14 @@ describe('places', () => {
     expect(list.get('x')).toBe(list.at(1));
   });
 
+  test('a message follows the one before it, also over removed messages', () => {
+    const list = listOf('a', 'b', 'c', 'd');
+    expect([list.follows('b', 'a'), list.follows('c', 'a'), list.follows('a', 'b')]).toEqual([true, false, false]);
+    expect([list.follows('a', 'a'), list.follows('x', 'a'), list.follows('b', 'x')]).toEqual([false, false, false]);
+    list.apply(remove('b'), undefined);
+    expect([list.follows('c', 'a'), list.follows('d', 'a'), list.follows('b', 'a')]).toEqual([true, false, false]);
+  });
+
   test('a range of places skips removed messages', () => {
     const list = listOf('a', 'b', 'c', 'd');
     list.apply(remove('b'), undefined);

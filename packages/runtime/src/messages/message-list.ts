@@ -32,6 +32,15 @@ export class MessageList {
     return this.slots[place];
   }
 
+  /** Returns true if a message comes after the other one, and no message is between them. */
+  follows(id: string, other: string): boolean {
+    const [from, to] = [this.places.get(other), this.places.get(id)];
+    if (from === undefined || to === undefined || from >= to) return false;
+    let place = from + 1;
+    while (place < to && this.at(place) === undefined) place += 1;
+    return place === to;
+  }
+
   placeOf(id: string): number | undefined {
     return this.places.get(id);
   }

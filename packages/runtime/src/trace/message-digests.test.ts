@@ -44,6 +44,8 @@ describe('the digests of requests', () => {
       lookedUp.push(message.content);
       return message.content === 'x' ? undefined : `id-${message.content as string}`;
     };
+    const order = ['id-a', 'id-b', 'id-c', 'id-d'];
+    const follows = (id: string, other: string) => order.indexOf(id) === order.indexOf(other) + 1;
     const [a, b, x, c, d] = [says('a'), says('b'), says('x'), says('c'), says('d')];
     const runOf = (start: number, ...messages: readonly ModelMessage[]) => ({
       start,
@@ -53,7 +55,7 @@ describe('the digests of requests', () => {
       digest: plain(messages),
     });
     const runsOf = (...messages: readonly ModelMessage[]) =>
-      digests.of(undefined, messages, idOf).runs.map(({ start, count, id, to, digest }) => ({
+      digests.of(undefined, messages, idOf, follows).runs.map(({ start, count, id, to, digest }) => ({
         start,
         count,
         id,
@@ -63,6 +65,8 @@ describe('the digests of requests', () => {
     expect(runsOf(x, a, b)).toEqual([runOf(1, a, b)]);
     expect(runsOf(x, a, b, c, x, d)).toEqual([runOf(1, a, b, c), runOf(5, d)]);
     expect(lookedUp).toEqual(['x', 'a', 'b', 'c', 'x', 'd']);
-    expect(runsOf(a, c)).toEqual([runOf(0, a, c)]);
+    // A run has no gaps, so its messages are known from its ends.
+    expect(runsOf(a, c, d)).toEqual([runOf(0, a), runOf(1, c, d)]);
+    expect(runsOf(b, a)).toEqual([runOf(0, b), runOf(1, a)]);
   });
 });

@@ -16,7 +16,7 @@ export interface DigestedMessages {
   readonly runs: readonly MessageRun[];
 }
 
-/** Messages of the conversation that follow each other in a request. */
+/** Messages that follow each other in the conversation and in a request. */
 export interface MessageRun {
   /** The position of the first message in the request. */
   readonly start: number;
@@ -44,11 +44,15 @@ export class MessageDigests {
   /** `digestOf`: makes the digest of one message. */
   constructor(private readonly digestOf: (message: ModelMessage) => string) {}
 
-  /** `idOf` returns the id of a message in the conversation. What is returned is valid until the next call. */
+  /**
+   * `idOf` returns the id of a message in the conversation. `follows` tells whether the message `id` is the successor of
+   * `other` there; without it, each message is a run. The result is valid until the next call.
+   */
   of(
     asker: string | undefined,
     messages: readonly ModelMessage[],
     idOf?: (message: ModelMessage) => string | undefined,
+    follows: (id: string, other: string) => boolean = () => false,
   ): DigestedMessages {
     const last = this.#known.get(asker);
     if (last?.messages === messages) return last;
@@ -65,7 +69,7 @@ export class MessageDigests {
       const id = idOf?.(message);
       if (id === undefined) continue;
       const run = runs.at(-1);
-      if (run?.end === at) run.add(id, digest);
+      if (run?.end === at && follows(id, run.to)) run.add(id, digest);
       else runs.push(new GrowingRun(at, id, digest));
     }
     const known = { messages, digests, hash, runs, digest: hash.copy().digest() };

@@ -90,6 +90,7 @@ test('a long run of messages is one entry, unless an earlier request of the run 
     tools: [],
     messages: list,
     idOf,
+    follows: (id: string, other: string) => Number(id.slice(3)) === Number(other.slice(3)) + 1,
     sent: { provider: 'test' },
   });
   const more = (list: readonly ModelMessage[], written: WrittenRequests) =>
@@ -103,4 +104,6 @@ test('a long run of messages is one entry, unless an earlier request of the run 
   expect(more([own, ...messages.slice(0, 25)], written)).toEqual(['id-22', 'id-23', 'id-24']);
   expect(more(messages.slice(0, 16), new WrittenRequests())).toEqual(messages.slice(0, 16).map((_, at) => `id-${at}`));
   expect(more(messages, new WrittenRequests())).toEqual(['id-0…id-39 (40)']);
+  const [first = own] = messages;
+  expect(more([first, ...messages.slice(20)], new WrittenRequests())).toEqual(['id-0', 'id-20…id-39 (20)']);
 });

@@ -20,6 +20,8 @@ export interface AskedModel {
   readonly messages: readonly ModelMessage[];
   /** Returns the id of a message in the conversation; undefined when the message is not in the conversation. */
   readonly idOf?: (message: ModelMessage) => string | undefined;
+  /** Returns true if the message `id` is the successor of the message `other` in the conversation. */
+  readonly follows?: (id: string, other: string) => boolean;
   /** Set when the model has sent a request, with a digest of the body if there is one. */
   sent?: Omit<SentRequest, 'body'> & Partial<Pick<RequestReferences, 'bodyDigest'>>;
 }
@@ -74,7 +76,7 @@ export type RequestReferences = Omit<SentRequest, 'body'> & {
 type ReferredMessage = { readonly id?: string; readonly digest: string };
 
 /**
- * Many messages of the conversation that follow each other: `count` messages from `id` to `to`, as the model saw them.
+ * Many messages that follow each other in the conversation: the `count` messages from `id` to `to`, as the model saw them.
  * The digest is of their digests.
  */
 type ReferredRun = { readonly id: string; readonly to: string; readonly count: number; readonly digest: string };
@@ -141,7 +143,7 @@ export class RequestRecorder {
 
   /** `version`: the version of the mask with which `shorten` masks; see `versionOf`. */
   record(
-    { extension, modelRef, params, tools, messages, idOf }: AskedModel,
+    { extension, modelRef, params, tools, messages, idOf, follows }: AskedModel,
     shorten: Shorten,
     version: unknown,
   ): ModelRequestRecord {
@@ -153,7 +155,7 @@ export class RequestRecorder {
       tools: this.#digestTools(tools),
       messages: {
         count: messages.length,
-        digest: this.#messages.of(extension, messages, idOf).digest.slice(0, DIGITS),
+        digest: this.#messages.of(extension, messages, idOf, follows).digest.slice(0, DIGITS),
         shown: this.#showEnds(messages, shorten),
       },
     };
@@ -182,7 +184,7 @@ export class RequestRecorder {
   refer(effect: string, asked: AskedModel, written: WrittenRequests): RequestReferences | undefined {
     const { sent, messages, tools } = asked;
     if (sent === undefined) return undefined;
-    const digested = this.#messages.of(asked.extension, messages, asked.idOf);
+    const digested = this.#messages.of(asked.extension, messages, asked.idOf, asked.follows);
     const { digests } = digested;
     const after = written.closest(digests);
     const { more, outside } = this.#list(digested, after?.count ?? 0, asked.idOf);

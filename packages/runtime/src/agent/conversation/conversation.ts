@@ -168,6 +168,12 @@ export class Conversation {
     return (shown) => view.idOf(shown);
   }
 
+  /** Returns a function that tells whether a message of the conversation is the successor of another one, by their ids. */
+  orderOfShown(): (id: string, other: string) => boolean {
+    const { view } = this;
+    return (id, other) => view.list.follows(id, other);
+  }
+
   /** Returns the change to the base. If the turn only appended messages, the change contains just these. */
   delta(): BaseDelta {
     const { list } = this.view;

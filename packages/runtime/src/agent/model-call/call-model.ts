@@ -55,7 +55,11 @@ async function recordedOrAsked(turn: RunningTurn, call: ModelCall): Promise<Mode
   let watched: AskedModel | undefined;
   // Only messages of the conversation are immutable.
   const isShown = call.ownMessages === undefined && extension === undefined;
-  const asked = () => (watched = { ...keep(request, isShown), extension, idOf: turn.conversation.idsOfShown() });
+  const asked = () => {
+    const { conversation } = turn;
+    const places = { idOf: conversation.idsOfShown(), follows: conversation.orderOfShown() };
+    return (watched = { ...keep(request, isShown), extension, ...places });
+  };
   const onSent = (told: SentRequest) => {
     if (watched !== undefined) watched.sent = digestBody(told);
   };
