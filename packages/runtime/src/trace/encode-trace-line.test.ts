@@ -39,6 +39,36 @@ test('encodeMasked masks each text as maskTexts does, whatever forms and escapes
   );
 });
 
+test('no secret is left of an object with a class or a `toJSON`, in any place of an effect', () => {
+  class Token {
+    constructor(readonly token: string) {}
+  }
+  const holder = fc.constantFrom(
+    new Token('plain-secret'),
+    new Token(secret),
+    new URL('https://example.com/?token=plain-secret'),
+    { toJSON: () => ({ hidden: ['plain-secret', secret] }) },
+    Object.assign(new Map(), { extra: 'plain-secret' }),
+    'plain-secret',
+  );
+  const value = fc.letrec((tie) => ({
+    any: fc.oneof(
+      holder,
+      fc.array(tie('any'), { maxLength: 3 }),
+      fc.dictionary(fc.string(), tie('any'), { maxKeys: 3 }),
+    ),
+  })).any;
+  fc.assert(
+    fc.property(value, (outcome) => {
+      const line = { type: 'effect', key: 'k', kind: 'tool', asked: null, outcome: { ok: true, value: outcome } };
+      const text = encodeMasked(line as unknown as TraceLine, mask);
+      expect(text).not.toContain('plain-secret');
+      expect(text).not.toContain(JSON.stringify(secret).slice(1, -1));
+      expect(JSON.parse(text)).toMatchObject({ type: 'effect', key: 'k' });
+    }),
+  );
+});
+
 test('a number is masked only in an effect, whose values are not those of the runtime', () => {
   const numbers = maskSecrets(['12345678']);
   expect(encodeMasked({ ...lineWith('no'), stepCount: 12_345_678 } as TraceLine, numbers)).toContain(':12345678,');

@@ -2,7 +2,7 @@
  * Encodes a line of a turn's trace file. Empty lists and counts of 0 are left out of a chain, because most layers
  * change nothing. Chains inside another chain have their own lines.
  */
-import type { JsonObject } from '@goondan/types';
+import type { JsonValue } from '@goondan/types';
 import { type Mask, maskJson, maskTexts } from '../log/mask-secrets.ts';
 import type { TraceLine } from './trace-lines.ts';
 import type { ChainRecord, LayerRecord } from './turn-trace.ts';
@@ -16,8 +16,8 @@ export function encodeMasked(line: TraceLine, mask: Mask): string {
   if (mask.isEmpty === true || (!text.includes('\\') && mask(text) === text)) return text;
   // The numbers of an effect are values of others; all other numbers are counts and times of the runtime.
   const maskValue = line.type === 'effect' ? maskJson : maskTexts;
-  // Safe: a line is JSON, and masking does not change its shape.
-  return encodeTraceLine(maskValue(line as unknown as JsonObject, mask) as unknown as TraceLine);
+  // The text is parsed, because the line may have objects with a class or a `toJSON`, whose texts are only in their JSON.
+  return JSON.stringify(maskValue(JSON.parse(text) as JsonValue, mask));
 }
 
 export function encodeTraceLine(line: TraceLine): string {
