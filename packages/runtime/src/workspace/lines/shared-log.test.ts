@@ -36,6 +36,38 @@ function setUp() {
   return { disk, clock, calls, full, deleted, open, read, numbers: () => listNumbers(disk, '/logs', 'events') };
 }
 
+test('an old file that cannot be removed does not reject the append, and is removed at the next rotation', async () => {
+  const disk = SimulatedDisk.empty();
+  await disk.makeFolder('/logs');
+  let isStuck = true;
+  const fs = new Proxy<Fs>(disk, {
+    get(target, name: keyof Fs) {
+      if (name === 'remove' && isStuck) return () => Promise.reject(new Error('not permitted'));
+      return (target[name] as (...parameters: never[]) => unknown).bind(target);
+    },
+  });
+  const deleted: number[] = [];
+  const full: (readonly number[])[] = [];
+  const log = new SharedLog({
+    fs,
+    clock: manualClock(),
+    folder: '/logs',
+    stem: 'events',
+    limits,
+    onFull: async (numbers) => void full.push(numbers),
+    onDeleted: async (number) => void deleted.push(number),
+  });
+  const line = new Uint8Array(1_000).fill(0x78);
+  for (let count = 0; count < 4; count += 1) await log.append(line);
+  expect(await listNumbers(disk, '/logs', 'events')).toEqual([1, 2, 3, 4]);
+  expect(deleted).toEqual([]);
+  expect(full.at(-1)).toEqual([2, 3]);
+  isStuck = false;
+  await log.append(line);
+  expect(await listNumbers(disk, '/logs', 'events')).toEqual([3, 4, 5]);
+  expect(deleted).toEqual([1, 2]);
+});
+
 async function made() {
   const given = setUp();
   await given.disk.makeFolder('/logs');

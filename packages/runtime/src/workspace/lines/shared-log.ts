@@ -22,7 +22,7 @@ export interface SharedLogDeps {
   readonly limits: RotationLimits;
   /** Called by the process that began a file, with the numbers of the full files. A failure is ignored. */
   readonly onFull?: (numbers: readonly number[]) => Promise<void>;
-  /** Called with the number of a file that was deleted. */
+  /** Called with the number of a file that was deleted. A failure is ignored. */
   readonly onDeleted?: (number: number) => Promise<void>;
 }
 
@@ -101,8 +101,12 @@ export class SharedLog {
     const { fs, folder, stem, limits, onFull, onDeleted } = this.deps;
     const tooMany = Math.max(0, full.length + 1 - limits.files);
     for (const number of full.slice(0, tooMany)) {
-      await fs.remove(numberedPath(folder, stem, number));
-      await onDeleted?.(number);
+      try {
+        await fs.remove(numberedPath(folder, stem, number));
+        await onDeleted?.(number);
+      } catch {
+        // The next rotation tries again. The lines of the caller must not be lost because of it.
+      }
     }
     await onFull?.(full.slice(tooMany)).catch(() => undefined);
   }

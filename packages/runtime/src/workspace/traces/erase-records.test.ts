@@ -75,3 +75,59 @@ test('an erased part of the newest file takes appends as before', async () => {
   for (const turn of Object.keys(before)) expect(after).toHaveProperty([turn]);
   expect(after).toHaveProperty(['default-6']);
 });
+
+test('an index that a rotation writes while the records are erased does not name the erased turns', async () => {
+  const disk = SimulatedDisk.empty();
+  await disk.makeFolder('/w');
+  let erased = 0;
+  const racing = new Proxy<Fs>(disk, {
+    get(target, name: keyof Fs) {
+      if (name !== 'createNew') return (target[name] as (...parameters: never[]) => unknown).bind(target);
+      return async (path: string, bytes: Uint8Array) => {
+        if (path.endsWith('index.000002.json')) {
+          erased += 1;
+          // The rotation has read the blocks, and has not written its index yet.
+          await eraseRecords(disk, '/w', 'coder~default', new Date(60_000));
+        }
+        return target.createNew(path, bytes);
+      };
+    },
+  });
+  await record(racing);
+  expect(erased).toBeGreaterThan(0);
+  const index = Buffer.from((await disk.read('/w/traces/index.000002.json')) ?? '').toString();
+  expect(index).not.toContain('"coder~default"');
+  // The others are found, with the index or without it.
+  const others = [1, 2, 3, 4, 5, 6].map((second) => `default-2-${second}`);
+  expect(Object.keys(await turnsOf(disk))).toEqual(expect.arrayContaining(others));
+});
+
+test('the removal of an index is durable when the records are erased, and each file gives way to other work', async () => {
+  const disk = SimulatedDisk.empty();
+  await disk.makeFolder('/w');
+  await record(disk);
+  const calls: string[] = [];
+  let turns = 0;
+  const watched = new Proxy<Fs>(disk, {
+    get(target, name: keyof Fs) {
+      return (path: string, ...rest: never[]) => {
+        if (name === 'remove' || name === 'syncFolder') calls.push(`${name} ${path.replace(/\d{6}/, 'n')}`);
+        return (target[name] as (...parameters: unknown[]) => unknown).apply(target, [path, ...rest]);
+      };
+    },
+  });
+  let isOver = false;
+  const others = (async () => {
+    while (!isOver) {
+      await new Promise((resolve) => setImmediate(resolve));
+      turns += 1;
+    }
+  })();
+  const files = ((await disk.list('/w/traces')) ?? []).length;
+  await eraseRecords(watched, '/w', 'coder~default', new Date(60_000));
+  isOver = true;
+  await others;
+  expect(calls).toContain('remove /w/traces/index.n.json');
+  expect(calls.at(-1)).toBe('syncFolder /w/traces');
+  expect(turns).toBeGreaterThan(files / 2);
+});

@@ -21,20 +21,31 @@ interface Range {
  */
 export async function eraseRecords(fs: Fs, workspace: string, instance: string, deletedAt: Date): Promise<void> {
   const traces = tracesFolder(workspace);
+  let hasIndex = false;
   for (const number of await listNumbers(fs, traces, TRACES)) {
     const blocks = (await readBlocks(fs, traces, number)).filter(
       ({ turn, instance: owner }) => owner === instance && (readTraceName(turn)?.when ?? '') <= whenOf(deletedAt),
     );
     await overwrite(fs, numberedPath(traces, TRACES, number), blocks);
+    await otherWork();
     if (blocks.length === 0 || (await fs.stat(indexPath(traces, number))) === undefined) continue;
     await fs.remove(indexPath(traces, number));
     await writeIndexes(fs, traces, [number]);
+    hasIndex = true;
   }
+  // After a power loss, the removed index must not come back.
+  if (hasIndex) await fs.syncFolder(traces);
   const logs = logsFolder(workspace);
   for (const number of await listNumbers(fs, logs, RUNTIME_EVENTS)) {
     const path = numberedPath(logs, RUNTIME_EVENTS, number);
     await overwrite(fs, path, findEvents(await fs.read(path), instance, deletedAt));
+    await otherWork();
   }
+}
+
+/** Lets the process do other work between two files, because searching a file takes a few milliseconds. */
+function otherWork(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
 }
 
 function findEvents(given: Uint8Array | undefined, instance: string, deletedAt: Date): Range[] {

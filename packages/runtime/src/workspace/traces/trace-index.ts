@@ -1,7 +1,7 @@
 /**
  * The indexes of full trace files: `index.<number>.json` has the byte range of each block, so that a turn is found
  * without reading the traces. The index is made by the process that begins the next file. If it is missing or damaged,
- * the file is read instead; so is the end of a file to which a late process has appended.
+ * the file is read instead, and the next process that begins a file makes the index; so is the end of a file to which a late process has appended.
  */
 import type { Fs } from '../../ports/fs.ts';
 import { checksum } from '../lines/checksum.ts';
@@ -44,7 +44,16 @@ export async function writeIndexes(fs: Fs, folder: string, numbers: readonly num
     ];
     const text = JSON.stringify(listed);
     await fs.createNew(indexPath(folder, number), Buffer.from(`{"crc":${checksum(text)},"index":${text}}\n`));
+    // An erasure that came after the read has found no index to remove.
+    if (!(await hasBlocks(fs, folder, number, blocks))) await fs.remove(indexPath(folder, number));
   }
+}
+
+/** Returns true if the trace file still has all these blocks. */
+async function hasBlocks(fs: Fs, folder: string, number: number, blocks: readonly TraceBlock[]): Promise<boolean> {
+  const bytes = await fs.read(numberedPath(folder, TRACES, number));
+  const found = new Set(findBlocks(bytes ?? new Uint8Array()).map(({ from }) => from));
+  return blocks.every(({ from }) => found.has(from));
 }
 
 async function readIndex(fs: Fs, folder: string, number: number): Promise<TraceIndex | undefined> {
