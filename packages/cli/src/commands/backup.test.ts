@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connectSwarm, type Swarm } from '@goondan/runtime';
+import { backUpSwarm } from '../instance/back-up-swarm.ts';
 import { type Ended, GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
@@ -205,6 +206,16 @@ describe('an interrupted command', () => {
     expect(await child.exited).toBe(130);
     expect(stderr).toStartWith('E_CANCELLED: The backup was interrupted. Nothing is left of it.');
     expect(readdirSync(path('copies'))).toEqual([]);
+  });
+
+  test('an error that is not the interrupt is shown as it is', async () => {
+    await ask('Hi');
+    mkdirSync(path('copies'));
+    writeFileSync(path('copies/mine'), '');
+    const swarm = { swarm: 'default', stateRoot: place.stateRoot, workspaceId: await workspaceOf(place.stateRoot) };
+    const done = backUpSwarm(swarm, path('copies'), AbortSignal.abort(), () => undefined);
+    expect(await done.catch((error: unknown) => error)).toMatchObject({ code: 'E_BACKUP_FOLDER' });
+    expect(readdirSync(path('copies'))).toEqual(['mine']);
   });
 
   test('after kill -9 of a restore there are no conversations or all; a second restore works', async () => {

@@ -19,7 +19,9 @@ export async function backUpSwarm(
   try {
     return await backUpFiles(place, { folder, swarm, version: readVersion(), signal, onProgress });
   } catch (error) {
-    throw signal.aborted ? interrupted('The backup was interrupted. Nothing is left of it.') : error;
+    throw signal.aborted && error === signal.reason
+      ? interrupted('The backup was interrupted. Nothing is left of it.')
+      : error;
   }
 }
 

@@ -16,6 +16,8 @@ export async function restoreSwarm(
   try {
     return await restoreStoppedSwarm(place, { folder, signal, onProgress });
   } catch (error) {
-    throw signal.aborted ? interrupted('The restore was interrupted. Nothing was restored.') : error;
+    throw signal.aborted && error === signal.reason
+      ? interrupted('The restore was interrupted. Nothing was restored.')
+      : error;
   }
 }

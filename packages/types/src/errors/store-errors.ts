@@ -66,7 +66,8 @@ export const storeErrors = {
       'Wait for the turn to end, then replay it. A turn that a crash interrupted continues when its swarm runs.',
   },
   E_RESTORE_TARGET: {
-    meaning: 'The swarm that should take the backup has conversations already. Nothing was restored.',
+    meaning:
+      'The swarm that should take the backup has conversations already, or its inbox is damaged. Nothing was restored.',
     suggestion:
       'Choose another state root with `--state-root`. To replace the conversations, stop the swarm and move the folder that the message names to another place first.',
   },

@@ -8,8 +8,9 @@ import { type Backup, type BackupOptions, backUpWorkspace } from '../../workspac
 import type { BackupProgress } from '../../workspace/backup/backup-writer.ts';
 import type { BackupManifest } from '../../workspace/backup/manifest.ts';
 import { readManifest, type RestoreOptions, restoreWorkspace } from '../../workspace/backup/restore-workspace.ts';
+import { readInboxLog } from '../../workspace/inbox/read-inbox-log.ts';
 import { followLinks } from '../../workspace/layout/follow-links.ts';
-import { type JournalLocation, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
+import { inboxFolder, type JournalLocation, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import { recordSwarm, type SwarmRecord } from '../../workspace/swarms/swarm-record.ts';
 import { openStoreReader } from './open-store-reader.ts';
 
@@ -36,7 +37,7 @@ export function readBackup(folder: string): Promise<BackupManifest> {
  * Restores a backup into a workspace without conversations. Only for the owner of the workspace, and only as its last
  * step: the folder of the workspace is replaced, with the lock of the owner. `run`: the swarm of the workspace.
  *
- * **Errors** — `E_RESTORE_TARGET` when the workspace has conversations; those of `restoreWorkspace`.
+ * **Errors** — `E_RESTORE_TARGET` when the workspace has conversations, or a damaged inbox; those of `restoreWorkspace`.
  */
 export async function restoreFiles(
   manifest: BackupManifest,
@@ -52,6 +53,12 @@ export async function restoreFiles(
 }
 
 async function refuseConversations(location: JournalLocation): Promise<void> {
+  const inbox = inboxFolder(workspaceFolder(location.stateRoot, location.workspaceId));
+  const [damage] = (await readInboxLog(codedBundleFs(systemBundleFs), inbox, true)).damage;
+  if (damage) {
+    const message = `${damage.path} is damaged, and may have inputs of conversations: ${damage.problem}.`;
+    throw new GoondanError('E_RESTORE_TARGET', message);
+  }
   let unknown = 0;
   const reader = openStoreReader({ ...location, warn: () => void (unknown += 1) });
   try {

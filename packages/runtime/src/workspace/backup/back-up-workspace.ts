@@ -73,7 +73,13 @@ export async function backUpWorkspace(source: BackupSource, options: BackupOptio
     return { startedAt, conversations: count, files: writer.files.length, bytes, ...report };
   } catch (error) {
     await writer.close();
-    await discard(source, folder, claim.isNew).catch(() => undefined);
+    const isDiscarded = await discard(source, folder, claim.isNew).then(
+      () => true,
+      () => false,
+    );
+    // Whoever interrupts a backup is told that nothing is left of it.
+    if (!isDiscarded && signal?.aborted === true)
+      throw unusableFolder(folder, 'has the rest of this backup.', 'Delete it.');
     throw error;
   }
 }

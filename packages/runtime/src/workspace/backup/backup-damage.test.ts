@@ -219,6 +219,30 @@ describe('a restore', () => {
     expect(existsSync(join(target, 'instances/old'))).toBe(false);
   });
 
+  test('puts the folder of the workspace back when the last rename fails, and after a crash before it', async () => {
+    const target = join(backup, '../restored');
+    const workspaces = join(target, 'workspaces');
+    mkdirSync(join(workspaces, 'x'), { recursive: true });
+    writeFileSync(join(workspaces, 'x/approvals.jsonl'), 'old');
+    const options = { folder: backup, stateRoot: target, workspaceId: 'x' };
+    const rename: BundleFs['rename'] = async (path, to) => {
+      if (path.includes('.restoring-')) throw new Error('no rename');
+      await fs.rename(path, to);
+    };
+    const manifest = await readManifest(fs, backup);
+    const failing = restoreWorkspace({ ...fs, rename }, manifest, options);
+    expect(await rejectionOf(failing)).toMatchObject({ message: 'no rename' });
+    expect(readdirSync(workspaces)).toEqual(['x']);
+    expect(readFileSync(join(workspaces, 'x/approvals.jsonl'), 'utf8')).toBe('old');
+
+    // A crash between the two renames, and then a restore from a damaged backup.
+    renameSync(join(workspaces, 'x'), join(workspaces, '.replaced-x'));
+    rmSync(join(backup, 'workspace/logs/swarm.jsonl'));
+    expect(await rejectionOf(restoreWorkspace(fs, manifest, options))).toMatchObject({ code: 'E_BACKUP_DAMAGED' });
+    expect(readdirSync(workspaces)).toEqual(['x']);
+    expect(readFileSync(join(workspaces, 'x/approvals.jsonl'), 'utf8')).toBe('old');
+  });
+
   const restored = () => join(backup, '../restored/workspaces');
   const damaged = async (path: string) => {
     const error = await rejectionOf(restore());

@@ -2,12 +2,14 @@
  * Writes a backup into a workspace without conversations, which the caller owns.
  *
  * Invariants: 1. The workspace is written under another name. It gets its own name with one rename, when all of it is checked and durable.
- * 2. After a crash, the workspace has no conversations or all of them. The next restore removes the rest. 3. Only paths of
- * the manifest are read, none of them through a link.
+ * 2. After a crash, the workspace has no conversations or all of them. The next owner puts the replaced workspace back, if the
+ * crash was between the two renames; the next restore removes the rest. 3. Only paths of the manifest are read, none of
+ * them through a link.
  */
 import type { BundleFs } from '../../ports/bundle-fs.ts';
 import { workspaceFolder } from '../layout/instance-paths.ts';
 import { makeFolders } from '../layout/make-folders.ts';
+import { putReplacedBack, replacedFolder } from '../layout/replaced-workspace.ts';
 import { COPY } from './back-up-workspace.ts';
 import { damagedBackup, MANIFEST, unusableFolder } from './backup-errors.ts';
 import { type BackupProgress, BackupWriter, parentOf, UnreadableFile } from './backup-writer.ts';
@@ -52,16 +54,20 @@ export async function restoreWorkspace(
   const { stateRoot, workspaceId } = options;
   const workspaces = workspaceFolder(stateRoot, '').slice(0, -1);
   const draft = `${workspaces}/.restoring-${workspaceId}`;
-  const replaced = `${workspaces}/.replaced-${workspaceId}`;
+  const replaced = replacedFolder(stateRoot, workspaceId);
   await makeFolders(fs, stateRoot, workspaces);
   // An interrupted restore may have left them. Neither has conversations that are nowhere else.
+  await putReplacedBack(fs, stateRoot, workspaceId);
   await fs.removeFolder(draft);
   await fs.removeFolder(replaced);
   try {
     const progress = await writeDraft(fs, manifest, draft, options);
     const workspace = workspaceFolder(stateRoot, workspaceId);
     if ((await fs.look(workspace)) !== undefined) await fs.rename(workspace, replaced);
-    await fs.rename(draft, workspace);
+    await fs.rename(draft, workspace).catch(async (error: unknown) => {
+      await putReplacedBack(fs, stateRoot, workspaceId);
+      throw error;
+    });
     await fs.syncFolder(workspaces);
     await fs.removeFolder(replaced);
     return progress;

@@ -22,12 +22,13 @@ export async function beginTurn(journal: Journal, instance: AgentAddress, eventI
   await journal.append(instance, epoch, 0, simpleRecords(eventId).slice(0, 1));
 }
 
-/** Runs one turn, or continues it, with one append for each record. */
+/** Runs one turn, or continues it, with one append for each record. `between` runs after each append. */
 export async function runTurn(
   journal: Journal,
   instance: AgentAddress,
   eventId: string,
   states: Readonly<Record<string, JsonValue>> = {},
+  between: () => Promise<void> = async () => undefined,
 ): Promise<void> {
   const turnId = `turn-${eventId}`;
   const opened = await journal.open(instance, turnId, await entryOf(journal, instance, eventId));
@@ -35,13 +36,17 @@ export async function runTurn(
   const records = simpleRecords(eventId);
   for (let at = opened.log.length; at < records.length; at += 1) {
     await journal.append(instance, opened.epoch, at, records.slice(at, at + 1));
+    await between();
   }
   const messages = messagesOf(records);
   const result = { turnId, finishReason: 'text_response' } as const;
   await journal.commit(instance, opened.epoch, turnId, { type: 'append', messages }, states, result);
 }
 
-/** Accepts inputs and runs their turns until `isOver` returns true. Adds the ids of acknowledged inputs. */
+/**
+ * Accepts inputs and runs their turns until `isOver` returns true. Adds the ids of acknowledged inputs. Answers are added
+ * between turns, and fetched during turns, so a commit without a turn may lie behind the records of an open turn.
+ */
 export async function keepBusy(
   journal: Journal,
   random: Random,
@@ -57,7 +62,13 @@ export async function keepBusy(
     if (random.chance(0.3)) continue;
     // A state of this length is in a file of its own, and not in the log.
     const state = 's'.repeat(random.chance(0.3) ? 66_000 + number : number);
-    for (const event of await journal.pending(instance)) await runTurn(journal, instance, event.id, { notes: state });
+    if (random.chance(0.5)) await journal.outbox.add(instance, `answer-${number}`, { number });
+    const fetchAnswer = async () => {
+      const [answer] = random.chance(0.5) ? await journal.outbox.pending(instance) : [];
+      if (answer) await journal.outbox.acknowledge(instance, answer.key);
+    };
+    for (const event of await journal.pending(instance))
+      await runTurn(journal, instance, event.id, { notes: state }, fetchAnswer);
   }
 }
 

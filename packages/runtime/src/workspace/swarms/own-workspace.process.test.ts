@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import {
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -52,6 +53,17 @@ test('a second orchestrator is rejected with the process, swarm and start time o
     code: 'E_SWARM_RUNNING',
     message: `Swarm shop runs in ${workspace} already: process ${process.pid}, since 2026-01-02T03:04:05.000Z`,
   });
+});
+
+test('the owner puts a workspace back that an interrupted restore has moved away', async () => {
+  const place = newPlace();
+  const aside = join(place.stateRoot, 'workspaces/.replaced-w');
+  mkdirSync(aside, { recursive: true });
+  writeFileSync(join(aside, 'approvals.jsonl'), 'old');
+  const owner = await ownWorkspace(place, { swarm: 'shop', runTag: 'first' });
+  expect(readFileSync(join(place.stateRoot, 'workspaces/w/approvals.jsonl'), 'utf8')).toBe('old');
+  expect(readdirSync(join(place.stateRoot, 'workspaces'))).toEqual(['w']);
+  await owner.release();
 });
 
 test('readers learn which process runs the workspace, and that none does before, after, and when it is dead', async () => {

@@ -17,6 +17,7 @@ import { systemFs } from '../../ports/fs.ts';
 import { type ProcessIdentity, type Processes, systemProcesses } from '../../ports/processes.ts';
 import { ownerPath, workspaceFolder, workspaceLockPath, type StorePlace } from '../layout/instance-paths.ts';
 import { makeFolders } from '../layout/make-folders.ts';
+import { putReplacedBack } from '../layout/replaced-workspace.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { acquireLock, type LockOwner } from '../lock/acquire-lock.ts';
 import { lockWorkspace } from '../lock/lock-workspace.ts';
@@ -74,6 +75,7 @@ export async function ownWorkspace(place: WorkspacePlace, run: SwarmRun): Promis
   const { clock = systemClock, processes = systemProcesses } = place;
   const fs = codedFs(place.fs ?? systemFs);
   const folder = workspaceFolder(place.stateRoot, place.workspaceId);
+  await putReplacedBack(fs, place.stateRoot, place.workspaceId);
   await makeFolders(fs, place.stateRoot, folder);
   const startedAt = clock.now().toISOString();
   const held = await holdLock(place, folder, {
