@@ -2,9 +2,11 @@
 import { expect, test } from 'bun:test';
 import { samples } from '../../../../../test/samples.ts';
 import type { Fs } from '../../ports/fs.ts';
+import { replaceFile } from '../lines/replace-file.ts';
 import { defaultLimits } from '../limits.ts';
 import { gatedFs } from '../simulation/busy-workspace.ts';
 import { failingFs, systemError } from '../simulation/failing-fs.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
 import { seededRandom } from '../simulation/seeded-random.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
@@ -28,7 +30,7 @@ async function talk(disk: SimulatedDisk): Promise<void> {
 }
 
 async function inboxText(fs: Fs): Promise<string> {
-  const names = (await fs.list(inbox)) ?? [];
+  const names = ((await fs.list(inbox)) ?? []).filter((name) => !name.includes('.corrupt-'));
   const files = await Promise.all(names.map((name) => fs.read(`${inbox}/${name}`)));
   return files.map((bytes) => Buffer.from(bytes ?? []).toString()).join('');
 }
@@ -38,11 +40,11 @@ const idsOf = (events: readonly { readonly id: string }[]) => events.map(({ id }
 test('neither the input nor the key of a deleted instance is left, and the input of others is', async () => {
   const disk = SimulatedDisk.empty();
   await talk(disk);
-  expect(await inboxText(disk)).toContain(words);
+  expect((await inboxText(disk)).includes(words)).toBe(true);
   const journal = await open(disk, 2);
   await journal.delete(deleted, { force: true });
-  expect(await inboxText(disk)).not.toContain(words);
-  expect(await inboxText(disk)).not.toContain('private-key');
+  expect((await inboxText(disk)).includes(words)).toBe(false);
+  expect((await inboxText(disk)).includes('private-key')).toBe(false);
   expect(idsOf(await journal.pending(other))).toEqual(['d']);
   await journal.accept(deleted, simpleEvent('again'));
   await journal.close();
@@ -57,7 +59,7 @@ test('the same holds for an instance that has only input', async () => {
   const journal = await open(disk);
   await journal.accept(deleted, simpleEvent('a', { input: words }));
   await journal.delete(deleted, { force: true });
-  expect(await inboxText(disk)).not.toContain(words);
+  expect((await inboxText(disk)).includes(words)).toBe(false);
 });
 
 test('after a crash, the next start removes the input of a deleted instance, and no other', async () => {
@@ -110,8 +112,32 @@ test('an instance is deleted even if its input cannot be removed yet, and the ne
   expect(warnings.join()).toContain('input of a deleted instance');
   isFull = false;
   expect(await journal.accept(other, simpleEvent('e'))).toMatchObject({ duplicate: false });
-  expect(await inboxText(disk)).not.toContain(words);
+  expect((await inboxText(disk)).includes(words)).toBe(false);
   expect(idsOf(await journal.pending(other))).toEqual(['d', 'e']);
+});
+
+test('while a file of the inbox is damaged, its input stays, and the first use after the repair removes it', async () => {
+  const disk = SimulatedDisk.empty();
+  await talk(disk);
+  const path = `${inbox}/inbox.000001.jsonl`;
+  const whole = Buffer.from((await disk.read(path)) ?? []);
+  const damaged = Buffer.from(whole);
+  damaged[whole.indexOf('input of d')] = 0x78;
+  await replaceFile(disk, path, damaged);
+  const warnings: string[] = [];
+  const machine = simulatedMachine(disk, 2);
+  const warn = ({ message }: { readonly message: string }) => void warnings.push(message);
+  const journal = await openJournal({ ...machine, warn }, simulatedLocation, defaultLimits);
+  await journal.delete(deleted, { force: true });
+  expect(await journal.has(deleted)).toBe(false);
+  expect(warnings.join()).toContain('has input of a deleted instance until its damaged files are repaired');
+  expect(await rejectionOf(journal.pending(other))).toMatchObject({ code: 'E_STORE_CORRUPT' });
+  expect((await inboxText(disk)).includes(words)).toBe(true);
+
+  // A person repairs the file. The copies that were kept aside are theirs to delete.
+  await replaceFile(disk, path, whole);
+  expect(idsOf(await journal.pending(other))).toEqual(['d']);
+  expect((await inboxText(disk)).includes(words)).toBe(false);
 });
 
 test('two deletions at the same time remove the input of both', async () => {

@@ -116,16 +116,16 @@ test('the removal of an index is durable when the records are erased, and each f
       };
     },
   });
-  let isOver = false;
+  const work = { isOver: false };
   const others = (async () => {
-    while (!isOver) {
+    while (!work.isOver) {
       await new Promise((resolve) => setImmediate(resolve));
       turns += 1;
     }
   })();
   const files = ((await disk.list('/w/traces')) ?? []).length;
   await eraseRecords(watched, '/w', 'coder~default', new Date(60_000));
-  isOver = true;
+  work.isOver = true;
   await others;
   expect(calls).toContain('remove /w/traces/index.n.json');
   expect(calls.at(-1)).toBe('syncFolder /w/traces');
