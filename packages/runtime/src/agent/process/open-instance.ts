@@ -55,10 +55,12 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
   let { connections = [] } = start;
   const approver = new IpcApprover(channel);
   const changesets = new IpcChangesets(channel, start.swarmName ?? '');
+  /** Once true, nothing more is written to the conversation. */
+  let isAbandoned = false;
   const replies = new UndeliveredReplies(
     journal,
     channel,
-    () => turns.isBetweenTurns,
+    () => !isAbandoned && turns.isBetweenTurns,
     (problem, thrown) => log.writeThrown('warn', 'reply.kept', problem, thrown),
   );
   // Telemetry starts before bundle code is loaded, so that bundle code cannot interfere with it.
@@ -172,19 +174,21 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
      */
     async close(graceMs: number, cleanUpMs?: number) {
       const deadline = host.clock.elapsed() + graceMs;
-      await turns.takeBackAhead();
-      await agent.close(graceMs, cleanUpMs, leave);
+      const restMs = () => Math.max(0, deadline - host.clock.elapsed());
+      await waitAtMost(host.clock, restMs(), turns.takeBackAhead());
+      await agent.close(restMs(), cleanUpMs, leave);
       if (!isLeft && !(await settlesBefore(deadline, turns, host.clock))) return 'late';
       if (!isLeft) await replies.acknowledge();
-      const restMs = Math.max(0, deadline - host.clock.elapsed());
-      await Promise.all([events.close(), traces?.close(), telemetry?.finish(Math.min(LAST_SPANS_MS, restMs))]);
+      await Promise.all([events.close(), traces?.close(), telemetry?.finish(Math.min(LAST_SPANS_MS, restMs()))]);
       await journal.close();
       return isLeft ? 'left' : 'closed';
     },
     /** Releases the conversation after its turn was lost. Rejects if the conversation cannot be released. */
     async abandon() {
+      isAbandoned = true;
       await agent.close(ABANDON_MS).catch(() => undefined);
-      if (!turns.isIdle) throw new Error('the turn still runs');
+      // Replies may still be acknowledged, which closing waits for.
+      if (!turns.isBetweenTurns) throw new Error('the turn still runs');
       await Promise.allSettled([events.close(), traces?.close(), telemetry?.finish(0)]);
       await journal.close();
     },

@@ -37,8 +37,12 @@ function startOf(instanceKey: string, agent: Partial<AgentStart['agent']>): Omit
   };
 }
 
-/** Starts the process. `commit` replaces the commit of the conversation with this key. */
-function launch(commits: Readonly<Record<string, () => Promise<never>>> = {}) {
+/** Starts the process. `commits`: replace the commits of the conversations with these keys. */
+function launch(
+  commits: Readonly<Record<string, () => Promise<never>>> = {},
+  acknowledge?: () => Promise<void>,
+  beforeCommit: () => Promise<void> = async () => undefined,
+) {
   const stateRoot = join(root, crypto.randomUUID());
   mkdirSync(stateRoot);
   const [parent, child] = connectInMemory(seatedLanguage(agentLanguage));
@@ -54,9 +58,12 @@ function launch(commits: Readonly<Record<string, () => Promise<never>>> = {}) {
     async openStore(location, warn) {
       const journal = await durableStore({ ...location, warn });
       journals.push(journal);
-      const commit: Journal['commit'] = (address, ...rest) =>
-        commits[address.instanceKey]?.() ?? journal.commit(address, ...rest);
-      return agentStoreOf({ ...journal, commit });
+      const commit: Journal['commit'] = async (address, ...rest) => {
+        await beforeCommit();
+        return commits[address.instanceKey]?.() ?? journal.commit(address, ...rest);
+      };
+      const store = agentStoreOf({ ...journal, commit });
+      return acknowledge ? { ...store, answers: { ...store.answers, acknowledge } } : store;
     },
     answerOwnPackages: () => undefined,
     watchDraws: () => undefined,
@@ -186,6 +193,54 @@ describe('a shared process', () => {
     await shared.open(3, 'bad');
     await shared.turn(3, 'bad');
     expect(await shared.first(3, 'turn.done')).toMatchObject({ result: { finishReason: 'text_response' } });
+    expect(shared.exits).toEqual([]);
+  });
+
+  test('a conversation whose turn was lost leaves its seat while replies are still being acknowledged', async () => {
+    const [committing, lost, acknowledged] = [0, 1, 2].map(() => Promise.withResolvers<void>());
+    const commit = async () => {
+      committing?.resolve();
+      await lost?.promise;
+      throw new GoondanError('E_DISK_FULL', 'no room left');
+    };
+    let acknowledgements = 0;
+    const acknowledge = async () => {
+      acknowledgements += 1;
+      await acknowledged?.promise;
+    };
+    await using shared = launch({ a: commit }, acknowledge);
+    await Promise.all([shared.open(1, 'a'), shared.open(2, 'b')]);
+    await shared.turn(1, 'a');
+    await committing?.promise;
+    for (const eventId of ['old 1', 'old 2']) await shared.send(1, { type: 'reply.taken', eventId });
+    lost?.resolve();
+    expect(await shared.exitOf(1)).toBe(1);
+    acknowledged?.resolve();
+    await shared.turn(2, 'b');
+    await shared.first(2, 'turn.done');
+    // A conversation that was left writes nothing any more.
+    expect([acknowledgements, shared.exits]).toEqual([1, []]);
+  });
+
+  test('a drain ends after its grace although an announced turn cannot begin', async () => {
+    const [committing, committed, acknowledged] = [0, 1, 2].map(() => Promise.withResolvers<void>());
+    const before = async () => {
+      committing?.resolve();
+      await committed?.promise;
+    };
+    await using shared = launch({}, async () => acknowledged?.promise, before);
+    await shared.open(1, 'a');
+    await shared.turn(1, 'a');
+    await committing?.promise;
+    await shared.send(1, { type: 'reply.taken', eventId: 'old' });
+    const ahead = { ...firstTurn.event, id: 'e2', instanceKey: 'a' };
+    await shared.send(1, { type: 'turn.ahead', seq: 2, event: ahead });
+    committed?.resolve();
+    expect(await shared.first(1, 'turn.done')).toMatchObject({ begins: 'e2' });
+    await shared.send(1, { type: 'drain', graceMs: 50 });
+    expect(await shared.first(1, 'log')).toMatchObject({ line: { event: 'drain.late' } });
+    acknowledged?.resolve();
+    expect(await shared.exitOf(1)).toBe(1);
     expect(shared.exits).toEqual([]);
   });
 
