@@ -14,7 +14,10 @@ import { join } from 'node:path';
 import { type Fs, systemFs } from '../../ports/fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
+import { systemClock } from '../../ports/clock.ts';
+import { readIndex } from '../records/instance-index.ts';
 import { durableStore } from './durable-store.ts';
+import { IndexNotes } from './index-notes.ts';
 
 const roots: string[] = [];
 afterAll(() => roots.forEach((root) => rmSync(root, { recursive: true })));
@@ -231,4 +234,33 @@ test('a disk that rejects the index rejects no turn', async () => {
   await journal.close();
   expect((await list(stateRoot)).summaries).toMatchObject({ 'key 0': { messages: 4 } });
   expect(await rejectionOf(journal.delete(key(9)))).toMatchObject({ code: 'E_INSTANCE_UNKNOWN' });
+});
+
+test('an instance that cannot be described does not take the lines of the others along', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'goondan-index-'));
+  roots.push(root);
+  const path = join(root, 'instances.jsonl');
+  const place = { fs: systemFs, clock: systemClock, path, instances: root, limits: { indexBytes: 1_000_000 } };
+  const notes = new IndexNotes(place);
+  for (let number = 0; number < 3; number += 1) {
+    notes.add(`coder~${number}`, async () => {
+      if (number === 1) throw new Error('no disk');
+      const counts = { messages: 1, deadLetters: 0, inbox: 1, createdAt: '', updatedAt: 1 };
+      return { agentName: 'coder', instanceKey: String(number), ...counts, stamp: '-' };
+    });
+  }
+  await notes.close();
+  expect([...(await readIndex(systemFs, path)).keys()]).toEqual(['coder~0', 'coder~2']);
+});
+
+test('a draft that a kill left is replaced by the next compaction', async () => {
+  const { workspace, index, stateRoot } = await talk({ indexBytes: 0 });
+  writeFileSync(`${index}.next`, 'draft');
+  const journal = await durableStore({ stateRoot, workspaceId: 'w', limits: { indexBytes: 0 } });
+  for (let turn = 0; turn < 4; turn += 1) {
+    await runSimpleTurn(journal, key(0), `more${turn}`);
+    await journal.close();
+  }
+  expect(readdirSync(workspace).filter((name) => name.startsWith('instances.jsonl'))).toEqual(['instances.jsonl']);
+  expect(readFileSync(index, 'utf8')).toContain('compactedBytes');
 });

@@ -4,7 +4,6 @@
  */
 import type { Clock } from '../../ports/clock.ts';
 import type { FileStat, Fs } from '../../ports/fs.ts';
-import { newUuid } from '../../ports/ids.ts';
 import type { StoreLimits } from '../limits.ts';
 import {
   decodeEntry,
@@ -14,7 +13,7 @@ import {
   readCompactedBytes,
   readIndexLines,
 } from '../records/instance-index.ts';
-import { instanceFolderName } from '../layout/instance-paths.ts';
+import { instanceFolderName, nextOf } from '../layout/instance-paths.ts';
 
 /** Returns the entry of an instance; `busy` while it may change at any moment, `undefined` when there is nothing to say. */
 export type EntrySource = () => Promise<IndexEntry | 'busy' | undefined>;
@@ -68,7 +67,7 @@ export class IndexNotes {
     this.#notes.clear();
     const lines: string[] = [];
     for (const [name, source] of noted) {
-      const entry = await source();
+      const entry = await source().catch(() => undefined);
       if (entry === 'busy') {
         if (!this.#notes.has(name)) this.add(name, source);
       } else if (entry) lines.push(encodeEntry(entry));
@@ -116,9 +115,11 @@ export class IndexNotes {
       if (name !== undefined && existing.has(name)) newest.set(name, line);
     }
     const kept = [...newest.values()].map((line) => `${line}\n`).join('');
-    const draft = `${path}.${newUuid()}`;
+    const draft = nextOf(path);
+    // A killed process may have left its draft. If another process writes one now, it compacts the file.
+    await fs.remove(draft);
     try {
-      await fs.createNew(draft, Buffer.from(encodeCompactedBytes(Buffer.byteLength(kept)) + kept));
+      if (!(await fs.createNew(draft, Buffer.from(encodeCompactedBytes(Buffer.byteLength(kept)) + kept)))) return;
       const added = await fs.read(path, end);
       if (added && added.length > 0) await this.#append(draft, added);
       if ((await fs.stat(path))?.identity === identity) return await fs.rename(draft, path);

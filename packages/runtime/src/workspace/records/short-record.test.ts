@@ -26,12 +26,13 @@ const content = fc.oneof(
   text.map((each) => [{ type: 'text' as const, text: each }]),
   text.map((each) => [{ type: 'tool-call' as const, toolCallId: 'a', toolName: each, input: {} }]),
 );
-const result = fc.record({
+const resultFields = {
   toolCallId: fc.constantFrom('a', 'b'),
   toolName: text,
   status: fc.constant('ok' as const),
   output: json,
-});
+};
+const result = fc.record(resultFields);
 const data = fc.oneof<fc.Arbitrary<Message['data']>[]>(
   text.map((each) => ({ role: 'user' as const, content: each })),
   content.map((each) => ({ role: 'assistant' as const, content: each })),
@@ -63,7 +64,10 @@ const message: fc.Arbitrary<Message> = fc.record(
 );
 const plan = fc.constantFrom('plan-1', 'plan-2', 'null');
 const kind = fc.constantFrom('model' as const, 'tool' as const);
+/** A result that looks like the reply of a model. */
+const ambiguous = fc.record({ content, ...resultFields });
 const value = fc.oneof(
+  ambiguous,
   content.map((each) => ({ content: each, finishReason: 'stop' })),
   content.map((each) => ({ finishReason: 'stop', content: each })),
   result,
@@ -106,7 +110,7 @@ const record = fc.oneof(
       outcome: fc.constantFrom('completed' as const, 'dropped' as const),
       responseMessageId: id,
       usage: fc.constant({ inputTokens: 1, outputTokens: 1, totalTokens: 2 }),
-      toolResults: fc.array(result, { maxLength: 2 }),
+      toolResults: fc.array(fc.oneof(result, ambiguous), { maxLength: 2 }),
       result: fc.constant({ status: 'completed' as const, hasToolCalls: false, metadata: {} }),
       survivors: fc.constant([1]),
       metadata: object,
@@ -179,6 +183,25 @@ describe('short records', () => {
       ),
       { numRuns: 400 },
     );
+  });
+
+  test('refer to the result of a tool, and never to the reply of a model whose content is left out', () => {
+    const [part] = [{ type: 'text' as const, text: 'Sunny.' }];
+    const both = { content: [part], ...done };
+    const frame: TurnRecord[] = [
+      { type: 'effect', key: '0/model', kind: 'model', outcome: { ok: true, value: both } },
+      reply,
+      {
+        type: 'step',
+        stepId: 'turn-1.step-0',
+        stepIndex: 0,
+        outcome: 'completed',
+        toolResults: [both],
+        metadata: {},
+        extensionState: {},
+      },
+    ];
+    expect(readBack([frame], () => true)).toEqual(readBack([frame], () => false));
   });
 
   test('leave out what the turn, an earlier record or another record of the frame has', () => {

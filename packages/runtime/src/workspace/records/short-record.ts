@@ -195,7 +195,8 @@ function findResults(results: readonly object[], frame: readonly TurnRecord[], i
 function findResult(result: object, frame: readonly TurnRecord[], index: number): string | number {
   for (let place = index - 1; place >= 0; place--) {
     const record = frame[place];
-    if (record?.type !== 'effect' || !record.outcome.ok) continue;
+    // The reply of a model may be written without its content.
+    if (record?.type !== 'effect' || record.kind === 'model' || !record.outcome.ok) continue;
     if (isSameJson(record.outcome.value, result)) return index - place;
   }
   return JSON.stringify(result);
