@@ -21,7 +21,7 @@ export class UndeliveredReplies {
   #left: Promise<readonly LeftAnswer[]> | undefined;
   #acknowledging: Promise<void> = Promise.resolve();
 
-  /** `isIdle`: returns true when no turn is running. */
+  /** `isIdle`: returns true when no turn is running, and the conversation may still be written. */
   constructor(
     private readonly journal: InstanceJournal,
     private readonly channel: AgentChannel,
@@ -55,7 +55,7 @@ export class UndeliveredReplies {
   }
 
   /**
-   * Removes delivered replies from the outbox. Call it only when no turn runs; it stops when a turn starts. Never
+   * Removes delivered replies from the outbox. While a turn runs it removes none: call it again after the turn. Never
    * rejects.
    */
   acknowledge(): Promise<void> {

@@ -1,7 +1,8 @@
 /**
  * Writes a checkpoint: `base.jsonl`, the files of extensions, and `metadata.json`, which makes them valid. A short base
- * is in `metadata.json` itself, until it has grown once. Runs between turns. After a crash at any point, the files of the old or of the new checkpoint are complete: a file that the old
- * checkpoint needs is extended behind its end, or replaced only after `metadata.json`.
+ * is in `metadata.json` itself, until it has grown once. Runs between turns. After a crash at any point, the files of the
+ * old or of the new checkpoint are complete: a file that the old checkpoint needs is extended behind its end, or replaced
+ * only after `metadata.json`.
  */
 import { encodeMessage } from '../../messages/message-text.ts';
 import type { Message } from '@goondan/types';
