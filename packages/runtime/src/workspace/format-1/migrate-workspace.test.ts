@@ -151,7 +151,8 @@ describe('a workspace of format 1', () => {
       const gone = { ...ports(), processes: { ...systemProcesses, isAlive: () => false } };
       if (isOpened) {
         const killed = await durableStore({ ...place(), ...gone });
-        for (const key of keys) await killed.open({ agentName: 'coder', instanceKey: key }, fixture.open[key] ?? 'turn');
+        for (const key of keys)
+          await killed.open({ agentName: 'coder', instanceKey: key }, fixture.open[key] ?? 'turn');
       }
       for (const name of readdirSync(instances())) rmSync(join(instances(), name, 'metadata.json'), { force: true });
       const journal = await durableStore({ ...place(), ...gone });
@@ -159,7 +160,10 @@ describe('a workspace of format 1', () => {
       for (const instanceKey of keys.filter((key) => key !== 'only-input')) {
         const at = { agentName: 'coder', instanceKey };
         for (const read of [journal.read(at), journal.summary(at), journal.open(at, 'turn')]) {
-          const code = await read.then(() => 'none', (error: unknown) => codeOf(error));
+          const code = await read.then(
+            () => 'none',
+            (error: unknown) => codeOf(error),
+          );
           expect([instanceKey, code]).toEqual([instanceKey, 'E_STORE_CORRUPT']);
         }
       }

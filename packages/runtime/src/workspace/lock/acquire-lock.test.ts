@@ -183,10 +183,13 @@ test('two living processes never own the lock, in any order of steps, releases a
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),
-      fc.array(fc.array(fc.constantFrom('recorded', 'unrecorded', 'killed', 'killed early'), { minLength: 1, maxLength: 4 }), {
-        minLength: 2,
-        maxLength: 4,
-      }),
+      fc.array(
+        fc.array(fc.constantFrom('recorded', 'unrecorded', 'killed', 'killed early'), { minLength: 1, maxLength: 4 }),
+        {
+          minLength: 2,
+          maxLength: 4,
+        },
+      ),
       async (scheduler, plans) => {
         const disk = SimulatedDisk.empty();
         const record = { epoch: 0 };

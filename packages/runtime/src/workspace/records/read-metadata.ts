@@ -122,7 +122,11 @@ async function withoutHead(stored: StoredInstance, { problem, second }: Headless
   const { agentName, instanceKey } = address;
   const createdAt = new Date(second.at).toISOString();
   const head = { formatVersion: FORMAT_VERSION, agentName, instanceKey, createdAt };
-  return { metadata: { ...head, checkpoint: firstCheckpoint(second.offset, createdAt) }, hasCheckpoint: false, problem };
+  return {
+    metadata: { ...head, checkpoint: firstCheckpoint(second.offset, createdAt) },
+    hasCheckpoint: false,
+    problem,
+  };
 }
 
 /**
