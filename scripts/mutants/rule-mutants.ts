@@ -84,7 +84,7 @@ export const ruleMutants: readonly RuleMutant[] = [
     name: 'acknowledge a part of a group write that failed',
     file: 'packages/runtime/src/workspace/inbox/inbox-log.ts',
     find: 'for (const { reject } of batch) reject(error);',
-    replace: 'for (const { resolve } of batch) resolve({ segment: this.number, bytes: 0 });',
+    replace: 'for (const { resolve } of batch) resolve({ n: 0, segment: this.number, bytes: 0 });',
     testFile: 'packages/runtime/src/workspace/inbox/group-commit.test.ts',
     title: 'if a write fails, none of its events is accepted, and the next ones are',
   },
@@ -95,16 +95,6 @@ export const ruleMutants: readonly RuleMutant[] = [
     replace: 'return true || isTorn(',
     testFile: 'packages/runtime/src/workspace/inbox/read-segment.test.ts',
     title: 'names the damaged line, also the last one, and reads the others',
-  },
-  {
-    name: 'skip a damaged line of the inbox silently',
-    file: 'packages/runtime/src/workspace/inbox/mailbox.ts',
-    find: `lose(seq: number, path: string): void {
-    this.reach(seq);`,
-    replace: `lose(seq: number, path: string): void {
-    if (path === path) return;`,
-    testFile: 'packages/runtime/src/workspace/inbox/shared-damage.test.ts',
-    title: 'a damaged last line of a conversation is reported, and a deletion makes the conversation usable again',
   },
   {
     name: 'use the numbers of a deleted conversation again',
@@ -122,6 +112,39 @@ export const ruleMutants: readonly RuleMutant[] = [
       "const lines = box.sorted().filter(([, each]) => numbers.has(each.segment) && !('cancels' in each.payload));",
     testFile: 'packages/runtime/src/workspace/inbox/cancel-mark.test.ts',
     title: 'is copied with its event when their segment is removed',
+  },
+  {
+    name: 'forget damage of the inbox when it was moved twice',
+    file: 'packages/runtime/src/workspace/inbox/mailbox.ts',
+    find: "if (from.has(place.segment)) this.damaged.set(seq, { segment, path: '' });",
+    replace: 'if (from.has(place.segment)) this.damaged.set(seq, place);',
+    testFile: 'packages/runtime/src/workspace/inbox/survive-compaction.test.ts',
+    title: 'a damaged line is reported after any number of compactions and restarts',
+  },
+  {
+    name: 'forget a missing line of the inbox when its segment is removed',
+    file: 'packages/runtime/src/workspace/inbox/read-inbox-log.ts',
+    find: 'contents.loseMissing();',
+    replace: '',
+    testFile: 'packages/runtime/src/workspace/inbox/survive-compaction.test.ts',
+    title: 'a line without a name that the table of its segment reports stays reported when the segment is removed',
+  },
+  {
+    name: 'look for the head of an inbox segment in its first bytes only',
+    file: 'packages/runtime/src/workspace/inbox/read-inbox-log.ts',
+    find: 'readSegment(bytes.subarray(0, end), {',
+    replace: 'readSegment(bytes.subarray(0, Math.min(end, 512)), {',
+    testFile: 'packages/runtime/src/workspace/inbox/survive-compaction.test.ts',
+    title: 'damage concerns one conversation although another has a key of 1024 characters',
+  },
+  {
+    name: 'take input out of the inbox although its commit could not be synced',
+    file: 'packages/runtime/src/workspace/inbox/open-inbox.ts',
+    find: `so its input stays: \${reason}\` });
+      return;`,
+    replace: `so its input stays: \${reason}\` });`,
+    testFile: 'packages/runtime/src/workspace/inbox/survive-compaction.test.ts',
+    title: 'an instance whose log cannot be synced (EIO) keeps its input, and all others go on',
   },
   {
     name: 'forget that a deletion may have happened before a crash',

@@ -19,6 +19,8 @@ export const defaultLimits = {
   inboxCompactionBytes: MEGABYTE,
   /** The number of handled events whose ids are kept after their removal, to recognize a second delivery. */
   rememberedEvents: 1024,
+  /** The most ids of handled events in the memory of the process that accepts input, of all instances together. */
+  inboxIds: 256 * 1024,
   /**
    * The number of finished turns whose results are kept. It equals `rememberedEvents`, so that most duplicates get
    * their answer.

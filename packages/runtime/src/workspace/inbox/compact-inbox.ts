@@ -3,7 +3,8 @@
  *
  * 1. A segment without pending lines is removed. 2. Pending lines are copied only when the log is more than twice as long
  * as all pending lines together, so copying costs no more than accepting. 3. The log of an instance decides whether an
- * event is handled. 4. If the input of a deleted instance must not stay, all segments are removed. 5. Damage is copied too: a `lost` line keeps the numbers of damaged lines.
+ * event is handled. All input waits meanwhile, so only a few logs are read. 4. If the input of a deleted instance must not
+ * stay, all segments are removed. 5. Damage is copied too: a `lost` line keeps the numbers of damaged lines.
  */
 import type { NewLine } from './inbox-line.ts';
 import type { Compaction } from './inbox-log.ts';
@@ -23,20 +24,30 @@ export interface CompactionInput {
   readonly short: number;
   /** True if all segments must be removed. */
   readonly isWhole: boolean;
-  /** Asks the log of an instance how far it is. */
+  /** Reads the log of an instance, and takes out the lines whose commits are durable. Does not reject. */
   readonly refresh: (mailbox: Mailbox) => Promise<void>;
   /** Keeps a copy of a damaged segment. */
   readonly keepAside: (segment: SizedSegment) => Promise<void>;
 }
 
+/** The most logs of instances that are read for one plan. The other instances have their turn at the next one. */
+const MOST_READ = 16;
+
 export async function planCompaction(input: CompactionInput): Promise<Compaction> {
   const { segments, short, isWhole } = input;
-  const boxes = [...input.mailboxes].filter(({ isEmpty }) => !isEmpty);
+  const boxes = [...input.mailboxes].filter(({ lines, damaged }) => lines.size + damaged.size > 0);
+  const current = segments.at(-1)?.number ?? 0;
   const dropped: SizedSegment[] = [];
   const moved: Mailbox[] = [];
+  let reads = 0;
   for (const [index, segment] of segments.entries()) {
     const here = boxes.filter((box) => isIn(box, segment));
-    for (const box of here) await input.refresh(box);
+    for (const box of here.toSorted((one, other) => one.askedAt - other.askedAt)) {
+      if (box.askedAt === current || reads === MOST_READ) break;
+      reads += 1;
+      box.askedAt = current;
+      await input.refresh(box);
+    }
     const still = here.filter((box) => isIn(box, segment));
     if (still.length > 0 && !isWhole && !isLong(segments.slice(index), boxes, short)) break;
     if (segment.isDamaged) await input.keepAside(segment);
@@ -44,12 +55,10 @@ export async function planCompaction(input: CompactionInput): Promise<Compaction
     moved.push(...still);
   }
   const numbers = new Set(dropped.map(({ number }) => number));
-  const paths = new Set(dropped.map(({ path }) => path));
-  const current = segments.at(-1)?.number ?? 0;
   return {
     dropped,
     first: (dropped.at(-1)?.number ?? (segments[0]?.number ?? 1) - 1) + 1,
-    lines: [...new Set(moved)].flatMap((box) => linesOf(box, numbers, paths)),
+    lines: [...new Set(moved)].flatMap((box) => linesOf(box, numbers)),
     moved: (number) => {
       for (const box of moved) box.move(numbers, number);
     },
@@ -58,9 +67,10 @@ export async function planCompaction(input: CompactionInput): Promise<Compaction
 }
 
 /** Returns true if the instance has pending or damaged lines in the segment. */
-function isIn({ lines, damaged }: Mailbox, { number, path }: SizedSegment): boolean {
-  for (const line of lines.values()) if (line.segment === number) return true;
-  return [...damaged.values()].includes(path);
+function isIn({ lines, damaged }: Mailbox, { number }: SizedSegment): boolean {
+  for (const { segment } of lines.values()) if (segment === number) return true;
+  for (const { segment } of damaged.values()) if (segment === number) return true;
+  return false;
 }
 
 function isLong(segments: readonly SizedSegment[], boxes: readonly Mailbox[], short: number): boolean {
@@ -69,14 +79,15 @@ function isLong(segments: readonly SizedSegment[], boxes: readonly Mailbox[], sh
   return size > 2 * pending + 2 * short;
 }
 
-function linesOf(box: Mailbox, numbers: ReadonlySet<number>, paths: ReadonlySet<string>): NewLine[] {
+function linesOf(box: Mailbox, numbers: ReadonlySet<number>): NewLine[] {
   const to = box.address;
-  const lost = [...box.damaged].flatMap(([seq, path]) => (paths.has(path) ? [seq] : []));
+  // The first line says which numbers are not needed any more.
+  const handled = box.handled || undefined;
+  const lost = [...box.damaged].flatMap(([seq, { segment }]) => (numbers.has(segment) ? [seq] : []));
   const lines = box.sorted().filter(([, { segment }]) => numbers.has(segment));
   return [
-    // The first pending line says which numbers are not needed any more.
-    ...lines.map(([seq, { payload }]) => ({ to, seq, payload, handled: box.settled || undefined })),
-    ...(lost.length === 0 ? [] : [{ to, seq: Math.max(...lost), payload: { lost } }]),
+    ...lines.map(([seq, { payload }]) => ({ to, seq, payload, handled })),
+    ...(lost.length === 0 ? [] : [{ to, seq: Math.max(...lost), payload: { lost }, handled }]),
   ];
 }
 

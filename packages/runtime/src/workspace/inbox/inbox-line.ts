@@ -48,9 +48,16 @@ export interface LineName {
   readonly seq: number;
 }
 
+/** A line of one instance, before it gets its place in the log. */
+export interface NewInstanceLine extends LineName {
+  readonly payload: InboxPayload;
+  /** The payload as `payloadText` returns it, if the caller has it already. */
+  readonly text?: string | undefined;
+  readonly handled?: number | undefined;
+}
+
 /** A line before it gets its place in the log. */
-export type NewLine =
-  (LineName & { readonly payload: InboxPayload; readonly handled?: number | undefined }) | { readonly note: InboxNote };
+export type NewLine = NewInstanceLine | { readonly note: InboxNote };
 
 export interface LinePlace {
   /** The number of the line in the whole log. */
@@ -86,7 +93,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 export function encodeLine(line: NewLine, { n, durable, before, handled }: LinePlace): string {
   const isNote = 'note' in line;
   const name = isNote ? '' : nameText(line);
-  const payload = JSON.stringify(isNote ? line.note : withTextDates(line.payload)).slice(1, -1);
+  const payload = isNote ? payloadText(line.note) : (line.text ?? payloadText(line.payload));
   // The numbers of an instance have no gaps, so the line before this one needs no name if it is about the same instance.
   const previous = before && (isNote || before.to !== line.to) ? `,"before":[${nameText(before)}]` : '';
   const done = handled === undefined ? '' : `,"handled":${handled}`;
@@ -96,9 +103,14 @@ export function encodeLine(line: NewLine, { n, durable, before, handled }: LineP
   return `{"crc":"${hex(head)}",${head},${payload},"again":${again},"sum":"${hex(again)}"}\n`;
 }
 
+/** Returns the text of the fields, without the braces. */
+export function payloadText(payload: InboxPayload | InboxNote): string {
+  return JSON.stringify('event' in payload ? withTextDate(payload.event) : payload).slice(1, -1);
+}
+
 /** `JSON.stringify` takes four times as long for an event with a `Date` in it, and makes the same text. */
-function withTextDates(payload: InboxPayload): object {
-  return 'event' in payload ? { event: { ...payload.event, createdAt: payload.event.createdAt.toJSON() } } : payload;
+function withTextDate(event: AgentEvent): object {
+  return { event: { ...event, createdAt: event.createdAt.toJSON() } };
 }
 
 /** Reads the bytes of a line, without its line break. Returns `undefined` when the line is not intact. */

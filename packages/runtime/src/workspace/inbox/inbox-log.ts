@@ -5,9 +5,9 @@
  * earlier write was under way, are one write with one sync (group commit). If it fails, all of them are rejected. 3. The
  * fence is checked before and after each write: before it, because the files may have another owner; after it, because a
  * write to a deleted file is lost. 4. A segment is removed only when its successor, with all lines that are still needed,
- * is durable.
+ * is durable. 5. A log that is being closed accepts no line.
  */
-import type { AgentAddress } from '@goondan/types';
+import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { StoreLimits } from '../limits.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import type { DiskPace } from '../log-file/disk-pace.ts';
@@ -37,12 +37,15 @@ export interface Compaction {
 }
 
 export interface WrittenLine {
+  /** The number of the line in the whole log. */
+  readonly n: number;
   readonly segment: number;
   readonly bytes: number;
 }
 
 interface QueuedLine {
   readonly line: NewLine;
+  readonly added: (written: WrittenLine) => void;
   readonly resolve: (written: WrittenLine) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -55,6 +58,8 @@ export class InboxLog {
   #isFlushing = false;
   #failure: { readonly error: unknown } | undefined;
   #last: Promise<void> = Promise.resolve();
+  #closing: Promise<void> | undefined;
+  #refusal: GoondanError | undefined;
 
   private constructor(
     private readonly place: InboxPlace,
@@ -81,6 +86,8 @@ export class InboxLog {
     const number = newest?.number ?? 0;
     const log = new InboxLog(place, plan, undefined, number, n, before);
     fence?.();
+    // The lines of a segment that is not written any more may be without a sync.
+    if (newest && (newest.isDamaged || isClosed)) await syncSegment(place, newest.path);
     if (newest && current && !newest.isDamaged && !isClosed) {
       log.file = await openSegment(place, newest.path, current.end, current.durableEnd);
       await fs.syncFolder(folder);
@@ -96,27 +103,33 @@ export class InboxLog {
     return { number: this.number, path: segmentPath(this.place.folder, this.number), bytes: this.file?.end ?? 0 };
   }
 
-  /** The number of the last line. */
-  get lastNumber(): number {
-    return this.n;
-  }
-
+  /** True if nothing can be written any more. */
   get failed(): boolean {
-    return this.#failure !== undefined;
+    return this.#failure !== undefined || this.#refusal !== undefined;
   }
 
-  /** Writes a line durably. **Errors** — `E_DISK_FULL`, `E_FENCED`, `E_STORE_WRITE`; the line may then be on disk. */
-  write(line: NewLine): Promise<WrittenLine> {
+  /** The error of lines that come after `close`. */
+  get refusal(): GoondanError | undefined {
+    return this.#refusal;
+  }
+
+  /**
+   * Writes a line durably. `added` is called when the line is durable, before any later line is written. **Errors** —
+   * `E_DISK_FULL`, `E_FENCED`, `E_STORE_WRITE`; the line may then be on disk.
+   */
+  write(line: NewLine, added: (written: WrittenLine) => void = () => undefined): Promise<WrittenLine> {
     if (this.#failure) return Promise.reject(this.#failure.error);
+    if (this.#refusal) return Promise.reject(this.#refusal);
     return new Promise((resolve, reject) => {
-      this.#queue.push({ line, resolve, reject });
+      this.#queue.push({ line, added, resolve, reject });
       this.#flushSoon();
     });
   }
 
   /** Begins a new segment with all lines that are still needed, and removes all older segments. **Errors** — as `write`. */
   renew(): Promise<void> {
-    if (this.#failure) return Promise.reject(this.#failure.error);
+    const refusal = this.#failure?.error ?? this.#refusal;
+    if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise<void>((resolve, reject) => {
       this.#renewals.push({ resolve, reject });
       this.#flushSoon();
@@ -128,11 +141,16 @@ export class InboxLog {
     this.#handled.set(to, handled);
   }
 
-  /** Writes the notes that are left, and closes the file. If that fails, nothing is lost. */
-  async close(): Promise<void> {
-    await this.#last;
+  /** Ends the writes that are under way, writes the notes that are left, and closes the file. */
+  close(): Promise<void> {
+    this.#refusal ??= new GoondanError('E_STORE_WRITE', `The inbox log in ${this.place.folder} is closed`);
+    this.#closing ??= this.#last.then(() => this.#close());
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    // The notes only save work, so nothing is lost if they cannot be written.
     if (!this.#failure && this.#handled.size > 0) await this.#writeNotes().catch(() => undefined);
-    this.#failure ??= { error: new Error('the inbox log is closed') };
     await this.file?.close().catch(() => undefined);
   }
 
@@ -166,8 +184,12 @@ export class InboxLog {
       const texts = this.#encode([...this.#takeNotes(lines), ...lines]);
       await this.#writeDurably(texts.join(''));
       const own = texts.slice(-batch.length);
-      for (const [index, { resolve }] of batch.entries())
-        resolve({ segment: this.number, bytes: Buffer.byteLength(own[index] ?? '') });
+      const before = this.n - batch.length;
+      for (const [index, { added, resolve }] of batch.entries()) {
+        const written = { n: before + index + 1, segment: this.number, bytes: Buffer.byteLength(own[index] ?? '') };
+        added(written);
+        resolve(written);
+      }
     } catch (error) {
       for (const { reject } of batch) reject(error);
       throw error;
@@ -248,6 +270,15 @@ export async function removeSegment({ fs, warn }: Pick<InboxPlace, 'fs' | 'warn'
     const reason = error instanceof Error ? error.message : String(error);
     warn({ path, message: `is not needed any more and could not be removed: ${reason}` });
   });
+}
+
+async function syncSegment({ fs }: InboxPlace, path: string): Promise<void> {
+  const file = await fs.openRoom(path);
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
 
 /** At least one zero follows the lines. */

@@ -1,6 +1,7 @@
 /**
  * Reads the inbox log for processes that do not write it. It takes no lock. The log is read once; later questions read only
- * the lines that were added since. Questions that are asked together, as for a list, look at the files once.
+ * the lines that were added since. Questions that are asked together, as for a list, look at the files once. Damaged files
+ * are read again only when they were changed.
  */
 import type { AgentAddress } from '@goondan/types';
 import { instanceFolderName, type StoredInstance } from '../layout/instance-paths.ts';
@@ -8,14 +9,16 @@ import { corruptStore } from '../lines/corrupt-store.ts';
 import { SharedRun } from '../../ports/shared-run.ts';
 import type { StorePorts } from '../store-ports.ts';
 import type { InboxEntry } from './inbox-line.ts';
-import { listInboxSegments } from './inbox-segments.ts';
 import { Mailbox } from './mailbox.ts';
 import type { OldInbox } from './old-inbox.ts';
 import { MISSING, readLeft, readOf } from './old-inboxes.ts';
-import { type InboxContents, keyOf, readInboxLog } from './read-inbox-log.ts';
+import { type InboxContents, type InboxDamage, isUnchanged, keyOf, readInboxLog } from './read-inbox-log.ts';
 import { readSegment } from './read-segment.ts';
+import { reportDamage } from './report-damage.ts';
 
 const NEWLINE = 0x0a;
+/** The number of bytes that are read first. If the last one is a zero, all new lines are among them. */
+const ADDED_BYTES = 16 * 1024;
 
 interface Known {
   readonly contents: InboxContents;
@@ -38,8 +41,9 @@ export class InboxReader {
   async pending(stored: StoredInstance, handled: number): Promise<readonly InboxEntry[]> {
     const { contents, left } = await this.#refresh.run();
     const { lost, segments, mailboxes } = contents;
+    const report = (damage: InboxDamage) => reportDamage(stored, this.folder, contents, damage);
     const found = mailboxes.get(keyOf(stored.address));
-    if (lost && (found?.deletedAt ?? 0) < lost.n) throw await corruptStore(stored, lost.path, lost.problem);
+    if (lost && (found?.deletedAt ?? 0) <= lost.n) throw await report(lost);
     const isListed = left?.has(instanceFolderName(stored.address.agentName, stored.address.instanceKey));
     const old = isListed === false ? undefined : await readOf(stored);
     if (!old && handled > 0 && (isListed || segments.length === 0))
@@ -47,7 +51,7 @@ export class InboxReader {
     const mailbox = old ? withOld(stored, found, old) : found;
     if (!mailbox || (await isDeleted(stored, mailbox))) return [];
     const damage = mailbox.problem(handled);
-    if (damage) throw await corruptStore(stored, damage.path || (segments.at(-1)?.path ?? this.folder), damage.problem);
+    if (damage) throw await report(damage);
     return mailbox.entries().filter(({ seq }) => seq > handled);
   }
 
@@ -88,11 +92,13 @@ export class InboxReader {
   async #readAdded({ contents, identity, end, left }: Known): Promise<Known | undefined> {
     const { fs } = this.ports;
     const newest = contents.segments.at(-1);
-    const { damage, current } = contents;
-    if (!newest || !current || left === undefined || damage.length > 0 || end === 0) return undefined;
-    const numbers = (await listInboxSegments(fs, this.folder)).map(({ number }) => number);
-    if (numbers.at(-1) !== newest.number || (await fs.stat(newest.path))?.identity !== identity) return undefined;
-    const bytes = await fs.read(newest.path, end - 1);
+    if (!newest || !contents.current || left === undefined || end === 0) return undefined;
+    if (!(await isUnchanged(fs, this.folder, contents))) return undefined;
+    if ((await fs.stat(newest.path))?.identity !== identity) return undefined;
+    // No line is added to a damaged segment.
+    if (newest.isDamaged) return this.#known;
+    let bytes = await fs.read(newest.path, end - 1, ADDED_BYTES);
+    if (bytes?.at(-1) !== 0) bytes = await fs.read(newest.path, end - 1);
     if (bytes?.[0] !== NEWLINE) return undefined;
     const read = readSegment(bytes.subarray(1), { offset: end, next: contents.n + 1 });
     if (read.damage !== undefined) return undefined;
@@ -101,7 +107,7 @@ export class InboxReader {
   }
 }
 
-/** Adds the lines of an older inbox that was not brought into the log yet. */
+/** Adds the lines of an older inbox that was not imported yet. */
 function withOld({ address }: StoredInstance, found: Mailbox | undefined, { before, lines }: OldInbox): Mailbox {
   const mailbox = new Mailbox(address);
   mailbox.take(Math.max(before, found?.handled ?? 0));

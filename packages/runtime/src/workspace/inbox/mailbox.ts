@@ -2,8 +2,9 @@
  * The input of one instance: the lines of the inbox log that are not handled yet.
  *
  * Invariants: 1. Lines of an instance have the numbers 1, 2, 3 and so on; numbers are not used again after a deletion.
- * 2. A line with a number up to `handled` does not count. 3. All other lines up to `last` are here. A line that is not here
- * is damaged or missing, and `problem` says so: the instance then does not start.
+ * 2. A line with a number up to `handled` does not count. 3. All other lines up to `written` are here. A line that is not
+ * here is damaged or missing, and `problem` says so: the instance then does not start. 4. A line is taken out only when the
+ * commit that handled it is durable.
  */
 import type { AgentAddress } from '@goondan/types';
 import type { InboxEntry, InboxPayload } from './inbox-line.ts';
@@ -15,37 +16,52 @@ export interface KeptLine {
   readonly bytes: number;
 }
 
+/** The place of a damaged line: its segment, or the segment that has the `lost` line. */
+export interface DamagedPlace {
+  readonly segment: number;
+  /** The damaged file; empty when it was removed. */
+  readonly path: string;
+}
+
 export class Mailbox {
   /** The lines above `handled`, by number. */
   readonly lines = new Map<number, KeptLine>();
-  /** The numbers of damaged lines, each with the file in which the line was. */
-  readonly damaged = new Map<number, string>();
+  /** The numbers of damaged lines. */
+  readonly damaged = new Map<number, DamagedPlace>();
   /** The number of the last line, durable or being written. */
   last = 0;
   /** The number of the last line that is in the log. */
   written = 0;
-  /** The number up to which lines are handled or deleted. It only grows. */
+  /** The number up to which lines are handled, durably, or deleted. It only grows. */
   handled = 0;
-  /** The part of `handled` that is durable. Lines tell it to readers. */
-  settled = 0;
+  /** The number up to which lines are handled, as the log of the instance says. Its commits may not be durable yet. */
+  committed = 0;
   /** The number of the line that began a deletion, while nothing says how it ended. */
   deleting: number | undefined;
+  /** The number of the line that ended the last deletion. */
+  ended = 0;
   /** The place in the log of the last deletion. Damage before it does not concern this instance. */
   deletedAt = 0;
   events = 0;
+  /** The size of the lines. */
   bytes = 0;
+  /** The size of the payloads that are being written. */
+  queuedBytes = 0;
+  /** The segment before which the log of the instance was read last, to find lines that are handled. */
+  askedAt = 0;
 
   constructor(readonly address: AgentAddress) {}
 
+  /** True if all lines are known as handled. */
   get isEmpty(): boolean {
-    return this.lines.size === 0 && this.damaged.size === 0;
+    return !isAbove(this.lines, this.committed) && !isAbove(this.damaged, this.committed);
   }
 
   /** Adds a line of the log. A line that is here already, or that is handled, changes nothing. */
   add(seq: number, line: KeptLine, n = 0): void {
     const { payload } = line;
     if ('lost' in payload) {
-      for (const each of payload.lost) this.lose(each, '');
+      for (const each of payload.lost) this.lose(each, { segment: line.segment, path: '' });
       return;
     }
     this.reach(seq);
@@ -54,20 +70,34 @@ export class Mailbox {
     this.lines.set(seq, line);
     this.bytes += line.bytes;
     if ('event' in payload) this.events += 1;
-    if ('deleting' in payload) this.deleting = seq;
-    if ('kept' in payload) this.deleting = undefined;
+    // A copy of the first line of a deletion may be read after the line that ended the deletion.
+    if ('deleting' in payload && seq > this.ended) this.deleting = seq;
+    if ('kept' in payload || 'deleted' in payload) this.#endDeletion(seq);
     if ('deleted' in payload) {
-      this.deleting = undefined;
       this.deletedAt = n;
       this.take(seq);
-      this.settled = seq;
     }
   }
 
   /** Notes that a line was damaged. */
-  lose(seq: number, path: string): void {
+  lose(seq: number, place: DamagedPlace): void {
     this.reach(seq);
-    if (seq > this.handled && !this.lines.has(seq)) this.damaged.set(seq, path);
+    if (seq > this.handled && !this.lines.has(seq)) this.damaged.set(seq, place);
+  }
+
+  /** Notes the last missing line as damaged, so that a compaction keeps it. All lines up to it are reported with it. */
+  loseMissing(segment: number): void {
+    for (let seq = this.written; seq > this.handled; seq -= 1) {
+      if (this.lines.has(seq)) continue;
+      if (!this.damaged.has(seq)) this.lose(seq, { segment, path: '' });
+      return;
+    }
+  }
+
+  /** Notes how far the log of the instance is. The lines stay until its commits are durable. */
+  commit(seq: number): void {
+    this.committed = Math.max(this.committed, seq);
+    this.reach(seq);
   }
 
   /** Notes that the log has, or had, a line with this number. */
@@ -91,12 +121,14 @@ export class Mailbox {
       taken.push([seq, payload.event.id]);
     }
     for (const seq of this.damaged.keys()) if (seq <= handled) this.damaged.delete(seq);
+    this.#takeMarks();
     return taken.toSorted(([one], [other]) => one - other).map(([, id]) => id);
   }
 
   /** Notes that the lines of these segments are in another one now. */
   move(from: ReadonlySet<number>, segment: number): void {
     for (const [seq, line] of this.lines) if (from.has(line.segment)) this.lines.set(seq, { ...line, segment });
+    for (const [seq, place] of this.damaged) if (from.has(place.segment)) this.damaged.set(seq, { segment, path: '' });
   }
 
   /** Returns the pending lines, oldest first. */
@@ -104,11 +136,11 @@ export class Mailbox {
     return [...this.lines].toSorted(([one], [other]) => one - other);
   }
 
-  /** Returns the pending events, oldest first. A cancel mark becomes the field `cancelled` of its event. */
+  /** Returns the events above `committed`, oldest first. A cancel mark becomes the field `cancelled` of its event. */
   entries(): InboxEntry[] {
     const entries = new Map<number, InboxEntry>();
     for (const [seq, { payload }] of this.sorted()) {
-      if ('event' in payload) entries.set(seq, { seq, event: payload.event });
+      if ('event' in payload && seq > this.committed) entries.set(seq, { seq, event: payload.event });
       const entry = 'cancels' in payload ? entries.get(payload.cancels) : undefined;
       // The event is absent if it was handled meanwhile.
       if (entry && 'cancels' in payload) entries.set(entry.seq, { ...entry, cancelled: payload.reason });
@@ -118,10 +150,37 @@ export class Mailbox {
 
   /** Returns the damage to the lines above this number and above `handled`. */
   problem(handled: number): { readonly path: string; readonly problem: string } | undefined {
-    for (const [seq, path] of this.damaged)
+    for (const [seq, { path }] of this.damaged)
       if (seq > handled) return { path, problem: `line ${seq} of this instance is damaged` };
     for (let seq = Math.max(handled, this.handled) + 1; seq <= this.written; seq += 1)
       if (!this.lines.has(seq)) return { path: '', problem: `line ${seq} of this instance is missing` };
     return undefined;
   }
+
+  #endDeletion(seq: number): void {
+    this.ended = Math.max(this.ended, seq);
+    if ((this.deleting ?? seq) <= seq) this.deleting = undefined;
+    this.#takeMarks();
+  }
+
+  /** Takes out marks that follow the handled lines and concern nothing else. */
+  #takeMarks(): void {
+    for (let next = this.lines.get(this.handled + 1); next; next = this.lines.get(this.handled + 1)) {
+      const { payload, bytes } = next;
+      const isUsed = 'cancels' in payload ? payload.cancels > this.handled : !this.#isEnded(payload, this.handled + 1);
+      if (isUsed) return;
+      this.handled += 1;
+      this.lines.delete(this.handled);
+      this.bytes -= bytes;
+    }
+  }
+
+  #isEnded(payload: InboxPayload, seq: number): boolean {
+    return ('deleting' in payload || 'kept' in payload) && seq <= this.ended;
+  }
+}
+
+function isAbove(numbers: ReadonlyMap<number, unknown>, limit: number): boolean {
+  for (const seq of numbers.keys()) if (seq > limit) return true;
+  return false;
 }

@@ -1,5 +1,5 @@
 /**
- * Brings the older `inbox.jsonl` of each instance into the inbox log of the workspace, for instances of format 1 that were
+ * Imports the older `inbox.jsonl` of each instance into the inbox log of the workspace, for instances of format 1 that were
  * migrated, too. Only for the owner of the workspace.
  *
  * 1. Lines keep their numbers. So a line that a crash left in both places is read once. 2. A file is removed only when its
@@ -28,6 +28,8 @@ export interface OldInboxPlace extends StorePorts {
 }
 
 export class OldInboxes {
+  readonly #importing = new Map<string, Promise<void>>();
+
   constructor(
     private readonly place: OldInboxPlace,
     /** The names of the folders whose files stay. */
@@ -38,7 +40,7 @@ export class OldInboxes {
     return this.left.size > 0 && this.left.has(instanceFolderName(agentName, instanceKey));
   }
 
-  /** Brings the files of all these folders into the log, unless that was done before. */
+  /** Imports the files of all these folders into the log, unless that was done before. */
   async importAll(inbox: OpenInbox, names: Iterable<string>): Promise<void> {
     const { fs, instances } = this.place;
     if (!inbox.isNew && (await readLeft(this.place)) !== undefined) return;
@@ -55,22 +57,40 @@ export class OldInboxes {
     await this.#writeLeft();
   }
 
-  /** Brings the file of one instance into the log, if it stayed. **Errors** — the reason why it cannot be read. */
+  /** Imports the file of one instance into the log, if it stayed. **Errors** — the reason why it cannot be read. */
   async importOne(inbox: OpenInbox, address: AgentAddress): Promise<void> {
     if (!this.has(address)) return;
+    const name = instanceFolderName(address.agentName, address.instanceKey);
+    const importing =
+      this.#importing.get(name) ?? this.#importLeft(inbox, address).finally(() => this.#importing.delete(name));
+    this.#importing.set(name, importing);
+    await importing;
+  }
+
+  async #importLeft(inbox: OpenInbox, address: AgentAddress): Promise<void> {
     const stored = this.place.storedAt(address);
     const old = await readOf(stored);
-    if (!old) throw await corruptStore(stored, stored.paths.inbox, MISSING);
-    refuseOtherInstance(stored.paths.inbox, address, old);
-    await inbox.importOld(old, await handledUpTo(stored));
-    await inbox.syncCommits();
-    await stored.fs.remove(stored.paths.inbox);
+    const handled = await handledUpTo(stored);
+    // Without a file and without handled events there is nothing to lose: a deletion was interrupted after the rename.
+    if (!old && handled > 0) throw await corruptStore(stored, stored.paths.inbox, MISSING);
+    if (old) {
+      refuseOtherInstance(stored.paths.inbox, address, old);
+      await inbox.importOld(old, handled);
+      await stored.fs.remove(stored.paths.inbox);
+    }
     await this.forget(address);
   }
 
   /** Notes that no file of the instance stays. */
   async forget({ agentName, instanceKey }: AgentAddress): Promise<void> {
-    if (this.left.delete(instanceFolderName(agentName, instanceKey))) await this.#writeLeft();
+    const name = instanceFolderName(agentName, instanceKey);
+    if (!this.left.delete(name)) return;
+    try {
+      await this.#writeLeft();
+    } catch (error) {
+      this.left.add(name);
+      throw error;
+    }
   }
 
   async #writeLeft(): Promise<void> {
@@ -101,7 +121,6 @@ export class OldInboxes {
     });
     const ends = await Promise.allSettled(writes);
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
-    await inbox.syncCommits();
     for (const path of imported) await this.place.fs.remove(path);
   }
 

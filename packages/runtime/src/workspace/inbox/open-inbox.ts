@@ -9,17 +9,20 @@
 import { dirname } from 'node:path';
 import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
 import type { StoredInstance } from '../layout/instance-paths.ts';
+import type { StoreLimits } from '../limits.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { handledUpTo } from '../records/read-log.ts';
 import { planCompaction } from './compact-inbox.ts';
 import { eraseDeleted } from './erase-deleted.ts';
 import { KnownIds, readHandled } from './handled-ids.ts';
-import { encodeLine, type InboxEntry, type InboxPayload } from './inbox-line.ts';
+import { type InboxEntry, type InboxPayload, payloadText } from './inbox-line.ts';
 import { InboxLog, type InboxPlace, removeSegment } from './inbox-log.ts';
 import type { Mailbox } from './mailbox.ts';
 import type { OldInbox } from './old-inbox.ts';
 import type { OldInboxes } from './old-inboxes.ts';
-import { type InboxContents, keyOf, readInboxLog } from './read-inbox-log.ts';
+import { type InboxContents, isUnchanged, keyOf, readInboxLog } from './read-inbox-log.ts';
+import { reportDamage } from './report-damage.ts';
+import { type UsedMailbox, UsedMailboxes } from './used-mailboxes.ts';
 
 /** The result of accepting an event. The event is durable on disk now, from this delivery or from an earlier one. */
 export type Accepted =
@@ -39,18 +42,8 @@ export type Accepted =
       readonly pending?: InboxEntry;
     };
 
-/** The most ids of handled events in memory, of all instances together. */
-const MOST_IDS = 256 * 1024;
-
-interface UsedMailbox {
-  readonly mailbox: Mailbox;
-  readonly stored: StoredInstance;
-  readonly handled: KnownIds;
-  /** The ids of pending events, each with its number and the write of its line. */
-  readonly pending: Map<string, { readonly seq: number; readonly writing?: Promise<unknown> }>;
-}
-
 export interface OpenInboxPlace extends InboxPlace {
+  readonly limits: StoreLimits;
   readonly storedAt: (address: AgentAddress) => StoredInstance;
   /** Returns true if the instance had a folder when the inbox was opened. */
   readonly mayHaveRun: (address: AgentAddress) => boolean;
@@ -58,15 +51,7 @@ export interface OpenInboxPlace extends InboxPlace {
 }
 
 export class OpenInbox {
-  /** The instances that were used lately. The most recently used one is last. */
-  readonly #used = new Map<string, UsedMailbox>();
-  #idCount = 0;
-  /** Instances whose commits were read from their logs, and may not be durable yet. */
-  readonly #unsynced = new Set<Mailbox>();
-  /** Instances whose ids were dropped from memory. Their logs have them. */
-  readonly #forgotten = new Set<string>();
-  /** Deleted instances have nothing to read, even if a folder was there at the start. */
-  readonly #deleted = new Set<string>();
+  readonly #used: UsedMailboxes;
   #log: InboxLog | undefined;
 
   private constructor(
@@ -74,7 +59,9 @@ export class OpenInbox {
     private readonly contents: InboxContents,
     /** True if there was no log. */
     readonly isNew: boolean,
-  ) {}
+  ) {
+    this.#used = new UsedMailboxes(place.limits.inboxIds);
+  }
 
   /** Opens the log, and repairs it after a crash. **Errors** — `E_FENCED`; those of the disk. */
   static async open(place: OpenInboxPlace): Promise<OpenInbox> {
@@ -107,9 +94,22 @@ export class OpenInbox {
     return this.log.failed;
   }
 
+  /** Returns true if this is the error of a call that came after `close`. Nothing was written then. */
+  isRefusal(error: unknown): boolean {
+    return this.log.refusal !== undefined && this.log.refusal === error;
+  }
+
   /** **Errors** — `E_INBOX_FULL`, retryable; `E_STORE_CORRUPT`; those of the disk. The event is then not accepted. */
   async accept(address: AgentAddress, event: AgentEvent): Promise<Accepted> {
-    const used = this.#findUsed(keyOf(address)) ?? (await this.use(address));
+    const used = this.#used.hold(keyOf(address)) ?? (await this.#use(address));
+    try {
+      return await this.#acceptFor(used, event);
+    } finally {
+      used.calls -= 1;
+    }
+  }
+
+  async #acceptFor(used: UsedMailbox, event: AgentEvent): Promise<Accepted> {
     if (used.handled.has(event.id)) return { accepted: true, duplicate: true };
     const known = used.pending.get(event.id);
     if (known) {
@@ -117,8 +117,11 @@ export class OpenInbox {
       const pending = await this.#findPending(used, event.id);
       return { accepted: true, duplicate: true, ...(pending && { pending }) };
     }
-    if (this.#isFull(used, event)) await this.#makeRoom(used, event);
-    const { seq } = await this.#append(used, { event });
+    const payload = { event };
+    const text = payloadText(payload);
+    const bytes = Buffer.byteLength(text);
+    if (this.#isFull(used, bytes)) await this.#makeRoom(used, bytes);
+    const { seq } = await this.#append(used, payload, text);
     return { accepted: true, duplicate: false, seq };
   }
 
@@ -127,12 +130,16 @@ export class OpenInbox {
    * The limits of the inbox do not apply, because an event has at most one mark.
    */
   async cancel(address: AgentAddress, eventId: string, reason: string): Promise<boolean> {
-    const used = await this.use(address);
-    await used.pending.get(eventId)?.writing;
-    const entry = await this.#findPending(used, eventId);
-    if (entry === undefined || entry.cancelled !== undefined) return entry !== undefined;
-    await this.#append(used, { cancels: entry.seq, reason });
-    return true;
+    const used = this.#used.hold(keyOf(address)) ?? (await this.#use(address));
+    try {
+      await used.pending.get(eventId)?.writing;
+      const entry = await this.#findPending(used, eventId);
+      if (entry === undefined || entry.cancelled !== undefined) return entry !== undefined;
+      await this.#append(used, { cancels: entry.seq, reason });
+      return true;
+    } finally {
+      used.calls -= 1;
+    }
   }
 
   /** Lists the pending events. `handled`: the number of the last handled event, if the caller knows it. */
@@ -140,17 +147,21 @@ export class OpenInbox {
     const mailbox = this.contents.mailboxes.get(keyOf(address));
     const isQuiet = !this.contents.lost && !this.place.old.has(address);
     if (isQuiet && (!mailbox || mailbox.isEmpty)) return [];
-    const used = await this.use(address);
-    this.#learn(used, handled ?? (await handledUpTo(used.stored)), false);
-    return used.mailbox.entries();
+    const used = this.#used.hold(keyOf(address)) ?? (await this.#use(address));
+    try {
+      used.mailbox.commit(handled ?? (await handledUpTo(used.stored)));
+      return used.mailbox.entries();
+    } finally {
+      used.calls -= 1;
+    }
   }
 
   /** Notes that the commit of an event's turn is durable. */
   handled(address: AgentAddress, eventId: string): void {
-    const used = this.#used.get(keyOf(address));
+    const used = this.#used.find(keyOf(address));
     const seq = used?.pending.get(eventId)?.seq;
     if (!used || seq === undefined) return;
-    this.#learn(used, seq, true);
+    this.#used.take(used.mailbox, seq);
     this.log.note(used.mailbox.address, used.mailbox.handled);
   }
 
@@ -172,9 +183,7 @@ export class OpenInbox {
   async endDeletion(address: AgentAddress, isDeleted: boolean): Promise<void> {
     await this.#write(this.contents.mailboxOf(address), isDeleted ? { deleted: true } : { kept: true });
     if (!isDeleted) return;
-    this.#forget(keyOf(address));
-    this.#forgotten.delete(keyOf(address));
-    this.#deleted.add(keyOf(address));
+    this.#used.forget(keyOf(address));
     await this.place.old.forget(address);
   }
 
@@ -184,27 +193,31 @@ export class OpenInbox {
   }
 
   /** Adds the lines of an older inbox that are not in the log. Durable when the promise resolves. */
-  async importOld({ lines, before, ...address }: OldInbox, handled: number): Promise<void> {
+  async importOld({ lines, before, ...address }: OldInbox, committed: number): Promise<void> {
     const mailbox = this.contents.mailboxOf({ agentName: address.agentName, instanceKey: address.instanceKey });
-    mailbox.take(Math.max(handled, before));
     // The numbers of an older inbox do not begin at 1.
-    mailbox.settled = Math.max(mailbox.settled, before);
-    this.#unsynced.add(mailbox);
+    mailbox.take(before);
+    mailbox.commit(committed);
+    await this.#settle(mailbox);
     const writes = lines.map(async ([seq, payload]) => {
       if (seq <= mailbox.handled || mailbox.lines.has(seq)) return;
-      const line = { to: mailbox.address, seq, payload, handled: mailbox.settled || undefined };
-      mailbox.add(seq, { payload, ...(await this.log.write(line)) });
+      const line = { to: mailbox.address, seq, payload, handled: mailbox.handled || undefined };
+      await this.log.write(line, (written) => mailbox.add(seq, { payload, ...written }));
     });
     await Promise.all(writes);
   }
 
+  /** True if a file is damaged. Damage of a file that was removed cannot be repaired. */
   get isDamaged(): boolean {
-    return this.contents.damage.length > 0;
+    return this.contents.lost !== undefined || this.contents.segments.some(({ isDamaged }) => isDamaged);
   }
 
   /** Returns true if the files are whole again, because a person has repaired them. */
   async isRepaired(): Promise<boolean> {
-    return (await readInboxLog(this.place.fs, this.place.folder, true)).damage.length === 0;
+    const { fs, folder } = this.place;
+    if (await isUnchanged(fs, folder, this.contents)) return false;
+    const { damage, mailboxes } = await readInboxLog(fs, folder, true);
+    return damage.length === 0 && [...mailboxes.values()].every(({ damaged }) => damaged.size === 0);
   }
 
   close(): Promise<void> {
@@ -216,114 +229,93 @@ export class OpenInbox {
     return this.#log;
   }
 
-  /** Reads what the first use of an instance needs. **Errors** — `E_STORE_CORRUPT`, and those of reading. */
-  async use(address: AgentAddress): Promise<UsedMailbox> {
+  /**
+   * Reads what the first use of an instance needs, and holds the instance for a call. **Errors** — `E_STORE_CORRUPT`, and
+   * those of reading.
+   */
+  async #use(address: AgentAddress): Promise<UsedMailbox> {
     const key = keyOf(address);
-    const found = this.#findUsed(key);
-    if (found) return found;
     const stored = this.place.storedAt(address);
     await this.place.old.importOne(this, address);
-    const mayHaveRun = !this.#deleted.has(key) && (this.#forgotten.has(key) || this.place.mayHaveRun(address));
     const mailbox = this.contents.mailboxOf(address);
-    const read = mayHaveRun || mailbox.events > 0 ? await readHandled(stored) : { handled: 0, ids: [] };
+    const mayHaveRun = this.#used.hasForgotten || this.place.mayHaveRun(address) || mailbox.events > 0;
+    const read = mayHaveRun ? await readHandled(stored) : { handled: 0, ids: [] };
     await this.#refuseDamage(mailbox, read.handled);
     // Another call may have been quicker.
-    const again = this.#used.get(key);
+    const again = this.#used.hold(key);
     if (again) return again;
     const handled = new KnownIds(read.ids, stored.limits.rememberedEvents);
-    const used: UsedMailbox = { mailbox, stored, handled, pending: new Map() };
-    this.#idCount += handled.size;
-    this.#learn(used, read.handled, false);
-    for (const { seq, event } of mailbox.entries()) used.pending.set(event.id, { seq });
-    this.#used.set(key, used);
-    this.#deleted.delete(key);
-    this.#forgetOldest();
+    mailbox.commit(read.handled);
+    const used: UsedMailbox = { mailbox, stored, handled, pending: new Map(), calls: 1 };
+    for (const [seq, { payload }] of mailbox.lines) if ('event' in payload) used.pending.set(payload.event.id, { seq });
+    this.#used.add(key, used);
     return used;
   }
 
-  #findUsed(key: string): UsedMailbox | undefined {
-    const found = this.#used.get(key);
-    if (!found) return undefined;
-    this.#used.delete(key);
-    this.#used.set(key, found);
-    return found;
-  }
-
   async #refuseDamage(mailbox: Mailbox, handled: number): Promise<void> {
-    const { lost, segments } = this.contents;
-    const { folder } = this.place;
-    const stored = this.place.storedAt(mailbox.address);
-    if (lost && mailbox.deletedAt < lost.n) throw await corruptStore(stored, lost.path, lost.problem);
-    const checked = mailbox.problem(handled);
-    if (!checked) return;
-    throw await corruptStore(stored, checked.path || (segments.at(-1)?.path ?? folder), checked.problem);
+    const { lost } = this.contents;
+    const damage = lost && mailbox.deletedAt <= lost.n ? lost : mailbox.problem(handled);
+    if (!damage) return;
+    throw await reportDamage(this.place.storedAt(mailbox.address), this.place.folder, this.contents, damage);
   }
 
   /** A duplicate that waits for this write gets its error, too. */
-  #append({ mailbox, pending }: UsedMailbox, payload: InboxPayload): Promise<{ seq: number }> {
-    const writing = this.#write(mailbox, payload);
+  #append({ mailbox, pending }: UsedMailbox, payload: InboxPayload, text?: string): Promise<{ seq: number }> {
+    const writing = this.#write(mailbox, payload, text);
     if ('event' in payload) pending.set(payload.event.id, { seq: mailbox.last, writing });
     return writing;
   }
 
-  async #write(mailbox: Mailbox, payload: InboxPayload): Promise<{ seq: number }> {
+  async #write(mailbox: Mailbox, payload: InboxPayload, text = payloadText(payload)): Promise<{ seq: number }> {
     const seq = ++mailbox.last;
     // The first pending line says which numbers are not needed any more.
-    const handled = mailbox.lines.size === 0 && mailbox.settled > 0 ? mailbox.settled : undefined;
-    const written = await this.log.write({ to: mailbox.address, seq, payload, handled });
-    mailbox.add(seq, { payload, ...written }, this.log.lastNumber);
-    return { seq };
+    const handled = mailbox.lines.size === 0 && mailbox.handled > 0 ? mailbox.handled : undefined;
+    const bytes = Buffer.byteLength(text);
+    mailbox.queuedBytes += bytes;
+    try {
+      const line = { to: mailbox.address, seq, payload, text, handled };
+      await this.log.write(line, (written) => mailbox.add(seq, { payload, ...written }, written.n));
+      return { seq };
+    } finally {
+      mailbox.queuedBytes -= bytes;
+    }
   }
 
-  /** Takes out what is handled. `isDurable`: false if the commit was only read. */
-  #learn({ mailbox, handled, pending }: UsedMailbox, seq: number, isDurable: boolean): void {
-    if (seq <= mailbox.handled) return;
-    const before = handled.size;
-    const ids = mailbox.take(seq);
-    handled.add(ids);
-    for (const id of ids) pending.delete(id);
-    this.#idCount += handled.size - before;
-    if (isDurable) mailbox.settled = Math.max(mailbox.settled, seq);
-    else this.#unsynced.add(mailbox);
+  /** Makes commits durable that were only read, and takes out their lines. If that fails, the lines stay. */
+  async #settle(mailbox: Mailbox): Promise<void> {
+    const { committed, address } = mailbox;
+    if (committed <= mailbox.handled) return;
+    const stored = this.place.storedAt(address);
+    try {
+      await syncCommits(stored);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.place.warn({ path: stored.paths.events, message: `could not be synced, so its input stays: ${reason}` });
+      return;
+    }
+    this.#used.take(mailbox, committed);
   }
 
   async #findPending(used: UsedMailbox, eventId: string): Promise<InboxEntry | undefined> {
     const find = () => used.mailbox.entries().find(({ event }) => event.id === eventId);
     // The log of the instance is read again, because the process of the instance may have handled the event meanwhile.
-    if (find()) this.#learn(used, await handledUpTo(used.stored), false);
+    if (find()) used.mailbox.commit(await handledUpTo(used.stored));
     return find();
   }
 
-  #isFull({ mailbox, pending, stored: { limits } }: UsedMailbox, event: AgentEvent): boolean {
-    if (pending.size >= limits.inboxEvents) return true;
-    // The size of the line is only needed near the limit.
-    if (mailbox.bytes < limits.inboxBytes / 2 && (event.input?.length ?? 0) < limits.inboxBytes / 8) return false;
-    const line = encodeLine({ to: mailbox.address, seq: 0, payload: { event } }, { n: 0, durable: 0 });
-    return mailbox.bytes + Buffer.byteLength(line) > limits.inboxBytes;
+  #isFull({ mailbox, pending, stored: { limits } }: UsedMailbox, bytes: number): boolean {
+    const { bytes: kept, queuedBytes } = mailbox;
+    return pending.size >= limits.inboxEvents || kept + queuedBytes + bytes > limits.inboxBytes;
   }
 
-  async #makeRoom(used: UsedMailbox, event: AgentEvent): Promise<void> {
-    this.#learn(used, await handledUpTo(used.stored), false);
-    if (!this.#isFull(used, event)) return;
+  async #makeRoom(used: UsedMailbox, bytes: number): Promise<void> {
+    used.mailbox.commit(await handledUpTo(used.stored));
+    await this.#settle(used.mailbox);
+    if (!this.#isFull(used, bytes)) return;
     const { agentName, instanceKey } = used.mailbox.address;
     const waiting = `${used.pending.size} events waiting, ${used.mailbox.bytes} bytes`;
     const whose = `agent ${agentName}, instance ${JSON.stringify(instanceKey)}`;
     throw new GoondanError('E_INBOX_FULL', `The inbox of ${whose} is full: ${waiting}`, { retryable: true });
-  }
-
-  #forgetOldest(): void {
-    for (const [key, { pending }] of this.#used) {
-      if (this.#idCount + this.#used.size <= MOST_IDS) return;
-      if (pending.size === 0) this.#forget(key);
-    }
-  }
-
-  #forget(key: string): void {
-    const used = this.#used.get(key);
-    if (!used) return;
-    this.#idCount -= used.handled.size;
-    this.#used.delete(key);
-    this.#forgotten.add(key);
   }
 
   /** Finishes deletions that a crash interrupted: an instance without its folder is deleted. */
@@ -351,7 +343,6 @@ export class OpenInbox {
       keepAside: async ({ path }) =>
         void (await corruptStore(place.storedAt({ agentName: '', instanceKey: '' }), path, 'its lines are moved')),
     });
-    await this.syncCommits();
     const first = contents.lost ? (segments[0]?.number ?? 1) : plan.first;
     return {
       ...plan,
@@ -367,30 +358,17 @@ export class OpenInbox {
   }
 
   async #refresh(mailbox: Mailbox): Promise<void> {
-    const { address } = mailbox;
-    const stored = this.place.storedAt(address);
-    const handled = await handledUpTo(stored).catch(() => 0);
-    const used = this.#used.get(keyOf(address));
-    if (used) this.#learn(used, handled, false);
-    else if (handled > mailbox.handled) {
-      mailbox.take(handled);
-      this.#unsynced.add(mailbox);
-    }
+    mailbox.commit(await handledUpTo(this.place.storedAt(mailbox.address)).catch(() => 0));
+    await this.#settle(mailbox);
   }
+}
 
-  /** Makes commits durable that were only read. Without it, their events must not leave the log. */
-  async syncCommits(): Promise<void> {
-    for (const mailbox of this.#unsynced) {
-      const { handled, address } = mailbox;
-      const { fs, paths } = this.place.storedAt(address);
-      const log = (await fs.stat(paths.events)) && (await fs.openRoom(paths.events));
-      try {
-        await log?.sync();
-      } finally {
-        await log?.close();
-      }
-      mailbox.settled = Math.max(mailbox.settled, handled);
-      this.#unsynced.delete(mailbox);
-    }
+/** Makes the commits of an instance durable that were only read. Without it, their events must not leave the log. */
+async function syncCommits({ fs, paths }: StoredInstance): Promise<void> {
+  const log = (await fs.stat(paths.events)) && (await fs.openRoom(paths.events));
+  try {
+    await log?.sync();
+  } finally {
+    await log?.close();
   }
 }

@@ -7,6 +7,7 @@
  */
 import type { AgentAddress } from '@goondan/types';
 import type { Fs } from '../../ports/fs.ts';
+import { checksum } from '../lines/checksum.ts';
 import type { InboxLine, LineName } from './inbox-line.ts';
 import { type InboxSegment, listInboxSegments } from './inbox-segments.ts';
 import { Mailbox } from './mailbox.ts';
@@ -17,10 +18,17 @@ export interface InboxDamage {
   readonly problem: string;
 }
 
+export interface ReadInboxSegment extends InboxSegment {
+  readonly bytes: number;
+  readonly isDamaged: boolean;
+  /** The checksum of a damaged file. */
+  readonly sum?: number;
+}
+
 export class InboxContents {
   readonly mailboxes = new Map<string, Mailbox>();
   /** The segments that count, oldest first, each with its size. */
-  readonly segments: (InboxSegment & { bytes: number; isDamaged: boolean })[] = [];
+  readonly segments: ReadInboxSegment[] = [];
   /** Segments that a compaction has replaced and not removed yet. */
   readonly replaced: InboxSegment[] = [];
   /** Damage of which nobody knows whom it concerns, with the place in the log after which the log is whole. */
@@ -44,12 +52,19 @@ export class InboxContents {
   /** Adds the lines of a segment, or its lines since the last read. */
   add(segment: InboxSegment, read: ReadSegment): void {
     for (const line of read.lines) this.#addLine(line, segment.number);
-    for (const { name } of read.damaged) if (name) this.mailboxOf(name.to).lose(name.seq, segment.path);
+    for (const { name } of read.damaged)
+      if (name) this.mailboxOf(name.to).lose(name.seq, { segment: segment.number, path: segment.path });
     this.current = read;
     this.n = read.next - 1;
     if (read.damage === undefined) return;
     this.damage.push({ path: segment.path, problem: read.damage });
     if (read.unnamed > 0 && !this.isClosed) this.lose(segment.path, read.damage);
+  }
+
+  /** Notes the lines that are missing although nothing says that they were damaged. */
+  loseMissing(): void {
+    const newest = this.segments.at(-1)?.number ?? 0;
+    for (const mailbox of this.mailboxes.values()) mailbox.loseMissing(newest);
   }
 
   lose(path: string, problem: string): void {
@@ -78,8 +93,7 @@ export class InboxContents {
 }
 
 const ATTEMPTS = 5;
-/** More than the two lines of a head. */
-const HEAD_BYTES = 512;
+const NEWLINE = 0x0a;
 
 /** Reads the log. `ownsLog`: true for the process that writes the log, so that it does not change meanwhile. */
 export async function readInboxLog(fs: Fs, folder: string, ownsLog: boolean): Promise<InboxContents> {
@@ -91,6 +105,18 @@ export async function readInboxLog(fs: Fs, folder: string, ownsLog: boolean): Pr
     if (contents.damage.length === 0 || ownsLog || attempt >= ATTEMPTS || damage === before) return contents;
     before = damage;
   }
+}
+
+/** Returns true if the log has the same segments as when it was read, and the damaged ones have the same bytes. */
+export async function isUnchanged(fs: Fs, folder: string, { segments, replaced }: InboxContents): Promise<boolean> {
+  const known = new Set([...segments, ...replaced].map(({ number }) => number));
+  const found = await listInboxSegments(fs, folder);
+  const numbers = new Set(found.map(({ number }) => number));
+  if (found.some(({ number }) => !known.has(number)) || segments.some(({ number }) => !numbers.has(number)))
+    return false;
+  for (const { path, sum } of segments)
+    if (sum !== undefined && checksum((await fs.read(path)) ?? new Uint8Array()) !== sum) return false;
+  return true;
 }
 
 async function readOnce(fs: Fs, folder: string): Promise<InboxContents> {
@@ -112,8 +138,16 @@ async function readOnce(fs: Fs, folder: string): Promise<InboxContents> {
     const read = readSegment(bytes ?? new Uint8Array(), { next, until });
     contents.add(segment, read);
     if (number !== (previous ? previous.number + 1 : first)) miss(contents, path, 'the segment before it is missing');
-    contents.segments.push({ number, path, bytes: bytes?.length ?? 0, isDamaged: read.damage !== undefined });
+    const isDamaged = read.damage !== undefined;
+    contents.segments.push({
+      number,
+      path,
+      bytes: bytes?.length ?? 0,
+      isDamaged,
+      ...(isDamaged && { sum: checksum(bytes ?? new Uint8Array()) }),
+    });
   }
+  contents.loseMissing();
   return contents;
 }
 
@@ -124,7 +158,10 @@ interface FoundSegment extends InboxSegment {
 
 /** Reads the head of a segment, or its copy on the second line. */
 function foundOf(segment: InboxSegment, bytes: Uint8Array = new Uint8Array()): FoundSegment {
-  const { lines } = readSegment(bytes.subarray(0, HEAD_BYTES), { until: Number.MAX_SAFE_INTEGER });
+  // A changed byte may be a line break, so three lines have one of the two heads. A line may have any length.
+  let end = 0;
+  for (let line = 1; line <= 3 && end < bytes.length; line += 1) end = bytes.indexOf(NEWLINE, end) + 1 || bytes.length;
+  const { lines } = readSegment(bytes.subarray(0, end), { until: Number.MAX_SAFE_INTEGER });
   const heads = lines.flatMap((line) => ('note' in line && 'first' in line.note ? [line.note] : []));
   return { ...segment, bytes, head: heads[0] };
 }

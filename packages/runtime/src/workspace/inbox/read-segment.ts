@@ -118,10 +118,11 @@ class SegmentReading {
     const name = nameOf(part) ?? nameOf(trimZeros(part));
     if (name) this.#damaged.push(name);
     const next = second === undefined ? Math.min(end + 1, this.bytes.length) : this.#at + second;
-    // A following line tells by its number how many lines are missing. At the end, nobody does.
-    if (!name && next >= this.#content) this.#loseOne();
-    if (name && next >= this.#content) this.#endWith(name);
     this.#at = next;
+    // A following line tells by its number how many lines are missing. At the end, nobody does.
+    if (next < this.#content && !this.#isClosed()) return;
+    if (name) this.#endWith(name);
+    else this.#loseOne();
   }
 
   /** The last damaged line has a name; lines between it and the last intact one are missing without a name. */

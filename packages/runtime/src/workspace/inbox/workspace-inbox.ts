@@ -117,7 +117,9 @@ export class WorkspaceInbox {
     try {
       return await action(inbox);
     } catch (error) {
-      if (!isCorrupt(error) || !(await this.#isChanged(inbox))) throw error;
+      // Another call may have closed the log, to open it again.
+      const isRefused = inbox.isRefusal(error);
+      if (!isRefused && !(isCorrupt(error) && (await this.#isChanged(inbox)))) throw error;
       await inbox.close();
       return action(await this.open());
     }

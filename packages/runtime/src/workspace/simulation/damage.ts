@@ -175,7 +175,11 @@ async function tryDamage(sound: SimulatedDisk, damage: Damage, before: Observati
   if (damage.bytes) await disk.createNew(damage.file, damage.bytes);
   const machine = simulatedMachine(disk, 2);
   try {
-    return judge(before, await observe(machine), machine.warnings.length > 0);
+    const after = await observe(machine);
+    // A crash can leave the same bytes without the last input, which was then not acknowledged. Other damage cannot.
+    if (!damage.isLikeCrash && JSON.stringify(after.pending) !== JSON.stringify(before.pending))
+      throw new Error('accepted input is missing');
+    return judge(before, after, machine.warnings.length > 0);
   } catch (error) {
     // Another code would mean that the conversation was opened, and continues without the lost part.
     if (!(error instanceof GoondanError && reports.includes(error.code))) throw error;

@@ -19,8 +19,8 @@ export const inboxMutants: readonly Mutant[] = [
   },
   {
     name: 'forget the ids of handled events',
-    file: 'inbox/open-inbox.ts',
-    find: 'handled.add(ids);',
+    file: 'inbox/used-mailboxes.ts',
+    find: 'used.handled.add(ids);',
     replace: '',
     seed: 2,
     isQuick: true,
@@ -28,7 +28,7 @@ export const inboxMutants: readonly Mutant[] = [
   {
     name: 'take events out of the inbox before their commit is durable',
     file: 'inbox/open-inbox.ts',
-    find: 'await this.syncCommits();',
+    find: 'await syncCommits(stored);',
     replace: '',
     caughtBy: 'race',
   },
@@ -60,5 +60,21 @@ export const inboxMutants: readonly Mutant[] = [
     file: 'inbox/open-inbox.ts',
     find: 'this.log.note(used.mailbox.address, used.mailbox.handled);',
     replace: 'this.log.note(used.mailbox.address, used.mailbox.handled + 1);',
+  },
+  {
+    name: 'skip a damaged line of the inbox silently',
+    file: 'inbox/mailbox.ts',
+    find: `lose(seq: number, place: DamagedPlace): void {
+    this.reach(seq);`,
+    replace: `lose(seq: number, place: DamagedPlace): void {
+    if (place.segment > 0) return;`,
+    caughtBy: 'damage',
+  },
+  {
+    name: 'skip a line of the inbox that nobody names silently',
+    file: 'inbox/read-inbox-log.ts',
+    find: 'if (read.unnamed > 0 && !this.isClosed)',
+    replace: 'if (read.unnamed > 1000 && !this.isClosed)',
+    caughtBy: 'damage',
   },
 ];
