@@ -52,6 +52,19 @@ test('the ids of the instances that were used last stay in memory, and those of 
   expect(reads.length).toBeGreaterThan(0);
 });
 
+test('after a deletion, the first event of a new conversation still reads nothing', async () => {
+  const reads: string[] = [];
+  const fs = watched(SimulatedDisk.empty(), (operation, file) => {
+    if (['read', 'stat', 'list'].includes(operation)) reads.push(file);
+  });
+  const journal = await open(fs);
+  await journal.accept(at('x'), simpleEvent('x1'));
+  await journal.delete(at('x'), { force: true });
+  reads.length = 0;
+  await journal.accept(at('new'), simpleEvent('n1'));
+  expect(reads).toEqual([]);
+});
+
 test('a compaction reads the logs of a few instances, however many have pending input', async () => {
   const reads = new Set<string>();
   const disk = SimulatedDisk.empty();

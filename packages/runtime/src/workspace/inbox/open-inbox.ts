@@ -183,7 +183,7 @@ export class OpenInbox {
   async endDeletion(address: AgentAddress, isDeleted: boolean): Promise<void> {
     await this.#write(this.contents.mailboxOf(address), isDeleted ? { deleted: true } : { kept: true });
     if (!isDeleted) return;
-    this.#used.forget(keyOf(address));
+    this.#used.drop(keyOf(address));
     await this.place.old.forget(address);
   }
 

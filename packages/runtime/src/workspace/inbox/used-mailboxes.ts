@@ -65,18 +65,21 @@ export class UsedMailboxes {
     this.#forgetOldest(used);
   }
 
-  forget(key: string): void {
+  /** Forgets a deleted instance. It has no log any more, so nothing has to be read for it. */
+  drop(key: string): void {
     const used = this.#used.get(key);
     if (!used) return;
     this.#ids -= used.handled.size;
     this.#used.delete(key);
-    this.#hasForgotten = true;
   }
 
   #forgetOldest(inUse?: UsedMailbox): void {
     for (const [key, used] of this.#used) {
       if (this.#ids + this.#used.size <= this.most) return;
-      if (used.pending.size === 0 && used.calls === 0 && used !== inUse) this.forget(key);
+      if (used.pending.size === 0 && used.calls === 0 && used !== inUse) {
+        this.drop(key);
+        this.#hasForgotten = true;
+      }
     }
   }
 }
