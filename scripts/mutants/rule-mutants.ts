@@ -98,7 +98,7 @@ export const ruleMutants: readonly RuleMutant[] = [
   },
   {
     name: 'use the numbers of a deleted conversation again',
-    file: 'packages/runtime/src/workspace/inbox/mailbox.ts',
+    file: 'packages/runtime/src/workspace/inbox/instance-inbox.ts',
     find: 'this.take(seq);',
     replace: 'this.take(seq), (this.last = 0);',
     testFile: 'packages/runtime/src/workspace/inbox/group-commit.test.ts',
@@ -115,7 +115,7 @@ export const ruleMutants: readonly RuleMutant[] = [
   },
   {
     name: 'forget damage of the inbox when it was moved twice',
-    file: 'packages/runtime/src/workspace/inbox/mailbox.ts',
+    file: 'packages/runtime/src/workspace/inbox/instance-inbox.ts',
     find: "if (from.has(place.segment)) this.damaged.set(seq, { segment, path: '' });",
     replace: 'if (from.has(place.segment)) this.damaged.set(seq, place);',
     testFile: 'packages/runtime/src/workspace/inbox/survive-compaction.test.ts',

@@ -33,8 +33,8 @@ test('a log that is being closed refuses lines, and has all lines and notes from
   }
   await earlier;
   await Promise.all([closing, log.close()]);
-  const { mailboxes, damage } = await readInboxLog(disk, '/inbox', true);
+  const { inboxes, damage } = await readInboxLog(disk, '/inbox', true);
   expect(damage).toEqual([]);
-  expect([...(mailboxes.get(keyOf(to))?.lines.keys() ?? [])]).toEqual([1]);
-  expect(mailboxes.get(keyOf({ agentName: 'coder', instanceKey: 'conversation-799' }))?.handled).toBe(1);
+  expect([...(inboxes.get(keyOf(to))?.lines.keys() ?? [])]).toEqual([1]);
+  expect(inboxes.get(keyOf({ agentName: 'coder', instanceKey: 'conversation-799' }))?.handled).toBe(1);
 });

@@ -9,7 +9,7 @@
 import type { NewLine } from './inbox-line.ts';
 import type { Compaction } from './inbox-log.ts';
 import type { InboxSegment } from './inbox-segments.ts';
-import type { Mailbox } from './mailbox.ts';
+import type { InstanceInbox } from './instance-inbox.ts';
 
 export interface SizedSegment extends InboxSegment {
   readonly bytes: number;
@@ -19,13 +19,13 @@ export interface SizedSegment extends InboxSegment {
 export interface CompactionInput {
   /** All segments, oldest first. The last one is full. */
   readonly segments: readonly SizedSegment[];
-  readonly mailboxes: Iterable<Mailbox>;
+  readonly inboxes: Iterable<InstanceInbox>;
   /** The size up to which a log is short. */
   readonly short: number;
   /** True if all segments must be removed. */
   readonly isWhole: boolean;
   /** Reads the log of an instance, and takes out the lines whose commits are durable. Does not reject. */
-  readonly refresh: (mailbox: Mailbox) => Promise<void>;
+  readonly refresh: (inbox: InstanceInbox) => Promise<void>;
   /** Keeps a copy of a damaged segment. */
   readonly keepAside: (segment: SizedSegment) => Promise<void>;
 }
@@ -35,10 +35,10 @@ const MOST_READ = 16;
 
 export async function planCompaction(input: CompactionInput): Promise<Compaction> {
   const { segments, short, isWhole } = input;
-  const boxes = [...input.mailboxes].filter(({ lines, damaged }) => lines.size + damaged.size > 0);
+  const boxes = [...input.inboxes].filter(({ lines, damaged }) => lines.size + damaged.size > 0);
   const current = segments.at(-1)?.number ?? 0;
   const dropped: SizedSegment[] = [];
-  const moved: Mailbox[] = [];
+  const moved: InstanceInbox[] = [];
   let reads = 0;
   for (const [index, segment] of segments.entries()) {
     const here = boxes.filter((box) => isIn(box, segment));
@@ -67,19 +67,19 @@ export async function planCompaction(input: CompactionInput): Promise<Compaction
 }
 
 /** Returns true if the instance has pending or damaged lines in the segment. */
-function isIn({ lines, damaged }: Mailbox, { number }: SizedSegment): boolean {
+function isIn({ lines, damaged }: InstanceInbox, { number }: SizedSegment): boolean {
   for (const { segment } of lines.values()) if (segment === number) return true;
   for (const { segment } of damaged.values()) if (segment === number) return true;
   return false;
 }
 
-function isLong(segments: readonly SizedSegment[], boxes: readonly Mailbox[], short: number): boolean {
+function isLong(segments: readonly SizedSegment[], boxes: readonly InstanceInbox[], short: number): boolean {
   const size = segments.reduce((sum, { bytes }) => sum + bytes, 0);
   const pending = boxes.reduce((sum, { bytes }) => sum + bytes, 0);
   return size > 2 * pending + 2 * short;
 }
 
-function linesOf(box: Mailbox, numbers: ReadonlySet<number>): NewLine[] {
+function linesOf(box: InstanceInbox, numbers: ReadonlySet<number>): NewLine[] {
   const to = box.address;
   // The first line says which numbers are not needed any more.
   const handled = box.handled || undefined;
@@ -91,7 +91,7 @@ function linesOf(box: Mailbox, numbers: ReadonlySet<number>): NewLine[] {
   ];
 }
 
-function lastIn({ address, lines }: Mailbox, segment: number): (readonly [string, string, number])[] {
+function lastIn({ address, lines }: InstanceInbox, segment: number): (readonly [string, string, number])[] {
   let last = 0;
   for (const [seq, line] of lines) if (line.segment === segment) last = Math.max(last, seq);
   return last === 0 ? [] : [[address.agentName, address.instanceKey, last]];

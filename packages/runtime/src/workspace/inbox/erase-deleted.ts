@@ -11,17 +11,17 @@ import type { InboxContents } from './read-inbox-log.ts';
 /** The deletion has happened, so a failure is only reported. */
 export async function eraseDeleted(
   { warn, folder }: Pick<StorePorts, 'warn'> & { readonly folder: string },
-  { mailboxes, lost, segments }: InboxContents,
+  { inboxes, lost, segments }: InboxContents,
   log: InboxLog,
 ): Promise<void> {
-  const deleted = [...mailboxes.values()].filter(({ deletedAt }) => deletedAt > 0);
+  const deleted = [...inboxes.values()].filter(({ deletedAt }) => deletedAt > 0);
   if (deleted.length === 0) return;
   const warnOf = (reason: string) => warn({ path: folder, message: `has input of a deleted instance ${reason}` });
   // A person may still repair the damaged files, so they stay.
   if (lost || segments.some(({ isDamaged }) => isDamaged)) return warnOf('until its damaged files are repaired');
   try {
     await log.renew();
-    for (const mailbox of deleted) mailbox.deletedAt = 0;
+    for (const inbox of deleted) inbox.deletedAt = 0;
   } catch (error) {
     warnOf(`until the next start: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -185,15 +185,15 @@ test('events of others are accepted while a deletion fails and the log is opened
 });
 
 test('a deletion that ended is not begun again by a copy of its first line', async () => {
-  const { Mailbox } = await import('./mailbox.ts');
-  const mailbox = new Mailbox(at('x'));
-  mailbox.add(1, { payload: { event: simpleEvent('a') }, segment: 1, bytes: 10 });
-  mailbox.add(3, { payload: { kept: true }, segment: 2, bytes: 10 });
-  mailbox.add(2, { payload: { deleting: true }, segment: 3, bytes: 10 });
-  mailbox.add(4, { payload: { cancels: 1, reason: 'enough' }, segment: 3, bytes: 10 });
-  expect(mailbox.deleting).toBeUndefined();
-  expect(mailbox.problem(0)).toBeUndefined();
+  const { InstanceInbox } = await import('./instance-inbox.ts');
+  const inbox = new InstanceInbox(at('x'));
+  inbox.add(1, { payload: { event: simpleEvent('a') }, segment: 1, bytes: 10 });
+  inbox.add(3, { payload: { kept: true }, segment: 2, bytes: 10 });
+  inbox.add(2, { payload: { deleting: true }, segment: 3, bytes: 10 });
+  inbox.add(4, { payload: { cancels: 1, reason: 'enough' }, segment: 3, bytes: 10 });
+  expect(inbox.deleting).toBeUndefined();
+  expect(inbox.problem(0)).toBeUndefined();
   // The marks go with the event they follow.
-  expect(mailbox.take(1)).toEqual(['a']);
-  expect(mailbox).toMatchObject({ isEmpty: true, handled: 4, bytes: 0, events: 0 });
+  expect(inbox.take(1)).toEqual(['a']);
+  expect(inbox).toMatchObject({ isEmpty: true, handled: 4, bytes: 0, events: 0 });
 });

@@ -9,7 +9,7 @@ import { corruptStore } from '../lines/corrupt-store.ts';
 import { SharedRun } from '../../ports/shared-run.ts';
 import type { StorePorts } from '../store-ports.ts';
 import type { InboxEntry } from './inbox-line.ts';
-import { Mailbox } from './mailbox.ts';
+import { InstanceInbox } from './instance-inbox.ts';
 import type { OldInbox } from './old-inbox.ts';
 import { MISSING, readLeft, readOf } from './old-inboxes.ts';
 import { type InboxContents, type InboxDamage, isUnchanged, keyOf, readInboxLog } from './read-inbox-log.ts';
@@ -40,35 +40,35 @@ export class InboxReader {
   /** Returns the events above `handled`, oldest first. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`. */
   async pending(stored: StoredInstance, handled: number): Promise<readonly InboxEntry[]> {
     const { contents, left } = await this.#refresh.run();
-    const { lost, segments, mailboxes } = contents;
+    const { lost, segments, inboxes } = contents;
     const report = (damage: InboxDamage) => reportDamage(stored, this.folder, contents, damage);
-    const found = mailboxes.get(keyOf(stored.address));
+    const found = inboxes.get(keyOf(stored.address));
     if (lost && (found?.deletedAt ?? 0) <= lost.n) throw await report(lost);
     const isListed = left?.has(instanceFolderName(stored.address.agentName, stored.address.instanceKey));
     const old = isListed === false ? undefined : await readOf(stored);
     if (!old && handled > 0 && (isListed || segments.length === 0))
       throw await corruptStore(stored, stored.paths.inbox, MISSING);
-    const mailbox = old ? withOld(stored, found, old) : found;
-    if (!mailbox || (await isDeleted(stored, mailbox))) return [];
-    const damage = mailbox.problem(handled);
+    const inbox = old ? withOld(stored, found, old) : found;
+    if (!inbox || (await isDeleted(stored, inbox))) return [];
+    const damage = inbox.problem(handled);
     if (damage) throw await report(damage);
-    return mailbox.entries().filter(({ seq }) => seq > handled);
+    return inbox.entries().filter(({ seq }) => seq > handled);
   }
 
   /** Returns true if the log has lines of the instance that are not known as handled. */
   async has(stored: StoredInstance): Promise<boolean> {
     const { contents } = await this.#refresh.run();
-    const mailbox = contents.mailboxes.get(keyOf(stored.address));
-    return mailbox?.isEmpty === false && !(await isDeleted(stored, mailbox));
+    const inbox = contents.inboxes.get(keyOf(stored.address));
+    return inbox?.isEmpty === false && !(await isDeleted(stored, inbox));
   }
 
   /** Lists the instances with lines that are not known as handled. */
   async addresses(storedAt: (address: AgentAddress) => StoredInstance): Promise<AgentAddress[]> {
     const { contents } = await this.#refresh.run();
     const found: AgentAddress[] = [];
-    for (const mailbox of contents.mailboxes.values()) {
-      const { isEmpty, address } = mailbox;
-      if (!isEmpty && !(await isDeleted(storedAt(address), mailbox))) found.push(address);
+    for (const inbox of contents.inboxes.values()) {
+      const { isEmpty, address } = inbox;
+      if (!isEmpty && !(await isDeleted(storedAt(address), inbox))) found.push(address);
     }
     return found;
   }
@@ -108,15 +108,19 @@ export class InboxReader {
 }
 
 /** Adds the lines of an older inbox that was not imported yet. */
-function withOld({ address }: StoredInstance, found: Mailbox | undefined, { before, lines }: OldInbox): Mailbox {
-  const mailbox = new Mailbox(address);
-  mailbox.take(Math.max(before, found?.handled ?? 0));
-  for (const [seq, payload] of lines) mailbox.add(seq, { payload, segment: 0, bytes: 0 });
-  for (const [seq, line] of found?.lines ?? []) mailbox.add(seq, line);
-  return mailbox;
+function withOld(
+  { address }: StoredInstance,
+  found: InstanceInbox | undefined,
+  { before, lines }: OldInbox,
+): InstanceInbox {
+  const inbox = new InstanceInbox(address);
+  inbox.take(Math.max(before, found?.handled ?? 0));
+  for (const [seq, payload] of lines) inbox.add(seq, { payload, segment: 0, bytes: 0 });
+  for (const [seq, line] of found?.lines ?? []) inbox.add(seq, line);
+  return inbox;
 }
 
 /** A deletion that was interrupted has happened if the folder is gone. */
-async function isDeleted({ fs, paths }: StoredInstance, { deleting }: Mailbox): Promise<boolean> {
+async function isDeleted({ fs, paths }: StoredInstance, { deleting }: InstanceInbox): Promise<boolean> {
   return deleting !== undefined && (await fs.stat(paths.folder)) === undefined;
 }

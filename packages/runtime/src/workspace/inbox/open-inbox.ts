@@ -17,12 +17,12 @@ import { eraseDeleted } from './erase-deleted.ts';
 import { KnownIds, readHandled } from './handled-ids.ts';
 import { type InboxEntry, type InboxPayload, payloadText } from './inbox-line.ts';
 import { InboxLog, type InboxPlace, removeSegment } from './inbox-log.ts';
-import type { Mailbox } from './mailbox.ts';
+import type { InstanceInbox } from './instance-inbox.ts';
 import type { OldInbox } from './old-inbox.ts';
 import type { OldInboxes } from './old-inboxes.ts';
 import { type InboxContents, isUnchanged, keyOf, readInboxLog } from './read-inbox-log.ts';
 import { reportDamage } from './report-damage.ts';
-import { type UsedMailbox, UsedMailboxes } from './used-mailboxes.ts';
+import { type UsedInbox, UsedInboxes } from './used-inboxes.ts';
 
 /** The result of accepting an event. The event is durable on disk now, from this delivery or from an earlier one. */
 export type Accepted =
@@ -51,7 +51,7 @@ export interface OpenInboxPlace extends InboxPlace {
 }
 
 export class OpenInbox {
-  readonly #used: UsedMailboxes;
+  readonly #used: UsedInboxes;
   #log: InboxLog | undefined;
 
   private constructor(
@@ -60,7 +60,7 @@ export class OpenInbox {
     /** True if there was no log. */
     readonly isNew: boolean,
   ) {
-    this.#used = new UsedMailboxes(place.limits.inboxIds);
+    this.#used = new UsedInboxes(place.limits.inboxIds);
   }
 
   /** Opens the log, and repairs it after a crash. **Errors** — `E_FENCED`; those of the disk. */
@@ -109,7 +109,7 @@ export class OpenInbox {
     }
   }
 
-  async #acceptFor(used: UsedMailbox, event: AgentEvent): Promise<Accepted> {
+  async #acceptFor(used: UsedInbox, event: AgentEvent): Promise<Accepted> {
     if (used.handled.has(event.id)) return { accepted: true, duplicate: true };
     const known = used.pending.get(event.id);
     if (known) {
@@ -144,13 +144,13 @@ export class OpenInbox {
 
   /** Lists the pending events. `handled`: the number of the last handled event, if the caller knows it. */
   async pendingEntries(address: AgentAddress, handled?: number): Promise<readonly InboxEntry[]> {
-    const mailbox = this.contents.mailboxes.get(keyOf(address));
+    const inbox = this.contents.inboxes.get(keyOf(address));
     const isQuiet = !this.contents.lost && !this.place.old.has(address);
-    if (isQuiet && (!mailbox || mailbox.isEmpty)) return [];
+    if (isQuiet && (!inbox || inbox.isEmpty)) return [];
     const used = this.#used.hold(keyOf(address)) ?? (await this.#use(address));
     try {
-      used.mailbox.commit(handled ?? (await handledUpTo(used.stored)));
-      return used.mailbox.entries();
+      used.inbox.commit(handled ?? (await handledUpTo(used.stored)));
+      return used.inbox.entries();
     } finally {
       used.calls -= 1;
     }
@@ -161,27 +161,27 @@ export class OpenInbox {
     const used = this.#used.find(keyOf(address));
     const seq = used?.pending.get(eventId)?.seq;
     if (!used || seq === undefined) return;
-    this.#used.take(used.mailbox, seq);
-    this.log.note(used.mailbox.address, used.mailbox.handled);
+    this.#used.take(used.inbox, seq);
+    this.log.note(used.inbox.address, used.inbox.handled);
   }
 
   has(address: AgentAddress): boolean {
-    return this.contents.mailboxes.get(keyOf(address))?.isEmpty === false;
+    return this.contents.inboxes.get(keyOf(address))?.isEmpty === false;
   }
 
   /** Lists the instances with lines that are not known as handled. */
   addresses(): AgentAddress[] {
-    return [...this.contents.mailboxes.values()].flatMap(({ isEmpty, address }) => (isEmpty ? [] : [address]));
+    return [...this.contents.inboxes.values()].flatMap(({ isEmpty, address }) => (isEmpty ? [] : [address]));
   }
 
   /** Notes durably that the folder of the instance is about to be renamed. */
   async beginDeletion(address: AgentAddress): Promise<void> {
-    await this.#write(this.contents.mailboxOf(address), { deleting: true });
+    await this.#write(this.contents.inboxOf(address), { deleting: true });
   }
 
   /** Ends a deletion. `isDeleted`: if true, all input of the instance up to now is deleted. */
   async endDeletion(address: AgentAddress, isDeleted: boolean): Promise<void> {
-    await this.#write(this.contents.mailboxOf(address), isDeleted ? { deleted: true } : { kept: true });
+    await this.#write(this.contents.inboxOf(address), isDeleted ? { deleted: true } : { kept: true });
     if (!isDeleted) return;
     this.#used.drop(keyOf(address));
     await this.place.old.forget(address);
@@ -194,15 +194,15 @@ export class OpenInbox {
 
   /** Adds the lines of an older inbox that are not in the log. Durable when the promise resolves. */
   async importOld({ lines, before, ...address }: OldInbox, committed: number): Promise<void> {
-    const mailbox = this.contents.mailboxOf({ agentName: address.agentName, instanceKey: address.instanceKey });
+    const inbox = this.contents.inboxOf({ agentName: address.agentName, instanceKey: address.instanceKey });
     // The numbers of an older inbox do not begin at 1.
-    mailbox.take(before);
-    mailbox.commit(committed);
-    await this.#settle(mailbox);
+    inbox.take(before);
+    inbox.commit(committed);
+    await this.#settle(inbox);
     const writes = lines.map(async ([seq, payload]) => {
-      if (seq <= mailbox.handled || mailbox.lines.has(seq)) return;
-      const line = { to: mailbox.address, seq, payload, handled: mailbox.handled || undefined };
-      await this.log.write(line, (written) => mailbox.add(seq, { payload, ...written }));
+      if (seq <= inbox.handled || inbox.lines.has(seq)) return;
+      const line = { to: inbox.address, seq, payload, handled: inbox.handled || undefined };
+      await this.log.write(line, (written) => inbox.add(seq, { payload, ...written }));
     });
     await Promise.all(writes);
   }
@@ -216,8 +216,8 @@ export class OpenInbox {
   async isRepaired(): Promise<boolean> {
     const { fs, folder } = this.place;
     if (await isUnchanged(fs, folder, this.contents)) return false;
-    const { damage, mailboxes } = await readInboxLog(fs, folder, true);
-    return damage.length === 0 && [...mailboxes.values()].every(({ damaged }) => damaged.size === 0);
+    const { damage, inboxes } = await readInboxLog(fs, folder, true);
+    return damage.length === 0 && [...inboxes.values()].every(({ damaged }) => damaged.size === 0);
   }
 
   close(): Promise<void> {
@@ -233,58 +233,58 @@ export class OpenInbox {
    * Reads what the first use of an instance needs, and holds the instance for a call. **Errors** — `E_STORE_CORRUPT`, and
    * those of reading.
    */
-  async #use(address: AgentAddress): Promise<UsedMailbox> {
+  async #use(address: AgentAddress): Promise<UsedInbox> {
     const key = keyOf(address);
     const stored = this.place.storedAt(address);
     await this.place.old.importOne(this, address);
-    const mailbox = this.contents.mailboxOf(address);
-    const mayHaveRun = this.#used.hasForgotten || this.place.mayHaveRun(address) || mailbox.events > 0;
+    const inbox = this.contents.inboxOf(address);
+    const mayHaveRun = this.#used.hasForgotten || this.place.mayHaveRun(address) || inbox.events > 0;
     const read = mayHaveRun ? await readHandled(stored) : { handled: 0, ids: [] };
-    await this.#refuseDamage(mailbox, read.handled);
+    await this.#refuseDamage(inbox, read.handled);
     // Another call may have been quicker.
     const again = this.#used.hold(key);
     if (again) return again;
     const handled = new KnownIds(read.ids, stored.limits.rememberedEvents);
-    mailbox.commit(read.handled);
-    const used: UsedMailbox = { mailbox, stored, handled, pending: new Map(), calls: 1 };
-    for (const [seq, { payload }] of mailbox.lines) if ('event' in payload) used.pending.set(payload.event.id, { seq });
+    inbox.commit(read.handled);
+    const used: UsedInbox = { inbox, stored, handled, pending: new Map(), calls: 1 };
+    for (const [seq, { payload }] of inbox.lines) if ('event' in payload) used.pending.set(payload.event.id, { seq });
     this.#used.add(key, used);
     return used;
   }
 
-  async #refuseDamage(mailbox: Mailbox, handled: number): Promise<void> {
+  async #refuseDamage(inbox: InstanceInbox, handled: number): Promise<void> {
     const { lost } = this.contents;
-    const damage = lost && mailbox.deletedAt <= lost.n ? lost : mailbox.problem(handled);
+    const damage = lost && inbox.deletedAt <= lost.n ? lost : inbox.problem(handled);
     if (!damage) return;
-    throw await reportDamage(this.place.storedAt(mailbox.address), this.place.folder, this.contents, damage);
+    throw await reportDamage(this.place.storedAt(inbox.address), this.place.folder, this.contents, damage);
   }
 
   /** A duplicate that waits for this write gets its error, too. */
-  #append({ mailbox, pending }: UsedMailbox, payload: InboxPayload, text?: string): Promise<{ seq: number }> {
-    const writing = this.#write(mailbox, payload, text);
-    if ('event' in payload) pending.set(payload.event.id, { seq: mailbox.last, writing });
+  #append({ inbox, pending }: UsedInbox, payload: InboxPayload, text?: string): Promise<{ seq: number }> {
+    const writing = this.#write(inbox, payload, text);
+    if ('event' in payload) pending.set(payload.event.id, { seq: inbox.last, writing });
     return writing;
   }
 
-  async #write(mailbox: Mailbox, payload: InboxPayload, text = payloadText(payload)): Promise<{ seq: number }> {
-    const seq = ++mailbox.last;
+  async #write(inbox: InstanceInbox, payload: InboxPayload, text = payloadText(payload)): Promise<{ seq: number }> {
+    const seq = ++inbox.last;
     // The first pending line says which numbers are not needed any more.
-    const handled = mailbox.lines.size === 0 && mailbox.handled > 0 ? mailbox.handled : undefined;
+    const handled = inbox.lines.size === 0 && inbox.handled > 0 ? inbox.handled : undefined;
     const bytes = Buffer.byteLength(text);
-    mailbox.queuedBytes += bytes;
+    inbox.queuedBytes += bytes;
     try {
-      const line = { to: mailbox.address, seq, payload, text, handled };
-      await this.log.write(line, (written) => mailbox.add(seq, { payload, ...written }, written.n));
+      const line = { to: inbox.address, seq, payload, text, handled };
+      await this.log.write(line, (written) => inbox.add(seq, { payload, ...written }, written.n));
       return { seq };
     } finally {
-      mailbox.queuedBytes -= bytes;
+      inbox.queuedBytes -= bytes;
     }
   }
 
   /** Makes commits durable that were only read, and takes out their lines. If that fails, the lines stay. */
-  async #settle(mailbox: Mailbox): Promise<void> {
-    const { committed, address } = mailbox;
-    if (committed <= mailbox.handled) return;
+  async #settle(inbox: InstanceInbox): Promise<void> {
+    const { committed, address } = inbox;
+    if (committed <= inbox.handled) return;
     const stored = this.place.storedAt(address);
     try {
       await syncCommits(stored);
@@ -293,34 +293,34 @@ export class OpenInbox {
       this.place.warn({ path: stored.paths.events, message: `could not be synced, so its input stays: ${reason}` });
       return;
     }
-    this.#used.take(mailbox, committed);
+    this.#used.take(inbox, committed);
   }
 
-  async #findPending(used: UsedMailbox, eventId: string): Promise<InboxEntry | undefined> {
-    const find = () => used.mailbox.entries().find(({ event }) => event.id === eventId);
+  async #findPending(used: UsedInbox, eventId: string): Promise<InboxEntry | undefined> {
+    const find = () => used.inbox.entries().find(({ event }) => event.id === eventId);
     // The log of the instance is read again, because the process of the instance may have handled the event meanwhile.
-    if (find()) used.mailbox.commit(await handledUpTo(used.stored));
+    if (find()) used.inbox.commit(await handledUpTo(used.stored));
     return find();
   }
 
-  #isFull({ mailbox, pending, stored: { limits } }: UsedMailbox, bytes: number): boolean {
-    const { bytes: kept, queuedBytes } = mailbox;
+  #isFull({ inbox, pending, stored: { limits } }: UsedInbox, bytes: number): boolean {
+    const { bytes: kept, queuedBytes } = inbox;
     return pending.size >= limits.inboxEvents || kept + queuedBytes + bytes > limits.inboxBytes;
   }
 
-  async #makeRoom(used: UsedMailbox, bytes: number): Promise<void> {
-    used.mailbox.commit(await handledUpTo(used.stored));
-    await this.#settle(used.mailbox);
+  async #makeRoom(used: UsedInbox, bytes: number): Promise<void> {
+    used.inbox.commit(await handledUpTo(used.stored));
+    await this.#settle(used.inbox);
     if (!this.#isFull(used, bytes)) return;
-    const { agentName, instanceKey } = used.mailbox.address;
-    const waiting = `${used.pending.size} events waiting, ${used.mailbox.bytes} bytes`;
+    const { agentName, instanceKey } = used.inbox.address;
+    const waiting = `${used.pending.size} events waiting, ${used.inbox.bytes} bytes`;
     const whose = `agent ${agentName}, instance ${JSON.stringify(instanceKey)}`;
     throw new GoondanError('E_INBOX_FULL', `The inbox of ${whose} is full: ${waiting}`, { retryable: true });
   }
 
   /** Finishes deletions that a crash interrupted: an instance without its folder is deleted. */
   async #endDeletions(): Promise<void> {
-    for (const { deleting, address } of this.contents.mailboxes.values()) {
+    for (const { deleting, address } of this.contents.inboxes.values()) {
       if (deleting === undefined) continue;
       const { fs, paths } = this.place.storedAt(address);
       // The process that renamed the folder may have died before its sync.
@@ -336,10 +336,10 @@ export class OpenInbox {
     );
     const plan = await planCompaction({
       segments: contents.lost ? [] : segments,
-      mailboxes: contents.mailboxes.values(),
+      inboxes: contents.inboxes.values(),
       short: place.limits.inboxCompactionBytes,
       isWhole,
-      refresh: (mailbox) => this.#refresh(mailbox),
+      refresh: (inbox) => this.#refresh(inbox),
       keepAside: async ({ path }) =>
         void (await corruptStore(place.storedAt({ agentName: '', instanceKey: '' }), path, 'its lines are moved')),
     });
@@ -357,9 +357,9 @@ export class OpenInbox {
     };
   }
 
-  async #refresh(mailbox: Mailbox): Promise<void> {
-    mailbox.commit(await handledUpTo(this.place.storedAt(mailbox.address)).catch(() => 0));
-    await this.#settle(mailbox);
+  async #refresh(inbox: InstanceInbox): Promise<void> {
+    inbox.commit(await handledUpTo(this.place.storedAt(inbox.address)).catch(() => 0));
+    await this.#settle(inbox);
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Reads the inbox log into the mailboxes of its instances. It takes no lock and changes nothing.
+ * Reads the inbox log into the inboxes of its instances. It takes no lock and changes nothing.
  *
  * A damaged line concerns only the instance it names. If a line of a full segment has no name any more, the table at the
  * end of the segment says whose numbers have a gap. Only if that is damaged too, or in the newest segment, nobody knows
@@ -10,7 +10,7 @@ import type { Fs } from '../../ports/fs.ts';
 import { checksum } from '../lines/checksum.ts';
 import type { InboxLine, LineName } from './inbox-line.ts';
 import { type InboxSegment, listInboxSegments } from './inbox-segments.ts';
-import { Mailbox } from './mailbox.ts';
+import { InstanceInbox } from './instance-inbox.ts';
 import { type ReadSegment, readSegment } from './read-segment.ts';
 
 export interface InboxDamage {
@@ -26,7 +26,7 @@ export interface ReadInboxSegment extends InboxSegment {
 }
 
 export class InboxContents {
-  readonly mailboxes = new Map<string, Mailbox>();
+  readonly inboxes = new Map<string, InstanceInbox>();
   /** The segments that count, oldest first, each with its size. */
   readonly segments: ReadInboxSegment[] = [];
   /** Segments that a compaction has replaced and not removed yet. */
@@ -42,10 +42,10 @@ export class InboxContents {
   before: LineName | undefined;
   isClosed = false;
 
-  mailboxOf(address: AgentAddress): Mailbox {
+  inboxOf(address: AgentAddress): InstanceInbox {
     const key = keyOf(address);
-    const found = this.mailboxes.get(key) ?? new Mailbox(address);
-    this.mailboxes.set(key, found);
+    const found = this.inboxes.get(key) ?? new InstanceInbox(address);
+    this.inboxes.set(key, found);
     return found;
   }
 
@@ -53,7 +53,7 @@ export class InboxContents {
   add(segment: InboxSegment, read: ReadSegment): void {
     for (const line of read.lines) this.#addLine(line, segment.number);
     for (const { name } of read.damaged)
-      if (name) this.mailboxOf(name.to).lose(name.seq, { segment: segment.number, path: segment.path });
+      if (name) this.inboxOf(name.to).lose(name.seq, { segment: segment.number, path: segment.path });
     this.current = read;
     this.n = read.next - 1;
     if (read.damage === undefined) return;
@@ -64,7 +64,7 @@ export class InboxContents {
   /** Notes the lines that are missing although nothing says that they were damaged. */
   loseMissing(): void {
     const newest = this.segments.at(-1)?.number ?? 0;
-    for (const mailbox of this.mailboxes.values()) mailbox.loseMissing(newest);
+    for (const inbox of this.inboxes.values()) inbox.loseMissing(newest);
   }
 
   lose(path: string, problem: string): void {
@@ -76,18 +76,18 @@ export class InboxContents {
     this.isClosed = false;
     this.before = 'note' in line ? undefined : { to: line.to, seq: line.seq };
     if (!('note' in line)) {
-      const mailbox = this.mailboxOf(line.to);
-      mailbox.take(line.handled ?? 0);
-      mailbox.add(line.seq, { payload: line.payload, segment, bytes: line.size }, line.n);
+      const inbox = this.inboxOf(line.to);
+      inbox.take(line.handled ?? 0);
+      inbox.add(line.seq, { payload: line.payload, segment, bytes: line.size }, line.n);
       return;
     }
     const { note } = line;
     if ('handled' in note)
-      for (const [agentName, instanceKey, seq] of note.handled) this.mailboxOf({ agentName, instanceKey }).take(seq);
+      for (const [agentName, instanceKey, seq] of note.handled) this.inboxOf({ agentName, instanceKey }).take(seq);
     if (!('closes' in note)) return;
     this.isClosed = true;
     for (const [agentName, instanceKey, seq] of note.last) {
-      this.mailboxOf({ agentName, instanceKey }).reach(seq);
+      this.inboxOf({ agentName, instanceKey }).reach(seq);
     }
   }
 }

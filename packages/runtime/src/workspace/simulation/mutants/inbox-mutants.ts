@@ -19,7 +19,7 @@ export const inboxMutants: readonly Mutant[] = [
   },
   {
     name: 'forget the ids of handled events',
-    file: 'inbox/used-mailboxes.ts',
+    file: 'inbox/used-inboxes.ts',
     find: 'used.handled.add(ids);',
     replace: '',
     seed: 2,
@@ -58,12 +58,12 @@ export const inboxMutants: readonly Mutant[] = [
   {
     name: 'note more input as handled than there is',
     file: 'inbox/open-inbox.ts',
-    find: 'this.log.note(used.mailbox.address, used.mailbox.handled);',
-    replace: 'this.log.note(used.mailbox.address, used.mailbox.handled + 1);',
+    find: 'this.log.note(used.inbox.address, used.inbox.handled);',
+    replace: 'this.log.note(used.inbox.address, used.inbox.handled + 1);',
   },
   {
     name: 'skip a damaged line of the inbox silently',
-    file: 'inbox/mailbox.ts',
+    file: 'inbox/instance-inbox.ts',
     find: `lose(seq: number, place: DamagedPlace): void {
     this.reach(seq);`,
     replace: `lose(seq: number, place: DamagedPlace): void {

@@ -23,7 +23,7 @@ export interface DamagedPlace {
   readonly path: string;
 }
 
-export class Mailbox {
+export class InstanceInbox {
   /** The lines above `handled`, by number. */
   readonly lines = new Map<number, KeptLine>();
   /** The numbers of damaged lines. */

@@ -4,11 +4,11 @@
  */
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import type { KnownIds } from './handled-ids.ts';
-import type { Mailbox } from './mailbox.ts';
+import type { InstanceInbox } from './instance-inbox.ts';
 import { keyOf } from './read-inbox-log.ts';
 
-export interface UsedMailbox {
-  readonly mailbox: Mailbox;
+export interface UsedInbox {
+  readonly inbox: InstanceInbox;
   readonly stored: StoredInstance;
   readonly handled: KnownIds;
   /** The ids of pending events, each with its number and the write of its line. */
@@ -17,9 +17,9 @@ export interface UsedMailbox {
   calls: number;
 }
 
-export class UsedMailboxes {
+export class UsedInboxes {
   /** The most recently used one is last. */
-  readonly #used = new Map<string, UsedMailbox>();
+  readonly #used = new Map<string, UsedInbox>();
   #ids = 0;
   #hasForgotten = false;
 
@@ -33,12 +33,12 @@ export class UsedMailboxes {
     return this.#hasForgotten;
   }
 
-  find(key: string): UsedMailbox | undefined {
+  find(key: string): UsedInbox | undefined {
     return this.#used.get(key);
   }
 
   /** Begins a call. The caller counts `calls` down when the call ends. */
-  hold(key: string): UsedMailbox | undefined {
+  hold(key: string): UsedInbox | undefined {
     const found = this.#used.get(key);
     if (!found) return undefined;
     found.calls += 1;
@@ -47,16 +47,16 @@ export class UsedMailboxes {
     return found;
   }
 
-  add(key: string, used: UsedMailbox): void {
+  add(key: string, used: UsedInbox): void {
     this.#used.set(key, used);
     this.#ids += used.handled.size;
     this.#forgetOldest();
   }
 
   /** Takes out the lines up to this number, whose commits are durable. The ids of their events stay known. */
-  take(mailbox: Mailbox, seq: number): void {
-    const ids = mailbox.take(seq);
-    const used = this.#used.get(keyOf(mailbox.address));
+  take(inbox: InstanceInbox, seq: number): void {
+    const ids = inbox.take(seq);
+    const used = this.#used.get(keyOf(inbox.address));
     if (!used) return;
     const before = used.handled.size;
     used.handled.add(ids);
@@ -73,7 +73,7 @@ export class UsedMailboxes {
     this.#used.delete(key);
   }
 
-  #forgetOldest(inUse?: UsedMailbox): void {
+  #forgetOldest(inUse?: UsedInbox): void {
     for (const [key, used] of this.#used) {
       if (this.#ids + this.#used.size <= this.most) return;
       if (used.pending.size === 0 && used.calls === 0 && used !== inUse) {
