@@ -113,13 +113,16 @@ describe('an inbox log that begins while the conversations are copied', () => {
     'has the inputs of an older inbox that is brought into it (before the read of %s)',
     async (path) => {
       const disk = SimulatedDisk.empty();
+      if (path.startsWith('inbox')) {
+        // A crash after the first segment of the log, and before the older inboxes were imported, leaves this.
+        const { journal: earlier } = await opened(disk);
+        await earlier.openInbox();
+        await earlier.close();
+        await disk.remove(`${workspace}/inbox/old-inboxes.json`);
+      }
       const { journal } = await opened(disk);
       await disk.makeFolder(folder);
       await disk.createNew(`${folder}/inbox.jsonl`, oldInbox);
-      if (path.startsWith('inbox')) {
-        await disk.makeFolder(`${workspace}/inbox`);
-        await disk.createNew(`${workspace}/inbox/inbox.000001.jsonl`, new Uint8Array());
-      }
       await backUp(disk, isReadOf(`${workspace}/${path}`), () => journal.openInbox());
       expect((await journal.pending(one)).map(({ id }) => id)).toEqual(['accepted-before']);
       const again = await restored(disk);
