@@ -4,7 +4,7 @@ import { codedFs } from '../../ports/coded-fs.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
 import { readFormat } from '../../workspace/format-1/format-file.ts';
-import { isKeptInUse, keptWorkspace, removeKept } from '../../workspace/format-1/kept-files.ts';
+import { isKeptChanged, isKeptInUse, keptWorkspace, removeKept } from '../../workspace/format-1/kept-files.ts';
 import type { StorePlace } from '../../workspace/layout/instance-paths.ts';
 
 export interface CompactedStore {
@@ -24,7 +24,8 @@ export async function hasKeptFiles({ fs = systemFs, ...location }: StorePlace): 
  * Removes the files of format 1 that a finished migration has kept. Only while no migration can run: the caller owns the
  * workspace, or the swarm that owns it has started.
  *
- * **Errors** — `E_LOCKED` when an older version runs on the kept files, `E_STORE_FORMAT`; those of the disk.
+ * **Errors** — `E_LOCKED` when an older version runs on the kept files, `E_STORE_FORMAT` when it has worked on them since
+ * the migration; those of the disk.
  */
 export async function compactFiles(place: StorePlace): Promise<CompactedStore> {
   if (!(await hasKeptFiles(place))) return { bytes: 0 };
@@ -33,5 +34,14 @@ export async function compactFiles(place: StorePlace): Promise<CompactedStore> {
     const message = `An older version runs on ${keptWorkspace(place)}`;
     throw new GoondanError('E_LOCKED', message, { suggestion: 'Stop the swarm of the older version first.' });
   }
+  const format = await readFormat(ports, place);
+  if (format && (await isKeptChanged(place, format.migratedAt))) throw changedKept(place);
   return { bytes: await removeKept(ports, place) };
+}
+
+function changedKept(place: StorePlace): GoondanError {
+  const kept = keptWorkspace(place);
+  return new GoondanError('E_STORE_FORMAT', `An older version has made turns in ${kept} since the migration`, {
+    suggestion: 'These turns are nowhere else. If you do not need them, remove this folder yourself.',
+  });
 }

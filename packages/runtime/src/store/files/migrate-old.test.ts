@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../ports/clock.ts';
@@ -7,15 +7,17 @@ import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
 import { keptFolder } from '../../workspace/format-1/format-file.ts';
 import { writeOldRoot } from '../../../../../test/format-1/write-old-root.ts';
+import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
+import { compactFiles } from './compact-files.ts';
 import { migrateOld } from './migrate-old.ts';
 
 const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-old-'));
-afterAll(() => rmSync(stateRoot, { recursive: true, force: true }));
+const changedRoot = mkdtempSync(join(tmpdir(), 'goondan-old-'));
+afterAll(() => [stateRoot, changedRoot].forEach((root) => rmSync(root, { recursive: true, force: true })));
 
 test('an old workspace is migrated once, and its old files are removed a week later, unless they are in use', async () => {
   writeOldRoot(stateRoot);
   const messages: string[] = [];
-  const start = Date.now();
   const kept = join(keptFolder(stateRoot), 'workspaces/shop');
   const owner = { ...systemProcesses.self(), holder: 'older' };
   for (const [day, isThere, user] of [
@@ -25,10 +27,33 @@ test('an old workspace is migrated once, and its old files are removed a week la
     [9, false, null],
   ] as const) {
     if (day > 0) writeFileSync(join(kept, 'orchestrator.json'), JSON.stringify({ epoch: 1, owner: user }));
-    const clock = { ...systemClock, now: () => new Date(start + day * 24 * 3_600_000) };
+    const clock = { ...systemClock, now: () => new Date(Date.now() + day * 24 * 3_600_000) };
     const warn = ({ message }: { readonly message: string }) => void messages.push(message);
     await migrateOld({ fs: systemFs, clock, processes: systemProcesses, warn }, { stateRoot, workspaceId: 'shop' });
     expect(existsSync(kept)).toBe(isThere);
   }
   expect(messages).toEqual(['migrated 14 conversations to format 2; the old files are kept for 7 days']);
+});
+
+test('old files stay if an older version has made turns in them since the migration', async () => {
+  writeOldRoot(changedRoot);
+  const place = { stateRoot: changedRoot, workspaceId: 'shop' };
+  const messages: string[] = [];
+  const warn = ({ message }: { readonly message: string }) => void messages.push(message);
+  const migrate = (day: number) => {
+    const clock = { ...systemClock, now: () => new Date(Date.now() + day * 24 * 3_600_000) };
+    return migrateOld({ fs: systemFs, clock, processes: systemProcesses, warn }, place);
+  };
+  await migrate(0);
+  const instances = join(keptFolder(changedRoot), 'workspaces/shop/instances');
+  const [file = ''] = readdirSync(instances, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    path.endsWith('metadata.json'),
+  );
+  const later = new Date(Date.now() + 60_000);
+  utimesSync(join(instances, file), later, later);
+  await migrate(9);
+  expect(existsSync(join(instances, file))).toBe(true);
+  expect(messages.at(-1)).toContain('an older version has made turns in it since the migration');
+  expect(await rejectionOf(compactFiles(place))).toMatchObject({ code: 'E_STORE_FORMAT' });
+  expect(existsSync(join(instances, file))).toBe(true);
 });

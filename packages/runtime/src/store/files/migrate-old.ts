@@ -11,7 +11,7 @@ export async function migrateOld(outside: StorePorts, location: JournalLocation)
   const ports = { ...outside, fs: codedFs(outside.fs) };
   const format = await readFormat(ports, location);
   if (format && format.left.length === 0) {
-    if (isExpired(format, ports.clock.now())) await removeExpired(ports, location);
+    if (isExpired(format, ports.clock.now())) await removeExpired(ports, location, format.migratedAt);
     return;
   }
   if (!format && !(await mayBeOld(ports, location))) return markNew(ports, location);
@@ -22,10 +22,14 @@ export async function migrateOld(outside: StorePorts, location: JournalLocation)
   ports.warn({ path: keptFolder(location.stateRoot), message });
 }
 
-/** Files that an older version uses stay until a later start. */
-async function removeExpired(ports: StorePorts, location: JournalLocation): Promise<void> {
-  const { isKeptInUse, removeKept } = await import('../../workspace/format-1/kept-files.ts');
-  if (!(await isKeptInUse(ports, location))) await removeKept(ports, location);
+/** Files that an older version uses stay until a later start, and files that it has changed stay. */
+async function removeExpired(ports: StorePorts, location: JournalLocation, migratedAt: string): Promise<void> {
+  const { isKeptChanged, isKeptInUse, keptWorkspace, removeKept } =
+    await import('../../workspace/format-1/kept-files.ts');
+  if (await isKeptInUse(ports, location)) return;
+  if (!(await isKeptChanged(location, migratedAt))) return void (await removeKept(ports, location));
+  const message = 'stays, because an older version has made turns in it since the migration; remove it yourself';
+  ports.warn({ path: keptWorkspace(location), message });
 }
 
 async function markNew({ fs, clock }: StorePorts, location: JournalLocation): Promise<void> {

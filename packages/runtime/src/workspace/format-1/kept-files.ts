@@ -1,6 +1,6 @@
 /** The files of format 1 that a migration has kept, of one workspace. They may be in use by an older version. */
 import { lstat, readdir } from 'node:fs/promises';
-import { type JournalLocation, ownerPath, workspaceFolder } from '../layout/instance-paths.ts';
+import { instancesFolder, type JournalLocation, ownerPath, workspaceFolder } from '../layout/instance-paths.ts';
 import { readLock } from '../lock/acquire-lock.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { keptFolder } from './format-file.ts';
@@ -19,6 +19,14 @@ export async function isKeptInUse(
 }
 
 /**
+ * Returns true if an older version has worked on the kept conversations since the migration. Its turns are nowhere else.
+ */
+export async function isKeptChanged(location: JournalLocation, migratedAt: string): Promise<boolean> {
+  const newest = await newestChange(instancesFolder(keptWorkspace(location)));
+  return newest > Date.parse(migratedAt);
+}
+
+/**
  * Removes the kept files, and returns their size in bytes; 0 when there are none. Only while no migration of this
  * workspace can run.
  */
@@ -28,6 +36,17 @@ export async function removeKept({ fs }: Pick<StorePorts, 'fs'>, location: Journ
   const bytes = await sizeOf(kept);
   await fs.removeFolder(kept);
   return bytes;
+}
+
+/** Returns the time of the newest change of a file, in milliseconds; 0 when the folder does not exist. */
+async function newestChange(folder: string): Promise<number> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => []);
+  let newest = 0;
+  for (const entry of entries) {
+    if (!entry.isFile()) continue;
+    newest = Math.max(newest, (await lstat(`${entry.parentPath}/${entry.name}`)).mtimeMs);
+  }
+  return newest;
 }
 
 /** Follows no link: tools may have made links in the scratch folders. */
