@@ -91,7 +91,8 @@ export async function backUpWorkspace(source: BackupSource, options: BackupOptio
 async function claimFolder({ fs, workspace }: BackupSource, folder: string) {
   const suggestion = 'Name a folder that is empty or does not exist.';
   if (folder === workspace || folder.startsWith(`${workspace}/`)) {
-    throw unusableFolder(folder, 'is in the folder of the swarm that it would copy.', suggestion);
+    const elsewhere = 'Name a folder outside of the state root.';
+    throw unusableFolder(folder, 'is in the folder of the swarm that it would copy.', elsewhere);
   }
   const entry = await fs.look(folder);
   if (entry !== undefined && entry.kind !== 'folder') throw unusableFolder(folder, 'is not a folder.', suggestion);

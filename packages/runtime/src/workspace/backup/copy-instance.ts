@@ -160,7 +160,7 @@ async function readCopy(
   const folder = writer.pathOf(to);
   const paths = pathsIn(folder);
   const ports = { ...source, fs: withoutCopies(source.fs), warn: () => undefined };
-  const damaged = (problem: string) => ({ problem: problem.replaceAll(folder, from) });
+  const damaged = (problem: string) => ({ problem: problem.replaceAll(folder, from).replace(NO_COPY, '') });
   try {
     const files = { ...ports, paths };
     const metadata = (await readMetadata(files)) ?? (await readFirstMetadata(files))?.metadata;
@@ -191,6 +191,9 @@ async function waits(inbox: InboxReader, stored: StoredInstance, turnId: string)
   const entries = await inbox.pending(stored, await handledUpTo(stored));
   return entries.some(({ event }) => turnIdOf(event.id) === turnId);
 }
+
+/** The part of an error that says why no copy was kept aside. */
+const NO_COPY = / \(no copy could be made: [^)]*\)/;
 
 /** Readers copy a damaged file aside. A backup only reports it. */
 export function withoutCopies(fs: BackupSource['fs']): BackupSource['fs'] {
