@@ -17,6 +17,7 @@ import { VERSION } from '../config/version.ts';
 import { controlSocketPath, systemSocketEnvironment } from '../control/control-socket-path.ts';
 import type { Swarm } from '../control/swarm.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
+import { writeStandardError } from '../ports/write-standard-error.ts';
 import { type Ids, randomIds } from '../ports/ids.ts';
 import type { LogLevel, LogLine } from '../ports/log-line.ts';
 import { checkPlatform } from '../ports/platform.ts';
@@ -230,7 +231,7 @@ function openLog({ stateRoot, workspaceId, clock, endings, onLog = () => undefin
     workspaceId,
     clock,
     // Written to standard error, because the log itself has just failed.
-    warn: ({ path, message }) => void process.stderr.write(`${path} ${message}\n`),
+    warn: ({ path, message }) => writeStandardError(`${path} ${message}\n`),
   });
   endings.defer(() => files.close());
   const write = (line: LogLine) => {

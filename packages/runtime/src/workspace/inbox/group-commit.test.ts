@@ -5,6 +5,7 @@ import { openJournal } from '../journal/journal.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
 import { failingFs, systemError } from '../simulation/failing-fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
+import { seededRandom } from '../simulation/seeded-random.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
 import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
@@ -35,6 +36,16 @@ test('all events of one tick are one durable write, and accepting reads nothing'
   await journal.accept(at(3), simpleEvent('b'));
   expect(operations).toHaveLength(1);
   expect(await journal.pending(at(3))).toHaveLength(2);
+});
+
+test('the first input of a workspace survives a loss of power', async () => {
+  for (let seed = 0; seed < 20; seed += 1) {
+    const disk = SimulatedDisk.empty();
+    const journal = await open(disk);
+    await journal.accept(at(1), simpleEvent('a'));
+    const next = await open(disk.crash('power', seededRandom(seed)), 2);
+    expect((await next.pending(at(1))).map(({ id }) => id)).toEqual(['a']);
+  }
 });
 
 test('events that come while a write is under way are the next write', async () => {

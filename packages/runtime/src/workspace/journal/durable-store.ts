@@ -4,6 +4,7 @@ import { defined } from '../../json/defined.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
+import { writeStandardError } from '../../ports/write-standard-error.ts';
 import { type Journal, openJournal } from './journal.ts';
 import { defaultLimits, type StoreLimits } from '../limits.ts';
 import type { StoreWarning } from '../store-ports.ts';
@@ -18,7 +19,7 @@ export interface DurableStoreOptions extends StorePlace {
  * @example const store = await durableStore({ stateRoot: '/var/lib/goondan', workspaceId: 'shop' })
  */
 export function durableStore({ limits, stateRoot, workspaceId, ...ports }: DurableStoreOptions): Promise<Journal> {
-  const warn = ({ path, message }: StoreWarning) => void process.stderr.write(`${path}: ${message}\n`);
+  const warn = ({ path, message }: StoreWarning) => writeStandardError(`${path}: ${message}\n`);
   const system = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn };
   return openJournal({ ...system, ...defined(ports) }, { stateRoot, workspaceId }, { ...defaultLimits, ...limits });
 }
