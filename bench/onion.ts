@@ -128,12 +128,10 @@ const spanIds = SpanIds.ofTurn({ agentName: 'bench', instanceKey: 'default', tur
 /** Runs the chain as a real turn does. */
 function runTurn(chainOfTurn: ReturnType<typeof callersOf>, observer: TurnObserver | undefined): Promise<TurnResult> {
   let outer: ChainSpan | undefined;
-  return nest(async (inside) => {
+  return nest((inside) => {
     const span = observer?.chain({ kind: 'turn', label: '', id: '', mask: noSecrets, spanIds }, outer);
     outer = span;
-    const given = await runOnion({ ...chainOfTurn(inside), span });
-    span?.end(given);
-    return given;
+    return runOnion({ ...chainOfTurn(inside), span });
   });
 }
 

@@ -20,8 +20,9 @@ export interface AskingLayer {
 }
 
 export abstract class LayerContext {
-  readonly [askingLayer]: AskingLayer;
-  readonly next: () => Promise<unknown>;
+  // With `declare`, the fields are not set to `undefined` first. A context is created for each layer of each chain.
+  declare readonly [askingLayer]: AskingLayer;
+  declare readonly next: () => Promise<unknown>;
 
   constructor(asking: AskingLayer, next: () => Promise<unknown>) {
     this[askingLayer] = asking;

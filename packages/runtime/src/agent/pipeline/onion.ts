@@ -23,6 +23,7 @@ export interface Chain<Result> {
   readonly layers: readonly Layer[];
   /** Makes the object that one layer receives; the state behind it is shared by all layers. */
   readonly contextFor: (asking: AskingLayer, next: () => Promise<Result>) => LayerContext;
+  /** An async function: its errors are rejections. */
   readonly core: () => Promise<Result>;
   /** Returns the reason why a value is not a result of this kind, or `undefined` when it is valid. */
   readonly problemWith: (value: unknown) => string | undefined;
@@ -43,8 +44,21 @@ export interface LayerWarning {
 }
 
 export function runOnion<Result>(chain: Chain<Result>): Promise<Result> {
-  const scope = chain.span?.scope;
-  return scope === undefined ? runFrom(chain, 0, undefined) : inScope(scope, () => runFrom(chain, 0, undefined));
+  const { span } = chain;
+  return span === undefined ? runFrom(chain, 0, undefined) : runWatched(chain, span);
+}
+
+/** Runs the chain in the scope of its span, and tells the span how the chain ended. */
+async function runWatched<Result>(chain: Chain<Result>, span: ChainSpan): Promise<Result> {
+  const run = () => runFrom(chain, 0, undefined);
+  try {
+    const result = await (span.scope === undefined ? run() : inScope(span.scope, run));
+    span.end(result);
+    return result;
+  } catch (error) {
+    span.fail(error);
+    throw error;
+  }
 }
 
 function runFrom<Result>(chain: Chain<Result>, index: number, outer: LayerRun<Result> | undefined): Promise<Result> {
@@ -52,15 +66,19 @@ function runFrom<Result>(chain: Chain<Result>, index: number, outer: LayerRun<Re
   return layer === undefined ? runCore(chain, outer) : new LayerRun(chain, index, layer, outer).run();
 }
 
-async function runCore<Result>(chain: Chain<Result>, outer: LayerRun<Result> | undefined): Promise<Result> {
-  try {
-    const result = await chain.core();
-    outer?.innerResolved(result);
-    return result;
-  } catch (error) {
-    outer?.innerRejected(error);
-    throw error;
-  }
+function runCore<Result>(chain: Chain<Result>, outer: LayerRun<Result> | undefined): Promise<Result> {
+  const running = chain.core();
+  if (outer === undefined) return running;
+  return running.then(
+    (result) => {
+      outer.innerResolved(result);
+      return result;
+    },
+    (error: unknown) => {
+      outer.innerRejected(error);
+      throw error;
+    },
+  );
 }
 
 /**
@@ -68,14 +86,16 @@ async function runCore<Result>(chain: Chain<Result>, outer: LayerRun<Result> | u
  * promise of `next()` settles.
  */
 class LayerRun<Result> implements AskingLayer {
-  readonly span: LayerSpan | undefined;
-  private inner: Promise<Result> | undefined;
-  private innerState: 'none' | 'running' | 'resolved' | 'rejected' = 'none';
-  private innerError: unknown;
-  private calledTwice: GoondanError | undefined;
-  private didNotWait = false;
-  private ended = false;
-  private deadline: OwnTimeTimer | undefined;
+  // A field with `declare` exists once it is assigned. Most runs need only those that the constructor assigns, and a
+  // run is created for each layer of each chain.
+  declare readonly span: LayerSpan | undefined;
+  declare private inner: Promise<Result> | undefined;
+  declare private innerState: 'none' | 'running' | 'resolved' | 'rejected';
+  declare private innerError: unknown;
+  declare private calledTwice: GoondanError | undefined;
+  declare private didNotWait: true | undefined;
+  declare private ended: boolean;
+  declare private deadline: OwnTimeTimer | undefined;
 
   constructor(
     private readonly chain: Chain<Result>,
@@ -83,6 +103,9 @@ class LayerRun<Result> implements AskingLayer {
     readonly layer: Layer,
     private readonly outer: LayerRun<Result> | undefined,
   ) {
+    this.inner = undefined;
+    this.innerState = 'none';
+    this.ended = false;
     this.span = chain.span?.enter(layer);
   }
 
@@ -139,7 +162,7 @@ class LayerRun<Result> implements AskingLayer {
   private callLayer(): unknown {
     const returned = this.layer.run(this.chain.contextFor(this, () => this.next()));
     // Checked now, because a moment later the inner part may have settled, and the missing await would go unnoticed.
-    this.didNotWait = this.innerState === 'running' && isSettled(returned);
+    if (this.innerState === 'running' && isSettled(returned)) this.didNotWait = true;
     return returned;
   }
 
@@ -262,6 +285,6 @@ function refuse(mistake: GoondanError): Promise<never> {
 
 /** Returns true if the returned value is final: a settled promise, or not a promise at all. */
 function isSettled(returned: unknown): boolean {
-  if (returned instanceof Promise) return Bun.peek.status(returned) !== 'pending';
+  if (returned instanceof Promise) return Bun.peek(returned) !== returned;
   return typeof returned !== 'object' || returned === null || !('then' in returned);
 }

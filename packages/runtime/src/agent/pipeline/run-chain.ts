@@ -24,24 +24,16 @@ interface ChainOwner {
 
 type TurnChain<Result> = Omit<Chain<Result>, 'layers' | 'clock' | 'warn'>;
 
-async function runLayers<Result>(
+function runLayers<Result>(
   { agent, clock }: ChainOwner,
   chain: TurnChain<Result>,
   registered: readonly Layer[],
 ): Promise<Result> {
-  const { span } = chain;
   const { layers, thrownBy } = noteThrown(registered);
   const warn = ({ event, layer, message }: LayerWarning) =>
     agent.log('warn', message, { event, extension: layer.extension, ...aboutThrown(agent.locate(thrownBy(layer))) });
   const contextFor: typeof chain.contextFor = (asking, next) => showFields(chain.contextFor(asking, next));
-  try {
-    const result = await runOnion({ ...chain, layers, clock, warn, contextFor });
-    span?.end(result);
-    return result;
-  } catch (error) {
-    span?.fail(error);
-    throw error;
-  }
+  return runOnion({ ...chain, layers, clock, warn, contextFor });
 }
 
 /**
