@@ -54,7 +54,8 @@ export interface FakeSwarmOptions {
   /** Called before each message to a fake agent. */
   readonly beforeSend?: FakeSpawnOptions['beforeSend'];
   /** The keepers of kept connections; none when absent. */
-  readonly keepers?: Pick<Keepers, 'attach' | 'retain' | 'settle'> & Partial<Pick<Keepers, 'endConversation'>>;
+  readonly keepers?: Pick<Keepers, 'attach' | 'retain' | 'settle'> &
+    Partial<Pick<Keepers, 'endConversation' | 'worksIn'>>;
   /** Replaces seams of the store; the files are used as they are when absent. */
   readonly wrap?: (store: NodeStore) => NodeStore;
   /** The models that every agent has. */
@@ -112,7 +113,7 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
     startShared: (agent, request) => children.startShared(agent, request),
     // The cast is safe: a swarm calls only these methods of its keepers, and `endConversation` only for resets and
     // deletions.
-    ...(options.keepers === undefined ? {} : { keepers: options.keepers as Keepers }),
+    ...(options.keepers === undefined ? {} : { keepers: { worksIn: () => false, ...options.keepers } as Keepers }),
     log: (line) => void lines.push(line),
     described: () => undefined,
   });

@@ -308,7 +308,9 @@ test('L-02 a keeper gets the secrets, and the working folder of the conversation
     },
     { secrets: ['canary-4711'], workdir: '/shared' },
   ]);
+  expect(['/cwd', '/shared', '/other'].filter((folder) => keepers.worksIn(folder))).toEqual(['/cwd', '/shared']);
   await keepers.drain(0);
+  expect(keepers.worksIn('/cwd')).toBe(false);
 });
 
 test('L-02 the lines of a keeper name its agent whatever they claim, and its output is masked', async () => {

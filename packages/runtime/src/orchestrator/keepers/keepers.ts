@@ -71,6 +71,12 @@ export class Keepers implements SwarmListener {
     };
   }
 
+  /** Returns true if this is the working folder of a keeper. */
+  worksIn(folder: string): boolean {
+    const all = [...this.#keepers.values(), ...this.#waiting.values(), ...this.#leaving.keys()];
+    return all.some(({ plan }) => plan.start.workdir === folder);
+  }
+
   /** Ends the keepers that the plan in force no longer has. A keeper that a process still uses ends with its last use. */
   retain(): void {
     const wanted = this.#wanted();

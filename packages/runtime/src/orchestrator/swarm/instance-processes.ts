@@ -1,5 +1,5 @@
 /** Starts the process of an instance: one of its own, or a seat in a shared process of its agent. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmdirSync } from 'node:fs';
 import type { AgentAddress } from '@goondan/types';
 import type { AgentStart } from '../../config/agent-start.ts';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
@@ -96,6 +96,12 @@ export class InstanceProcesses {
       ...(telemetry === undefined ? {} : { telemetry: telemetry.settings }),
     };
     const child = this.#child(address, process, agent, cwd, isAlone);
+    // Before the exit is supervised: the next process of the instance finds the folder gone, or makes it again.
+    if (agent.isolation !== 'agent')
+      void child.exited.then(
+        () => this.#removeIfEmpty(cwd),
+        () => undefined,
+      );
     const heartbeat = () => currentPlan.value.settings.heartbeat;
     return superviseProcess(child, start, { heartbeat, clock }, listener);
   }
@@ -115,6 +121,16 @@ export class InstanceProcesses {
     }
     const name = `agent ${agentName}, shared by its conversations`;
     return this.#shared.admit(agent, { name, cwd, onOutput: print({ agent: agentName }) });
+  }
+
+  /** Removes the scratch folder of a process that has exited: on most disks an empty folder takes 4 KB. */
+  #removeIfEmpty(scratch: string): void {
+    if (this.deps.keepers?.worksIn(scratch) === true) return;
+    try {
+      rmdirSync(scratch);
+    } catch {
+      // It has files, or was deleted with the conversation.
+    }
   }
 
   /** Returns the working folder of the process: conversations that may share a process have the same one. */

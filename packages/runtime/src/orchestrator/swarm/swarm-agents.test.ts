@@ -1,6 +1,6 @@
 // Tests the swarm with fake agents and a real disk: delivery, order, and crashes.
 import { afterEach, describe, expect, test } from 'bun:test';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type AgentAddress, textOf as messageText, type TurnDelta } from '@goondan/types';
 import type { SwarmPolicy } from '../../config/swarm-policy.ts';
@@ -549,4 +549,26 @@ test('L-02 a deleted or reset conversation loses its keepers before its files, b
   await opened.swarm.resetInstance(at, grace, async () => void order.push('reset'));
   await opened.swarm.discard(at, grace, async () => void order.push('delete'));
   expect(order).toEqual(['keepers of a/default', 'reset', 'keepers of a/default', 'delete']);
+});
+
+test('an exited process leaves its scratch folder only if the folder has files or is the place of a keeper', async () => {
+  const scratchOf = (instanceKey: string) => opened.journal.scratchFolder({ agentName: 'a', instanceKey });
+  const opened = await openFakeSwarm(echo, {
+    keepers: {
+      attach: (_at, agent) => agent,
+      settle: () => undefined,
+      retain: () => undefined,
+      endConversation: async () => undefined,
+      worksIn: (folder) => folder === scratchOf('kept'),
+    },
+  });
+  cleanups.push(() => removeFakeSwarm(opened));
+  cleanups.push(() => opened.close());
+  const keys = ['empty', 'used', 'kept'];
+  await Promise.all(keys.map((instanceKey) => opened.send('a', 'hello', { instanceKey })));
+  expect(keys.filter((key) => existsSync(scratchOf(key)))).toEqual(keys);
+  writeFileSync(join(scratchOf('used'), 'note'), 'mine');
+  await opened.swarm.drain(1_000, AbortSignal.abort());
+  expect(keys.filter((key) => existsSync(scratchOf(key)))).toEqual(['used', 'kept']);
+  expect(existsSync(dirname(scratchOf('empty')))).toBe(true);
 });
