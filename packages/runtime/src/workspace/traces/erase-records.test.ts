@@ -3,6 +3,7 @@ import { type Fs } from '../../ports/fs.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { RecordLogs } from '../journal/record-logs.ts';
 import { defaultLimits } from '../limits.ts';
+import { seededRandom } from '../simulation/seeded-random.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { eraseRecords } from './erase-records.ts';
 import { readTraceLines } from './read-trace-file.ts';
@@ -131,3 +132,25 @@ test('the removal of an index is durable when the records are erased, and each f
   expect(calls.at(-1)).toBe('syncFolder /w/traces');
   expect(turns).toBeGreaterThan(files / 2);
 });
+
+test('erased records stay erased after a power loss', async () => {
+  const disk = SimulatedDisk.empty();
+  await disk.makeFolder('/w');
+  await record(disk);
+  await makeDurable(disk);
+  await eraseRecords(disk, '/w', 'coder~default', new Date(60_000));
+  for (let seed = 1; seed <= 20; seed += 1) {
+    const text = await textOf(disk.crash('power', seededRandom(seed)));
+    expect({ seed, found: text.match(/secret of default, second \d/g) }).toEqual({ seed, found: null });
+    expect(text.match(/secret of default-2, second \d/g)).toHaveLength(12);
+  }
+});
+
+/** Syncs everything, as the system does some seconds after a write. */
+async function makeDurable(disk: SimulatedDisk): Promise<void> {
+  for (const folder of ['/w/traces', '/w/logs']) {
+    for (const name of (await disk.list(folder)) ?? []) await (await disk.openFile(`${folder}/${name}`)).sync();
+    await disk.syncFolder(folder);
+  }
+  for (const folder of ['/w', '/']) await disk.syncFolder(folder);
+}
