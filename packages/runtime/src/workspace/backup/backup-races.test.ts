@@ -1,6 +1,8 @@
 // Backups on the simulated disk, with an owner that writes at the worst moment, and with damage.
 import { describe, expect, test } from 'bun:test';
 import type { BundleFs } from '../../ports/bundle-fs.ts';
+import { ApprovalFile } from '../approvals/approval-file.ts';
+import type { ApprovalRecord } from '../approvals/approval-record.ts';
 import { openJournal, type Journal } from '../journal/journal.ts';
 import { sealLines } from '../lines/seal-lines.ts';
 import { backupFolder, beginTurn, from, gatedFs, limits, runTurn, to } from '../simulation/busy-workspace.ts';
@@ -220,3 +222,78 @@ test('a conversation that is closed after the copy of its log keeps the mark of 
   // Without the mark, the checkpoint would count as the whole conversation.
   expect(await rejectionOf(again.read(one))).toMatchObject({ code: 'E_STORE_CORRUPT' });
 });
+
+test('two backups that begin in the same folder at the same moment both fail, and nothing is left of them', async () => {
+  const disk = SimulatedDisk.empty();
+  const { journal } = await opened(disk);
+  await journal.accept(one, simpleEvent('e1'));
+  await runTurn(journal, one, 'e1');
+  await journal.close();
+  const bothHaveLooked = Promise.withResolvers<void>();
+  let looks = 0;
+  const fs: BundleFs = gatedFs(simulatedBundleDisk(disk), async (operation, path) => {
+    // Both find the folder empty, before one of them marks it.
+    if (operation !== 'openFile' || path !== `${backupFolder}/incomplete`) return;
+    looks += 1;
+    if (looks === 2) bothHaveLooked.resolve();
+    await bothHaveLooked.promise;
+  });
+  const source = { ...simulatedMachine(disk, 0), fs, workspace, pause: async () => undefined };
+  const options = { folder: backupFolder, version: '1', swarm: 'default' };
+  const ended = await Promise.allSettled([1, 2].map(() => backUpWorkspace(source, options)));
+  expect(ended.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  const problem = `${backupFolder} is used by another backup.`;
+  expect(ended).toContainEqual(
+    expect.objectContaining({ reason: expect.objectContaining({ code: 'E_BACKUP_FOLDER', message: problem }) }),
+  );
+  expect(await disk.list(backupFolder)).toBeUndefined();
+});
+
+const answered: ApprovalRecord = {
+  id: 'approval-1',
+  agent: 'coder',
+  instanceKey: 'one',
+  eventId: 'e1',
+  traceId: 'trace',
+  key: '0/approval',
+  toolCallId: 'call-1',
+  toolName: 'shell__run',
+  args: {},
+  digest: 'd',
+  reason: 'r',
+  askedAt: '2026-01-01T00:00:00.000Z',
+  expiresAt: '2026-01-02T00:00:00.000Z',
+  answer: { decision: 'approved', decidedAt: '2026-01-01T00:01:00.000Z' },
+};
+
+test.each(['approvals.jsonl', 'instances/coder~one/messages/events.jsonl'])(
+  'the answer of a person that its turn takes during the backup is not lost (before the read of %s)',
+  async (path) => {
+    const disk = SimulatedDisk.empty();
+    const { machine, journal } = await opened(disk);
+    await journal.accept(one, simpleEvent('e1'));
+    const [entry] = await journal.pendingEntries(one);
+    const { epoch } = await journal.open(one, 'turn-e1', entry);
+    const asked = { type: 'intent', key: '0/approval', kind: 'approval' } as const;
+    await journal.append(one, epoch, 0, [asked]);
+    const approvals = await ApprovalFile.open(machine, from);
+    await approvals.put(answered);
+    const taken = { type: 'effect', key: '0/approval', kind: 'approval', outcome: { ok: true, value: 'yes' } } as const;
+    let isTaken = false;
+    await backUp(disk, isReadOf(`${workspace}/${path}`), async () => {
+      isTaken = true;
+      // In this order an agent process takes an answer.
+      await journal.append(one, epoch, 1, [taken]);
+      await approvals.remove(answered.id);
+    });
+    expect(isTaken).toBe(true);
+    const again = await restored(disk);
+    const [waiting] = await again.pendingEntries(one);
+    const { log } = await again.open(one, 'turn-e1', waiting);
+    const kept = await (await ApprovalFile.open(simulatedMachine(disk, 1), to)).list();
+    const isThere = log.some(({ type }) => type === 'effect') || kept.some(({ answer }) => answer !== undefined);
+    expect(isThere).toBe(true);
+    await again.close();
+    await journal.close();
+  },
+);
