@@ -365,4 +365,13 @@ describe('a restore', () => {
     symlinkSync(join(backup, 'folder'), join(backup, 'workspace/logs'));
     await damaged(file);
   });
+
+  test.each(['workspace', 'workspace/instances'])(
+    'does not follow a link above the folders of files: %s',
+    async (name) => {
+      renameSync(join(backup, name), join(backup, 'elsewhere'));
+      symlinkSync(join(backup, 'elsewhere'), join(backup, name));
+      await damaged(`${join(backup, name)}/`);
+    },
+  );
 });
