@@ -132,6 +132,16 @@ describe('an event that is handed ahead', () => {
     expect(instance.done('a')).toContain('turn.send b');
   });
 
+  test('has no excuse: a process learns of an excuse only with the turn', () => {
+    const instance = new Driven();
+    for (const id of ['a', 'b']) instance.work(id);
+    const [first, second] = instance.state.queue;
+    if (!first || !second) throw new Error('two events wait');
+    instance.state = { ...instance.state, queue: [first, { ...second, isExcused: true }] };
+    expect(instance.start()).toEqual(['turn.send a']);
+    expect(instance.done('a')).toEqual(['turn.finished a', 'turn.send b']);
+  });
+
   test('goes to no process that does not take it', () => {
     const instance = new Driven();
     instance.work('a');
