@@ -831,6 +831,18 @@ describe('an event that is handed ahead', () => {
     expect(await readMessages()).toEqual(['hello one', 'You said: hello one']);
   });
 
+  test('is ignored, if it arrives after the process was asked to end', async () => {
+    const { agent, ran, release } = await runOne();
+    await agent.send({ type: 'drain', graceMs: 5_000 });
+    await agent.send(ahead('three'));
+    await agent.send({ type: 'ping', n: 1 });
+    await agent.first('pong');
+    release();
+    await agent.first('drained');
+    expect(agent.all('turn.done').map(({ eventId, begins }) => [eventId, begins])).toEqual([['one', undefined]]);
+    expect(ran).toEqual(['one']);
+  });
+
   test('is finished, if it was announced before the process was asked to end', async () => {
     const { agent, ran, release } = await runOne();
     // The drain arrives while the result, which announces the event, is on its way.
