@@ -14,3 +14,19 @@ test('compares values by their JSON text', () => {
     }),
   );
 });
+
+test.each([
+  [
+    { a: 1, b: [] },
+    { b: [], a: 1 },
+  ],
+  [{ a: 1 }, { a: 1, b: 2 }],
+  [[1], { 0: 1 }],
+  [{ 0: 1 }, [1]],
+  [[1], [1, 2]],
+  [[1, 2], [1]],
+  [{}, null],
+  [{ a: { b: 1 } }, { a: { b: 2 } }],
+])('tells %j from %j', (one, other) => {
+  expect(isSameJson(one, other)).toBe(false);
+});
