@@ -34,6 +34,25 @@ test('calls for the same folder share a sync that begins after them', async () =
   await Promise.all(late);
 });
 
+test('a folder has one sync at a time, also after a caller is done', async () => {
+  const { fs, begun } = heldSyncs();
+  const first = fs.syncFolder('/a');
+  await tick();
+  const second = fs.syncFolder('/a');
+  begun[0]?.end.resolve();
+  await first;
+  await tick();
+  const third = [fs.syncFolder('/a'), fs.syncFolder('/a')];
+  await tick();
+  expect(begun).toHaveLength(2);
+  begun[1]?.end.resolve();
+  await second;
+  await tick();
+  expect(begun).toHaveLength(3);
+  begun[2]?.end.resolve();
+  await Promise.all(third);
+});
+
 test('a failed sync rejects for its callers, and not for later ones', async () => {
   const { fs, begun } = heldSyncs();
   const failed = Promise.allSettled([fs.syncFolder('/a'), fs.syncFolder('/a')]);
