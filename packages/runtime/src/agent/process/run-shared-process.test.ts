@@ -37,11 +37,25 @@ function startOf(instanceKey: string, agent: Partial<AgentStart['agent']>): Omit
   };
 }
 
+/** Writes an extension into the folder. `version`: its digest. */
+function extensionIn(folder: string, version: string, code: string): Partial<AgentStart['agent']> {
+  writeFileSync(join(folder, 'part.ts'), code);
+  const metadata = { name: 'part' };
+  const resource = {
+    apiVersion: 'goondan.ai/v1',
+    kind: 'Extension',
+    metadata,
+    spec: { entry: './part.ts' },
+  } as const;
+  return { extensions: [{ resource, root: folder, files: ['part.ts'], digest: version }] };
+}
+
 /** Starts the process. `commits`: replace the commits of the conversations with these keys. */
 function launch(
   commits: Readonly<Record<string, () => Promise<never>>> = {},
   acknowledge?: () => Promise<void>,
   beforeCommit: () => Promise<void> = async () => undefined,
+  beforeOpen: () => void = () => undefined,
 ) {
   const stateRoot = join(root, crypto.randomUUID());
   mkdirSync(stateRoot);
@@ -56,6 +70,7 @@ function launch(
     moveTo: () => undefined,
     warmUp: () => Promise.resolve(),
     async openStore(location, warn) {
+      beforeOpen();
       const journal = await durableStore({ ...location, warn });
       journals.push(journal);
       const commit: Journal['commit'] = async (address, ...rest) => {
@@ -212,13 +227,50 @@ describe('a shared process', () => {
     await Promise.all([shared.open(1, 'a'), shared.open(2, 'b')]);
     await shared.turn(1, 'a');
     await committing?.promise;
-    for (const eventId of ['old 1', 'old 2']) await shared.send(1, { type: 'reply.taken', eventId });
+    await shared.send(1, { type: 'reply.taken', eventId: 'old' });
     lost?.resolve();
     expect(await shared.exitOf(1)).toBe(1);
     acknowledged?.resolve();
     await shared.turn(2, 'b');
     await shared.first(2, 'turn.done');
-    // A conversation that was left writes nothing any more.
+    expect([acknowledgements, shared.exits]).toEqual([1, []]);
+  });
+
+  test('a conversation whose turn was lost acknowledges no further reply while it cleans up', async () => {
+    const [committing, lost, acknowledging, acknowledged, cleaning, cleaned] = [0, 1, 2, 3, 4, 5].map(() =>
+      Promise.withResolvers<void>(),
+    );
+    const commit = async () => {
+      committing?.resolve();
+      await lost?.promise;
+      throw new GoondanError('E_DISK_FULL', 'no room left');
+    };
+    let acknowledgements = 0;
+    const acknowledge = async () => {
+      acknowledgements += 1;
+      acknowledging?.resolve();
+      await acknowledged?.promise;
+    };
+    Reflect.set(globalThis, 'cleanUpSlowly', async () => {
+      cleaning?.resolve();
+      await cleaned?.promise;
+    });
+    const code = 'export const register = () => () => globalThis.cleanUpSlowly();';
+    await using shared = launch({ a: commit }, acknowledge);
+    await shared.open(1, 'a', extensionIn(mkdtempSync(join(root, 'slow-')), 'one', code));
+    await shared.open(2, 'b');
+    await shared.turn(1, 'a');
+    await committing?.promise;
+    for (const eventId of ['old 1', 'old 2']) await shared.send(1, { type: 'reply.taken', eventId });
+    lost?.resolve();
+    await Promise.all([acknowledging?.promise, cleaning?.promise]);
+    acknowledged?.resolve();
+    // The neighbour runs a turn, so there is time for a further reply.
+    await shared.turn(2, 'b');
+    await shared.first(2, 'turn.done');
+    expect(acknowledgements).toBe(1);
+    cleaned?.resolve();
+    expect(await shared.exitOf(1)).toBe(1);
     expect([acknowledgements, shared.exits]).toEqual([1, []]);
   });
 
@@ -248,21 +300,13 @@ describe('a shared process', () => {
     const folder = mkdtempSync(join(root, 'module-'));
     const registered: string[] = [];
     Reflect.set(globalThis, 'registeredNonces', registered);
-    const planOf = (version: string): Partial<AgentStart['agent']> => {
-      writeFileSync(
-        join(folder, 'part.ts'),
+    const planOf = (version: string) =>
+      extensionIn(
+        folder,
+        version,
         `const nonce = '${version} ' + crypto.randomUUID();
 export const register = () => void globalThis.registeredNonces.push(nonce);`,
       );
-      const metadata = { name: 'part' };
-      const resource = {
-        apiVersion: 'goondan.ai/v1',
-        kind: 'Extension',
-        metadata,
-        spec: { entry: './part.ts' },
-      } as const;
-      return { extensions: [{ resource, root: folder, files: ['part.ts'], digest: version }] };
-    };
     await using shared = launch();
     const before = planOf('one');
     for (const [seat, key] of [
