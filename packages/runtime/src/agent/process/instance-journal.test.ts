@@ -58,3 +58,10 @@ test('a closed conversation is not opened again, because a shared store may have
   await journal.close();
   expect(await rejectionOf(store.commitStates(address, 1, { memo: 2 }))).toMatchObject({ code: 'E_STORE_ORDER' });
 });
+
+test('a conversation whose store could not be opened is closed without another error', async () => {
+  const broken = new Error('the disk is busy');
+  const journal = openInstanceJournal(() => Promise.reject(broken));
+  expect(await rejectionOf(journal.open())).toBe(broken);
+  await journal.close();
+});

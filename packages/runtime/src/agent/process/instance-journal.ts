@@ -55,7 +55,8 @@ export class InstanceJournal {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const store = await this.#opened;
+    // A failure to open the store was already told to the turn that needed it.
+    const store = await this.#opened?.catch(() => undefined);
     await (this.host.shared ? store?.close(this.address) : store?.close());
   }
 }

@@ -274,6 +274,22 @@ describe('a shared process', () => {
     expect([acknowledgements, shared.exits]).toEqual([1, []]);
   });
 
+  test('opens the store again for the next conversation, if it could not be opened', async () => {
+    let isBroken = true;
+    const opens = () => {
+      if (isBroken) throw new GoondanError('E_STORE_READ', 'the disk is busy');
+    };
+    await using shared = launch({}, undefined, undefined, opens);
+    await Promise.all([shared.open(1, 'a'), shared.open(2, 'b')]);
+    await shared.turn(1, 'a');
+    expect(await shared.first(1, 'turn.lost')).toMatchObject({ error: { code: 'E_STORE_READ' } });
+    expect(await shared.exitOf(1)).toBe(1);
+    isBroken = false;
+    await shared.turn(2, 'b');
+    expect(await shared.first(2, 'turn.done')).toMatchObject({ result: { finishReason: 'text_response' } });
+    expect([shared.journals.length, shared.exits]).toEqual([1, []]);
+  });
+
   test('a drain ends after its grace although an announced turn cannot begin', async () => {
     const [committing, committed, acknowledged] = [0, 1, 2].map(() => Promise.withResolvers<void>());
     const before = async () => {
