@@ -16,6 +16,7 @@ import { readManifest, restoreWorkspace } from './restore-workspace.ts';
 
 const workspace = '/state/workspaces/w';
 const one = { agentName: 'coder', instanceKey: 'one' };
+const two = { agentName: 'coder', instanceKey: 'two' };
 const folder = `${workspace}/instances/coder~one`;
 
 async function opened(disk: SimulatedDisk, storeLimits = limits) {
@@ -147,6 +148,47 @@ describe('an inbox log that begins while the conversations are copied', () => {
     expect(number).toBe(20);
     expect(await disk.list('/backups')).toEqual([]);
   });
+});
+
+test('a conversation that is deleted while it is copied is not in the backup', async () => {
+  const disk = SimulatedDisk.empty();
+  const { journal } = await opened(disk);
+  for (const instance of [one, two]) {
+    await journal.accept(instance, simpleEvent(instance.instanceKey));
+    await runTurn(journal, instance, instance.instanceKey);
+  }
+  const backup = await backUp(disk, isReadOf(`${folder}/messages/events.jsonl`), async () => {
+    await journal.delete(one);
+  });
+  expect(backup).toMatchObject({ conversations: 1, problems: [] });
+  expect(await disk.list(`${backupFolder}/workspace/instances`)).toEqual(['coder~two']);
+  const again = await restored(disk);
+  expect(await again.instances()).toEqual([two]);
+});
+
+test('a backup that is copied again has only the segments of the inbox log that exist then', async () => {
+  const disk = SimulatedDisk.empty();
+  const { journal: earlier } = await opened(disk);
+  await earlier.accept(one, simpleEvent('e1'));
+  await earlier.close();
+  // Without this file, older inboxes may still be imported. So a change of the log leads to another attempt.
+  await disk.remove(`${workspace}/inbox/old-inboxes.json`);
+  const { journal } = await opened(disk);
+  const segments = async (path: string) =>
+    ((await disk.list(`${path}/inbox`)) ?? []).filter((name) => name.endsWith('.jsonl')).toSorted();
+  const before = await segments(workspace);
+  await backUp(disk, isReadOf(`${workspace}/approvals.jsonl`), async () => {
+    await runTurn(journal, one, 'e1');
+    for (const id of ['e2', 'e3', 'e4']) {
+      await journal.accept(one, simpleEvent(id));
+      await runTurn(journal, one, id);
+    }
+    await journal.close();
+  });
+  expect(await segments(workspace)).not.toContain(before[0] ?? '');
+  expect(await segments(`${backupFolder}/workspace`)).toEqual(await segments(workspace));
+  const again = await restored(disk);
+  expect(await again.pending(one)).toEqual([]);
 });
 
 describe('damage', () => {
