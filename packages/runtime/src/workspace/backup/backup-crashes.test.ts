@@ -100,3 +100,15 @@ describe.each(['kill', 'power'] as const)('a crash (%s)', (mode) => {
     expect(complete).toBeGreaterThan(0);
   });
 });
+
+test('after a power loss, no backup has both its manifest and the mark of an incomplete backup', async () => {
+  const disk = await diskWithWorkspace();
+  const random = seededRandom(3);
+  const survivors: SimulatedDisk[] = [];
+  disk.afterOperation = () => void survivors.push(...[1, 2, 3, 4, 5, 6, 7, 8].map(() => disk.crash('power', random)));
+  await backUp(disk);
+  const found = new Set<string>();
+  for (const survivor of survivors) found.add(((await survivor.list(backupFolder)) ?? []).toSorted().join(' '));
+  expect([...found]).toEqual(expect.arrayContaining(['incomplete workspace', 'backup.jsonl workspace']));
+  expect([...found].filter((names) => names.includes('incomplete') && names.includes('backup.jsonl '))).toEqual([]);
+});
