@@ -25,7 +25,7 @@ import { durableStore } from '../journal/durable-store.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { simpleEvent } from '../simulation/simulated-turn.ts';
 import { backUpWorkspace } from './back-up-workspace.ts';
-import { decodeManifest, encodeManifest } from './manifest.ts';
+import { decodeManifest, encodeManifest, LONGEST_MANIFEST } from './manifest.ts';
 import { readManifest, restoreWorkspace } from './restore-workspace.ts';
 import { instances, runTurn } from '../simulation/busy-workspace.ts';
 
@@ -119,7 +119,10 @@ describe('a backup', () => {
     const file = join(backup, 'incomplete');
     expect(await rejectionOf(backUp(file))).toMatchObject({ code, message: `${file} is not a folder.` });
     const inside = join(workspace, 'logs/backup');
-    expect(await rejectionOf(backUp(inside))).toMatchObject({ code });
+    for (const path of [inside, workspace]) {
+      const message = `${path} is in the folder of the swarm that it would copy.`;
+      expect(await rejectionOf(backUp(path))).toMatchObject({ code, message });
+    }
     expect(existsSync(inside)).toBe(false);
   });
 
@@ -338,6 +341,17 @@ describe('a restore', () => {
   ])('is refused when the manifest names %j', (path) => refusesName(path));
 
   test('is refused when the manifest names a path that is too long', () => refusesName(`logs/${'a'.repeat(5000)}`));
+
+  test('is refused when the manifest names a path twice', async () => {
+    const { files, folders } = await readManifest(fs, backup);
+    for (const path of [files[0]?.path, folders[0]]) await refusesName(path ?? '');
+  });
+
+  test('is refused without a read when the manifest is longer than any that a backup has', async () => {
+    const look: BundleFs['look'] = async () => ({ kind: 'file', size: LONGEST_MANIFEST + 1, mode: 0o600 });
+    const read: BundleFs['read'] = () => Promise.reject(new Error('was read'));
+    expect(await rejectionOf(readManifest({ ...fs, look, read }, backup))).toMatchObject({ code: 'E_BACKUP_DAMAGED' });
+  });
 
   async function refusesName(path: string): Promise<void> {
     const manifest = await readManifest(fs, backup);
