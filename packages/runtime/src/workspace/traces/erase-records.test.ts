@@ -65,6 +65,14 @@ test('erases the traces and events of an instance up to a time, in every file an
   expect(await textOf(disk)).toBe(text);
 });
 
+test('a turn and an event of the moment of the deletion are erased', async () => {
+  const disk = SimulatedDisk.empty();
+  await disk.makeFolder('/w');
+  await record(disk);
+  await eraseRecords(disk, '/w', 'coder~default', new Date(6_000));
+  expect((await textOf(disk)).match(/secret of default, second \d/g)).toBeNull();
+});
+
 test('an erased part of the newest file takes appends as before', async () => {
   const disk = SimulatedDisk.empty();
   await disk.makeFolder('/w');
