@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemFs } from '../../ports/fs.ts';
@@ -34,6 +34,27 @@ test('the summary of a short trace in several pieces has every run of the turn',
     let from = 0;
     const pieces = lines.map(({ length }) => ({ path, from, to: (from += length) }));
     expect(await readTraceSummary(systemFs, pieces)).toMatchObject({ turnId: 't', resumes: 1 });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('the summary of a long trace has the end of the turn, although its last piece is short', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trace-file-'));
+  try {
+    const [first, last] = [join(folder, 'traces.000001.jsonl'), join(folder, 'traces.000002.jsonl')];
+    const time = new Date(0).toISOString();
+    const start = { type: 'start', turnId: 't', agentName: 'a', instanceKey: 'k', traceId: 'x', spanId: 's', time };
+    const end = { type: 'end', time, durationMs: 5, finishReason: 'text_response', stepCount: 1 };
+    const other = 'a line of another turn\n';
+    const text = `${JSON.stringify(end)}\n`;
+    writeFileSync(first, `${JSON.stringify(start)}\n${`${JSON.stringify({ type: 'cut' })}\n`.repeat(4_000)}`);
+    writeFileSync(last, other + text);
+    const pieces = [
+      { path: first, from: 0, to: statSync(first).size },
+      { path: last, from: other.length, to: other.length + text.length },
+    ];
+    expect(await readTraceSummary(systemFs, pieces)).toMatchObject({ turnId: 't', finishReason: 'text_response' });
   } finally {
     rmSync(folder, { recursive: true });
   }
