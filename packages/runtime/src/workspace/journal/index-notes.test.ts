@@ -16,6 +16,9 @@ import { rejectionOf } from '../simulation/rejection-of.ts';
 import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
 import { systemClock } from '../../ports/clock.ts';
 import { readIndex } from '../records/instance-index.ts';
+import { manualClock } from '../../testing/manual-clock.ts';
+import { defaultLimits } from '../limits.ts';
+import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { durableStore } from './durable-store.ts';
 import { IndexNotes } from './index-notes.ts';
 
@@ -263,4 +266,32 @@ test('a draft that a kill left is replaced by the next compaction', async () => 
   }
   expect(readdirSync(workspace).filter((name) => name.startsWith('instances.jsonl'))).toEqual(['instances.jsonl']);
   expect(readFileSync(index, 'utf8')).toContain('compactedBytes');
+});
+
+test('an instance that is busy is asked again later', async () => {
+  const disk = SimulatedDisk.empty();
+  const clock = manualClock();
+  const place = { fs: disk, clock, path: '/instances.jsonl', instances: '/instances', limits: defaultLimits };
+  const notes = new IndexNotes(place);
+  const entry = { ...key(0), messages: 2, deadLetters: 0, inbox: 1, createdAt: '', updatedAt: 0, stamp: 's' };
+  const answers = ['busy', 'busy', entry] as const;
+  let asked = 0;
+  notes.add('coder~key', async () => answers[asked++]);
+  for (const flushes of [1, 2, 3]) {
+    expect((await readIndex(disk, place.path)).size).toBe(0);
+    await clock.advance(500);
+    // Lets the lines be written.
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(asked).toBe(flushes);
+  }
+  expect([...(await readIndex(disk, place.path)).values()]).toMatchObject([entry]);
+  await notes.close();
+});
+
+test('a folder without a log is not listed, although the index has its instance', async () => {
+  const { stateRoot, workspace } = await talk();
+  const [name = ''] = readdirSync(join(workspace, 'instances')).toSorted();
+  rmSync(join(workspace, 'instances', name, 'messages'), { recursive: true });
+  rmSync(join(workspace, 'instances', name, 'metadata.json'));
+  expect(Object.keys((await list(stateRoot)).summaries).toSorted()).toEqual(['key 1', 'key 2']);
 });
