@@ -204,6 +204,33 @@ describe('short records', () => {
     expect(readBack([frame], () => true)).toEqual(readBack([frame], () => false));
   });
 
+  test('keep the content of a result of a tool, although a message has the same content', () => {
+    const both = { content: [{ type: 'text' as const, text: 'Sunny.' }], ...done };
+    const frame: TurnRecord[] = [
+      { type: 'effect', key: '0/call/a', kind: 'tool', outcome: { ok: true, value: both } },
+      reply,
+      {
+        type: 'step',
+        stepId: 'turn-1.step-0',
+        stepIndex: 0,
+        outcome: 'completed',
+        toolResults: [both],
+        metadata: {},
+        extensionState: {},
+      },
+    ];
+    expect(readBack([frame], () => true)).toEqual(readBack([frame], () => false));
+  });
+
+  test('keep the order of the fields of a reply', () => {
+    const reversed = { finishReason: 'stop', content: [{ type: 'text', text: 'Sunny.' }] };
+    const frame: TurnRecord[] = [
+      { type: 'effect', key: '0/model', kind: 'model', outcome: { ok: true, value: reversed } },
+      reply,
+    ];
+    expect(textOf(readBack([frame], () => true))).toBe(textOf(readBack([frame], () => false)));
+  });
+
   test('leave out what the turn, an earlier record or another record of the frame has', () => {
     const effect = (key: string, each: unknown): TurnRecord => ({
       type: 'effect',
