@@ -9,10 +9,11 @@ import { agentLanguage } from '../../ipc/codec.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import { type Seated, seatedLanguage } from '../../ipc/seated-language.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
-import { systemClock } from '../../ports/clock.ts';
+import { type Clock, systemClock } from '../../ports/clock.ts';
 import { agentStoreOf } from '../../store/files/open-agent-store.ts';
 import { connectInMemory } from '../../testing/connect-in-memory.ts';
 import { firstTurn, until } from '../../testing/launch-agent-process.ts';
+import { manualClock } from '../../testing/manual-clock.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import { runSharedProcess } from './run-shared-process.ts';
@@ -50,13 +51,26 @@ function extensionIn(folder: string, version: string, code: string): Partial<Age
   return { extensions: [{ resource, root: folder, files: ['part.ts'], digest: version }] };
 }
 
-/** Starts the process. `commits`: replace the commits of the conversations with these keys. */
-function launch(
-  commits: Readonly<Record<string, () => Promise<never>>> = {},
-  acknowledge?: () => Promise<void>,
-  beforeCommit: () => Promise<void> = async () => undefined,
-  beforeOpen: () => void = () => undefined,
-) {
+interface LaunchOptions {
+  /** These replace the commits of the conversations with these keys. */
+  readonly commits?: Readonly<Record<string, () => Promise<never>>>;
+  /** These replace the functions of the store. */
+  readonly acknowledge?: () => Promise<void>;
+  readonly close?: () => Promise<void>;
+  readonly beforeCommit?: () => Promise<void>;
+  readonly beforeOpen?: () => void;
+  readonly clock?: Clock;
+}
+
+/** Starts the process. */
+function launch({
+  commits = {},
+  acknowledge,
+  close,
+  beforeCommit,
+  beforeOpen,
+  clock = systemClock,
+}: LaunchOptions = {}) {
   const stateRoot = join(root, crypto.randomUUID());
   mkdirSync(stateRoot);
   const [parent, child] = connectInMemory(seatedLanguage(agentLanguage));
@@ -64,25 +78,27 @@ function launch(
   const exits: number[] = [];
   const journals: Journal[] = [];
   let throwUncaught: (thrown: unknown) => void = () => undefined;
+  let terminate: () => void = () => undefined;
   parent.onMessage((frame) => void said.push(frame));
   runSharedProcess(child, {
-    clock: systemClock,
+    clock,
     moveTo: () => undefined,
     warmUp: () => Promise.resolve(),
     async openStore(location, warn) {
-      beforeOpen();
+      beforeOpen?.();
       const journal = await durableStore({ ...location, warn });
       journals.push(journal);
       const commit: Journal['commit'] = async (address, ...rest) => {
-        await beforeCommit();
+        await beforeCommit?.();
         return commits[address.instanceKey]?.() ?? journal.commit(address, ...rest);
       };
       const store = agentStoreOf({ ...journal, commit });
-      return acknowledge ? { ...store, answers: { ...store.answers, acknowledge } } : store;
+      const answers = acknowledge ? { ...store.answers, acknowledge } : store.answers;
+      return { ...store, answers, ...(close && { close }) };
     },
     answerOwnPackages: () => undefined,
     watchDraws: () => undefined,
-    onTerminate: () => undefined,
+    onTerminate: (listener) => void (terminate = listener),
     onUncaught: (listener) => void (throwUncaught = listener),
     exit: (code) => {
       exits.push(code);
@@ -92,16 +108,20 @@ function launch(
   const send = (seat: number, message: ToAgent) => parent.send({ seat, message });
   const messages = (seat: number) =>
     said.flatMap((frame) => (frame.seat === seat && 'message' in frame ? [frame.message] : []));
-  const exitOf = (seat: number) =>
-    until(() => said.flatMap((frame) => (frame.seat === seat && 'exit' in frame ? [frame.exit] : []))[0]);
+  const exitsOf = (seat: number) =>
+    said.flatMap((frame) => (frame.seat === seat && 'exit' in frame ? [frame.exit] : []));
+  const exitOf = (seat: number) => until(() => exitsOf(seat)[0]);
   return {
+    parent,
     send,
     exits,
     journals,
     stateRoot,
     messages,
+    exitsOf,
     exitOf,
     throwUncaught: (thrown: unknown) => throwUncaught(thrown),
+    terminate: () => terminate(),
     first: (seat: number, type: FromAgent['type'], index = 0) =>
       until(() => messages(seat).filter((message) => message.type === type)[index]),
     open: (seat: number, instanceKey: string, agent: Partial<AgentStart['agent']> = {}) => {
@@ -197,7 +217,7 @@ describe('a shared process', () => {
   test('a conversation whose turn was lost leaves its seat, releases its lock, and its neighbour answers', async () => {
     const full = () => Promise.reject(new GoondanError('E_DISK_FULL', 'no room left'));
     const commits: Record<string, () => Promise<never>> = { bad: full };
-    await using shared = launch(commits);
+    await using shared = launch({ commits });
     await Promise.all([shared.open(1, 'good'), shared.open(2, 'bad')]);
     await shared.turn(2, 'bad');
     expect(await shared.first(2, 'turn.lost')).toMatchObject({ error: { code: 'E_DISK_FULL' } });
@@ -223,7 +243,7 @@ describe('a shared process', () => {
       acknowledgements += 1;
       await acknowledged?.promise;
     };
-    await using shared = launch({ a: commit }, acknowledge);
+    await using shared = launch({ commits: { a: commit }, acknowledge });
     await Promise.all([shared.open(1, 'a'), shared.open(2, 'b')]);
     await shared.turn(1, 'a');
     await committing?.promise;
@@ -256,7 +276,7 @@ describe('a shared process', () => {
       await cleaned?.promise;
     });
     const code = 'export const register = () => () => globalThis.cleanUpSlowly();';
-    await using shared = launch({ a: commit }, acknowledge);
+    await using shared = launch({ commits: { a: commit }, acknowledge });
     await shared.open(1, 'a', extensionIn(mkdtempSync(join(root, 'slow-')), 'one', code));
     await shared.open(2, 'b');
     await shared.turn(1, 'a');
@@ -279,7 +299,7 @@ describe('a shared process', () => {
     const opens = () => {
       if (isBroken) throw new GoondanError('E_STORE_READ', 'the disk is busy');
     };
-    await using shared = launch({}, undefined, undefined, opens);
+    await using shared = launch({ beforeOpen: opens });
     await Promise.all([shared.open(1, 'a'), shared.open(2, 'b')]);
     await shared.turn(1, 'a');
     expect(await shared.first(1, 'turn.lost')).toMatchObject({ error: { code: 'E_STORE_READ' } });
@@ -296,7 +316,7 @@ describe('a shared process', () => {
       committing?.resolve();
       await committed?.promise;
     };
-    await using shared = launch({}, async () => acknowledged?.promise, before);
+    await using shared = launch({ acknowledge: async () => acknowledged?.promise, beforeCommit: before });
     await shared.open(1, 'a');
     await shared.turn(1, 'a');
     await committing?.promise;
@@ -340,6 +360,44 @@ export const register = () => void globalThis.registeredNonces.push(nonce);`,
     }
     expect(registered.map((nonce) => nonce.split(' ')[0])).toEqual(['one', 'one', 'two', 'two']);
     expect(new Set(registered).size).toBe(2);
+  });
+
+  test('SIGTERM lets every conversation end as a drain does', async () => {
+    await using shared = launch();
+    await Promise.all([shared.open(1, 'a'), shared.open(2, 'b')]);
+    for (const seat of [1, 2]) await shared.first(seat, 'ready');
+    shared.terminate();
+    expect(await Promise.all([shared.exitOf(1), shared.exitOf(2)])).toEqual([0, 0]);
+    for (const seat of [1, 2]) expect(shared.messages(seat).at(-1)).toEqual({ type: 'drained' });
+    expect(shared.exits).toEqual([]);
+  });
+
+  test('a process without its orchestrator ends at once', async () => {
+    await using shared = launch();
+    await shared.open(1, 'a');
+    await shared.first(1, 'ready');
+    shared.parent.close();
+    expect(await until(() => shared.exits[0])).toBe(1);
+  });
+
+  test('a lost conversation that cannot be closed in time ends the process, so that nobody else opens it', async () => {
+    const full = () => Promise.reject(new GoondanError('E_DISK_FULL', 'no room left'));
+    const closing = Promise.withResolvers<void>();
+    const close = async () => {
+      closing.resolve();
+      await new Promise(() => undefined);
+    };
+    const clock = manualClock();
+    await using shared = launch({ commits: { a: full }, close, clock });
+    await shared.open(1, 'a');
+    await shared.turn(1, 'a');
+    await closing.promise;
+    await clock.advance(5_000);
+    expect(await shared.first(0, 'log')).toMatchObject({ line: { level: 'error', event: 'conversation.stuck' } });
+    await clock.advance(1_000);
+    expect(await until(() => shared.exits[0])).toBe(1);
+    // The conversation has not left its seat.
+    expect(shared.exitsOf(1)).toEqual([]);
   });
 
   test('an uncaught error ends the process, and the process itself says why', async () => {
