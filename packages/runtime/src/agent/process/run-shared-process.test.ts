@@ -222,6 +222,9 @@ describe('a shared process', () => {
     await shared.turn(2, 'bad');
     expect(await shared.first(2, 'turn.lost')).toMatchObject({ error: { code: 'E_DISK_FULL' } });
     expect(await shared.exitOf(2)).toBe(1);
+    // The next process of the conversation may be another one.
+    const lock = join(shared.stateRoot, 'workspaces/test/instances/clerk~bad/lock');
+    expect(JSON.parse(readFileSync(lock, 'utf8'))).toMatchObject({ owner: null });
     await shared.turn(1, 'good');
     await shared.first(1, 'turn.done');
     delete commits['bad'];
