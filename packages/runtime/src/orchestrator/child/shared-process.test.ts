@@ -133,4 +133,50 @@ describe('a shared process', () => {
     expect(child.kills).toEqual([0]);
     expect(await second.exited).toMatchObject({ sharing: 'alone' });
   });
+
+  test('is killed when a conversation that leaves by itself does not leave in time', async () => {
+    const { process, child, clock, settle } = open();
+    const [first] = [process.admit(), process.admit()];
+    const error = { code: 'E_DISK_FULL', message: 'no' } as const;
+    await child.channel.send({ seat: 1, message: { type: 'turn.lost', eventId: 'a', error } });
+    await settle();
+    const killed = first?.kill(0);
+    await clock.advance(7_999);
+    expect(child.kills).toEqual([]);
+    await clock.advance(1);
+    expect(child.kills).toEqual([0]);
+    expect(await killed).toMatchObject({ signal: 'SIGKILL', sharing: 'together' });
+  });
+
+  test('is not killed for a conversation that has left in time', async () => {
+    const { process, child, clock, settle } = open();
+    const [first] = [process.admit(), process.admit()];
+    const error = { code: 'E_DISK_FULL', message: 'no' } as const;
+    await child.channel.send({ seat: 1, message: { type: 'turn.lost', eventId: 'a', error } });
+    await settle();
+    const killed = first?.kill(0);
+    await child.channel.send({ seat: 1, exit: 1 });
+    await killed;
+    await clock.advance(60_000);
+    expect(child.kills).toEqual([]);
+  });
+
+  test('is killed when it does not end after its last conversation', async () => {
+    const { process, child, clock, settle } = open();
+    process.admit();
+    await child.channel.send({ seat: 1, exit: 0 });
+    await settle();
+    await clock.advance(9_999);
+    expect(child.kills).toEqual([]);
+    await clock.advance(1);
+    expect(child.kills).toEqual([0]);
+  });
+
+  test('reports the processes that it left behind once, not for each conversation', async () => {
+    const { process, child } = open();
+    const seats = [process.admit(), process.admit()];
+    child.exit({ code: 1, leftBehind: 3 });
+    const counts = await Promise.all(seats.map(async ({ exited }) => (await exited).leftBehind));
+    expect(counts).toEqual([3, 0]);
+  });
 });
