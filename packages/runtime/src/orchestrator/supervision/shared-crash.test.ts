@@ -104,6 +104,27 @@ describe('the end of a shared process', () => {
     expect(instance.crashes).toBe(0);
   });
 
+  test('counts as a crash of an instance that did not start itself', () => {
+    const instance = new Driven();
+    instance.work('a');
+    instance.do({ type: 'slot.granted' });
+    const error = { code: 'E_UNEXPECTED', message: 'no' } as const;
+    instance.do({ type: 'start.failed', process: instance.state.spawned, error });
+    instance.exit('together');
+    expect(instance.state).toMatchObject({ startFailures: 1, restarts: { crashes: 1 } });
+  });
+
+  test('does not make an instance alone whose own store could not write', () => {
+    const instance = new Driven();
+    instance.work('a');
+    instance.start();
+    const error = { code: 'E_DISK_FULL', message: 'no room left' } as const;
+    instance.do({ type: 'turn.lost', process: instance.state.spawned, error });
+    instance.exit('together');
+    expect(instance.state.isAlone).toBeUndefined();
+    expect(instance.crashes).toBe(0);
+  });
+
   test('leaves the process of its own when its turns are committed, and shares again', () => {
     const instance = new Driven();
     instance.work('a');
