@@ -172,6 +172,17 @@ describe('a shared process', () => {
     expect(child.kills).toEqual([0]);
   });
 
+  test('admits nobody once its channel is closed, although it has not exited yet', async () => {
+    const { process, child, settle } = open();
+    const { channel } = process.admit();
+    let isClosed = false;
+    channel.onClose(() => (isClosed = true));
+    expect(process.roomFor(agent)).toBe(2);
+    child.channel.close();
+    await settle();
+    expect([isClosed, process.roomFor(agent)]).toEqual([true, 0]);
+  });
+
   test('reports the processes that it left behind once, not for each conversation', async () => {
     const { process, child } = open();
     const seats = [process.admit(), process.admit()];
