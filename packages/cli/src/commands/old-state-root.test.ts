@@ -26,14 +26,21 @@ afterEach(async () => expect(await place.remove()).toEqual([]));
 
 const gdn = (typed: string) => place.run(...typed.split(' '), '--bundle', 'bundle');
 const kept = () => join(place.stateRoot, 'format-1/workspaces/shop');
+/** The line that says that the conversations were migrated. */
+const migration = () => {
+  const old = join(place.stateRoot, 'format-1');
+  const way = `to go back, run the older version with \`--state-root ${old}\`.`;
+  return `${join(place.stateRoot, 'workspaces/shop')}: migrated 12 conversations to format 2. The old files are kept in ${old} for 7 days; ${way}`;
+};
 
 describe('a state root of format 1', () => {
   test('is migrated by the first command that reads it; gdn store compact removes the old files', async () => {
     expect(await gdn('store compact --json')).toEqual({ stdout: '{\n  "bytes": 0\n}\n', stderr: '', exitCode: 0 });
     expect(existsSync(kept())).toBe(false);
 
-    const listed = await gdn('instance list --json');
-    expect({ ...listed, stdout: '' }).toEqual({ stdout: '', stderr: '', exitCode: 0 });
+    const listed = await place.runProcess('instance', 'list', '--json', '--bundle', 'bundle');
+    expect({ ...listed, stdout: '' }).toEqual({ stdout: '', stderr: `${migration()}\n`, exitCode: 0 });
+    expect((await gdn('logs')).stdout).toContain(migration());
     const found = new Map<string, object>(
       JSON.parse(listed.stdout).map((each: { instanceKey: string }) => [each.instanceKey, each]),
     );
@@ -59,11 +66,20 @@ describe('a state root of format 1', () => {
     expect((await gdn('history coder random-1 --json')).stdout).toBe(history.stdout);
   });
 
+  test.each(['backup copy', 'status', 'fork coder random-1 --as other'])(
+    'is migrated by gdn %s, which says so',
+    async (typed) => {
+      const done = await place.runProcess(...typed.split(' '), '--bundle', 'bundle');
+      expect(done.exitCode).toBe(0);
+      expect(done.stderr.split('\n').filter((line) => line.includes('migrated'))).toEqual([migration()]);
+      expect((await place.runProcess('status', '--bundle', 'bundle')).stderr).toBe('');
+    },
+  );
+
   test('is migrated by gdn run, which says so in the log; the running swarm can be compacted', async () => {
     await place.serve('bundle');
     const { stdout } = await gdn('logs');
-    const message = 'migrated 12 conversations to format 2; the old files are kept for 7 days';
-    expect(stdout).toContain(`${join(place.stateRoot, 'format-1')}: ${message}`);
+    expect(stdout).toContain(migration());
     expect(existsSync(kept())).toBe(true);
     expect(JSON.parse((await gdn('store compact --json')).stdout)).toEqual({ bytes: expect.any(Number) });
     expect(existsSync(kept())).toBe(false);

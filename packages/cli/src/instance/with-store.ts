@@ -5,8 +5,8 @@ import type { SwarmPlace } from '../swarm/attach-swarm.ts';
 export type StorePlace = SwarmPlace & Pick<Parameters<typeof openStoreReader>[0], 'warn'>;
 
 /**
- * Reads the store of a swarm, running or stopped, without a lock. The files of an older version are migrated first. If the swarm has never run, nothing is created, and
- * the result is `nothing`.
+ * Reads the store of a swarm, running or stopped, without a lock. The files of an older version are migrated first, and
+ * standard error says so. If the swarm has never run, nothing is created, and the result is `nothing`.
  */
 export async function withStore<Value>(
   place: StorePlace,
@@ -15,7 +15,9 @@ export async function withStore<Value>(
 ): Promise<Value> {
   const store = openStoreReader(place);
   if (!(await store.directory.exists())) return nothing;
-  if (await store.isOld()) await (await import('./migrate-stopped.ts')).migrateStoppedSwarm(place);
+  // Without `warn`: a command that shows no warnings must still say that it has moved files.
+  const { stateRoot, workspaceId } = place;
+  if (await store.isOld()) await (await import('./migrate-stopped.ts')).migrateStoppedSwarm({ stateRoot, workspaceId });
   try {
     return await read(store);
   } finally {

@@ -32,7 +32,11 @@ test('an old workspace is migrated once, and its old files are removed a week la
     await migrateOld({ fs: systemFs, clock, processes: systemProcesses, warn }, { stateRoot, workspaceId: 'shop' });
     expect(existsSync(kept)).toBe(isThere);
   }
-  expect(messages).toEqual(['migrated 14 conversations to format 2; the old files are kept for 7 days']);
+  const root = keptFolder(stateRoot);
+  expect(messages).toEqual([
+    `migrated 14 conversations to format 2. The old files are kept in ${root} for 7 days; ` +
+      `to go back, run the older version with \`--state-root ${root}\`.`,
+  ]);
 });
 
 test('old files stay if an older version has made turns in them since the migration', async () => {

@@ -1,6 +1,13 @@
 /** Migrates the files of an older version before anything else opens them. Only for the owner of the workspace. */
 import { codedFs } from '../../ports/coded-fs.ts';
-import { isExpired, keptFolder, mayBeOld, readFormat, writeFormat } from '../../workspace/format-1/format-file.ts';
+import {
+  isExpired,
+  KEPT_DAYS,
+  keptFolder,
+  mayBeOld,
+  readFormat,
+  writeFormat,
+} from '../../workspace/format-1/format-file.ts';
 import { type JournalLocation, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import { makeFolders } from '../../workspace/layout/make-folders.ts';
 import { FORMAT_VERSION } from '../../workspace/records/metadata.ts';
@@ -18,8 +25,12 @@ export async function migrateOld(outside: StorePorts, location: JournalLocation)
   const { migrateWorkspace } = await import('../../workspace/format-1/migrate-workspace.ts');
   const { migrated } = await migrateWorkspace(outside, location);
   if (migrated === 0) return;
-  const message = `migrated ${migrated} conversations to format 2; the old files are kept for 7 days`;
-  ports.warn({ path: keptFolder(location.stateRoot), message });
+  const count = `${migrated} ${migrated === 1 ? 'conversation' : 'conversations'}`;
+  const kept = keptFolder(location.stateRoot);
+  const message =
+    `migrated ${count} to format 2. The old files are kept in ${kept} for ${KEPT_DAYS} days; ` +
+    `to go back, run the older version with \`--state-root ${kept}\`.`;
+  ports.warn({ path: workspaceFolder(location.stateRoot, location.workspaceId), message });
 }
 
 /** Files that an older version uses stay until a later start, and files that it has changed stay. */

@@ -2,14 +2,34 @@ import { durableStore, type DurableStoreOptions } from '../../workspace/journal/
 import { systemClock } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
+import { writeStandardError } from '../../ports/write-standard-error.ts';
+import { SwarmLog } from '../../workspace/logs/swarm-log.ts';
+import type { StoreWarning } from '../../workspace/store-ports.ts';
 import type { NodeStore } from '../store.ts';
 import { migrateOld } from './migrate-old.ts';
 
-/** Opens only the administration of a workspace, for commands that own a stopped swarm for a moment. */
+/**
+ * Opens only the administration of a workspace, for commands that own a stopped swarm for a moment. Reports about old
+ * files go to `warn`, or else to standard error, and to the log of the swarm, which has them when the swarm itself migrates.
+ */
 export async function openAdmin(options: DurableStoreOptions): Promise<Pick<NodeStore, 'admin' | 'close'>> {
-  const { fs = systemFs, clock = systemClock, processes = systemProcesses, warn = () => undefined } = options;
-  await migrateOld({ fs, clock, processes, warn }, options);
+  const { fs = systemFs, clock = systemClock, processes = systemProcesses, warn = printWarning } = options;
+  const log = new SwarmLog({ ...options, warn });
+  const report = (warning: StoreWarning) => {
+    warn(warning);
+    const message = `${warning.path}: ${warning.message}`;
+    log.write({ time: clock.now().toISOString(), level: 'warn', message, event: 'store.repaired' });
+  };
+  try {
+    await migrateOld({ fs, clock, processes, warn: report }, options);
+  } finally {
+    await log.close();
+  }
   const journal = await durableStore(options);
   await journal.openInbox();
   return { admin: journal, close: () => journal.close() };
+}
+
+function printWarning({ path, message }: StoreWarning): void {
+  writeStandardError(`${path}: ${message}\n`);
 }

@@ -8,7 +8,8 @@ import { replaceFile } from '../lines/replace-file.ts';
 import { FORMAT_VERSION } from '../records/metadata.ts';
 import type { StorePorts } from '../store-ports.ts';
 
-const KEPT_DAYS = 7;
+/** The time for which the old files are kept, in days. */
+export const KEPT_DAYS = 7;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface Format {
