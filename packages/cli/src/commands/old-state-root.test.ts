@@ -1,7 +1,7 @@
 // Commands on a state root that an older version wrote, in format 1.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { systemProcesses } from '../../../runtime/src/ports/processes.ts';
 import { fixture, writeOldRoot } from '../../../../test/format-1/write-old-root.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
@@ -61,7 +61,7 @@ describe('a state root of format 1', () => {
     const removed = await gdn('store compact');
     expect(removed).toMatchObject({ stderr: '', exitCode: 0 });
     expect(removed.stdout).toMatch(/^Removed the files of an older version: [1-9]\d{4,} bytes are free\.\n$/);
-    expect(existsSync(kept())).toBe(false);
+    expect(existsSync(join(place.stateRoot, 'format-1'))).toBe(false);
     expect((await gdn('store compact')).stdout).toBe('There is nothing to remove.\n');
     expect((await gdn('history coder random-1 --json')).stdout).toBe(history.stdout);
   });
@@ -81,8 +81,12 @@ describe('a state root of format 1', () => {
     const { stdout } = await gdn('logs');
     expect(stdout).toContain(migration());
     expect(existsSync(kept())).toBe(true);
+    const another = join(kept(), '../another/file');
+    mkdirSync(dirname(another));
+    writeFileSync(another, 'of another swarm');
     expect(JSON.parse((await gdn('store compact --json')).stdout)).toEqual({ bytes: expect.any(Number) });
     expect(existsSync(kept())).toBe(false);
+    expect(existsSync(another)).toBe(true);
     expect(JSON.parse((await gdn('history coder random-1 --json')).stdout).turns).toHaveLength(4);
     expect((await gdn('stop')).exitCode).toBe(0);
   });

@@ -1,5 +1,6 @@
 /** The files of format 1 that a migration has kept, of one workspace. They may be in use by an older version. */
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat, readdir, rmdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { instancesFolder, type JournalLocation, ownerPath, workspaceFolder } from '../layout/instance-paths.ts';
 import { readLock } from '../lock/acquire-lock.ts';
 import type { StorePorts } from '../store-ports.ts';
@@ -27,15 +28,22 @@ export async function isKeptChanged(location: JournalLocation, migratedAt: strin
 }
 
 /**
- * Removes the kept files, and returns their size in bytes; 0 when there are none. Only while no migration of this
- * workspace can run.
+ * Removes the kept files, and the folders above them if these are empty. Returns the size of the files in bytes; 0 when
+ * there are none. Only while no migration of this workspace can run.
  */
 export async function removeKept({ fs }: Pick<StorePorts, 'fs'>, location: JournalLocation): Promise<number> {
   const kept = keptWorkspace(location);
   if (!(await fs.stat(kept))) return 0;
   const bytes = await sizeOf(kept);
   await fs.removeFolder(kept);
+  await removeEmpty(dirname(kept));
+  await removeEmpty(keptFolder(location.stateRoot));
   return bytes;
+}
+
+/** Removes a folder, unless it has the files of another workspace. */
+async function removeEmpty(folder: string): Promise<void> {
+  await rmdir(folder).catch(() => undefined);
 }
 
 /** Returns the time of the newest change of a file, in milliseconds; 0 when the folder does not exist. */
