@@ -88,9 +88,10 @@ export async function restoreStoppedSwarm(
 ): Promise<RestoredSwarm> {
   const manifest = await readBackup(options.folder);
   const { stateRoot, workspaceId, swarm } = place;
-  const progress = await ownStopped(place, () =>
-    restoreFiles(manifest, { ...options, stateRoot, workspaceId }, { swarm, folder: followLinks(bundle) }),
-  );
+  const progress = await ownStopped(place, (placement) => {
+    const target = { ...options, stateRoot, workspaceId, fence: () => placement.check() };
+    return restoreFiles(manifest, target, { swarm, folder: followLinks(bundle) });
+  });
   const { conversations, startedAt, problems } = manifest;
   return { ...progress, conversations, startedAt: new Date(startedAt), problems };
 }

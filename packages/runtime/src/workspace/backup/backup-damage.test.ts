@@ -222,6 +222,20 @@ describe('a restore', () => {
     expect(existsSync(join(target, 'instances/old'))).toBe(false);
   });
 
+  test('changes nothing if its caller has lost the workspace meanwhile', async () => {
+    const target = join(backup, '../restored');
+    mkdirSync(join(target, 'workspaces/x'), { recursive: true });
+    writeFileSync(join(target, 'workspaces/x/approvals.jsonl'), 'of another owner');
+    const fence = () => {
+      throw new Error('lost');
+    };
+    const options = { folder: backup, stateRoot: target, workspaceId: 'x', fence };
+    const lost = restoreWorkspace(fs, await readManifest(fs, backup), options);
+    expect(await rejectionOf(lost)).toMatchObject({ message: 'lost' });
+    expect(readdirSync(join(target, 'workspaces'))).toEqual(['x']);
+    expect(readFileSync(join(target, 'workspaces/x/approvals.jsonl'), 'utf8')).toBe('of another owner');
+  });
+
   test('puts the folder of the workspace back when the last rename fails, and after a crash before it', async () => {
     const target = join(backup, '../restored');
     const workspaces = join(target, 'workspaces');

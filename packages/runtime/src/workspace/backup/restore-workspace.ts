@@ -3,13 +3,18 @@
  *
  * Invariants: 1. The workspace is written under another name. It gets its own name with one rename, when all of it is checked and durable.
  * 2. After a crash, the workspace has no conversations or all of them. The next owner puts the replaced workspace back, if the
- * crash was between the two renames; the next restore removes the rest. 3. Only paths of the manifest are read, none of
+ * crash was between the two renames, and removes the rest. 3. Only paths of the manifest are read, none of
  * them through a link.
  */
 import type { BundleFs } from '../../ports/bundle-fs.ts';
 import { workspaceFolder } from '../layout/instance-paths.ts';
 import { makeFolders } from '../layout/make-folders.ts';
-import { putReplacedBack, replacedFolder } from '../layout/replaced-workspace.ts';
+import {
+  putReplacedBack,
+  removeRestoreLeftovers,
+  replacedFolder,
+  restoringFolder,
+} from '../layout/restored-workspace.ts';
 import { COPY } from './back-up-workspace.ts';
 import { damagedBackup, MANIFEST, unusableFolder } from './backup-errors.ts';
 import { type BackupProgress, BackupWriter, parentOf, UnreadableFile } from './backup-writer.ts';
@@ -21,6 +26,8 @@ export interface RestoreOptions {
   readonly folder: string;
   readonly stateRoot: string;
   readonly workspaceId: string;
+  /** Throws when the caller no longer owns the workspace. */
+  readonly fence?: () => void;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: BackupProgress) => void;
 }
@@ -53,15 +60,15 @@ export async function restoreWorkspace(
 ): Promise<BackupProgress> {
   const { stateRoot, workspaceId } = options;
   const workspaces = workspaceFolder(stateRoot, '').slice(0, -1);
-  const draft = `${workspaces}/.restoring-${workspaceId}`;
+  const draft = restoringFolder(stateRoot, workspaceId);
   const replaced = replacedFolder(stateRoot, workspaceId);
   await makeFolders(fs, stateRoot, workspaces);
-  // An interrupted restore may have left them. Neither has conversations that are nowhere else.
   await putReplacedBack(fs, stateRoot, workspaceId);
-  await fs.removeFolder(draft);
-  await fs.removeFolder(replaced);
+  await removeRestoreLeftovers(fs, stateRoot, workspaceId);
   try {
     const progress = await writeDraft(fs, manifest, draft, options);
+    // Another owner would have removed files of the draft.
+    options.fence?.();
     const workspace = workspaceFolder(stateRoot, workspaceId);
     if ((await fs.look(workspace)) !== undefined) await fs.rename(workspace, replaced);
     await fs.rename(draft, workspace).catch(async (error: unknown) => {
@@ -69,7 +76,8 @@ export async function restoreWorkspace(
       throw error;
     });
     await fs.syncFolder(workspaces);
-    await fs.removeFolder(replaced);
+    // The restore is done. If this folder cannot be removed, or another owner removes it too, the next owner tries again.
+    await fs.removeFolder(replaced).catch(() => undefined);
     return progress;
   } catch (error) {
     await fs.removeFolder(draft).catch(() => undefined);

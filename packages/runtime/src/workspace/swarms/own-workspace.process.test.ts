@@ -66,6 +66,26 @@ test('the owner puts a workspace back that an interrupted restore has moved away
   await owner.release();
 });
 
+test('the owner removes what an interrupted restore has left, but not while another process is the owner', async () => {
+  const place = newPlace();
+  const workspaces = join(place.stateRoot, 'workspaces');
+  const interruptRestore = () => {
+    for (const name of ['.restoring-w', '.replaced-w', '.restoring-other']) {
+      mkdirSync(join(workspaces, name, 'instances'), { recursive: true });
+    }
+  };
+  const restore = await ownWorkspace(place, { swarm: 'shop', runTag: 'restore' });
+  interruptRestore();
+  expect(await rejectionOf(ownWorkspace(place, { swarm: 'shop', runTag: 'second' }))).toMatchObject({
+    code: 'E_SWARM_RUNNING',
+  });
+  expect(readdirSync(workspaces).toSorted()).toEqual(['.replaced-w', '.restoring-other', '.restoring-w', 'w']);
+  await restore.release();
+  const owner = await ownWorkspace(place, { swarm: 'shop', runTag: 'third' });
+  expect(readdirSync(workspaces).toSorted()).toEqual(['.restoring-other', 'w']);
+  await owner.release();
+});
+
 test('readers learn which process runs the workspace, and that none does before, after, and when it is dead', async () => {
   const place = newPlace();
   expect(await readOwner(place)).toBeUndefined();

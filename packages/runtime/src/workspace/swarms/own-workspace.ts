@@ -6,7 +6,8 @@
  * Invariants: 1. While an owner is alive, no other process becomes the owner, even if the owner's process is not
  * visible or `orchestrator.json` is damaged. 2. An owner detects with `isLost` that its lock file was removed or
  * replaced. 3. A run that did not end with `release` is reported to every later owner, because each owner may die
- * before its cleanup is done. The reports end when a run ends with `release`. Their number is limited.
+ * before its cleanup is done. The reports end when a run ends with `release`. Their number is limited. 4. The rest of an
+ * interrupted restore is removed by the next owner, and never while the restore is alive, because it owns the workspace.
  */
 import { GoondanError, type JsonValue } from '@goondan/types';
 import { hostname } from 'node:os';
@@ -17,7 +18,7 @@ import { systemFs } from '../../ports/fs.ts';
 import { type ProcessIdentity, type Processes, systemProcesses } from '../../ports/processes.ts';
 import { ownerPath, workspaceFolder, workspaceLockPath, type StorePlace } from '../layout/instance-paths.ts';
 import { makeFolders } from '../layout/make-folders.ts';
-import { putReplacedBack } from '../layout/replaced-workspace.ts';
+import { putReplacedBack, removeRestoreLeftovers } from '../layout/restored-workspace.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { acquireLock, type LockOwner } from '../lock/acquire-lock.ts';
 import { lockWorkspace } from '../lock/lock-workspace.ts';
@@ -96,6 +97,8 @@ export async function ownWorkspace(place: WorkspacePlace, run: SwarmRun): Promis
       },
       ownerPath(folder),
     );
+    // If they cannot be removed, the next owner tries again: they are only in the way of a restore.
+    await removeRestoreLeftovers(fs, place.stateRoot, place.workspaceId).catch(() => undefined);
     const release = () => lock.release().finally(() => held.release());
     return { broken: brokenOf(lock.previous), isLost: () => !held.isInPlace(), release };
   } catch (error) {
