@@ -1,6 +1,7 @@
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
-import { harmlessLines } from '../harmless-text.ts';
+import { harmlessLines, harmlessText } from '../harmless-text.ts';
+import type { MissingAgents } from '../instance/find-missing-agents.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
@@ -26,20 +27,45 @@ async function restore(
   terminal: Terminal,
   backup: string,
 ): Promise<Result> {
-  const [{ placeOfSwarm }, { restoreSwarm }, { showCopyProgress }, { count }] = await Promise.all([
-    import('../swarm/reach-swarm.ts'),
-    import('../instance/restore-swarm.ts'),
-    import('../instance/show-copy-progress.ts'),
-    import('./backup.ts'),
-  ]);
+  const [{ placeOfSwarm }, { restoreSwarm }, { findMissingAgents }, { showCopyProgress }, { count }] =
+    await Promise.all([
+      import('../swarm/reach-swarm.ts'),
+      import('../instance/restore-swarm.ts'),
+      import('../instance/find-missing-agents.ts'),
+      import('../instance/show-copy-progress.ts'),
+      import('./backup.ts'),
+    ]);
   const found = await placeOfSwarm(options);
   const place = { ...found, flock: options.flock, bundle: bundleFolder(undefined, options) };
   const restored = await withInterrupt((signal) => restoreSwarm(place, backup, signal, showCopyProgress(terminal)));
   const { conversations, files, bytes, startedAt, problems } = restored;
-  for (const problem of problems) terminal.printError(`warn: was damaged in the backup: ${harmlessLines(problem)}\n`);
+  for (const problem of problems)
+    terminal.printError(`warn: The backup was made with this problem: ${harmlessLines(problem)}\n`);
+  const missing = await findMissingAgents(place);
+  if (missing.agents.length > 0) terminal.printError(`warn: ${describeMissing(missing, found.swarm)}\n`);
   const { swarm, stateRoot } = found;
   return {
-    json: { backup, swarm, stateRoot, conversations, files, bytes, startedAt, problems },
+    json: {
+      ...{ backup, swarm, stateRoot, conversations, files, bytes, startedAt, problems },
+      ...(missing.agents.length === 0 ? {} : { missingAgents: missing.agents }),
+    },
     text: `Restored ${count(conversations, 'conversation')} of swarm "${swarm}" into ${stateRoot}: ${count(files, 'file')}, ${bytes} bytes.\n`,
   };
 }
+
+function describeMissing({ agents, conversations }: MissingAgents, swarm: string): string {
+  const shown = agents.slice(0, MOST_NAMED).map((name) => `"${name}"`);
+  const more = agents.length > MOST_NAMED ? ` and ${agents.length - MOST_NAMED} more` : '';
+  const agent = agents.length === 1 ? 'agent' : 'agents';
+  const outcome =
+    conversations === 1
+      ? '1 conversation is restored, but does not start'
+      : `${conversations} conversations are restored, but do not start`;
+  return harmlessText(
+    `Swarm "${swarm}" of this bundle has no ${agent} ${shown.join(', ')}${more}: ${outcome} until the bundle has the ${agent}. ` +
+      'Inputs that wait are kept until then.',
+  );
+}
+
+/** The number of agents in a warning; `--json` has all. */
+const MOST_NAMED = 5;

@@ -1,4 +1,5 @@
 import { type BackupProgress, type RestoredSwarm, restoreStoppedSwarm } from '@goondan/runtime/internal';
+import { GoondanError } from '@goondan/types';
 import { interrupted } from '../interrupted.ts';
 import { checkStateRootWritable } from '../state-root.ts';
 
@@ -16,8 +17,10 @@ export async function restoreSwarm(
   try {
     return await restoreStoppedSwarm(place, { folder, signal, onProgress });
   } catch (error) {
-    throw signal.aborted && error === signal.reason
-      ? interrupted('The restore was interrupted. Nothing was restored.')
-      : error;
+    if (signal.aborted && error === signal.reason)
+      throw interrupted('The restore was interrupted. Nothing was restored.');
+    if (!GoondanError.is(error) || error.code !== 'E_SWARM_RUNNING') throw error;
+    const suggestion = 'Nothing was restored. Stop it with `gdn stop`, then type the command again.';
+    throw new GoondanError(error.code, error.message, { suggestion, cause: error });
   }
 }

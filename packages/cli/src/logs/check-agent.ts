@@ -1,8 +1,7 @@
 /** Finds out why no line of the log is from an agent: the agent is unknown, or has not logged anything. */
 import type { Swarm } from '@goondan/runtime';
-import { declaredAgents } from '@goondan/runtime/bundle';
 import { openStoreReader } from '@goondan/runtime/history';
-import { readBundle } from '../bundle/open-bundle.ts';
+import { readAgents } from '../bundle/read-agents.ts';
 import type { SwarmPlace } from '../swarm/attach-swarm.ts';
 import { unknownAgent } from '../swarm/unknown-agent.ts';
 
@@ -19,20 +18,9 @@ export interface AskedAgent {
  * read. **Errors** — `E_AGENT_UNKNOWN`, `E_STORE_READ`.
  */
 export async function checkAgent({ agent, place, folder, running }: AskedAgent): Promise<void> {
-  const declared = running === undefined ? await agentsIn(folder, place.swarm) : (await running.status()).agents;
+  const declared = running === undefined ? await readAgents(folder, place.swarm) : (await running.status()).agents;
   if (declared === undefined || declared.includes(agent)) return;
   // The log may have lines of an agent that was removed from the bundle.
   const logged = await openStoreReader(place).logs.read({ last: 1, agent });
   if (logged.length === 0) throw unknownAgent(agent, declared);
-}
-
-/** Returns `undefined` when the bundle is missing or has errors. */
-async function agentsIn(folder: string, swarm: string): Promise<readonly string[] | undefined> {
-  try {
-    const bundle = await readBundle(folder);
-    if (!bundle.valid) return undefined;
-    return declaredAgents(bundle, { swarm, environment: process.env }).agents.map(({ agentName }) => agentName);
-  } catch {
-    return undefined;
-  }
 }
