@@ -1,10 +1,8 @@
 import type { Changesets } from '@goondan/runtime/internal';
-import { GoondanError } from '@goondan/types';
 import type { ChangesetView, ChangesetWithDiff } from '../changes/view-changeset.ts';
 import type { BundleOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
 import { harmlessText } from '../harmless-text.ts';
-import { interrupted } from '../interrupted.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
@@ -117,7 +115,7 @@ async function undo(options: ChangeOptions, terminal: Terminal, typed: string): 
   // There is nothing to ask about a changeset in another state: the undo throws.
   if (found.state === 'committed') {
     const question = { command: 'undo', verb: 'undo', question: 'Take this change back?', typed };
-    await withInterrupt((signal) => confirm(found, question, options, terminal, signal));
+    await withInterrupt((signal) => confirmChange(found, question, options, terminal, signal));
   }
   const place = { id: found.id, by: personName(), stateRoot: readableStateRoot(options) };
   const { record, reloads } = await undoChangeset(changesets, place, terminal);
@@ -139,7 +137,7 @@ async function discard(options: ChangeOptions, terminal: Terminal, typed: string
   const found = await find(changesets, typed, options);
   if (found.state === 'open') {
     const question = { command: 'discard', verb: 'delete', question: 'Delete this changeset?', typed };
-    await withInterrupt((signal) => confirm(found, question, options, terminal, signal));
+    await withInterrupt((signal) => confirmChange(found, question, options, terminal, signal));
   }
   const { id } = await changesets.discard(found.id);
   return { json: { discarded: true, id }, text: 'Deleted. The bundle is as before.\n' };
@@ -164,27 +162,28 @@ interface Question {
   readonly typed: string;
 }
 
-/** Prints the diff and asks, unless `--yes` is given. **Errors** — `E_USAGE` when nobody can be asked, `E_CANCELLED` when the answer is not yes. */
-async function confirm(
+/** Prints the diff and asks, unless `--yes` is given. **Errors** — those of `confirm`. */
+async function confirmChange(
   found: ChangesetWithDiff,
   { command, verb, question, typed }: Question,
   options: ChangeOptions,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!terminal.canAsk && options.yes !== true) {
-    const { optionsAgain } = await import('../swarm/options-again.ts');
-    const suggestion = `Type \`${[`gdn changes ${command}`, typed, '--yes', ...optionsAgain(options)].join(' ')}\`.`;
-    throw new GoondanError('E_USAGE', `To ${verb} changeset ${found.id}, confirm it.`, { suggestion });
-  }
-  const [{ askYesOrNo }, { describeDiff }] = await Promise.all([
-    import('../ask-yes-or-no.ts'),
+  const [{ confirm }, { describeDiff }] = await Promise.all([
+    import('../confirm.ts'),
     import('../changes/describe-changeset.ts'),
   ]);
-  terminal.printError(describeDiff(found, { colors: terminal.errorColors }));
-  if (options.yes === true) return;
-  if (await askYesOrNo({ question, unanswered: 'Nothing was changed.', signal }, terminal)) return;
-  throw interrupted('Nothing was changed.');
+  const printDiff = () => terminal.printError(describeDiff(found, { colors: terminal.errorColors }));
+  if (options.yes === true) return printDiff();
+  const purpose = `${verb} changeset ${found.id}`;
+  const words = [`gdn changes ${command}`, typed];
+  await confirm(
+    { purpose, question, otherwise: 'Nothing was changed.', typed: words, show: printDiff },
+    options,
+    terminal,
+    signal,
+  );
 }
 
 function warnOn(terminal: Terminal): (message: string) => void {

@@ -1,7 +1,5 @@
-import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { BundleOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
-import { interrupted } from '../interrupted.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
@@ -41,31 +39,18 @@ async function deleteConversation(
   const at = { agentName: agent, instanceKey };
   const { inputs } = await withInterrupt(async (signal) => {
     const parts = listParts(await describeInstance(place, at, force));
-    if (!yes) await confirm(at, { ...options, parts }, terminal, signal);
+    if (!yes) {
+      const { confirm } = await import('../confirm.ts');
+      const what = `conversation "${instanceKey}" of ${agent} (${parts}) for good`;
+      const question = `Delete ${what}, with its history and its scratch folder?`;
+      const typed = ['gdn instance delete', quoteForShell(agent), quoteForShell(instanceKey)];
+      const otherwise = 'Nothing was deleted.';
+      await confirm({ purpose: `delete ${what}`, question, otherwise, typed }, options, terminal, signal);
+    }
     return deleteInstance(place, at, force, signal);
   });
   const lost =
     inputs === undefined || inputs === 0 ? '' : `, and ${inputs} accepted ${inputs === 1 ? 'input' : 'inputs'} with it`;
   const json = { deleted: true, agent, instanceKey, ...(inputs === undefined ? {} : { inputs }) };
   return { json, text: `Deleted conversation "${instanceKey}" of ${agent}${lost}.\n` };
-}
-
-/** **Errors** — `E_USAGE` when nobody can be asked, `E_CANCELLED` when the answer is not yes. */
-async function confirm(
-  { agentName, instanceKey }: AgentAddress,
-  { parts, ...options }: BundleOptions & { readonly parts: string },
-  terminal: Terminal,
-  signal: AbortSignal,
-) {
-  const what = `conversation "${instanceKey}" of ${agentName} (${parts})`;
-  if (!terminal.canAsk) {
-    const { optionsAgain } = await import('../swarm/options-again.ts');
-    const words = ['gdn instance delete', quoteForShell(agentName), quoteForShell(instanceKey), '--yes'];
-    const suggestion = `Type \`${[...words, ...optionsAgain(options)].join(' ')}\`.`;
-    throw new GoondanError('E_USAGE', `To delete ${what} for good, confirm it.`, { suggestion });
-  }
-  const { askYesOrNo } = await import('../ask-yes-or-no.ts');
-  const question = `Delete ${what} for good, with its history and its scratch folder?`;
-  if (await askYesOrNo({ question, unanswered: 'Nothing was deleted.', signal }, terminal)) return;
-  throw interrupted('Nothing was deleted.');
 }

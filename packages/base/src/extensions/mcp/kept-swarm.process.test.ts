@@ -227,7 +227,7 @@ describe('a kept connection', () => {
       await begins('another transport');
       await reload({ isolation, policy, argument: 'two', mcp: { ...stateful, expose: { tools: { deny: ['die'] } } } });
       await begins('another expose');
-      await place.run('restart', '--bundle', 'bundle', '--fresh');
+      expect((await place.run('restart', '--bundle', 'bundle', '--fresh', '--yes')).exitCode).toBe(0);
       await until(() => !isAlive(before));
       expect((await status()).kept).toBeUndefined();
       await begins('a reset of the conversation');

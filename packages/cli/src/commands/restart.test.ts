@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { GdnPlace } from '../testing/gdn-place.ts';
+import { sampleBundle } from '../testing/sample-bundle.ts';
+
+// This timeout is long, because processes start one after the other and the machine may be busy.
+setDefaultTimeout(60_000);
+
+let place: GdnPlace;
+beforeEach(async () => {
+  place = new GdnPlace();
+  await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+  await place.serve('bundle');
+});
+afterEach(async () => {
+  await gdn('stop');
+  expect(await place.remove()).toEqual([]);
+});
+
+const gdn = (typed: string) => place.run(...typed.split(' '), '--bundle', 'bundle');
+const counts = async () =>
+  (JSON.parse((await gdn('instance list --json')).stdout) as { messages: number }[]).map(({ messages }) => messages);
+
+test('gdn restart --fresh of all conversations asks at a terminal, and otherwise needs --yes', async () => {
+  expect(await gdn('restart --fresh')).toEqual({ stdout: '0 instances restarted.\n', stderr: '', exitCode: 0 });
+  for (const key of ['one', 'two']) await gdn(`send --input Hi --wait --instance ${key}`);
+
+  const silent = await gdn('restart --fresh');
+  expect(silent).toEqual({
+    stdout: '',
+    stderr:
+      'E_USAGE: To start all 2 conversations of the swarm over, confirm it.\n' +
+      'Type `gdn restart --fresh --yes --bundle bundle`.\n',
+    exitCode: 2,
+  });
+  const asked = ['restart', '--fresh', '--bundle', 'bundle'];
+  const whenSeen = 'Start all 2 conversations of the swarm over, without messages and states of extensions? [y/N] ';
+  const denied = await place.runOnTerminal(asked, [{ whenSeen, keys: 'n\r' }]);
+  expect(denied.screen).toContain('E_CANCELLED: Nothing was restarted.\n');
+  expect(denied.exitCode).toBe(130);
+  expect((await gdn('restart')).exitCode).toBe(0);
+  expect(await counts()).toEqual([2, 2]);
+
+  const agreed = await place.runOnTerminal(asked, [{ whenSeen, keys: 'y\r' }]);
+  expect(agreed.screen).toContain('2 instances restarted.\n');
+  expect(await counts()).toEqual([0, 0]);
+  for (const key of ['one', 'two']) await gdn(`send --input Hi --wait --instance ${key}`);
+  expect((await gdn('restart --fresh --instance one')).stdout).toBe('1 instance restarted.\n');
+  expect(await counts()).toEqual([0, 2]);
+  expect(await gdn('restart --fresh --yes')).toMatchObject({ stdout: '2 instances restarted.\n', stderr: '' });
+  expect(await counts()).toEqual([0, 0]);
+});
