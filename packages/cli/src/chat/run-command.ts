@@ -35,7 +35,9 @@ export async function runCommand(
     case 'help':
       return screen.print(help());
     case 'status':
-      return screen.print(linesOf(describeStatus(await deps.swarm.status(), { isWatched: true }).trimEnd(), 'dim'));
+      return screen.print(
+        linesOf(describeStatus(await deps.swarm.status(), { isWatched: true, suggest: String }).trimEnd(), 'dim'),
+      );
     case 'history': {
       const bounds = { messages: command.count, lines: LONGEST_MESSAGE };
       const lines = describeMessages(await deps.readMessages(at), bounds);

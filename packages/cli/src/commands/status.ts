@@ -11,7 +11,8 @@ export function addStatusCommand(program: GdnCommand): void {
     .description(
       'Shows whether the swarm of a bundle runs, its process, and the agent instances that run or have work, with ' +
         'the state of their MCP servers. If the swarm is not running, it says so, lists the inputs and dead letters ' +
-        'that wait for it, and exits 0.',
+        'that wait for it, and exits 0. A long list is cut at 20 conversations: first those that need attention or work, then ' +
+        'the newest. With --json, all are listed.',
     )
     .bundleOptions()
     .examples('gdn status --bundle my-swarm')
@@ -32,5 +33,5 @@ async function showStatus(options: BundleOptions, terminal: Terminal): Promise<R
   const { describeLeftWork, readLeftWork } = await import('../swarm/left-work.ts');
   const left = await readLeftWork(place);
   const text = `Swarm "${place.swarm}" is not running. Start it with \`${startCommand(options)}\`.\n`;
-  return { json: statusJson(undefined, left), text: `${text}${describeLeftWork(left)}` };
+  return { json: statusJson(undefined, left), text: `${text}${describeLeftWork(left, terminal)}` };
 }

@@ -25,7 +25,7 @@ test('texts of a server cannot start new lines', () => {
     connections: [],
   };
   // The cast is safe: the other fields of a status are not shown.
-  const shown = describeStatus(swarm as unknown as SwarmStatus, { isWatched: false });
+  const shown = describeStatus(swarm as unknown as SwarmStatus, { isWatched: false, suggest: String });
   expect(shown).toContain('withheld: no');
   expect(shown.match(/^ {2}other/gm)).toBeNull();
 });
@@ -33,7 +33,7 @@ test('texts of a server cannot start new lines', () => {
 test('F-22 at a terminal, times are local, as in the log', () => {
   const startedAt = new Date(2026, 0, 2, 3, 4, 5).toISOString();
   const status = { swarm: 'shop', pid: 7, startedAt, instances: [], connections: [] } as unknown as SwarmStatus;
-  expect(describeStatus(status, { isWatched: true })).toBe(
+  expect(describeStatus(status, { isWatched: true, suggest: String })).toBe(
     'Swarm "shop" runs in process 7 since 2026-01-02 03:04:05.\n',
   );
 });
@@ -41,7 +41,7 @@ test('F-22 at a terminal, times are local, as in the log', () => {
 test('the inputs of an instance are described as in `gdn instance list`', () => {
   const instance = { agent: 'host', instanceKey: 'k', status: 'working', pid: 8, queued: 1, crashes: 0 };
   const status = { swarm: 'shop', pid: 7, startedAt: '', instances: [instance], connections: [] };
-  const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false });
+  const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false, suggest: String });
   expect(shown).toContain('\n  host (k): working, process 8, 1 input not handled yet\n');
 });
 
@@ -53,7 +53,7 @@ test('L-02 kept connections are shown with their process, their conversation and
     { ...each, status: 'waiting', problem: forged },
   ];
   const status = { swarm: 'shop', pid: 7, startedAt: '', instances: [], connections: [], kept };
-  const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false });
+  const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false, suggest: String });
   expect(shown).toContain(
     '\n  files of host (k), kept: listening, process 9\n    files: connected since 2026-01-02T03:04:05Z, 1 tool, lost 1 time,',
   );
@@ -71,7 +71,7 @@ test('L-05 the latest three changes are shown, with the changeset that made or l
     { at, message: 'Reloaded: four.' },
   ];
   const status = { swarm: 'shop', pid: 7, startedAt: '', instances: [], connections: [], changes };
-  const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false });
+  const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false, suggest: String });
   expect(shown).toContain(
     '\nLatest changes:\n' +
       '  2026-01-02T03:04:05Z  changeset 1f3a9c2b of host undone by ann  Reloaded: one.\n' +
@@ -80,4 +80,21 @@ test('L-05 the latest three changes are shown, with the changeset that made or l
   );
   expect(shown).not.toContain('four');
   expect(shown.match(/^ {2}other/gm)).toBeNull();
+});
+
+test('a long list of instances begins with those that need attention or work, then the newest, and is cut', () => {
+  const instance = (instanceKey: number, more: object = {}) => ({
+    ...{ agent: 'host', instanceKey: `k${instanceKey}`, status: 'idle', queued: 0, crashes: 0 },
+    ...more,
+  });
+  const instances = Array.from({ length: 300 }, (_, index) => instance(index));
+  instances[3] = instance(3, { status: 'working', queued: 1 });
+  instances[2] = instance(2, { approvals: 1 });
+  instances[1] = instance(1, { status: 'does not start', problem: 'broken' });
+  const status = { swarm: 'shop', pid: 7, startedAt: '', instances, connections: [] };
+  const suggest = (text: string) => text.replace('list', 'list --bundle shop');
+  const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false, suggest }).split('\n');
+  const keys = shown.slice(1, -2).map((line) => /\((.*?)\)/.exec(line)?.[1]);
+  expect(keys).toEqual(['k1', 'k2', 'k3', ...Array.from({ length: 17 }, (_, index) => `k${299 - index}`)]);
+  expect(shown.slice(-2)).toEqual(['  and 280 more: `gdn instance list --bundle shop`', '']);
 });

@@ -1,37 +1,67 @@
-import type { SwarmStatus } from '@goondan/runtime';
+import type { InstanceStatus, SwarmStatus } from '@goondan/runtime';
 import type { ChangeReport, KeptStatus } from '@goondan/runtime/control';
 import { describeExtensionStatus } from '@goondan/runtime/internal';
 import { harmlessText } from '../harmless-text.ts';
 import { describeInputs } from '../instance/describe-inputs.ts';
 import { showTime } from '../show-time.ts';
 import type { Terminal } from '../terminal.ts';
+import { boundedList, MOST_SHOWN } from './bounded-list.ts';
 
-/** Describes the status for people: the swarm, then one line per instance, connection, kept connection and recent change. */
+/**
+ * Describes the status for people: the swarm, then one line per instance, connection, kept connection and recent change.
+ * Lists of instances and of kept connections are bounded.
+ */
 export function describeStatus(
   { swarm, pid, startedAt, instances, connections, kept = [], changes = [] }: SwarmStatus,
-  terminal: Pick<Terminal, 'isWatched'>,
+  terminal: Pick<Terminal, 'isWatched' | 'suggest'>,
 ): string {
   const lines = [
     `Swarm "${swarm}" runs in process ${pid} since ${showTime(startedAt, terminal)}.`,
-    ...instances.flatMap(({ agent, instanceKey, status, pid: own, queued, problem, approvals, extensions = [] }) => [
-      line(
-        `${agent} (${instanceKey})`,
-        approvals === undefined ? status : `waiting for approval (${approvals}, see \`gdn approve\`)`,
-        own,
-        queued === 0 ? undefined : describeInputs(queued),
-        problem,
-        status === 'does not start' ? '`gdn reload` and `gdn restart` try again' : undefined,
-      ),
-      ...extensions.flatMap((part) => describePart(part, terminal)),
-    ]),
+    ...boundedList(
+      urgentFirst(instances),
+      (instance) => describeInstance(instance, terminal),
+      terminal.suggest('`gdn instance list`'),
+    ),
     ...connections.map(({ connection, status, pid: own, problem }) =>
       line(connection, status, own, undefined, problem),
     ),
-    ...kept.flatMap((each) => describeKept(each, terminal)),
+    ...boundedList(kept, (each) => describeKept(each, terminal), terminal.suggest('`gdn status --json`')),
     ...(changes.length === 0 ? [] : ['Latest changes:']),
     ...changes.slice(0, MOST_CHANGES).map((each) => describeChange(each, terminal)),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/**
+ * Puts the instances first that need attention, then those that work, then the newest. The order stays as it is if all of
+ * them are shown.
+ */
+function urgentFirst(instances: readonly InstanceStatus[]): readonly InstanceStatus[] {
+  if (instances.length <= MOST_SHOWN) return instances;
+  return instances.toReversed().toSorted((one, other) => urgency(other) - urgency(one));
+}
+
+function urgency({ status, problem, approvals = 0, queued }: InstanceStatus): number {
+  if (problem !== undefined || status === 'does not start') return 3;
+  if (approvals > 0) return 2;
+  return status === 'working' || queued > 0 ? 1 : 0;
+}
+
+function describeInstance(
+  { agent, instanceKey, status, pid, queued, problem, approvals, extensions = [] }: InstanceStatus,
+  terminal: Pick<Terminal, 'isWatched'>,
+): string[] {
+  return [
+    line(
+      `${agent} (${instanceKey})`,
+      approvals === undefined ? status : `waiting for approval (${approvals}, see \`gdn approve\`)`,
+      pid,
+      queued === 0 ? undefined : describeInputs(queued),
+      problem,
+      status === 'does not start' ? '`gdn reload` and `gdn restart` try again' : undefined,
+    ),
+    ...extensions.flatMap((part) => describePart(part, terminal)),
+  ];
 }
 
 /** The number of changes that are shown; `gdn status --json` has more. */

@@ -3,7 +3,23 @@ import { describeLeftWork } from './left-work.ts';
 
 test('the key of a conversation cannot add a line to the list of left work', () => {
   const left = [{ agent: 'host', instanceKey: 'a\n  b (default)', inputs: 1, deadLetters: 2 }];
-  expect(describeLeftWork(left)).toBe(
+  expect(describeLeftWork(left, { suggest: String })).toBe(
     '  host (a\u240a  b (default)): 1 input waits for the next start, 2 dead letters\n',
   );
+});
+
+test('a long list of left work is cut, and says how to see all', () => {
+  const left = Array.from({ length: 22 }, (_, index) => ({
+    agent: 'host',
+    instanceKey: `k${index}`,
+    inputs: 1,
+    deadLetters: 0,
+  }));
+  const lines = describeLeftWork(left, { suggest: String }).split('\n');
+  expect(lines.length).toBe(22);
+  expect(lines.slice(-3)).toEqual([
+    '  host (k19): 1 input waits for the next start',
+    '  and 2 more: `gdn instance list`',
+    '',
+  ]);
 });

@@ -5,7 +5,9 @@ import { GoondanError } from '@goondan/types';
 import { harmlessText } from '../harmless-text.ts';
 import { withStore } from '../instance/with-store.ts';
 import { mapAtMost } from '../map-at-most.ts';
+import type { Terminal } from '../terminal.ts';
 import type { SwarmPlace } from './attach-swarm.ts';
+import { boundedList } from './bounded-list.ts';
 
 /** An item of `left` in `gdn status --json`. Fields may be added, but are never renamed. */
 export interface LeftWork extends InstanceAddress {
@@ -30,17 +32,18 @@ export async function readLeftWork(place: SwarmPlace): Promise<LeftWork[]> {
 /** The number of instances that are read at the same time. */
 const AT_ONCE = 16;
 
-/** Describes the work, one line per instance. */
-export function describeLeftWork(left: readonly LeftWork[]): string {
-  return left
-    .map(({ agent, instanceKey, inputs, deadLetters }) => {
-      const parts = [
-        ...(inputs === 0 ? [] : [`${inputs} ${inputs === 1 ? 'input waits' : 'inputs wait'} for the next start`]),
-        ...(deadLetters === 0 ? [] : [`${deadLetters} ${deadLetters === 1 ? 'dead letter' : 'dead letters'}`]),
-      ];
-      return `  ${harmlessText(`${agent} (${instanceKey})`)}: ${parts.join(', ')}\n`;
-    })
-    .join('');
+/** Describes the work, one line per instance. The list is bounded. */
+export function describeLeftWork(left: readonly LeftWork[], { suggest }: Pick<Terminal, 'suggest'>): string {
+  const lines = boundedList(left, (each) => [describeOne(each)], suggest('`gdn instance list`'));
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+function describeOne({ agent, instanceKey, inputs, deadLetters }: LeftWork): string {
+  const parts = [
+    ...(inputs === 0 ? [] : [`${inputs} ${inputs === 1 ? 'input waits' : 'inputs wait'} for the next start`]),
+    ...(deadLetters === 0 ? [] : [`${deadLetters} ${deadLetters === 1 ? 'dead letter' : 'dead letters'}`]),
+  ];
+  return `  ${harmlessText(`${agent} (${instanceKey})`)}: ${parts.join(', ')}`;
 }
 
 function byName(one: LeftWork, other: LeftWork): number {
