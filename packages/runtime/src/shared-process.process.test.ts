@@ -239,6 +239,8 @@ describe('a crash of a shared process', () => {
     expect(new Set(seen.map((each) => each.pid)).size).toBe(MANY);
     expect(shop.read('effects').toSorted()).toEqual([...keys.map((key) => `done-${key}`), ...keys].toSorted());
     expect(await shop.swarm.deadLetters()).toEqual([]);
+    const told = shop.lines.filter(({ message }) => message.startsWith(`Process ${pid}`));
+    expect(told).toMatchObject([{ level: 'warn', data: { signal: 'SIGKILL', conversations: MANY, turns: MANY } }]);
 
     // Each left the process that it had for itself; the next turns share one again.
     await until(async () => (await shop.instances()).length === 0);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import type { AgentEvent } from '@goondan/types';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import { agentLanguage } from '../../ipc/codec.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
@@ -6,15 +7,23 @@ import { type Seated, seatedLanguage } from '../../ipc/seated-language.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { fakeSpawn } from '../../testing/fake-spawn.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
+import { describeSharedEnd, type SharedEnd } from './describe-shared-end.ts';
 import { SharedProcess } from './shared-process.ts';
 
 const agent: DeclaredAgent = { agentName: 'clerk', models: {}, isolation: 'agent', maxInstances: 3 };
+
+const event: AgentEvent = {
+  ...{ id: 'a', type: 'message', input: 'hi', instanceKey: 'default', traceId: 'trace' },
+  source: { kind: 'cli', name: 'test' },
+  createdAt: new Date(0),
+};
 
 function open() {
   const clock = manualClock();
   const { spawn, children } = fakeSpawn<Seated<ToAgent>, Seated<FromAgent>>({ clock });
   const heard: FromAgent[] = [];
   const got: Seated<ToAgent>[] = [];
+  const ends: SharedEnd[] = [];
   let now: DeclaredAgent = agent;
   const started = spawn(seatedLanguage(agentLanguage), { name: 'shared', runner: 'none', frameFolder: '/tmp' });
   const process = new SharedProcess(started, agent, {
@@ -22,13 +31,14 @@ function open() {
     agentNow: () => now,
     heard: (message) => void heard.push(message),
     refused: () => undefined,
+    ended: (end) => void ends.push(end),
   });
   const [child] = children;
   if (child === undefined) throw new Error('no child');
   child.channel.onMessage((frame) => void got.push(frame));
   const change = (to: DeclaredAgent) => void (now = to);
   const settle = () => clock.advance(0);
-  return { clock, process, child, heard, got, change, settle };
+  return { clock, process, child, heard, got, ends, change, settle };
 }
 
 describe('a shared process', () => {
@@ -81,6 +91,27 @@ describe('a shared process', () => {
     alone.child.exit({ code: 1 });
     expect(await seat.exited).toMatchObject({ code: 1, sharing: 'alone' });
     expect(alone.process.roomFor(agent)).toBe(0);
+  });
+
+  test('reports its end once, with the number of its conversations and of their running turns', async () => {
+    const { process, child, ends, settle } = open();
+    const [first, second, third] = [process.admit(), process.admit(), process.admit()];
+    const result = { turnId: 'turn', finishReason: 'text_response' } as const;
+    const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
+    const done = { type: 'turn.done', eventId: 'a', result, stepCount: 1, usage } as const;
+    for (const { channel } of [first, second, third]) await channel.send({ type: 'turn', event, seq: 1 });
+    await child.channel.send({ seat: 1, message: done });
+    await child.channel.send({ seat: 2, message: { ...done, begins: 'b' } });
+    await settle();
+    child.exit({ signal: 'SIGKILL' });
+    await third.exited;
+    expect(ends).toEqual([{ pid: process.pid, code: null, signal: 'SIGKILL', conversations: 3, turns: 2 }]);
+
+    const alone = open();
+    const seat = alone.process.admit();
+    alone.child.exit({ code: 1 });
+    await seat.exited;
+    expect(alone.ends).toEqual([]);
   });
 
   test('ends when its last conversation is closed, which has exited only then', async () => {
@@ -190,4 +221,19 @@ describe('a shared process', () => {
     const counts = await Promise.all(seats.map(async ({ exited }) => (await exited).leftBehind));
     expect(counts).toEqual([3, 0]);
   });
+});
+
+test.each([
+  [
+    { code: null, signal: 'SIGKILL', turns: 2 },
+    'ended by SIGKILL. 2 turns were interrupted, and each continues in a process of its own.',
+  ],
+  [
+    { code: 3, signal: null, turns: 1 },
+    'ended with code 3. 1 turn was interrupted, and continues in a process of its own.',
+  ],
+  [{ code: 3, signal: null, turns: 0 }, 'ended with code 3. No turn was interrupted.'],
+] as const)('the end of a shared process is one line: %j', (end, expected) => {
+  const line = describeSharedEnd({ ...end, pid: 7, conversations: 40 });
+  expect(line).toBe(`Process 7, which 40 conversations shared, ${expected}`);
 });

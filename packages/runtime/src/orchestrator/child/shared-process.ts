@@ -8,7 +8,8 @@
  *    that was dropped: they get the modules that the process has in memory.
  * 3. A process ends when its last conversation was closed. The exit of that seat is the exit of the process, so that no
  *    process is left that nobody counts.
- * 4. When the process ends by itself or is killed, each open seat ends with it, and is told whether it was alone.
+ * 4. When the process ends by itself or is killed, each open seat ends with it, and is told whether it was alone. The end of
+ *    a process with several seats is reported once, because hundreds of conversations may have had a seat.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { DeclaredAgent } from '../../config/declared-agent.ts';
@@ -19,6 +20,7 @@ import { PROCESS_SEAT, type Seated } from '../../ipc/seated-language.ts';
 import type { ChildExit, ChildProcess } from '../../ipc/spawn.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { SharedEnd } from './describe-shared-end.ts';
 
 export type SharedChild = ChildProcess<Seated<ToAgent>, Seated<FromAgent>>;
 
@@ -30,6 +32,8 @@ export interface SharedProcessDeps {
   readonly heard: (message: FromAgent) => void;
   /** Receives the reason of a rejected frame. */
   readonly refused: (problem: string) => void;
+  /** Called once when the process ends by itself or is killed while several conversations are in it. */
+  readonly ended: (end: SharedEnd) => void;
 }
 
 interface Seat {
@@ -37,6 +41,8 @@ interface Seat {
   readonly exited: PromiseWithResolvers<ChildExit>;
   /** True once the conversation has said that it ends by itself. */
   isLeaving: boolean;
+  /** True while a turn of the conversation runs. */
+  hasTurn: boolean;
 }
 
 /** The time in which a conversation that ends by itself must have left its seat. */
@@ -94,7 +100,7 @@ export class SharedProcess {
     this.#lastSeat += 1;
     const number = this.#lastSeat;
     const channel = new SeatChannel<ToAgent, FromAgent>((message) => this.#send(seat, number, message));
-    const seat: Seat = { channel, exited: Promise.withResolvers(), isLeaving: false };
+    const seat: Seat = { channel, exited: Promise.withResolvers(), isLeaving: false, hasTurn: false };
     this.#seats.set(number, seat);
     const kill = (graceMs: number) => this.#kill(seat, graceMs);
     return { pid: this.pid, channel, exited: seat.exited.promise, kill, shared: this };
@@ -104,6 +110,9 @@ export class SharedProcess {
     switch (message.type) {
       case 'ping':
         return this.#ping(seat, message.n);
+      case 'turn':
+        seat.hasTurn = true;
+        break;
       case 'change.prepare':
         this.#changes.add(message.change);
         break;
@@ -137,6 +146,7 @@ export class SharedProcess {
     if ('exit' in frame) return this.#leave(number, seat, frame.exit);
     const { message } = frame;
     if (message.type === 'start.failed' || message.type === 'turn.lost') seat.isLeaving = true;
+    if (message.type === 'turn.done') seat.hasTurn = message.begins !== undefined;
     return seat.channel.deliver(message);
   }
 
@@ -165,6 +175,11 @@ export class SharedProcess {
     const sharing = this.#seats.size > 1 ? 'together' : 'alone';
     const seats = [...this.#seats.values()];
     this.#seats.clear();
+    if (sharing === 'together') {
+      const turns = seats.filter(({ hasTurn }) => hasTurn).length;
+      const { code, signal } = exit;
+      this.deps.ended({ pid: this.pid, code, signal, conversations: seats.length, turns });
+    }
     for (const [index, seat] of seats.entries()) {
       this.#end(seat, { ...exit, leftBehind: index === 0 ? leftBehind : 0, sharing });
     }

@@ -4,6 +4,7 @@ import { mostInstancesOf } from '../../config/isolation.ts';
 import type { FromAgent } from '../../ipc/from-agent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { AgentChild, ChildRequest } from './agent-children.ts';
+import type { SharedEnd } from './describe-shared-end.ts';
 import { type SharedChild, SharedProcess } from './shared-process.ts';
 
 export interface SharedProcessesDeps {
@@ -15,6 +16,8 @@ export interface SharedProcessesDeps {
   /** Receives messages of a process that concern no conversation. */
   readonly heard: (agentName: string, pid: number, message: FromAgent) => void;
   readonly refused: (agentName: string, problem: string) => void;
+  /** Receives the end of a process that several conversations shared. */
+  readonly ended: (agentName: string, end: SharedEnd) => void;
 }
 
 export class SharedProcesses {
@@ -43,6 +46,7 @@ export class SharedProcesses {
       agentNow: () => this.deps.agentNow(agentName),
       heard: (message) => this.deps.heard(agentName, child.pid, message),
       refused: (problem) => this.deps.refused(agentName, problem),
+      ended: (end) => this.deps.ended(agentName, end),
     });
     const processes = this.#processes.get(agentName) ?? new Set();
     this.#processes.set(agentName, processes.add(process));

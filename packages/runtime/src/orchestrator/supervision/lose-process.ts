@@ -65,7 +65,7 @@ export function loseProcess(
   const { phase } = state;
   if (!hasProcess(phase)) return ignore(state, 'exited was ignored: the instance has no process');
   const next = sharing !== undefined && wasInterrupted(phase) ? { ...state, isAlone: true as const } : state;
-  if (sharing === 'together' && isExcusable(phase)) return loseTogether(next, processName(pid), moment);
+  if (sharing === 'together' && isExcusable(phase)) return loseTogether(next, moment);
   const isCrash = endsInCrash(phase);
   const saidWhy = phase.name === 'killed' && (phase.why === 'startFailed' || phase.why === 'store');
   const how = signal === null ? `with code ${code}` : `by ${signal}`;
@@ -80,16 +80,13 @@ export function loseProcess(
   return after([...gone, ...actions], goOn(blamed, moment));
 }
 
-/** Handles the end of a shared process that may be the fault of another conversation (invariant 15 of the machine). */
-function loseTogether(state: InstanceState, process: string, moment: Moment): InstanceStep {
+/**
+ * Handles the end of a shared process that may be the fault of another conversation (invariant 15 of the machine). The process
+ * reports its end once, for all its conversations.
+ */
+function loseTogether(state: InstanceState, moment: Moment): InstanceStep {
   const { phase } = state;
-  const goesOn = wasInterrupted(phase) ? ' This conversation continues in a process of its own.' : '';
-  const message = `${process}, which this conversation shared with others, ended.${goesOn}`;
-  const gone: InstanceAction[] = [
-    ...clearTimerOf(phase),
-    { type: 'slot.release' },
-    { type: 'report', level: goesOn === '' ? 'info' : 'warn', event: 'process.exited', message },
-  ];
+  const gone: InstanceAction[] = [...clearTimerOf(phase), { type: 'slot.release' }];
   const rested = { ...state, restarts: restartsAfter(state, false, moment) };
   const excused = hasTurn(phase) ? { ...rested, queue: excuse(rested.queue) } : rested;
   return after(gone, goOn(excused, moment));

@@ -63,6 +63,16 @@ describe('the end of a shared process', () => {
     expect(instance.start()).toContainEqual(expect.objectContaining({ type: 'turn.send', isExcused: true }));
   });
 
+  test('is reported by the process, not by each conversation', () => {
+    const instance = new Driven();
+    instance.work('a');
+    instance.start();
+    const reports = (actions: readonly InstanceAction[]) => actions.filter(({ type }) => type === 'report');
+    expect(reports(instance.exit('together'))).toEqual([]);
+    instance.start();
+    expect(reports(instance.exit('alone'))).toHaveLength(1);
+  });
+
   test('counts when the conversation was alone in it, or when its own process crashes', () => {
     const instance = new Driven();
     instance.work('a');

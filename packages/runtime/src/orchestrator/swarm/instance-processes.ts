@@ -14,6 +14,7 @@ import { scratchFolder, sharedFolder, workspaceFolder } from '../../workspace/la
 import type { NodeStore } from '../../store/store.ts';
 import type { agentChildren } from '../child/agent-children.ts';
 import { maskOutput } from '../child/child-output.ts';
+import type { SharedEnd } from '../child/describe-shared-end.ts';
 import { SharedProcesses } from '../child/shared-processes.ts';
 import type { SpawnOptions } from '../instances/instance.ts';
 import type { Keepers } from '../keepers/keepers.ts';
@@ -35,6 +36,8 @@ export interface InstanceProcessesDeps {
   heardShared(agentName: string, pid: number, message: FromAgent): void;
   /** Receives the reason of a frame of a shared process that was rejected. Must not throw. */
   refusedShared(agentName: string, problem: string): void;
+  /** Receives the end of a process that several conversations shared. Must not throw. */
+  endedShared(agentName: string, end: SharedEnd): void;
 }
 
 export class InstanceProcesses {
@@ -47,6 +50,7 @@ export class InstanceProcesses {
       agentNow: (agentName) => deps.currentPlan.value.agents.get(agentName),
       heard: (agentName, pid, message) => deps.heardShared(agentName, pid, message),
       refused: (agentName, problem) => deps.refusedShared(agentName, problem),
+      ended: (agentName, end) => deps.endedShared(agentName, end),
     });
   }
 

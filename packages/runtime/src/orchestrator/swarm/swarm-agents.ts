@@ -21,6 +21,7 @@ import { CallBroker } from '../calls/call-broker.ts';
 import { HeldInstances } from '../calls/held-instances.ts';
 import { ProcessChanges } from '../changes/process-changes.ts';
 import { lineOfOutput } from '../child/child-output.ts';
+import { describeSharedEnd } from '../child/describe-shared-end.ts';
 import type { Keepers } from '../keepers/keepers.ts';
 import { drainInstances } from '../instances/drain-instances.ts';
 import { Instances } from '../instances/instances.ts';
@@ -97,6 +98,8 @@ export class SwarmAgents {
       printed: (whose, output) => this.printed(whose, output),
       heardShared: (...heard) => this.#heardShared(...heard),
       refusedShared: (agentName, problem) => this.report('warn', 'frame.refused', problem, { agentName }),
+      endedShared: (agentName, end) =>
+        this.report('warn', 'process.exited', describeSharedEnd(end), { agentName }, { ...end }),
     });
     const instances = new Instances({
       clock,
