@@ -24,13 +24,18 @@ export function renderReplay(
     lines.push('', colors.bold('First divergence:'), ...describe(divergence, colors, swap));
     if (others > 0) lines.push(colors.dim(`${count(others, 'later layer')} behaved differently too.`));
   } else if (without === undefined) {
-    lines.push('', `No divergence: ${count(layers, 'layer')} behaved as recorded.`);
+    lines.push('', `No divergence: ${describeSame(layers)}`);
   } else {
     lines.push('', 'Everything else that could be compared behaved as recorded.');
   }
   if (stoppedAt !== undefined) lines.push(colors.dim(describeStop(stoppedAt)));
   if (report.halted?.how === 'cancelled') lines.push(describeCancel(report.halted));
   return `${lines.join('\n')}\n`;
+}
+
+function describeSame(layers: number): string {
+  if (layers > 0) return `${count(layers, 'layer')} behaved as recorded.`;
+  return 'the agent behaved as recorded. No extension took part in this turn, so there was nothing else to compare.';
 }
 
 function describeTurn(
@@ -132,7 +137,8 @@ function describeRun(
 ): string {
   const run = `run ${index + 1}, ${showTime(startedAt, terminal)}, from step ${fromStep}${endings[how]}`;
   if (outcome === undefined) return `${run}: not replayed, ${problem ?? 'nothing is recorded of it'}`;
-  const compared = `${run}: ${count(outcome.layers, 'layer')} compared${divergence === undefined ? '' : ', with a divergence'}`;
+  const layers = outcome.layers === 0 ? 'no layers to compare' : `${count(outcome.layers, 'layer')} compared`;
+  const compared = `${run}: ${layers}${divergence === undefined ? '' : ', with a divergence'}`;
   return plans.length === 0 ? compared : `${compared}; ${describePlans(plans)}`;
 }
 
