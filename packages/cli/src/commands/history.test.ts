@@ -106,7 +106,7 @@ describe('gdn history', () => {
     await ask('one');
     const beyond = await gdn('history host default --at 99');
     expect(beyond.stderr).toBe(
-      'E_HISTORY_RANGE: There is no event 99: the newest one is 2.\nList the events and turns with `gdn history --bundle bundle`.\n',
+      'E_HISTORY_RANGE: There is no event 99: the newest one is 2.\nList the events and turns with `gdn history host default --bundle bundle`.\n',
     );
     expect(beyond.exitCode).toBe(3);
     expect((await gdn('blame host default --at turn-x')).stderr).toContain('No turn "turn-x" is in the history');
@@ -246,7 +246,9 @@ describe('gdn fork', () => {
     );
     expect(taken.exitCode).toBe(3);
     expect((await gdn('fork host nobody --as x')).exitCode).toBe(3);
-    expect((await gdn('fork host default --at 99 --as x')).stderr).toStartWith('E_HISTORY_RANGE');
+    const late = await gdn('fork host default --at 99 --as x');
+    expect(late.stderr).toStartWith('E_HISTORY_RANGE');
+    expect(late.stderr).toContain('`gdn history host default --bundle bundle`');
     expect((await gdn('fork host default')).exitCode).toBe(2);
     const folder = join(place.stateRoot, 'workspaces');
     const [workspace = ''] = readdirSync(folder);
@@ -273,7 +275,9 @@ describe('gdn fork', () => {
     expect((await gdn('send --input other --instance second --wait')).stdout).toBe('2: one, other\n');
     expect((await gdn('send --input three --wait')).stdout).toBe('3: one, two, three\n');
     expect((await gdn('fork host default --as second')).stderr).toStartWith('E_INSTANCE_EXISTS');
-    expect((await gdn('fork host default --at 99 --as x')).stderr).toStartWith('E_HISTORY_RANGE');
+    const late = await gdn('fork host default --at 99 --as x');
+    expect(late.stderr).toStartWith('E_HISTORY_RANGE');
+    expect(late.stderr).toContain('`gdn history host default --bundle bundle`');
     expect((await gdn('stop')).exitCode).toBe(0);
     expect(await ask('more', 'second')).toBe('3: one, other, more\n');
   });

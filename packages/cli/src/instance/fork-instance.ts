@@ -3,6 +3,7 @@ import { forkStoppedInstance } from '@goondan/runtime/internal';
 import type { AgentAddress } from '@goondan/types';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
 import { betweenSwarms } from '../swarm/between-swarms.ts';
+import { nameHistory } from './name-history.ts';
 
 /**
  * Forks a conversation through the running swarm, or on disk when no swarm runs. **Errors** — those of `InstanceAdmin.fork`,
@@ -16,7 +17,10 @@ export function forkInstance(
 ): Promise<ForkedInstance> {
   return betweenSwarms(async () => {
     const running = await attachSwarm(place);
-    if (running === undefined) return forkStoppedInstance(place, from, options);
-    return running.forkInstance({ ...toInstanceAddress(from), ...options });
+    return nameHistory(from, () =>
+      running === undefined
+        ? forkStoppedInstance(place, from, options)
+        : running.forkInstance({ ...toInstanceAddress(from), ...options }),
+    );
   }, signal);
 }

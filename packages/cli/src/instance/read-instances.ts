@@ -4,6 +4,7 @@ import { toAgentAddress, toInstanceAddress } from '@goondan/runtime/control';
 import type { ConversationSnapshot, Directory, StoreReader } from '@goondan/runtime/history';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
+import { nameHistory } from './name-history.ts';
 import { unknownInstance } from './unknown-instance.ts';
 import { type StorePlace, withStore } from './with-store.ts';
 
@@ -45,7 +46,7 @@ export async function withInstance<Value>(
   const found = await withStore(place, undefined, async (store) => {
     const known = await store.directory.instances();
     if (!known.some((each) => keyOf(each) === keyOf(at))) throw await missing(store, at, known);
-    return { value: await read(store) };
+    return { value: await nameHistory(at, () => read(store)) };
   });
   if (found === undefined) throw unknownInstance(at, []);
   return found.value;
