@@ -2,6 +2,10 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Swarm } from '@goondan/runtime';
+import { controlSocketPath, systemSocketEnvironment } from '@goondan/runtime/control';
+import { serveControl } from '../../../runtime/src/orchestrator/control/serve-control.ts';
+import { readVersion } from '../read-version.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
 
@@ -283,6 +287,36 @@ describe('gdn run --detach', () => {
     expect(refused.exitCode).toBe(3);
     expect((await place.run('run', 'bundle', '--input', 'Hello')).stdout).toBe('You said: Hello\n');
     process.kill(served.pid, 'SIGTERM');
+  });
+
+  test('says when another version runs the swarm, and how to replace it', async () => {
+    const folder = await place.write('bundle', { 'goondan.yaml': sampleBundle({ swarm: 'workspace: shop' }) });
+    expect((await place.run('run', folder, '--trust', '--input', 'Hi')).exitCode).toBe(0);
+    const workspace = join(place.stateRoot, 'workspaces/shop');
+    const about = {
+      swarm: 'default',
+      workspaceId: 'shop',
+      pid: 7,
+      startedAt: new Date().toISOString(),
+      version: '0.0.9',
+    };
+    const status = { ...about, entryAgent: 'host', agents: ['host'], instances: [], connections: [] };
+    // The cast is safe: the command asks only for the status.
+    const older = { status: async () => status } as unknown as Swarm;
+    const server = await serveControl(older, { path: controlSocketPath(workspace, 'shop', systemSocketEnvironment()) });
+    try {
+      const found = await place.run('run', 'bundle', '--detach');
+      expect(found.stderr).toBe(
+        `Already runs: swarm "default", process 7. Its logs: ${workspace}/logs\n` +
+          `note: Version 0.0.9 of Goondan runs this swarm; this command is version ${readVersion()}. ` +
+          'To replace it, type `gdn stop --bundle bundle`, then this command again.\n',
+      );
+      const asked = await place.run('run', 'bundle', '--detach', '--json');
+      expect(asked.stderr).toBe('');
+      expect(JSON.parse(asked.stdout)).toEqual({ pid: 7, workspace, swarm: 'default', version: '0.0.9' });
+    } finally {
+      await server.close();
+    }
   });
 
   test('waits until its connections listen, and prints those that do not, with the reason', async () => {

@@ -2,7 +2,9 @@ import { checkInput } from '../check-input.ts';
 import { addressIn, bundleFolder, type InstanceOptions } from '../common-options.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { GdnCommand } from '../gdn-command.ts';
+import { harmlessText } from '../harmless-text.ts';
 import { printJson } from '../print-json.ts';
+import { readVersion } from '../read-version.ts';
 import type { PreparedRun } from '../run/prepare-run.ts';
 import type { ServedSwarm } from '../run/serve.ts';
 import type { Terminal } from '../terminal.ts';
@@ -104,6 +106,11 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
 function tell(served: ServedSwarm, what: string, { json }: PreparedRun, terminal: Terminal): void {
   if (json === true) return printJson(served, terminal);
   terminal.printError(`${what}: swarm "${served.swarm}", process ${served.pid}. Its logs: ${served.workspace}/logs\n`);
+  if (served.version !== undefined) {
+    const how = terminal.suggest('type `gdn stop`, then this command again');
+    const versions = `Version ${harmlessText(served.version)} of Goondan runs this swarm; this command is version ${readVersion()}`;
+    terminal.printError(`note: ${versions}. To replace it, ${how}.\n`);
+  }
   for (const { connection, problem = 'it has not reported a reason' } of served.waiting ?? []) {
     terminal.printError(`Connection/${connection} does not listen yet: ${problem}\n`);
   }

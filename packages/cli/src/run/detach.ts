@@ -13,6 +13,7 @@ import { GoondanError } from '@goondan/types';
 import { programFile } from '../../bin/program-file.cjs';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { interrupted } from '../interrupted.ts';
+import { readVersion } from '../read-version.ts';
 import { reportFailure } from '../report-error.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
 import type { Terminal } from '../terminal.ts';
@@ -32,8 +33,9 @@ export async function detach(
 ): Promise<ExitCode> {
   const running = await attachSwarm(run);
   if (running !== undefined) {
-    const { pid, swarm } = await running.status();
-    onReady({ pid, workspace: run.workspace, swarm }, false);
+    const { pid, swarm, version } = await running.status();
+    const other = version === readVersion() ? {} : { version };
+    onReady({ pid, workspace: run.workspace, swarm, ...other }, false);
     return exitCodes.ok;
   }
   await resolveTrustedPlan(run, terminal);

@@ -14,6 +14,8 @@ export interface ServedSwarm {
   /** The folder of the workspace. */
   readonly workspace: string;
   readonly swarm: string;
+  /** The version of Goondan that runs the swarm; absent when it is the version of this command. */
+  readonly version?: string;
   /** The connections that do not listen yet, with the reason; absent when all listen. */
   readonly waiting?: readonly { readonly connection: string; readonly problem?: string }[];
 }
