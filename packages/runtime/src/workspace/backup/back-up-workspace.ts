@@ -115,7 +115,7 @@ async function claimFolder({ fs, workspace }: BackupSource, folder: string) {
 }
 
 /**
- * Copies in the order of `backup-plan.ts`. If older inboxes were brought into the inbox log meanwhile, or the log began
+ * Copies in the order of `backup-plan.ts`. If older inboxes were imported into the inbox log meanwhile, or the log began
  * meanwhile, the copy may have an input neither in the inbox nor in its conversation, so all of it is copied again.
  */
 async function copyWorkspace(source: BackupSource, writer: BackupWriter) {
@@ -141,7 +141,7 @@ async function copyWorkspace(source: BackupSource, writer: BackupWriter) {
 }
 
 /**
- * Describes how far older inboxes were brought into the inbox log. Only until all of them were, the description includes
+ * Describes which older inboxes were imported into the inbox log. Only until all of them were, the description includes
  * the log.
  */
 async function describeImport({ fs, workspace }: BackupSource): Promise<string> {

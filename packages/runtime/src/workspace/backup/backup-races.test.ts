@@ -113,7 +113,7 @@ describe('an inbox log that begins while the conversations are copied', () => {
   ]);
 
   test.each(['approvals.jsonl', 'inbox/inbox.000001.jsonl'])(
-    'has the inputs of an older inbox that is brought into it (before the read of %s)',
+    'has the inputs of an older inbox that is imported into it (before the read of %s)',
     async (path) => {
       const disk = SimulatedDisk.empty();
       if (path.startsWith('inbox')) {
