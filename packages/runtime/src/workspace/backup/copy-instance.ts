@@ -188,7 +188,9 @@ async function readCopy(
 
 /** Returns true if the input of a turn waits in the copy of the inbox. **Errors** — `E_STORE_CORRUPT`. */
 async function waits(inbox: InboxReader, stored: StoredInstance, turnId: string): Promise<boolean> {
-  const entries = await inbox.pending(stored, await handledUpTo(stored));
+  const handled = await handledUpTo(stored);
+  // The input of a turn that has begun may have come after the copy of the inbox.
+  const entries = await inbox.pending(stored, { handled, begun: handled });
   return entries.some(({ event }) => turnIdOf(event.id) === turnId);
 }
 

@@ -7,7 +7,7 @@
  * stay, all segments are removed. 5. Damage is copied too: a `lost` line keeps the numbers of damaged lines.
  */
 import type { NewLine } from './inbox-line.ts';
-import type { Compaction } from './inbox-log.ts';
+import type { Compaction, CopiedLines } from './inbox-log.ts';
 import type { InboxSegment } from './inbox-segments.ts';
 import type { InstanceInbox } from './instance-inbox.ts';
 
@@ -58,11 +58,19 @@ export async function planCompaction(input: CompactionInput): Promise<Compaction
   return {
     dropped,
     first: (dropped.at(-1)?.number ?? (segments[0]?.number ?? 1) - 1) + 1,
-    lines: [...new Set(moved)].flatMap((box) => linesOf(box, numbers)),
-    moved: (number) => {
-      for (const box of moved) box.move(numbers, number);
-    },
+    ...copyLines(new Set(moved), numbers),
     last: boxes.flatMap((box) => lastIn(box, current)),
+  };
+}
+
+/** Returns the pending and the damaged lines of these segments, for a new segment. */
+export function copyLines(boxes: Iterable<InstanceInbox>, numbers: ReadonlySet<number>): CopiedLines {
+  const all = [...boxes];
+  return {
+    lines: all.flatMap((box) => linesOf(box, numbers)),
+    moved: (number) => {
+      for (const box of all) box.move(numbers, number);
+    },
   };
 }
 

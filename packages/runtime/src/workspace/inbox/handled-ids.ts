@@ -8,14 +8,13 @@ import type { Checkpoint } from '../records/metadata.ts';
 import { readFinished } from '../records/read-finished.ts';
 import { readState } from '../records/read-log.ts';
 import { turnIdOf } from '../../ports/ids.ts';
+import { type InputProgress, progressOf } from './input-progress.ts';
 
 /** Ids are read from this many bytes at the end of the log: 1024 short turns. */
 const TAIL_BYTES = 2 * 1024 * 1024;
 const PREFIX = turnIdOf('');
 
-export interface HandledInput {
-  /** The number of the last handled event. */
-  readonly handled: number;
+export interface HandledInput extends InputProgress {
   /** The ids of handled events, oldest first. */
   readonly ids: readonly string[];
 }
@@ -23,12 +22,12 @@ export interface HandledInput {
 /** Reads how far an instance is. **Errors** — `E_STORE_CORRUPT`, and those of reading. */
 export async function readHandled(stored: StoredInstance): Promise<HandledInput> {
   const log = await readState(stored);
-  if (!log) return { handled: 0, ids: [] };
+  if (!log) return { handled: 0, begun: 0, ids: [] };
   const { metadata, turns, state } = log;
   const older = await readOlder(stored, metadata.checkpoint);
   const all = [...older.map(([turnId]) => turnId), ...turns.map(({ turnId }) => turnId)];
   const ids = all.flatMap((turnId) => (turnId.startsWith(PREFIX) ? [turnId.slice(PREFIX.length)] : []));
-  return { handled: state.inbox, ids: ids.slice(-stored.limits.rememberedEvents) };
+  return { ...progressOf(state), ids: ids.slice(-stored.limits.rememberedEvents) };
 }
 
 /** Damage before the checkpoint is found by the process of the instance. Until then its input is kept. */

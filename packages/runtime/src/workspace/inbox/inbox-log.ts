@@ -24,14 +24,18 @@ export interface InboxPlace extends Pick<StorePorts, 'fs' | 'fence' | 'warn'> {
   readonly pace: DiskPace;
 }
 
-/** The contents of a new segment: the oldest segment that is still needed, and the lines to copy from older ones. */
-export interface Compaction {
-  readonly first: number;
-  /** Segments to remove when the new segment is durable. */
-  readonly dropped: readonly InboxSegment[];
+/** Lines that a new segment begins with. */
+export interface CopiedLines {
   readonly lines: readonly NewLine[];
   /** Called when the lines are durable. `number`: the segment that has them now. */
   readonly moved: (number: number) => void;
+}
+
+/** The contents of a new segment: the oldest segment that is still needed, and the lines to copy from older ones. */
+export interface Compaction extends CopiedLines {
+  readonly first: number;
+  /** Segments to remove when the new segment is durable. */
+  readonly dropped: readonly InboxSegment[];
   /** The last numbers of the instances that have pending lines in the segment that ends. */
   readonly last: readonly (readonly [agentName: string, instanceKey: string, seq: number])[];
 }
@@ -72,13 +76,14 @@ export class InboxLog {
 
   /**
    * Opens the log after its last line. All lines of `contents` are durable when the promise resolves, even those that a
-   * killed process had not synced. A damaged segment is left as it is, and a new one is begun. `plan` says what a new
-   * segment begins with. `isWhole`: if true, the new segment must replace all others.
+   * killed process had not synced. A damaged segment is left as it is, and a new one is begun, with the lines `begin`. `plan`
+   * says what a later segment begins with. `isWhole`: if true, the new segment must replace all others.
    */
   static async open(
     place: InboxPlace,
     contents: InboxContents,
     plan: (isWhole: boolean) => Promise<Compaction>,
+    begin: CopiedLines = { lines: [], moved: () => undefined },
   ): Promise<InboxLog> {
     const { fs, folder, fence } = place;
     const newest = contents.segments.at(-1);
@@ -94,7 +99,7 @@ export class InboxLog {
       return log;
     }
     const first = contents.segments[0]?.number ?? number + 1;
-    await log.#begin({ first, dropped: [], lines: [], moved: () => undefined, last: [] });
+    await log.#begin({ ...begin, first, dropped: [], last: [] });
     return log;
   }
 

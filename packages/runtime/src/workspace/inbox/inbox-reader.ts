@@ -8,8 +8,10 @@ import { instanceFolderName, type StoredInstance } from '../layout/instance-path
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { SharedRun } from '../../ports/shared-run.ts';
 import type { StorePorts } from '../store-ports.ts';
+import { missingAfter } from './find-missing.ts';
 import type { InboxEntry } from './inbox-line.ts';
-import { InstanceInbox } from './instance-inbox.ts';
+import type { InputProgress } from './input-progress.ts';
+import { InstanceInbox, lostLine } from './instance-inbox.ts';
 import type { OldInbox } from './old-inbox.ts';
 import { MISSING, readLeft, readOf } from './old-inboxes.ts';
 import { type InboxContents, type InboxDamage, isUnchanged, keyOf, readInboxLog } from './read-inbox-log.ts';
@@ -38,7 +40,8 @@ export class InboxReader {
   ) {}
 
   /** Returns the events above `handled`, oldest first. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`. */
-  async pending(stored: StoredInstance, handled: number): Promise<readonly InboxEntry[]> {
+  async pending(stored: StoredInstance, progress: InputProgress): Promise<readonly InboxEntry[]> {
+    const { handled, begun } = progress;
     const { contents, left } = await this.#refresh.run();
     const { lost, segments, inboxes } = contents;
     const report = (damage: InboxDamage) => reportDamage(stored, this.folder, contents, damage);
@@ -46,9 +49,11 @@ export class InboxReader {
     if (lost && (found?.deletedAt ?? 0) <= lost.n) throw await report(lost);
     const isListed = left?.has(instanceFolderName(stored.address.agentName, stored.address.instanceKey));
     const old = isListed === false ? undefined : await readOf(stored);
-    if (!old && handled > 0 && (isListed || segments.length === 0))
-      throw await corruptStore(stored, stored.paths.inbox, MISSING);
+    if (!old && isListed && handled > 0) throw await corruptStore(stored, stored.paths.inbox, MISSING);
+    const missing = segments.length === 0 && !old ? missingAfter(progress) : undefined;
+    if (missing !== undefined) throw await report(lostLine(missing));
     const inbox = old ? withOld(stored, found, old) : found;
+    if (begun > Math.max(handled, inbox?.written ?? 0)) throw await report(lostLine(begun));
     if (!inbox || (await isDeleted(stored, inbox))) return [];
     const damage = inbox.problem(handled);
     if (damage) throw await report(damage);

@@ -151,9 +151,9 @@ export class InstanceInbox {
   /** Returns the damage to the lines above this number and above `handled`. */
   problem(handled: number): { readonly path: string; readonly problem: string } | undefined {
     for (const [seq, { path }] of this.damaged)
-      if (seq > handled) return { path, problem: `line ${seq} of this instance is damaged` };
+      if (seq > handled) return path ? { path, problem: `line ${seq} of this instance is damaged` } : lostLine(seq);
     for (let seq = Math.max(handled, this.handled) + 1; seq <= this.written; seq += 1)
-      if (!this.lines.has(seq)) return { path: '', problem: `line ${seq} of this instance is missing` };
+      if (!this.lines.has(seq)) return lostLine(seq);
     return undefined;
   }
 
@@ -178,6 +178,11 @@ export class InstanceInbox {
   #isEnded(payload: InboxPayload, seq: number): boolean {
     return ('deleting' in payload || 'kept' in payload) && seq <= this.ended;
   }
+}
+
+/** Describes a line of which no file is known. */
+export function lostLine(seq: number): { readonly path: string; readonly problem: string } {
+  return { path: '', problem: `line ${seq} of this instance is missing` };
 }
 
 function isAbove(numbers: ReadonlyMap<number, unknown>, limit: number): boolean {

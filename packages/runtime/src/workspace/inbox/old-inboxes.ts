@@ -11,7 +11,6 @@ import { instanceFolderName, pathsIn, type StoredInstance } from '../layout/inst
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import { refuseOtherInstance } from '../records/metadata.ts';
-import { readMetadata } from '../records/read-metadata.ts';
 import { handledUpTo } from '../records/read-log.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { type OldInbox, readOldInbox } from './old-inbox.ts';
@@ -43,12 +42,11 @@ export class OldInboxes {
   /** Imports the files of all these folders into the log, unless that was done before. */
   async importAll(inbox: OpenInbox, names: Iterable<string>): Promise<void> {
     const { fs, instances } = this.place;
-    if (!inbox.isNew && (await readLeft(this.place)) !== undefined) return;
+    if ((await readLeft(this.place)) !== undefined) return;
     let found: string[] = [];
     for (const name of names) {
       const paths = pathsIn(`${instances}/${name}`);
       if (await fs.stat(paths.inbox)) found.push(name);
-      else if (inbox.isNew && (await this.#hasHandled(paths))) this.#leave(name, paths.inbox, MISSING);
       if (found.length < AT_ONCE) continue;
       await this.#importSome(inbox, found);
       found = [];
@@ -96,14 +94,6 @@ export class OldInboxes {
   async #writeLeft(): Promise<void> {
     const { fs, folder } = this.place;
     await replaceFile(fs, leftPath(folder), Buffer.from(`${JSON.stringify({ left: [...this.left] })}\n`));
-  }
-
-  /** Returns true if events were handled, so that there was an inbox. */
-  async #hasHandled(paths: StoredInstance['paths']): Promise<boolean> {
-    const metadata = await readMetadata({ ...this.place, paths }).catch(() => undefined);
-    if (!metadata) return false;
-    // If the log cannot be read, the process of the instance says so.
-    return (await handledUpTo(this.place.storedAt(metadata)).catch(() => 0)) > 0;
   }
 
   async #importSome(inbox: OpenInbox, names: readonly string[]): Promise<void> {

@@ -12,10 +12,10 @@ import type { StoredInstance } from '../layout/instance-paths.ts';
 import type { StoreLimits } from '../limits.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { handledUpTo } from '../records/read-log.ts';
-import { planCompaction } from './compact-inbox.ts';
+import { copyLines, planCompaction } from './compact-inbox.ts';
 import { eraseDeleted } from './erase-deleted.ts';
 import { KnownIds, readHandled } from './handled-ids.ts';
-import { type InboxEntry, type InboxPayload, payloadText } from './inbox-line.ts';
+import { type InboxEntry, type InboxPayload, type LineName, payloadText } from './inbox-line.ts';
 import { InboxLog, type InboxPlace, removeSegment } from './inbox-log.ts';
 import type { InstanceInbox } from './instance-inbox.ts';
 import type { OldInbox } from './old-inbox.ts';
@@ -48,7 +48,12 @@ export interface OpenInboxPlace extends InboxPlace {
   /** Returns true if the instance had a folder when the inbox was opened. */
   readonly mayHaveRun: (address: AgentAddress) => boolean;
   readonly old: OldInboxes;
+  /** Returns the lines that may have been in a log that is gone. Called if there is no segment. */
+  readonly findMissing: () => Promise<readonly LineName[]>;
 }
+
+/** The place of lines that are in no segment yet. */
+const NO_SEGMENT = { segment: 0, path: '' };
 
 export class OpenInbox {
   readonly #used: UsedInboxes;
@@ -57,8 +62,6 @@ export class OpenInbox {
   private constructor(
     private readonly place: OpenInboxPlace,
     private readonly contents: InboxContents,
-    /** True if there was no log. */
-    readonly isNew: boolean,
   ) {
     this.#used = new UsedInboxes(place.limits.inboxIds);
   }
@@ -68,7 +71,9 @@ export class OpenInbox {
     const { fs, folder, fence } = place;
     fence?.();
     const contents = await readInboxLog(fs, folder, true);
-    const inbox = new OpenInbox(place, contents, contents.segments.length === 0);
+    if (contents.segments.length === 0)
+      for (const { to, seq } of await place.findMissing()) contents.inboxOf(to).lose(seq, NO_SEGMENT);
+    const inbox = new OpenInbox(place, contents);
     for (const { path, problem } of contents.damage) place.warn({ path, message: `is damaged: ${problem}` });
     const newest = contents.segments.at(-1);
     if (contents.current?.torn && newest)
@@ -76,7 +81,8 @@ export class OpenInbox {
         path: newest.path,
         message: `its end was cut off after byte ${contents.current.end}: a crash left it incomplete`,
       });
-    inbox.#log = await InboxLog.open(place, contents, (isWhole) => inbox.#plan(isWhole));
+    const missing = copyLines(contents.inboxes.values(), new Set([NO_SEGMENT.segment]));
+    inbox.#log = await InboxLog.open(place, contents, (isWhole) => inbox.#plan(isWhole), missing);
     try {
       if (inbox.log.current.number !== newest?.number)
         contents.segments.push({ ...inbox.log.current, isDamaged: false });
@@ -239,7 +245,8 @@ export class OpenInbox {
     await this.place.old.importOne(this, address);
     const inbox = this.contents.inboxOf(address);
     const mayHaveRun = this.#used.hasForgotten || this.place.mayHaveRun(address) || inbox.events > 0;
-    const read = mayHaveRun ? await readHandled(stored) : { handled: 0, ids: [] };
+    const read = mayHaveRun ? await readHandled(stored) : { handled: 0, begun: 0, ids: [] };
+    if (read.begun > Math.max(read.handled, inbox.written)) await this.#noteLost(inbox, read.begun);
     await this.#refuseDamage(inbox, read.handled);
     // Another call may have been quicker.
     const again = this.#used.hold(key);
@@ -250,6 +257,13 @@ export class OpenInbox {
     for (const [seq, { payload }] of inbox.lines) if ('event' in payload) used.pending.set(payload.event.id, { seq });
     this.#used.add(key, used);
     return used;
+  }
+
+  /** Notes that a line is missing although its turn has begun. The log of the instance may forget the turn, by a reset. */
+  async #noteLost(inbox: InstanceInbox, seq: number): Promise<void> {
+    const payload = { lost: [seq] };
+    inbox.lose(seq, NO_SEGMENT);
+    await this.log.write({ to: inbox.address, seq, payload }, (written) => inbox.add(seq, { payload, ...written }));
   }
 
   async #refuseDamage(inbox: InstanceInbox, handled: number): Promise<void> {

@@ -4,15 +4,25 @@ import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import type { InboxContents, InboxDamage } from './read-inbox-log.ts';
 
-/** `path` is empty when the damaged file was removed, or is not known. */
+const SUGGESTION =
+  'Stop the swarm, restore the folder of this file from a backup, and start the swarm again. Without a backup, `gdn fork` ' +
+  'continues with the messages in a new conversation, and `gdn instance delete --force` gives up the missing input.';
+
+/** `path` is empty when the damaged file was removed, or is not known. The newest segment is named then. */
 export async function reportDamage(
   stored: StoredInstance,
   folder: string,
-  { segments }: InboxContents,
+  { segments, current }: Pick<InboxContents, 'segments' | 'current'>,
   { path, problem }: InboxDamage,
 ): Promise<GoondanError> {
   const damaged = path || segments.find(({ isDamaged }) => isDamaged)?.path;
   if (damaged !== undefined) return corruptStore(stored, damaged, problem);
-  const where = 'the copy that was made when the damage was found is in this folder';
-  return new GoondanError('E_STORE_CORRUPT', `${folder} is damaged: ${problem} (${where})`);
+  const newest = segments.at(-1)?.path;
+  const names = (await stored.fs.list(folder)) ?? [];
+  const hasCopy = names.some((name) => name.includes('.corrupt-'));
+  const where = hasCopy ? 'copies of damaged files are beside it' : `its last line ends at byte ${current?.end ?? 0}`;
+  const message = newest
+    ? `${newest} is damaged: ${problem} (${where})`
+    : `${folder} is damaged: ${problem}, because the folder has no file with input`;
+  return new GoondanError('E_STORE_CORRUPT', message, { suggestion: SUGGESTION });
 }

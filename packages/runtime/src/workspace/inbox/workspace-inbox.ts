@@ -13,10 +13,11 @@ import {
 import type { StoreLimits } from '../limits.ts';
 import { isCorrupt } from '../lines/corrupt-store.ts';
 import type { DiskPace } from '../log-file/disk-pace.ts';
-import { handledUpTo } from '../records/read-log.ts';
 import type { StorePorts } from '../store-ports.ts';
+import { findMissing } from './find-missing.ts';
 import type { InboxEntry } from './inbox-line.ts';
 import { InboxReader } from './inbox-reader.ts';
+import { readProgress } from './input-progress.ts';
 import { OldInboxes, readLeft } from './old-inboxes.ts';
 import { type Accepted, OpenInbox } from './open-inbox.ts';
 import { keyOf } from './read-inbox-log.ts';
@@ -77,7 +78,14 @@ export class WorkspaceInbox {
   async pendingEntries(address: AgentAddress, handled?: number): Promise<readonly InboxEntry[]> {
     if (this.#open) return this.#act((inbox) => inbox.pendingEntries(address, handled));
     const stored = this.place.storedAt(address);
-    return this.#reader.pending(stored, handled ?? (await handledUpTo(stored)));
+    if (handled !== undefined) return this.#reader.pending(stored, { handled, begun: handled });
+    const progress = await readProgress(stored);
+    return this.#reader.pending(stored, progress).catch(async (error: unknown) => {
+      const again = isCorrupt(error) ? await readProgress(stored) : progress;
+      // The turn may have been committed between the reads, and its input removed.
+      if (again.handled === progress.handled) throw error;
+      return this.#reader.pending(stored, again);
+    });
   }
 
   /** Notes that the commit of an event's turn is durable. Does nothing in a process that does not accept input. */
@@ -143,7 +151,8 @@ export class WorkspaceInbox {
     const old = new OldInboxes({ ...this.place, folder, instances }, left);
     const mayHaveRun = ({ agentName, instanceKey }: AgentAddress) =>
       names.has(instanceFolderName(agentName, instanceKey));
-    const inbox = await OpenInbox.open({ ...this.place, folder, storedAt, mayHaveRun, old });
+    const findAll = () => findMissing({ ...this.place, instances }, names);
+    const inbox = await OpenInbox.open({ ...this.place, folder, storedAt, mayHaveRun, old, findMissing: findAll });
     try {
       await old.importAll(inbox, names);
     } catch (error) {

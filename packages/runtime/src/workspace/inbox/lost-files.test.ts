@@ -1,0 +1,143 @@
+/** The log of a conversation says which input it has begun and handled, so a removed or cut inbox log is not silent. */
+import { describe, expect, test } from 'bun:test';
+import type { AgentAddress, AgentEvent } from '@goondan/types';
+import { type Journal, openJournal } from '../journal/journal.ts';
+import { defaultLimits, type StoreLimits } from '../limits.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
+import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
+import { runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
+
+const folder = '/state/workspaces/simulation/inbox';
+const segment = `${folder}/inbox.000001.jsonl`;
+const at = (instanceKey: string): AgentAddress => ({ agentName: 'coder', instanceKey });
+const ids = (events: readonly AgentEvent[]) => events.map(({ id }) => id);
+const open = (disk: SimulatedDisk, life: number, limits: Partial<StoreLimits> = {}) =>
+  openJournal(simulatedMachine(disk, life), simulatedLocation, { ...defaultLimits, ...limits });
+
+/** Begins the turn of an event, and does not end it. */
+async function interruptTurn(journal: Journal, address: AgentAddress, eventId: string): Promise<void> {
+  const entry = (await journal.pendingEntries(address)).find(({ event }) => event.id === eventId);
+  const { epoch } = await journal.open(address, `turn-${eventId}`, entry);
+  await journal.append(address, epoch, 0, simpleRecords(eventId).slice(0, 1));
+}
+
+/** `first`: its first turn is interrupted. `second`: its second one is. `done`: handled. `forked`: never had input. */
+async function makeInterrupted(): Promise<SimulatedDisk> {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk, 1);
+  for (const key of ['done', 'second']) {
+    await journal.accept(at(key), simpleEvent(`${key}-1`));
+    await runSimpleTurn(journal, at(key), `${key}-1`);
+  }
+  await journal.fork(at('done'), { as: 'forked' });
+  for (const [key, id] of [
+    ['second', 'second-2'],
+    ['first', 'first-1'],
+  ] as const) {
+    await journal.accept(at(key), simpleEvent(id));
+    await interruptTurn(journal, at(key), id);
+  }
+  // A killed process leaves no checkpoint of a first turn.
+  expect(await disk.stat('/state/workspaces/simulation/instances/coder~first/metadata.json')).toBeUndefined();
+  return disk;
+}
+
+const remove = {
+  'the folder': async (disk: SimulatedDisk) => {
+    for (const name of (await disk.list(folder)) ?? []) await disk.remove(`${folder}/${name}`);
+    await disk.removeFolder(folder);
+  },
+  'the only segment': (disk: SimulatedDisk) => disk.remove(segment),
+};
+
+/** Replaces the lines of the segment from the first one with this text on by zeros. */
+async function zeroFrom(disk: SimulatedDisk, text: string): Promise<void> {
+  const bytes = Buffer.from((await disk.read(segment)) ?? []);
+  bytes.fill(0, bytes.lastIndexOf(0x0a, bytes.indexOf(text)) + 1);
+  await disk.remove(segment);
+  await disk.createNew(segment, bytes);
+}
+
+const missing = (line: number) => ({
+  code: 'E_STORE_CORRUPT',
+  message: expect.stringMatching(
+    new RegExp(`^${folder}/inbox\\.\\d+\\.jsonl is damaged: line ${line} of this instance`),
+  ),
+  suggestion: expect.stringContaining('gdn instance delete --force'),
+});
+
+describe.each(Object.entries(remove))('an inbox log of which %s was removed', (_, removeIt) => {
+  test('is reported by each conversation that has used it, over restarts, resets and compactions; the others answer', async () => {
+    const disk = await makeInterrupted();
+    await removeIt(disk);
+    for (const life of [2, 3, 4]) {
+      const journal = await open(disk, life, { inboxCompactionBytes: 600 });
+      await journal.openInbox();
+      for (const [key, line] of [
+        ['first', 1],
+        ['second', 2],
+        ['done', 2],
+      ] as const) {
+        expect(await journal.instances()).toContainEqual(at(key));
+        expect(await rejectionOf(journal.pending(at(key)))).toMatchObject(missing(line));
+        expect(await rejectionOf(journal.accept(at(key), simpleEvent('next')))).toMatchObject(missing(line));
+      }
+      for (const key of ['forked', 'new']) {
+        for (let index = 0; index < 10; index += 1) {
+          expect(await journal.accept(at(key), simpleEvent(`${life}-${index}`))).toMatchObject({ duplicate: false });
+          await runSimpleTurn(journal, at(key), `${life}-${index}`);
+        }
+      }
+      // A reset forgets the interrupted turn, but not its input.
+      await journal.reset(at('first'));
+      await journal.close();
+    }
+    const journal = await open(disk, 5);
+    await journal.delete(at('first'), { force: true });
+    expect(await journal.accept(at('first'), simpleEvent('next'))).toMatchObject({ duplicate: false });
+  });
+
+  test('is reported to a process that only reads', async () => {
+    const disk = await makeInterrupted();
+    await removeIt(disk);
+    const reader = await open(disk, 2);
+    for (const key of ['first', 'second', 'done'])
+      expect(await rejectionOf(reader.pending(at(key)))).toMatchObject({
+        code: 'E_STORE_CORRUPT',
+        message: expect.stringContaining(`${folder} is damaged`),
+      });
+    expect(await reader.pending(at('forked'))).toEqual([]);
+  });
+});
+
+describe('an inbox log whose last lines became zeros', () => {
+  test('is reported by the conversation that has begun one of them, also after a reset; the others answer', async () => {
+    const disk = await makeInterrupted();
+    await zeroFrom(disk, 'input of first-1');
+    expect(await rejectionOf((await open(disk, 2)).pending(at('first')))).toMatchObject(missing(1));
+    for (const life of [3, 4, 5]) {
+      const journal = await open(disk, life);
+      await journal.openInbox();
+      expect(await rejectionOf(journal.accept(at('first'), simpleEvent('next')))).toMatchObject(missing(1));
+      expect(ids(await journal.pending(at('second')))).toEqual(['second-2']);
+      expect(await journal.accept(at('done'), simpleEvent(`${life}`))).toMatchObject({ duplicate: false });
+      await journal.reset(at('first'));
+      await journal.close();
+    }
+  });
+
+  test('gives no number twice: the log of a conversation knows the numbers that were handled', async () => {
+    const disk = SimulatedDisk.empty();
+    const first = await open(disk, 1);
+    for (const id of ['a1', 'a2']) {
+      await first.accept(at('a'), simpleEvent(id));
+      await runSimpleTurn(first, at('a'), id);
+    }
+    await zeroFrom(disk, 'input of a2');
+    const journal = await open(disk, 2);
+    expect(await journal.accept(at('a'), simpleEvent('a3'))).toMatchObject({ duplicate: false, seq: 3 });
+    await runSimpleTurn(journal, at('a'), 'a3');
+    expect(await (await open(disk, 3)).pending(at('a'))).toEqual([]);
+  });
+});
