@@ -254,9 +254,14 @@ test('a disk error leaves nothing of the fork, and a second attempt works', asyn
 test('T-01 a damaged inbox does not prevent a fork of its conversation', async () => {
   const disk = SimulatedDisk.empty();
   await talk(disk);
-  const file = await disk.openFile(`${instances}/coder~default/inbox.jsonl`);
-  await file.append(Buffer.from('noise\n'));
-  await file.close();
+  const owner = await open(disk);
+  await owner.accept(coder, simpleEvent('waits'));
+  await owner.close();
+  const path = '/state/workspaces/simulation/inbox/inbox.000001.jsonl';
+  const noise = Buffer.from((await disk.read(path)) ?? []);
+  noise.write('noise', noise.indexOf('input of waits'));
+  await disk.remove(path);
+  await disk.createNew(path, noise);
   const journal = await open(disk, 2);
   expect(await rejectionOf(journal.pending(coder))).toMatchObject({ code: 'E_STORE_CORRUPT' });
   expect(await journal.fork(coder, { as: 'copy' })).toMatchObject({ messages: 6 });
