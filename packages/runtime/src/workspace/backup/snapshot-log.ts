@@ -8,6 +8,7 @@
  * Nothing that the first read has seen is left out, so damage stays visible.
  */
 import type { Fs } from '../../ports/fs.ts';
+import { endOfContent } from '../records/torn-end.ts';
 
 const NEWLINE = 0x0a;
 const ROOM = new Uint8Array(1);
@@ -23,11 +24,4 @@ export async function snapshotLog(fs: Fs, path: string): Promise<Uint8Array | un
   // and the size of the file tells where.
   if (second.length <= end || second.subarray(0, end).includes(0)) return second;
   return Buffer.concat([second.subarray(0, end), ROOM]);
-}
-
-/** Returns the offset after the last byte that is not zero. */
-function endOfContent(bytes: Uint8Array): number {
-  let end = bytes.length;
-  while (end > 0 && bytes[end - 1] === 0) end -= 1;
-  return end;
 }

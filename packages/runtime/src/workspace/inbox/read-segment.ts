@@ -60,7 +60,7 @@ class SegmentReading {
     private readonly bytes: Uint8Array,
     private readonly options: ReadSegmentOptions,
   ) {
-    this.#content = endOfContent(bytes, 0);
+    this.#content = endOfContent(bytes);
     this.#next = options.next;
   }
 

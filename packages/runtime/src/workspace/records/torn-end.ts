@@ -6,7 +6,7 @@ const FRAME_START = '{"crc":"';
 const BLOCK = 512;
 
 /** Returns the offset after the last byte that is not zero. */
-export function endOfContent(bytes: Uint8Array, start: number): number {
+export function endOfContent(bytes: Uint8Array, start = 0): number {
   let end = bytes.length;
   while (end > start && bytes[end - 1] === 0) end -= 1;
   return end;
