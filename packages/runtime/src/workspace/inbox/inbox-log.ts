@@ -40,6 +40,9 @@ export interface Compaction extends CopiedLines {
   readonly last: readonly (readonly [agentName: string, instanceKey: string, seq: number])[];
 }
 
+/** More lines than a segment has. */
+const MISSING_LINES = 2 ** 32;
+
 export interface WrittenLine {
   /** The number of the line in the whole log. */
   readonly n: number;
@@ -87,8 +90,10 @@ export class InboxLog {
   ): Promise<InboxLog> {
     const { fs, folder, fence } = place;
     const newest = contents.segments.at(-1);
-    const { current, n, before, isClosed } = contents;
-    const number = newest?.number ?? 0;
+    const { current, before, isClosed } = contents;
+    // The numbers of a missing segment and of its lines are left out, so that its place stays empty.
+    const number = (newest?.number ?? 0) + (current?.hasSuccessor ? 1 : 0);
+    const n = contents.n + (current?.hasSuccessor ? MISSING_LINES : 0);
     const log = new InboxLog(place, plan, undefined, number, n, before);
     fence?.();
     // The lines of a segment that is not written any more may be without a sync.
@@ -245,7 +250,6 @@ export class InboxLog {
     const plan = await this.plan(renewals > 0);
     const [closing = ''] = this.#encode([{ note: { closes: true, last: plan.last } }]);
     await this.#writeDurably(closing);
-    await this.file?.trim();
     await this.#begin(plan);
     for (const { path } of plan.dropped) await removeSegment(this.place, path);
     for (const { resolve } of this.#renewals.splice(0, renewals)) resolve();
@@ -265,6 +269,8 @@ export class InboxLog {
     this.file = await openSegment(this.place, path, bytes.length, bytes.length);
     this.number = number;
     moved(number);
+    // A segment that ends with a space has a successor, so a reader notices if the successor is missing.
+    await old?.trim().catch(() => undefined);
     await old?.close().catch(() => undefined);
   }
 }

@@ -111,6 +111,56 @@ describe.each(Object.entries(remove))('an inbox log of which %s was removed', (_
   });
 });
 
+describe('an inbox log whose newest segment was removed', () => {
+  const short = { inboxCompactionBytes: 1200 };
+  const accepted = ['a1', 'a2', 'a3', 'a4', 'a5'];
+
+  /** Makes a log of two segments. Returns the path of the newest one. */
+  async function makeSegments() {
+    const disk = SimulatedDisk.empty();
+    const journal = await open(disk, 1, short);
+    for (const id of accepted) await journal.accept(at('a'), simpleEvent(id));
+    await journal.close();
+    const names = ((await disk.list(folder)) ?? []).filter((name) => name.startsWith('inbox.')).toSorted();
+    expect(names).toHaveLength(2);
+    return { disk, newest: `${folder}/${names[1]}` };
+  }
+
+  test('accepts nothing, over restarts, until the file is restored', async () => {
+    const { disk, newest } = await makeSegments();
+    const bytes = (await disk.read(newest)) ?? new Uint8Array();
+    await disk.remove(newest);
+    const refused = { code: 'E_STORE_CORRUPT', message: expect.stringContaining('is missing') };
+    expect(await rejectionOf((await open(disk, 2, short)).pending(at('a')))).toMatchObject(refused);
+    for (const life of [2, 3, 4]) {
+      const journal = await open(disk, life, short);
+      await journal.openInbox();
+      expect(await rejectionOf(journal.pending(at('a')))).toMatchObject(refused);
+      expect(await rejectionOf(journal.accept(at('b'), simpleEvent('b1')))).toMatchObject(refused);
+      await journal.close();
+    }
+    for (const name of (await disk.list(folder)) ?? [])
+      if (/^inbox\.00000[2-9]\.jsonl$/.test(name)) await disk.remove(`${folder}/${name}`);
+    await disk.createNew(newest, bytes);
+    const journal = await open(disk, 5, short);
+    expect(ids(await journal.pending(at('a')))).toEqual(accepted);
+    expect(await journal.accept(at('b'), simpleEvent('b1'))).toMatchObject({ duplicate: false });
+  });
+
+  test('accepts input again when a person gives up the file with zeros behind the one before it', async () => {
+    const { disk, newest } = await makeSegments();
+    await disk.remove(newest);
+    const bytes = (await disk.read(segment)) ?? new Uint8Array();
+    await disk.remove(segment);
+    await disk.createNew(segment, Buffer.concat([bytes, new Uint8Array(4096)]));
+    const journal = await open(disk, 2, short);
+    await journal.openInbox();
+    const left = ids(await journal.pending(at('a')));
+    expect(left).toEqual(accepted.slice(0, left.length));
+    expect(await journal.accept(at('b'), simpleEvent('b1'))).toMatchObject({ duplicate: false });
+  });
+});
+
 describe('an inbox log whose last lines became zeros', () => {
   test('is reported by the conversation that has begun one of them, also after a reset; the others answer', async () => {
     const disk = await makeInterrupted();

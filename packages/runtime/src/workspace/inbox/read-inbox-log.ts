@@ -138,6 +138,7 @@ async function readOnce(fs: Fs, folder: string): Promise<InboxContents> {
     const read = readSegment(bytes ?? new Uint8Array(), { next, until });
     contents.add(segment, read);
     if (number !== (previous ? previous.number + 1 : first)) miss(contents, path, 'the segment before it is missing');
+    if (!isBeforeCurrent && read.hasSuccessor) miss(contents, path, 'the segment after it is missing');
     const isDamaged = read.damage !== undefined;
     contents.segments.push({
       number,

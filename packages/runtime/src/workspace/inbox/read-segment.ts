@@ -23,6 +23,8 @@ export interface ReadSegment {
   readonly durableEnd: number;
   /** True if a crash left bytes after the last line. */
   readonly torn: boolean;
+  /** True if the file ends with a space, which a segment gets when the next one is durable. */
+  readonly hasSuccessor: boolean;
 }
 
 export interface ReadSegmentOptions {
@@ -223,6 +225,7 @@ class SegmentReading {
       end: offset + (this.#ends.at(-1) ?? 0),
       durableEnd: offset + (this.#ends[durableIndex] ?? 0),
       torn,
+      hasSuccessor: this.#content === this.bytes.length && this.bytes.at(-1) === CLOSED,
     };
   }
 }
