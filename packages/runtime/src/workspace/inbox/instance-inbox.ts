@@ -49,12 +49,20 @@ export class InstanceInbox {
   queuedBytes = 0;
   /** The segment before which the log of the instance was read last, to find lines that are handled. */
   askedAt = 0;
+  /** The last segment that has a line or a note about the instance, or will have it. */
+  seenIn = 0;
 
   constructor(readonly address: AgentAddress) {}
 
   /** True if all lines are known as handled. */
   get isEmpty(): boolean {
     return !isAbove(this.lines, this.committed) && !isAbove(this.damaged, this.committed);
+  }
+
+  /** True if the memory has nothing that a reader of the log of the instance does not know. */
+  get isIdle(): boolean {
+    const { lines, damaged, deleting, deletedAt, queuedBytes } = this;
+    return lines.size + damaged.size + deletedAt + queuedBytes === 0 && deleting === undefined;
   }
 
   /** Adds a line of the log. A line that is here already, or that is handled, changes nothing. */
@@ -127,6 +135,7 @@ export class InstanceInbox {
 
   /** Notes that the lines of these segments are in another one now. */
   move(from: ReadonlySet<number>, segment: number): void {
+    this.seenIn = Math.max(this.seenIn, segment);
     for (const [seq, line] of this.lines) if (from.has(line.segment)) this.lines.set(seq, { ...line, segment });
     for (const [seq, place] of this.damaged) if (from.has(place.segment)) this.damaged.set(seq, { segment, path: '' });
   }

@@ -64,8 +64,8 @@ const missing = (line: number) => ({
   message: expect.stringMatching(
     new RegExp(`^${folder}/inbox\\.\\d+\\.jsonl is damaged: line ${line} of this instance`),
   ),
-  suggestion: expect.stringContaining('gdn instance delete --force'),
 });
+const giveUp = { suggestion: expect.stringContaining('gdn instance delete --force') };
 
 describe.each(Object.entries(remove))('an inbox log of which %s was removed', (_, removeIt) => {
   test('is reported by each conversation that has used it, over restarts, resets and compactions; the others answer', async () => {
@@ -80,7 +80,7 @@ describe.each(Object.entries(remove))('an inbox log of which %s was removed', (_
         ['done', 2],
       ] as const) {
         expect(await journal.instances()).toContainEqual(at(key));
-        expect(await rejectionOf(journal.pending(at(key)))).toMatchObject(missing(line));
+        expect(await rejectionOf(journal.pending(at(key)))).toMatchObject({ ...missing(line), ...giveUp });
         expect(await rejectionOf(journal.accept(at(key), simpleEvent('next')))).toMatchObject(missing(line));
       }
       for (const key of ['forked', 'new']) {

@@ -8,20 +8,22 @@
  */
 import { dirname } from 'node:path';
 import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
-import type { StoredInstance } from '../layout/instance-paths.ts';
 import type { StoreLimits } from '../limits.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { handledUpTo } from '../records/read-log.ts';
 import { copyLines, planCompaction } from './compact-inbox.ts';
 import { eraseDeleted } from './erase-deleted.ts';
 import { KnownIds, readHandled } from './handled-ids.ts';
-import { type InboxEntry, type InboxPayload, type LineName, payloadText } from './inbox-line.ts';
+import { type InboxEntry, type InboxPayload, payloadText } from './inbox-line.ts';
 import { InboxLog, type InboxPlace, removeSegment } from './inbox-log.ts';
-import type { InstanceInbox } from './instance-inbox.ts';
+import { type InputProgress, readProgress } from './input-progress.ts';
+import { type InstanceInbox, lostLine } from './instance-inbox.ts';
 import type { OldInbox } from './old-inbox.ts';
 import type { OldInboxes } from './old-inboxes.ts';
-import { type InboxContents, isUnchanged, keyOf, readInboxLog } from './read-inbox-log.ts';
+import { type InboxContents, type InboxDamage, isUnchanged, keyOf, readInboxLog } from './read-inbox-log.ts';
+import { NO_SEGMENT, type OwnLogPlace, readOwnLog } from './read-own-log.ts';
 import { reportDamage } from './report-damage.ts';
+import { syncCommits } from './sync-commits.ts';
 import { type UsedInbox, UsedInboxes } from './used-inboxes.ts';
 
 /** The result of accepting an event. The event is durable on disk now, from this delivery or from an earlier one. */
@@ -42,18 +44,12 @@ export type Accepted =
       readonly pending?: InboxEntry;
     };
 
-export interface OpenInboxPlace extends InboxPlace {
+export interface OpenInboxPlace extends InboxPlace, OwnLogPlace {
   readonly limits: StoreLimits;
-  readonly storedAt: (address: AgentAddress) => StoredInstance;
   /** Returns true if the instance had a folder when the inbox was opened. */
   readonly mayHaveRun: (address: AgentAddress) => boolean;
   readonly old: OldInboxes;
-  /** Returns the lines that may have been in a log that is gone. Called if there is no segment. */
-  readonly findMissing: () => Promise<readonly LineName[]>;
 }
-
-/** The place of lines that are in no segment yet. */
-const NO_SEGMENT = { segment: 0, path: '' };
 
 export class OpenInbox {
   readonly #used: UsedInboxes;
@@ -68,19 +64,10 @@ export class OpenInbox {
 
   /** Opens the log, and repairs it after a crash. **Errors** — `E_FENCED`; those of the disk. */
   static async open(place: OpenInboxPlace): Promise<OpenInbox> {
-    const { fs, folder, fence } = place;
-    fence?.();
-    const contents = await readInboxLog(fs, folder, true);
-    if (contents.segments.length === 0)
-      for (const { to, seq } of await place.findMissing()) contents.inboxOf(to).lose(seq, NO_SEGMENT);
+    place.fence?.();
+    const contents = await readOwnLog(place);
     const inbox = new OpenInbox(place, contents);
-    for (const { path, problem } of contents.damage) place.warn({ path, message: `is damaged: ${problem}` });
     const newest = contents.segments.at(-1);
-    if (contents.current?.torn && newest)
-      place.warn({
-        path: newest.path,
-        message: `its end was cut off after byte ${contents.current.end}: a crash left it incomplete`,
-      });
     const missing = copyLines(contents.inboxes.values(), new Set([NO_SEGMENT.segment]));
     inbox.#log = await InboxLog.open(place, contents, (isWhole) => inbox.#plan(isWhole), missing);
     try {
@@ -168,7 +155,22 @@ export class OpenInbox {
     const seq = used?.pending.get(eventId)?.seq;
     if (!used || seq === undefined) return;
     this.#used.take(used.inbox, seq);
+    used.inbox.seenIn = this.#nextSegment;
     this.log.note(used.inbox.address, used.inbox.handled);
+  }
+
+  /** Notes durably that the line of an interrupted turn is lost, before the log of the instance forgets the turn. */
+  async keepLost(address: AgentAddress): Promise<void> {
+    const { handled, begun: seq } = await readProgress(this.place.storedAt(address));
+    const inbox = this.#inboxOf(address);
+    if (seq <= Math.max(handled, inbox.handled) || inbox.lines.has(seq)) return;
+    const payload = { lost: [seq] };
+    await this.log.write({ to: inbox.address, seq, payload }, (written) => inbox.add(seq, { payload, ...written }));
+  }
+
+  /** The number of instances in memory. */
+  get size(): number {
+    return this.contents.inboxes.size;
   }
 
   has(address: AgentAddress): boolean {
@@ -182,12 +184,12 @@ export class OpenInbox {
 
   /** Notes durably that the folder of the instance is about to be renamed. */
   async beginDeletion(address: AgentAddress): Promise<void> {
-    await this.#write(this.contents.inboxOf(address), { deleting: true });
+    await this.#write(this.#inboxOf(address), { deleting: true });
   }
 
   /** Ends a deletion. `isDeleted`: if true, all input of the instance up to now is deleted. */
   async endDeletion(address: AgentAddress, isDeleted: boolean): Promise<void> {
-    await this.#write(this.contents.inboxOf(address), isDeleted ? { deleted: true } : { kept: true });
+    await this.#write(this.#inboxOf(address), isDeleted ? { deleted: true } : { kept: true });
     if (!isDeleted) return;
     this.#used.drop(keyOf(address));
     await this.place.old.forget(address);
@@ -200,7 +202,9 @@ export class OpenInbox {
 
   /** Adds the lines of an older inbox that are not in the log. Durable when the promise resolves. */
   async importOld({ lines, before, ...address }: OldInbox, committed: number): Promise<void> {
-    const inbox = this.contents.inboxOf({ agentName: address.agentName, instanceKey: address.instanceKey });
+    const inbox = this.#inboxOf({ agentName: address.agentName, instanceKey: address.instanceKey });
+    // It is not forgotten meanwhile.
+    inbox.seenIn = Infinity;
     // The numbers of an older inbox do not begin at 1.
     inbox.take(before);
     inbox.commit(committed);
@@ -211,6 +215,7 @@ export class OpenInbox {
       await this.log.write(line, (written) => inbox.add(seq, { payload, ...written }));
     });
     await Promise.all(writes);
+    inbox.seenIn = this.#nextSegment;
   }
 
   /** True if a file is damaged. Damage of a file that was removed cannot be repaired. */
@@ -243,11 +248,11 @@ export class OpenInbox {
     const key = keyOf(address);
     const stored = this.place.storedAt(address);
     await this.place.old.importOne(this, address);
-    const inbox = this.contents.inboxOf(address);
-    const mayHaveRun = this.#used.hasForgotten || this.place.mayHaveRun(address) || inbox.events > 0;
+    const hasEvents = (this.contents.inboxes.get(key)?.events ?? 0) > 0;
+    const mayHaveRun = this.#used.hasForgotten || this.place.mayHaveRun(address) || hasEvents;
     const read = mayHaveRun ? await readHandled(stored) : { handled: 0, begun: 0, ids: [] };
-    if (read.begun > Math.max(read.handled, inbox.written)) await this.#noteLost(inbox, read.begun);
-    await this.#refuseDamage(inbox, read.handled);
+    const inbox = this.#inboxOf(address);
+    await this.#refuseDamage(inbox, read);
     // Another call may have been quicker.
     const again = this.#used.hold(key);
     if (again) return again;
@@ -259,18 +264,20 @@ export class OpenInbox {
     return used;
   }
 
-  /** Notes that a line is missing although its turn has begun. The log of the instance may forget the turn, by a reset. */
-  async #noteLost(inbox: InstanceInbox, seq: number): Promise<void> {
-    const payload = { lost: [seq] };
-    inbox.lose(seq, NO_SEGMENT);
-    await this.log.write({ to: inbox.address, seq, payload }, (written) => inbox.add(seq, { payload, ...written }));
-  }
-
-  async #refuseDamage(inbox: InstanceInbox, handled: number): Promise<void> {
+  async #refuseDamage(inbox: InstanceInbox, progress: InputProgress): Promise<void> {
     const { lost } = this.contents;
-    const damage = lost && inbox.deletedAt <= lost.n ? lost : inbox.problem(handled);
+    const damage =
+      lost && inbox.deletedAt <= lost.n ? lost : (inbox.problem(progress.handled) ?? this.#lose(inbox, progress));
     if (!damage) return;
     throw await reportDamage(this.place.storedAt(inbox.address), this.place.folder, this.contents, damage);
+  }
+
+  /** Notes the line of a turn that has begun as lost, if it is not in the log. The newest segment must have had it. */
+  #lose(inbox: InstanceInbox, { handled, begun }: InputProgress): InboxDamage | undefined {
+    if (begun <= Math.max(handled, inbox.written)) return undefined;
+    const { number, path } = this.log.current;
+    inbox.lose(begun, { segment: number, path: '' });
+    return { ...lostLine(begun), path };
   }
 
   /** A duplicate that waits for this write gets its error, too. */
@@ -282,6 +289,7 @@ export class OpenInbox {
 
   async #write(inbox: InstanceInbox, payload: InboxPayload, text = payloadText(payload)): Promise<{ seq: number }> {
     const seq = ++inbox.last;
+    inbox.seenIn = this.#nextSegment;
     // The first pending line says which numbers are not needed any more.
     const handled = inbox.lines.size === 0 && inbox.handled > 0 ? inbox.handled : undefined;
     const bytes = Buffer.byteLength(text);
@@ -293,6 +301,15 @@ export class OpenInbox {
     } finally {
       inbox.queuedBytes -= bytes;
     }
+  }
+
+  #inboxOf(address: AgentAddress): InstanceInbox {
+    return this.contents.inboxOf(address, this.#nextSegment);
+  }
+
+  /** The last segment in which a line or a note can be that is written now. */
+  get #nextSegment(): number {
+    return this.log.current.number + 1;
   }
 
   /** Makes commits durable that were only read, and takes out their lines. If that fails, the lines stay. */
@@ -367,6 +384,7 @@ export class OpenInbox {
           ...log.current,
           isDamaged: false,
         });
+        contents.forgetIdle(first, (key) => this.#used.find(key) !== undefined);
       },
     };
   }
@@ -374,15 +392,5 @@ export class OpenInbox {
   async #refresh(inbox: InstanceInbox): Promise<void> {
     inbox.commit(await handledUpTo(this.place.storedAt(inbox.address)).catch(() => 0));
     await this.#settle(inbox);
-  }
-}
-
-/** Makes the commits of an instance durable that were only read. Without it, their events must not leave the log. */
-async function syncCommits({ fs, paths }: StoredInstance): Promise<void> {
-  const log = (await fs.stat(paths.events)) && (await fs.openRoom(paths.events));
-  try {
-    await log?.sync();
-  } finally {
-    await log?.close();
   }
 }

@@ -42,18 +42,26 @@ export class InboxContents {
   before: LineName | undefined;
   isClosed = false;
 
-  inboxOf(address: AgentAddress): InstanceInbox {
+  /** `segment`: the segment that has, or will have, something about the instance. */
+  inboxOf(address: AgentAddress, segment: number): InstanceInbox {
     const key = keyOf(address);
     const found = this.inboxes.get(key) ?? new InstanceInbox(address);
+    found.seenIn = Math.max(found.seenIn, segment);
     this.inboxes.set(key, found);
     return found;
+  }
+
+  /** Forgets idle instances of which no segment from `first` on has anything. `isUsed`: true for those to keep. */
+  forgetIdle(first: number, isUsed: (key: string) => boolean): void {
+    for (const [key, inbox] of this.inboxes)
+      if (inbox.isIdle && inbox.seenIn < first && !isUsed(key)) this.inboxes.delete(key);
   }
 
   /** Adds the lines of a segment, or its lines since the last read. */
   add(segment: InboxSegment, read: ReadSegment): void {
     for (const line of read.lines) this.#addLine(line, segment.number);
     for (const { name } of read.damaged)
-      if (name) this.inboxOf(name.to).lose(name.seq, { segment: segment.number, path: segment.path });
+      if (name) this.inboxOf(name.to, segment.number).lose(name.seq, { segment: segment.number, path: segment.path });
     this.current = read;
     this.n = read.next - 1;
     if (read.damage === undefined) return;
@@ -76,18 +84,19 @@ export class InboxContents {
     this.isClosed = false;
     this.before = 'note' in line ? undefined : { to: line.to, seq: line.seq };
     if (!('note' in line)) {
-      const inbox = this.inboxOf(line.to);
+      const inbox = this.inboxOf(line.to, segment);
       inbox.take(line.handled ?? 0);
       inbox.add(line.seq, { payload: line.payload, segment, bytes: line.size }, line.n);
       return;
     }
     const { note } = line;
     if ('handled' in note)
-      for (const [agentName, instanceKey, seq] of note.handled) this.inboxOf({ agentName, instanceKey }).take(seq);
+      for (const [agentName, instanceKey, seq] of note.handled)
+        this.inboxOf({ agentName, instanceKey }, segment).take(seq);
     if (!('closes' in note)) return;
     this.isClosed = true;
     for (const [agentName, instanceKey, seq] of note.last) {
-      this.inboxOf({ agentName, instanceKey }).reach(seq);
+      this.inboxOf({ agentName, instanceKey }, segment).reach(seq);
     }
   }
 }
@@ -95,11 +104,19 @@ export class InboxContents {
 const ATTEMPTS = 5;
 const NEWLINE = 0x0a;
 
-/** Reads the log. `ownsLog`: true for the process that writes the log, so that it does not change meanwhile. */
-export async function readInboxLog(fs: Fs, folder: string, ownsLog: boolean): Promise<InboxContents> {
+/**
+ * Reads the log. `ownsLog`: true for the process that writes the log, so that it does not change meanwhile. `mayBeTorn`: if
+ * false, the end of the log is damaged where it looks as if a crash had left it.
+ */
+export async function readInboxLog(
+  fs: Fs,
+  folder: string,
+  ownsLog: boolean,
+  { mayBeTorn = true } = {},
+): Promise<InboxContents> {
   let before: string | undefined;
   for (let attempt = 1; ; attempt += 1) {
-    const contents = await readOnce(fs, folder);
+    const contents = await readOnce(fs, folder, mayBeTorn);
     // The owner may have removed a segment or written a line between the reads.
     const damage = JSON.stringify([contents.damage, contents.n]);
     if (contents.damage.length === 0 || ownsLog || attempt >= ATTEMPTS || damage === before) return contents;
@@ -119,7 +136,7 @@ export async function isUnchanged(fs: Fs, folder: string, { segments, replaced }
   return true;
 }
 
-async function readOnce(fs: Fs, folder: string): Promise<InboxContents> {
+async function readOnce(fs: Fs, folder: string, mayBeTorn: boolean): Promise<InboxContents> {
   const contents = new InboxContents();
   const all = await listInboxSegments(fs, folder);
   const found: FoundSegment[] = [];
@@ -135,7 +152,7 @@ async function readOnce(fs: Fs, folder: string): Promise<InboxContents> {
     const next = previous ? contents.n + 1 : segment.head?.from;
     // If the head of the next segment is unreadable, too many lines count as missing rather than none.
     const until = isBeforeCurrent ? (following.head?.from ?? Number.MAX_SAFE_INTEGER) - 1 : undefined;
-    const read = readSegment(bytes ?? new Uint8Array(), { next, until });
+    const read = readSegment(bytes ?? new Uint8Array(), { next, until, mayBeTorn });
     contents.add(segment, read);
     if (number !== (previous ? previous.number + 1 : first)) miss(contents, path, 'the segment before it is missing');
     if (!isBeforeCurrent && read.hasSuccessor) miss(contents, path, 'the segment after it is missing');

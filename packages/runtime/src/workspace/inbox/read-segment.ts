@@ -4,7 +4,7 @@
  * nobody can say whose they were.
  */
 import { endOfContent, isTorn } from '../records/torn-end.ts';
-import { decodeLine, type InboxLine, type NamedLine, nameOf } from './inbox-line.ts';
+import { decodeLine, type InboxLine, type LineName, type NamedLine, nameOf } from './inbox-line.ts';
 
 export interface ReadSegment {
   /** The intact lines, in their order. */
@@ -23,6 +23,8 @@ export interface ReadSegment {
   readonly durableEnd: number;
   /** True if a crash left bytes after the last line. */
   readonly torn: boolean;
+  /** The lines that these bytes still name. */
+  readonly tornNames: readonly LineName[];
   /** True if the file ends with a space, which a segment gets when the next one is durable. */
   readonly hasSuccessor: boolean;
 }
@@ -34,6 +36,8 @@ export interface ReadSegmentOptions {
   readonly next?: number | undefined;
   /** The number of the last line, which the next segment says; absent for the newest segment. Only its end can be torn. */
   readonly until?: number | undefined;
+  /** If false, nothing is taken for a torn end. */
+  readonly mayBeTorn?: boolean;
 }
 
 const NEWLINE = 0x0a;
@@ -145,7 +149,8 @@ class SegmentReading {
   }
 
   #isTornEnd(): boolean {
-    if (!this.#isCurrent || this.#content === this.bytes.length || this.#wasDurable()) return false;
+    const { mayBeTorn = true } = this.options;
+    if (!mayBeTorn || !this.#isCurrent || this.#content === this.bytes.length || this.#wasDurable()) return false;
     const { offset = 0 } = this.options;
     return isTorn(this.bytes.subarray(0, this.#content), this.#at, offset, (line) => decodeLine(line) !== undefined);
   }
@@ -225,6 +230,7 @@ class SegmentReading {
       end: offset + (this.#ends.at(-1) ?? 0),
       durableEnd: offset + (this.#ends[durableIndex] ?? 0),
       torn,
+      tornNames: torn ? namesIn(this.bytes.subarray(this.#at, this.#content)) : [],
       hasSuccessor: this.#content === this.bytes.length && this.bytes.at(-1) === CLOSED,
     };
   }
@@ -233,6 +239,18 @@ class SegmentReading {
 /** Returns true if a line can begin with these bytes, so that a crash can have left them. */
 function isStart(rest: Uint8Array): boolean {
   return START.subarray(0, rest.length).equals(rest.subarray(0, START.length));
+}
+
+function namesIn(bytes: Uint8Array): LineName[] {
+  const names: LineName[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const stop = bytes.indexOf(NEWLINE, at);
+    const end = stop === -1 ? bytes.length : stop;
+    const name = nameOf(trimZeros(bytes.subarray(at, end)))?.name;
+    if (name) names.push(name);
+    at = end + 1;
+  }
+  return names;
 }
 
 function trimZeros(bytes: Uint8Array): Uint8Array {

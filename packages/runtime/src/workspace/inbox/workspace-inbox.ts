@@ -93,6 +93,11 @@ export class WorkspaceInbox {
     if (this.#open && !this.#open.failed) this.#open.handled(address, eventId);
   }
 
+  /** Keeps the damage of an instance whose interrupted turn is about to be forgotten. Only for the owner of the log. */
+  async keepLost(address: AgentAddress): Promise<void> {
+    if (this.#open) await this.#act((inbox) => inbox.keepLost(address));
+  }
+
   /** Returns true if the log has lines of the instance that are not known as handled, damaged or not. */
   async has(address: AgentAddress): Promise<boolean> {
     return this.#open ? (await this.open()).has(address) : this.#reader.has(this.place.storedAt(address));

@@ -251,7 +251,10 @@ export async function openJournal(
     },
     async reset(instance) {
       const slot = slots.of(instance);
-      if (await ports.fs.stat(slot.stored.paths.folder)) await slot.withWriter((writer) => writer.reset());
+      if (await ports.fs.stat(slot.stored.paths.folder)) {
+        await inbox.keepLost(instance);
+        await slot.withWriter((writer) => writer.reset());
+      }
       await slots.closeUnused();
     },
     has: exists,
