@@ -31,11 +31,18 @@ export function encodeMessage({ id, data, metadata, createdAt, source, lifetime 
 export function encodeData(data: Message['data'], content = encodeValue(data.content)): string {
   let text = '';
   for (const name of Object.keys(data)) {
-    // Safe: the name is one of the data.
-    const encoded = name === 'content' ? content : encodeValue(data[name as keyof Message['data']]);
-    if (encoded !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${encoded}`;
+    const field = name === 'content' ? `"content":${content}` : encodeField(data, name);
+    if (field !== '') text += text === '' ? field : `,${field}`;
   }
   return `{${text}}`;
+}
+
+/** Makes the text of a field, with its name; empty when the field has no value in JSON. */
+function encodeField(data: Message['data'], name: string): string {
+  if (name === 'role') return `"role":${JSON.stringify(data.role)}`;
+  // Safe: the name is one of the data.
+  const encoded = encodeValue(data[name as keyof Message['data']]);
+  return encoded === undefined ? '' : `${JSON.stringify(name)}:${encoded}`;
 }
 
 /** Makes the JSON text of a value, which may be a frozen list. */

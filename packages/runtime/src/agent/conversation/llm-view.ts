@@ -102,26 +102,26 @@ export class LlmView {
   /** Returns true if a tool result after this index answers a call before this index, or no call at all. */
   private hasStrangers(from: number): boolean {
     if (from === this.list.end) return false;
-    const asked = new Set<string>();
+    let asked: Set<string> | undefined;
     for (let place = from; place < this.list.end; place++) {
       const data = this.list.at(place)?.data;
       if (data === undefined) continue;
-      if (data.role === 'tool' && data.content.some((part) => !asked.has(part.toolCallId))) return true;
-      for (const toolCallId of callsOf(data).keys()) asked.add(toolCallId);
+      if (data.role === 'tool' && data.content.some((part) => asked?.has(part.toolCallId) !== true)) return true;
+      for (const toolCallId of callsOf(data).keys()) (asked ??= new Set()).add(toolCallId);
     }
     return false;
   }
 
   /** Returns the index of the newest message with tool calls if one of its results is missing; otherwise the end. */
   private firstUnsettled(from: number): number {
-    const answered = new Set<string>();
+    let answered: Set<string> | undefined;
     for (let place = this.list.end - 1; place >= from; place--) {
       const data = this.list.at(place)?.data;
       if (data === undefined) continue;
-      if (data.role === 'tool') for (const part of data.content) answered.add(part.toolCallId);
+      if (data.role === 'tool') for (const part of data.content) (answered ??= new Set()).add(part.toolCallId);
       const calls = callsOf(data);
       if (calls.size === 0) continue;
-      return calls.keys().every((toolCallId) => answered.has(toolCallId)) ? this.list.end : place;
+      return calls.keys().every((toolCallId) => answered?.has(toolCallId) === true) ? this.list.end : place;
     }
     return this.list.end;
   }

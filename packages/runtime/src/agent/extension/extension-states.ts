@@ -30,6 +30,13 @@ export class ExtensionStates {
     return [...names].filter((name) => this.states.get(name) !== this.committed[name]);
   }
 
+  /** True if a state differs from the stored one. Makes no list, because each turn asks several times. */
+  get isUnsaved(): boolean {
+    for (const [name, state] of this.states) if (state !== this.committed[name]) return true;
+    for (const name in this.committed) if (!this.states.has(name)) return true;
+    return false;
+  }
+
   /** Records that this snapshot is committed. */
   saved(snapshot: Readonly<Record<string, JsonValue>>): void {
     this.committed = snapshot;

@@ -51,7 +51,7 @@ export class SaveStates {
   /** Called when a turn is over, committed or not. */
   endTurn(): void {
     this.#isInTurn = false;
-    if (this.states.unsaved.length === 0) this.#failures = 0;
+    if (!this.states.isUnsaved) this.#failures = 0;
     this.#schedule();
   }
 
@@ -61,8 +61,8 @@ export class SaveStates {
    */
   async flush(): Promise<boolean> {
     if (this.#isInTurn) return true;
-    await this.#saving;
-    return this.#save();
+    if (this.#saving) await this.#saving;
+    return this.#isClosed || !this.#isUnsaved || this.#save();
   }
 
   /**
@@ -78,7 +78,7 @@ export class SaveStates {
     }
     this.#isClosed = true;
     this.#unschedule();
-    if (!this.#isInTurn && this.states.unsaved.length > 0) this.#giveUp('the agent ends');
+    if (!this.#isInTurn && this.states.isUnsaved) this.#giveUp('the agent ends');
   }
 
   #schedule(): void {
@@ -96,7 +96,7 @@ export class SaveStates {
    * are written again even if unchanged.
    */
   get #isUnsaved(): boolean {
-    return this.#failures > 0 || this.states.unsaved.length > 0;
+    return this.#failures > 0 || this.states.isUnsaved;
   }
 
   #unschedule(): void {
@@ -114,7 +114,6 @@ export class SaveStates {
 
   async #write(): Promise<boolean> {
     const { states } = this;
-    if (this.#isClosed || !this.#isUnsaved) return true;
     const snapshot = states.snapshot();
     try {
       await this.#commit(snapshot);

@@ -11,6 +11,7 @@ import {
   type StoredInstance,
   workspaceFolder,
 } from '../layout/instance-paths.ts';
+import { keyOf } from '../inbox/read-inbox-log.ts';
 import { DiskPace } from '../log-file/disk-pace.ts';
 import type { StoreLimits } from '../limits.ts';
 import type { StorePorts } from '../store-ports.ts';
@@ -79,8 +80,4 @@ export class InstanceSlots {
     for (const { stored } of this.#slots.values()) await this.close(stored.address);
     await this.#notes.close();
   }
-}
-
-function keyOf({ agentName, instanceKey }: AgentAddress): string {
-  return JSON.stringify([agentName, instanceKey]);
 }

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'bun:test';
+import { afterAll, expect, spyOn, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,4 +71,19 @@ test('a turn of one step has 2 syncs, and one of ten steps with nine tools 11, w
   expect(await counted('ten', () => tenSteps('ten'))).toEqual([1, 10]);
   expect(syncs).toHaveLength(11);
   await journal.close();
+});
+
+test('a turn of one step makes few JSON texts: each part of its records once, and none of the result', async () => {
+  const journal = await durableStore({ stateRoot, workspaceId: 'texts' });
+  await journal.accept(coder, simpleEvent('first'));
+  await runSimpleTurn(journal, coder, 'first');
+  await journal.accept(coder, simpleEvent('second'));
+  const stringify = spyOn(JSON, 'stringify');
+  try {
+    await runSimpleTurn(journal, coder, 'second');
+    expect(stringify.mock.calls.length).toBeLessThanOrEqual(15);
+  } finally {
+    stringify.mockRestore();
+    await journal.close();
+  }
 });

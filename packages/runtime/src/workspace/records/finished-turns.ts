@@ -4,7 +4,6 @@
  * answer may still have to go into the outbox.
  */
 import type { TurnResult } from '@goondan/types';
-import { encodeMessage } from '../../messages/message-text.ts';
 import type { StoreLimits } from '../limits.ts';
 
 export class FinishedTurns {
@@ -29,7 +28,7 @@ export class FinishedTurns {
 
   add(turnId: string, result: TurnResult): void {
     this.#remove(turnId);
-    const bytes = lengthOf(result);
+    const bytes = sizeOf(result);
     this.#results.set(turnId, { result, bytes });
     this.#bytes += bytes;
     const { rememberedTurns, rememberedTurnBytes } = this.limits;
@@ -46,6 +45,23 @@ export class FinishedTurns {
   }
 }
 
-function lengthOf({ responseMessage, ...rest }: TurnResult): number {
-  return JSON.stringify(rest).length + (responseMessage ? encodeMessage(responseMessage).length : 0);
+/** Returns about the size of a result. Only the parts that may be long are measured. */
+function sizeOf({ responseMessage, error }: TurnResult): number {
+  const message = responseMessage ? lengthOf(responseMessage.data) + lengthOf(responseMessage.metadata) : 0;
+  return SHORT_PARTS + message + (error ? lengthOf(error) : 0);
 }
+
+/** Returns about the length of a value as JSON. Making the JSON text would cost every turn several times as much. */
+function lengthOf(value: unknown): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return SHORT_LENGTH;
+  let length = 2;
+  for (const [name, field] of Object.entries(value)) length += name.length + lengthOf(field);
+  return length;
+}
+
+/** The length of a number or another value that is never long. */
+const SHORT_LENGTH = 24;
+
+/** The length of the other parts of a result: ids, times and names. */
+const SHORT_PARTS = 256;

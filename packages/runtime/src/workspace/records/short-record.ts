@@ -18,7 +18,7 @@ import type { JsonValue, Message, MessageSource } from '@goondan/types';
 import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
 import { isPlainObject } from '../../json/copy-json.ts';
 import { isSameJson } from '../../json/same-json.ts';
-import { encodeData, encodeValue, type StoredMessage } from '../../messages/message-text.ts';
+import { encodeData, type StoredMessage } from '../../messages/message-text.ts';
 import { encodeEvent, type StoredMessageRecord, type StoredRecord } from './logged-record.ts';
 
 type RecordOf<Type extends TurnRecord['type']> = Extract<TurnRecord, { type: Type }>;
@@ -84,7 +84,7 @@ export function planAfter(
 
 /** Makes the JSON texts of the records of one frame. */
 export function shortenRecords(records: readonly TurnRecord[], { turn, plan }: RecordContext): string[] {
-  const frame: ShortenedFrame = { records, turn, plan, contents: [] };
+  const frame: ShortenedFrame = { records, turn, plan };
   const texts: string[] = [];
   for (let index = 0; index < records.length; index++) {
     // Safe: the index is inside the list.
@@ -101,14 +101,12 @@ interface ShortenedFrame {
   readonly turn: string;
   /** The plan before the current record. */
   plan: string | undefined;
-  /** The texts of the contents of messages, by the index of their records, so that each is made once. */
-  readonly contents: (string | undefined)[];
 }
 
 function shorten(record: TurnRecord, frame: ShortenedFrame, index: number): string {
   switch (record.type) {
     case 'message':
-      return shortenMessageRecord(record, frame, index);
+      return shortenMessageRecord(record, frame.turn);
     case 'effect':
       return shortenEffect(record, frame, index);
     case 'step':
@@ -123,23 +121,18 @@ function shorten(record: TurnRecord, frame: ShortenedFrame, index: number): stri
   }
 }
 
-function shortenMessageRecord(
-  { event, author, stepId }: RecordOf<'message'>,
-  frame: ShortenedFrame,
-  index: number,
-): string {
-  const step = stepId === undefined ? '' : `,"step":${JSON.stringify(indexOf(stepId, frame.turn) ?? stepId)}`;
+function shortenMessageRecord({ event, author, stepId }: RecordOf<'message'>, turn: string): string {
+  const step = stepId === undefined ? '' : `,"step":${indexOf(stepId, turn) ?? JSON.stringify(stepId)}`;
   const head = `{"is":"message"${step},"author":${JSON.stringify(author)}`;
   if (event.type !== 'append') return `${head},"event":${encodeEvent(event)}}`;
-  const content = frame.contents[index] ?? encodeValue(event.message.data.content);
-  return `${head},"append":${shortenMessage(event.message, content, frame.turn, stepId)}}`;
+  return `${head},"append":${shortenMessage(event.message, turn, stepId)}}`;
 }
 
-function shortenMessage(message: Message, content: string, turn: string, stepId: string | undefined): string {
+function shortenMessage(message: Message, turn: string, stepId: string | undefined): string {
   const { id, data, metadata, createdAt, source, lifetime } = message;
   const ownId = ownPart(id, turn);
   const name = ownId === undefined ? `"id":${JSON.stringify(id)}` : `"ownId":${JSON.stringify(ownId)}`;
-  let text = `{${name},"data":${encodeData(data, content)},"createdAt":"${createdAt.toISOString()}"`;
+  let text = `{${name},"data":${encodeData(data)},"createdAt":"${createdAt.toISOString()}"`;
   if (!isEmpty(metadata)) text += `,"metadata":${JSON.stringify(metadata)}`;
   if (!isSameJson(source, usualSource(data, stepId))) text += `,"source":${JSON.stringify(source)}`;
   if (lifetime !== undefined) text += `,"lifetime":${JSON.stringify(lifetime)}`;
@@ -153,29 +146,28 @@ function shortenEffect({ key, kind, outcome }: RecordOf<'effect'>, frame: Shorte
   const contentOf = kind === 'model' ? findContent(value, frame, index) : undefined;
   if (contentOf === undefined) return `${head},"value":${JSON.stringify(value)}}`;
   // Safe: findContent has found a field of an object.
-  const { content: _, ...rest } = value as { readonly content: JsonValue };
+  const rest = { ...(value as object), content: undefined };
   return `${head},"value":${JSON.stringify(rest)},"contentOf":${contentOf}}`;
 }
 
 /** Finds the message that has the content of a reply. Returns how many records later it is. */
-function findContent(value: JsonValue, { records, contents }: ShortenedFrame, index: number): number | undefined {
+function findContent(value: JsonValue, { records }: ShortenedFrame, index: number): number | undefined {
   // Restoring puts the content in front of the other fields.
   if (!isPlainObject(value) || firstName(value) !== 'content') return undefined;
-  const sought = encodeValue(value['content']);
+  const sought = value['content'];
   for (let place = index + 1; place < records.length; place++) {
     const record = records[place];
     if (record?.type !== 'message' || record.event.type !== 'append') continue;
-    const content = (contents[place] ??= encodeValue(record.event.message.data.content));
-    if (content === sought) return place - index;
+    if (isSameJson(record.event.message.data.content, sought)) return place - index;
   }
   return undefined;
 }
 
 function shortenStep(record: RecordOf<'step'>, frame: ShortenedFrame, index: number): string {
-  const { type: _, stepId, responseMessageId, toolResults, metadata, extensionState, plan, ...rest } = record;
+  const { stepId, stepIndex, responseMessageId, toolResults, metadata, extensionState, plan } = record;
   let text = '{"is":"step",';
-  if (stepId !== stepIdOf(rest.stepIndex, frame.turn)) text += `"stepId":${JSON.stringify(stepId)},`;
-  text += JSON.stringify(rest).slice(1, -1);
+  if (stepId !== stepIdOf(stepIndex, frame.turn)) text += `"stepId":${JSON.stringify(stepId)},`;
+  text += JSON.stringify({ ...record, ...WRITTEN_APART }).slice(1, -1);
   if (toolResults.length > 0) text += `,"toolResults":[${findResults(toolResults, frame.records, index)}]`;
   if (responseMessageId !== undefined) {
     const response = ownPart(responseMessageId, frame.turn);
@@ -184,6 +176,17 @@ function shortenStep(record: RecordOf<'step'>, frame: ShortenedFrame, index: num
   }
   return `${text}${shortenSealed({ metadata, extensionState, plan }, frame.plan)}}`;
 }
+
+/** The fields of a step that are left out, or written in a shorter form. */
+const WRITTEN_APART = {
+  type: undefined,
+  stepId: undefined,
+  responseMessageId: undefined,
+  toolResults: undefined,
+  metadata: undefined,
+  extensionState: undefined,
+  plan: undefined,
+};
 
 function findResults(results: readonly object[], frame: readonly TurnRecord[], index: number): string {
   let text = '';
