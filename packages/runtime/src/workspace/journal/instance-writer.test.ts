@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../ports/clock.ts';
-import { systemFs } from '../../ports/fs.ts';
+import { type Fs, systemFs } from '../../ports/fs.ts';
 import { systemProcesses, type Processes } from '../../ports/processes.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
@@ -87,5 +87,36 @@ test('a turn that is opened while its instance is being closed gets a writer tha
   const again = await journal.open(coder, 'turn-a');
   await closing;
   await journal.append(coder, again.epoch, 1, [{ type: 'resumed' }]);
+  await journal.close();
+});
+
+test('a turn that is opened writes nothing when its lock was taken over after the look at it', async () => {
+  let looksLeft = Infinity;
+  const fs: Fs = {
+    ...systemFs,
+    async openLock(path) {
+      const held = await systemFs.openLock(path);
+      return { ...held, isReplaced: () => looksLeft-- <= 0 || held.isReplaced() };
+    },
+  };
+  const ports = { fs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
+  const journal = await openJournal(ports, { stateRoot, workspaceId: 'looks' });
+  const log = () =>
+    readFileSync(join(stateRoot, 'workspaces/looks/instances/coder~default/messages/events.jsonl'), 'utf8');
+  const commit = async (turnId: string) => {
+    const { epoch } = await journal.open(coder, turnId, { seq: 1, event: simpleEvent('a') });
+    const result = { turnId, finishReason: 'text_response' } as const;
+    await journal.commit(coder, epoch, turnId, { type: 'append', messages: [] }, {}, result);
+  };
+  await commit('turn-a');
+  const interrupted = await journal.open(coder, 'turn-x');
+  await journal.append(coder, interrupted.epoch, 0, simpleRecords('x').slice(0, 1));
+  const before = log();
+  for (const [turnId, input] of [['turn-a', { seq: 2, event: simpleEvent('a') }], ['turn-y']] as const) {
+    looksLeft = 1;
+    expect(await rejectionOf(journal.open(coder, turnId, input))).toMatchObject({ code: 'E_FENCED' });
+    expect(log()).toBe(before);
+  }
+  looksLeft = Infinity;
   await journal.close();
 });

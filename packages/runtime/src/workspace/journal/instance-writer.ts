@@ -83,12 +83,16 @@ export class InstanceWriter {
 
   /** `entry`: the event of the turn, if it came through the inbox. */
   open(turnId: string, entry?: TurnInput): Promise<OpenTurn> {
-    return this.#run(async () => {
+    // Opening a turn writes nothing, except in the two cases that look at the lock first.
+    return this.#serial.run(async () => {
       const finished = this.loaded.finished.get(turnId);
       if (finished) {
         // An earlier delivery of the event has a committed turn, so this delivery is marked as handled without another
         // turn.
-        if (entry && entry.seq > this.#state.inbox) await this.#commitAlone({ inbox: entry.seq });
+        if (entry && entry.seq > this.#state.inbox) {
+          this.#refuseWithoutLock();
+          await this.#commitAlone({ inbox: entry.seq });
+        }
         return { ...this.#openTurn(this.nextEpoch(), []), finished };
       }
       if (entry && entry.seq <= this.#state.inbox) throw forgottenTurn(turnId);
@@ -255,9 +259,14 @@ export class InstanceWriter {
 
   #run<T>(action: () => Promise<T> | T): Promise<T> {
     return this.#serial.run(() => {
-      if (this.lock.isHeld()) return action();
-      throw new GoondanError('E_FENCED', `Another process took over ${this.stored.paths.folder}`);
+      this.#refuseWithoutLock();
+      return action();
     });
+  }
+
+  #refuseWithoutLock(): void {
+    if (this.lock.isHeld()) return;
+    throw new GoondanError('E_FENCED', `Another process took over ${this.stored.paths.folder}`);
   }
 
   #running(epoch: number) {
@@ -271,6 +280,7 @@ export class InstanceWriter {
    * process will resume the turn.
    */
   async #dropTurn(turnId: string): Promise<void> {
+    this.#refuseWithoutLock();
     await this.#commitAlone({ drops: turnId });
     const message = `dropped turn ${shortTurnId(turnId)}, which had been interrupted and was not resumed`;
     this.stored.warn({ path: this.stored.paths.events, message });

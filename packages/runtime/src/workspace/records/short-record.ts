@@ -167,7 +167,9 @@ function shortenStep(record: RecordOf<'step'>, frame: ShortenedFrame, index: num
   const { stepId, stepIndex, responseMessageId, toolResults, metadata, extensionState, plan } = record;
   let text = '{"is":"step",';
   if (stepId !== stepIdOf(stepIndex, frame.turn)) text += `"stepId":${JSON.stringify(stepId)},`;
-  text += JSON.stringify({ ...record, ...WRITTEN_APART }).slice(1, -1);
+  // A copy with empty fields takes a third of the time of one without these fields, and has the same text.
+  const rest = { ...record, type: undefined, stepId: undefined, responseMessageId: undefined, toolResults: undefined };
+  text += JSON.stringify({ ...rest, metadata: undefined, extensionState: undefined, plan: undefined }).slice(1, -1);
   if (toolResults.length > 0) text += `,"toolResults":[${findResults(toolResults, frame.records, index)}]`;
   if (responseMessageId !== undefined) {
     const response = ownPart(responseMessageId, frame.turn);
@@ -176,17 +178,6 @@ function shortenStep(record: RecordOf<'step'>, frame: ShortenedFrame, index: num
   }
   return `${text}${shortenSealed({ metadata, extensionState, plan }, frame.plan)}}`;
 }
-
-/** The fields of a step that are left out, or written in a shorter form. */
-const WRITTEN_APART = {
-  type: undefined,
-  stepId: undefined,
-  responseMessageId: undefined,
-  toolResults: undefined,
-  metadata: undefined,
-  extensionState: undefined,
-  plan: undefined,
-};
 
 function findResults(results: readonly object[], frame: readonly TurnRecord[], index: number): string {
   let text = '';
