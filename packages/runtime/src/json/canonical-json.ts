@@ -2,10 +2,15 @@ import type { JsonValue } from '@goondan/types';
 
 /** Returns equal texts for equal values, regardless of the order of their keys. */
 export function canonicalJson(value: JsonValue): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const entries = Object.keys(value)
-    .toSorted()
-    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] ?? null)}`);
-  return `{${entries.join(',')}}`;
+  let text = '';
+  if (Array.isArray(value)) {
+    for (const item of value) text += text === '' ? canonicalJson(item) : `,${canonicalJson(item)}`;
+    return `[${text}]`;
+  }
+  for (const key of Object.keys(value).toSorted()) {
+    const entry = `${JSON.stringify(key)}:${canonicalJson(value[key] ?? null)}`;
+    text += text === '' ? entry : `,${entry}`;
+  }
+  return `{${text}}`;
 }

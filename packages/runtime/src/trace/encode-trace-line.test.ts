@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test';
+import { expect, spyOn, test } from 'bun:test';
 import fc from 'fast-check';
 import { maskSecrets, maskTexts } from '../log/mask-secrets.ts';
 import { encodeMasked, encodeTraceLine } from './encode-trace-line.ts';
@@ -74,4 +74,16 @@ test('a number is masked only in an effect, whose values are not those of the ru
   expect(encodeMasked({ ...lineWith('no'), stepCount: 12_345_678 } as TraceLine, numbers)).toContain(':12345678,');
   const effect: TraceLine = { type: 'effect', key: 'k', kind: 'tool', asked: { account: 12_345_678 } };
   expect(encodeMasked(effect, numbers)).toContain('{"account":"***"}');
+});
+
+test('a line with escapes and without a secret is encoded once, and not parsed', () => {
+  const stringify = spyOn(JSON, 'stringify');
+  const parse = spyOn(JSON, 'parse');
+  try {
+    expect(encodeMasked(lineWith('a "quoted" word'), mask)).toContain('a \\"quoted\\" word');
+    expect([stringify.mock.calls.length, parse.mock.calls.length]).toEqual([1, 0]);
+  } finally {
+    stringify.mockRestore();
+    parse.mockRestore();
+  }
 });

@@ -3,6 +3,7 @@
  * change nothing. Chains inside another chain have their own lines.
  */
 import type { JsonValue } from '@goondan/types';
+import { isJson } from '../json/copy-json.ts';
 import { type Mask, maskJson, maskTexts } from '../log/mask-secrets.ts';
 import type { TraceLine } from './trace-lines.ts';
 import type { ChainRecord, LayerRecord } from './turn-trace.ts';
@@ -16,6 +17,8 @@ export function encodeMasked(line: TraceLine, mask: Mask): string {
   if (mask.isEmpty === true || (!text.includes('\\') && mask(text) === text)) return text;
   // The numbers of an effect are values of others; all other numbers are counts and times of the runtime.
   const maskValue = line.type === 'effect' ? maskJson : maskTexts;
+  // Safe: `isJson` has just checked the line. Without a secret, the line itself is returned, and its text is done.
+  if (isJson(line, true) && maskValue(line as unknown as JsonValue, mask) === line) return text;
   // The text is parsed, because the line may have objects with a class or a `toJSON`, whose texts are only in their JSON.
   return JSON.stringify(maskValue(JSON.parse(text) as JsonValue, mask));
 }

@@ -5,6 +5,7 @@
  * to it.
  */
 import type { JsonValue, ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
+import { isJson } from '../json/copy-json.ts';
 import { digestJson } from '../json/digest-json.ts';
 import type { Shorten } from '../json/diff-json.ts';
 import { type DigestedMessages, MessageDigests, type MessageRun } from './message-digests.ts';
@@ -281,6 +282,8 @@ function countSame(before: readonly string[], now: readonly string[], most: numb
  * itself and a value that cannot be read become texts. Everything else that is not JSON is dropped.
  */
 function asJson(value: unknown, replacer?: ReturnType<typeof unfitReplacer>): JsonValue {
+  // Safe: `isJson` has just checked the value. Messages are JSON, and need no copy.
+  if (isJson(value, false)) return value as JsonValue;
   try {
     return JSON.parse(JSON.stringify(value, replacer) ?? 'null') as JsonValue;
   } catch {

@@ -27,7 +27,11 @@ export function traceName({
 
 /** Returns the digits of a time, from the year to the millisecond. */
 export function whenOf(time: Date): string {
-  return time.toISOString().replaceAll(/\D/g, '');
+  const text = time.toISOString();
+  // Only a year above 9999 makes the text longer.
+  if (text.length !== '2026-01-01T00:00:00.000Z'.length) return text.replaceAll(/\D/g, '');
+  const day = text.slice(0, 4) + text.slice(5, 7) + text.slice(8, 10);
+  return day + text.slice(11, 13) + text.slice(14, 16) + text.slice(17, 19) + text.slice(20, 23);
 }
 
 /**
