@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { ModelMessage } from '@goondan/types';
+import { countWork } from '../../../testing/count-work.ts';
 import { openUsageCounter } from './count-tokens.ts';
 
 const messages: ModelMessage[] = [
@@ -57,4 +58,26 @@ test('a content is converted to JSON once, however often it is sent', () => {
   count([{ role: 'tool', content }], []);
   count([{ role: 'tool', content }], []);
   expect(writes).toBe(1);
+});
+
+test('a longer request looks up only its new contents', async () => {
+  const count = openUsageCounter();
+  const history = Array.from({ length: 1000 }, (): ModelMessage => ({
+    role: 'user',
+    content: [{ type: 'text', text: 'abcd' }],
+  }));
+  count(history, []);
+  const longer: ModelMessage[] = [...history, { role: 'user', content: [{ type: 'text', text: 'efgh' }] }];
+  const work = await countWork(async () => count(longer, []));
+  expect(work.elements).toBeLessThan(100);
+  expect(count(longer, []).inputTokens).toBe(1001);
+});
+
+test('a shorter request, and one that differs in the middle, are counted as a whole', () => {
+  const count = openUsageCounter();
+  const texts = (...each: string[]) => each.map((content): ModelMessage => ({ role: 'user', content }));
+  expect(count(texts('abcd', 'efgh', 'ijkl'), []).inputTokens).toBe(3);
+  expect(count(texts('abcd'), []).inputTokens).toBe(1);
+  expect(count(texts('abcd', 'x'.repeat(40), 'ijkl'), []).inputTokens).toBe(12);
+  expect(count([], []).inputTokens).toBe(0);
 });
