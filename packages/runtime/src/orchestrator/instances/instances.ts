@@ -110,6 +110,12 @@ export class Instances implements SwarmListener {
     if (!this.#isClosed) this.#push(this.#of(address), input);
   }
 
+  /** Returns true if the instance has state on disk, and neither a process nor work. */
+  isAsleep(address: AgentAddress): boolean {
+    const key = addressKey(address);
+    return this.#known.has(key) && !this.#instances.has(key);
+  }
+
   /** Lists instances that have state on disk. */
   known(): Iterable<AgentAddress> {
     return this.#known.values();

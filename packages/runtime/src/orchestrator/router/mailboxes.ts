@@ -12,6 +12,8 @@
  * 5. After `close`, events without a waiting caller are accepted and left for the next start.
  * 6. A cancel is marked in the inbox before it is confirmed: the turn ends as cancelled, whichever process dies
  *    meanwhile.
+ * 7. A second delivery of a queued event reads and writes nothing. The first event of an instance that sleeps may have to
+ *    read megabytes of its log, which blocks the event loop. So these events take turns, one in a tick.
  */
 import { shortIdOfEvent } from '../../ports/turn-ids.ts';
 import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
@@ -52,6 +54,8 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
   readonly #deps: MailboxesDeps;
   readonly #instances: Instances;
   readonly #accepting = new Map<string, { last: Promise<unknown>; count: number }>();
+  /** Resolves when the last instance that was asleep had its tick (invariant 7). */
+  #lastWoken: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
   constructor(deps: MailboxesDeps) {
@@ -82,6 +86,9 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
     const { unread, inbox } = this.#deps;
     try {
       await unread.readAgain(to);
+      const pending = this.#instances.find(to)?.state.queue.find((queued) => queued.event.id === event.id);
+      if (pending !== undefined) return { accepted: true, duplicate: true, pending };
+      if (this.#instances.isAsleep(to)) await (this.#lastWoken = this.#lastWoken.then(nextTick));
       return await inbox.accept(to, event);
     } catch (error) {
       unread.refused(to, error);
@@ -161,6 +168,10 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
       if (line.count === 0) this.#accepting.delete(key);
     }
   }
+}
+
+function nextTick(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
 }
 
 /** Masks the sender's texts, but not the identity of the event (invariant 4). */

@@ -1,0 +1,87 @@
+import { afterEach, expect, test } from 'bun:test';
+import type { AgentAddress } from '@goondan/types';
+import { fakeEvent, type FakeSwarm, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
+
+const cleanups: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const cleanUp of cleanups.splice(0)) await cleanUp();
+});
+
+/** Opens a swarm whose accepted events are recorded before the store gets them. `turn`: resolves when turns may end. */
+async function open(turn: Promise<void>) {
+  const asked: { readonly to: AgentAddress; readonly tick: number }[] = [];
+  const ticks = countTicks();
+  const fake = await openFakeSwarm(() => turn.then(() => 'done'), {
+    wrap: (store) => ({
+      ...store,
+      inbox: {
+        ...store.inbox,
+        accept: (to, event) => {
+          asked.push({ to, tick: ticks.count });
+          return store.inbox.accept(to, event);
+        },
+      },
+    }),
+  });
+  return { ...fake, asked };
+}
+
+/** Counts the ticks of the event loop. */
+function countTicks() {
+  const ticks = { count: 0, isOver: false };
+  const count = () => {
+    ticks.count += 1;
+    if (!ticks.isOver) setImmediate(count);
+  };
+  setImmediate(count);
+  cleanups.push(async () => void (ticks.isOver = true));
+  return ticks;
+}
+
+function removeLater(fake: FakeSwarm): void {
+  cleanups.push(async () => {
+    await fake.close();
+    removeFakeSwarm(fake);
+  });
+}
+
+test('a second delivery of a queued event is answered without the store', async () => {
+  const turn = Promise.withResolvers<void>();
+  const fake = await open(turn.promise);
+  removeLater(fake);
+  const { swarm, asked } = fake;
+  const at = { agentName: 'a', instanceKey: 'default' };
+  const [running, waiting] = [fakeEvent('running'), fakeEvent('waiting')];
+  const ends = [running, waiting].map(({ id }) => swarm.waiters.wait(at, id).end);
+  expect(await swarm.accept(at, running, false)).toEqual({ duplicate: false });
+  expect(await swarm.accept(at, waiting, false)).toEqual({ duplicate: false });
+  for (const event of [running, waiting]) expect(await swarm.accept(at, event, true)).toEqual({ duplicate: true });
+  expect(asked).toHaveLength(2);
+  turn.resolve();
+  expect(await Promise.all(ends)).toHaveLength(2);
+  // The turn has ended, so the store decides.
+  expect(await swarm.accept(at, running, false)).toEqual({ duplicate: true });
+  expect(asked).toHaveLength(3);
+});
+
+test('the first events of instances that sleep are accepted in different ticks, the later ones at once', async () => {
+  const keys = ['one', 'two', 'three'];
+  const turn = Promise.withResolvers<void>();
+  const fake = await open(turn.promise);
+  removeLater(fake);
+  cleanups.unshift(async () => turn.resolve());
+  const { swarm, asked } = fake;
+  for (const instanceKey of keys) swarm.instances.remember({ agentName: 'a', instanceKey });
+  const deliver = (instanceKey: string) =>
+    swarm.accept({ agentName: 'a', instanceKey }, fakeEvent('again', { instanceKey }), false);
+  const ticks = async (sent: readonly string[]) => {
+    asked.splice(0);
+    await Promise.all(sent.map(deliver));
+    return new Set(asked.map(({ tick }) => tick)).size;
+  };
+  expect(await ticks(keys)).toBe(3);
+  expect(await ticks(keys)).toBe(1);
+  // New instances have no log to read.
+  expect(await ticks(['four', 'five', 'six'])).toBe(1);
+});
