@@ -66,7 +66,8 @@ export async function findTags(tags: ReadonlySet<ProcessTag>, pids = listPids())
   return found;
 }
 
-const AT_ONCE = 32;
+/** So few, because the system blocks a read while the process changes its memory, as a starting one does. */
+const AT_ONCE = 8;
 const EXEC_MS = 2;
 /** The parent process of kernel threads, which never have an environment. */
 const KERNEL = 2;
