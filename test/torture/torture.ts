@@ -3,9 +3,10 @@
  * then checks the result. No acknowledged input is lost or doubled, every store can be read, and no process survives
  * its orchestrator by more than two seconds.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Acknowledged, checkStores, type Findings } from './check-stores.ts';
+import { type LoopDelays, readDelays } from './loop-delays.ts';
 import { type Orchestrator, type RunEnd, startOrchestrator } from './orchestrator.ts';
 
 export interface TortureOptions {
@@ -27,7 +28,7 @@ export interface TortureReport extends Findings {
   /** The number of processes that all ended runs had together. */
   readonly processes: number;
   /** The delays of the orchestrators' event loops, in milliseconds. */
-  readonly delay: { readonly p99: number; readonly longest: number };
+  readonly delay: LoopDelays;
 }
 
 /** The kinds of twenty kills, shuffled each time, so that a short run also has every kind. */
@@ -187,29 +188,5 @@ async function waitUntilHandled({ control }: Orchestrator): Promise<void> {
     if (instances.every(({ queued }) => queued === 0)) return;
     if (performance.now() > deadline) throw new Error(`Not handled: ${JSON.stringify(instances)}`);
     await Bun.sleep(50);
-  }
-}
-
-function readDelays(stateRoot: string): TortureReport['delay'] {
-  const counts = new Map<number, number>();
-  for (const name of readdirSync(stateRoot).filter((each) => each.startsWith('delays-'))) {
-    const path = join(stateRoot, name);
-    if (!existsSync(path)) continue;
-    const each = parse(readFileSync(path, 'utf8'));
-    for (const [ms, count] of Object.entries(each)) counts.set(Number(ms), (counts.get(Number(ms)) ?? 0) + count);
-  }
-  const sorted = [...counts].toSorted(([one], [other]) => one - other);
-  const all = sorted.reduce((sum, [, count]) => sum + count, 0);
-  let seen = 0;
-  const p99 = sorted.find(([, count]) => (seen += count) >= all * 0.99)?.[0] ?? 0;
-  return { p99, longest: sorted.at(-1)?.[0] ?? 0 };
-}
-
-/** Parses the record of a process. If the process was killed while it wrote the record, the text is incomplete. */
-function parse(text: string): Record<string, number> {
-  try {
-    return JSON.parse(text) as Record<string, number>;
-  } catch {
-    return {};
   }
 }
