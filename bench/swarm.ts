@@ -13,6 +13,8 @@ const AGENTS = 10;
 const AT_ONCE = 4;
 const ROUNDS = 3;
 const MESSAGES_EACH = 100;
+/** The number of turns of each process before the row that shows compiled code. */
+const TURNS_BEFORE_WARM = 1_000;
 const TURNS_BEFORE_MEMORY = 200;
 
 export async function benchSwarm(): Promise<Figures> {
@@ -22,15 +24,18 @@ export async function benchSwarm(): Promise<Figures> {
     await recording.start();
     await silent.start();
     const ten = await sendRounds([recording, silent], AGENTS);
+    const warm = await sendWarm([recording, silent], AGENTS);
     const one = await sendRounds([recording, silent], 1);
     const alone = await inOneProcess(MESSAGES_EACH);
-    const length = 2 * (ROUNDS + 1) * MESSAGES_EACH;
-    console.log(`\nmessages a second, from the inbox to the answer  (at most ${length} messages of history)`);
+    const [from, to] = [MESSAGES_EACH + 1, (ROUNDS + 1) * MESSAGES_EACH];
+    console.log(`\nmessages a second, from the inbox to the answer  (turns ${from} to ${to} of each process)`);
     print('one agent in this process, durable, syncs apart', { perSecond: alone, processorMs: Number.NaN }, alone);
     print('1 agent in a process of its own', one[0], alone);
     print('  the same, nothing recorded', one[1], alone);
     print(`${AGENTS} agents, each in a process of its own`, ten[0], alone);
     print('  the same, nothing recorded', ten[1], alone);
+    print(`  after ${TURNS_BEFORE_WARM} turns of each process`, warm[0], alone);
+    print(`  after ${TURNS_BEFORE_WARM} turns, nothing recorded`, warm[1], alone);
     const recorded = ten[0].processorMs / ten[1].processorMs;
     console.log(`  recording every layer takes ${recorded.toFixed(2)}× the processor time of a message`);
     const memory = await memoryAfter(silent, TURNS_BEFORE_MEMORY);
@@ -54,6 +59,17 @@ async function sendRounds(hosts: readonly [SwarmHost, SwarmHost], agents: number
     }
   }
   return [medians(sent[0]), medians(sent[1])] as const;
+}
+
+/** Measures one more round after `sendRounds`, when the processes have compiled the code of a turn. */
+async function sendWarm(hosts: readonly [SwarmHost, SwarmHost], agents: number) {
+  const options = { prefix: `of-${agents}`, keys: agents, atOnce: agents * AT_ONCE };
+  const missing = TURNS_BEFORE_WARM - (ROUNDS + 1) * MESSAGES_EACH;
+  const send = async (host: SwarmHost) => {
+    await host.ask('send', { ...options, messages: agents * missing });
+    return host.ask('send', { ...options, messages: agents * MESSAGES_EACH });
+  };
+  return [await send(hosts[0]), await send(hosts[1])] as const;
 }
 
 function medians(sent: readonly SentMessages[]): SentMessages {
