@@ -55,6 +55,28 @@ describe('a warm spare', () => {
     expect(children.map(({ kills }) => kills.length)).toEqual([0, 0, 1, 1, 1]);
   });
 
+  test('waits while processes start that found none, but not longer than a second', async () => {
+    const { spare, children, clock } = openSpare();
+    spare.fill();
+    spare.take();
+    await clock.advance(90);
+    expect(spare.take()).toBeUndefined();
+    await clock.advance(90);
+    expect(children).toHaveLength(1);
+    await clock.advance(10);
+    expect(children).toHaveLength(2);
+
+    spare.take();
+    for (let passed = 0; passed < 950; passed += 50) {
+      expect(spare.take()).toBeUndefined();
+      await clock.advance(50);
+    }
+    expect(children).toHaveLength(2);
+    expect(spare.take()).toBeUndefined();
+    await clock.advance(50);
+    expect(children).toHaveLength(3);
+  });
+
   test('is given away once, and replaced after a while', async () => {
     const { spare, children, clock } = openSpare();
     spare.fill();

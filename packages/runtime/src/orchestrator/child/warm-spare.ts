@@ -4,7 +4,8 @@
  *
  * Invariants: 1. At most `size` spares exist, and they are started one after the other. 2. Each is given away once. 3. A spare that dies is replaced with the same
  * backoff as any other process. 4. A spare delays no other process: the next spare starts only after the last spare
- * that was given away has had time to start its work.
+ * that was given away, and the processes that were needed while there was none, have had time to start their work. If
+ * such processes keep coming, the spare waits a second at most.
  */
 import type { RestartPolicy } from '../../config/swarm-policy.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -12,6 +13,8 @@ import { afterCrash, afterHealthy, noCrashes } from '../supervision/backoff.ts';
 
 /** The pause after a spare was given away, so that its agent starts first. */
 const REFILL_MS = 100;
+/** The longest time without a spare because other processes start. */
+const LONGEST_EMPTY_MS = 1_000;
 
 export class WarmSpare<Child extends { readonly exited: Promise<unknown>; kill(graceMs: number): Promise<unknown> }> {
   readonly #spawn: () => Child;
@@ -21,6 +24,8 @@ export class WarmSpare<Child extends { readonly exited: Promise<unknown>; kill(g
   /** The spares with the times of their starts, oldest first. */
   readonly #spares = new Map<Child, number>();
   #restarts = noCrashes;
+  /** The time since which the last spare is given away. */
+  #emptySince = Number.NEGATIVE_INFINITY;
   #callOff: () => void = () => undefined;
   #isClosed = false;
 
@@ -51,12 +56,16 @@ export class WarmSpare<Child extends { readonly exited: Promise<unknown>; kill(g
     if (this.#spares.size < this.#size) this.#fillAfter(REFILL_MS);
   }
 
-  /** Returns the oldest spare, if there is one, and gives it up. */
+  /** Returns the oldest spare, if there is one, and gives it up. If there is none, the caller starts a process itself. */
   take(): Child | undefined {
     const [oldest] = this.#spares;
-    if (oldest === undefined) return undefined;
+    if (oldest === undefined) {
+      if (this.#clock.elapsed() + REFILL_MS - this.#emptySince <= LONGEST_EMPTY_MS) this.#fillAfter(REFILL_MS);
+      return undefined;
+    }
     const [child, since] = oldest;
     this.#spares.delete(child);
+    if (this.#spares.size === 0) this.#emptySince = this.#clock.elapsed();
     this.#restarts = afterHealthy(this.#restarts, this.#policy, this.#clock.elapsed() - since);
     this.#fillAfter(REFILL_MS);
     return child;
