@@ -114,7 +114,7 @@ async function torture({ conversations, kills: wanted, seed, old: clone }: Optio
       note(`${name}, the old version goes on`, await goOn(old, place, kept, written, before));
       report(`${name}: the old version has gone on with the kept files; ${differences.length} differences`);
     }
-    await rm(stateRoot, { recursive: true, force: true });
+    if (differences.length === 0) await rm(stateRoot, { recursive: true, force: true });
   }
   return { conversations: count, kills, differences };
 }
