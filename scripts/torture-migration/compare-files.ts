@@ -19,11 +19,13 @@ export function compareFiles(before: string, after: string, isCompared: (path: s
   });
 }
 
-/** The migration takes the lock of each conversation once, so locks are not compared. */
+/** The migration takes the lock of each conversation. A kill may leave a draft of it, so both are not compared. */
 function filesIn(root: string): string[] {
   const entries = readdirSync(instancesIn(root), { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-  return paths.map((path) => path.slice(instancesIn(root).length)).filter((path) => !path.endsWith('/lock'));
+  return paths
+    .map((path) => path.slice(instancesIn(root).length))
+    .filter((path) => !/\/lock(?:\.next\.[\w-]+)?$/.test(path));
 }
 
 function instancesIn(root: string): string {
