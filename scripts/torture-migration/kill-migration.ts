@@ -5,6 +5,7 @@ import { readOwner } from '../../packages/runtime/src/testing/read-owner.ts';
 import type { Random } from '../../packages/runtime/src/workspace/simulation/seeded-random.ts';
 import { waitUntilGone } from '../../test/torture/processes.ts';
 import type { Place } from './place.ts';
+import type { Group } from './process-group.ts';
 import { type Version, workspace } from './version.ts';
 
 /** The time of a migration that nobody disturbs, in milliseconds. */
@@ -23,7 +24,6 @@ export interface Kills {
 
 /** The command that is the first to read the root. */
 const READ = ['instance', 'list'];
-const MOST_FACTOR = 4;
 const START_KILLS = 3;
 const FRACTIONS = 1_000_000;
 
@@ -55,9 +55,7 @@ export async function killMigration(
     const isSwarm = kills % 2 === 0 && namesIn(stateRoot, 'format-1').length < all / 2;
     const args = isSwarm ? ['run', place.bundle, '--trust', '--json'] : [...READ, '--bundle', place.bundle];
     const group = version.start(stateRoot, ...args);
-    // Most of the times are short, so that the migration takes many kills, and some are long.
-    const share = Math.min(-Math.log(1 - fraction(random)), MOST_FACTOR) / most / 2;
-    await Bun.sleep(duration.start * (0.5 + fraction(random) / 2) + duration.migration * share);
+    await untilMoment(stateRoot, group, { all, most, duration, random });
     const isKilled = group.kill();
     await group.gone();
     if (isMigrated(stateRoot)) {
@@ -71,6 +69,29 @@ export async function killMigration(
   const { exitCode, stderr } = await version.gdn(stateRoot, ...READ);
   if (exitCode !== 0 || stderr !== '') throw new Error(`The migration failed: ${stderr}`);
   return { kills, halfway };
+}
+
+/**
+ * Waits for the moment of a kill. One in eight is while the process starts. The others are while it migrates, whatever the
+ * machine does besides: the number of migrated conversations tells how far it is.
+ */
+async function untilMoment(
+  stateRoot: string,
+  group: Group,
+  {
+    all,
+    most,
+    duration,
+    random,
+  }: { readonly all: number; readonly most: number; readonly duration: Duration; readonly random: Random },
+): Promise<void> {
+  if (random.below(8) === 0) return Bun.sleep(duration.start * fraction(random));
+  const migrated = () => namesIn(stateRoot, 'format-1').length;
+  const wanted = migrated() + random.below(Math.max(2, Math.round(all / most)));
+  let hasExited = false;
+  void group.exited.then(() => (hasExited = true));
+  while (!hasExited && migrated() <= wanted) await Bun.sleep(1);
+  await Bun.sleep((fraction(random) * 2 * duration.migration) / all);
 }
 
 /**
