@@ -57,6 +57,17 @@ test('params that are not JSON keep everything else: only an object inside of it
   });
 });
 
+test('params with a value that cannot be read become a text', () => {
+  const params = {
+    get unread(): unknown {
+      throw new Error('not yet');
+    },
+  };
+  // The cast is needed because a layer in plain JavaScript may pass anything.
+  const asked = { modelRef: 'Model/m', params: params as never, tools: [], messages: [] };
+  expect(new RequestRecorder().record(asked, () => '', undefined).params as unknown).toBe('(cannot be read)');
+});
+
 test('the beginning of an immutable message is made once, until the mask has more secrets', () => {
   const recorder = new RequestRecorder();
   const messages = [says('a'), says('b'), { role: 'user', content: 'c' } as const];

@@ -282,9 +282,9 @@ function countSame(before: readonly string[], now: readonly string[], most: numb
  * itself and a value that cannot be read become texts. Everything else that is not JSON is dropped.
  */
 function asJson(value: unknown, replacer?: ReturnType<typeof unfitReplacer>): JsonValue {
-  // Safe: `isJson` has just checked the value. Messages are JSON, and need no copy.
-  if (isJson(value, false)) return value as JsonValue;
   try {
+    // Safe: `isJson` has just checked the value. Messages are JSON, and need no copy.
+    if (isJson(value, false)) return value as JsonValue;
     return JSON.parse(JSON.stringify(value, replacer) ?? 'null') as JsonValue;
   } catch {
     // With the replacer, only a getter or a `toJSON` of the value can throw.
