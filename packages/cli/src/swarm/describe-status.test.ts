@@ -98,3 +98,25 @@ test('a long list of instances begins with those that need attention or work, th
   expect(keys).toEqual(['k1', 'k2', 'k3', ...Array.from({ length: 17 }, (_, index) => `k${299 - index}`)]);
   expect(shown.slice(-2)).toEqual(['  and 280 more: `gdn instance list --bundle shop`', '']);
 });
+
+test('a long list hides no service that is not connected: neither of an instance nor a kept connection', () => {
+  const since = '2026-01-02T03:04:05.000Z';
+  const server = (state: string) => ({ extension: 'files', state, since });
+  const instances = Array.from({ length: 30 }, (_, index) => ({
+    ...{ agent: 'host', instanceKey: `k${index}`, status: 'idle', queued: 0, crashes: 0 },
+    extensions: [server(index === 4 ? 'failed' : 'connected')],
+  }));
+  const kept = Array.from({ length: 30 }, (_, index) => ({
+    ...{ agent: 'host', extension: 'mail', instanceKey: `k${index}`, crashes: 0 },
+    ...(index === 25 ? { status: 'waiting', problem: 'no route' } : { status: 'listening' }),
+    server: server(index === 27 ? 'reconnecting' : 'connected'),
+  }));
+  const status = { swarm: 'shop', pid: 7, startedAt: '', instances, connections: [], kept };
+  const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false, suggest: String }).split('\n');
+  expect(shown[1]).toStartWith('  host (k4): ');
+  expect(shown.filter((line) => line.includes('kept: ')).slice(0, 2)).toEqual([
+    '  mail of host (k27), kept: listening',
+    '  mail of host (k25), kept: waiting, no route',
+  ]);
+  expect(shown).toContain('  and 10 more: `gdn status --json`');
+});

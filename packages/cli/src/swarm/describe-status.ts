@@ -1,6 +1,7 @@
 import type { InstanceStatus, SwarmStatus } from '@goondan/runtime';
 import type { ChangeReport, KeptStatus } from '@goondan/runtime/control';
 import { describeExtensionStatus } from '@goondan/runtime/internal';
+import type { ExtensionStatus } from '@goondan/types';
 import { harmlessText } from '../harmless-text.ts';
 import { describeInputs } from '../instance/describe-inputs.ts';
 import { showTime } from '../show-time.ts';
@@ -18,33 +19,44 @@ export function describeStatus(
   const lines = [
     `Swarm "${swarm}" runs in process ${pid} since ${showTime(startedAt, terminal)}.`,
     ...boundedList(
-      urgentFirst(instances),
+      urgentFirst(instances, urgencyOfInstance),
       (instance) => describeInstance(instance, terminal),
       terminal.suggest('`gdn instance list`'),
     ),
     ...connections.map(({ connection, status, pid: own, problem }) =>
       line(connection, status, own, undefined, problem),
     ),
-    ...boundedList(kept, (each) => describeKept(each, terminal), terminal.suggest('`gdn status --json`')),
+    ...boundedList(
+      urgentFirst(kept, urgencyOfKept),
+      (each) => describeKept(each, terminal),
+      terminal.suggest('`gdn status --json`'),
+    ),
     ...(changes.length === 0 ? [] : ['Latest changes:']),
     ...changes.slice(0, MOST_CHANGES).map((each) => describeChange(each, terminal)),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-/**
- * Puts the instances first that need attention, then those that work, then the newest. The order stays as it is if all of
- * them are shown.
- */
-function urgentFirst(instances: readonly InstanceStatus[]): readonly InstanceStatus[] {
-  if (instances.length <= MOST_SHOWN) return instances;
-  return instances.toReversed().toSorted((one, other) => urgency(other) - urgency(one));
+/** Puts the most urgent items first, then the newest. The order stays as it is if all of them are shown. */
+function urgentFirst<Item>(items: readonly Item[], urgencyOf: (item: Item) => number): readonly Item[] {
+  if (items.length <= MOST_SHOWN) return items;
+  return items.toReversed().toSorted((one, other) => urgencyOf(other) - urgencyOf(one));
 }
 
-function urgency({ status, problem, approvals = 0, queued }: InstanceStatus): number {
-  if (problem !== undefined || status === 'does not start') return 3;
+/** Instances that need attention are more urgent than those that work. */
+function urgencyOfInstance({ status, problem, approvals = 0, queued, extensions = [] }: InstanceStatus): number {
+  if (problem !== undefined || status === 'does not start' || extensions.some(isBroken)) return 3;
   if (approvals > 0) return 2;
   return status === 'working' || queued > 0 ? 1 : 0;
+}
+
+function urgencyOfKept({ problem, server }: KeptStatus): number {
+  return problem !== undefined || (server !== undefined && isBroken(server)) ? 1 : 0;
+}
+
+/** Returns true if a service of an extension has failed, or its connection was lost. */
+function isBroken({ state }: Pick<ExtensionStatus, 'state'>): boolean {
+  return state === 'failed' || state === 'reconnecting';
 }
 
 function describeInstance(
