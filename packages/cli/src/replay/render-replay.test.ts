@@ -15,7 +15,7 @@ const report = (layers: number): ReplayReport => ({
 });
 
 test.each([
-  [0, 'the agent behaved as recorded. No extension took part in this turn, so there was nothing else to compare.'],
+  [0, 'the agent behaved as recorded. There were no layers of extensions to compare.'],
   [1, '1 layer behaved as recorded.'],
 ])('a turn with %i layers that did not diverge is described in words', (layers, expected) => {
   const text = renderReplay(report(layers), { colors: createColors(false), isWatched: false }, {});

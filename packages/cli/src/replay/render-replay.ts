@@ -35,7 +35,8 @@ export function renderReplay(
 
 function describeSame(layers: number): string {
   if (layers > 0) return `${count(layers, 'layer')} behaved as recorded.`;
-  return 'the agent behaved as recorded. No extension took part in this turn, so there was nothing else to compare.';
+  // An extension may still have taken part: a layer that was interrupted before its `next()` is not compared.
+  return 'the agent behaved as recorded. There were no layers of extensions to compare.';
 }
 
 function describeTurn(
