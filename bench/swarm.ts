@@ -24,9 +24,11 @@ export async function benchSwarm(): Promise<Figures> {
     await recording.start();
     await silent.start();
     const ten = await sendRounds([recording, silent], AGENTS);
-    const warm = await sendWarm([recording, silent], AGENTS);
     const one = await sendRounds([recording, silent], 1);
     const alone = await inOneProcess(MESSAGES_EACH);
+    const memory = await memoryAfter(silent, TURNS_BEFORE_MEMORY);
+    // After all other figures: these messages also warm up the orchestrators, and agents give back memory after them.
+    const warm = await sendWarm([recording, silent], AGENTS);
     const [from, to] = [MESSAGES_EACH + 1, (ROUNDS + 1) * MESSAGES_EACH];
     console.log(`\nmessages a second, from the inbox to the answer  (turns ${from} to ${to} of each process)`);
     print('one agent in this process, durable, syncs apart', { perSecond: alone, processorMs: Number.NaN }, alone);
@@ -38,7 +40,6 @@ export async function benchSwarm(): Promise<Figures> {
     print(`  after ${TURNS_BEFORE_WARM} turns, nothing recorded`, warm[1], alone);
     const recorded = ten[0].processorMs / ten[1].processorMs;
     console.log(`  recording every layer takes ${recorded.toFixed(2)}× the processor time of a message`);
-    const memory = await memoryAfter(silent, TURNS_BEFORE_MEMORY);
     console.log(`  an agent process after ${TURNS_BEFORE_MEMORY} turns: ${memory.toFixed(1)} MB of its own`);
     return { 'swarm.ten': ten[0].perSecond, 'swarm.one': one[0].perSecond, 'swarm.recorded': recorded };
   } finally {
@@ -61,7 +62,7 @@ async function sendRounds(hosts: readonly [SwarmHost, SwarmHost], agents: number
   return [medians(sent[0]), medians(sent[1])] as const;
 }
 
-/** Measures one more round after `sendRounds`, when the processes have compiled the code of a turn. */
+/** Measures one more round of the processes of `sendRounds`, when they have compiled the code of a turn. */
 async function sendWarm(hosts: readonly [SwarmHost, SwarmHost], agents: number) {
   const options = { prefix: `of-${agents}`, keys: agents, atOnce: agents * AT_ONCE };
   const missing = TURNS_BEFORE_WARM - (ROUNDS + 1) * MESSAGES_EACH;
