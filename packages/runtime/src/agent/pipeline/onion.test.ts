@@ -344,6 +344,15 @@ describe("onError: 'skip'", () => {
     expect(warnings.map(({ event }) => event)).toEqual(['middleware.skipped']);
   });
 
+  test('a core that throws at once has run once, and its error came from inside', async () => {
+    const core = () => {
+      throw new Error('broken');
+    };
+    const { result, counted, warnings } = onion([layer('a', (ctx) => ctx.next(), { onError: 'skip' })], { core });
+    expect(await thrownBy(result)).toMatchObject({ message: 'broken' });
+    expect({ ...counted, warnings: warnings.length }).toEqual({ coreRuns: 1, warnings: 0 });
+  });
+
   test('does not skip an error that came from inside', async () => {
     const core = () => Promise.reject(boom);
     const { result, warnings } = onion([layer('a', (ctx) => ctx.next(), skip)], { core });

@@ -23,7 +23,6 @@ export interface Chain<Result> {
   readonly layers: readonly Layer[];
   /** Makes the object that one layer receives; the state behind it is shared by all layers. */
   readonly contextFor: (asking: AskingLayer, next: () => Promise<Result>) => LayerContext;
-  /** An async function: its errors are rejections. */
   readonly core: () => Promise<Result>;
   /** Returns the reason why a value is not a result of this kind, or `undefined` when it is valid. */
   readonly problemWith: (value: unknown) => string | undefined;
@@ -67,7 +66,7 @@ function runFrom<Result>(chain: Chain<Result>, index: number, outer: LayerRun<Re
 }
 
 function runCore<Result>(chain: Chain<Result>, outer: LayerRun<Result> | undefined): Promise<Result> {
-  const running = chain.core();
+  const running = startCore(chain);
   if (outer === undefined) return running;
   return running.then(
     (result) => {
@@ -79,6 +78,15 @@ function runCore<Result>(chain: Chain<Result>, outer: LayerRun<Result> | undefin
       throw error;
     },
   );
+}
+
+/** Starts the core. If it throws at once, that is a rejection too: otherwise `next()` would throw, as if no core had run. */
+function startCore<Result>(chain: Chain<Result>): Promise<Result> {
+  try {
+    return chain.core();
+  } catch (error) {
+    return Promise.reject(error);
+  }
 }
 
 /**
