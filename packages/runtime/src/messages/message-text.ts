@@ -25,13 +25,12 @@ export function encodeMessage({ id, data, metadata, createdAt, source, lifetime 
 
 /**
  * Makes the JSON text of the data of a message, as `JSON.stringify` does. The lists of a message are frozen, and
- * `JSON.stringify` takes several times as long for everything around a frozen list. `content`: the text of the content,
- * if it is known.
+ * `JSON.stringify` takes several times as long for everything around a frozen list.
  */
-export function encodeData(data: Message['data'], content = encodeValue(data.content)): string {
+export function encodeData(data: Message['data']): string {
   let text = '';
   for (const name of Object.keys(data)) {
-    const field = name === 'content' ? `"content":${content}` : encodeField(data, name);
+    const field = encodeField(data, name);
     if (field !== '') text += text === '' ? field : `,${field}`;
   }
   return `{${text}}`;
@@ -40,6 +39,7 @@ export function encodeData(data: Message['data'], content = encodeValue(data.con
 /** Makes the text of a field, with its name; empty when the field has no value in JSON. */
 function encodeField(data: Message['data'], name: string): string {
   if (name === 'role') return `"role":${JSON.stringify(data.role)}`;
+  if (name === 'content') return `"content":${encodeValue(data.content)}`;
   // Safe: the name is one of the data.
   const encoded = encodeValue(data[name as keyof Message['data']]);
   return encoded === undefined ? '' : `${JSON.stringify(name)}:${encoded}`;
