@@ -29,11 +29,10 @@ const report = (line: string) => {
   process.stdout.write(`${seconds.padStart(4)} s  ${line}\n`);
 };
 const folder = realpathSync(await mkdtemp(join(tmpdir(), 'goondan-migration-')));
-let isStopped = false;
+const cleanUps: Promise<void>[] = [];
 for (const [signal, code] of [['SIGINT', 130] as const, ['SIGTERM', 143] as const]) {
   process.once(signal, () => {
-    isStopped = true;
-    void cleanUp({ keepsFiles: false }).finally(() => process.exit(code));
+    cleanUps.push(cleanUp({ keepsFiles: false }).finally(() => process.exit(code)));
   });
 }
 
@@ -45,8 +44,8 @@ try {
   report(`${conversations} conversations, ${kills} kills, ${differences.length} differences`);
   process.exit(isEqual ? 0 : 1);
 } catch (error) {
-  // The files are being removed, so the work fails.
-  while (isStopped) await Bun.sleep(100);
+  // After a signal the files are being removed, so the work fails. The process exits when they are gone.
+  await Promise.all(cleanUps);
   const isSetup = error instanceof SetupError;
   process.stderr.write(isSetup ? `${error.message}\n` : `${Bun.inspect(error)}\nThe files are in ${folder}\n`);
   await cleanUp({ keepsFiles: !isSetup });
