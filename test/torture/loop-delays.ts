@@ -2,9 +2,10 @@
  * Records the delays of an event loop, and reads the records of all orchestrators of a run.
  *
  * A delay has two parts. During the first the thread was ready to run, and other processes had the processors. The rest
- * is the orchestrator's own: it ran, or it waited for the system, such as for a write or for the start of a process.
+ * is the orchestrator's own: it ran, or it waited for the system, such as for a write or for the start of a process. The
+ * own part may be up to 5 ms too low, because the thread may also have been ready between two looks that were in time.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface DelayFigures {
@@ -47,7 +48,13 @@ export function recordDelays(folder: string): void {
     lastReady = ready;
   }, LOOK_MS);
   const record: DelayRecord = { all, ...(own && { own }) };
-  setInterval(() => writeFileSync(join(folder, `${FILE}${process.pid}.json`), JSON.stringify(record)), WRITE_MS);
+  const path = join(folder, `${FILE}${process.pid}.json`);
+  const draft = join(folder, `.${process.pid}.draft`);
+  setInterval(() => {
+    // A kill in the middle of a write must not drop the record.
+    writeFileSync(draft, JSON.stringify(record));
+    renameSync(draft, path);
+  }, WRITE_MS);
 }
 
 export function readDelays(folder: string): LoopDelays {

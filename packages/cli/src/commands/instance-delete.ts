@@ -13,7 +13,7 @@ export function addInstanceDeleteCommand(group: GdnCommand): void {
     .description(
       'Deletes a conversation for good, with its history, extension states, dead letters and scratch folder. A running swarm ' +
         'deletes the conversation between turns. The command asks first; without a terminal it needs ' +
-        '--yes. The next input begins a new conversation. To keep the history, use `gdn restart --fresh`.',
+        '--yes. The next input begins a new conversation. To keep the history, use `gdn restart --fresh --agent NAME --instance KEY`.',
     )
     .option('--yes', 'do not ask')
     .option('--force', 'delete even if there are accepted inputs, which are then lost, or damaged files')
