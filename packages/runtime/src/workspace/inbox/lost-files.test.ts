@@ -147,6 +147,21 @@ describe('an inbox log whose newest segment was removed', () => {
     expect(await journal.accept(at('b'), simpleEvent('b1'))).toMatchObject({ duplicate: false });
   });
 
+  test('does not skip the file silently when it comes back while a later file is there', async () => {
+    const { disk, newest } = await makeSegments();
+    const bytes = (await disk.read(newest)) ?? new Uint8Array();
+    await disk.remove(newest);
+    const without = await open(disk, 2, short);
+    await without.openInbox();
+    await without.close();
+    await disk.createNew(newest, bytes);
+    const refused = { code: 'E_STORE_CORRUPT', message: expect.stringContaining(`${newest} is damaged`) };
+    const journal = await open(disk, 3, short);
+    await journal.openInbox();
+    expect(await rejectionOf(journal.pending(at('a')))).toMatchObject(refused);
+    expect(await rejectionOf(journal.accept(at('b'), simpleEvent('b1')))).toMatchObject(refused);
+  });
+
   test('accepts input again when a person gives up the file with zeros behind the one before it', async () => {
     const { disk, newest } = await makeSegments();
     await disk.remove(newest);
