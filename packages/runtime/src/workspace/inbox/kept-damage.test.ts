@@ -56,7 +56,7 @@ test('a compaction keeps a copy of a damaged segment that nobody has reported ye
   expect(await rejectionOf(journal.pending(at('x')))).toMatchObject(damage);
 });
 
-test('while the newest segment is missing, a deletion removes no file, and the deleted key accepts input again', async () => {
+test('while the newest segment is missing, a deletion removes no file, and the deleted key accepts input again, over a restart', async () => {
   const disk = SimulatedDisk.empty();
   const short = { inboxCompactionBytes: 900 };
   const { journal: first } = await open(disk, 1, short);
@@ -72,6 +72,9 @@ test('while the newest segment is missing, a deletion removes no file, and the d
   expect(await segments(disk)).toEqual(expect.arrayContaining(before));
   expect(await journal.accept(at('1'), simpleEvent('next'))).toMatchObject({ duplicate: false });
   expect(await rejectionOf(journal.accept(at('12'), simpleEvent('next')))).toMatchObject(damage);
+  await journal.close();
+  const { journal: again } = await open(disk, 3, short);
+  expect((await again.pending(at('1'))).map(({ id }) => id)).toEqual(['next']);
 });
 
 test('half a repair does not count: the log is opened again only when all lines are whole', async () => {

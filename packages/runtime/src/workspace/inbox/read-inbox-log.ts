@@ -153,8 +153,9 @@ async function readOnce(fs: Fs, folder: string, mayBeTorn: boolean): Promise<Inb
     // If the head of the next segment is unreadable, too many lines count as missing rather than none.
     const until = isBeforeCurrent ? (following.head?.from ?? Number.MAX_SAFE_INTEGER) - 1 : undefined;
     const read = readSegment(bytes ?? new Uint8Array(), { next, until, mayBeTorn });
-    contents.add(segment, read);
+    // The damage is before this segment, so a deletion in this segment gives up the input that is missing.
     if (number !== (previous ? previous.number + 1 : first)) miss(contents, path, 'the segment before it is missing');
+    contents.add(segment, read);
     if (!isBeforeCurrent && read.hasSuccessor) miss(contents, path, 'the segment after it is missing');
     const isDamaged = read.damage !== undefined;
     contents.segments.push({
