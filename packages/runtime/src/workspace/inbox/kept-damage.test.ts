@@ -75,6 +75,12 @@ test('while the newest segment is missing, a deletion removes no file, and the d
   await journal.close();
   const { journal: again } = await open(disk, 3, short);
   expect((await again.pending(at('1'))).map(({ id }) => id)).toEqual(['next']);
+  // The whole file that is named in the error is being written, so a copy for each report would have no bound.
+  for (const id of ['2', '3', '4']) {
+    await again.accept(at('1'), simpleEvent(id));
+    expect(await rejectionOf(again.accept(at('12'), simpleEvent('next')))).toMatchObject(damage);
+  }
+  expect(((await disk.list(folder)) ?? []).filter((name) => name.includes('.corrupt-'))).toEqual([]);
 });
 
 test('half a repair does not count: the log is opened again only when all lines are whole', async () => {

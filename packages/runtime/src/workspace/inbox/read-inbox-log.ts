@@ -16,6 +16,8 @@ import { type ReadSegment, readSegment } from './read-segment.ts';
 export interface InboxDamage {
   readonly path: string;
   readonly problem: string;
+  /** True if this file is in its place, and one beside it is missing. */
+  readonly isBeside?: boolean;
 }
 
 export interface ReadInboxSegment extends InboxSegment {
@@ -66,7 +68,7 @@ export class InboxContents {
     this.n = read.next - 1;
     if (read.damage === undefined) return;
     this.damage.push({ path: segment.path, problem: read.damage });
-    if (read.unnamed > 0 && !this.isClosed) this.lose(segment.path, read.damage);
+    if (read.unnamed > 0 && !this.isClosed) this.lose({ path: segment.path, problem: read.damage });
   }
 
   /** Notes the lines that are missing although nothing says that they were damaged. */
@@ -75,8 +77,8 @@ export class InboxContents {
     for (const inbox of this.inboxes.values()) inbox.loseMissing(newest);
   }
 
-  lose(path: string, problem: string): void {
-    this.lost = { path, problem, n: this.n };
+  lose(damage: InboxDamage): void {
+    this.lost = { ...damage, n: this.n };
   }
 
   #addLine(line: InboxLine, segment: number): void {
@@ -187,7 +189,7 @@ function foundOf(segment: InboxSegment, bytes: Uint8Array = new Uint8Array()): F
 
 function miss(contents: InboxContents, path: string, problem: string): void {
   contents.damage.push({ path, problem });
-  contents.lose(path, problem);
+  contents.lose({ path, problem, isBeside: true });
 }
 
 /** Returns a different key for each address. */

@@ -4,25 +4,31 @@ import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import type { InboxContents, InboxDamage } from './read-inbox-log.ts';
 
-const SUGGESTION =
-  'Stop the swarm, restore the folder of this file from a backup, and start the swarm again. Without a backup, `gdn fork` ' +
-  'continues with the messages in a new conversation, and `gdn instance delete --force` gives up the missing input.';
+const RESTORE =
+  'Stop the swarm, restore the folder of this file from a backup, and start the swarm again. Without a backup, ';
+const FORK = '`gdn fork` continues with the messages in a new conversation, and ';
+const GIVE_UP = '`gdn instance delete --force` gives up the missing input.';
 
-/** `path` is empty when the damaged file was removed, or is not known. The newest segment is named then. */
+/**
+ * `path` is empty when the damaged file was removed, or is not known. The newest segment is named then. A file
+ * beside a missing one is not copied: it may be the one that is being written, and each report would copy it again.
+ */
 export async function reportDamage(
   stored: StoredInstance,
   folder: string,
   { segments, current }: Pick<InboxContents, 'segments' | 'current'>,
-  { path, problem }: InboxDamage,
+  { path, problem, isBeside = false }: InboxDamage,
 ): Promise<GoondanError> {
   const damaged = path || segments.find(({ isDamaged }) => isDamaged)?.path;
-  if (damaged !== undefined) return corruptStore(stored, damaged, problem);
-  const newest = segments.at(-1)?.path;
+  if (damaged !== undefined && !isBeside) return corruptStore(stored, damaged, problem);
+  const named = path || segments.at(-1)?.path;
   const names = (await stored.fs.list(folder)) ?? [];
   const hasCopy = names.some((name) => name.includes('.corrupt-'));
   const where = hasCopy ? 'copies of damaged files are beside it' : `its last line ends at byte ${current?.end ?? 0}`;
-  const message = newest
-    ? `${newest} is damaged: ${problem} (${where})`
+  const message = named
+    ? `${named} is damaged: ${problem} (${where})`
     : `${folder} is damaged: ${problem}, because the folder has no file with input`;
-  return new GoondanError('E_STORE_CORRUPT', message, { suggestion: SUGGESTION });
+  // While a file is missing, a new conversation accepts no input either.
+  const suggestion = RESTORE + (isBeside ? '' : FORK) + GIVE_UP;
+  return new GoondanError('E_STORE_CORRUPT', message, { suggestion });
 }
