@@ -63,3 +63,32 @@ test('a number that a cancel mark has had is not used again while the log has th
   const reader = (await openBoth(disk, 1)).inbox;
   expect((await reader.pendingEntries(at('x'))).map(({ event }) => event.id)).toEqual(['b']);
 });
+
+test('a number that a cancel mark has had is not used again while the log has only the note that it is handled', async () => {
+  const disk = SimulatedDisk.empty();
+  const { inbox, accept, run } = await openBoth(disk, 1);
+  const has = async (number: number) =>
+    (await disk.stat(`${workspace}/inbox/inbox.00000${number}.jsonl`)) !== undefined;
+  let fillers = 0;
+  const fillUntil = async (isEnough: () => Promise<boolean>) => {
+    while (!(await isEnough())) {
+      await accept(`k${fillers}`, 'a');
+      await run(`k${fillers++}`, 'a');
+    }
+  };
+  // With this much pending input, no line is copied at first.
+  await accept('waits', 'long'.repeat(60));
+  await accept('x', 'a');
+  await inbox.cancel(at('x'), 'a', 'enough');
+  expect(await has(2)).toBe(false);
+  await fillUntil(() => has(3));
+  expect(await has(1)).toBe(true);
+  await run('x', 'a');
+  // The note is written together with this line, which keeps its segment.
+  await accept('stays', 'pending');
+  await fillUntil(async () => !(await has(1)));
+  expect([await has(2), await has(3)]).toEqual([false, true]);
+  expect(await accept('x', 'b')).toMatchObject({ duplicate: false, seq: 3 });
+  const reader = (await openBoth(disk, 1)).inbox;
+  expect((await reader.pendingEntries(at('x'))).map(({ event }) => event.id)).toEqual(['b']);
+});
