@@ -53,7 +53,7 @@ type Paths = StoredInstance['paths'];
 
 async function writeDraft(stored: StoredInstance, to: Paths, old: OldInstance): Promise<void> {
   const { fs, paths: from } = stored;
-  for (const folder of [to.folder, to.messages, to.scratch]) await fs.makeFolder(folder);
+  for (const folder of [to.folder, to.messages]) await fs.makeFolder(folder);
   await copyRest(from.folder, to.folder);
   const { agentName, instanceKey, createdAt, updatedAt, status, commit } = old.metadata;
   const head = { formatVersion: FORMAT_VERSION, agentName, instanceKey, createdAt };

@@ -2,6 +2,9 @@ import { basename, dirname, join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import type { StorePorts } from '../store-ports.ts';
 
+/** The number of different copies of one damaged file. A file that changes with each report must not fill the disk. */
+const MOST_COPIES = 8;
+
 /** Returns true if an error reports a damaged file. */
 export function isCorrupt(error: unknown): error is GoondanError {
   return GoondanError.is(error) && error.code === 'E_STORE_CORRUPT';
@@ -12,7 +15,7 @@ export async function corruptStore(ports: StorePorts, path: string, problem: str
   let where: string;
   try {
     const copy = await quarantineFile(ports, path);
-    where = copy ? `a copy is in ${copy}` : 'there is no such file';
+    where = copy === undefined ? 'there is no such file' : copy;
   } catch (error) {
     where = `no copy could be made: ${error instanceof Error ? error.message : String(error)}`;
   }
@@ -20,20 +23,21 @@ export async function corruptStore(ports: StorePorts, path: string, problem: str
 }
 
 /**
- * Copies a damaged file to `<name>.corrupt-<time>` and returns the path of the copy. The original stays. If an equal
- * copy exists, no second copy is made. Returns `undefined` when the file does not exist.
+ * Copies a damaged file to `<name>.corrupt-<time>` and returns a text that says where the copy is. The original stays. If
+ * an equal copy exists, or several others, no further copy is made. Returns `undefined` when the file does not exist.
  */
 async function quarantineFile({ fs, clock }: StorePorts, path: string): Promise<string | undefined> {
   const bytes = await fs.read(path);
   if (!bytes) return undefined;
   const folder = dirname(path);
   const prefix = `${basename(path)}.corrupt-`;
-  for (const name of (await fs.list(folder)) ?? []) {
-    if (!name.startsWith(prefix)) continue;
+  const copies = ((await fs.list(folder)) ?? []).filter((name) => name.startsWith(prefix));
+  for (const name of copies) {
     const copy = await fs.read(join(folder, name));
-    if (copy && Buffer.compare(copy, bytes) === 0) return join(folder, name);
+    if (copy && Buffer.compare(copy, bytes) === 0) return `a copy is in ${join(folder, name)}`;
   }
+  if (copies.length >= MOST_COPIES) return `${copies.length} earlier copies are in ${folder}`;
   const copy = join(folder, prefix + clock.now().toISOString().replaceAll(':', '-'));
   await fs.createNew(copy, bytes);
-  return copy;
+  return `a copy is in ${copy}`;
 }
