@@ -4,10 +4,11 @@
  * Invariants: 1. `write` resolves only when the line is durable. 2. All lines of one tick, and those that came while an
  * earlier write was under way, are one write with one sync (group commit). If it fails, all of them are rejected. 3. The
  * fence is checked before and after each write: before it, because the files may have another owner; after it, because a
- * write to a deleted file is lost. 4. A segment is removed only when its successor, with all lines that are still needed,
+ * write to a deleted file is lost. So is a write to a segment that somebody has removed. 4. A segment is removed only when its successor, with all lines that are still needed,
  * is durable. 5. A log that is being closed accepts no line.
  */
 import { type AgentAddress, GoondanError } from '@goondan/types';
+import type { HeldFile } from '../../ports/fs.ts';
 import type { StoreLimits } from '../limits.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import type { DiskPace } from '../log-file/disk-pace.ts';
@@ -67,11 +68,15 @@ export class InboxLog {
   #last: Promise<void> = Promise.resolve();
   #closing: Promise<void> | undefined;
   #refusal: GoondanError | undefined;
+  private file: LogFile | undefined;
+  /** Tells whether the file of the current segment was removed. */
+  #held: HeldFile | undefined;
+  /** The contents of the next segment, which is begun before the first line is written. */
+  #waiting: Compaction | undefined;
 
   private constructor(
     private readonly place: InboxPlace,
     private readonly plan: (isWhole: boolean) => Promise<Compaction>,
-    private file: LogFile | undefined,
     private number: number,
     private n: number,
     private before: LineName | undefined,
@@ -79,8 +84,9 @@ export class InboxLog {
 
   /**
    * Opens the log after its last line. All lines of `contents` are durable when the promise resolves, even those that a
-   * killed process had not synced. A damaged segment is left as it is, and a new one is begun, with the lines `begin`. `plan`
-   * says what a later segment begins with. `isWhole`: if true, the new segment must replace all others.
+   * killed process had not synced. A damaged segment is left as it is, and a new one is begun, with the lines `begin`; if
+   * nobody knows whom the damage concerns, only when there is a line to write. `plan` says what a later segment begins with.
+   * `isWhole`: if true, the new segment must replace all others.
    */
   static async open(
     place: InboxPlace,
@@ -90,21 +96,23 @@ export class InboxLog {
   ): Promise<InboxLog> {
     const { fs, folder, fence } = place;
     const newest = contents.segments.at(-1);
-    const { current, before, isClosed } = contents;
-    // The numbers of a missing segment and of its lines are left out, so that its place stays empty.
-    const number = (newest?.number ?? 0) + (current?.hasSuccessor ? 1 : 0);
-    const n = contents.n + (current?.hasSuccessor ? MISSING_LINES : 0);
-    const log = new InboxLog(place, plan, undefined, number, n, before);
+    const { current, before, isClosed, lost } = contents;
     fence?.();
-    // The lines of a segment that is not written any more may be without a sync.
-    if (newest && (newest.isDamaged || isClosed)) await syncSegment(place, newest.path);
     if (newest && current && !newest.isDamaged && !isClosed) {
-      log.file = await openSegment(place, newest.path, current.end, current.durableEnd);
+      const log = new InboxLog(place, plan, newest.number, contents.n, before);
+      await log.#use(newest.path, current.end, current.durableEnd);
       await fs.syncFolder(folder);
       return log;
     }
-    const first = contents.segments[0]?.number ?? number + 1;
-    await log.#begin({ ...begin, first, dropped: [], last: [] });
+    // The lines of a segment that is not written any more may be without a sync.
+    if (newest) await syncSegment(place, newest.path);
+    // The numbers of lost lines, and of a missing segment, are left out, so that their place stays empty.
+    const number = (newest?.number ?? 0) + (current?.hasSuccessor ? 1 : 0);
+    const log = new InboxLog(place, plan, number, contents.n + (lost ? MISSING_LINES : 0), before);
+    const next = { ...begin, first: contents.segments[0]?.number ?? number + 1, dropped: [], last: [] };
+    // Without this segment, a file that a person puts back is the newest one again, and may end anywhere.
+    if (lost) log.#waiting = next;
+    else await log.#begin(next);
     return log;
   }
 
@@ -161,6 +169,7 @@ export class InboxLog {
   async #close(): Promise<void> {
     // The notes only save work, so nothing is lost if they cannot be written.
     if (!this.#failure && this.#handled.size > 0) await this.#writeNotes().catch(() => undefined);
+    this.#held?.close();
     await this.file?.close().catch(() => undefined);
   }
 
@@ -173,6 +182,7 @@ export class InboxLog {
   async #flush(): Promise<void> {
     while (this.#queue.length > 0 || this.#renewals.length > 0) {
       try {
+        if (this.#waiting) await this.#begin(this.#waiting);
         if (this.#isFull || this.#renewals.length > 0) await this.#rotate();
         if (this.#queue.length > 0) await this.#writeQueue();
       } catch (error) {
@@ -211,6 +221,16 @@ export class InboxLog {
     fence?.();
     await this.file?.writeDurably(Buffer.from(text));
     fence?.();
+    if (this.#held?.isReplaced())
+      throw new GoondanError('E_STORE_WRITE', `${this.current.path} was removed while it was in use.`);
+  }
+
+  /** Continues with a segment. */
+  async #use(path: string, end: number, durableEnd: number): Promise<void> {
+    this.#held?.close();
+    this.#held = undefined;
+    this.file = await openSegment(this.place, path, end, durableEnd);
+    this.#held = await this.place.fs.openLock(path);
   }
 
   async #writeNotes(): Promise<void> {
@@ -266,8 +286,9 @@ export class InboxLog {
     await replaceFile(fs, path, Buffer.concat([bytes, ROOM]));
     fence?.();
     const old = this.file;
-    this.file = await openSegment(this.place, path, bytes.length, bytes.length);
+    await this.#use(path, bytes.length, bytes.length);
     this.number = number;
+    this.#waiting = undefined;
     moved(number);
     // A segment that ends with a space has a successor, so a reader notices if the successor is missing.
     await old?.trim().catch(() => undefined);

@@ -73,11 +73,15 @@ export class InstanceInbox {
       return;
     }
     this.reach(seq);
-    if (seq <= this.handled || this.lines.has(seq)) return;
+    if (seq <= this.handled) return;
+    const known = this.lines.get(seq);
+    // A deletion may have the number of a line in a file that was missing then.
+    if (known && !('deleted' in payload)) return;
     this.damaged.delete(seq);
     this.lines.set(seq, line);
-    this.bytes += line.bytes;
+    this.bytes += line.bytes - (known?.bytes ?? 0);
     if ('event' in payload) this.events += 1;
+    if (known && 'event' in known.payload) this.events -= 1;
     // A copy of the first line of a deletion may be read after the line that ended the deletion.
     if ('deleting' in payload && seq > this.ended) this.deleting = seq;
     if ('kept' in payload || 'deleted' in payload) this.#endDeletion(seq);

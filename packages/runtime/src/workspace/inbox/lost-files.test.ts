@@ -147,19 +147,36 @@ describe('an inbox log whose newest segment was removed', () => {
     expect(await journal.accept(at('b'), simpleEvent('b1'))).toMatchObject({ duplicate: false });
   });
 
-  test('does not skip the file silently when it comes back while a later file is there', async () => {
+  test('has all input again when the file comes back, even if swarms have started meanwhile', async () => {
+    const { disk, newest } = await makeSegments();
+    const bytes = (await disk.read(newest)) ?? new Uint8Array();
+    await disk.remove(newest);
+    for (const life of [2, 3]) {
+      const without = await open(disk, life, short);
+      await without.openInbox();
+      await without.close();
+    }
+    await disk.createNew(newest, bytes);
+    const journal = await open(disk, 4, short);
+    await journal.openInbox();
+    expect(ids(await journal.pending(at('a')))).toEqual(accepted);
+  });
+
+  test('does not skip the file silently when it comes back after somebody has given up input', async () => {
     const { disk, newest } = await makeSegments();
     const bytes = (await disk.read(newest)) ?? new Uint8Array();
     await disk.remove(newest);
     const without = await open(disk, 2, short);
     await without.openInbox();
+    await without.delete(at('a'), { force: true });
+    await without.accept(at('a'), simpleEvent('a6'));
     await without.close();
     await disk.createNew(newest, bytes);
-    const refused = { code: 'E_STORE_CORRUPT', message: expect.stringContaining(`${newest} is damaged`) };
     const journal = await open(disk, 3, short);
     await journal.openInbox();
-    expect(await rejectionOf(journal.pending(at('a')))).toMatchObject(refused);
+    const refused = { code: 'E_STORE_CORRUPT', message: expect.stringContaining(`${newest} is damaged`) };
     expect(await rejectionOf(journal.accept(at('b'), simpleEvent('b1')))).toMatchObject(refused);
+    expect(ids(await journal.pending(at('a')))).toEqual(['a6']);
   });
 
   test('accepts input again when a person gives up the file with zeros behind the one before it', async () => {
@@ -205,4 +222,104 @@ describe('an inbox log whose last lines became zeros', () => {
     await runSimpleTurn(journal, at('a'), 'a3');
     expect(await (await open(disk, 3)).pending(at('a'))).toEqual([]);
   });
+});
+
+describe('a segment of the inbox log that lost its head', () => {
+  const short = { inboxCompactionBytes: 1200 };
+  const keys = ['a', 'b', 'c'];
+  const damages: Readonly<Record<string, (bytes: Buffer, other: Buffer) => Buffer>> = {
+    'has no bytes': () => Buffer.alloc(0),
+    'is cut in its first line': (bytes) => bytes.subarray(0, 60),
+    'begins with zeros': (bytes) => Buffer.concat([Buffer.alloc(512), bytes.subarray(512)]),
+    'is all zeros': (bytes) => Buffer.alloc(bytes.length),
+    'has two damaged lines at its start': (bytes) => {
+      const changed = Buffer.from(bytes);
+      for (const place of [30, bytes.indexOf(0x0a) + 30]) changed[place] = (changed[place] ?? 0) ^ 1;
+      return changed;
+    },
+    'was overwritten by another segment': (_, other) => other,
+  };
+  const rows = Object.keys(damages).flatMap((name) => [1, 2].map((index) => [name, index] as const));
+
+  test.each(rows)(
+    'and %s is reported, and has its input again when it is restored: segment %i',
+    async (name, index) => {
+      const disk = SimulatedDisk.empty();
+      const first = await open(disk, 1, short);
+      const accepted = new Map(keys.map((key) => [key, [1, 2, 3, 4].map((number) => `${key}${number}`)]));
+      for (let number = 0; number < 4; number += 1)
+        for (const key of keys) await first.accept(at(key), simpleEvent(accepted.get(key)?.[number] ?? ''));
+      await first.close();
+      const names = ((await disk.list(folder)) ?? []).filter((each) => each.startsWith('inbox.')).toSorted();
+      const path = `${folder}/${names.at(index === 1 ? 1 : -1)}`;
+      const whole = Buffer.from((await disk.read(path)) ?? []);
+      const other = Buffer.from((await disk.read(segment)) ?? []);
+      await disk.remove(path);
+      await disk.createNew(path, damages[name]?.(whole, other) ?? whole);
+      for (const life of [2, 3]) {
+        const journal = await open(disk, life, short);
+        await journal.openInbox();
+        for (const key of keys) {
+          const refused = { code: 'E_STORE_CORRUPT', message: expect.stringContaining(path) };
+          expect(await rejectionOf(journal.pending(at(key)))).toMatchObject(refused);
+          expect(await rejectionOf(journal.accept(at(key), simpleEvent('next')))).toMatchObject(refused);
+        }
+        await journal.close();
+      }
+      await disk.remove(path);
+      await disk.createNew(path, whole);
+      const journal = await open(disk, 4, short);
+      await journal.openInbox();
+      for (const key of keys) expect(ids(await journal.pending(at(key)))).toEqual(accepted.get(key) ?? []);
+      expect(await journal.accept(at('a'), simpleEvent('next'))).toMatchObject({ duplicate: false, seq: 5 });
+    },
+  );
+});
+
+test('a conversation that was deleted after a segment lost its head keeps its new input', async () => {
+  const disk = SimulatedDisk.empty();
+  const first = await open(disk, 1, { inboxCompactionBytes: 1200 });
+  for (let number = 1; number <= 12; number += 1) await first.accept(at('a'), simpleEvent(`a${number}`));
+  await first.close();
+  const path = `${folder}/inbox.000002.jsonl`;
+  await disk.remove(path);
+  await disk.createNew(path, Buffer.alloc(0));
+  const second = await open(disk, 2);
+  await second.openInbox();
+  await second.delete(at('a'), { force: true });
+  await second.accept(at('a'), simpleEvent('new'));
+  await second.close();
+  const third = await open(disk, 3);
+  await third.openInbox();
+  expect(ids(await third.pending(at('a')))).toEqual(['new']);
+});
+
+test('a newest segment that was cut has all its input again when it is restored, after starts with the cut file', async () => {
+  const disk = SimulatedDisk.empty();
+  const first = await open(disk, 1);
+  for (const id of ['a1', 'a2', 'a3']) await first.accept(at('a'), simpleEvent(id));
+  await first.close();
+  const whole = Buffer.from((await disk.read(segment)) ?? []);
+  await disk.remove(segment);
+  await disk.createNew(segment, whole.subarray(0, whole.indexOf('input of a2')));
+  for (const life of [2, 3]) {
+    const journal = await open(disk, life);
+    await journal.openInbox();
+    expect(await rejectionOf(journal.accept(at('b'), simpleEvent('b1')))).toMatchObject({ code: 'E_STORE_CORRUPT' });
+    await journal.close();
+  }
+  await disk.remove(segment);
+  await disk.createNew(segment, whole);
+  expect(ids(await (await open(disk, 4)).pending(at('a')))).toEqual(['a1', 'a2', 'a3']);
+});
+
+test('input is not acknowledged into a file that was removed while it was in use', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk, 1);
+  await journal.accept(at('a'), simpleEvent('a1'));
+  await disk.remove(segment);
+  const refused = { code: 'E_STORE_WRITE', message: `${segment} was removed while it was in use.` };
+  expect(await rejectionOf(journal.accept(at('b'), simpleEvent('b1')))).toMatchObject(refused);
+  expect(await journal.accept(at('b'), simpleEvent('b1'))).toMatchObject({ duplicate: false });
+  expect(ids(await (await open(disk, 2)).pending(at('b')))).toEqual(['b1']);
 });

@@ -16,6 +16,7 @@ import { eraseDeleted } from './erase-deleted.ts';
 import { KnownIds, readHandled } from './handled-ids.ts';
 import { type InboxEntry, type InboxPayload, payloadText } from './inbox-line.ts';
 import { InboxLog, type InboxPlace, removeSegment } from './inbox-log.ts';
+import { segmentPath } from './inbox-segments.ts';
 import { type InputProgress, readProgress } from './input-progress.ts';
 import { type InstanceInbox, lostLine } from './instance-inbox.ts';
 import type { OldInbox } from './old-inbox.ts';
@@ -67,12 +68,13 @@ export class OpenInbox {
     place.fence?.();
     const contents = await readOwnLog(place);
     const inbox = new OpenInbox(place, contents);
-    const newest = contents.segments.at(-1);
     const missing = copyLines(contents.inboxes.values(), new Set([NO_SEGMENT.segment]));
-    inbox.#log = await InboxLog.open(place, contents, (isWhole) => inbox.#plan(isWhole), missing);
+    const moved = (number: number) => {
+      missing.moved(number);
+      contents.segments.push({ number, path: segmentPath(place.folder, number), bytes: 0, isDamaged: false });
+    };
+    inbox.#log = await InboxLog.open(place, contents, (isWhole) => inbox.#plan(isWhole), { ...missing, moved });
     try {
-      if (inbox.log.current.number !== newest?.number)
-        contents.segments.push({ ...inbox.log.current, isDamaged: false });
       for (const { path } of contents.replaced) await removeSegment(place, path);
       await inbox.#endDeletions();
       await inbox.eraseDeleted();

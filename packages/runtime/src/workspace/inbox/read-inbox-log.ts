@@ -9,15 +9,15 @@ import type { AgentAddress } from '@goondan/types';
 import type { Fs } from '../../ports/fs.ts';
 import { checksum } from '../lines/checksum.ts';
 import type { InboxLine, LineName } from './inbox-line.ts';
-import { type InboxSegment, listInboxSegments } from './inbox-segments.ts';
+import { type InboxSegment, listInboxSegments, segmentPath } from './inbox-segments.ts';
 import { InstanceInbox } from './instance-inbox.ts';
 import { type ReadSegment, readSegment } from './read-segment.ts';
 
 export interface InboxDamage {
   readonly path: string;
   readonly problem: string;
-  /** True if this file is in its place, and one beside it is missing. */
-  readonly isBeside?: boolean;
+  /** True if there is no such file. */
+  readonly isMissing?: boolean;
 }
 
 export interface ReadInboxSegment extends InboxSegment {
@@ -104,6 +104,7 @@ export class InboxContents {
 }
 
 const ATTEMPTS = 5;
+const HEADLESS = 'its first two lines are damaged';
 const NEWLINE = 0x0a;
 
 /**
@@ -149,17 +150,19 @@ async function readOnce(fs: Fs, folder: string, mayBeTorn: boolean): Promise<Inb
   for (const [index, segment] of used.entries()) {
     const { number, path, bytes } = segment;
     const following = used[index + 1];
-    const isBeforeCurrent = following !== undefined;
     const previous = contents.segments.at(-1);
     const next = previous ? contents.n + 1 : segment.head?.from;
-    // If the head of the next segment is unreadable, too many lines count as missing rather than none.
-    const until = isBeforeCurrent ? (following.head?.from ?? Number.MAX_SAFE_INTEGER) - 1 : undefined;
+    const until = following && (following.head ? following.head.from - 1 : lastNumber(bytes, next));
     const read = readSegment(bytes ?? new Uint8Array(), { next, until, mayBeTorn });
-    // The damage is before this segment, so a deletion in this segment gives up the input that is missing.
-    if (number !== (previous ? previous.number + 1 : first)) miss(contents, path, 'the segment before it is missing');
+    // The damage is before the lines of this segment, so a deletion in this segment gives up the input that is missing.
+    if (number !== (previous ? previous.number + 1 : first)) miss(contents, segmentPath(folder, number - 1));
+    if (segment.head === undefined) {
+      contents.damage.push({ path, problem: HEADLESS });
+      contents.lose({ path, problem: HEADLESS });
+    }
     contents.add(segment, read);
-    if (!isBeforeCurrent && read.hasSuccessor) miss(contents, path, 'the segment after it is missing');
-    const isDamaged = read.damage !== undefined;
+    if (!following && read.hasSuccessor && segment.head) miss(contents, segmentPath(folder, number + 1));
+    const isDamaged = read.damage !== undefined || segment.head === undefined;
     contents.segments.push({
       number,
       path,
@@ -177,19 +180,30 @@ interface FoundSegment extends InboxSegment {
   readonly head: { readonly from: number; readonly first: number } | undefined;
 }
 
-/** Reads the head of a segment, or its copy on the second line. */
+/**
+ * Reads the head of a segment, or its copy on the second line. A segment gets its name when its head is durable, so without
+ * a head it is damaged. The head of another segment does not count: then the file was overwritten.
+ */
 function foundOf(segment: InboxSegment, bytes: Uint8Array = new Uint8Array()): FoundSegment {
   // A changed byte may be a line break, so three lines have one of the two heads. A line may have any length.
   let end = 0;
   for (let line = 1; line <= 3 && end < bytes.length; line += 1) end = bytes.indexOf(NEWLINE, end) + 1 || bytes.length;
   const { lines } = readSegment(bytes.subarray(0, end), { until: Number.MAX_SAFE_INTEGER });
   const heads = lines.flatMap((line) => ('note' in line && 'first' in line.note ? [line.note] : []));
-  return { ...segment, bytes, head: heads[0] };
+  return { ...segment, bytes, head: heads.find((head) => head.segment === segment.number) };
 }
 
-function miss(contents: InboxContents, path: string, problem: string): void {
-  contents.damage.push({ path, problem });
-  contents.lose({ path, problem, isBeside: true });
+/** Returns the number of the last line of a segment whose successor cannot say it. Only a closing line is the last one. */
+function lastNumber(bytes: Uint8Array = new Uint8Array(), next = 1): number {
+  const last = readSegment(bytes, { next, until: Number.MAX_SAFE_INTEGER }).lines.at(-1);
+  if (!last) return next;
+  return 'note' in last && 'closes' in last.note ? last.n : last.n + 1;
+}
+
+function miss(contents: InboxContents, path: string): void {
+  const missing = { path, problem: 'the file is missing' };
+  contents.damage.push(missing);
+  contents.lose({ ...missing, isMissing: true });
 }
 
 /** Returns a different key for each address. */

@@ -25,7 +25,7 @@ export interface ReadSegment {
   readonly torn: boolean;
   /** The lines that these bytes still name. */
   readonly tornNames: readonly LineName[];
-  /** True if the file ends with a space, which a segment gets when the next one is durable. */
+  /** True if a space follows the last line, which a segment gets when the next one is durable. */
   readonly hasSuccessor: boolean;
 }
 
@@ -231,7 +231,7 @@ class SegmentReading {
       durableEnd: offset + (this.#ends[durableIndex] ?? 0),
       torn,
       tornNames: torn ? namesIn(this.bytes.subarray(this.#at, this.#content)) : [],
-      hasSuccessor: this.#content === this.bytes.length && this.bytes.at(-1) === CLOSED,
+      hasSuccessor: this.#content === this.bytes.length && this.#isClosed(),
     };
   }
 }

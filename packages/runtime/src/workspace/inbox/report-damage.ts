@@ -10,17 +10,21 @@ const FORK = '`gdn fork` continues with the messages in a new conversation, and 
 const GIVE_UP = '`gdn instance delete --force` gives up the missing input.';
 
 /**
- * `path` is empty when the damaged file was removed, or is not known. The newest segment is named then. A file
- * beside a missing one is not copied: it may be the one that is being written, and each report would copy it again.
+ * `path` is empty when the damaged file was removed, or is not known. The newest segment is named then.
  */
 export async function reportDamage(
   stored: StoredInstance,
   folder: string,
   { segments, current }: Pick<InboxContents, 'segments' | 'current'>,
-  { path, problem, isBeside = false }: InboxDamage,
+  { path, problem, isMissing = false }: InboxDamage,
 ): Promise<GoondanError> {
+  // A missing file concerns all instances, also the new conversation of a fork.
+  if (isMissing)
+    return new GoondanError('E_STORE_CORRUPT', `${path} is missing, and with it acknowledged input`, {
+      suggestion: `Restore the file from a backup. Without a backup, ${GIVE_UP}`,
+    });
   const damaged = path || segments.find(({ isDamaged }) => isDamaged)?.path;
-  if (damaged !== undefined && !isBeside) return corruptStore(stored, damaged, problem);
+  if (damaged !== undefined) return corruptStore(stored, damaged, problem);
   const named = path || segments.at(-1)?.path;
   const names = (await stored.fs.list(folder)) ?? [];
   const hasCopy = names.some((name) => name.includes('.corrupt-'));
@@ -28,7 +32,5 @@ export async function reportDamage(
   const message = named
     ? `${named} is damaged: ${problem} (${where})`
     : `${folder} is damaged: ${problem}, because the folder has no file with input`;
-  // While a file is missing, a new conversation accepts no input either.
-  const suggestion = RESTORE + (isBeside ? '' : FORK) + GIVE_UP;
-  return new GoondanError('E_STORE_CORRUPT', message, { suggestion });
+  return new GoondanError('E_STORE_CORRUPT', message, { suggestion: RESTORE + FORK + GIVE_UP });
 }
