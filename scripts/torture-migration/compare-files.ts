@@ -25,7 +25,7 @@ function filesIn(root: string): string[] {
   const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   return paths
     .map((path) => path.slice(instancesIn(root).length))
-    .filter((path) => !/\/lock(?:\.next\.[\w-]+)?$/.test(path));
+    .filter((path) => !/\/lock(?:\.[\w.-]+)?$/.test(path));
 }
 
 function instancesIn(root: string): string {
