@@ -104,7 +104,7 @@ export class InboxContents {
 }
 
 const ATTEMPTS = 5;
-const HEADLESS = 'its first two lines are damaged';
+const HEADLESS = 'its beginning is damaged, or is that of another file';
 const NEWLINE = 0x0a;
 
 /**
