@@ -1,6 +1,6 @@
 // Commands on a state root that an older version wrote, in format 1.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { systemProcesses } from '../../../runtime/src/ports/processes.ts';
 import { fixture, writeOldRoot } from '../../../../test/format-1/write-old-root.ts';
@@ -26,6 +26,7 @@ afterEach(async () => expect(await place.remove()).toEqual([]));
 
 const gdn = (typed: string) => place.run(...typed.split(' '), '--bundle', 'bundle');
 const kept = () => join(place.stateRoot, 'format-1/workspaces/shop');
+const filesIn = (folder: string) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted();
 /** The line that says that the conversations were migrated. */
 const migration = () => {
   const old = join(place.stateRoot, 'format-1');
@@ -75,6 +76,43 @@ describe('a state root of format 1', () => {
       expect((await place.runProcess('status', '--bundle', 'bundle')).stderr).toBe('');
     },
   );
+
+  test.each([
+    'ls',
+    'status',
+    'instance list',
+    'store compact',
+    'backup copy',
+    'restore copy',
+    'run bundle --trust --detach',
+  ])('the kept files are not migrated by gdn %s, which names the state root above', async (typed) => {
+    expect((await gdn('instance list')).exitCode).toBe(0);
+    if (typed === 'restore copy') expect((await gdn('backup copy')).exitCode).toBe(0);
+    const before = filesIn(kept());
+    const root = join(place.stateRoot, 'format-1');
+    const options = typed === 'ls' || typed.startsWith('run') ? [] : ['--bundle', 'bundle'];
+    const refused = await place.run(...typed.split(' '), '--state-root', root, ...options);
+    expect(refused.stderr).toStartWith(`E_STORE_FORMAT: ${root} is the copy that a migration has kept`);
+    expect(refused.stderr).toContain(`Use the state root ${place.stateRoot}. Only the older version uses the copy.`);
+    expect(refused).toMatchObject({ stdout: '', exitCode: 1 });
+    expect(filesIn(kept()).filter((path) => !path.startsWith('logs'))).toEqual(before);
+    expect((await gdn('store compact')).exitCode).toBe(0);
+  });
+
+  test('the kept files are an ordinary old state root after they were moved', async () => {
+    expect((await gdn('instance list')).exitCode).toBe(0);
+    renameSync(join(place.stateRoot, 'format-1'), join(place.folder, 'moved'));
+    const moved = await place.runProcess(
+      'instance',
+      'list',
+      '--bundle',
+      'bundle',
+      '--state-root',
+      join(place.folder, 'moved'),
+    );
+    expect(moved.exitCode).toBe(0);
+    expect(moved.stderr).toContain('migrated 12 conversations to format 2');
+  });
 
   test('is migrated by gdn run, which says so in the log; the running swarm can be compacted', async () => {
     await place.serve('bundle');

@@ -1,7 +1,7 @@
 /** Lists every swarm of a state root, running or not, for `gdn ls`. Reads no bundle, and runs no code. */
 import { existsSync } from 'node:fs';
 import { openStoreReader } from '@goondan/runtime/history';
-import { type ListedWorkspace, openSwarmList, workspaceFolder } from '@goondan/runtime/internal';
+import { type ListedWorkspace, openSwarmList, refuseKeptFiles, workspaceFolder } from '@goondan/runtime/internal';
 import { withStore } from '../instance/with-store.ts';
 import { mapAtMost } from '../map-at-most.ts';
 import type { SwarmPlace } from './attach-swarm.ts';
@@ -33,7 +33,10 @@ export interface ListedSwarm {
 /** The number of workspaces that are read at a time; each opens several files. */
 const AT_ONCE = 16;
 
-/** Lists the running swarms first, then the others; the last used one is the first. */
+/**
+ * Lists the running swarms first, then the others; the last used one is the first. **Errors** — `E_STORE_FORMAT` when the
+ * state root has the files that a migration keeps for an older version.
+ */
 export async function listSwarms(stateRoot: string, readAgents = agentsOnDisk): Promise<ListedSwarm[]> {
   const listed = await mapAtMost(AT_ONCE, await openSwarmList({ stateRoot }).list(), (each) =>
     describe(stateRoot, each, readAgents),
@@ -47,6 +50,7 @@ async function describe(
   readAgents: typeof agentsOnDisk,
 ) {
   const place = { stateRoot, workspaceId };
+  await refuseKeptFiles(place);
   const state = await readState(place);
   const status = state === 'silent' ? undefined : state;
   const folder = (await openStoreReader(place).directory.swarm())?.folder ?? null;

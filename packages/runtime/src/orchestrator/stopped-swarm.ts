@@ -4,7 +4,7 @@ import { systemClock } from '../ports/clock.ts';
 import { systemFs } from '../ports/fs.ts';
 import { mayBeOld } from '../workspace/format-1/format-file.ts';
 import { readBackup, restoreFiles } from '../store/files/backup-files.ts';
-import { type CompactedStore, compactFiles, hasKeptFiles } from '../store/files/compact-files.ts';
+import { type CompactedStore, compactFiles, hasKeptFiles, refuseKeptFiles } from '../store/files/compact-files.ts';
 import { type FilePlacement, joinFiles } from '../store/files/file-placement.ts';
 import { openAdmin } from '../store/files/open-admin.ts';
 import type { InstanceAdmin } from '../store/instance-admin.ts';
@@ -73,6 +73,7 @@ export async function migrateStoppedSwarm(place: Omit<StoppedSwarm, 'swarm'>): P
  * **Errors** — `E_SWARM_RUNNING`; those of `compactFiles`.
  */
 export async function compactStoppedSwarm(place: StoppedSwarm): Promise<CompactedStore> {
+  await refuseKeptFiles(place);
   if (!(await hasKeptFiles(place))) return { bytes: 0 };
   return ownStopped(place, () => compactFiles(place));
 }

@@ -3,13 +3,18 @@ import { GoondanError } from '@goondan/types';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
-import { readFormat } from '../../workspace/format-1/format-file.ts';
+import { readFormat, refuseKept } from '../../workspace/format-1/format-file.ts';
 import { isKeptChanged, isKeptInUse, keptWorkspace, removeKept } from '../../workspace/format-1/kept-files.ts';
 import type { StorePlace } from '../../workspace/layout/instance-paths.ts';
 
 export interface CompactedStore {
   /** The size of the removed files. */
   readonly bytes: number;
+}
+
+/** Refuses a state root that is itself the copy of a migration. **Errors** — `E_STORE_FORMAT`. */
+export async function refuseKeptFiles({ fs = systemFs, ...location }: StorePlace): Promise<void> {
+  await refuseKept({ fs: codedFs(fs) }, location);
 }
 
 /** Returns true if a finished migration has kept files. Without a finished one they are still needed. */
@@ -28,6 +33,7 @@ export async function hasKeptFiles({ fs = systemFs, ...location }: StorePlace): 
  * the migration; those of the disk.
  */
 export async function compactFiles(place: StorePlace): Promise<CompactedStore> {
+  await refuseKeptFiles(place);
   if (!(await hasKeptFiles(place))) return { bytes: 0 };
   const ports = { fs: codedFs(place.fs ?? systemFs), processes: place.processes ?? systemProcesses };
   if (await isKeptInUse(ports, place)) {

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../../ports/clock.ts';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
+import { refuseKept } from '../../workspace/format-1/format-file.ts';
 import { ownerPath, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import { readLock } from '../../workspace/lock/acquire-lock.ts';
 import {
@@ -24,11 +25,15 @@ export interface FilePlacement extends Placement {
   readonly isLost: boolean;
 }
 
-/** Takes the workspace. **Errors** — `E_SWARM_RUNNING` when another process has it; those of `ownWorkspace`. */
+/**
+ * Takes the workspace. **Errors** — `E_SWARM_RUNNING` when another process has it, `E_STORE_FORMAT` when a migration has
+ * kept its files for an older version; those of `ownWorkspace`.
+ */
 export async function joinFiles(
   place: WorkspacePlace & { readonly clock?: Clock },
   run: SwarmRun,
 ): Promise<FilePlacement> {
+  await refuseKept({ fs: codedFs(place.fs ?? systemFs) }, place);
   const owner = await ownWorkspace(place, run);
   const ownership = watchOwnership(
     owner,

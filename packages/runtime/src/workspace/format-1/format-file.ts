@@ -23,7 +23,22 @@ type Disk = Pick<StorePorts, 'fs'>;
 
 /** Returns the folder of the old files, which has the shape of a state root. */
 export function keptFolder(stateRoot: string): string {
-  return `${stateRoot}/format-1`;
+  return `${stateRoot}${KEPT}`;
+}
+
+const KEPT = '/format-1';
+
+/**
+ * Refuses the kept files of a migration: a command of this version would migrate them, and then no older version could
+ * read them. **Errors** — `E_STORE_FORMAT`.
+ */
+export async function refuseKept({ fs }: Disk, { stateRoot, workspaceId }: JournalLocation): Promise<void> {
+  if (!stateRoot.endsWith(KEPT)) return;
+  const above = stateRoot.slice(0, -KEPT.length);
+  if (!(await fs.stat(workspaceFolder(above, workspaceId)))) return;
+  const message = `${stateRoot} is the copy that a migration has kept for an older version of Goondan.`;
+  const suggestion = `Use the state root ${above}. Only the older version uses the copy.`;
+  throw new GoondanError('E_STORE_FORMAT', message, { suggestion });
 }
 
 /**
@@ -45,8 +60,12 @@ export async function writeFormat({ fs }: Disk, location: JournalLocation, forma
   await replaceFile(fs, formatPath(location), Buffer.from(`${JSON.stringify(format)}\n`));
 }
 
-/** Returns true if the workspace may have instances of format 1. It takes no lock. */
+/**
+ * Returns true if the workspace may have instances of format 1. It takes no lock. **Errors** — those of `refuseKept` and
+ * `readFormat`.
+ */
 export async function mayBeOld(disk: Disk, location: JournalLocation): Promise<boolean> {
+  await refuseKept(disk, location);
   if (await readFormat(disk, location)) return false;
   const instances = instancesFolder(workspaceFolder(location.stateRoot, location.workspaceId));
   return ((await disk.fs.list(instances)) ?? []).some((name) => !isAside(name));
