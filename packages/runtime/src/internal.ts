@@ -56,7 +56,12 @@ export { eventIdOf, randomIds, retryIdOf } from './ports/ids.ts';
 export { ambiguousId, findTurnId, shortIdOfEvent, shortTurnId } from './ports/turn-ids.ts';
 export { probeCollector } from './telemetry/probe-collector.ts';
 export { backUpFiles } from './store/files/backup-files.ts';
-export { type CompactedStore, compactFiles, refuseKeptFiles } from './store/files/compact-files.ts';
+export {
+  type CompactedStore,
+  compactFiles,
+  describeKeptInstance,
+  refuseKeptFiles,
+} from './store/files/compact-files.ts';
 export { openSwarmList } from './store/files/open-swarm-list.ts';
 export { bundleSource } from './read-folder-plan.ts';
 export { startHere } from './start-here.ts';

@@ -129,6 +129,48 @@ describe('a state root of format 1', () => {
     expect((await gdn('stop')).exitCode).toBe(0);
   });
 
+  test.each(['stopped', 'running'])(
+    'gdn instance delete removes the kept files of the conversation, %s',
+    async (state) => {
+      const old = (key: string) => join(kept(), 'instances', `coder~${key}`);
+      if (state === 'running') await place.serve('bundle');
+      else expect((await gdn('instance list')).exitCode).toBe(0);
+      const others = readdirSync(join(kept(), 'instances')).filter((name) => name !== 'coder~random-1');
+      expect(existsSync(old('random-1'))).toBe(true);
+      expect(await gdn('instance delete coder random-1 --yes')).toMatchObject({ stderr: '', exitCode: 0 });
+      expect(readdirSync(join(kept(), 'instances')).toSorted()).toEqual(others.toSorted());
+
+      const owner = { epoch: 1, owner: { ...systemProcesses.self(), holder: 'older' } };
+      writeFileSync(join(kept(), 'orchestrator.json'), JSON.stringify(owner));
+      const used = await place.runProcess(
+        'instance',
+        'delete',
+        'coder',
+        'random-2',
+        '--yes',
+        '--force',
+        '--bundle',
+        'bundle',
+      );
+      expect(used.exitCode).toBe(0);
+      expect(used.stderr).toBe(
+        `${old('random-2')}: still has the old files of a deleted conversation, because an older version of Goondan runs on them; ` +
+          'stop that swarm, then remove this folder\n',
+      );
+      expect(existsSync(old('random-2'))).toBe(true);
+      if (state === 'running') expect((await gdn('stop')).exitCode).toBe(0);
+    },
+  );
+
+  test('gdn instance delete --force removes the kept copy of input without a conversation', async () => {
+    writeOldRoot(place.stateRoot);
+    expect((await gdn('instance list')).exitCode).toBe(0);
+    const old = join(kept(), 'instances/coder~only-input');
+    expect(existsSync(old)).toBe(true);
+    expect((await gdn('instance delete coder only-input --yes --force')).exitCode).toBe(0);
+    expect(existsSync(old)).toBe(false);
+  });
+
   test('files of a migration that is not finished are not removed', async () => {
     mkdirSync(kept(), { recursive: true });
     writeFileSync(join(kept(), 'file'), 'old');

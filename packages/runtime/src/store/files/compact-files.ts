@@ -1,11 +1,14 @@
 /** Frees the space of files that a workspace keeps only as a way back to an older version. */
-import { GoondanError } from '@goondan/types';
+import { type AgentAddress, GoondanError } from '@goondan/types';
 import { codedFs } from '../../ports/coded-fs.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
 import { readFormat, refuseKept } from '../../workspace/format-1/format-file.ts';
-import { isKeptChanged, isKeptInUse, keptWorkspace, removeKept } from '../../workspace/format-1/kept-files.ts';
-import type { StorePlace } from '../../workspace/layout/instance-paths.ts';
+import { isKeptChanged, removeKept } from '../../workspace/format-1/kept-files.ts';
+import { KEPT_IN_USE, keptInstance } from '../../workspace/journal/erase-kept.ts';
+import { instanceFolderName, type StorePlace } from '../../workspace/layout/instance-paths.ts';
+import { keptWorkspace } from '../../workspace/layout/kept-workspace.ts';
+import { isKeptInUse } from '../../workspace/lock/is-kept-in-use.ts';
 
 export interface CompactedStore {
   /** The size of the removed files. */
@@ -43,6 +46,18 @@ export async function compactFiles(place: StorePlace): Promise<CompactedStore> {
   const format = await readFormat(ports, place);
   if (format && (await isKeptChanged(place, format.migratedAt))) throw changedKept(place);
   return { bytes: await removeKept(ports, place) };
+}
+
+/**
+ * Describes the old files of a deleted instance, which stay while an older version runs on them. Returns `undefined` when
+ * there are none.
+ */
+export async function describeKeptInstance(
+  { fs = systemFs, ...location }: StorePlace,
+  { agentName, instanceKey }: AgentAddress,
+): Promise<string | undefined> {
+  const path = keptInstance(location, instanceFolderName(agentName, instanceKey));
+  return (await codedFs(fs).stat(path)) && `${path}: ${KEPT_IN_USE}`;
 }
 
 function changedKept(place: StorePlace): GoondanError {

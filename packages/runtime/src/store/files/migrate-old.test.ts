@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
-import { keptFolder } from '../../workspace/format-1/format-file.ts';
+import { keptFolder } from '../../workspace/layout/kept-workspace.ts';
 import { writeOldRoot } from '../../../../../test/format-1/write-old-root.ts';
 import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import { compactFiles } from './compact-files.ts';

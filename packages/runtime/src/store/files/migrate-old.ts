@@ -1,15 +1,10 @@
 /** Migrates the files of an older version before anything else opens them. Only for the owner of the workspace. */
 import { codedFs } from '../../ports/coded-fs.ts';
-import {
-  isExpired,
-  KEPT_DAYS,
-  keptFolder,
-  mayBeOld,
-  readFormat,
-  writeFormat,
-} from '../../workspace/format-1/format-file.ts';
+import { isExpired, KEPT_DAYS, mayBeOld, readFormat, writeFormat } from '../../workspace/format-1/format-file.ts';
 import { type JournalLocation, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
+import { keptFolder, keptWorkspace } from '../../workspace/layout/kept-workspace.ts';
 import { makeFolders } from '../../workspace/layout/make-folders.ts';
+import { isKeptInUse } from '../../workspace/lock/is-kept-in-use.ts';
 import { FORMAT_VERSION } from '../../workspace/records/metadata.ts';
 import type { StorePorts } from '../../workspace/store-ports.ts';
 
@@ -35,8 +30,7 @@ export async function migrateOld(outside: StorePorts, location: JournalLocation)
 
 /** Files that an older version uses stay until a later start, and files that it has changed stay. */
 async function removeExpired(ports: StorePorts, location: JournalLocation, migratedAt: string): Promise<void> {
-  const { isKeptChanged, isKeptInUse, keptWorkspace, removeKept } =
-    await import('../../workspace/format-1/kept-files.ts');
+  const { isKeptChanged, removeKept } = await import('../../workspace/format-1/kept-files.ts');
   if (await isKeptInUse(ports, location)) return;
   if (!(await isKeptChanged(location, migratedAt))) return void (await removeKept(ports, location));
   const message = 'stays, because an older version has made turns in it since the migration; remove it yourself';

@@ -4,6 +4,7 @@
  */
 import { GoondanError } from '@goondan/types';
 import { instancesFolder, isAside, type JournalLocation, workspaceFolder } from '../layout/instance-paths.ts';
+import { rootAbove } from '../layout/kept-workspace.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import { FORMAT_VERSION } from '../records/metadata.ts';
 import type { StorePorts } from '../store-ports.ts';
@@ -21,21 +22,13 @@ export interface Format {
 
 type Disk = Pick<StorePorts, 'fs'>;
 
-/** Returns the folder of the old files, which has the shape of a state root. */
-export function keptFolder(stateRoot: string): string {
-  return `${stateRoot}${KEPT}`;
-}
-
-const KEPT = '/format-1';
-
 /**
  * Refuses the kept files of a migration: a command of this version would migrate them, and then no older version could
  * read them. **Errors** — `E_STORE_FORMAT`.
  */
 export async function refuseKept({ fs }: Disk, { stateRoot, workspaceId }: JournalLocation): Promise<void> {
-  if (!stateRoot.endsWith(KEPT)) return;
-  const above = stateRoot.slice(0, -KEPT.length);
-  if (!(await fs.stat(workspaceFolder(above, workspaceId)))) return;
+  const above = rootAbove(stateRoot);
+  if (above === undefined || !(await fs.stat(workspaceFolder(above, workspaceId)))) return;
   const message = `${stateRoot} is the copy that a migration has kept for an older version of Goondan.`;
   const suggestion = `Use the state root ${above}. Only the older version uses the copy.`;
   throw new GoondanError('E_STORE_FORMAT', message, { suggestion });

@@ -1,23 +1,9 @@
 /** The files of format 1 that a migration has kept, of one workspace. They may be in use by an older version. */
 import { lstat, readdir, rmdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { instancesFolder, type JournalLocation, ownerPath, workspaceFolder } from '../layout/instance-paths.ts';
-import { readLock } from '../lock/acquire-lock.ts';
+import { instancesFolder, type JournalLocation } from '../layout/instance-paths.ts';
+import { keptFolder, keptWorkspace } from '../layout/kept-workspace.ts';
 import type { StorePorts } from '../store-ports.ts';
-import { keptFolder } from './format-file.ts';
-
-export function keptWorkspace({ stateRoot, workspaceId }: JournalLocation): string {
-  return workspaceFolder(keptFolder(stateRoot), workspaceId);
-}
-
-/** Returns true if a process of an older version owns the kept files. */
-export async function isKeptInUse(
-  { fs, processes }: Pick<StorePorts, 'fs' | 'processes'>,
-  location: JournalLocation,
-): Promise<boolean> {
-  const { owner } = await readLock(fs, ownerPath(keptWorkspace(location)));
-  return owner !== null && processes.isAlive(owner);
-}
 
 /**
  * Returns true if an older version has worked on the kept conversations since the migration. Its turns are nowhere else.

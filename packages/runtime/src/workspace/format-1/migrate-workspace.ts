@@ -7,6 +7,7 @@
  */
 import { join } from 'node:path';
 import { codedFs } from '../../ports/coded-fs.ts';
+import { keptWorkspace } from '../layout/kept-workspace.ts';
 import { makeFolders } from '../layout/make-folders.ts';
 import {
   approvalsPath,
@@ -25,7 +26,7 @@ import { acquireLock } from '../lock/acquire-lock.ts';
 import { newUuid } from '../../ports/ids.ts';
 import { FORMAT_VERSION } from '../records/metadata.ts';
 import type { StorePorts } from '../store-ports.ts';
-import { keptFolder, readFormat, writeFormat } from './format-file.ts';
+import { readFormat, writeFormat } from './format-file.ts';
 import { MIGRATED, migrateInstance, placeMigrated } from './migrate-instance.ts';
 import { readOldInstance } from './read-instance.ts';
 
@@ -120,12 +121,9 @@ async function migrateFolder(
 }
 
 /** Makes the folder of the kept instances, with the files of the workspace that an older version needs beside them. */
-async function makeKept(
-  ports: Pick<StorePorts, 'fs'>,
-  { stateRoot, workspaceId }: JournalLocation,
-  workspace: string,
-): Promise<string> {
-  const kept = workspaceFolder(keptFolder(stateRoot), workspaceId);
+async function makeKept(ports: Pick<StorePorts, 'fs'>, location: JournalLocation, workspace: string): Promise<string> {
+  const { stateRoot } = location;
+  const kept = keptWorkspace(location);
   const instances = instancesFolder(kept);
   if (await ports.fs.stat(instances)) return instances;
   await makeFolders(ports.fs, stateRoot, kept);

@@ -6,6 +6,7 @@
  * process writes its own instance. The first `open` of a conversation takes the lock of the instance and keeps it until
  * `close`. Accepting and reading take no lock.
  */
+import { basename } from 'node:path';
 import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
 import type { ConversationStore } from '../../agent/conversation/conversation-store.ts';
 import type { ArchivedTurn } from '../archive/read-archive.ts';
@@ -18,6 +19,7 @@ import { keyOf } from '../inbox/read-inbox-log.ts';
 import { WorkspaceInbox } from '../inbox/workspace-inbox.ts';
 import {
   indexPath,
+  instanceFolderName,
   instancesFolder,
   type JournalLocation,
   type StoredInstance,
@@ -32,7 +34,8 @@ import type { LineWriter } from '../lines/gathered-log.ts';
 import { openOutbox } from './outbox.ts';
 import type { StorePorts, StoreWarning } from '../store-ports.ts';
 import type { TurnLine } from '../traces/trace-writer.ts';
-import { putAside, removeAside, sweepAside } from './delete-instance.ts';
+import { deletionOf, putAside, removeAside, sweepAside } from './delete-instance.ts';
+import { eraseKept } from './erase-kept.ts';
 import { type ForkedInstance, type ForkOptions, readFork } from './fork-instance.ts';
 import { hasUnfinished } from './has-work.ts';
 import { pendingInputs, unknownInstance } from './instance-refusals.ts';
@@ -164,7 +167,11 @@ export async function openJournal(
   let index: InstanceIndex = new Map();
   const slots = new InstanceSlots(ports, location, limits);
   const logs = new RecordLogs(ports, workspace, limits);
-  const erase = (aside: string) => logs.erase(aside);
+  const erase = async (aside: string) => {
+    await logs.erase(aside);
+    const { instance: name } = deletionOf(basename(aside)) ?? {};
+    if (name !== undefined) await eraseKept(ports, location, name);
+  };
 
   const storedAt = (instance: AgentAddress) => slots.storedAt(instance);
   const inbox = new WorkspaceInbox({ ...ports, workspace, limits, pace: slots.pace, storedAt });
@@ -265,6 +272,7 @@ export async function openJournal(
       if (!(await ports.fs.stat(slot.stored.paths.folder))) {
         return inbox.alone(instance, async (open) => {
           const lost = await count();
+          await eraseKept(ports, location, instanceFolderName(instance.agentName, instance.instanceKey));
           await open.endDeletion(instance, true);
           await open.eraseDeleted();
           return lost;
