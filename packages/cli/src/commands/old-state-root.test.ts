@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { controlSocketPath, systemSocketEnvironment } from '@goondan/runtime/control';
 import { systemProcesses } from '../../../runtime/src/ports/processes.ts';
 import { fixture, writeOldRoot } from '../../../../test/format-1/write-old-root.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
@@ -26,6 +27,13 @@ afterEach(async () => expect(await place.remove()).toEqual([]));
 
 const gdn = (typed: string) => place.run(...typed.split(' '), '--bundle', 'bundle');
 const kept = () => join(place.stateRoot, 'format-1/workspaces/shop');
+const workspace = () => join(place.stateRoot, 'workspaces/shop');
+/** Lets this process own the workspace, like a running swarm. Returns the path of the file that says so. */
+const ownOldRoot = () => {
+  const path = join(workspace(), 'orchestrator.json');
+  writeFileSync(path, JSON.stringify({ epoch: 1, owner: { ...systemProcesses.self(), holder: 'older' } }));
+  return path;
+};
 const filesIn = (folder: string) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted();
 /** The line that says that the conversations were migrated. */
 const migration = () => {
@@ -169,6 +177,41 @@ describe('a state root of format 1', () => {
     expect(existsSync(old)).toBe(true);
     expect((await gdn('instance delete coder only-input --yes --force')).exitCode).toBe(0);
     expect(existsSync(old)).toBe(false);
+  });
+
+  test.each([
+    'instance list',
+    'instance show coder random-1',
+    'instance export coder random-1',
+    'instance delete coder random-1 --yes',
+    'history coder random-1',
+    'fork coder random-1 --as other',
+    'status',
+    'deadletter list',
+    'backup copy',
+  ])('gdn %s says that an older version runs the swarm', async (typed) => {
+    ownOldRoot();
+    writeFileSync(controlSocketPath(workspace(), 'shop', systemSocketEnvironment()), '');
+    const refused = await gdn(typed);
+    expect(refused).toEqual({
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^E_STORE_FORMAT: An older version of Goondan runs swarm "shop"\.\n.*Stop that swarm, then type the command again\.\n$/,
+      ),
+      exitCode: 1,
+    });
+    expect(existsSync(kept())).toBe(false);
+  });
+
+  test('a command waits while another process migrates the conversations', async () => {
+    const owner = ownOldRoot();
+    const listing = gdn('instance list --json');
+    await Bun.sleep(300);
+    expect(existsSync(kept())).toBe(false);
+    rmSync(owner);
+    const { stdout, exitCode } = await listing;
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toHaveLength(12);
   });
 
   test('files of a migration that is not finished are not removed', async () => {

@@ -4,6 +4,7 @@ import { GoondanError } from '@goondan/types';
 import { interrupted } from '../interrupted.ts';
 import { readVersion } from '../read-version.ts';
 import type { SwarmPlace } from '../swarm/attach-swarm.ts';
+import { migrateFirst } from './migrate-first.ts';
 
 /**
  * Backs up a swarm, running or stopped. **Errors** — `E_SWARM_UNKNOWN` when the swarm has never run, `E_STORE_FORMAT` while
@@ -32,9 +33,5 @@ async function refuseOthers(swarm: string, place: SwarmPlace): Promise<void> {
     const suggestion = 'Name the state root with `--state-root`, if the swarm uses another one.';
     throw new GoondanError('E_SWARM_UNKNOWN', message, { suggestion });
   }
-  if (await store.isOld()) await (await import('./migrate-stopped.ts')).migrateStoppedSwarm(place);
-  if (!(await store.isOld())) return;
-  throw new GoondanError('E_STORE_FORMAT', `An older version of Goondan runs swarm "${swarm}".`, {
-    suggestion: 'Stop that swarm, then type the command again.',
-  });
+  await migrateFirst(store, place);
 }

@@ -7,6 +7,8 @@ export type StorePlace = SwarmPlace & Pick<Parameters<typeof openStoreReader>[0]
 /**
  * Reads the store of a swarm, running or stopped, without a lock. The files of an older version are migrated first, and
  * standard error says so. If the swarm has never run, nothing is created, and the result is `nothing`.
+ *
+ * **Errors** — those of `migrateFirst` and of `read`.
  */
 export async function withStore<Value>(
   place: StorePlace,
@@ -15,9 +17,7 @@ export async function withStore<Value>(
 ): Promise<Value> {
   const store = openStoreReader(place);
   if (!(await store.directory.exists())) return nothing;
-  // Without `warn`: a command that shows no warnings must still say that it has moved files.
-  const { stateRoot, workspaceId } = place;
-  if (await store.isOld()) await (await import('./migrate-stopped.ts')).migrateStoppedSwarm({ stateRoot, workspaceId });
+  if (await store.isOld()) await (await import('./migrate-first.ts')).migrateFirst(store, place);
   try {
     return await read(store);
   } finally {
