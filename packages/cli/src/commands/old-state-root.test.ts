@@ -1,6 +1,6 @@
 // Commands on a state root that an older version wrote, in format 1.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { controlSocketPath, systemSocketEnvironment } from '@goondan/runtime/control';
 import { systemProcesses } from '../../../runtime/src/ports/processes.ts';
@@ -212,6 +212,40 @@ describe('a state root of format 1', () => {
     const { stdout, exitCode } = await listing;
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toHaveLength(12);
+  });
+
+  test('a damaged conversation is listed with its problem, with one warning; its backup names the damaged file', async () => {
+    const file = 'instances/coder~random-1/messages/base.jsonl';
+    const damaged = readFileSync(join(workspace(), file), 'utf8');
+    writeFileSync(join(workspace(), file), damaged.replace('a', 'b'));
+    const problemIn = (root: string) => {
+      const path = join(root, 'workspaces/shop', file);
+      return `${join(root, 'workspaces/shop/instances/coder~random-1')} stays in format 1: ${path} is damaged: it does not match`;
+    };
+    const listed = await place.runProcess('instance', 'list', '--bundle', 'bundle');
+    expect(listed.exitCode).toBe(0);
+    expect(listed.stdout).toContain(`coder random-1: does not start, E_STORE_FORMAT: ${problemIn(place.stateRoot)}`);
+    const [warning, migrated, ...more] = listed.stderr.split('\n');
+    expect(warning).toContain('instances/coder~random-1: stays in format 1, because it is damaged: ');
+    expect(migrated).toContain('migrated 11 conversations to format 2');
+    expect(more).toEqual(['']);
+    expect((await place.runProcess('instance', 'list', '--bundle', 'bundle')).stderr).toBe('');
+
+    const backup = await gdn('backup copy');
+    expect(backup.exitCode).toBe(1);
+    expect(backup.stderr).toStartWith(`warn: ${problemIn(place.stateRoot)}`);
+    expect(backup.stderr).toContain('Restore the damaged file from a backup, then start the swarm again');
+    expect((await gdn('restore copy --state-root elsewhere')).exitCode).toBe(0);
+    rmSync(place.stateRoot, { recursive: true });
+    const elsewhere = await gdn('instance list --state-root elsewhere');
+    expect(elsewhere.stdout).toContain(`does not start, E_STORE_FORMAT: ${problemIn(join(place.folder, 'elsewhere'))}`);
+    expect(elsewhere.stdout).not.toContain(place.stateRoot);
+
+    await place.serveWith({ env: { GOONDAN_STATE_ROOT: join(place.folder, 'elsewhere') } }, 'bundle');
+    const running = await gdn('instance list --state-root elsewhere');
+    expect(running.stdout).toContain('coder random-1: does not start, E_STORE_FORMAT');
+    expect(running.stdout).toContain('coder random-2: asleep');
+    expect((await gdn('stop --state-root elsewhere')).exitCode).toBe(0);
   });
 
   test('files of a migration that is not finished are not removed', async () => {

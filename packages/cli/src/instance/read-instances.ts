@@ -96,7 +96,9 @@ async function describe(
   } catch (error) {
     if (!GoondanError.is(error)) throw error;
     const why = `${error.code}: ${error.message}`;
-    return { ...about, status: status ?? 'does not start', messages: null, updatedAt: null, problem: why };
+    // A running swarm finds the damage when the instance starts.
+    const shown = status === undefined || status === 'asleep' ? 'does not start' : status;
+    return { ...about, status: shown, messages: null, updatedAt: null, problem: why };
   }
 }
 

@@ -57,6 +57,7 @@ export type CopyKind = 'whole' | 'log' | 'closed' | 'lock' | 'loose' | 'none';
 /** The files of a conversation, in the order of copying. `folder`: the folder in that of the conversation. */
 const files: readonly { readonly folder: string; readonly name: RegExp; readonly kind: CopyKind }[] = [
   { folder: '', name: /^inbox\.jsonl$/, kind: 'whole' },
+  { folder: '', name: /^migration-problem\.txt$/, kind: 'whole' },
   { folder: 'messages', name: /^events\.\d+\.jsonl$/, kind: 'closed' },
   { folder: '', name: /^metadata\.json$/, kind: 'whole' },
   { folder: 'messages', name: /^history-start\.jsonl$/, kind: 'whole' },

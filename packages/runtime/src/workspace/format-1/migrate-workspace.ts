@@ -25,6 +25,7 @@ import { replaceFile } from '../lines/replace-file.ts';
 import { acquireLock } from '../lock/acquire-lock.ts';
 import { newUuid } from '../../ports/ids.ts';
 import { FORMAT_VERSION } from '../records/metadata.ts';
+import { writeMigrationProblem } from '../records/migration-problem.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { readFormat, writeFormat } from './format-file.ts';
 import { MIGRATED, migrateInstance, placeMigrated } from './migrate-instance.ts';
@@ -61,7 +62,7 @@ export async function migrateWorkspace(
       left.push(name);
       const paths = pathsIn(join(instancesFolder(workspace), name));
       warn({ path: paths.folder, message: `stays in format 1, because it is damaged: ${error.message}` });
-      await replaceFile(fs, paths.migrationProblem, Buffer.from(error.message));
+      await writeMigrationProblem(fs, paths, error.message);
     }
     onProgress(index + 1, names.length);
   }

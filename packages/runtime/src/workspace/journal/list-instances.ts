@@ -1,10 +1,11 @@
-import type { AgentAddress } from '@goondan/types';
+import { type AgentAddress, GoondanError } from '@goondan/types';
 import { readHead } from '../inbox/old-inbox.ts';
 import { instanceFolderName, isAside, pathsIn, type StoredInstance } from '../layout/instance-paths.ts';
 import { isCorrupt } from '../lines/corrupt-store.ts';
 import { readLines } from '../lines/read-lines.ts';
 import type { StorePorts } from '../store-ports.ts';
 import type { InstanceIndex } from '../records/instance-index.ts';
+import { addressIn } from '../records/metadata.ts';
 import { readFirstMetadata, readMetadata } from '../records/read-metadata.ts';
 
 /**
@@ -26,7 +27,7 @@ export async function listInstances(
       continue;
     }
     try {
-      const address = (await readAddress(place)) ?? (await addressOfName(place, name));
+      const address = (await readAddress(place, name)) ?? (await addressOfName(place, name));
       if (address) found.push(address);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
@@ -38,18 +39,23 @@ export async function listInstances(
 
 /**
  * Reads the address of an instance from its files. An instance that has only input has no metadata yet. An instance
- * with damaged files is listed too.
+ * with damaged files, or with those of another version, is listed too.
  */
-async function readAddress(place: Parameters<typeof readMetadata>[0]): Promise<AgentAddress | undefined> {
-  const whose = (await readWhole(place)) ?? (await readInboxHead(place));
+async function readAddress(place: Place, name: string): Promise<AgentAddress | undefined> {
+  const whose = (await readWhole(place, name)) ?? (await readInboxHead(place));
   return whose && { agentName: whose.agentName, instanceKey: whose.instanceKey };
 }
 
-async function readWhole(place: Parameters<typeof readMetadata>[0]): Promise<AgentAddress | undefined> {
+type Place = Parameters<typeof readMetadata>[0];
+
+async function readWhole(place: Place, name: string): Promise<AgentAddress | undefined> {
   try {
     return (await readMetadata(place)) ?? (await readFirstMetadata(place))?.metadata;
   } catch (error) {
     if (isCorrupt(error)) return undefined;
+    if (!GoondanError.is(error) || error.code !== 'E_STORE_FORMAT') throw error;
+    const found = addressIn((await place.fs.read(place.paths.metadata)) ?? new Uint8Array());
+    if (found && instanceFolderName(found.agentName, found.instanceKey) === name) return found;
     throw error;
   }
 }

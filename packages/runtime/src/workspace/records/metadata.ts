@@ -128,6 +128,12 @@ export function decodeMetadata(path: string, bytes: Uint8Array): InstanceMetadat
   return metadata as unknown as InstanceMetadata;
 }
 
+/** Reads the address from the metadata of any version, without a check. Returns `undefined` when there is none. */
+export function addressIn(bytes: Uint8Array): AgentAddress | undefined {
+  const { agentName, instanceKey } = parseLoosely(bytes) ?? {};
+  return typeof agentName === 'string' && typeof instanceKey === 'string' ? { agentName, instanceKey } : undefined;
+}
+
 function parseLoosely(bytes: Uint8Array): JsonObject | undefined {
   try {
     const parsed = JSON.parse(new TextDecoder().decode(bytes)) as JsonValue;

@@ -13,6 +13,7 @@ import {
   type InstanceMetadata,
   refuseOtherInstance,
 } from './metadata.ts';
+import { readMigrationProblem } from './migration-problem.ts';
 
 const NEWLINE = 0x0a;
 
@@ -39,9 +40,9 @@ async function decode(
   try {
     return decodeMetadata(paths.metadata, bytes);
   } catch (cause) {
-    const problem = await fs.read(paths.migrationProblem);
-    if (!problem) throw cause;
-    const message = `${paths.folder} stays in format 1: ${new TextDecoder().decode(problem)}`;
+    const problem = await readMigrationProblem(fs, paths);
+    if (problem === undefined) throw cause;
+    const message = `${paths.folder} stays in format 1: ${problem}`;
     throw new GoondanError('E_STORE_FORMAT', message, { suggestion: RESTORE_OLD, cause });
   }
 }
