@@ -122,6 +122,14 @@ describe('a state root of format 1', () => {
     expect(moved.stderr).toContain('migrated 12 conversations to format 2');
   });
 
+  test('is migrated by gdn run --detach, which says so on standard error and in the log', async () => {
+    const started = await place.runProcess('run', 'bundle', '--trust', '--detach');
+    expect((await gdn('stop')).exitCode).toBe(0);
+    expect(started.exitCode).toBe(0);
+    expect(started.stderr).toStartWith(`${migration()}\n`);
+    expect((await gdn('logs')).stdout).toContain(migration());
+  });
+
   test('is migrated by gdn run, which says so in the log; the running swarm can be compacted', async () => {
     await place.serve('bundle');
     const { stdout } = await gdn('logs');

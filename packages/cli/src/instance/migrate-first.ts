@@ -15,9 +15,9 @@ const AGAIN_MS = 100;
  */
 export async function migrateFirst(
   store: Pick<StoreReader, 'isOld' | 'directory'>,
-  { stateRoot, workspaceId }: SwarmPlace,
+  { stateRoot, workspaceId, flock = true }: SwarmPlace & { readonly flock?: boolean },
 ): Promise<void> {
-  const place = { stateRoot, workspaceId };
+  const place = { stateRoot, workspaceId, flock };
   const deadline = systemClock.elapsed() + PATIENCE_MS;
   while (await store.isOld()) {
     // Without `warn`: a command that shows no warnings must still say that it has moved files.

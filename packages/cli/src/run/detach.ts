@@ -9,6 +9,7 @@
  */
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { openStoreReader } from '@goondan/runtime/history';
 import { GoondanError } from '@goondan/types';
 import { programFile } from '../../bin/program-file.cjs';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
@@ -25,7 +26,10 @@ import type { ServedSwarm } from './serve.ts';
 /** The maximum time from the start of the process until it accepts input. */
 const START_MS = 60_000;
 
-/** Starts the process, unless the swarm already runs. **Errors** — those of `resolveTrustedPlan`, `E_PROCESS_START`. */
+/**
+ * Starts the process, unless the swarm already runs. **Errors** — those of `resolveTrustedPlan` and `migrateFirst`,
+ * `E_PROCESS_START`.
+ */
 export async function detach(
   run: PreparedRun,
   terminal: Terminal,
@@ -39,10 +43,17 @@ export async function detach(
     return exitCodes.ok;
   }
   await resolveTrustedPlan(run, terminal);
+  await migrate(run);
   const said = await withInterrupt((signal) => startDetached(run, signal));
   if ('error' in said) return reportFailure(said.error, terminal);
   onReady(said.served, true);
   return exitCodes.ok;
+}
+
+/** Migrates the files of an older version in this process, because the new one has no standard error, and little time. */
+async function migrate(run: PreparedRun): Promise<void> {
+  const store = openStoreReader(run);
+  if (await store.isOld()) await (await import('../instance/migrate-first.ts')).migrateFirst(store, run);
 }
 
 async function startDetached(run: PreparedRun, signal: AbortSignal): Promise<Said> {
