@@ -17,18 +17,23 @@ export function addBackupCommand(program: GdnCommand): void {
         'command began. It does not have the files of the bundle. A damaged conversation is copied as it is; then a warning is printed ' +
         'and the exit code is 1.',
     )
+    .flockOption()
     .bundleOptions()
     .examples('gdn backup backups/monday --bundle my-swarm')
     .runs(backUp);
 }
 
-async function backUp(options: BundleOptions, terminal: Terminal, target: string): Promise<Result> {
+async function backUp(
+  options: BundleOptions & { readonly flock: boolean },
+  terminal: Terminal,
+  target: string,
+): Promise<Result> {
   const [{ placeOfSwarm }, { backUpSwarm }, { showCopyProgress }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../instance/back-up-swarm.ts'),
     import('../instance/show-copy-progress.ts'),
   ]);
-  const place = await placeOfSwarm(options);
+  const place = { ...(await placeOfSwarm(options)), flock: options.flock };
   const backup = await withInterrupt((signal) => backUpSwarm(place, target, signal, showCopyProgress(terminal)));
   const { conversations, files, bytes, startedAt, problems, skipped } = backup;
   for (const problem of problems) terminal.printError(`warn: ${harmlessLines(problem)}\n`);

@@ -1,8 +1,19 @@
 // Commands on a state root that an older version wrote, in format 1.
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { controlSocketPath, systemSocketEnvironment } from '@goondan/runtime/control';
+import { systemFlock } from '../../../runtime/src/ports/flock.ts';
 import { systemProcesses } from '../../../runtime/src/ports/processes.ts';
 import { fixture, writeOldRoot } from '../../../../test/format-1/write-old-root.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
@@ -255,6 +266,20 @@ describe('a state root of format 1', () => {
     expect(running.stdout).toContain('coder random-2: asleep');
     expect((await gdn('stop --state-root elsewhere')).exitCode).toBe(0);
   });
+
+  test.each(['backup copy', 'fork coder random-1 --as other', 'instance delete coder random-1 --yes'])(
+    'gdn %s --no-flock migrates without the lock of the file system',
+    async (typed) => {
+      const lock = openSync(join(workspace(), 'workspace.lock'), 'w');
+      try {
+        expect(await systemFlock(lock)).toEqual({ answer: 'locked' });
+        expect((await gdn(`${typed} --no-flock`)).exitCode).toBe(0);
+        expect(existsSync(kept())).toBe(true);
+      } finally {
+        closeSync(lock);
+      }
+    },
+  );
 
   test('files of a migration that is not finished are not removed', async () => {
     mkdirSync(kept(), { recursive: true });

@@ -3,15 +3,15 @@ import { type Backup, backUpFiles, type BackupProgress } from '@goondan/runtime/
 import { GoondanError } from '@goondan/types';
 import { interrupted } from '../interrupted.ts';
 import { readVersion } from '../read-version.ts';
-import type { SwarmPlace } from '../swarm/attach-swarm.ts';
 import { migrateFirst } from './migrate-first.ts';
+import type { StorePlace } from './with-store.ts';
 
 /**
  * Backs up a swarm, running or stopped. **Errors** — `E_SWARM_UNKNOWN` when the swarm has never run, `E_STORE_FORMAT` while
  * an older version runs it, `E_CANCELLED`; those of `backUpFiles`.
  */
 export async function backUpSwarm(
-  { swarm, ...place }: SwarmPlace & { readonly swarm: string },
+  { swarm, ...place }: StorePlace & { readonly swarm: string },
   folder: string,
   signal: AbortSignal,
   onProgress: (progress: BackupProgress) => void,
@@ -26,7 +26,7 @@ export async function backUpSwarm(
   }
 }
 
-async function refuseOthers(swarm: string, place: SwarmPlace): Promise<void> {
+async function refuseOthers(swarm: string, place: StorePlace): Promise<void> {
   const store = openStoreReader(place);
   if (!(await store.directory.exists())) {
     const message = `Swarm "${swarm}" has never run with the state root ${place.stateRoot}, so there is nothing to back up.`;

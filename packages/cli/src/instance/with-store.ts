@@ -1,8 +1,12 @@
 import { openStoreReader, type StoreReader } from '@goondan/runtime/history';
 import type { SwarmPlace } from '../swarm/attach-swarm.ts';
 
-/** `warn` is called with reports of damaged data; without `warn`, the reports go to standard error. */
-export type StorePlace = SwarmPlace & Pick<Parameters<typeof openStoreReader>[0], 'warn'>;
+/**
+ * `warn` is called with reports of damaged data; without `warn`, the reports go to standard error. `flock`: false if
+ * `--no-flock` was given, for a migration.
+ */
+export type StorePlace = SwarmPlace &
+  Pick<Parameters<typeof openStoreReader>[0], 'warn'> & { readonly flock?: boolean };
 
 /**
  * Reads the store of a swarm, running or stopped, without a lock. The files of an older version are migrated first, and
