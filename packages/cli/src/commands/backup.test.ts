@@ -159,6 +159,16 @@ describe('gdn backup and gdn restore', () => {
     expect(existsSync(path('elsewhere'))).toBe(false);
   });
 
+  test('a restore that fails leaves no swarm that gdn ls lists', async () => {
+    await ask('Hi');
+    expect((await gdn('backup copies/one')).exitCode).toBe(0);
+    const [instance = ''] = readdirSync(path('copies/one/workspace/instances'));
+    rmSync(path('copies/one/workspace/instances', instance, 'metadata.json'));
+    expect((await gdn('restore copies/one --state-root elsewhere')).stderr).toStartWith('E_BACKUP_DAMAGED: ');
+    expect(json(await place.run('ls', '--json', '--state-root', 'elsewhere'))).toEqual([]);
+    expect((await gdn('backup copies/two --state-root elsewhere')).stderr).toStartWith('E_SWARM_UNKNOWN: ');
+  });
+
   test('restore names agents of the backup that the bundle lacks; their conversations wait for them', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle({ agents: ['clerk', 'seller'] }) });
     for (const [agent, key] of [

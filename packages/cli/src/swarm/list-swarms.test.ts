@@ -8,7 +8,8 @@ const stateRoot = mkdtempSync(join(tmpdir(), 'goondan-swarms-'));
 afterEach(() => rmSync(stateRoot, { recursive: true, force: true }));
 
 test('reads at most 16 workspaces at a time', async () => {
-  for (let index = 0; index < 50; index++) mkdirSync(join(stateRoot, 'workspaces', `w-${index}`), { recursive: true });
+  for (let index = 0; index < 50; index++)
+    mkdirSync(join(stateRoot, 'workspaces', `w-${index}`, 'logs'), { recursive: true });
   let [running, most] = [0, 0];
   const listed = await listSwarms(stateRoot, async ({ workspaceId }) => {
     most = Math.max(most, ++running);

@@ -251,7 +251,7 @@ describe('a swarm that does not run', () => {
       suggestion: `Start it with \`${startCommand}\`, then try again.`,
     });
     expect(readdirSync(place.stateRoot)).toEqual([]);
-    mkdirSync(workspaceFolder(place.stateRoot, workspaceId), { recursive: true });
+    mkdirSync(join(workspaceFolder(place.stateRoot, workspaceId), 'logs'), { recursive: true });
     const { workspaces } = await own.read<WorkspaceList>('/api/workspaces');
     expect(workspaces).toEqual([{ workspaceId, swarm: 'default', isRunning: false, instances: 0 }]);
     // The hint for another workspace comes from the record of its last swarm.

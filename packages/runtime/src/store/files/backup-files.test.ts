@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test';
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
@@ -32,6 +32,21 @@ test('a restore is refused while the inbox of the workspace is damaged, because 
     message: expect.stringContaining(`${inbox} is damaged`),
   });
   expect(readdirSync(join(to.stateRoot, 'workspaces'))).toEqual(['w']);
+});
+
+test('a backup into the state root is refused, also through a link', async () => {
+  const place = { stateRoot: join(root, 'inside'), workspaceId: 'w' };
+  const journal = await durableStore(place);
+  await journal.accept({ agentName: 'coder', instanceKey: 'one' }, simpleEvent('e1'));
+  await journal.close();
+  symlinkSync(place.stateRoot, join(root, 'link'));
+  for (const name of ['inside', 'inside/workspaces/backup', 'inside/workspaces/w/logs/backup', 'link/backup']) {
+    const done = backUpFiles(place, { folder: join(root, name), version: '1', swarm: 'default' });
+    const message = `${join(root, name.replace('link', 'inside'))} is in the state root.`;
+    expect(await rejectionOf(done)).toMatchObject({ code: 'E_BACKUP_FOLDER', message });
+  }
+  expect(readdirSync(join(place.stateRoot, 'workspaces'))).toEqual(['w']);
+  await backUpFiles(place, { folder: join(root, 'inside-not'), version: '1', swarm: 'default' });
 });
 
 interface Place {

@@ -5,6 +5,7 @@ import { sleep, systemClock } from '../../ports/clock.ts';
 import { codedBundleFs } from '../../ports/coded-fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
 import { type Backup, type BackupOptions, backUpWorkspace } from '../../workspace/backup/back-up-workspace.ts';
+import { unusableFolder } from '../../workspace/backup/backup-errors.ts';
 import type { BackupProgress } from '../../workspace/backup/backup-writer.ts';
 import type { BackupManifest } from '../../workspace/backup/manifest.ts';
 import { readManifest, type RestoreOptions, restoreWorkspace } from '../../workspace/backup/restore-workspace.ts';
@@ -16,8 +17,18 @@ import { openStoreReader } from './open-store-reader.ts';
 
 const LONGEST_PAUSE_MS = 250;
 
-/** Copies a workspace. It takes no lock. **Errors** — those of `backUpWorkspace`. */
-export function backUpFiles({ stateRoot, workspaceId }: JournalLocation, options: BackupOptions): Promise<Backup> {
+/**
+ * Copies a workspace. It takes no lock. **Errors** — `E_BACKUP_FOLDER` when the folder is in the state root; those of
+ * `backUpWorkspace`.
+ */
+export async function backUpFiles(
+  { stateRoot, workspaceId }: JournalLocation,
+  options: BackupOptions,
+): Promise<Backup> {
+  const folder = followLinks(options.folder);
+  const root = followLinks(stateRoot);
+  if (folder === root || folder.startsWith(`${root}/`))
+    throw unusableFolder(folder, 'is in the state root.', 'Name a folder outside of the state root.');
   const source = {
     fs: codedBundleFs(systemBundleFs),
     clock: systemClock,
@@ -25,7 +36,7 @@ export function backUpFiles({ stateRoot, workspaceId }: JournalLocation, options
     workspace: workspaceFolder(stateRoot, workspaceId),
     pause: (attempt: number) => sleep(systemClock, Math.min(2 ** attempt, LONGEST_PAUSE_MS)),
   };
-  return backUpWorkspace(source, { ...options, folder: followLinks(options.folder) });
+  return backUpWorkspace(source, { ...options, folder });
 }
 
 /** Reads the manifest of a backup. **Errors** — those of `readManifest`. */

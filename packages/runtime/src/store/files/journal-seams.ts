@@ -1,11 +1,10 @@
 /** The seams that the journal of a workspace implements. */
-import { existsSync } from 'node:fs';
-import { type StorePlace, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
+import type { StorePlace } from '../../workspace/layout/instance-paths.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import { decodeReply } from '../../workspace/records/reply.ts';
 import { findLastUsed } from '../../workspace/swarms/find-last-used.ts';
 import { hasConversation } from '../../workspace/swarms/has-conversation.ts';
-import { instancesChangedAt } from '../../workspace/swarms/list-workspaces.ts';
+import { instancesChangedAt, isUsed } from '../../workspace/swarms/list-workspaces.ts';
 import { readSwarmRecord } from '../../workspace/swarms/swarm-record.ts';
 import type { Answers } from '../answers.ts';
 import type { Inbox } from '../inbox.ts';
@@ -47,7 +46,7 @@ export function directoryOf(
   open: () => Promise<Pick<Journal, 'instances' | 'summary' | 'has'>>,
 ): Directory {
   return {
-    exists: async () => existsSync(workspaceFolder(place.stateRoot, place.workspaceId)),
+    exists: async () => isUsed(place),
     instances: async () => (await open()).instances(),
     summary: async (instance) => (await open()).summary(instance),
     has: async (instance) => (await open()).has(instance),

@@ -24,7 +24,7 @@ import { type BackupHead, encodeManifest } from './manifest.ts';
 import { snapshotLog } from './snapshot-log.ts';
 
 export interface BackupOptions extends Pick<BackupHead, 'version' | 'swarm'> {
-  /** The folder of the backup: a resolved path. */
+  /** The folder of the backup: a resolved path outside of the state root. */
   readonly folder: string;
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: BackupProgress) => void;
@@ -88,12 +88,8 @@ export async function backUpWorkspace(source: BackupSource, options: BackupOptio
  * Makes the folder, and marks it as incomplete. Returns the text of the mark, and whether the folder is new. The mark is
  * not created with `createNew`, because a disk for backups may have no hard links.
  */
-async function claimFolder({ fs, workspace }: BackupSource, folder: string) {
+async function claimFolder({ fs }: BackupSource, folder: string) {
   const suggestion = 'Name a folder that is empty or does not exist.';
-  if (folder === workspace || folder.startsWith(`${workspace}/`)) {
-    const elsewhere = 'Name a folder outside of the state root.';
-    throw unusableFolder(folder, 'is in the folder of the swarm that it would copy.', elsewhere);
-  }
   const entry = await fs.look(folder);
   if (entry !== undefined && entry.kind !== 'folder') throw unusableFolder(folder, 'is not a folder.', suggestion);
   const names = (await fs.list(folder)) ?? [];

@@ -23,7 +23,7 @@ test('lists every workspace with the number of its conversations and the time of
   addInstance('shop', '.deleted-1', new Date('2026-03-01T00:00:00.000Z'));
   addInstance('shop', '.draft-2', new Date('2026-03-01T00:00:00.000Z'));
   addInstance('office-0123456789abcdef', 'clerk~a');
-  mkdirSync(join(stateRoot, 'workspaces/fresh'));
+  mkdirSync(join(stateRoot, 'workspaces/fresh/logs'), { recursive: true });
   writeFileSync(join(stateRoot, 'workspaces/shop/swarm.json'), '{"formatVersion":1,"swarm":"My Shop"}');
   mkdirSync(join(stateRoot, 'workspaces/.hidden'));
   mkdirSync(join(stateRoot, 'workspaces/Not Ours'));
@@ -36,6 +36,15 @@ test('lists every workspace with the number of its conversations and the time of
     { workspaceId: 'shop', swarm: 'My Shop', instances: 3, updatedAt: late },
   ]);
   expect(workspaceIds(stateRoot).toSorted()).toEqual(listed.map(({ workspaceId }) => workspaceId));
+});
+
+test('leaves out a workspace in which no swarm has run, such as the rest of a killed restore', () => {
+  for (const name of ['empty', 'left']) mkdirSync(join(stateRoot, 'workspaces', name), { recursive: true });
+  for (const name of ['workspace.lock', 'orchestrator.json', 'orchestrator.json.2'])
+    writeFileSync(join(stateRoot, 'workspaces/left', name), '');
+  expect(workspaceIds(stateRoot)).toEqual([]);
+  writeFileSync(join(stateRoot, 'workspaces/left/format.json'), '');
+  expect(listWorkspaces(stateRoot)).toEqual([{ workspaceId: 'left', instances: 0 }]);
 });
 
 test('a missing state root has no workspaces', () => {

@@ -1,6 +1,6 @@
 /** Lists the workspaces of a state root. Takes no lock, and opens no conversation. */
 import { type Dirent, readdirSync, statSync } from 'node:fs';
-import { instancesFolder, isAside, pathsIn, workspaceFolder } from '../layout/instance-paths.ts';
+import { instancesFolder, isAside, type JournalLocation, pathsIn, workspaceFolder } from '../layout/instance-paths.ts';
 import { readSwarmRecord } from './swarm-record.ts';
 
 export interface ListedWorkspace {
@@ -36,7 +36,24 @@ export function listWorkspaces(stateRoot: string): ListedWorkspace[] {
 
 /** Lists only the ids of the workspaces. */
 export function workspaceIds(stateRoot: string): string[] {
-  return foldersIn(workspaceFolder(stateRoot, '')).filter((name) => ID.test(name));
+  return foldersIn(workspaceFolder(stateRoot, '')).filter(
+    (workspaceId) => ID.test(workspaceId) && isUsed({ stateRoot, workspaceId }),
+  );
+}
+
+/** Files that an owner of the workspace makes before anything else. */
+const OWNER_FILE = /^(?:workspace\.lock|orchestrator\.json(?:\.\d+)?)$/;
+
+/**
+ * Returns true if a swarm has run in the workspace, or if nobody can tell. A restore that failed or was killed may leave a
+ * workspace that is not used.
+ */
+export function isUsed({ stateRoot, workspaceId }: JournalLocation): boolean {
+  try {
+    return readdirSync(workspaceFolder(stateRoot, workspaceId)).some((name) => !OWNER_FILE.test(name));
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
+  }
 }
 
 /**
