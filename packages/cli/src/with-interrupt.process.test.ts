@@ -19,6 +19,21 @@ describe('withInterrupt', () => {
     expect(await child.end()).toEqual({ exitCode: 130, signalCode: null });
   });
 
+  test('before it quits, onQuit is called once', async () => {
+    const child = start(`
+      await withInterrupt((signal) => {
+        signal.addEventListener('abort', () => console.log('asked'));
+        console.log('working');
+        return new Promise(() => {});
+      }, ['SIGINT', 'SIGTERM'], () => console.log('not cleaned up'));`);
+    expect(await child.read()).toBe('working\n');
+    child.terminate();
+    expect(await child.read()).toBe('asked\n');
+    child.interrupt();
+    expect(await child.read()).toBe('not cleaned up\n');
+    expect(await child.end()).toEqual({ exitCode: 130, signalCode: null });
+  });
+
   test('the second waits for a promise that holds it, for a while', async () => {
     const program = (hold: string) => `
       await withInterrupt((signal, holdQuit) => {

@@ -15,16 +15,20 @@ const QUIT_MS = 2_000;
 /**
  * Runs work that Ctrl-C, or any of `signals`, cancels. The first signal asks the work to stop, the second quits when
  * the promises given to `holdQuit` have settled, and the third quits at once. A handler given to `takeInterrupt` gets the
- * first Ctrl-C instead.
+ * first Ctrl-C instead. `onQuit` is called before the process exits without the end of the work.
  */
 export async function withInterrupt<Value>(
   work: (signal: AbortSignal, holdQuit: HoldQuit, takeInterrupt: TakeInterrupt) => Promise<Value>,
   signals: readonly NodeJS.Signals[] = ['SIGINT'],
+  onQuit: () => void = () => undefined,
 ): Promise<Value> {
   const controller = new AbortController();
   const held = new Set<Promise<unknown>>();
   let isQuitting = false;
-  const quit = () => process.exit(exitCodes.interrupted);
+  const quit = () => {
+    onQuit();
+    process.exit(exitCodes.interrupted);
+  };
   let taken: (() => void) | undefined;
   const takeInterrupt: TakeInterrupt = (handler) => {
     taken = handler;

@@ -227,24 +227,68 @@ describe('an interrupted command', () => {
   const TEXT = 'text'.repeat(1000);
 
   /** Makes a conversation with many files, so that copying takes a while. */
-  async function makeMuch(): Promise<void> {
+  async function makeMuch(folders = FOLDERS, text = TEXT): Promise<void> {
     await ask('Hi');
     const scratch = path('state/workspaces', await workspaceOf(place.stateRoot), 'instances/host~default/scratch');
-    for (let number = 1; number <= FOLDERS; number += 1) {
+    for (let number = 1; number <= folders; number += 1) {
       mkdirSync(join(scratch, `folder-${number}`), { recursive: true });
-      writeFileSync(join(scratch, `folder-${number}`, 'file'), TEXT);
+      writeFileSync(join(scratch, `folder-${number}`, 'file'), text);
     }
   }
 
-  test('Ctrl-C removes the partial backup, and exits with 130', async () => {
+  /** Starts a backup, and waits until it copies files. */
+  async function startBackup() {
     await makeMuch();
     const child = place.start('backup', 'copies/one', '--bundle', 'bundle');
     while (!existsSync(path('copies/one/workspace/instances/host~default/scratch'))) await Bun.sleep(1);
-    child.kill('SIGINT');
+    return child;
+  }
+
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    '%s removes the partial backup, and exits with 130',
+    async (name) => {
+      const child = await startBackup();
+      child.kill(name);
+      const stderr = await new Response(child.stderr).text();
+      expect(await child.exited).toBe(130);
+      expect(stderr).toStartWith('E_CANCELLED: The backup was interrupted. Nothing is left of it.');
+      expect(readdirSync(path('copies'))).toEqual([]);
+    },
+  );
+
+  test('a second signal ends the clean-up at once, and says that the folder is incomplete', async () => {
+    const child = await startBackup();
+    // Both signals arrive together when the process goes on.
+    for (const name of ['SIGSTOP', 'SIGTERM', 'SIGINT', 'SIGCONT'] as const) child.kill(name);
     const stderr = await new Response(child.stderr).text();
     expect(await child.exited).toBe(130);
-    expect(stderr).toStartWith('E_CANCELLED: The backup was interrupted. Nothing is left of it.');
-    expect(readdirSync(path('copies'))).toEqual([]);
+    expect(stderr).toBe('The backup was not cleaned up: copies/one is incomplete. Delete it.\n');
+    expect(existsSync(path('copies/one/backup.jsonl'))).toBe(false);
+    expect((await gdn('backup copies/one')).stderr).toStartWith('E_BACKUP_FOLDER: ');
+    rmSync(path('copies/one'), { recursive: true });
+    expect((await gdn('backup copies/one')).exitCode).toBe(0);
+  });
+
+  test('SIGTERM cleans up a restore; a second signal ends the clean-up and says so', async () => {
+    await makeMuch(4, TEXT.repeat(4_000));
+    expect((await gdn('backup copies/one')).exitCode).toBe(0);
+    for (const signals of [['SIGTERM'], ['SIGSTOP', 'SIGTERM', 'SIGINT', 'SIGCONT']] as const) {
+      const child = place.start('restore', 'copies/one', '--bundle', 'bundle', '--state-root', 'elsewhere');
+      const names = () => (existsSync(path('elsewhere/workspaces')) ? readdirSync(path('elsewhere/workspaces')) : []);
+      while (!names().some((name) => name.startsWith('.restoring-'))) await Bun.sleep(0);
+      for (const name of signals) child.kill(name);
+      const stderr = await new Response(child.stderr).text();
+      expect(await child.exited).toBe(130);
+      const expected =
+        signals.length === 1
+          ? 'E_CANCELLED: The restore was interrupted. Nothing was restored.'
+          : 'The restore was not cleaned up. If it has left an incomplete copy, the next `gdn restore` or start removes it.';
+      expect(stderr).toStartWith(expected);
+      expect(json(await place.run('ls', '--json', '--state-root', 'elsewhere'))).toEqual([]);
+      expect(names().filter((name) => name.startsWith('.'))).toHaveLength(signals.length === 1 ? 0 : 1);
+    }
+    expect((await gdn('restore copies/one --state-root elsewhere')).exitCode).toBe(0);
+    expect(readdirSync(path('elsewhere/workspaces'))).toHaveLength(1);
   });
 
   test('an error that is not the interrupt is shown as it is', async () => {

@@ -3,6 +3,7 @@ import type { BundleOptions } from '../common-options.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
 import { harmlessLines } from '../harmless-text.ts';
+import { stopSignals } from '../stop-signals.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
@@ -20,13 +21,27 @@ export function addBackupCommand(program: GdnCommand): void {
     .flockOption()
     .bundleOptions()
     .examples('gdn backup backups/monday --bundle my-swarm')
-    .runs(backUp);
+    .runs(backUpUnlessInterrupted);
+}
+
+type BackupOptions = BundleOptions & { readonly flock: boolean };
+
+/** Only a folder that has files of this backup is called incomplete: any other may have files of the user. */
+function backUpUnlessInterrupted(options: BackupOptions, terminal: Terminal, target: string): Promise<Result> {
+  let hasFiles = false;
+  const onQuit = () => {
+    const rest = `The backup was not cleaned up: ${target} is incomplete. Delete it.\n`;
+    terminal.printError(hasFiles ? rest : 'The backup was interrupted.\n');
+  };
+  const onFile = () => void (hasFiles = true);
+  return withInterrupt((signal) => backUp(options, terminal, target, { signal, onFile }), stopSignals, onQuit);
 }
 
 async function backUp(
-  options: BundleOptions & { readonly flock: boolean },
+  options: BackupOptions,
   terminal: Terminal,
   target: string,
+  { signal, onFile }: { readonly signal: AbortSignal; readonly onFile: () => void },
 ): Promise<Result> {
   const [{ placeOfSwarm }, { backUpSwarm }, { showCopyProgress }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
@@ -34,7 +49,11 @@ async function backUp(
     import('../instance/show-copy-progress.ts'),
   ]);
   const place = { ...(await placeOfSwarm(options)), flock: options.flock };
-  const backup = await withInterrupt((signal) => backUpSwarm(place, target, signal, showCopyProgress(terminal)));
+  const show = showCopyProgress(terminal);
+  const backup = await backUpSwarm(place, target, signal, (progress) => {
+    onFile();
+    show(progress);
+  });
   const { conversations, files, bytes, startedAt, problems, skipped } = backup;
   for (const problem of problems) terminal.printError(`warn: ${harmlessLines(problem)}\n`);
   if (skipped.length > 0) terminal.printError(`note: ${describeSkipped(backup)}\n`);

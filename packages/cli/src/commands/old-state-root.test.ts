@@ -281,6 +281,30 @@ describe('a state root of format 1', () => {
     },
   );
 
+  test('Ctrl-C ends a backup that waits for the migration of another process', async () => {
+    ownOldRoot();
+    const child = place.start('backup', 'copy', '--bundle', 'bundle');
+    // The command has the lock of the file system each time it tries to migrate.
+    while (!existsSync(join(workspace(), 'workspace.lock'))) await Bun.sleep(1);
+    child.kill('SIGINT');
+    expect(await new Response(child.stderr).text()).toStartWith(
+      'E_CANCELLED: The backup was interrupted. Nothing is left of it.',
+    );
+    expect(await child.exited).toBe(130);
+    expect(existsSync(join(place.folder, 'copy'))).toBe(false);
+  });
+
+  test('a backup that is killed before its first file does not tell anybody to delete the folder', async () => {
+    const owner = ownOldRoot();
+    mkdirSync(join(place.folder, 'mine/file'), { recursive: true });
+    const child = place.start('backup', 'mine', '--bundle', 'bundle');
+    while (!existsSync(join(workspace(), 'workspace.lock'))) await Bun.sleep(1);
+    for (const name of ['SIGSTOP', 'SIGTERM', 'SIGINT', 'SIGCONT'] as const) child.kill(name);
+    expect(await new Response(child.stderr).text()).toBe('The backup was interrupted.\n');
+    expect(await child.exited).toBe(130);
+    expect(existsSync(owner)).toBe(true);
+  });
+
   test('files of a migration that is not finished are not removed', async () => {
     mkdirSync(kept(), { recursive: true });
     writeFileSync(join(kept(), 'file'), 'old');

@@ -2,6 +2,7 @@ import { bundleFolder, type BundleOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
 import { harmlessLines, harmlessText } from '../harmless-text.ts';
 import type { MissingAgents } from '../instance/find-missing-agents.ts';
+import { stopSignals } from '../stop-signals.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
@@ -19,13 +20,25 @@ export function addRestoreCommand(program: GdnCommand): void {
     .flockOption()
     .bundleOptions()
     .examples('gdn restore backups/monday --bundle my-swarm')
-    .runs(restore);
+    .runs((options: RestoreOptions, terminal, backup: string) =>
+      withInterrupt(
+        (signal) => restore(options, terminal, backup, signal),
+        stopSignals,
+        () => terminal.printError(NOT_CLEANED_UP),
+      ),
+    );
 }
 
+type RestoreOptions = BundleOptions & { readonly flock: boolean };
+
+const NOT_CLEANED_UP =
+  'The restore was not cleaned up. If it has left an incomplete copy, the next `gdn restore` or start removes it.\n';
+
 async function restore(
-  options: BundleOptions & { readonly flock: boolean },
+  options: RestoreOptions,
   terminal: Terminal,
   backup: string,
+  signal: AbortSignal,
 ): Promise<Result> {
   const [{ placeOfSwarm }, { restoreSwarm }, { findMissingAgents }, { showCopyProgress }, { count }] =
     await Promise.all([
@@ -37,7 +50,7 @@ async function restore(
     ]);
   const found = await placeOfSwarm(options);
   const place = { ...found, flock: options.flock, bundle: bundleFolder(undefined, options) };
-  const restored = await withInterrupt((signal) => restoreSwarm(place, backup, signal, showCopyProgress(terminal)));
+  const restored = await restoreSwarm(place, backup, signal, showCopyProgress(terminal));
   const { conversations, files, bytes, startedAt, problems } = restored;
   for (const problem of problems)
     terminal.printError(`warn: The backup was made with this problem: ${harmlessLines(problem)}\n`);

@@ -16,8 +16,8 @@ export async function backUpSwarm(
   signal: AbortSignal,
   onProgress: (progress: BackupProgress) => void,
 ): Promise<Backup> {
-  await refuseOthers(swarm, place);
   try {
+    await refuseOthers(swarm, place, signal);
     return await backUpFiles(place, { folder, swarm, version: readVersion(), signal, onProgress });
   } catch (error) {
     throw signal.aborted && error === signal.reason
@@ -26,12 +26,12 @@ export async function backUpSwarm(
   }
 }
 
-async function refuseOthers(swarm: string, place: StorePlace): Promise<void> {
+async function refuseOthers(swarm: string, place: StorePlace, signal: AbortSignal): Promise<void> {
   const store = openStoreReader(place);
   if (!(await store.directory.exists())) {
     const message = `Swarm "${swarm}" has never run with the state root ${place.stateRoot}, so there is nothing to back up.`;
     const suggestion = 'Name the state root with `--state-root`, if the swarm uses another one.';
     throw new GoondanError('E_SWARM_UNKNOWN', message, { suggestion });
   }
-  await migrateFirst(store, place);
+  await migrateFirst(store, place, signal);
 }

@@ -11,15 +11,17 @@ const AGAIN_MS = 100;
 
 /**
  * Migrates the files of an older version before they are read, and says so on standard error. Waits while another process
- * does so. **Errors** — `E_STORE_FORMAT` while an older version runs the swarm; those of the disk.
+ * does so. **Errors** — `E_STORE_FORMAT` while an older version runs the swarm; the reason of `signal`; those of the disk.
  */
 export async function migrateFirst(
   store: Pick<StoreReader, 'isOld' | 'directory'>,
   { stateRoot, workspaceId, flock = true }: SwarmPlace & { readonly flock?: boolean },
+  signal?: AbortSignal,
 ): Promise<void> {
   const place = { stateRoot, workspaceId, flock };
   const deadline = systemClock.elapsed() + PATIENCE_MS;
   while (await store.isOld()) {
+    signal?.throwIfAborted();
     // Without `warn`: a command that shows no warnings must still say that it has moved files.
     await migrateStoppedSwarm(place);
     if (!(await store.isOld())) return;

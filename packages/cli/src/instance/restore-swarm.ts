@@ -15,6 +15,7 @@ export async function restoreSwarm(
 ): Promise<RestoredSwarm> {
   checkStateRootWritable(place.stateRoot);
   try {
+    signal.throwIfAborted();
     return await restoreStoppedSwarm(place, { folder, signal, onProgress });
   } catch (error) {
     if (signal.aborted && error === signal.reason)

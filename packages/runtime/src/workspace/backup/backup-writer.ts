@@ -127,12 +127,14 @@ export class BackupWriter {
     await this.fs.removeFolder(this.pathOf(path));
   }
 
-  /** Makes all files and folders durable, except the name of the root. */
+  /** Makes all files and folders durable, except the name of the root. **Errors** — the reason of `signal`. */
   async sync(): Promise<void> {
     await this.#syncFiles();
+    this.signal?.throwIfAborted();
     const paths = [this.root, ...Array.from(this.#folders, (path) => this.pathOf(path))];
     for (let at = 0; at < paths.length; at += SYNCS) {
       await together(paths.slice(at, at + SYNCS).map((path) => this.fs.syncFolder(path)));
+      this.signal?.throwIfAborted();
     }
   }
 
