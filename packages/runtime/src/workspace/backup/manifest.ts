@@ -77,12 +77,13 @@ export function decodeManifest(path: string, bytes: Uint8Array): BackupManifest 
   return { version, swarm, conversations: count, startedAt, problems, folders, files };
 }
 
-function refuseNewer(path: string, { formatVersion, storeFormat }: JsonObject): void {
+function refuseNewer(path: string, { formatVersion, storeFormat, version }: JsonObject): void {
   const isKnown = (value: JsonValue | undefined, known: number) => typeof value === 'number' && value <= known;
   if (isKnown(formatVersion, FORMAT_VERSION) && isKnown(storeFormat, STORE_FORMAT)) return;
   const found = `${JSON.stringify(formatVersion)} with conversations in format ${JSON.stringify(storeFormat)}`;
   const known = `this version reads format ${FORMAT_VERSION} with conversations in format ${STORE_FORMAT}`;
-  throw new GoondanError('E_BACKUP_FORMAT', `${path} is a backup in format ${found}; ${known}.`);
+  const maker = typeof version === 'string' ? ` Goondan ${version} made it.` : '';
+  throw new GoondanError('E_BACKUP_FORMAT', `${path} is a backup in format ${found}; ${known}.${maker}`);
 }
 
 function readEntries(path: string, lines: readonly string[]) {
