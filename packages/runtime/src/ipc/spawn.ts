@@ -36,10 +36,11 @@ export interface ChildExit {
   /** The number of processes that the child had started and left running; they were ended. */
   readonly leftBehind: number;
   /**
-   * Set when a shared process has ended: `together` if other conversations were open in it, otherwise `alone`. Absent for
-   * a process with one conversation, and when a conversation was closed and its shared process goes on.
+   * Set for a conversation in a shared process. If the process has ended: `together` if other conversations were open in
+   * it, otherwise `alone`. `left` if only the conversation was closed, and the process continues with others. Absent for
+   * a process that ended with its last conversation.
    */
-  readonly sharing?: 'together' | 'alone';
+  readonly sharing?: 'together' | 'alone' | 'left';
 }
 
 export interface ChildProcess<Down, Up> {

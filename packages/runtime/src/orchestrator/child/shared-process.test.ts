@@ -55,7 +55,7 @@ describe('a shared process', () => {
     expect(messages).toEqual([{ type: 'change.ready', change: 1 }]);
 
     await child.channel.send({ seat: 2, exit: 0 });
-    expect(await second.exited).toEqual({ code: 0, signal: null, leftBehind: 0 });
+    expect(await second.exited).toEqual({ code: 0, signal: null, leftBehind: 0, sharing: 'left' });
     await process.admit().channel.send({ type: 'reply.taken', eventId: 'c' });
     await settle();
     expect(got.at(-1)?.seat).toBe(3);
@@ -159,7 +159,7 @@ describe('a shared process', () => {
     const failed = first.kill(0);
     expect(child.kills).toEqual([]);
     await child.channel.send({ seat: 1, exit: 1 });
-    expect(await failed).toEqual({ code: 1, signal: null, leftBehind: 0 });
+    expect(await failed).toEqual({ code: 1, signal: null, leftBehind: 0, sharing: 'left' });
     void second.kill(0);
     expect(child.kills).toEqual([0]);
     expect(await second.exited).toMatchObject({ sharing: 'alone' });

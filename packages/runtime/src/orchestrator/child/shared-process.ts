@@ -160,7 +160,7 @@ export class SharedProcess {
   #leave(number: number, seat: Seat, code: number): void {
     this.#seats.delete(number);
     const exit = { code, signal: null, leftBehind: 0 };
-    if (this.#seats.size > 0) return this.#end(seat, exit);
+    if (this.#seats.size > 0) return this.#end(seat, { ...exit, sharing: 'left' });
     this.#isOpen = false;
     void this.child.exited.then(({ leftBehind }) => this.#end(seat, { ...exit, leftBehind }));
     const drain = { type: 'drain', graceMs: EXITS_MS } as const;

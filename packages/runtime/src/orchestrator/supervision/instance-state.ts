@@ -1,6 +1,7 @@
 /** The state of one instance's process, its inputs and its actions. */
 import type { AgentEvent } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
+import type { ChildExit } from '../../ipc/spawn.ts';
 import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import { noCrashes, type RestartHistory } from './backoff.ts';
 import type { ProcessCondition } from './process-slots.ts';
@@ -146,8 +147,8 @@ export type InstanceInput =
       readonly pid?: number;
       readonly code: number | null;
       readonly signal: string | null;
-      /** Set when a shared process ended: whether other conversations were open in it (invariant 15 of the machine). */
-      readonly sharing?: 'together' | 'alone';
+      /** As in `ChildExit` (invariant 15 of the machine). */
+      readonly sharing?: ChildExit['sharing'];
     }
   /** A person, or a reload, allows another attempt: the crash count is reset, and the backoff ends. */
   | { readonly type: 'forgive' }

@@ -64,17 +64,22 @@ export function loseProcess(
 ): InstanceStep {
   const { phase } = state;
   if (!hasProcess(phase)) return ignore(state, 'exited was ignored: the instance has no process');
-  const next = sharing !== undefined && wasInterrupted(phase) ? { ...state, isAlone: true as const } : state;
+  const hasEnded = sharing === 'together' || sharing === 'alone';
+  const next = hasEnded && wasInterrupted(phase) ? { ...state, isAlone: true as const } : state;
   if (sharing === 'together' && isExcusable(phase)) return loseTogether(next, moment);
   const isCrash = endsInCrash(phase);
   const saidWhy = phase.name === 'killed' && (phase.why === 'startFailed' || phase.why === 'store');
   const how = signal === null ? `with code ${code}` : `by ${signal}`;
-  const message = `${processName(pid)} ended ${how}${saidWhy ? '; an earlier line has the reason' : ''}.`;
-  const gone: InstanceAction[] = [
-    ...clearTimerOf(phase),
-    { type: 'slot.release' },
-    { type: 'report', level: isCrash && !saidWhy ? 'warn' : 'info', event: 'process.exited', message },
-  ];
+  const isUnexplained = isCrash && !saidWhy;
+  const gone: InstanceAction[] = [...clearTimerOf(phase), { type: 'slot.release' }];
+  if (sharing !== 'left') {
+    const message = `${processName(pid)} ended ${how}${saidWhy ? '; an earlier line has the reason' : ''}.`;
+    gone.push({ type: 'report', level: isUnexplained ? 'warn' : 'info', event: 'process.exited', message });
+  } else if (isUnexplained) {
+    // A conversation that is closed as usual needs no line: its process continues with the others.
+    const message = `This conversation ended ${how} in process ${pid}, which continues with others.`;
+    gone.push({ type: 'report', level: 'warn', event: 'process.exited', message });
+  }
   const counted = { ...next, restarts: restartsAfter(state, isCrash, moment) };
   const { state: blamed, actions } = isCrash ? blame(counted, how, moment) : stay(counted);
   return after([...gone, ...actions], goOn(blamed, moment));

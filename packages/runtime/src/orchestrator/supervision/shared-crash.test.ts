@@ -73,6 +73,33 @@ describe('the end of a shared process', () => {
     expect(reports(instance.exit('alone'))).toHaveLength(1);
   });
 
+  test('is not reported when only a conversation was closed, or when an earlier line has the reason', () => {
+    const left = (instance: Driven, code: number) => {
+      const { spawned: process } = instance.state;
+      const actions = instance.do({ type: 'exited', process, pid: 4711, code, signal: null, sharing: 'left' });
+      return actions.flatMap((action) => (action.type === 'report' ? [[action.level, action.message]] : []));
+    };
+    const closed = new Driven();
+    closed.work('a');
+    closed.start();
+    closed.do({ type: 'turn.done', process: 1, eventId: 'a', outcome }, { type: 'hibernate' });
+    expect(left(closed, 0)).toEqual([]);
+
+    const failed = new Driven();
+    failed.work('a');
+    failed.do({ type: 'slot.granted' });
+    failed.do({ type: 'start.failed', process: 1, error: { code: 'E_UNEXPECTED', message: 'no' } });
+    expect(left(failed, 1)).toEqual([]);
+
+    const unexplained = new Driven();
+    unexplained.work('a');
+    unexplained.start();
+    expect(left(unexplained, 1)).toEqual([
+      ['warn', 'This conversation ended with code 1 in process 4711, which continues with others.'],
+    ]);
+    expect(unexplained.state.isAlone).toBeUndefined();
+  });
+
   test('counts when the conversation was alone in it, or when its own process crashes', () => {
     const instance = new Driven();
     instance.work('a');
