@@ -49,6 +49,15 @@ test('T-05 an instance that does not start logs the reason once, and again after
   expect(said()).toBe(2);
 });
 
+test('T-05 an instance does not start as soon as its callers know it, even if its process has not exited yet', async () => {
+  const { swarm, tried } = await openBroken();
+  const seen: unknown[] = [];
+  swarm.listen({ requestsFailed: (address) => void seen.push(swarm.instances.find(address)?.status) });
+  await swarm.accept(at, fakeEvent('one'), true);
+  await tried();
+  expect(seen).toEqual(['does not start']);
+});
+
 test('T-05 an instance that has answered meanwhile logs again why it does not start', async () => {
   const { swarm, agents, tried, said, fail, send } = await openBroken();
   await swarm.accept(at, fakeEvent('one'), false);

@@ -13,6 +13,7 @@ import { shortIdOfEvent } from '../../ports/turn-ids.ts';
 import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import type { InstanceInput, InstanceState, Phase } from '../supervision/instance-state.ts';
 import { hasTurn } from '../supervision/instance-step.ts';
+import { hasFailedForGood } from '../supervision/lose-process.ts';
 import type { ProcessListener, RunningProcess } from '../supervision/supervise-process.ts';
 import { type OwnAction, SupervisedProcess } from '../supervision/supervised-process.ts';
 import type { SupervisionPolicy } from '../supervision/supervision-policy.ts';
@@ -94,6 +95,8 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
 
   get status(): AgentInstance['status'] {
     const { phase } = this.state;
+    // The process may need a moment to exit; the callers know already.
+    if (hasFailedForGood(this.state)) return 'does not start';
     return hasTurn(phase) ? 'working' : statusWithoutTurn[this.state.phase.name];
   }
 

@@ -168,7 +168,7 @@ function announceDeadLetter([running]: readonly QueuedEvent[], { policy }: Momen
 function goOn(state: InstanceState, moment: Moment): InstanceStep {
   const { phase } = state;
   if ('afterwards' in phase && phase.afterwards === 'stop') return stop(state);
-  if (failedForGood(state)) return stay(enter(state, { name: 'doesNotStart' }));
+  if (hasFailedForGood(state)) return stay(enter(state, { name: 'doesNotStart' }));
   if (state.queue.length > 0 || state.isKept === true) return seekProcess(state, moment);
   return stay(enter(state, { name: 'absent' }));
 }
@@ -177,7 +177,7 @@ function goOn(state: InstanceState, moment: Moment): InstanceStep {
  * Returns true if a start failed for good (invariants 11 and 14). A process that was asked to end during its start did
  * not fail.
  */
-function failedForGood({ phase, startError: error, isKept }: InstanceState): boolean {
+export function hasFailedForGood({ phase, startError: error, isKept }: InstanceState): boolean {
   if (isKept === true || phase.name !== 'killed' || error === undefined || !isFinal(error)) return false;
   return phase.why === 'startFailed' || phase.why === 'store';
 }
