@@ -126,6 +126,27 @@ describe('damage to one file of an idle conversation', () => {
     await control.stop();
   });
 
+  test('T-05 `gdn status` and `gdn instance list` show a damaged conversation, whether the swarm runs or not', async () => {
+    await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+    expect((await place.run('run', 'bundle', '--trust', '--input', 'one')).exitCode).toBe(0);
+    const metadata = filesOf('default').find((file) => file.endsWith('metadata.json')) ?? '';
+    damages['flipped']?.(metadata);
+    const problem = `E_STORE_CORRUPT: ${metadata} is damaged`;
+    expect((await gdn('instance list')).stdout).toStartWith(`host default: does not start, ${problem}`);
+    expect((await gdn('status')).stdout).toContain(`\n  host (default): does not start, ${problem}`);
+    expect(JSON.parse((await gdn('status --json')).stdout).left).toMatchObject([
+      { agent: 'host', instanceKey: 'default', inputs: 0, problem: expect.stringContaining(problem) },
+    ]);
+
+    const control = await start();
+    const listed = [{ instanceKey: 'default', status: 'does not start', problem: expect.stringContaining(problem) }];
+    expect(JSON.parse((await gdn('instance list --json')).stdout)).toMatchObject(listed);
+    expect(await agents()).toMatchObject(listed);
+    expect(await answerOf(control, 'default')).toBe('E_STORE_CORRUPT');
+    expect(await agents()).toMatchObject(listed);
+    await control.stop();
+  });
+
   test('T-01 T-05 the printed remedy keeps the intact parts, and a restored file is used again', async () => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     expect((await place.run('run', 'bundle', '--trust', '--input', 'one')).exitCode).toBe(0);

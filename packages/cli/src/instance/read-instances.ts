@@ -1,7 +1,7 @@
 /** Reads the instances of a workspace from disk, and their status from a running swarm. */
 import type { InstanceAddress, InstanceStatus } from '@goondan/runtime';
 import { toAgentAddress, toInstanceAddress } from '@goondan/runtime/control';
-import type { ConversationSnapshot, Directory, StoreReader } from '@goondan/runtime/history';
+import type { ConversationSnapshot, Directory, InstanceSummary, StoreReader } from '@goondan/runtime/history';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
 import { nameHistory } from './name-history.ts';
@@ -83,22 +83,33 @@ async function describe(
 ): Promise<ListedInstance> {
   const about = toInstanceAddress(at);
   const { status, problem } = statuses.get(keyOf(at)) ?? {};
+  const summary = await readSummary(directory, at);
+  if ('problem' in summary) {
+    // A running swarm that has not tried to start the instance knows nothing about the damage.
+    const known = status === undefined || status === 'asleep' ? 'does not start' : status;
+    return { ...about, status: known, messages: null, updatedAt: null, ...summary };
+  }
+  const { messages, updatedAt, pending } = summary;
+  const known = {
+    ...about,
+    status: status ?? 'asleep',
+    messages,
+    updatedAt: updatedAt?.toISOString() ?? null,
+    ...(pending === 0 ? {} : { inputs: pending }),
+  };
+  return problem === undefined ? known : { ...known, problem };
+}
+
+/** Summarises an instance, or says why its summary cannot be read. The contents are not checked. */
+export async function readSummary(
+  directory: Pick<Directory, 'summary'>,
+  at: AgentAddress,
+): Promise<InstanceSummary | { readonly problem: string }> {
   try {
-    const { messages, updatedAt, pending } = await directory.summary(at);
-    const known = {
-      ...about,
-      status: status ?? 'asleep',
-      messages,
-      updatedAt: updatedAt?.toISOString() ?? null,
-      ...(pending === 0 ? {} : { inputs: pending }),
-    };
-    return problem === undefined ? known : { ...known, problem };
+    return await directory.summary(at);
   } catch (error) {
     if (!GoondanError.is(error)) throw error;
-    const why = `${error.code}: ${error.message}`;
-    // A running swarm finds the damage when the instance starts.
-    const shown = status === undefined || status === 'asleep' ? 'does not start' : status;
-    return { ...about, status: shown, messages: null, updatedAt: null, problem: why };
+    return { problem: `${error.code}: ${error.message}` };
   }
 }
 

@@ -99,6 +99,20 @@ test('a long list of instances begins with those that need attention or work, th
   expect(shown.slice(-2)).toEqual(['  and 280 more: `gdn instance list --bundle shop`', '']);
 });
 
+test('a list that is cut names the processes that conversations share', () => {
+  const instances = Array.from({ length: 30 }, (_, index) => ({
+    ...{ agent: 'host', instanceKey: `k${index}`, status: 'idle', queued: 0, crashes: 0 },
+    ...(index === 0 ? {} : { pid: index === 1 ? 8 : 9 }),
+  }));
+  const describe = (some: typeof instances) => {
+    const status = { swarm: 'shop', pid: 7, startedAt: '', instances: some, connections: [] };
+    const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false, suggest: String });
+    return shown.match(/^ {2}process .*/gm);
+  };
+  expect(describe(instances)).toEqual(['  process 9: 28 conversations']);
+  expect(describe(instances.slice(0, 20))).toBeNull();
+});
+
 test('a long list hides no service that is not connected: neither of an instance nor a kept connection', () => {
   const since = '2026-01-02T03:04:05.000Z';
   const server = (state: string) => ({ extension: 'files', state, since });

@@ -23,6 +23,7 @@ export function describeStatus(
       (instance) => describeInstance(instance, terminal),
       terminal.suggest('`gdn instance list`'),
     ),
+    ...describeSharedProcesses(instances, terminal),
     ...connections.map(({ connection, status, pid: own, problem }) =>
       line(connection, status, own, undefined, problem),
     ),
@@ -35,6 +36,18 @@ export function describeStatus(
     ...changes.slice(0, MOST_CHANGES).map((each) => describeChange(each, terminal)),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** Describes the processes that conversations share, if some conversations are not shown. */
+function describeSharedProcesses(instances: readonly InstanceStatus[], terminal: Pick<Terminal, 'suggest'>): string[] {
+  if (instances.length <= MOST_SHOWN) return [];
+  const counts = new Map<number, number>();
+  for (const { pid } of instances) if (pid !== undefined) counts.set(pid, (counts.get(pid) ?? 0) + 1);
+  return boundedList(
+    [...counts].filter(([, count]) => count > 1),
+    ([pid, count]) => [`  process ${pid}: ${count} conversations`],
+    terminal.suggest('`gdn status --json`'),
+  );
 }
 
 /** Puts the most urgent items first, then the newest. The order stays as it is if all of them are shown. */

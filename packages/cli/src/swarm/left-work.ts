@@ -1,8 +1,8 @@
-/** The work that a swarm has left for its next start, read from disk while the swarm does not run. */
-import type { InstanceAddress } from '@goondan/runtime';
+/** The work that a swarm has left for its next start, and its dead letters, read from disk. */
+import type { InstanceAddress, SwarmStatus } from '@goondan/runtime';
 import { toInstanceAddress } from '@goondan/runtime/control';
-import { GoondanError } from '@goondan/types';
 import { harmlessText } from '../harmless-text.ts';
+import { readSummary } from '../instance/read-instances.ts';
 import { withStore } from '../instance/with-store.ts';
 import { mapAtMost } from '../map-at-most.ts';
 import type { Terminal } from '../terminal.ts';
@@ -11,22 +11,27 @@ import { boundedList } from './bounded-list.ts';
 
 /** An item of `left` in `gdn status --json`. Fields may be added, but are never renamed. */
 export interface LeftWork extends InstanceAddress {
-  /** The number of accepted inputs that are not handled yet. */
+  /** The number of accepted inputs that are not handled yet; 0 if `problem` is present. */
   readonly inputs: number;
+  /** The number of dead letters; 0 if `problem` is present. */
   readonly deadLetters: number;
+  /** Why the instance does not start, as in `gdn instance list`; absent when its summary can be read. */
+  readonly problem?: string;
 }
 
-/** Lists the instances that have work. Leaves out instances that cannot be read: `gdn instance list` shows them. */
+/** Lists the instances that have work, dead letters or a summary that cannot be read. */
 export async function readLeftWork(place: SwarmPlace): Promise<LeftWork[]> {
   const found = await withStore({ ...place, warn: () => undefined }, [], async ({ directory }) => {
-    return mapAtMost(AT_ONCE, await directory.instances(), async (at) => {
-      const summary = await directory.summary(at).catch((error: unknown) => {
-        if (!GoondanError.is(error)) throw error;
-      });
-      return { ...toInstanceAddress(at), inputs: summary?.pending ?? 0, deadLetters: summary?.deadLetters ?? 0 };
+    return mapAtMost(AT_ONCE, await directory.instances(), async (at): Promise<LeftWork> => {
+      const summary = await readSummary(directory, at);
+      const about = toInstanceAddress(at);
+      if ('problem' in summary) return { ...about, inputs: 0, deadLetters: 0, ...summary };
+      return { ...about, inputs: summary.pending, deadLetters: summary.deadLetters };
     });
   });
-  return found.filter(({ inputs, deadLetters }) => inputs + deadLetters > 0).toSorted(byName);
+  return found
+    .filter(({ inputs, deadLetters, problem }) => inputs + deadLetters > 0 || problem !== undefined)
+    .toSorted(byName);
 }
 
 /** The number of instances that are read at the same time. */
@@ -38,15 +43,38 @@ export function describeLeftWork(left: readonly LeftWork[], { suggest }: Pick<Te
   return lines.map((line) => `${line}\n`).join('');
 }
 
-function describeOne({ agent, instanceKey, inputs, deadLetters }: LeftWork): string {
+function describeOne({ agent, instanceKey, inputs, deadLetters, problem }: LeftWork): string {
   const parts = [
+    ...(problem === undefined ? [] : [`does not start, ${harmlessText(problem)}`]),
     ...(inputs === 0 ? [] : [`${inputs} ${inputs === 1 ? 'input waits' : 'inputs wait'} for the next start`]),
-    ...(deadLetters === 0 ? [] : [`${deadLetters} ${deadLetters === 1 ? 'dead letter' : 'dead letters'}`]),
+    ...(deadLetters === 0 ? [] : [countLetters(deadLetters)]),
   ];
   return `  ${harmlessText(`${agent} (${instanceKey})`)}: ${parts.join(', ')}`;
 }
 
+/** Describes the dead letters of a running swarm in one line; empty when there are none. */
+export function describeDeadLetters(count: number, { suggest }: Pick<Terminal, 'suggest'>): string {
+  return count === 0 ? '' : `  ${countLetters(count)}: ${suggest('`gdn deadletter list`')}\n`;
+}
+
+function countLetters(count: number): string {
+  return `${count} ${count === 1 ? 'dead letter' : 'dead letters'}`;
+}
+
+/** Adds the instances that cannot be read, and that the running swarm has not tried to start. */
+export function addUnreadable(status: SwarmStatus, left: readonly LeftWork[]): SwarmStatus {
+  const known = new Set(status.instances.map(nameOf));
+  const unreadable = left.flatMap(({ agent, instanceKey, problem }) => {
+    if (problem === undefined || known.has(nameOf({ agent, instanceKey }))) return [];
+    return [{ agent, instanceKey, status: 'does not start', queued: 0, crashes: 0, problem } as const];
+  });
+  return { ...status, instances: [...status.instances, ...unreadable] };
+}
+
 function byName(one: LeftWork, other: LeftWork): number {
-  const [first = '', second = ''] = [one, other].map(({ agent, instanceKey }) => JSON.stringify([agent, instanceKey]));
-  return first < second ? -1 : 1;
+  return nameOf(one) < nameOf(other) ? -1 : 1;
+}
+
+function nameOf({ agent, instanceKey }: InstanceAddress): string {
+  return JSON.stringify([agent, instanceKey]);
 }
