@@ -53,6 +53,24 @@ export async function readFork(
   return toFork(from, fold.blamed(), states, [...problems], fold.seq);
 }
 
+/** Adds a problem if the input of the original is damaged. A fork has no input, but the original may have lost some. */
+export async function addInputDamage(
+  forked: ForkedInstance,
+  readPending: () => Promise<unknown>,
+): Promise<ForkedInstance> {
+  try {
+    await readPending();
+    return forked;
+  } catch (error) {
+    if (!isCorrupt(error)) throw error;
+    const { problems = [] } = forked;
+    const problem = describeDamage(error);
+    // Skips a problem that is known already, with its consequence.
+    if (problems.some((each) => each.startsWith(problem))) return forked;
+    return { ...forked, problems: [...problems, `${problem}. The fork has everything but waiting input.`] };
+  }
+}
+
 async function readNewest(journal: SalvageSource, from: AgentAddress): Promise<ReturnType<typeof toFork>> {
   // The archive lacks long states, and states that were committed alone since the last turn.
   const { fold, messages, extensionState, unknownStates, problems } = await salvageConversation(journal, from, true);

@@ -36,7 +36,7 @@ import type { StorePorts, StoreWarning } from '../store-ports.ts';
 import type { TurnLine } from '../traces/trace-writer.ts';
 import { deletionOf, putAside, removeAside, sweepAside } from './delete-instance.ts';
 import { eraseKept } from './erase-kept.ts';
-import { type ForkedInstance, type ForkOptions, readFork } from './fork-instance.ts';
+import { addInputDamage, type ForkedInstance, type ForkOptions, readFork } from './fork-instance.ts';
 import { hasUnfinished } from './has-work.ts';
 import { pendingInputs, unknownInstance } from './instance-refusals.ts';
 import { InstanceSlots } from './instance-slots.ts';
@@ -288,6 +288,7 @@ export async function openJournal(
     async fork(from, { as: instanceKey, at }) {
       if (!(await ports.fs.stat(slots.storedAt(from).paths.folder))) throw unknownInstance(from);
       const { conversation, forked } = await readFork(journal, from, at);
+      const reported = await addInputDamage(forked, () => pendingEntries(from));
       const to = { agentName: from.agentName, instanceKey };
       const slot = slots.of(to);
       await slot.arrive(
@@ -295,7 +296,7 @@ export async function openJournal(
         () => placeInstance(slot.stored, slots.pace, conversation),
       );
       await slots.closeUnused();
-      return forked;
+      return reported;
     },
     sweep: () => sweepAside(ports, folder, erase),
     async instances() {
