@@ -113,7 +113,7 @@ describe('a swarm whose workspace is taken away', () => {
     expect(first.failure).toMatchObject({ code: 'E_FENCED' });
     expect(logs.find(({ event }) => event === 'workspace.lost')).toMatchObject({
       level: 'error',
-      message: `${workspaceFolder} was removed or replaced while this swarm ran in it. The swarm ends.`,
+      message: `${workspaceFolder}/workspace.lock was removed or replaced, alone or with its folder, while this swarm ran. The swarm ends.`,
     });
 
     const second = await connectSwarm(place);

@@ -33,7 +33,7 @@ export const storeErrors = {
   E_FENCED: {
     forPrograms: true,
     meaning:
-      'Another process took over the agent instance while this process was writing, or the workspace folder was removed or replaced.',
+      'Another process took over the agent instance while this process was writing, or the workspace folder or its `workspace.lock` was removed or replaced.',
     suggestion: 'Nothing was overwritten. Let the newer process continue; stop a swarm before you remove its folder.',
   },
   E_HISTORY_RANGE: {

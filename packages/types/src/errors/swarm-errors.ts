@@ -207,7 +207,9 @@ export const swarmErrors = {
   E_INSTANCE_PENDING: {
     forPrograms: true,
     meaning: 'The conversation was not deleted because it has accepted inputs that are not handled yet.',
-    suggestion: 'Let the swarm handle them first, or add `--force` to delete them too.',
+    suggestion:
+      'Let the swarm handle them first, or add `--force` to delete them too. If the conversation is damaged, the swarm cannot ' +
+      'handle them: `gdn fork` continues with the intact messages in a new conversation.',
   },
   E_INSTANCE_UNKNOWN: {
     forPrograms: true,

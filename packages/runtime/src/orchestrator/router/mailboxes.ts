@@ -29,6 +29,7 @@ import { type FinishedTurn, type Report, type SwarmListener, turnOf } from '../i
 import type { Accepted } from '../../workspace/inbox/open-inbox.ts';
 import type { InboxEntry } from '../../workspace/inbox/inbox-line.ts';
 import { refuseWhenLineFull } from '../supervision/process-slots.ts';
+import { isDamage } from '../supervision/start-failure.ts';
 import type { UnreadInboxes } from './unread-inboxes.ts';
 
 /** The maximum number of instances that wait for a process; more are rejected with `E_PROCESSES_FULL`. */
@@ -92,7 +93,7 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
       return await inbox.accept(to, event);
     } catch (error) {
       unread.refused(to, error);
-      throw error;
+      throw sayFate(error);
     }
   }
 
@@ -168,6 +169,14 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
       if (line.count === 0) this.#accepting.delete(key);
     }
   }
+}
+
+/** Adds to an error about damage that the input is not kept (invariant 1), because other input of the instance may be. */
+function sayFate(error: unknown): unknown {
+  if (!GoondanError.is(error) || !isDamage(error)) return error;
+  const { code, message, cause } = error;
+  const suggestion = `${error.suggestion} The input was not accepted, so it is not kept.`;
+  return new GoondanError(code, message, { suggestion, cause });
 }
 
 function nextTick(): Promise<void> {

@@ -30,7 +30,7 @@ export async function advanceStart(stored: StoredInstance, oldest: string): Prom
     return true;
   } catch (error) {
     if (!isCorrupt(error)) throw error;
-    warn({ path: oldest, message: `is not deleted, though the archive is full: ${error.message}` });
+    warn({ path: oldest, message: `not deleted, although the archive is full: ${error.message}` });
     return false;
   }
 }

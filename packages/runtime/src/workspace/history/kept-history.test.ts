@@ -103,7 +103,7 @@ test('keeps a damaged oldest file, with a warning', async () => {
   await file.append(Buffer.from('{"broken":true}\n{"also":1}\n'));
   for (let more = 0; more < 10; more += 1) await runSimpleTurn(journal, coder, `e${turn++}`);
   expect(await archives()).toContain('events.000001.jsonl');
-  expect(machine.warnings.map(({ message }) => message).join()).toContain('is not deleted, though the archive is full');
+  expect(machine.warnings.map(({ message }) => message).join()).toContain('not deleted, although the archive is full');
   expect(await rejectionOf(readHistory(journal, coder))).toMatchObject({ code: 'E_STORE_CORRUPT' });
   expect(ids((await journal.read(coder)).messages)).toEqual(idsUpTo(turn * 2));
 });

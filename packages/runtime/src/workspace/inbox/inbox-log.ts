@@ -300,7 +300,7 @@ export class InboxLog {
 export async function removeSegment({ fs, warn }: Pick<InboxPlace, 'fs' | 'warn'>, path: string): Promise<void> {
   await fs.remove(path).catch((error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
-    warn({ path, message: `is not needed any more and could not be removed: ${reason}` });
+    warn({ path, message: `not needed any more, but could not be removed: ${reason}` });
   });
 }
 

@@ -44,11 +44,13 @@ test('a compaction keeps a copy of a damaged segment that nobody has reported ye
   await first.close();
   await damageLines(disk, 'input of x1');
   const damaged = await disk.read(path);
-  const { journal } = await open(disk, 2, short);
+  const { journal, machine } = await open(disk, 2, short);
   for (let index = 0; index < 10; index += 1) {
     await journal.accept(at('busy'), simpleEvent(`${index}`));
     await runSimpleTurn(journal, at('busy'), `${index}`);
   }
+  // The log shows the path, a colon and the message.
+  expect(machine.warnings).toEqual([{ path, message: expect.stringMatching(/^the line at byte \d+ is damaged$/) }]);
   expect(await disk.read(path)).toBeUndefined();
   const [copy, ...others] = ((await disk.list(folder)) ?? []).filter((name) => name.includes('.corrupt-'));
   expect(others).toEqual([]);

@@ -24,7 +24,7 @@ export async function readOwnLog(place: OwnLogPlace): Promise<InboxContents> {
   const contents = await readJudged(place);
   if (contents.segments.length === 0)
     for (const { to, seq } of await place.findMissing()) contents.inboxOf(to, 1).lose(seq, NO_SEGMENT);
-  for (const { path, problem } of contents.damage) place.warn({ path, message: `is damaged: ${problem}` });
+  for (const { path, problem } of contents.damage) place.warn({ path, message: problem });
   const newest = contents.segments.at(-1);
   if (contents.current?.torn && newest)
     place.warn({

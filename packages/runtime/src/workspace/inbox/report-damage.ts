@@ -5,12 +5,13 @@ import { corruptStore } from '../lines/corrupt-store.ts';
 import type { InboxContents, InboxDamage } from './read-inbox-log.ts';
 
 const RESTORE =
-  'Stop the swarm, restore the folder of this file from a backup, and start the swarm again. Without a backup, ';
+  'Stop the swarm, restore the folder `inbox/` from a backup, and start the swarm again. Without a backup, ';
 const FORK = '`gdn fork` continues with the messages in a new conversation, and ';
 const GIVE_UP = '`gdn instance delete --force` gives up the missing input.';
 
 /**
- * `path` is empty when the damaged file was removed, or is not known. The newest segment is named then.
+ * `path` is empty when the damaged file was removed, or is not known. The folder is named then, because no file in it
+ * needs to be one that had the input.
  */
 export async function reportDamage(
   stored: StoredInstance,
@@ -25,12 +26,14 @@ export async function reportDamage(
     });
   const damaged = path || segments.find(({ isDamaged }) => isDamaged)?.path;
   if (damaged !== undefined) return corruptStore(stored, damaged, problem);
-  const named = path || segments.at(-1)?.path;
   const names = (await stored.fs.list(folder)) ?? [];
   const hasCopy = names.some((name) => name.includes('.corrupt-'));
-  const where = hasCopy ? 'copies of damaged files are beside it' : `its last line ends at byte ${current?.end ?? 0}`;
-  const message = named
-    ? `${named} is damaged: ${problem} (${where})`
-    : `${folder} is damaged: ${problem}, because the folder has no file with input`;
-  return new GoondanError('E_STORE_CORRUPT', message, { suggestion: RESTORE + FORK + GIVE_UP });
+  const end = hasCopy ? 'copies of damaged files are beside it' : `its last line ends at byte ${current?.end ?? 0}`;
+  const newest = segments.at(-1);
+  const gone = newest
+    ? `and no file of the folder has it (the newest is ${newest.path}, ${end})`
+    : 'because the folder has no file with input';
+  return new GoondanError('E_STORE_CORRUPT', `${folder} is damaged: ${problem}, ${gone}`, {
+    suggestion: RESTORE + FORK + GIVE_UP,
+  });
 }

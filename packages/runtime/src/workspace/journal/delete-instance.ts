@@ -49,7 +49,7 @@ export async function removeAside(ports: StorePorts, aside: string, erase?: Eras
     await ports.fs.removeFolder(aside);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    ports.warn({ path: aside, message: `is left of a deletion or a fork and could not be removed: ${reason}` });
+    ports.warn({ path: aside, message: `left of a deletion or a fork, and could not be removed: ${reason}` });
   }
 }
 

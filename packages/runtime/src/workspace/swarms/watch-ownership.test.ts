@@ -11,7 +11,8 @@ function watched() {
   return { clock, world, ownership };
 }
 
-const words = 'E_FENCED /root/workspaces/w was removed or replaced while this swarm ran in it.';
+const words =
+  'E_FENCED /root/workspaces/w/workspace.lock was removed or replaced, alone or with its folder, while this swarm ran.';
 
 test('T-16 an idle swarm notices within a minute that its workspace is gone, and reports it once', async () => {
   const { clock, world } = watched();
@@ -28,10 +29,10 @@ test('T-02 a write after the loss of the workspace is rejected and reports at on
   const { world, ownership } = watched();
   ownership.fence();
   world.isGone = true;
-  expect(() => ownership.fence()).toThrow('/root/workspaces/w was removed or replaced');
+  expect(() => ownership.fence()).toThrow('/root/workspaces/w/workspace.lock was removed or replaced');
   expect(world.told).toEqual([words]);
   world.isGone = false;
-  expect(() => ownership.fence()).toThrow('/root/workspaces/w was removed or replaced');
+  expect(() => ownership.fence()).toThrow('/root/workspaces/w/workspace.lock was removed or replaced');
   expect(ownership.isLost).toBe(true);
   expect(world.told).toEqual([words]);
 });

@@ -4,6 +4,7 @@
  */
 import { GoondanError } from '@goondan/types';
 import type { Clock } from '../../ports/clock.ts';
+import { workspaceLockPath } from '../layout/instance-paths.ts';
 import type { WorkspaceOwner } from './own-workspace.ts';
 
 export interface Ownership {
@@ -26,9 +27,15 @@ export function watchOwnership(owner: Pick<WorkspaceOwner, 'isLost'>, folder: st
   function look(): GoondanError | undefined {
     if (error !== undefined || !owner.isLost()) return error;
     callOff();
-    error = new GoondanError('E_FENCED', `${folder} was removed or replaced while this swarm ran in it.`, {
-      suggestion: 'Start the swarm again. Stop a swarm before its folder is removed or moved.',
-    });
+    const lock = workspaceLockPath(folder);
+    error = new GoondanError(
+      'E_FENCED',
+      `${lock} was removed or replaced, alone or with its folder, while this swarm ran.`,
+      {
+        suggestion:
+          'Start the swarm again. Never remove `workspace.lock`, and stop a swarm before its folder is removed or moved.',
+      },
+    );
     tell(error);
     return error;
   }
