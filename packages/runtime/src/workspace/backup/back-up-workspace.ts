@@ -14,7 +14,7 @@ import { checksum } from '../lines/checksum.ts';
 import { readLines } from '../lines/read-lines.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import { busyFiles, MANIFEST, unusableFolder } from './backup-errors.ts';
-import { conversations, firstFile, firstFolder, isConversation, isKept } from './backup-plan.ts';
+import { conversations, firstFile, firstFolder, isConversation, isKept, runFolder } from './backup-plan.ts';
 import type { BackupSource } from './backup-source.ts';
 import { type BackupProgress, BackupWriter } from './backup-writer.ts';
 import { copyInstance, withoutCopies } from './copy-instance.ts';
@@ -124,7 +124,7 @@ async function copyWorkspace(source: BackupSource, writer: BackupWriter) {
     const count = await copyConversations(source, writer, report);
     if (before === (await describeImport(source))) {
       for (const name of ((await fs.list(workspace)) ?? []).filter(isKept)) {
-        if ([firstFolder, firstFile, conversations].includes(name)) continue;
+        if ([firstFolder, firstFile, conversations, runFolder].includes(name)) continue;
         await copyTree(fs, writer, `${workspace}/${name}`, name, report);
       }
       return { count, report };

@@ -62,6 +62,7 @@ beforeAll(async () => {
   const lock = { epoch: 7, owner: { pid: 1, startedAt: 'today', holder: 'an agent' } };
   writeFileSync(join(workspace, 'instances/coder~one/lock'), JSON.stringify(lock));
   for (const name of ['.deleted-1', '.draft-1']) mkdirSync(join(workspace, 'instances', name));
+  mkdirSync(join(workspace, 'run'));
   mkdirSync(join(workspace, 'logs'));
   writeFileSync(join(workspace, 'logs/swarm.jsonl'), 'line\n', { mode: 0o644 });
   await backUp(made);

@@ -17,6 +17,9 @@ export const firstFile = 'approvals.jsonl';
 
 export const conversations = 'instances';
 
+/** The folder of a running swarm, which is not copied. A restore accepts it, because earlier backups have it. */
+export const runFolder = 'run';
+
 /** The log of a conversation that its owner writes. */
 export const logPath = 'messages/events.jsonl';
 
