@@ -26,19 +26,6 @@ import { type BrokenSeams, brokenStores } from './broken-stores.ts';
 import { placementConformance } from './placement-conformance.ts';
 import { storeConformance } from './store-conformance.ts';
 
-describe('a store in memory conforms', () => {
-  // Nothing is lost when a process ends, because the swarm object stays.
-  const open = async () => {
-    const swarm = new MemorySwarm();
-    const seams = seamsOf(swarm);
-    return { seams, again: async () => seams, end: async () => undefined };
-  };
-  describe('conversations', () => storeConformance(test, open));
-  describe('inbox', () => inboxConformance(test, open));
-  describe('placement', () => placementConformance(test, open));
-  describe('approvals', () => approvalConformance(test, open));
-});
-
 describe('a store in files conforms', () => {
   describe('conversations', () => storeConformance(test, openFiles(openJournal)));
   describe('inbox', () => inboxConformance(test, openFiles(openJournal)));

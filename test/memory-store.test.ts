@@ -1,0 +1,40 @@
+// A complete check of a store, as docs/writing-a-store.md prints it.
+import { describe, test } from 'bun:test';
+import {
+  approvalConformance,
+  inboxConformance,
+  memoryAnswers,
+  memoryApprovals,
+  memoryConversations,
+  memoryInbox,
+  memoryPlacement,
+  MemorySwarm,
+  placementConformance,
+  storeConformance,
+} from '@goondan/runtime/testing';
+
+/** Makes the parts to check. Replace each with that of your store. */
+function seamsOf(swarm: MemorySwarm) {
+  return {
+    conversations: memoryConversations(swarm),
+    inbox: memoryInbox(swarm, 'one'),
+    answers: memoryAnswers(swarm),
+    approvals: memoryApprovals(swarm),
+    elsewhere: async () => memoryApprovals(swarm),
+    join: async (name: string) => memoryPlacement(swarm, name),
+    takeAway: async ({ node }: { readonly node: string }) => void swarm.nodes.delete(node),
+  };
+}
+
+describe('a store in memory conforms', () => {
+  // Nothing is lost when a process ends, because the swarm object stays.
+  const open = async () => {
+    const swarm = new MemorySwarm();
+    const seams = seamsOf(swarm);
+    return { seams, again: async () => seams, end: async () => undefined };
+  };
+  describe('conversations', () => storeConformance(test, open));
+  describe('inbox', () => inboxConformance(test, open));
+  describe('placement', () => placementConformance(test, open));
+  describe('approvals', () => approvalConformance(test, open));
+});
