@@ -7,6 +7,7 @@ import { completeCommands } from './complete-commands.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { printJson } from './print-json.ts';
 import { reportError } from './report-error.ts';
+import { quoteForShell } from './quote-for-shell.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The result of a command: a value for `--json`, and a text for people. */
@@ -149,6 +150,7 @@ export class GdnCommand extends Command {
       case 'commander.optionMissingArgument':
         return [problem.replace(/argument missing$/, 'needs a value'), ''];
       case 'commander.missingMandatoryOptionValue':
+        return [problem, this.#hintAboutInput() ?? `Type it as \`${this.#usage()}\`. `];
       case 'commander.missingArgument':
         return [problem, `Type it as \`${this.#usage()}\`. `];
       case 'commander.excessArguments':
@@ -165,6 +167,15 @@ export class GdnCommand extends Command {
     const has = (flag: string) => this.options.some(({ long }) => long === flag);
     if (!this.#takesFolder() && has('--bundle')) return `Name the bundle with \`--bundle ${this.args.at(-1) ?? ''}\`. `;
     return has('--input') ? 'Put a text of several words into quotes. ' : '';
+  }
+
+  /** Suggests the whole command to people who typed the input without its option. */
+  #hintAboutInput(): string | undefined {
+    const isNeeded = this.options.some(({ long, mandatory }) => long === '--input' && mandatory);
+    if (!isNeeded || this.registeredArguments.length > 0 || this.args.length === 0) return undefined;
+    const text = this.args.join(' ');
+    const quoted = /["$`\\!]/.test(text) ? quoteForShell(text) : `"${text}"`;
+    return `Type it as \`${this.#path()} --input ${quoted}\`. `;
   }
 
   #takesFolder(): boolean {
