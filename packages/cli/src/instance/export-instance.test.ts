@@ -39,7 +39,6 @@ function source(version: number, archived = version) {
       summary: async () => ({ messages: 2, pending: 0, deadLetters: 0 }),
       pending: async () => [],
       deadLetters: letters as unknown as Journal['deadLetters'], // The cast is safe: only `list` is used.
-      archive,
     },
   };
 }
@@ -78,6 +77,30 @@ test('the history is left out unless requested, and ends with the messages', asy
   ).not.toHaveProperty('history');
   const ahead = JSON.parse(await collect(exportInstance(source(2, 4).journal, { at, history: true, exportedAt })));
   expect(ahead.history.map(({ version }: { version: number }) => version)).toEqual([1, 2]);
+});
+
+test('the events of the history have the numbers that `gdn history` shows, after those that are no longer kept', async () => {
+  const { journal } = source(2, 0);
+  const event = { type: 'truncate' } as const;
+  const archived = (seq: number, counts = true) => {
+    return { seq, at: exportedAt, author: { kind: 'runtime' }, event, counts } as const;
+  };
+  const turn = { committedAt: exportedAt, result: 'reset' } as const;
+  async function* turns() {
+    yield { ...turn, turnId: 'one', version: 1, events: [archived(2), archived(5, false), archived(8)] };
+    yield { ...turn, turnId: 'two', version: 2, events: [archived(11)] };
+  }
+  const history = async () => ({ start: { ...emptyStart, seq: 7 }, turns: turns() });
+  const text = await collect(exportInstance({ ...journal, history }, { at, history: true, exportedAt }));
+  const written = JSON.parse(text).history as { readonly events: readonly { seq: number; number?: number }[] }[];
+  expect(written.map(({ events }) => events.map(({ seq, number }) => [seq, number]))).toEqual([
+    [
+      [2, 8],
+      [5, undefined],
+      [8, 9],
+    ],
+    [[11, 10]],
+  ]);
 });
 
 test('a turn is read after the one before was taken: a long history needs little memory', async () => {

@@ -13,10 +13,7 @@ import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types
 const FORMAT_VERSION = 1;
 
 interface Source
-  extends
-    Pick<HistoryReader, 'readIntact' | 'history' | 'archive'>,
-    Pick<Directory, 'summary'>,
-    Pick<StoreReader, 'deadLetters'> {
+  extends Pick<HistoryReader, 'readIntact' | 'history'>, Pick<Directory, 'summary'>, Pick<StoreReader, 'deadLetters'> {
   pending(instance: AgentAddress): Promise<readonly AgentEvent[]>;
 }
 
@@ -25,7 +22,6 @@ export function exportSource({ history, directory, inbox, deadLetters }: StoreRe
   return {
     readIntact: (at) => history.readIntact(at),
     history: (...question) => history.history(...question),
-    archive: (at) => history.archive(at),
     summary: (at) => directory.summary(at),
     pending: async (at) => (await inbox.pendingEntries(at)).map(({ event }) => event),
     deadLetters,
@@ -100,7 +96,7 @@ function addProblem(error: unknown, problems: Set<string>): void {
 
 /**
  * Yields the committed turns up to the version of the exported messages, which is `last`, because a running swarm may
- * commit more turns meanwhile.
+ * commit more turns meanwhile. Each event that was not undone has the `number` that `gdn history` shows.
  */
 async function* committedTurns(
   journal: Source,
@@ -110,10 +106,13 @@ async function* committedTurns(
   problems: Set<string>,
 ) {
   try {
-    for await (const turn of journal.archive(at)) {
+    const { start, turns } = await journal.history(at);
+    let { seq: number } = start;
+    for await (const turn of turns) {
       if (turn.version > last) return;
       counts.turns += 1;
-      yield turn;
+      const events = turn.events.map((each) => (each.counts ? { ...each, number: ++number } : each));
+      yield { ...turn, events };
     }
   } catch (error) {
     addProblem(error, problems);
