@@ -88,9 +88,8 @@ async function untilMoment(
   if (random.below(8) === 0) return Bun.sleep(duration.start * fraction(random));
   const migrated = () => namesIn(stateRoot, 'format-1').length;
   const wanted = migrated() + random.below(Math.max(2, Math.round(all / most)));
-  let hasExited = false;
-  void group.exited.then(() => (hasExited = true));
-  while (!hasExited && migrated() <= wanted) await Bun.sleep(1);
+  const exited = group.exited.then(() => 'exited');
+  while (migrated() <= wanted) if ((await Promise.race([exited, Bun.sleep(1)])) === 'exited') break;
   await Bun.sleep((fraction(random) * 2 * duration.migration) / all);
 }
 
