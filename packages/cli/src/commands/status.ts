@@ -2,7 +2,7 @@ import type { BundleOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
 import type { Terminal } from '../terminal.ts';
 import { startCommand } from '../swarm/start-command.ts';
-import { countDeadLetters, statusJson } from '../swarm/status-json.ts';
+import { statusJson } from '../swarm/status-json.ts';
 
 export function addStatusCommand(program: GdnCommand): void {
   program
@@ -11,7 +11,8 @@ export function addStatusCommand(program: GdnCommand): void {
     .description(
       'Shows whether the swarm of a bundle runs, its process, and the agent instances that run or have work, with ' +
         'the state of their MCP servers. If the swarm is not running, it says so, lists the inputs and dead letters ' +
-        'that wait for it and the conversations that cannot be read, and exits 0. A long list is cut at 20 conversations: first those that need attention or work, then ' +
+        'that wait for it and the conversations that cannot be read, and exits 0. A long list is cut at 20 ' +
+        'conversations: first those that need attention or work, then ' +
         'the newest; shared processes then have one line each, with their number of conversations. With --json, all are listed.',
     )
     .bundleOptions()
@@ -25,15 +26,13 @@ async function showStatus(options: BundleOptions, terminal: Terminal): Promise<R
     import('../swarm/attach-swarm.ts'),
   ]);
   const place = await placeOfSwarm(options);
-  const running = await (await attachSwarm(place))?.status();
-  const { addUnreadable, describeDeadLetters, describeLeftWork, readLeftWork } = await import('../swarm/left-work.ts');
-  const left = await readLeftWork(place);
-  if (running !== undefined) {
-    const status = addUnreadable(running, left);
+  const status = await (await attachSwarm(place))?.status();
+  if (status !== undefined) {
     const { describeStatus } = await import('../swarm/describe-status.ts');
-    const deadLetters = describeDeadLetters(countDeadLetters(left), terminal);
-    return { json: statusJson(status, left), text: `${describeStatus(status, terminal)}${deadLetters}` };
+    return { json: statusJson(status), text: describeStatus(status, terminal) };
   }
+  const { describeLeftWork, readLeftWork } = await import('../swarm/left-work.ts');
+  const left = await readLeftWork(place);
   const text = `Swarm "${place.swarm}" is not running. Start it with \`${startCommand(options)}\`.\n`;
   return { json: statusJson(undefined, left), text: `${text}${describeLeftWork(left, terminal)}` };
 }

@@ -1,5 +1,5 @@
-/** The work that a swarm has left for its next start, and its dead letters, read from disk. */
-import type { InstanceAddress, SwarmStatus } from '@goondan/runtime';
+/** The work that a swarm has left for its next start, read from disk while the swarm does not run. */
+import type { InstanceAddress } from '@goondan/runtime';
 import { toInstanceAddress } from '@goondan/runtime/control';
 import { harmlessText } from '../harmless-text.ts';
 import { readSummary } from '../instance/read-instances.ts';
@@ -52,23 +52,8 @@ function describeOne({ agent, instanceKey, inputs, deadLetters, problem }: LeftW
   return `  ${harmlessText(`${agent} (${instanceKey})`)}: ${parts.join(', ')}`;
 }
 
-/** Describes the dead letters of a running swarm in one line; empty when there are none. */
-export function describeDeadLetters(count: number, { suggest }: Pick<Terminal, 'suggest'>): string {
-  return count === 0 ? '' : `  ${countLetters(count)}: ${suggest('`gdn deadletter list`')}\n`;
-}
-
 function countLetters(count: number): string {
   return `${count} ${count === 1 ? 'dead letter' : 'dead letters'}`;
-}
-
-/** Adds the instances that cannot be read, and that the running swarm has not tried to start. */
-export function addUnreadable(status: SwarmStatus, left: readonly LeftWork[]): SwarmStatus {
-  const known = new Set(status.instances.map(nameOf));
-  const unreadable = left.flatMap(({ agent, instanceKey, problem }) => {
-    if (problem === undefined || known.has(nameOf({ agent, instanceKey }))) return [];
-    return [{ agent, instanceKey, status: 'does not start', queued: 0, crashes: 0, problem } as const];
-  });
-  return { ...status, instances: [...status.instances, ...unreadable] };
 }
 
 function byName(one: LeftWork, other: LeftWork): number {

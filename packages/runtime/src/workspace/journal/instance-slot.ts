@@ -2,7 +2,7 @@
  * The parts of one instance that this process has open: the lock and the writer, if the process owns the instance. After a
  * disk error, the next use opens the writer again from the state on disk.
  */
-import { basename, dirname } from 'node:path';
+import { basename } from 'node:path';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import type { DiskPace } from '../log-file/disk-pace.ts';
 import { acquireLock, type Lock } from '../lock/acquire-lock.ts';
@@ -160,7 +160,8 @@ export class InstanceSlot {
     if (this.#lock && !this.#lock.isHeld()) this.#lock = undefined;
     // The checkpoint says that this epoch writes nothing any more.
     if (this.#isRecorded) await this.#release();
-    await this.#makeFolder();
+    // The name of the folder becomes durable with the log.
+    await this.stored.fs.makeFolder(this.stored.paths.folder);
     this.#lock ??= await this.#acquireLock();
     try {
       this.#writer = await this.#loadWriter(this.#lock);
@@ -195,14 +196,6 @@ export class InstanceSlot {
 
   get #name(): string {
     return basename(this.stored.paths.folder);
-  }
-
-  /** Makes the folder of a new instance durably, before anything is written to it. */
-  async #makeFolder(): Promise<void> {
-    const { fs, paths } = this.stored;
-    if (await fs.stat(paths.folder)) return;
-    await fs.makeFolder(paths.folder);
-    await fs.syncFolder(dirname(paths.folder));
   }
 
   async #closeWriter(): Promise<void> {

@@ -259,13 +259,6 @@ export const mutants: readonly Mutant[] = [
     isQuick: true,
   },
   {
-    name: 'make the folder of an instance without a sync of its name',
-    file: 'journal/instance-slot.ts',
-    find: 'await fs.syncFolder(dirname(paths.folder));',
-    replace: '',
-    isQuick: true,
-  },
-  {
     name: 'say that the log is there before its name is synced',
     file: 'journal/create-instance.ts',
     find: 'await fs.syncFolder(folder);',
