@@ -39,6 +39,19 @@ test('an event id is accepted once: during the delivery, after a restart, after 
   expect(await again.pending(coder)).toEqual([]);
 });
 
+test('agents and instances whose names have the same letters one after the other have inboxes of their own', async () => {
+  const disk = SimulatedDisk.empty();
+  const addresses = [
+    { agentName: 'ab', instanceKey: 'c' },
+    { agentName: 'a', instanceKey: 'bc' },
+  ];
+  const journal = await open(disk);
+  for (const address of addresses)
+    expect(await journal.accept(address, simpleEvent('same'))).toMatchObject({ duplicate: false, seq: 1 });
+  for (const each of [journal, await open(disk, {}, 2)])
+    for (const address of addresses) expect(ids(await each.pending(address))).toEqual(['same']);
+});
+
 /** Opens an inbox with a fence. The fence passes as many checks as `passes` says, and then refuses. */
 async function openFenced(disk: SimulatedDisk, inboxCompactionBytes = 1) {
   const left = { passes: Infinity };

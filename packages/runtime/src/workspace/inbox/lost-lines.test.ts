@@ -1,0 +1,123 @@
+/** Input that is lost stays reported, whenever a crash happens, and input that is there is not reported. */
+import { describe, expect, test } from 'bun:test';
+import type { AgentAddress } from '@goondan/types';
+import { samples } from '../../../../../test/samples.ts';
+import { type Journal, openJournal } from '../journal/journal.ts';
+import { replaceFile } from '../lines/replace-file.ts';
+import { sealLines } from '../lines/seal-lines.ts';
+import { rejectionOf } from '../simulation/rejection-of.ts';
+import { seededRandom } from '../simulation/seeded-random.ts';
+import { type CrashMode, SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
+import { runSimpleTurn, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
+
+const workspace = '/state/workspaces/simulation';
+const folder = `${workspace}/inbox`;
+const segment = `${folder}/inbox.000001.jsonl`;
+const at = (instanceKey: string): AgentAddress => ({ agentName: 'coder', instanceKey });
+const lost = { code: 'E_STORE_CORRUPT', message: expect.stringContaining('of this instance') };
+
+async function open(disk: SimulatedDisk, life: number): Promise<Journal> {
+  const journal = await openJournal(simulatedMachine(disk, life), simulatedLocation);
+  await journal.openInbox();
+  return journal;
+}
+
+/** Makes a workspace in which the second turn of `x` is interrupted. The input of `done` is handled. */
+async function makeInterrupted(): Promise<SimulatedDisk> {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk, 1);
+  for (const key of ['x', 'done']) {
+    await journal.accept(at(key), simpleEvent(`${key}1`));
+    await runSimpleTurn(journal, at(key), `${key}1`);
+  }
+  await journal.accept(at('x'), simpleEvent('x2'));
+  const entry = (await journal.pendingEntries(at('x'))).find(({ event }) => event.id === 'x2');
+  const { epoch } = await journal.open(at('x'), 'turn-x2', entry);
+  await journal.append(at('x'), epoch, 0, simpleRecords('x2').slice(0, 1));
+  await journal.close();
+  // The begin of the turn is durable, so a loss of power does not take it away.
+  const log = await disk.openRoom(`${workspace}/instances/coder~x/messages/events.jsonl`);
+  await log.sync();
+  await log.close();
+  return disk;
+}
+
+/** Replaces the last line, with the interrupted input, by zeros. */
+async function loseLine(disk: SimulatedDisk): Promise<void> {
+  const bytes = Buffer.from((await disk.read(segment)) ?? []);
+  bytes.fill(0, bytes.lastIndexOf(0x0a, bytes.indexOf('input of x2')) + 1);
+  await replaceFile(disk, segment, bytes);
+}
+
+async function removeLog(disk: SimulatedDisk): Promise<void> {
+  for (const name of (await disk.list(folder)) ?? []) await disk.remove(`${folder}/${name}`);
+}
+
+test('a log that was removed stays reported if the process that noticed it was killed before it wrote any input', async () => {
+  const disk = await makeInterrupted();
+  await removeLog(disk);
+  for (const life of [2, 3, 4]) {
+    // Nothing closes this journal.
+    const journal = await open(disk, life);
+    for (const key of ['x', 'done']) {
+      expect(await rejectionOf(journal.pending(at(key)))).toMatchObject(lost);
+      expect(await rejectionOf(journal.accept(at(key), simpleEvent('next')))).toMatchObject(lost);
+    }
+  }
+});
+
+test('an instance with an older inbox misses nothing in a log that was removed', async () => {
+  const disk = await makeInterrupted();
+  await removeLog(disk);
+  const old = { x: ['x2', 'x3'], done: [] };
+  for (const [key, ids] of Object.entries(old)) {
+    const events = ids.map((id, index) => ({ seq: index + 2, event: simpleEvent(id) }));
+    const lines = [{ seq: 1, ...at(key), handled: [`${key}1`] }, ...events].map((line) => JSON.stringify(line));
+    await replaceFile(disk, `${workspace}/instances/coder~${key}/inbox.jsonl`, Buffer.from(sealLines(lines)));
+  }
+  const journal = await open(disk, 2);
+  for (const [key, ids] of Object.entries(old)) {
+    expect((await journal.pending(at(key))).map(({ id }) => id)).toEqual(ids);
+    const next = { duplicate: false, seq: ids.length + 2 };
+    expect(await journal.accept(at(key), simpleEvent('next'))).toMatchObject(next);
+  }
+});
+
+describe('a reset of a conversation with an interrupted turn', () => {
+  test.each<CrashMode>(['kill', 'power'])(
+    'forgets lost input at no moment at which a crash may happen: %s',
+    async (mode) => {
+      const disk = await makeInterrupted();
+      await loseLine(disk);
+      const journal = await open(disk, 2);
+      const moments: SimulatedDisk[] = [];
+      disk.afterOperation = () => moments.push(disk.copy());
+      // The first write is that of the inbox. A reset that does not wait for it is done before it is durable.
+      const ticks = [5000];
+      disk.syncTicks = () => ticks.pop() ?? 0;
+      await journal.reset(at('x'));
+      disk.afterOperation = undefined;
+      disk.syncTicks = () => 0;
+      expect(moments.length).toBeGreaterThan(5);
+      let resets = 0;
+      for (const [index, moment] of moments.entries()) {
+        for (let seed = 0; seed < samples(10); seed += 1) {
+          const next = await open(moment.crash(mode, seededRandom(index, seed)), 3);
+          expect(await rejectionOf(next.accept(at('x'), simpleEvent('next')))).toMatchObject(lost);
+          resets += (await next.read(at('x'))).messages.length === 0 ? 1 : 0;
+        }
+      }
+      expect(resets).toBeGreaterThan(0);
+    },
+  );
+
+  test('writes nothing into the inbox if its input is there', async () => {
+    const disk = await makeInterrupted();
+    const journal = await open(disk, 2);
+    const before = await disk.read(segment);
+    await journal.reset(at('x'));
+    expect(await disk.read(segment)).toEqual(before);
+    expect((await journal.pending(at('x'))).map(({ id }) => id)).toEqual(['x2']);
+  });
+});
