@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'bun:test';
+import { afterEach, expect, spyOn, test } from 'bun:test';
 import type { AgentAddress } from '@goondan/types';
 import { fakeEvent, type FakeSwarm, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 
@@ -56,8 +56,15 @@ test('a second delivery of a queued event is answered without the store', async 
   const ends = [running, waiting].map(({ id }) => swarm.waiters.wait(at, id).end);
   expect(await swarm.accept(at, running, false)).toEqual({ duplicate: false });
   expect(await swarm.accept(at, waiting, false)).toEqual({ duplicate: false });
-  for (const event of [running, waiting]) expect(await swarm.accept(at, event, true)).toEqual({ duplicate: true });
+  const posted = spyOn(swarm.instances, 'post');
+  for (const isAwaited of [true, false])
+    for (const event of [running, waiting])
+      expect(await swarm.accept(at, event, isAwaited)).toEqual({ duplicate: true });
   expect(asked).toHaveLength(2);
+  // The process gets each event with its own number, also if the turn has ended meanwhile.
+  const again = [running, waiting].map((event, index) => [at, { type: 'work', seq: index + 1, event }]);
+  expect(posted.mock.calls).toMatchObject([...again, ...again]);
+  expect(swarm.instances.find(at)?.state.queue.map(({ seq }) => seq)).toEqual([1, 2]);
   turn.resolve();
   expect(await Promise.all(ends)).toHaveLength(2);
   // The turn has ended, so the store decides.
