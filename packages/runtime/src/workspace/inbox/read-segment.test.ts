@@ -112,6 +112,31 @@ describe('a segment of the inbox log', () => {
     expect(readSegment(proven, {}).damage).toBeDefined();
   });
 
+  test('with a torn end says which lines the end still names, also the line behind lost blocks', () => {
+    const long = (key: string, input: number): NewLine => ({
+      to: address(key),
+      seq: 1,
+      payload: { event: simpleEvent(key, { input: 'x'.repeat(input) }) },
+    });
+    const make = (first: number, second: number) => {
+      const lines = [long('a', first), long('b', second), ...['c', 'd', 'e'].map((key) => eventLine(key, 1))];
+      // All lines after the first one are one write.
+      return segment(lines, (n) => (n === 1 ? 0 : 1));
+    };
+    // The second line has exactly the bytes of whole blocks.
+    const first = 1024 - offsetOf(make(100, 100), 2) + 100;
+    const second = 1024 - (offsetOf(make(first, 100), 3) - 1024) + 100;
+    const bytes = make(first, second);
+    expect([offsetOf(bytes, 2), offsetOf(bytes, 3)]).toEqual([1024, 2048]);
+    bytes.fill(0, 1024, 2048);
+    const read = readSegment(bytes, {});
+    expect(read.torn).toBe(true);
+    expect(read.tornNames.map(({ to }) => to.instanceKey)).toEqual(['c', 'd', 'e']);
+    // Of the line behind the blocks, only the first part is there.
+    bytes.fill(0, bytes.indexOf(0x0a, 2048) - 60);
+    expect(readSegment(bytes, {}).tornNames).toMatchObject([{ to: address('c') }]);
+  });
+
   test('names the damaged line, also the last one, and reads the others', () => {
     const bytes = segment(three());
     for (const [n, key] of [

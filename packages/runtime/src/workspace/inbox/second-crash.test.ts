@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { samples } from '../../../../../test/samples.ts';
 import { openJournal } from '../journal/journal.ts';
-import { defaultLimits } from '../limits.ts';
+import { defaultLimits, type StoreLimits } from '../limits.ts';
 import { replaceFile } from '../lines/replace-file.ts';
 import { sealLines } from '../lines/seal-lines.ts';
 import { seededRandom } from '../simulation/seeded-random.ts';
@@ -12,8 +12,8 @@ import { runSimpleTurn, simpleEvent } from '../simulation/simulated-turn.ts';
 
 const instances = '/state/workspaces/simulation/instances';
 const coder = { agentName: 'coder', instanceKey: 'default' };
-const open = (disk: SimulatedDisk, life: number) =>
-  openJournal(simulatedMachine(disk, life), simulatedLocation, defaultLimits);
+const open = (disk: SimulatedDisk, life: number, limits: Partial<StoreLimits> = {}) =>
+  openJournal(simulatedMachine(disk, life), simulatedLocation, { ...defaultLimits, ...limits });
 
 /** Runs an action, and returns the disk as it was after each operation. */
 async function momentsOf(disk: SimulatedDisk, action: () => Promise<unknown>): Promise<SimulatedDisk[]> {
@@ -78,4 +78,36 @@ test('a deletion that a kill interrupted is ended only for a rename that survive
     }
   }
   expect(outcomes).toEqual(new Set([true, false]));
+});
+
+test('a segment whose closing line was killed before its sync survives a loss of power after the next start', async () => {
+  const short = { inboxCompactionBytes: 900 };
+  const disk = SimulatedDisk.empty();
+  const owner = await open(disk, 1, short);
+  const log = '/state/workspaces/simulation/inbox';
+  const closed = async () =>
+    Buffer.from((await disk.read(`${log}/inbox.000001.jsonl`)) ?? []).includes('"closes":true');
+  const written: SimulatedDisk[] = [];
+  // At the begin of a sync, all bytes are written and none is durable.
+  disk.syncTicks = () => {
+    written.push(disk.copy());
+    return 0;
+  };
+  const accepted: string[] = [];
+  for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) {
+    written.splice(0);
+    await owner.accept(coder, simpleEvent(id));
+    if (await closed()) break;
+    accepted.push(id);
+  }
+  // The first write of the last call was the closing line.
+  const [killed = disk] = written;
+  expect(await killed.list(log)).not.toContain('inbox.000002.jsonl');
+  await (await open(killed, 2, short)).openInbox();
+  expect(await killed.list(log)).toContain('inbox.000002.jsonl');
+  for (let seed = 0; seed < 40; seed += 1) {
+    const next = await open(killed.crash('power', seededRandom(seed)), 3, short);
+    await next.openInbox();
+    expect((await next.pending(coder)).map(({ id }) => id)).toEqual(accepted);
+  }
 });
