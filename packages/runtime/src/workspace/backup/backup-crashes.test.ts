@@ -1,13 +1,16 @@
 // Crashes of a backup and of a restore, at every operation that changes the simulated disk.
 import { describe, expect, test } from 'bun:test';
 import { openJournal } from '../journal/journal.ts';
+import { workspaceFolder } from '../layout/instance-paths.ts';
+import { makeFolders } from '../layout/make-folders.ts';
+import { putReplacedBack, replacedFolder } from '../layout/restored-workspace.ts';
 import { seededRandom } from '../simulation/seeded-random.ts';
 import { simulatedBundleDisk } from '../simulation/simulated-bundle-disk.ts';
 import { type CrashMode, SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { simulatedMachine } from '../simulation/simulated-machine.ts';
 import { backUpWorkspace } from './back-up-workspace.ts';
 import { readManifest, restoreWorkspace } from './restore-workspace.ts';
-import { backupFolder, from, instances, keepBusy, limits, to } from '../simulation/busy-workspace.ts';
+import { backupFolder, from, gatedFs, instances, keepBusy, limits, to } from '../simulation/busy-workspace.ts';
 
 const TURNS = 12;
 const options = { folder: backupFolder, version: '1', swarm: 'default' };
@@ -111,4 +114,36 @@ test('after a power loss, no backup has both its manifest and the mark of an inc
   for (const survivor of survivors) found.add(((await survivor.list(backupFolder)) ?? []).toSorted().join(' '));
   expect([...found]).toEqual(expect.arrayContaining(['incomplete workspace', 'backup.jsonl workspace']));
   expect([...found].filter((names) => names.includes('incomplete') && names.includes('backup.jsonl '))).toEqual([]);
+});
+
+test('a replaced workspace that cannot be removed does not make a complete restore fail', async () => {
+  const disk = await diskWithWorkspace();
+  const wanted = await readAll(disk.copy(), from);
+  await backUp(disk);
+  await (await openJournal(simulatedMachine(disk, 2), to, limits)).close();
+  const replaced = replacedFolder(to.stateRoot, to.workspaceId);
+  let refusals = 0;
+  const fs = gatedFs(simulatedBundleDisk(disk), async (operation, path) => {
+    if (operation !== 'removeFolder' || path !== replaced || (await disk.stat(replaced)) === undefined) return;
+    refusals += 1;
+    throw new Error('not permitted');
+  });
+  await restoreWorkspace(fs, await readManifest(fs, backupFolder), { folder: backupFolder, ...to });
+  expect(refusals).toBe(1);
+  expect(await readAll(disk, to)).toEqual(wanted);
+});
+
+test('a workspace that was put back survives a loss of power', async () => {
+  const disk = SimulatedDisk.empty();
+  const { stateRoot, workspaceId } = to;
+  const folders = [replacedFolder(stateRoot, workspaceId), workspaceFolder(stateRoot, workspaceId)] as const;
+  await makeFolders(disk, stateRoot, folders[0]);
+  await putReplacedBack(disk, stateRoot, workspaceId);
+  for (let seed = 0; seed < 40; seed += 1) {
+    const next = disk.crash('power', seededRandom(seed));
+    expect(await Promise.all(folders.map(async (each) => (await next.stat(each)) !== undefined))).toEqual([
+      false,
+      true,
+    ]);
+  }
 });

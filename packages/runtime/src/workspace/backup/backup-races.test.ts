@@ -92,20 +92,28 @@ describe('a turn whose input came too late for the copy of the inbox', () => {
 });
 
 describe('an inbox log that begins while the conversations are copied', () => {
-  test('is copied with the input of their turns', async () => {
-    const disk = SimulatedDisk.empty();
-    const { journal } = await opened(disk);
-    const { problems } = await backUp(disk, isReadOf(`${workspace}/approvals.jsonl`), async () => {
-      await journal.accept(one, simpleEvent('first'));
-      await runTurn(journal, one, 'first');
-      await journal.close(one);
-    });
-    expect(problems).toEqual([]);
-    const again = await restored(disk);
-    await again.accept(one, simpleEvent('next'));
-    await runTurn(again, one, 'next');
-    expect(await messageIds(again)).toEqual(['input-first', 'answer-first', 'input-next', 'answer-next']);
-  });
+  test.each(['in no folder', 'in a folder without files'])(
+    'is copied with the input of their turns: %s',
+    async (where) => {
+      const disk = SimulatedDisk.empty();
+      const { journal } = await opened(disk);
+      if (where.endsWith('files')) {
+        await disk.makeFolder(`${workspace}/inbox`);
+        // All older inboxes are imported.
+        await disk.createNew(`${workspace}/inbox/old-inboxes.json`, Buffer.from('{"left":[]}'));
+      }
+      const { problems } = await backUp(disk, isReadOf(`${workspace}/approvals.jsonl`), async () => {
+        await journal.accept(one, simpleEvent('first'));
+        await runTurn(journal, one, 'first');
+        await journal.close(one);
+      });
+      expect(problems).toEqual([]);
+      const again = await restored(disk);
+      await again.accept(one, simpleEvent('next'));
+      await runTurn(again, one, 'next');
+      expect(await messageIds(again)).toEqual(['input-first', 'answer-first', 'input-next', 'answer-next']);
+    },
+  );
 
   const oldInbox = sealLines([
     JSON.stringify({ seq: 0, agentName: 'coder', instanceKey: 'one', handled: [] }),

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { Fs } from '../../ports/fs.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
+import { failingFs } from '../simulation/failing-fs.ts';
 import { rejectionOf } from '../simulation/rejection-of.ts';
 import { SimulatedDisk } from '../simulation/simulated-disk.ts';
 import { listNumbers, numberedPath, SharedLog } from './shared-log.ts';
@@ -152,4 +153,28 @@ test('after a failed append the log is opened again; closing and appending opens
   await log.close();
   await log.append(line('more', 10));
   expect(await read(1)).toBe('kept.....\nmore.....\n');
+});
+
+test('after an append that failed, the file is closed, and the next append opens it again', async () => {
+  const { disk } = setUp();
+  await disk.makeFolder('/logs');
+  const files = { opened: 0, closed: 0, failures: 1 };
+  const openFile: Fs['openFile'] = async (path) => {
+    const file = await disk.openFile(path);
+    files.opened += 1;
+    return {
+      append: (bytes) => ((files.failures -= 1) >= 0 ? Promise.reject(new Error('no space')) : file.append(bytes)),
+      truncate: (size) => file.truncate(size),
+      sync: () => file.sync(),
+      close: () => ((files.closed += 1), file.close()),
+    };
+  };
+  const fs: Fs = { ...failingFs(disk, () => undefined), openFile };
+  const log = new SharedLog({ fs, clock: manualClock(), folder: '/logs', stem: 'events', limits });
+  expect(await rejectionOf(log.append(Buffer.from('a\n')))).toMatchObject({ message: 'no space' });
+  await log.append(Buffer.from('b\n'));
+  expect(files).toMatchObject({ opened: 2, closed: 1 });
+  await log.append(Buffer.from('c\n'));
+  await log.close();
+  expect(files).toMatchObject({ opened: 2, closed: 2 });
 });

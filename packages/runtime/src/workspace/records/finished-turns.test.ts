@@ -27,3 +27,19 @@ test('long results push out older ones, but the newest stays, however long it is
   turns.add('f', result('f'));
   expect(known(turns, 'e', 'f')).toEqual(['f']);
 });
+
+test.each<[string, (turnId: string) => TurnResult]>([
+  ['error', (turnId) => ({ turnId, finishReason: 'error', error: { message: 'x'.repeat(2000) } })],
+  [
+    'metadata of the message',
+    (turnId) => ({
+      turnId,
+      finishReason: 'text_response',
+      responseMessage: createAssistantMessage('', { note: ['x'.repeat(2000)] }),
+    }),
+  ],
+])('a long %s counts, too', (_, long) => {
+  const turns = new FinishedTurns({ rememberedTurns: 100, rememberedTurnBytes: 5000 });
+  for (const id of ['a', 'b', 'c']) turns.add(id, long(id));
+  expect(known(turns, 'a', 'b', 'c')).toEqual(['b', 'c']);
+});

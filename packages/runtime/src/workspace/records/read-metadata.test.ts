@@ -37,6 +37,16 @@ test('a damaged first frame is not taken for a mere head, if a base shows that t
   expect(await rejectionOf(journal.fork(coder, { as: 'copy' }))).toMatchObject(problem);
 });
 
+test('a log whose history was cut is not taken for a new one when its checkpoint is missing', async () => {
+  const disk = SimulatedDisk.empty();
+  await runSimpleTurn(await open(disk, 1), coder, 'a');
+  expect((await (await open(disk, 2)).read(coder)).messages).toHaveLength(2);
+  await disk.remove(`${folder}/metadata.json`);
+  await disk.createNew(`${folder}/messages/history-start.jsonl`, Buffer.from('{}\n'));
+  const message = expect.stringMatching(/metadata.json is damaged: it is missing, but .*history-start.jsonl exists/);
+  expect(await rejectionOf((await open(disk, 3)).read(coder))).toMatchObject({ code: 'E_STORE_CORRUPT', message });
+});
+
 test.each(['closes the conversation', 'begins a second segment'])(
   'a reader is not misled by an owner that %s between the read of the checkpoint and the read of the log',
   async (event) => {
