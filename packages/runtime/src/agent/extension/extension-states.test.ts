@@ -25,6 +25,17 @@ function nested(depth: number): JsonValue {
   return value;
 }
 
+test('states differ from the stored ones if one was set, or if one is there no more', () => {
+  const states = new ExtensionStates({ kept: 1, removed: 2 });
+  expect([states.isUnsaved, states.unsaved]).toEqual([false, []]);
+  states.restore({ kept: 1 });
+  expect([states.isUnsaved, states.unsaved]).toEqual([true, ['removed']]);
+  states.saved({ kept: 1 });
+  expect([states.isUnsaved, states.unsaved]).toEqual([false, []]);
+  states.put('kept', 3);
+  expect([states.isUnsaved, states.unsaved]).toEqual([true, ['kept']]);
+});
+
 describe("an extension's state", () => {
   test('X-10 is null at first', async () => {
     expect(await openState().api.get()).toBeNull();

@@ -121,6 +121,22 @@ describe('the end of a shared process', () => {
     expect(instance.state).toMatchObject({ startFailures: 0, isAlone: true, phase: { name: 'inLine' } });
   });
 
+  test('clears the timer of the phase that it ends, and releases the slot', () => {
+    const cleared = (actions: readonly InstanceAction[]) =>
+      actions.flatMap((action) => (action.type === 'timer.clear' ? [action.timer] : []));
+    const starting = new Driven();
+    starting.work('a');
+    starting.do({ type: 'slot.granted' });
+    const actions = starting.exit('together');
+    expect(cleared(actions)).toEqual(['start']);
+    expect(actions).toContainEqual({ type: 'slot.release' });
+    const idle = new Driven();
+    idle.work('a');
+    idle.start();
+    idle.do({ type: 'turn.done', process: 1, eventId: 'a', outcome });
+    expect(cleared(idle.exit('together'))).toEqual(['idle']);
+  });
+
   test('interrupts no idle instance: its next work is for a shared process', () => {
     const instance = new Driven();
     instance.work('a');

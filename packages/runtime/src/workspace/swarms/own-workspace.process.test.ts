@@ -14,6 +14,7 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { samples } from '../../../../../test/samples.ts';
+import { systemFs } from '../../ports/fs.ts';
 import type { Processes } from '../../ports/processes.ts';
 import { stateRoot as chooseStateRoot } from '../layout/state-root.ts';
 import { readOwner } from '../../testing/read-owner.ts';
@@ -84,6 +85,18 @@ test('the owner removes what an interrupted restore has left, but not while anot
   const owner = await ownWorkspace(place, { swarm: 'shop', runTag: 'third' });
   expect(readdirSync(workspaces).toSorted()).toEqual(['.restoring-other', 'w']);
   await owner.release();
+});
+
+test('what an interrupted restore has left does not stop the owner, if it cannot be removed', async () => {
+  const place = newPlace();
+  const left = join(place.stateRoot, 'workspaces/.restoring-w');
+  mkdirSync(left, { recursive: true });
+  const removeFolder = () => Promise.reject(new Error('not permitted'));
+  const owner = await ownWorkspace({ ...place, fs: { ...systemFs, removeFolder } }, { swarm: 'shop', runTag: 'first' });
+  expect(readdirSync(join(place.stateRoot, 'workspaces')).toSorted()).toEqual(['.restoring-w', 'w']);
+  await owner.release();
+  await (await ownWorkspace(place, { swarm: 'shop', runTag: 'second' })).release();
+  expect(readdirSync(join(place.stateRoot, 'workspaces'))).toEqual(['w']);
 });
 
 test('readers learn which process runs the workspace, and that none does before, after, and when it is dead', async () => {
