@@ -134,3 +134,49 @@ test('a long list hides no service that is not connected: neither of an instance
   ]);
   expect(shown).toContain('  and 10 more: `gdn status --json`');
 });
+
+/** Returns the rows of instances and kept connections, without the first line. */
+function rowsOf(parts: object): string[] {
+  const status = { swarm: 'shop', pid: 7, startedAt: '', instances: [], connections: [], ...parts };
+  // The cast is safe: the other fields of a status are not shown.
+  return describeStatus(status as unknown as SwarmStatus, { isWatched: false, suggest: String })
+    .split('\n')
+    .slice(1, -1);
+}
+
+test('an instance that does not start has a suggestion, and one without inputs says nothing about them', () => {
+  const instance = { agent: 'host', queued: 0, crashes: 0 };
+  const instances = [
+    { ...instance, instanceKey: 'a', status: 'does not start', queued: 2, problem: 'no key' },
+    { ...instance, instanceKey: 'b', status: 'idle', pid: 8 },
+  ];
+  expect(rowsOf({ instances })).toEqual([
+    '  host (a): does not start, 2 inputs not handled yet, no key, `gdn reload` and `gdn restart` try again',
+    '  host (b): idle, process 8',
+  ]);
+});
+
+test.each([
+  ['does not start', { status: 'does not start' }],
+  ['has inputs', { queued: 1 }],
+])('in a long list, an instance that only %s is among the first', (_, more) => {
+  const instances = Array.from({ length: 30 }, (_each, index) => ({
+    ...{ agent: 'host', instanceKey: `k${index}`, status: 'asleep', queued: 0, crashes: 0 },
+    ...(index === 5 && more),
+  }));
+  const keys = rowsOf({ instances }).map((row) => /\((.*?)\)/.exec(row)?.[1]);
+  expect(keys.slice(0, 3)).toEqual(['k5', 'k29', 'k28']);
+});
+
+test('a list that is shown whole keeps its order: instances and kept connections', () => {
+  const keys = Array.from({ length: 20 }, (_, index) => `k${index}`);
+  const instances = keys.map((instanceKey, index) => ({
+    ...{ agent: 'host', instanceKey, status: 'idle', queued: index, crashes: 0 },
+  }));
+  const kept = keys.map((instanceKey, index) => ({
+    ...{ agent: 'host', extension: 'mail', instanceKey, crashes: 0, status: 'waiting' },
+    ...(index === 9 && { problem: 'no route' }),
+  }));
+  const shown = rowsOf({ instances, kept }).map((row) => /\((.*?)\)/.exec(row)?.[1]);
+  expect(shown).toEqual([...keys, ...keys]);
+});
