@@ -55,7 +55,7 @@ test('a compaction keeps a copy of a damaged segment that nobody has reported ye
   const [copy, ...others] = ((await disk.list(folder)) ?? []).filter((name) => name.includes('.corrupt-'));
   expect(others).toEqual([]);
   expect(await disk.read(`${folder}/${copy}`)).toEqual(damaged);
-  const message = expect.stringContaining('(copies of damaged files are beside it)');
+  const message = expect.stringContaining(', copies of damaged files are beside it)');
   expect(await rejectionOf(journal.pending(at('x')))).toMatchObject({ ...damage, message });
 });
 

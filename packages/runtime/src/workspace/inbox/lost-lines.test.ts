@@ -104,7 +104,7 @@ test('the error of input of a log that was removed says where the new log ends, 
   await removeLog(disk);
   await (await open(disk, 2)).close();
   const end = Buffer.from((await disk.read(segment)) ?? []).lastIndexOf(0x0a) + 1;
-  const message = expect.stringContaining(`(its last line ends at byte ${end})`);
+  const message = expect.stringContaining(`, its last line ends at byte ${end})`);
   expect(await rejectionOf((await open(disk, 3)).pending(at('done')))).toMatchObject({ message });
 });
 

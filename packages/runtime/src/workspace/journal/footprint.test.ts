@@ -163,15 +163,15 @@ function closeAt(path: string): number {
   return end + 1;
 }
 
-test('the first turn of a new conversation has 6 syncs, and closing it has 2', async () => {
+test('the first turn of a new conversation has 5 syncs, and closing it has 2', async () => {
   const syncs: string[] = [];
   const note = (path: string) => syncs.push(path.slice(path.lastIndexOf('/') + 1));
   const { journal } = await open({ fs: notingFs(note) });
   syncs.length = 0;
   await runSimpleTurn(journal, coder, 'a');
-  // The folder, the room of the log, the names of log, conversation and workspace, and the log with its first turn.
+  // The room of the log, the names of log, conversation and workspace, and the log with its first turn.
   const names = ['messages.next', 'coder~default', 'instances'];
-  expect(syncs.splice(0)).toEqual(['instances', 'events.jsonl', ...names, 'events.jsonl']);
+  expect(syncs.splice(0)).toEqual(['events.jsonl', ...names, 'events.jsonl']);
   await journal.close();
   expect(syncs).toEqual(['metadata.json.next', 'coder~default']);
 });
