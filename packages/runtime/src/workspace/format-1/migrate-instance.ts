@@ -26,17 +26,20 @@ export const MIGRATED = '.migrated-';
 const COPIED = ['inbox.jsonl', 'scratch', 'traces', 'messages/history-start.jsonl'];
 const COPIED_MESSAGES = /^runtime-events\.(?:\d+\.)?jsonl$/;
 
-/** `kept`: the folder of the kept copies. Durable when the promise resolves. **Errors** — those of the disk. */
+/**
+ * `old`: absent if only the input of the instance is left to migrate. `kept`: the folder of the kept copies. Durable when the
+ * promise resolves. **Errors** — those of the disk.
+ */
 export async function migrateInstance(
   stored: StoredInstance,
-  old: OldInstance,
+  old: OldInstance | undefined,
   { workspace, name, kept }: { readonly workspace: string; readonly name: string; readonly kept: string },
 ): Promise<void> {
   const { fs } = stored;
   const instances = instancesFolder(workspace);
   const draft = join(instances, `${MIGRATED}${name}`);
   await fs.removeFolder(draft);
-  await writeDraft(stored, pathsIn(draft), old);
+  await (old ? writeDraft(stored, pathsIn(draft), old) : writeInput(stored, pathsIn(draft)));
   await fs.syncFolder(instances);
   await fs.rename(stored.paths.folder, join(kept, name));
   await fs.syncFolder(kept);
@@ -50,6 +53,13 @@ export async function placeMigrated(fs: Fs, instances: string, name: string): Pr
 }
 
 type Paths = StoredInstance['paths'];
+
+/** Copies the input of an instance that never ran. The new version imports it. */
+async function writeInput({ fs, paths }: StoredInstance, to: Paths): Promise<void> {
+  await fs.makeFolder(to.folder);
+  const inbox = await fs.read(paths.inbox);
+  if (inbox) await replaceFile(fs, to.inbox, inbox);
+}
 
 async function writeDraft(stored: StoredInstance, to: Paths, old: OldInstance): Promise<void> {
   const { fs, paths: from } = stored;

@@ -29,6 +29,7 @@ import { writeMigrationProblem } from '../records/migration-problem.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { readFormat, writeFormat } from './format-file.ts';
 import { MIGRATED, migrateInstance, placeMigrated } from './migrate-instance.ts';
+import { deadLettersPath, outboxPath } from './paths.ts';
 import { readOldInstance } from './read-instance.ts';
 
 export interface MigratedWorkspace {
@@ -107,7 +108,7 @@ async function migrateFolder(
     limits: defaultLimits,
   };
   const old = await readOldInstance(stored);
-  if (!old) {
+  if (!old && !(await isHalfCreated(stored))) {
     await keepInput(stored, location, workspace, name);
     return false;
   }
@@ -118,6 +119,19 @@ async function migrateFolder(
   const kept = await makeKept(ports, location, workspace);
   await fs.remove(paths.migrationProblem);
   await migrateInstance(stored, old, { workspace, name, kept });
+  return old !== undefined;
+}
+
+/**
+ * Returns true if a crash interrupted the creation of the instance: it has input, and the files of a conversation, but
+ * nothing is in them. The metadata came last. An older version creates them again.
+ */
+async function isHalfCreated(stored: StoredInstance): Promise<boolean> {
+  const { fs, paths } = stored;
+  const names = await fs.list(paths.messages);
+  if (!names || (await fs.stat(paths.metadata)) || !(await fs.stat(paths.inbox))) return false;
+  const files = [...names.map((name) => join(paths.messages, name)), outboxPath(stored), deadLettersPath(stored)];
+  for (const file of files) if (((await fs.stat(file))?.size ?? 0) > 0) return false;
   return true;
 }
 
