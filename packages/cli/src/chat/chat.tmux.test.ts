@@ -253,7 +253,7 @@ describe.skipIf(!hasTmux)('a chat at a terminal', () => {
     await terminal.see('/help lists what you can type.\n>');
     await terminal.type('not sent');
     await terminal.see('> not sent');
-    const main = place.processes().find((line) => /src\/main\.ts|gdn\/main\.js/.test(line));
+    const main = place.processes().find((line) => /src\/main\.ts|gdn\/main\.js|run-newest\.cjs/.test(line));
     process.kill(Number(main?.split(' ')[0]), 'SIGTERM');
     await terminal.see(/Not sent:\nnot sent\n\$$/);
     expect(await terminal.exitCode()).toBe(0);
