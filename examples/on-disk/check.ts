@@ -34,10 +34,11 @@ try {
   );
   await second.close();
 
-  // On disk the conversation is stored as JSON lines: base.jsonl contains the messages and nothing else.
+  // On disk the conversation is a log of JSON lines. The last line of a turn has its commit.
   const folder = join(stateRoot, 'workspaces', 'example', 'instances', 'parrot~default', 'messages');
-  const lines = (await readFile(join(folder, 'base.jsonl'), 'utf8')).trim().split('\n');
-  assert.equal(lines.length, 4);
+  const lines = (await readFile(join(folder, 'events.jsonl'), 'utf8')).trim().split('\n');
+  assert.equal(lines.filter((line) => 'commit' in JSON.parse(line)).length, 2);
+  assert.match(lines.join('\n'), /You said: And good night/);
 } finally {
   await rm(stateRoot, { recursive: true, force: true });
 }

@@ -285,20 +285,6 @@ export const mutants: readonly Mutant[] = [
     seed: 7,
   },
   {
-    name: 'compare only the size of the base',
-    file: 'records/metadata.ts',
-    find: 'return bytes.length === mark.bytes && checksum(bytes) === mark.crc;',
-    replace: 'return bytes.length === mark.bytes;',
-    caughtBy: 'damage',
-  },
-  {
-    name: 'forget how turns before the checkpoint ended',
-    file: 'journal/load-instance.ts',
-    find: 'await readFinished(stored, metadata.checkpoint)',
-    replace: '[]',
-    seed: 6,
-  },
-  {
     name: 'reset a conversation and keep the state of its extensions',
     file: 'journal/instance-writer.ts',
     find: 'planStates(this.#texts, {}, this.#state.statesAlone.unarchived)',
