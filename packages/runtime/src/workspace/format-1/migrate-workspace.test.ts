@@ -172,12 +172,12 @@ describe('a workspace of format 1', () => {
   );
 
   test('a conversation whose creation a kill interrupted has its input afterwards, and the kept copy has its files', async () => {
-    const folder = join(instances(), 'coder~only-input');
+    const instance = join(instances(), 'coder~only-input');
     const files = ['base', 'events', 'turn', 'archive'].map((name) => `messages/${name}.jsonl`);
-    for (const made of ['messages', 'extensions', 'scratch']) mkdirSync(join(folder, made));
-    for (const file of [...files, 'outbox.jsonl', 'deadletter.jsonl']) writeFileSync(join(folder, file), '');
+    for (const made of ['messages', 'extensions', 'scratch']) mkdirSync(join(instance, made));
+    for (const file of [...files, 'outbox.jsonl', 'deadletter.jsonl']) writeFileSync(join(instance, file), '');
     await migrateWorkspace(ports(), place());
-    expect(readdirSync(folder)).toEqual(['inbox.jsonl']);
+    expect(readdirSync(instance)).toEqual(['inbox.jsonl']);
     const kept = join(stateRoot, 'format-1/workspaces', place().workspaceId, 'instances/coder~only-input');
     expect(files.filter((file) => existsSync(join(kept, file)))).toEqual(files);
     expect(await readAll()).toEqual(fixture.expected);
