@@ -4,8 +4,8 @@
  * Invariants: 1. `write` resolves only when the line is durable. 2. All lines of one tick, and those that came while an
  * earlier write was under way, are one write with one sync (group commit). If it fails, all of them are rejected. 3. The
  * fence is checked before and after each write: before it, because the files may have another owner; after it, because a
- * write to a deleted file is lost. So is a write to a segment that somebody has removed. 4. A segment is removed only when its successor, with all lines that are still needed,
- * is durable. 5. A log that is being closed accepts no line.
+ * write to a deleted file is lost. So is a write to a segment that somebody has removed. 4. A segment is removed only
+ * when its successor, with all lines that are still needed, is durable. 5. A log that is being closed accepts no line.
  */
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { HeldFile } from '../../ports/fs.ts';
@@ -222,7 +222,10 @@ export class InboxLog {
     await this.file?.writeDurably(Buffer.from(text));
     fence?.();
     if (this.#held?.isReplaced())
-      throw new GoondanError('E_STORE_WRITE', `${this.current.path} was removed while it was in use.`);
+      throw new GoondanError('E_STORE_WRITE', `${this.current.path} was removed while it was in use.`, {
+        suggestion:
+          'This input is not accepted. Earlier input that no turn has handled was in the file: restore the file.',
+      });
   }
 
   /** Continues with a segment. */

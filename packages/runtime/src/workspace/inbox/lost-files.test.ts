@@ -321,7 +321,11 @@ test('input is not acknowledged into a file that was removed while it was in use
   const journal = await open(disk, 1);
   await journal.accept(at('a'), simpleEvent('a1'));
   await disk.remove(segment);
-  const refused = { code: 'E_STORE_WRITE', message: `${segment} was removed while it was in use.` };
+  const refused = {
+    code: 'E_STORE_WRITE',
+    message: `${segment} was removed while it was in use.`,
+    suggestion: expect.stringContaining('restore the file'),
+  };
   expect(await rejectionOf(journal.accept(at('b'), simpleEvent('b1')))).toMatchObject(refused);
   expect(await journal.accept(at('b'), simpleEvent('b1'))).toMatchObject({ duplicate: false });
   expect(ids(await (await open(disk, 2)).pending(at('b')))).toEqual(['b1']);
