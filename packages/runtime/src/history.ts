@@ -21,6 +21,31 @@ export { replayRecording } from './replay-recording.ts';
 export { openStoreReader } from './store/files/open-store-reader.ts';
 export type { Answers, LeftAnswer } from './store/answers.ts';
 export type { AnsweredApproval, ApprovalStore } from './store/approval-store.ts';
+export type {
+  ClusterNode,
+  ClusterPlacement,
+  ClusterSource,
+  ClusterStore,
+  ConnectionFence,
+  ConnectionLease,
+  ConnectionLeases,
+  Deployment,
+  Deployments,
+  LogSink,
+  NewDeployment,
+  NodeFacts,
+  RemoteCalls,
+  Tokens,
+  TokenScope,
+} from './store/cluster-store.ts';
+export type {
+  ConversationLog,
+  FrameCommit,
+  LogFrame,
+  NewCheckpoint,
+  StoredAnswer,
+  StoredLog,
+} from './store/conversation-log.ts';
 export type { Inbox } from './store/inbox.ts';
 export type { DeadLetters, InstanceAdmin } from './store/instance-admin.ts';
 export type { Placement, StoreNode } from './store/placement.ts';

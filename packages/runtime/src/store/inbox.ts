@@ -2,6 +2,7 @@
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { Accepted } from '../workspace/inbox/open-inbox.ts';
 import type { InboxEntry } from '../workspace/inbox/inbox-line.ts';
+import type { ConnectionFence } from './cluster-store.ts';
 
 /**
  * Invariants that every inbox guarantees:
@@ -12,11 +13,12 @@ import type { InboxEntry } from '../workspace/inbox/inbox-line.ts';
 export interface Inbox {
   /**
    * Accepts an event. The event is durable when the promise resolves. For a second delivery of the same id, nothing is
-   * written, and the result says whether the event is still pending.
+   * written, and the result says whether the event is still pending. `under`: accepts the event only while this node has
+   * the lease of the connection; files ignore it.
    *
    * **Errors** — `E_INBOX_FULL`, `E_DISK_FULL`, `E_STORE_WRITE`, `E_FENCED`. After an error the event is not accepted.
    */
-  accept(instance: AgentAddress, event: AgentEvent): Promise<Accepted>;
+  accept(instance: AgentAddress, event: AgentEvent, under?: ConnectionFence): Promise<Accepted>;
   /**
    * Marks a pending event as cancelled, durably. `pendingEntries` and a second delivery of the event then show the mark.
    * Returns false when no pending event has this id.

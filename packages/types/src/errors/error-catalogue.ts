@@ -6,6 +6,7 @@ import { agentErrors } from './agent-errors.ts';
 import { bundleErrors } from './bundle-errors.ts';
 import type { CatalogueEntry } from './catalogue-entry.ts';
 import { changesetErrors } from './changeset-errors.ts';
+import { clusterErrors } from './cluster-errors.ts';
 import { storeErrors } from './store-errors.ts';
 import { swarmErrors } from './swarm-errors.ts';
 import { toolErrors } from './tool-errors.ts';
@@ -14,6 +15,7 @@ export const errorCatalogue = {
   ...agentErrors,
   ...bundleErrors,
   ...changesetErrors,
+  ...clusterErrors,
   ...storeErrors,
   ...swarmErrors,
   ...toolErrors,

@@ -1,0 +1,16 @@
+/** The versions of the tables, in order. A version never changes once it is released. */
+import { instanceTables } from './instance-tables.ts';
+import { nodeTables } from './node-tables.ts';
+import { recordTables } from './record-tables.ts';
+
+export interface Migration {
+  readonly version: number;
+  readonly statements: string;
+}
+
+export const migrations: readonly Migration[] = [
+  { version: 1, statements: `${instanceTables}${nodeTables}${recordTables}` },
+];
+
+/** The version that this program needs. */
+export const SCHEMA_VERSION = migrations.at(-1)?.version ?? 0;

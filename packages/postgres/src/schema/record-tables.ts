@@ -1,0 +1,3 @@
+/** The tables of records for people: traces, runtime events and log lines, in chunks. */
+export const recordTables = `
+`;
