@@ -4,6 +4,7 @@ import { errorCatalogue } from '@goondan/types';
 import { agentErrors } from '../packages/types/src/errors/agent-errors.ts';
 import { bundleErrors } from '../packages/types/src/errors/bundle-errors.ts';
 import { changesetErrors } from '../packages/types/src/errors/changeset-errors.ts';
+import { clusterErrors } from '../packages/types/src/errors/cluster-errors.ts';
 import { storeErrors } from '../packages/types/src/errors/store-errors.ts';
 import { swarmErrors } from '../packages/types/src/errors/swarm-errors.ts';
 import { toolErrors } from '../packages/types/src/errors/tool-errors.ts';
@@ -11,7 +12,7 @@ import { errorsPage, renderErrorsPage } from '../scripts/write-errors-page.ts';
 import { isTest, readRepository, type RepositoryFile } from './read-repository.ts';
 
 /** Files that only define codes and do not use them. */
-const catalogueFiles = ['agent', 'bundle', 'changeset', 'store', 'swarm', 'tool'].map(
+const catalogueFiles = ['agent', 'bundle', 'changeset', 'cluster', 'store', 'swarm', 'tool'].map(
   (area) => `packages/types/src/errors/${area}-errors.ts`,
 );
 
@@ -23,8 +24,8 @@ describe('the error catalogue', () => {
   );
 
   test('is in alphabetical order, area by area, and names no code twice', () => {
-    const areas = [agentErrors, bundleErrors, changesetErrors, storeErrors, swarmErrors, toolErrors].map((area) =>
-      Object.keys(area),
+    const areas = [agentErrors, bundleErrors, changesetErrors, clusterErrors, storeErrors, swarmErrors, toolErrors].map(
+      (area) => Object.keys(area),
     );
     for (const area of areas) expect(area).toEqual(area.toSorted(byCharacter));
     expect(new Set(areas.flat()).size).toBe(areas.flat().length);

