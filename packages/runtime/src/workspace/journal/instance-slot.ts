@@ -8,6 +8,7 @@ import type { DiskPace } from '../log-file/disk-pace.ts';
 import { acquireLock, type Lock } from '../lock/acquire-lock.ts';
 import { readClosedBy } from '../records/read-metadata.ts';
 import type { IndexNotes } from './index-notes.ts';
+import { InstanceFiles } from './instance-files.ts';
 import { takenKey } from './instance-refusals.ts';
 import { InstanceWriter } from './instance-writer.ts';
 import { newUuid } from '../../ports/ids.ts';
@@ -25,6 +26,8 @@ export class InstanceSlot {
   #unfinished = 0;
   #users = 0;
   #writer: InstanceWriter | undefined;
+  /** The files of the writer. */
+  #files: InstanceFiles | undefined;
   #lock: Lock | undefined;
   /** True if the checkpoint has the epoch of the lock, so that the lock file is not needed any more. */
   #isRecorded = false;
@@ -184,10 +187,13 @@ export class InstanceSlot {
   /** Loads the writer. Takes the lock again if its epoch is not above that of the checkpoint. */
   async #loadWriter(lock: Lock): Promise<InstanceWriter> {
     const nextEpoch = () => lock.epoch * EPOCHS_PER_OWNER + ++this.#openings;
-    const onCommit = () => this.notes.add(this.#name, async () => this.#writer?.describe());
-    const loaded = await InstanceWriter.load(this.stored, this.pace, lock, { nextEpoch, onCommit });
-    if (loaded instanceof InstanceWriter) return loaded;
-    this.#closedBy = loaded.closedBy;
+    const files = await InstanceFiles.load(this.stored, this.pace, lock);
+    if (files instanceof InstanceFiles) {
+      this.#files = files;
+      const describe = async () => this.#writer?.between(() => files.describe());
+      return new InstanceWriter(files, { nextEpoch, onCommit: () => this.notes.add(this.#name, describe) });
+    }
+    this.#closedBy = files.closedBy;
     this.#isRecorded = true;
     await this.#release();
     this.#lock = await this.#acquireLock();
@@ -200,10 +206,15 @@ export class InstanceSlot {
 
   async #closeWriter(): Promise<void> {
     if (!this.#writer) return;
-    const closed = await this.#writer.close().catch(() => ({ isRecorded: false, entry: undefined }));
+    const isClosed = await this.#writer.close().then(
+      () => true,
+      () => false,
+    );
+    const files = isClosed ? this.#files : undefined;
     this.#writer = undefined;
-    this.#isRecorded = closed.isRecorded;
-    this.notes.add(this.#name, async () => closed.entry);
+    this.#files = undefined;
+    this.#isRecorded = files?.isRecorded === true;
+    this.notes.add(this.#name, async () => files?.entry);
   }
 
   async #releaseUnused(): Promise<void> {

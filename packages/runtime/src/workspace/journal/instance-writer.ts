@@ -1,10 +1,11 @@
 /**
- * The only writer of one instance. It implements `open`, `append` and `commit` of the conversation store on disk.
+ * The only writer of one instance. It implements `open`, `append` and `commit` of a conversation store, over the place
+ * where the instance is kept.
  *
  * Invariants: 1. A record survives a kill when `append` resolves. Before anything outside depends on a record, it also
  * survives a power loss (`mustBeDurable`). 2. A commit is one frame of the log; it is durable, with everything before it,
- * when `commit` resolves. 3. Events are handled in the order of acceptance. 4. A writer with an old epoch, or without its
- * lock, changes nothing. 5. Neither `append` nor `commit` does work that grows with the history.
+ * when `commit` resolves. 3. Events are handled in the order of acceptance. 4. A writer with an old epoch, or that does not
+ * own the instance any more, changes nothing. 5. Neither `append` nor `commit` does work that grows with the history.
  */
 import { GoondanError, type JsonValue, type Message, type TurnResult } from '@goondan/types';
 import type {
@@ -16,19 +17,14 @@ import type {
   UnwrittenRecords,
 } from '../../agent/conversation/conversation-store.ts';
 import { shortTurnId } from '../../ports/turn-ids.ts';
-import type { StoredInstance } from '../layout/instance-paths.ts';
 import type { QueueEntry } from '../lines/durable-queue.ts';
 import { FailStop } from '../lines/fail-stop.ts';
-import type { Lock } from '../lock/acquire-lock.ts';
-import type { DiskPace } from '../log-file/disk-pace.ts';
-import { parseExtensions, placeExtensions, prepareExtensions } from '../records/extension-files.ts';
+import { parseExtensions } from '../records/extension-files.ts';
 import type { CommitEntry } from '../records/frame.ts';
 import type { LogState } from '../records/log-state.ts';
 import { type LoggedRecord, numberRecords } from '../records/logged-record.ts';
 import { shortenRecords } from '../records/short-record.ts';
-import { CheckpointFiles } from './checkpoint-files.ts';
-import type { EntrySource } from './index-notes.ts';
-import { loadInstance, type LoadedInstance } from './load-instance.ts';
+import type { InstancePlace, StateTexts } from './instance-place.ts';
 import { mustBeDurable } from './must-be-durable.ts';
 import { planLetter } from './plan-letter.ts';
 import { forgottenTurn, outOfOrder, refuseFullOutbox, refuseGap, refuseOutOfOrder } from './turn-refusals.ts';
@@ -42,38 +38,20 @@ export interface WriterOptions {
 
 export class InstanceWriter {
   readonly #serial: FailStop;
-  readonly #files: CheckpointFiles;
-  #texts: ReadonlyMap<string, string>;
+  readonly #nextEpoch: () => number;
+  readonly #onCommit: () => void;
+  #texts: StateTexts;
   /** The running turn, and its event if the event came through the inbox. */
   #turn: { readonly turnId: string; readonly epoch: number; readonly entry: TurnInput | undefined } | undefined;
 
-  private constructor(
-    private readonly stored: StoredInstance,
-    private readonly lock: Lock,
-    private readonly nextEpoch: () => number,
-    private readonly onCommit: () => void,
-    private readonly loaded: LoadedInstance,
-  ) {
-    this.#serial = new FailStop(stored.paths.folder);
-    this.#files = new CheckpointFiles(stored, loaded);
-    this.#texts = loaded.texts;
-  }
-
-  /**
-   * Loads the writer; the folder of the instance must exist and be locked. Returns `closedBy` if the checkpoint says that
-   * the epoch of the lock writes nothing any more. **Errors** — those of `loadInstance`.
-   */
-  static async load(
-    stored: StoredInstance,
-    pace: DiskPace,
-    lock: Lock,
+  constructor(
+    private readonly place: InstancePlace,
     { nextEpoch, onCommit }: WriterOptions,
-  ): Promise<InstanceWriter | { readonly closedBy: number }> {
-    const loaded = await loadInstance(stored, pace);
-    const { closedBy } = loaded.metadata.checkpoint;
-    if (closedBy < lock.epoch) return new InstanceWriter(stored, lock, nextEpoch, onCommit, loaded);
-    await loaded.log.close();
-    return { closedBy };
+  ) {
+    this.#serial = new FailStop(place.name);
+    this.#nextEpoch = nextEpoch;
+    this.#onCommit = onCommit;
+    this.#texts = place.texts;
   }
 
   /** True after a disk error: every call is rejected until the writer is loaded again. */
@@ -85,22 +63,22 @@ export class InstanceWriter {
   open(turnId: string, entry?: TurnInput): Promise<OpenTurn> {
     // Opening a turn writes nothing, except in the two cases that look at the lock first.
     return this.#serial.run(async () => {
-      const finished = this.loaded.finished.get(turnId);
+      const finished = this.place.finished.get(turnId);
       if (finished) {
         // An earlier delivery of the event has a committed turn, so this delivery is marked as handled without another
         // turn.
         if (entry && entry.seq > this.#state.inbox) {
-          this.#refuseWithoutLock();
+          this.#refuseOthers();
           await this.#commitAlone({ inbox: entry.seq });
         }
-        return { ...this.#openTurn(this.nextEpoch(), []), finished };
+        return { ...this.#openTurn(this.#nextEpoch(), []), finished };
       }
       if (entry && entry.seq <= this.#state.inbox) throw forgottenTurn(turnId);
       const { turnId: interrupted } = this.#state.open;
       refuseOutOfOrder(turnId, this.#state);
-      refuseFullOutbox(this.stored, this.#state);
+      refuseFullOutbox(this.place, this.#state);
       if (interrupted !== undefined && interrupted !== turnId) await this.#dropTurn(interrupted);
-      this.#turn = { turnId, epoch: this.nextEpoch(), entry };
+      this.#turn = { turnId, epoch: this.#nextEpoch(), entry };
       return this.#openTurn(this.#turn.epoch, this.#state.open.log);
     });
   }
@@ -127,13 +105,13 @@ export class InstanceWriter {
       const { at, records } = rest ?? { at: this.#state.open.log.length, records: [] };
       refuseGap(turnId, this.#state.open.log.length, at);
       const log = [...this.#state.open.log, ...numberRecords(records, this.#state.seq + 1)];
-      const states = planStates(this.#texts, extensionState, this.#state.statesAlone.unarchived);
+      const states = this.#planStates(extensionState, this.#state.statesAlone.unarchived);
       const commit = planCommit(this.#state, { log, delta, states, result, entry });
       const isLetter = result.error?.code === 'E_DEAD_LETTER' && entry;
-      const letter = isLetter ? planLetter(this.stored, this.#state, entry.event, result.error?.message ?? '') : {};
+      const letter = isLetter ? planLetter(this.place, this.#state, entry.event, result.error?.message ?? '') : {};
       await this.#commitTurn(turnId, { ...commit, ...letter }, states, records);
       this.#turn = undefined;
-      this.loaded.finished.add(turnId, result);
+      this.place.finished.add(turnId, result);
       this.#maintainSoon();
     });
   }
@@ -148,10 +126,10 @@ export class InstanceWriter {
       this.refuseInTurn('commit states');
       const { stateVersion: newest } = this.#state;
       if (newest !== stateVersion) {
-        const { folder } = this.stored.paths;
-        throw new GoondanError('E_FENCED', `${folder} is at state ${newest}; this writer knows ${stateVersion}`);
+        const { name } = this.place;
+        throw new GoondanError('E_FENCED', `${name} is at state ${newest}; this writer knows ${stateVersion}`);
       }
-      const plan = planStates(this.#texts, given);
+      const plan = this.#planStates(given);
       const { changes: states } = plan;
       if (states) await this.#commitWithStates(plan, () => this.#commitAlone({ states }));
       return this.#state.stateVersion;
@@ -189,7 +167,7 @@ export class InstanceWriter {
     return this.#serial.run(async () => ({
       version: this.#state.version,
       stateVersion: this.#state.stateVersion,
-      messages: await this.#files.readBase(),
+      messages: await this.place.readBase(),
       extensionState: parseExtensions(this.#texts),
     }));
   }
@@ -210,7 +188,7 @@ export class InstanceWriter {
    */
   addAnswer(key: string, value: JsonValue): Promise<void> {
     return this.#run(async () => {
-      refuseFullOutbox(this.stored, this.#state);
+      refuseFullOutbox(this.place, this.#state);
       if (this.#state.answers.has(key) || this.#state.answersRemoved.includes(key)) return;
       await this.#commitAlone({ answers: { added: [{ key, value }] } });
     });
@@ -232,9 +210,9 @@ export class InstanceWriter {
     });
   }
 
-  /** Describes the instance for the index. */
-  describe(): ReturnType<EntrySource> {
-    return this.#serial.run(() => this.#files.describe());
+  /** Runs an action that reads the place, while nothing is written. */
+  between<T>(action: () => Promise<T>): Promise<T> {
+    return this.#serial.run(action);
   }
 
   /** Resolves when everything that was started has ended, also the work between turns. Never rejects. */
@@ -242,31 +220,31 @@ export class InstanceWriter {
     return this.#serial.settle();
   }
 
-  /**
-   * Writes a last checkpoint and closes the files. If the checkpoint fails, the next one includes it. `isRecorded`: the
-   * checkpoint has the epoch of this owner. `entry`: the entry for the index.
-   */
-  async close(): Promise<{ readonly isRecorded: boolean; readonly entry: Awaited<ReturnType<EntrySource>> }> {
-    const entry = await this.#run(() => this.#files.finish(this.#texts, this.lock.epoch)).catch(() => undefined);
+  /** Does the last work of this owner and closes the log. If that work fails, the next owner does it. */
+  async close(): Promise<void> {
+    await this.#run(() => this.place.finish(this.#texts)).catch(() => undefined);
     await this.#serial.settle();
-    await this.loaded.log.close();
-    return { isRecorded: this.#files.closedBy === this.lock.epoch, entry };
+    await this.place.log.close();
   }
 
   get #state(): LogState {
-    return this.loaded.state;
+    return this.place.state;
   }
 
   #run<T>(action: () => Promise<T> | T): Promise<T> {
     return this.#serial.run(() => {
-      this.#refuseWithoutLock();
+      this.#refuseOthers();
       return action();
     });
   }
 
-  #refuseWithoutLock(): void {
-    if (this.lock.isHeld()) return;
-    throw new GoondanError('E_FENCED', `Another process took over ${this.stored.paths.folder}`);
+  #refuseOthers(): void {
+    if (this.place.isHeld()) return;
+    throw new GoondanError('E_FENCED', `Another process took over ${this.place.name}`);
+  }
+
+  #planStates(states: Readonly<Record<string, JsonValue>>, also?: readonly string[]): StatesPlan {
+    return planStates(this.#texts, states, also, this.place.longestState);
   }
 
   #running(epoch: number) {
@@ -280,10 +258,10 @@ export class InstanceWriter {
    * process will resume the turn.
    */
   async #dropTurn(turnId: string): Promise<void> {
-    this.#refuseWithoutLock();
+    this.#refuseOthers();
     await this.#commitAlone({ drops: turnId });
     const message = `dropped turn ${shortTurnId(turnId)}, which had been interrupted and was not resumed`;
-    this.stored.warn({ path: this.stored.paths.events, message });
+    this.place.warn('log', message);
   }
 
   #openTurn(epoch: number, log: readonly LoggedRecord[]): OpenTurn {
@@ -300,7 +278,7 @@ export class InstanceWriter {
 
   #loadBase(version: number): Promise<readonly Message[]> {
     return this.#serial.run(async () => {
-      if (version === this.#state.version) return this.#files.readBase();
+      if (version === this.#state.version) return this.place.readBase();
       throw outOfOrder(`The base of version ${version} is gone: version ${this.#state.version} is committed`);
     });
   }
@@ -312,16 +290,18 @@ export class InstanceWriter {
     isDurable: boolean,
     commit?: CommitEntry,
   ): Promise<void> {
-    const { log, state } = this.loaded;
-    const at = this.stored.clock.now().getTime();
+    const { log, state, clock } = this.place;
+    const at = clock.now().getTime();
     const texts = shortenRecords(records, state.open.contextOf(turn));
     const input = state.open.turnId === turn || this.#turn?.turnId !== turn ? undefined : this.#turn.entry?.seq;
     const frame = { turn, at, ...(input !== undefined && { input }), ...(commit && { commit }) };
     const logged = numberRecords(records, state.seq + 1, at);
-    await log.append(frame, texts, isDurable);
+    const event = commit?.replyTo && this.#turn?.entry?.event;
+    await log.append(frame, texts, isDurable, event && { event, records: logged });
     state.seq = log.last;
     const committed = state.open.addRecords(turn, at, logged, commit, input);
     if (commit) state.applyCommit(commit, committed);
+    if (committed) this.place.follow?.(committed);
   }
 
   #commitTurn(turnId: string, commit: CommitEntry, states: StatesPlan, records: readonly TurnRecord[]): Promise<void> {
@@ -330,8 +310,8 @@ export class InstanceWriter {
 
   /** Commits changes that are not part of a turn. */
   async #commitAlone(commit: CommitEntry): Promise<void> {
-    const { log, state } = this.loaded;
-    const at = this.stored.clock.now().getTime();
+    const { log, state, clock } = this.place;
+    const at = clock.now().getTime();
     await log.append({ at, commit }, [], true);
     state.seq = log.last;
     if (commit.drops !== undefined) state.open.clear();
@@ -339,19 +319,19 @@ export class InstanceWriter {
     this.#maintainSoon();
   }
 
-  /** Writes long states to their files: drafts before the commit, renamed after it. */
+  /** Writes long states before the commit, and puts them in place after it. */
   async #commitWithStates({ texts, long }: StatesPlan, commit: () => Promise<void>): Promise<void> {
-    if (long.length > 0) await prepareExtensions(this.stored, texts, long);
+    if (long.length > 0) await this.place.prepareStates(texts, long);
     await commit();
     this.#texts = texts;
-    if (long.length > 0) await this.#apply(() => placeExtensions(this.stored, long));
+    if (long.length > 0) await this.#apply(() => this.place.placeStates(long));
   }
 
   /** Starts the work that is due between turns, without keeping the caller waiting. */
   #maintainSoon(): void {
-    this.onCommit();
-    if (!this.#files.isDue) return;
-    void this.#run(() => this.#apply(() => this.#files.maintain(this.#texts))).catch(() => undefined);
+    this.#onCommit();
+    if (!this.place.isDue) return;
+    void this.#run(() => this.#apply(() => this.place.maintain(this.#texts))).catch(() => undefined);
   }
 
   /**
@@ -359,13 +339,12 @@ export class InstanceWriter {
    * recovery finishes the action.
    */
   async #apply(action: () => Promise<void>): Promise<void> {
-    const { paths, warn } = this.stored;
     try {
       await action();
     } catch (error) {
       this.#serial.stop(error);
       const reason = error instanceof Error ? error.message : String(error);
-      warn({ path: paths.folder, message: `committed, but not yet put in place: ${reason}` });
+      this.place.warn('instance', `committed, but not yet put in place: ${reason}`);
     }
   }
 }

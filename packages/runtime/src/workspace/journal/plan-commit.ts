@@ -86,7 +86,7 @@ function storeResult(
  * The maximum length of a state in the log, in characters. A longer state is written to its file before the commit, and
  * the log has its mark. The history only notes that it changed.
  */
-const LONGEST_STATE = 64 * 1024;
+export const LONGEST_STATE = 64 * 1024;
 
 export interface StatesPlan {
   /** All states after the commit, by extension name. */
@@ -99,12 +99,13 @@ export interface StatesPlan {
 
 /**
  * Plans the changes to the states. `also`: names of states that were committed alone; the next turn has them too, so that
- * reading the history gives them.
+ * reading the history gives them. `longest`: the maximum length of a state in the log.
  */
 export function planStates(
   committed: ReadonlyMap<string, string>,
   states: Readonly<Record<string, JsonValue>>,
   also: readonly string[] = [],
+  longest = LONGEST_STATE,
 ): StatesPlan {
   if (committed.size === 0 && also.length === 0 && Object.keys(states).length === 0) {
     return { texts: committed, long: [] };
@@ -114,7 +115,7 @@ export function planStates(
   const changed = [...texts.keys()].filter((name) => isChanged(name) || also.includes(name));
   const removed = [...new Set([...committed.keys(), ...also])].filter((name) => !texts.has(name));
   if (changed.length + removed.length === 0) return { texts, long: [] };
-  const isLong = (name: string) => (texts.get(name)?.length ?? 0) > LONGEST_STATE;
+  const isLong = (name: string) => (texts.get(name)?.length ?? 0) > longest;
   const set = changed.filter((name) => !isLong(name)).map((name) => [name, states[name] ?? null] as const);
   const marks = changed.filter(isLong).map((name) => [name, markOf(texts.get(name) ?? '')] as const);
   const changes = { set: Object.fromEntries(set), long: Object.fromEntries(marks), removed };

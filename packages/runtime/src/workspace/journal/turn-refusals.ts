@@ -1,8 +1,8 @@
 /** The reasons why a turn cannot start or go on. */
 import { GoondanError } from '@goondan/types';
 import { shortTurnId } from '../../ports/turn-ids.ts';
-import type { StoredInstance } from '../layout/instance-paths.ts';
 import type { LogState } from '../records/log-state.ts';
+import type { InstancePlace } from './instance-place.ts';
 
 /**
  * Makes the error for a turn whose event is handled but whose result is no longer kept. Ids are kept longer than
@@ -24,9 +24,12 @@ export function refuseOutOfOrder(turnId: string, { open, inbox }: Pick<LogState,
 }
 
 /** Throws when the outbox is full. **Errors** — `E_OUTBOX_FULL`. */
-export function refuseFullOutbox({ paths, limits }: StoredInstance, { answers: { size } }: LogState): void {
+export function refuseFullOutbox(
+  { name, limits }: Pick<InstancePlace, 'name' | 'limits'>,
+  { answers: { size } }: LogState,
+): void {
   if (size < limits.outboxEntries) return;
-  throw new GoondanError('E_OUTBOX_FULL', `${paths.folder} holds ${size} answers nobody fetched`);
+  throw new GoondanError('E_OUTBOX_FULL', `${name} holds ${size} answers nobody fetched`);
 }
 
 export function outOfOrder(message: string): GoondanError {
