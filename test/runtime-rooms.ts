@@ -75,7 +75,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'control',
     '.',
   ],
-  store: ['.', 'files'],
+  store: ['.', 'files', 'log'],
   workspace: [
     '.',
     'layout',

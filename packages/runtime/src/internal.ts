@@ -63,6 +63,13 @@ export {
   refuseKeptFiles,
 } from './store/files/compact-files.ts';
 export { openSwarmList } from './store/files/open-swarm-list.ts';
+export { callerOf } from './store/log/caller-of.ts';
+export { encodeCheckpoint } from './store/log/log-checkpoint.ts';
+export { forkFrames } from './store/log/log-frames.ts';
+export { loggedConversations } from './store/log/logged-conversations.ts';
+export { lettersOf, openLoggedAdmin } from './store/log/open-logged-admin.ts';
+export { readArchivedTurns } from './store/log/read-archived-turns.ts';
+export { type ReadStoredLog, readStoredLog, snapshotOf } from './store/log/read-stored-log.ts';
 export { bundleSource } from './read-folder-plan.ts';
 export { startHere } from './start-here.ts';
 export { describeDuration } from './trace/describe-duration.ts';
@@ -75,9 +82,11 @@ export type { Changesets, ChangesetsPlace, ComparedFile } from './workspace/chan
 export { openChangesets } from './workspace/changesets/open-changesets.ts';
 export { describeFiles } from './workspace/changesets/describe-files.ts';
 export { describeRecovery } from './workspace/changesets/describe-recovery.ts';
+export { addInputDamage, readFork } from './workspace/journal/fork-instance.ts';
 export { pendingInputs } from './workspace/journal/instance-refusals.ts';
 export { describeDamage, salvageConversation } from './workspace/journal/salvage-conversation.ts';
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';
+export { decodeReply } from './workspace/records/reply.ts';
 export { type LoadedAgent, type RecordedAgent, recordDescriptions } from './workspace/swarms/agent-descriptions.ts';
 export { keepKnownTools } from './workspace/swarms/keep-known-tools.ts';
 export type { KnownSwarm } from './workspace/swarms/list-known-swarms.ts';

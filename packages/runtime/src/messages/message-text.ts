@@ -68,6 +68,11 @@ export function reviveEvent(event: StoredMessageEvent): MessageEvent {
 }
 
 /** Decodes the base, whose bytes must have been verified. */
+/** Makes the lines of a base. */
+export function encodeBase(messages: readonly Message[]): string {
+  return messages.map((message) => `${encodeMessage(message)}\n`).join('');
+}
+
 export function decodeBase(bytes: Uint8Array): Message[] {
   const text = new TextDecoder().decode(bytes);
   // Safe: the commit record's checksum proves that encodeMessage wrote these lines.

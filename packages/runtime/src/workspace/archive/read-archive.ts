@@ -122,7 +122,7 @@ async function* readSegments(stored: StoredInstance): AsyncGenerator<ReadSegment
 }
 
 /** Makes the turn of the history. Returns `undefined` when its response message is missing. */
-function archivedTurn(committed: CommittedTurn): ArchivedTurn | undefined {
+export function archivedTurn(committed: CommittedTurn): ArchivedTurn | undefined {
   const { turnId, at, log, commit } = committed;
   const result = typeof commit.result === 'string' ? commit.result : resultOf(committed);
   if (result === undefined || commit.version === undefined) return undefined;

@@ -4,8 +4,7 @@
  * old or of the new checkpoint are complete: a file that the old checkpoint needs is extended behind its end, or replaced
  * only after `metadata.json`.
  */
-import { encodeMessage } from '../../messages/message-text.ts';
-import type { Message } from '@goondan/types';
+import { encodeBase } from '../../messages/message-text.ts';
 import { nextOf, type StoredInstance } from '../layout/instance-paths.ts';
 import { AppendLog } from '../lines/append-log.ts';
 import { checksum } from '../lines/checksum.ts';
@@ -75,13 +74,13 @@ async function prepareBase(
   const { fs, paths, limits } = stored;
   const hasFile = mark.text === undefined && mark.bytes > 0;
   if (hasFile && turns.every(isAppend)) {
-    const bytes = linesOf(turns.flatMap(appendedBy));
+    const bytes = Buffer.from(encodeBase(turns.flatMap(appendedBy)));
     if (bytes.length > 0) await writeBase(stored, mark.bytes, bytes);
     return { mark: { bytes: mark.bytes + bytes.length, crc: checksum(bytes, mark.crc) }, isNext: false };
   }
   const before = await readBaseFile(stored, mark);
   if (!before) throw await corruptStore(stored, paths.base, 'it does not match the checkpoint');
-  const bytes = linesOf(foldBase(before, turns));
+  const bytes = Buffer.from(encodeBase(foldBase(before, turns)));
   const next = { bytes: bytes.length, crc: checksum(bytes) };
   if (hasFile) {
     await prepareFile(fs, paths.base, bytes);
@@ -110,10 +109,6 @@ async function writeBase({ fs, paths }: StoredInstance, offset: number, bytes: U
   } finally {
     await file.close();
   }
-}
-
-function linesOf(messages: readonly Message[]): Uint8Array {
-  return Buffer.from(messages.map((message) => `${encodeMessage(message)}\n`).join(''));
 }
 
 /** Finishes a checkpoint that was interrupted after its commit point, and removes drafts of one before it. */

@@ -4,28 +4,16 @@
  * removes draft folders that were left.
  */
 import { dirname } from 'node:path';
-import type { JsonValue } from '@goondan/types';
 import { newUuid } from '../../ports/ids.ts';
-import type { BlamedMessage } from '../history/blamed-message.ts';
 import { draftFolder, pathsIn, type StoredInstance } from '../layout/instance-paths.ts';
 import type { DiskPace } from '../log-file/disk-pace.ts';
 import { placeExtensions, prepareExtensions } from '../records/extension-files.ts';
 import { LogState } from '../records/log-state.ts';
-import type { ForkOrigin } from '../records/metadata.ts';
 import { readLog } from '../records/read-log.ts';
 import { writeCheckpoint } from './checkpoint.ts';
 import { createInstance } from './create-instance.ts';
 import { removeAside } from './delete-instance.ts';
-import { planCommit, planStates } from './plan-commit.ts';
-import { planFork } from './plan-fork.ts';
-
-const TURN_ID = 'fork-1';
-
-export interface ForkedConversation {
-  readonly from: ForkOrigin;
-  readonly messages: readonly BlamedMessage[];
-  readonly extensionState: Readonly<Record<string, JsonValue>>;
-}
+import { type ForkedConversation, planForkCommit } from './plan-fork.ts';
 
 /**
  * Creates the instance; nothing may exist at its path. Durable when it resolves. **Errors** — those of the disk; the
@@ -53,14 +41,10 @@ async function writeDraft(draft: StoredInstance, pace: DiskPace, fork: ForkedCon
   const { metadata, log } = await createInstance(draft, pace);
   try {
     const state = new LogState(metadata.checkpoint);
-    const { records, texts } = planFork(fork.from, fork.messages);
     const at = draft.clock.now().getTime();
-    const logged = records.map((record, index) => ({ seq: state.seq + 1 + index, at, record }));
-    const states = planStates(new Map(), fork.extensionState);
-    const delta = { type: 'append', messages: fork.messages.map(({ message }) => message) } as const;
-    const commit = planCommit(state, { log: logged, delta, states, result: 'fork', fork: fork.from });
+    const { turn, texts, states, commit } = planForkCommit(state, fork, at);
     await prepareExtensions(draft, states.texts, states.long);
-    await log.append({ turn: TURN_ID, at, commit }, texts, true);
+    await log.append({ turn, at, commit }, texts, true);
     await placeExtensions(draft, states.long);
     const read = await readLog(draft);
     if (!read || read.damage) throw new Error(`${draft.paths.folder} cannot be read`);

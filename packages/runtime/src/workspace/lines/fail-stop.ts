@@ -4,7 +4,7 @@
  */
 import { GoondanError, type ErrorCode } from '@goondan/types';
 
-const DISK_ERRORS: readonly ErrorCode[] = ['E_DISK_FULL', 'E_STORE_READ', 'E_STORE_WRITE'];
+const DISK_ERRORS: readonly ErrorCode[] = ['E_DISK_FULL', 'E_STORE_AWAY', 'E_STORE_READ', 'E_STORE_WRITE'];
 
 export class FailStop {
   #isBusy = false;

@@ -26,6 +26,16 @@ export class FinishedTurns {
     return this.#results.get(turnId)?.result;
   }
 
+  /** Returns the newest results within these limits, oldest first; at least the newest one. */
+  newest(most: number, mostBytes: number): readonly (readonly [turnId: string, result: TurnResult])[] {
+    let left = mostBytes;
+    const found = [...this.#results].toReversed().filter(([, { bytes }], index) => {
+      left -= bytes;
+      return index === 0 || (index < most && left >= 0);
+    });
+    return found.toReversed().map(([turnId, { result }]) => [turnId, result]);
+  }
+
   add(turnId: string, result: TurnResult): void {
     this.#remove(turnId);
     const bytes = sizeOf(result);

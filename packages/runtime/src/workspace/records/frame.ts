@@ -93,14 +93,19 @@ export function countNumbers({ records, commit, head }: Pick<Frame, 'records' | 
   return count === 0 && head ? 1 : count;
 }
 
-/** Makes the line of a frame. `records`: the JSON texts of the records, which are made only once. */
+/** Makes the bytes of a frame: its line, with the line break. */
 export function encodeFrame(frame: Omit<Frame, 'records'>, records: readonly string[] = []): Uint8Array {
+  return encoder.encode(`${frameLine(frame, records)}\n`);
+}
+
+/** Makes the line of a frame. `records`: the JSON texts of the records, which are made only once. */
+export function frameLine(frame: Omit<Frame, 'records'>, records: readonly string[] = []): string {
   const { seq, skipped, durable, turn = null, input, at, head } = frame;
   const numbers = `"seq":${seq}${field('skipped', skipped)},"durable":${durable}`;
   const start = `${numbers}${field('turn', turn)}${field('input', input)},"at":${at}`;
   const list = records.length > 0 ? `,"records":[${records.join(',')}]` : '';
   const body = `${start}${field('head', head)}${list}${field('commit', frame.commit)}}`;
-  return encoder.encode(`{"crc":"${checksum(body).toString(16).padStart(8, '0')}",${body}\n`);
+  return `{"crc":"${checksum(body).toString(16).padStart(8, '0')}",${body}`;
 }
 
 function field(name: string, value: unknown): string {

@@ -28,7 +28,11 @@ export class LogState {
   /** The records of the turn that is not committed. */
   readonly open = new GatheredTurn();
 
-  constructor(checkpoint: Checkpoint) {
+  /** `keepsAnswers`: false if the store keeps the answers of turns beside the log. */
+  constructor(
+    checkpoint: Checkpoint,
+    private readonly keepsAnswers = true,
+  ) {
     const { seq, version, status, updatedAt, messages, inbox, statesAlone, answersRemoved } = checkpoint;
     this.seq = seq;
     this.version = version;
@@ -58,17 +62,14 @@ export class LogState {
 
   /** Applies a commit. `turn`: the committed turn, if the commit is one of a turn. */
   applyCommit(commit: CommitEntry, turn: CommittedTurn | undefined): void {
-    const { version, messages, inbox, result, replyTo, letter, answers, lettersRemoved = [] } = commit;
+    const { version, messages, inbox, result, letter, lettersRemoved = [] } = commit;
     this.version = version ?? this.version;
     this.messages = messages ?? this.messages;
     this.inbox = inbox ?? this.inbox;
     this.#applyStates(commit, turn !== undefined);
     if (turn) this.updatedAt = turn.at;
     if (turn) this.status = typeof result === 'object' && result.finishReason === 'error' ? 'failed' : 'idle';
-    for (const { key, value } of answers?.added ?? []) this.answers.set(key, value);
-    const answered = turn && replyTo && resultOf(turn);
-    if (turn && replyTo && answered) this.answers.set(turn.turnId, encodeReply({ replyTo, result: answered }));
-    this.#removeAnswers(answers?.removed ?? []);
+    if (this.keepsAnswers) this.#applyAnswers(commit, turn);
     for (const id of lettersRemoved) this.letters.delete(id);
     if (letter !== undefined) this.letters.set(letterKey(letter), letter);
   }
@@ -92,6 +93,13 @@ export class LogState {
     for (const [name, state] of Object.entries(states.set)) this.states.set(name, JSON.stringify(state));
     for (const [name, mark] of Object.entries(states.long)) this.states.set(name, mark);
     for (const name of states.removed) this.states.delete(name);
+  }
+
+  #applyAnswers({ replyTo, answers }: CommitEntry, turn: CommittedTurn | undefined): void {
+    for (const { key, value } of answers?.added ?? []) this.answers.set(key, value);
+    const answered = turn && replyTo && resultOf(turn);
+    if (turn && replyTo && answered) this.answers.set(turn.turnId, encodeReply({ replyTo, result: answered }));
+    this.#removeAnswers(answers?.removed ?? []);
   }
 
   #removeAnswers(keys: readonly string[]): void {

@@ -16,10 +16,13 @@ export function decodeReply(
 ): { readonly replyTo: ReplyAddress; readonly result: TurnResult } | undefined {
   if (!value || typeof value !== 'object' || !('replyTo' in value) || !('result' in value)) return undefined;
   // Safe: only encodeReply makes values with these two fields.
-  const { replyTo, result } = value as unknown as {
-    replyTo: ReplyAddress;
-    result: Omit<TurnResult, 'responseMessage'> & { responseMessage?: StoredMessage };
-  };
-  const { responseMessage, ...rest } = result;
-  return { replyTo, result: { ...rest, ...(responseMessage && { responseMessage: reviveMessage(responseMessage) }) } };
+  const { replyTo, result } = value as unknown as { replyTo: ReplyAddress; result: WholeResult };
+  return { replyTo, result: reviveResult(result) };
+}
+
+/** A result as JSON, with its whole message. */
+export type WholeResult = Omit<TurnResult, 'responseMessage'> & { readonly responseMessage?: StoredMessage };
+
+export function reviveResult({ responseMessage, ...rest }: WholeResult): TurnResult {
+  return { ...rest, ...(responseMessage && { responseMessage: reviveMessage(responseMessage) }) };
 }
