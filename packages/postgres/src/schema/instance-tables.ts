@@ -11,6 +11,7 @@ create table gdn_instance (
   epoch bigint not null default 0,
   last_input bigint not null default 0,
   handled bigint not null default 0,
+  pending_bytes bigint not null default 0,
   last_seq bigint not null default 0,
   created_at timestamptz,
   updated_at timestamptz,
@@ -92,5 +93,13 @@ create table gdn_approval (
   record text not null,
   is_answered boolean not null default false,
   primary key (swarm, id)
+);
+
+create table gdn_approval_change (
+  swarm text not null,
+  number bigint not null,
+  id text not null,
+  record text,
+  primary key (swarm, number)
 );
 `;

@@ -5,6 +5,7 @@ create table gdn_swarm (
   name text,
   folder text,
   changed bigint not null default 0,
+  approval_changes bigint not null default 0,
   deployed text,
   deployed_at timestamptz,
   deployed_by text

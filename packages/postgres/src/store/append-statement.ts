@@ -1,0 +1,125 @@
+/** The statement that adds frames to the log of an instance, and everything that their commit changes. */
+import type { AgentAddress } from '@goondan/types';
+import type { FrameCommit, LogFrame } from '@goondan/runtime/history';
+import type { Value } from '../driver/database.ts';
+import { keyOf, SAME_INSTANCE, type StoreContext } from './store-context.ts';
+import { channelOf, notifyExpression } from './wake-channel.ts';
+
+/** The number of handled events whose ids are kept, to recognize a second delivery. Files keep as many. */
+export const REMEMBERED_EVENTS = 1024;
+
+export interface AppendOutcome extends Readonly<Record<string, unknown>> {
+  readonly is_done: boolean;
+  /** What the statement found before it: the owner and the last number. Only of use when it is not done. */
+  readonly is_owner: boolean;
+  readonly last_seq: number | null;
+  /** True if the same frames are there already, line by line. */
+  readonly are_there: boolean | null;
+}
+
+interface AppendParts {
+  readonly commit: FrameCommit | undefined;
+  /** True if a turn begins, and is not committed by the same statement. */
+  readonly begins: boolean;
+}
+
+/** $1–$3 instance, $4 owner, $5 epoch, $6 number before, $7 last number, $8 numbers, $9 last numbers, $10 lines. */
+export function appendStatement({ commit, begins }: AppendParts): string {
+  return `
+with own as (
+  update gdn_instance set last_seq = $7::bigint, created_at = coalesce(created_at, clock_timestamp())${commit ? COMMITTED : ''}
+  where ${SAME_INSTANCE} and owner = $4 and epoch = $5 and last_seq = $6
+  returning 1
+), put as (
+  insert into gdn_frame (swarm, agent, key, seq, last, line)
+  select $1, $2, $3, frame.seq, frame.last, frame.line
+  from own, unnest($8::text::bigint[], $9::text::bigint[], string_to_array($10, E'\\n')) as frame (seq, last, line)
+)${commit ? ENDED : ''}${commit?.answer ? ANSWERED : ''}${begins && !commit ? BEGUN : ''}
+select exists (select from own) as is_done,
+  coalesce(seen.owner = $4 and seen.epoch = $5, false) as is_owner,
+  seen.last_seq,
+  case when not exists (select from own) then (
+    select count(*) = cardinality($8::text::bigint[])
+    from unnest($8::text::bigint[], string_to_array($10, E'\\n')) as frame (seq, line)
+    join gdn_frame as kept on kept.swarm = $1 and kept.agent = $2 and kept.key = $3
+      and kept.seq = frame.seq and kept.line = frame.line
+  ) end as are_there${commit?.answer ? TOLD : ''}
+from (select 1) as one left join gdn_instance as seen on seen.swarm = $1 and seen.agent = $2 and seen.key = $3`;
+}
+
+/** $11 version, $12 messages, $13 dead letters, $14 time, $15 handled. */
+const COMMITTED = `,
+    version = $11, messages = $12, letters = $13, updated_at = to_timestamp($14::float8 / 1000),
+    handled = greatest(handled, $15::bigint),
+    pending_bytes = case when last_input <= $15 then 0 else greatest(0, pending_bytes - (
+      select coalesce(sum(octet_length(event)), 0) from gdn_inbox where ${SAME_INSTANCE} and pending and seq <= $15)) end`;
+
+/** Ends the input, forgets the oldest handled ids, and removes the answers to requests of this turn. */
+const ENDED = `, ended as (
+  update gdn_inbox as input set pending = false, event = null, cancelled = null from own
+  where input.swarm = $1 and input.agent = $2 and input.key = $3 and input.pending and input.seq <= $15
+), forgotten as (
+  delete from gdn_inbox as input using own, gdn_instance as old
+  where old.swarm = $1 and old.agent = $2 and old.key = $3 and input.swarm = $1 and input.agent = $2 and input.key = $3
+    and input.seq <= $15 - ${REMEMBERED_EVENTS} and input.seq > old.handled - ${REMEMBERED_EVENTS} and not input.pending
+), taken as (
+  delete from gdn_answer as answer using own
+  where answer.swarm = $1 and answer.caller_agent = $2 and answer.caller_key = $3
+)`;
+
+/** $16 event, $17 and $18 caller, $19 reply. */
+const ANSWERED = `, answered as (
+  insert into gdn_answer (swarm, agent, key, event_id, seq, caller_agent, caller_key, reply)
+  select $1, $2, $3, $16, $7, $17, $18, $19 from own
+  on conflict (swarm, agent, key, event_id) do update set seq = excluded.seq, caller_agent = excluded.caller_agent,
+    caller_key = excluded.caller_key, reply = excluded.reply
+)`;
+
+/** $20 channel. */
+const TOLD = `, (
+    select count(${notifyExpression('$20', 'answer', { node: 'asked.owner', agent: 'asked.agent', key: 'asked.key' })})
+    from gdn_instance as asked, own
+    where asked.swarm = $1 and asked.agent = $17 and asked.key = $18 and asked.owner <> $4
+  ) as told`;
+
+/** $11 the numbers of the events. */
+const BEGUN = `, begun as (
+  update gdn_inbox as input set began = true from own
+  where input.swarm = $1 and input.agent = $2 and input.key = $3 and input.pending
+    and input.seq = any ($11::text::bigint[])
+)`;
+
+export function appendValues(
+  context: StoreContext,
+  instance: AgentAddress,
+  epoch: number,
+  frames: readonly LogFrame[],
+): readonly Value[] {
+  const [first, last] = [frames[0], frames.at(-1)];
+  const commit = last?.commit;
+  const begins = frames.flatMap((frame) => (frame.begins === undefined ? [] : [frame.begins]));
+  return [
+    ...keyOf(context, instance),
+    context.node,
+    epoch,
+    (first?.seq ?? 1) - 1,
+    last?.last ?? 0,
+    listOf(frames.map(({ seq }) => seq)),
+    listOf(frames.map(({ last: end }) => end)),
+    frames.map(({ line }) => line).join('\n'),
+    ...(commit ? commitValues(context, commit) : begins.length > 0 ? [listOf(begins)] : []),
+  ];
+}
+
+function commitValues({ swarm }: StoreContext, commit: FrameCommit): readonly Value[] {
+  const { version, messages, deadLetters, updatedAt, handled, answer } = commit;
+  const values = [version, messages, deadLetters, updatedAt, handled];
+  if (!answer) return values;
+  const { eventId, caller, reply } = answer;
+  return [...values, eventId, caller?.agentName ?? null, caller?.instanceKey ?? null, reply, channelOf(swarm)];
+}
+
+/** The text of an array of numbers. */
+function listOf(numbers: readonly number[]): string {
+  return `{${numbers.join(',')}}`;
+}

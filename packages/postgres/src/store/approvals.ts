@@ -1,0 +1,203 @@
+/**
+ * Approvals in PostgreSQL. Every change also adds a numbered row of `gdn_approval_change`. The number is given under a
+ * lock of the swarm's row, so changes are committed in the order of their numbers, and every node tells its listeners all
+ * of them in this order. A node reads new rows each second, and at once after a wake-up.
+ */
+import { GoondanError } from '@goondan/types';
+import type { AnsweredApproval, ApprovalRecord, ApprovalStore } from '@goondan/runtime/history';
+import type { Row, Value } from '../driver/database.ts';
+import type { Query } from '../driver/repeat.ts';
+import { queryOf, type StoreContext } from './store-context.ts';
+import { channelOf } from './wake-channel.ts';
+
+type ApprovalListener = Parameters<ApprovalStore['onChange']>[0];
+
+const SCAN_MS = 1000;
+/** The number of changes that are kept for nodes that have not read them. */
+const KEPT_CHANGES = 1000;
+
+export class PostgresApprovals implements ApprovalStore {
+  readonly #query: Query;
+  readonly #listeners = new Set<ApprovalListener>();
+  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #channel: string;
+  #reading: Promise<void> | undefined;
+  #isAgain = false;
+  #isClosed = false;
+
+  private constructor(
+    private readonly context: StoreContext,
+    scanMs: number,
+    /** The number of the last change that was told. */
+    private last: number,
+    /** The ids of the requests after that change. */
+    private known: Set<string>,
+  ) {
+    this.#query = queryOf(context);
+    this.#channel = channelOf(context.swarm);
+    this.#timer = setInterval(() => this.changed(), scanMs);
+    this.#timer.unref?.();
+  }
+
+  /** Opens the approvals of a swarm. Changes are told from this moment on. **Errors** — those of a query. */
+  static async open(context: StoreContext, { scanMs = SCAN_MS } = {}): Promise<PostgresApprovals> {
+    const { last, ids } = await readState(queryOf(context), context.swarm);
+    return new PostgresApprovals(context, scanMs, last, new Set(ids));
+  }
+
+  async list(): Promise<readonly ApprovalRecord[]> {
+    const rows = await this.#query<{ record: string }>(LIST, [this.context.swarm]);
+    return rows.map(({ record }) => decode(record));
+  }
+
+  async put(record: ApprovalRecord): Promise<void> {
+    await this.#change(PUT, [record.id, JSON.stringify(record)]);
+  }
+
+  async answer(record: AnsweredApproval): Promise<boolean> {
+    for (;;) {
+      const answered = await this.#change<AnswerOutcome>(ANSWER, [record.id, JSON.stringify(record)]);
+      // A run of the statement whose answer was lost may have stored the same record.
+      if (answered?.is_done === true || answered?.is_same === true) return true;
+      if (answered?.is_answered === true) return false;
+      // Another answer was stored while this one waited for the row. The next run sees it.
+    }
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#change(REMOVE, [id, null]);
+  }
+
+  onChange(listener: ApprovalListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Reads new changes now, because another node says that there are some. Never rejects. */
+  changed(): void {
+    if (this.#isClosed) return;
+    this.#isAgain = true;
+    this.#reading ??= this.#readAll().finally(() => {
+      this.#reading = undefined;
+    });
+  }
+
+  /** Rejects every later write. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    await this.#reading;
+  }
+
+  async #change<Outcome extends Row = Row>(
+    statement: string,
+    [id, record]: readonly [string, Value],
+  ): Promise<Outcome | undefined> {
+    if (this.#isClosed) throw new GoondanError('E_SWARM_STOPPED', 'The swarm is stopped: nothing can be answered.');
+    const [outcome] = await this.#query<Outcome>(statement, [this.context.swarm, id, record, this.#channel]);
+    this.changed();
+    await this.#reading;
+    return outcome;
+  }
+
+  async #readAll(): Promise<void> {
+    while (this.#isAgain && !this.#isClosed) {
+      this.#isAgain = false;
+      try {
+        // A scan that fails is repeated by the next one.
+        await this.#readChanges();
+      } catch (error) {
+        if (!GoondanError.is(error)) throw error;
+      }
+    }
+  }
+
+  async #readChanges(): Promise<void> {
+    const rows = await this.context.database.query<ChangeRow>(CHANGES, [this.context.swarm, this.last]);
+    const [first] = rows;
+    // This node was away for so long that changes were removed before it read them.
+    if (first !== undefined && first.number > this.last + 1) return this.#readState();
+    for (const { number, id, record } of rows) {
+      this.last = number;
+      this.#tell(id, record === null ? undefined : decode(record));
+    }
+    if (rows.length === KEPT_CHANGES) this.#isAgain = true;
+  }
+
+  /** Tells the state instead of the changes. */
+  async #readState(): Promise<void> {
+    const { last, ids, records } = await readState(this.context.database.query, this.context.swarm);
+    const gone = [...this.known].filter((id) => !ids.includes(id));
+    this.last = last;
+    for (const id of gone) this.#tell(id);
+    for (const record of records) this.#tell(record.id, record);
+  }
+
+  #tell(id: string, record?: ApprovalRecord): void {
+    if (record) this.known.add(id);
+    else this.known.delete(id);
+    for (const listener of this.#listeners) listener(id, record);
+  }
+}
+
+type ChangeRow = Readonly<{ number: number; id: string; record: string | null }>;
+type AnswerOutcome = Readonly<{ is_done: boolean; is_same: boolean | null; is_answered: boolean | null }>;
+
+async function readState(query: Query, swarm: string) {
+  const rows = await query<{ last: number | null; id: string | null; record: string | null }>(STATE, [swarm]);
+  const found = rows.flatMap(({ id, record }) => (id === null || record === null ? [] : [{ id, record }]));
+  return {
+    last: rows[0]?.last ?? 0,
+    ids: found.map(({ id }) => id),
+    records: found.map(({ record }) => decode(record)),
+  };
+}
+
+function decode(record: string): ApprovalRecord {
+  // Safe: only `put` and `answer` write these texts.
+  return JSON.parse(record) as ApprovalRecord;
+}
+
+const LIST = 'select record from gdn_approval where swarm = $1 order by place';
+
+const STATE = `
+select (select approval_changes from gdn_swarm where swarm = $1) as last, kept.id, kept.record
+from (select 1) as one left join gdn_approval as kept on kept.swarm = $1 order by kept.place`;
+
+const CHANGES = `
+select number, id, record from gdn_approval_change where swarm = $1 and number > $2 order by number limit ${KEPT_CHANGES}`;
+
+/** $1 swarm, $2 id, $3 record, $4 channel. `done`: the rows that changed. */
+const TOLD = `numbered as (
+  insert into gdn_swarm as row (swarm, approval_changes) select $1, 1 from done
+  on conflict (swarm) do update set approval_changes = row.approval_changes + 1
+  returning approval_changes as number
+), told as (
+  insert into gdn_approval_change (swarm, number, id, record) select $1, number, $2, $3::text from numbered
+), forgotten as (
+  delete from gdn_approval_change as old using numbered
+  where old.swarm = $1 and old.number <= numbered.number - ${KEPT_CHANGES}
+)`;
+const WOKEN = `(select count(pg_notify($4, '["approval"]')) from numbered) as woken`;
+
+const PUT = `
+with done as (
+  insert into gdn_approval as kept (swarm, id, record) values ($1, $2, $3)
+  on conflict (swarm, id) do update set record = excluded.record
+    where not kept.is_answered and kept.record <> excluded.record
+  returning 1
+), ${TOLD}
+select ${WOKEN}`;
+
+const ANSWER = `
+with done as (
+  insert into gdn_approval as kept (swarm, id, record, is_answered) values ($1, $2, $3, true)
+  on conflict (swarm, id) do update set record = excluded.record, is_answered = true where not kept.is_answered
+  returning 1
+), ${TOLD}
+select exists (select from done) as is_done, seen.is_answered, seen.record = $3 as is_same, ${WOKEN}
+from (select 1) as one left join gdn_approval as seen on seen.swarm = $1 and seen.id = $2`;
+
+const REMOVE = `
+with done as (delete from gdn_approval where swarm = $1 and id = $2 returning 1), ${TOLD}
+select ${WOKEN}`;

@@ -1,0 +1,134 @@
+/**
+ * The inbox in PostgreSQL. Any node accepts input for any instance; the node that owns the instance runs its turns.
+ *
+ * An accept is one statement, which increases `last_input` in the row of the instance. So numbers grow, and the limits
+ * of the inbox hold for all nodes together. Each accept has an id of its own: a statement whose answer was lost finds the
+ * row that it has written.
+ */
+import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
+import type { Accepted, ConnectionFence, Inbox, InboxEntry } from '@goondan/runtime/history';
+import type { Query } from '../driver/repeat.ts';
+import { acceptStatement, type AcceptOutcome, CANCEL } from './accept-statement.ts';
+import { decodeEvent, encodeEvent } from './event-text.ts';
+import { keyOf, queryOf, SAME_INSTANCE, type StoreContext } from './store-context.ts';
+import { channelOf } from './wake-channel.ts';
+
+export interface InboxLimits {
+  readonly inboxEvents: number;
+  readonly inboxBytes: number;
+}
+
+/** The same limits as those of an inbox in files. */
+const LIMITS: InboxLimits = { inboxEvents: 1000, inboxBytes: 64 * 1024 * 1024 };
+
+export interface PostgresInboxOptions {
+  readonly limits?: InboxLimits;
+  /** Told by every accept of a new event which node owns the instance; `undefined`: none. The node may be dead. */
+  readonly onOwner?: (instance: AgentAddress, node: string | undefined) => void;
+}
+
+type WakeListener = (instance: AgentAddress) => void;
+
+export class PostgresInbox implements Inbox {
+  readonly #query: Query;
+  readonly #listeners = new Set<WakeListener>();
+  readonly #limits: InboxLimits;
+  readonly #channel: string;
+
+  constructor(
+    private readonly context: StoreContext,
+    private readonly options: PostgresInboxOptions = {},
+  ) {
+    this.#query = queryOf(context);
+    this.#limits = options.limits ?? LIMITS;
+    this.#channel = channelOf(context.swarm);
+  }
+
+  async accept(instance: AgentAddress, event: AgentEvent, under?: ConnectionFence): Promise<Accepted> {
+    const text = encodeEvent(event);
+    const attempt = crypto.randomUUID();
+    const caller = callerOf(event);
+    const values = [
+      ...keyOf(this.context, instance),
+      event.id,
+      attempt,
+      text,
+      caller?.agentName ?? null,
+      caller?.instanceKey ?? null,
+      this.context.node,
+      this.#channel,
+      this.#limits.inboxEvents,
+      this.#limits.inboxBytes,
+      ...(under ? [under.connection, under.epoch] : []),
+    ];
+    for (;;) {
+      const [outcome] = await this.#query<AcceptOutcome>(acceptStatement(under !== undefined), values);
+      if (outcome === undefined) throw new GoondanError('E_STORE_READ', 'The database answered without a row.');
+      if (outcome.accepted !== null) {
+        this.options.onOwner?.(instance, outcome.owner ?? undefined);
+        return { accepted: true, duplicate: false, seq: outcome.accepted };
+      }
+      if (outcome.known !== null) return knownAs(outcome, attempt);
+      if (!outcome.may_connect) throw connectionLost(under?.connection ?? '');
+      // Otherwise the same event came in at the same time, and is known to the next run of the statement.
+      if (outcome.is_full) throw inboxFull(instance, outcome);
+    }
+  }
+
+  async cancel(instance: AgentAddress, eventId: string, reason: string): Promise<boolean> {
+    const { context } = this;
+    const values = [...keyOf(context, instance), eventId, reason, context.node, this.#channel];
+    const [outcome] = await this.#query<{ readonly is_marked: boolean }>(CANCEL, values);
+    return outcome?.is_marked === true;
+  }
+
+  async pendingEntries(instance: AgentAddress): Promise<readonly InboxEntry[]> {
+    const rows = await this.#query<EntryRow>(PENDING, keyOf(this.context, instance));
+    return rows.map(entryOf);
+  }
+
+  /** The commit of a turn has ended its input already. */
+  handled(): void {
+    return undefined;
+  }
+
+  onWake(listener: WakeListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Tells the listeners of `onWake` that an instance of this node has input from elsewhere. */
+  wake(instance: AgentAddress): void {
+    for (const listener of this.#listeners) listener(instance);
+  }
+}
+
+type EntryRow = Readonly<{ seq: number; event: string; cancelled: string | null }>;
+
+const PENDING = `select seq, event, cancelled from gdn_inbox where ${SAME_INSTANCE} and pending order by seq`;
+
+function entryOf({ seq, event, cancelled }: EntryRow): InboxEntry {
+  return { seq, event: decodeEvent(event), ...(cancelled !== null && { cancelled }) };
+}
+
+/** The instance that waits for the answer is the last one of the chain. */
+function callerOf({ source, replyTo, callChain }: AgentEvent): AgentAddress | undefined {
+  return source.kind === 'agent' && replyTo !== undefined ? callChain?.at(-1) : undefined;
+}
+
+/** An event that is there: accepted by a lost run of this call, or by an earlier delivery. */
+function knownAs({ known, attempt, event, cancelled }: AcceptOutcome, own: string): Accepted {
+  if (attempt === own) return { accepted: true, duplicate: false, seq: known ?? 0 };
+  if (event === null) return { accepted: true, duplicate: true };
+  return { accepted: true, duplicate: true, pending: entryOf({ seq: known ?? 0, event, cancelled }) };
+}
+
+function connectionLost(connection: string): GoondanError {
+  return new GoondanError('E_FENCED', `This node does not run the connection ${JSON.stringify(connection)} any more.`);
+}
+
+function inboxFull({ agentName, instanceKey }: AgentAddress, { waiting, bytes }: AcceptOutcome): GoondanError {
+  const whose = `agent ${agentName}, instance ${JSON.stringify(instanceKey)}`;
+  const message = `The inbox of ${whose} is full: ${waiting ?? 0} events waiting, ${bytes ?? 0} bytes`;
+  return new GoondanError('E_INBOX_FULL', message, { retryable: true });
+}
