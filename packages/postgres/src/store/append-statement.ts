@@ -57,11 +57,12 @@ const COMMITTED = `,
 /** Ends the input, forgets the oldest handled ids, and removes the answers to requests of this turn. */
 const ENDED = `, ended as (
   update gdn_inbox as input set pending = false, event = null, cancelled = null from own
-  where input.swarm = $1 and input.agent = $2 and input.key = $3 and input.pending and input.seq <= $15
+  where input.swarm = $1 and input.agent = $2 and input.key = $3 and input.pending
+    and input.seq <= $15 and input.seq > $15 - ${REMEMBERED_EVENTS}
 ), forgotten as (
   delete from gdn_inbox as input using own, gdn_instance as old
   where old.swarm = $1 and old.agent = $2 and old.key = $3 and input.swarm = $1 and input.agent = $2 and input.key = $3
-    and input.seq <= $15 - ${REMEMBERED_EVENTS} and input.seq > old.handled - ${REMEMBERED_EVENTS} and not input.pending
+    and input.seq <= $15 - ${REMEMBERED_EVENTS} and input.seq > old.handled - ${REMEMBERED_EVENTS}
 ), taken as (
   delete from gdn_answer as answer using own
   where answer.swarm = $1 and answer.caller_agent = $2 and answer.caller_key = $3

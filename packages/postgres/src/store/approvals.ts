@@ -126,7 +126,7 @@ export class PostgresApprovals implements ApprovalStore {
 
   /** Tells the state instead of the changes. */
   async #readState(): Promise<void> {
-    const { last, ids, records } = await readState(this.context.database.query, this.context.swarm);
+    const { last, ids, records } = await readState(this.#query, this.context.swarm);
     const gone = [...this.known].filter((id) => !ids.includes(id));
     this.last = last;
     for (const id of gone) this.#tell(id);

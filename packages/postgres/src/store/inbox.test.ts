@@ -1,0 +1,215 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import type { AgentAddress, AgentEvent } from '@goondan/types';
+import type { FrameCommit } from '@goondan/runtime/history';
+import { storeAway } from '../driver/coded-error.ts';
+import { openDatabase } from '../driver/database.ts';
+import { claimInstance } from '../testing/claim-instance.ts';
+import { codeOf } from '../testing/code-of.ts';
+import { countStatements } from '../testing/count-statements.ts';
+import { makeTestDatabase } from '../testing/test-database.ts';
+import { REMEMBERED_EVENTS } from './append-statement.ts';
+import { postgresAnswers } from './answers.ts';
+import { PostgresLog } from './conversation-log.ts';
+import { PostgresInbox, type PostgresInboxOptions } from './inbox.ts';
+import { channelOf, readWakeUp } from './wake-channel.ts';
+
+const made = await makeTestDatabase();
+const database = countStatements(openDatabase(made.address));
+let swarms = 0;
+
+afterAll(async () => {
+  await database.close();
+  await made.drop();
+});
+
+const callee: AgentAddress = { agentName: 'reviewer', instanceKey: 'key' };
+const caller: AgentAddress = { agentName: 'coder', instanceKey: 'default' };
+
+function swarmOf() {
+  const swarm = `swarm ${++swarms}`;
+  const contextOf = (node: string) => ({ database, swarm, node, mayRepeat: () => false });
+  return {
+    swarm,
+    inboxOf: (node: string, options?: PostgresInboxOptions) => new PostgresInbox(contextOf(node), options),
+    logOf: (node: string) => new PostgresLog(contextOf(node)),
+    answers: postgresAnswers(contextOf('one')),
+    claim: (instance: AgentAddress, node: string) => claimInstance(database, swarm, instance, node),
+  };
+}
+
+function eventOf(id: string, more: Partial<AgentEvent> = {}): AgentEvent {
+  const source = { kind: 'cli', name: 'test' } as const;
+  const createdAt = new Date('2026-01-02T03:04:05.678Z');
+  return { id, type: 'user.message', input: id, instanceKey: 'key', source, traceId: 'trace', createdAt, ...more };
+}
+
+const request = (id: string) =>
+  eventOf(id, {
+    source: { kind: 'agent', name: 'coder' },
+    replyTo: { target: 'coder', correlationId: 'call' },
+    callChain: [{ agentName: 'outer', instanceKey: 'o' }, caller],
+  });
+
+function commitFrame(seq: number, handled: number, answer?: FrameCommit['answer']) {
+  const commit = { version: seq, messages: 1, deadLetters: 0, updatedAt: 1, handled, ...(answer && { answer }) };
+  return { seq, last: seq, line: `{"seq":${seq}}`, isDurable: true, commit };
+}
+
+describe('accept', () => {
+  test('an accept is one statement, also at the limit, and says who owns the instance', async () => {
+    const { inboxOf, claim } = swarmOf();
+    const owners: (string | undefined)[] = [];
+    const inbox = inboxOf('one', { onOwner: (_instance, node) => void owners.push(node) });
+    database.take();
+    await inbox.accept(callee, eventOf('a'));
+    expect(database.take()).toHaveLength(1);
+    await claim(callee, 'two');
+    await inbox.accept(callee, eventOf('b'));
+    expect(owners).toEqual([undefined, 'two']);
+  });
+
+  test('a statement whose answer was lost finds the event that it has accepted', async () => {
+    const { swarm } = swarmOf();
+    let lost = 1;
+    const cut = {
+      ...database,
+      async query(...question: Parameters<typeof database.query>) {
+        const rows = await database.query(...question);
+        if (lost-- > 0) throw storeAway('cut');
+        return rows;
+      },
+    } as typeof database;
+    const inbox = new PostgresInbox({ database: cut, swarm, node: 'one', mayRepeat: () => true });
+    expect(await inbox.accept(callee, eventOf('a'))).toEqual({ accepted: true, duplicate: false, seq: 1 });
+    expect(await inbox.pendingEntries(callee)).toHaveLength(1);
+  });
+
+  test('an inbox is full at its limits, and has room again after a commit', async () => {
+    const { inboxOf, logOf, claim } = swarmOf();
+    const inbox = inboxOf('one', { limits: { inboxEvents: 3, inboxBytes: 2900 } });
+    for (const id of ['a', 'b', 'c']) await inbox.accept(callee, eventOf(id));
+    expect(await codeOf(inbox.accept(callee, eventOf('d')))).toBe('E_INBOX_FULL');
+    expect((await inbox.accept(callee, eventOf('a'))).duplicate).toBe(true);
+    const epoch = await claim(callee, 'one');
+    await logOf('one').append(callee, epoch, commitFrame(1, 2));
+    await inbox.accept(callee, eventOf('d'));
+    expect(await codeOf(inbox.accept(callee, eventOf('e', { input: 'x'.repeat(2500) })))).toBe('E_INBOX_FULL');
+    await logOf('one').append(callee, epoch, commitFrame(2, 4));
+    await inbox.accept(callee, eventOf('e', { input: 'x'.repeat(2500) }));
+    expect(await codeOf(inbox.accept(caller, eventOf('f', { input: 'x'.repeat(2900) })))).toBe('E_INBOX_FULL');
+  });
+
+  test('S-07 an event of a connection that runs at another node is fenced and not accepted', async () => {
+    const { inboxOf, swarm } = swarmOf();
+    await database.query(`insert into gdn_connection (swarm, connection, owner, epoch) values ($1, 'chat', 'two', 4)`, [
+      swarm,
+    ]);
+    const fence = { connection: 'chat', epoch: 4 };
+    expect(await codeOf(inboxOf('one').accept(callee, eventOf('a'), fence))).toBe('E_FENCED');
+    expect(await codeOf(inboxOf('two').accept(callee, eventOf('a'), { ...fence, epoch: 3 }))).toBe('E_FENCED');
+    expect(await inboxOf('two').pendingEntries(callee)).toEqual([]);
+    expect((await inboxOf('two').accept(callee, eventOf('a'), fence)).duplicate).toBe(false);
+  });
+
+  test('the instance that waits for an answer is kept beside its request', async () => {
+    const { inboxOf, swarm } = swarmOf();
+    await inboxOf('one').accept(callee, request('asked'));
+    await inboxOf('one').accept(callee, eventOf('told'));
+    const rows = await database.query('select caller_agent, caller_key from gdn_inbox where swarm = $1 order by seq', [
+      swarm,
+    ]);
+    expect([...rows]).toEqual([
+      { caller_agent: 'coder', caller_key: 'default' },
+      { caller_agent: null, caller_key: null },
+    ]);
+  });
+
+  test('S-03 deliveries at two nodes at the same time are each accepted once', async () => {
+    const { inboxOf } = swarmOf();
+    const inboxes = [inboxOf('one'), inboxOf('two')];
+    const ids = Array.from({ length: 50 }, (_, index) => `event-${index}`);
+    const accepted = await Promise.all(ids.flatMap((id) => inboxes.map((each) => each.accept(callee, eventOf(id)))));
+    expect(accepted.filter(({ duplicate }) => !duplicate)).toHaveLength(ids.length);
+    expect(await inboxes[0]?.pendingEntries(callee)).toHaveLength(ids.length);
+  });
+});
+
+describe('wake-ups', () => {
+  test('only the node that owns the instance is told, of input, cancel marks and answers', async () => {
+    const { inboxOf, logOf, claim, swarm } = swarmOf();
+    const heard: unknown[] = [];
+    const listening = await database.listen(channelOf(swarm), (payload) => void heard.push(readWakeUp(payload)));
+    const epoch = await claim(callee, 'one');
+    await inboxOf('one').accept(callee, request('a'));
+    await inboxOf('one').cancel(callee, 'a', 'not wanted');
+    await claim(caller, 'one');
+    await logOf('one').append(callee, epoch, commitFrame(1, 1, { eventId: 'a', caller, reply: '{}' }));
+    const taken = await claim(callee, 'two');
+    await inboxOf('one').accept(callee, request('b'));
+    await inboxOf('one').cancel(callee, 'b', 'not wanted');
+    await logOf('two').append(callee, taken, commitFrame(2, 2, { eventId: 'b', caller, reply: '{}' }));
+    await inboxOf('one').accept(callee, eventOf('c'));
+    for (let attempt = 0; attempt < 500 && heard.length < 4; attempt += 1) await Bun.sleep(5);
+    const input = { type: 'input', node: 'two', instance: callee };
+    expect(heard).toEqual([input, input, { type: 'answer', node: 'one', instance: caller }, input]);
+    await listening.end();
+  });
+
+  test('a key that is too long for a notification is accepted without one', async () => {
+    const { inboxOf, claim } = swarmOf();
+    const long = {
+      agentName: 'coder',
+      instanceKey: Buffer.from(crypto.getRandomValues(new Uint8Array(1200))).toString('hex'),
+    };
+    await claim(long, 'two');
+    expect((await inboxOf('one').accept(long, eventOf('a'))).duplicate).toBe(false);
+  });
+});
+
+describe('commits', () => {
+  test('a commit ends its input and keeps the newest handled ids', async () => {
+    const { inboxOf, logOf, claim, swarm } = swarmOf();
+    const more = 5;
+    const inbox = inboxOf('one', { limits: { inboxEvents: 1e6, inboxBytes: 1e9 } });
+    const epoch = await claim(callee, 'one');
+    const all = REMEMBERED_EVENTS + more;
+    for (let id = 1; id <= all; id += 1) await inbox.accept(callee, eventOf(`event-${id}`));
+    await logOf('one').append(callee, epoch, commitFrame(1, all - 1));
+    await logOf('one').append(callee, epoch, commitFrame(2, all));
+    const [kept] = await database.query(
+      `select count(*) as count, min(seq) as first, count(event) as events, bool_or(pending) as pending from gdn_inbox where swarm = $1`,
+      [swarm],
+    );
+    expect(kept).toEqual({ count: REMEMBERED_EVENTS, first: more + 1, events: 0, pending: false });
+    expect(await inbox.accept(callee, eventOf(`event-${all}`))).toEqual({ accepted: true, duplicate: true });
+    expect((await inbox.accept(callee, eventOf('event-1'))).duplicate).toBe(false);
+  });
+
+  test('an answer is there with the commit, and goes with the commit of the turn that asked', async () => {
+    const { inboxOf, logOf, claim, answers } = swarmOf();
+    await inboxOf('one').accept(callee, request('asked'));
+    const epoch = await claim(callee, 'one');
+    const result = { turnId: 'turn-asked', finishReason: 'text_response' } as const;
+    const reply = JSON.stringify({ replyTo: { target: 'coder', correlationId: 'call' }, result });
+    database.take();
+    await logOf('one').append(callee, epoch, commitFrame(1, 1, { eventId: 'asked', caller, reply }));
+    expect(database.take()).toHaveLength(1);
+    expect(await answers.left(callee)).toEqual([{ eventId: 'asked', result }]);
+    const asking = await claim(caller, 'one');
+    await logOf('one').append(caller, asking, commitFrame(1, 0));
+    expect(await answers.left(callee)).toEqual([]);
+  });
+
+  test('the first frame of a turn marks its event as begun', async () => {
+    const { inboxOf, logOf, claim, swarm } = swarmOf();
+    for (const id of ['a', 'b']) await inboxOf('one').accept(callee, request(id));
+    const epoch = await claim(callee, 'one');
+    const { commit: _commit, ...frame } = commitFrame(1, 0);
+    await logOf('one').append(callee, epoch, { ...frame, begins: 1 });
+    const rows = await database.query('select event_id, began from gdn_inbox where swarm = $1 order by seq', [swarm]);
+    expect([...rows]).toEqual([
+      { event_id: 'a', began: true },
+      { event_id: 'b', began: false },
+    ]);
+  });
+});
