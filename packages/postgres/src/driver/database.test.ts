@@ -1,0 +1,127 @@
+import { afterAll, afterEach, describe, expect, test } from 'bun:test';
+import { codeOf } from '../testing/code-of.ts';
+import { startCuttingProxy } from '../testing/cutting-proxy.ts';
+import { makeTestDatabase } from '../testing/test-database.ts';
+import { StoreAddress } from './address.ts';
+import { openDatabase } from './database.ts';
+import { repeating } from './repeat.ts';
+
+const made = await makeTestDatabase({ migrated: false });
+const direct = openDatabase(made.address, { connections: 2 });
+const { hosts, database: name } = StoreAddress.parse(made.address);
+const proxy = await startCuttingProxy(hosts[0]?.port ?? 0);
+const proxied = `postgres://postgres@127.0.0.1:${proxy.port}/${name}`;
+await direct.query('create table counted (number int)');
+
+afterEach(() => {
+  proxy.cutWhen(undefined);
+  proxy.heal();
+});
+afterAll(async () => {
+  await proxy.close();
+  await direct.close();
+  await made.drop();
+});
+
+async function counted(): Promise<number> {
+  const [row] = await direct.query<{ count: number }>('select count(*) as count from counted');
+  return row?.count ?? -1;
+}
+
+describe('a connection that is cut', () => {
+  test.each([
+    ['before', 0],
+    ['after', 1],
+  ] as const)('%s the statement ran: the store is away, and the next statement works', async (when, happened) => {
+    const database = openDatabase(proxied, { connections: 1 });
+    await database.query('select 1');
+    const before = await counted();
+    const first = proxy.statements + 1;
+    proxy.cutWhen((statement) => (statement === first ? when : undefined));
+    // A statement without values is sent as one message; with values it is prepared first.
+    expect(await codeOf(database.query('insert into counted values (1)'))).toBe('E_STORE_AWAY');
+    expect((await counted()) - before).toBe(happened);
+    proxy.cutWhen(undefined);
+    expect([...(await database.query('select 1 as one'))]).toEqual([{ one: 1 }]);
+    await database.close();
+  });
+
+  test('a repeated statement goes through as soon as the store is back, and ends when it may not be repeated', async () => {
+    const database = openDatabase(proxied, { connections: 1 });
+    proxy.partition();
+    let left = 3;
+    expect(await codeOf(repeating(database, () => left-- > 0)('select 1'))).toBe('E_STORE_AWAY');
+    expect(left).toBe(-1);
+    const query = repeating(database, () => {
+      proxy.heal();
+      return true;
+    });
+    expect([...(await query('select 2 as two'))]).toEqual([{ two: 2 }]);
+    await database.close();
+  });
+
+  test('a server that hangs is away, and the next statement gets another connection', async () => {
+    const database = openDatabase(proxied, { connections: 1, statementMs: 200 });
+    await database.query('select 1');
+    proxy.freeze();
+    expect(await codeOf(database.query('select 1'))).toBe('E_STORE_AWAY');
+    proxy.heal();
+    expect([...(await database.query('select 3 as three'))]).toEqual([{ three: 3 }]);
+    await database.close();
+  });
+
+  test('a listener hears again after its connection was cut', async () => {
+    const database = openDatabase(proxied, { connections: 1 });
+    const heard: string[] = [];
+    const listening = await database.listen('channel', (payload) => void heard.push(payload));
+    await direct.query(`select pg_notify('channel', 'first')`);
+    await until(() => heard.length === 1);
+    proxy.partition();
+    proxy.heal();
+    for (let attempt = 0; attempt < 200 && !heard.includes('second'); attempt += 1) {
+      await direct.query(`select pg_notify('channel', 'second')`);
+      await Bun.sleep(20);
+    }
+    expect(heard).toContain('second');
+    await listening.end();
+    await database.close();
+  });
+});
+
+describe('a server that refuses', () => {
+  test('a statement that the server refuses is not repeated', async () => {
+    let asked = 0;
+    const query = repeating(direct, () => {
+      asked += 1;
+      return true;
+    });
+    expect(await codeOf(query('select 1 / 0'))).toBe('E_STORE_WRITE');
+    expect(await codeOf(query('select * from gdn_instance'))).toBe('E_STORE_SCHEMA');
+    expect(asked).toBe(0);
+  });
+
+  test('a database that does not exist is an address that cannot be used', async () => {
+    const database = openDatabase(made.address.replace(name, 'nowhere'), { connections: 1 });
+    expect(await codeOf(database.query('select 1'))).toBe('E_STORE_ADDRESS');
+    await database.close();
+  });
+
+  test('a server that takes no writes is away', async () => {
+    const database = openDatabase(made.address, { connections: 1 });
+    await database.query('set default_transaction_read_only = on');
+    expect(await codeOf(database.query('insert into counted values (1)'))).toBe('E_STORE_AWAY');
+    // The connection that led to it was left.
+    expect(await codeOf(database.query('insert into counted values (1)'))).toBeUndefined();
+    await database.close();
+  });
+
+  test('a closed database is away', async () => {
+    const database = openDatabase(made.address, { connections: 1 });
+    await database.close();
+    expect(await codeOf(database.query('select 1'))).toBe('E_STORE_AWAY');
+  });
+});
+
+async function until(isTrue: () => boolean): Promise<void> {
+  for (let attempt = 0; attempt < 500 && !isTrue(); attempt += 1) await Bun.sleep(10);
+}
