@@ -38,6 +38,7 @@ export type { Change } from './json/diff-json.ts';
 export { maskSecrets } from './log/mask-secrets.ts';
 export { childEnvironment } from './orchestrator/child/child-environment.ts';
 export { agentRunner, connectorRunner, guardianRunner, keeperRunner } from './ports/runner-path.ts';
+export { addressKey, isSameAddress } from './orchestrator/address/address-key.ts';
 export { controlStatusByCode } from './orchestrator/control/refuse.ts';
 export { isBelowSwarm } from './orchestrator/guardian/is-below-swarm.ts';
 export { canReadProcesses } from './orchestrator/guardian/read-processes.ts';
@@ -51,7 +52,7 @@ export {
   type RestoredSwarm,
   restoreStoppedSwarm,
 } from './orchestrator/stopped-swarm.ts';
-export { type Clock, sleep, systemClock } from './ports/clock.ts';
+export { type Clock, sleep, systemClock, waitAtMost } from './ports/clock.ts';
 export { eventIdOf, randomIds, retryIdOf } from './ports/ids.ts';
 export { ambiguousId, findTurnId, shortIdOfEvent, shortTurnId } from './ports/turn-ids.ts';
 export { probeCollector } from './telemetry/probe-collector.ts';
@@ -91,3 +92,4 @@ export { type LoadedAgent, type RecordedAgent, recordDescriptions } from './work
 export { keepKnownTools } from './workspace/swarms/keep-known-tools.ts';
 export type { KnownSwarm } from './workspace/swarms/list-known-swarms.ts';
 export type { ListedWorkspace } from './workspace/swarms/list-workspaces.ts';
+export { decodeReply } from './workspace/records/reply.ts';

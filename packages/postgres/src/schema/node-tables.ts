@@ -29,6 +29,7 @@ create table gdn_node (
   certificate text,
   version text not null,
   load bigint not null default 0,
+  instances bigint not null default 0,
   is_draining boolean not null default false,
   primary key (swarm, id)
 );

@@ -47,6 +47,8 @@ export interface ClusterStore extends Omit<Store, 'placement' | 'conversations'>
 }
 
 export interface ClusterPlacement extends Placement {
+  /** The reason why this node claims nothing, for people; absent when it claims. */
+  readonly refusal?: string | undefined;
   /** The node that owns the instance and lives; `undefined` when there is none. */
   ownerOf(instance: AgentAddress): Promise<ClusterNode | undefined>;
   /** Lists the living nodes. */
@@ -80,11 +82,14 @@ export interface RemoteCalls {
   onBegan(listener: (callee: AgentAddress, eventId: string) => void): void;
   /** Calls the listener when the answer of a watched request is committed; again each second until `taken` or `forget`. */
   onAnswered(listener: (callee: AgentAddress, eventId: string, result: TurnResult) => void): void;
-  /** Removes an answer, because the caller has it. */
+  /**
+   * Notes that the caller's process has the answer. The store keeps the answer until the caller's turn is committed,
+   * because another node may have to run that turn again.
+   */
   taken(callee: AgentAddress, eventId: string): Promise<void>;
   /**
-   * Returns the instances of a circle in which this instance waits for itself, through pending requests of any node;
-   * `undefined` when there is none.
+   * Returns the instances of a circle in which this instance waits for itself, through pending requests of any node. The
+   * list begins and ends with this instance. Returns `undefined` when there is none.
    */
   findCircle(instance: AgentAddress): Promise<readonly AgentAddress[] | undefined>;
   /** Lists the watched callees that wait for people, directly or through other agents. */

@@ -1,0 +1,97 @@
+/**
+ * Claims of instances and connections, one statement each.
+ *
+ * Invariants:
+ * 1. A claim takes an owner's place only if the owner's row says that its lease has ended. The row is compared with
+ *    `now()`, the time at which the statement began: its snapshot is not older. With `clock_timestamp()`, a claim that
+ *    waits for a lock would see a renewed lease as ended.
+ * 2. Each claim raises the epoch, and no epoch of an instance is used twice, even if its rows were deleted meanwhile: an
+ *    epoch is at least the time of the database in milliseconds.
+ * 3. A node whose own lease has ended claims nothing.
+ */
+import type { AgentAddress } from '@goondan/types';
+import type { Row } from '../driver/database.ts';
+import { freeHint } from './hints.ts';
+import type { SwarmRows } from './swarm-rows.ts';
+
+export interface ClaimAnswer {
+  /** The epoch of the claim; `undefined` when another node is the owner. */
+  readonly epoch: number | undefined;
+  /** False when the lease of this node has ended. */
+  readonly isLiving: boolean;
+}
+
+interface ClaimRow extends Row {
+  readonly epoch: number | null;
+  readonly lives: boolean;
+}
+
+const MILLISECONDS = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
+
+const isOwnerEnded = (table: string) =>
+  `exists (select 1 from gdn_node n where n.swarm = ${table}.swarm and n.id = ${table}.owner and n.lease_until <= now())`;
+
+/** The own node. The lock keeps its row until the claim is committed; it does not wait for a renewal. */
+const ME = `select 1 from gdn_node where swarm = $1 and id = $2 and lease_until > clock_timestamp() for key share`;
+
+/** A claim that is repeated by its owner succeeds, because the answer of the first one may be lost. */
+const isFree = (table: string) => `${table}.owner is null or ${table}.owner = $2 or ${isOwnerEnded(table)}`;
+
+export async function claimInstance(
+  { database, swarm }: SwarmRows,
+  id: string,
+  { agentName, instanceKey }: AgentAddress,
+): Promise<ClaimAnswer> {
+  const [row] = await database.query<ClaimRow>(
+    `with me as (${ME}), claimed as (
+  insert into gdn_instance as i (swarm, owner, agent, key, epoch)
+  select $1, $2, $3::text, $4::text, ${MILLISECONDS} from me
+  on conflict (swarm, agent, key) do update set owner = $2, epoch = greatest(i.epoch + 1, ${MILLISECONDS})
+  where ${isFree('i')}
+  returning epoch
+)
+select (select epoch from claimed) as epoch, exists (select 1 from me) as lives`,
+    [swarm, id, agentName, instanceKey],
+  );
+  return answerOf(row);
+}
+
+/** Frees an instance that this claim owns. If it has input, the other nodes get a hint. */
+export async function releaseInstance(
+  { database, swarm, channel }: SwarmRows,
+  id: string,
+  { agentName, instanceKey }: AgentAddress,
+  epoch: number,
+): Promise<void> {
+  await database.query(
+    `with freed as (
+  update gdn_instance set owner = null where swarm = $1 and owner = $2 and agent = $3 and key = $4 and epoch = $5
+  returning agent, key
+)
+select ${freeHint(channel, 'agent', 'key')} from freed
+where exists (select 1 from gdn_inbox b where b.swarm = $1 and b.agent = $3 and b.key = $4 and b.pending)`,
+    [swarm, id, agentName, instanceKey, epoch],
+  );
+}
+
+export async function claimConnection(
+  { database, swarm }: SwarmRows,
+  id: string,
+  connection: string,
+): Promise<ClaimAnswer> {
+  const [row] = await database.query<ClaimRow>(
+    `with me as (${ME}), claimed as (
+  insert into gdn_connection as c (swarm, owner, connection, epoch) select $1, $2, $3::text, ${MILLISECONDS} from me
+  on conflict (swarm, connection) do update set owner = $2, epoch = greatest(i.epoch + 1, ${MILLISECONDS}), epoch = greatest(c.epoch + 1, ${MILLISECONDS})
+  where ${isFree('c')}
+  returning epoch
+)
+select (select epoch from claimed) as epoch, exists (select 1 from me) as lives`,
+    [swarm, id, connection],
+  );
+  return answerOf(row);
+}
+
+function answerOf(row: ClaimRow | undefined): ClaimAnswer {
+  return { epoch: row?.epoch ?? undefined, isLiving: row?.lives === true };
+}

@@ -1,0 +1,386 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { sleep, systemClock } from '@goondan/runtime/internal';
+import { placementConformance } from '@goondan/runtime/testing';
+import type { AgentAddress } from '@goondan/types';
+import { makeTestClock, openTestSwarms, type TestSwarm } from '../testing/test-swarm.ts';
+import type { NodePlacement } from './placement.ts';
+
+const address: AgentAddress = { agentName: 'coder', instanceKey: 'default' };
+const other: AgentAddress = { agentName: 'coder', instanceKey: 'other' };
+const codeOf = (action: () => unknown): string => {
+  try {
+    action();
+    return 'nothing';
+  } catch (error) {
+    return (error as { readonly code: string }).code;
+  }
+};
+
+const codeFrom = (error: unknown): string => (error as { readonly code: string }).code;
+
+let swarms: Awaited<ReturnType<typeof openTestSwarms>>;
+let swarm: TestSwarm;
+beforeAll(async () => {
+  swarms = await openTestSwarms();
+});
+afterAll(() => swarms.end());
+
+function withSwarm(title: string, check: (swarm: TestSwarm) => Promise<void>): void {
+  test(title, async () => {
+    swarm = swarms.make();
+    try {
+      await check(swarm);
+    } finally {
+      await swarm.end();
+    }
+  });
+}
+
+describe('nodes in PostgreSQL', () => {
+  placementConformance(
+    (name, check) => test(`S-02 ${name}`, check),
+    async () => {
+      const made = swarms.make();
+      const seams = {
+        join: (name: string) => made.join(name),
+        async takeAway(placement: unknown) {
+          // Safe: `join` above made it.
+          const node = placement as NodePlacement;
+          await made.endLease(node);
+          await node.renew();
+        },
+      };
+      return { seams, again: async () => seams, end: () => made.end() };
+    },
+  );
+});
+
+describe('claims', () => {
+  withSwarm(
+    'S-02 of two nodes that race for an instance 500 times one wins each time, and the epochs grow',
+    async () => {
+      const nodes = [await swarm.join('one'), await swarm.join('two')] as const;
+      const wins = new Map<string, number>();
+      let last = 0;
+      for (let round = 0; round < 500; round += 1) {
+        const claims = await Promise.all(nodes.map((node) => node.claim(address)));
+        expect(claims.filter(Boolean)).toHaveLength(1);
+        const winner = nodes[claims.indexOf(true)] ?? nodes[0];
+        wins.set(winner.node, (wins.get(winner.node) ?? 0) + 1);
+        expect(winner.epochOf(address)).toBeGreaterThan(last);
+        last = winner.epochOf(address);
+        await winner.release(address);
+      }
+    },
+  );
+
+  withSwarm('S-02 an epoch is not used again after the rows of the instance were deleted', async () => {
+    const node = await swarm.join('one');
+    await node.claim(address);
+    const epoch = node.epochOf(address);
+    await sleep(systemClock, 2);
+    await swarm.database.query('delete from gdn_instance where swarm = $1', [swarm.swarm]);
+    node.forget(address);
+    await node.claim(address);
+    expect(node.epochOf(address)).toBeGreaterThan(epoch);
+  });
+
+  withSwarm('a claim whose answer was lost can be repeated', async () => {
+    const node = await swarm.join('one');
+    await node.claim(address);
+    node.forget(address);
+    expect(await node.claim(address)).toBe(true);
+  });
+
+  withSwarm('own instances are claimed again without a statement', async () => {
+    let statements = 0;
+    const counted = { ...swarm.database };
+    counted.query = (statement, values) => {
+      statements += 1;
+      return swarm.database.query(statement, values);
+    };
+    const node = await swarm.join('one', { database: counted });
+    const before = statements;
+    await node.claim(address);
+    expect(statements - before).toBe(1);
+    for (let again = 0; again < 10; again += 1) await node.claim(address);
+    expect(statements - before).toBe(1);
+  });
+
+  withSwarm(
+    'S-02 a claim that waits for a lock does not take a lease that was renewed meanwhile as ended',
+    async () => {
+      const [owner, taker] = [await swarm.join('one'), await swarm.join('two')];
+      await owner.claim(address);
+      const lock = swarm.database.query(
+        `with locked as (update gdn_instance set version = version + 1 where swarm = $1 returning 1)
+select pg_sleep(0.6)::text from locked`,
+        [swarm.swarm],
+      );
+      await swarm.database.query(
+        `update gdn_node set lease_until = clock_timestamp() + interval '0.3 s' where swarm = $1 and id = $2`,
+        [swarm.swarm, owner.id],
+      );
+      const claim = taker.claim(address);
+      await sleep(systemClock, 100);
+      await owner.renew();
+      await lock;
+      expect(await claim).toBe(false);
+    },
+  );
+
+  withSwarm('S-02 a node that joined after a claim began is not taken for an ended one', async () => {
+    const taker = await swarm.join('two');
+    await swarm.addInput(address, { seq: 1, eventId: 'e1' });
+    const lock = swarm.database.query(
+      `with locked as (update gdn_instance set owner = 'node-new' where swarm = $1 returning 1)
+select pg_sleep(0.3)::text from locked`,
+      [swarm.swarm],
+    );
+    await sleep(systemClock, 50);
+    const claim = taker.claim(address);
+    await sleep(systemClock, 50);
+    await swarm.database.query(
+      `insert into gdn_node (swarm, id, name, machine, lease_until, version)
+values ($1, 'node-new', 'new', 'm', clock_timestamp() + interval '1 min', '1')`,
+      [swarm.swarm],
+    );
+    await lock;
+    expect(await claim).toBe(false);
+  });
+});
+
+describe('leases', () => {
+  withSwarm('S-02 a frozen node is lost and refused before another node owns its instances', async () => {
+    const clock = makeTestClock();
+    const frozen = await swarm.join('one', { leaseMs: 500, clock });
+    const next = await swarm.join('two');
+    await frozen.claim(address);
+    clock.freeze();
+    frozen.check(address);
+    while (!(await next.claim(address))) await sleep(systemClock, 1);
+    expect(codeOf(() => frozen.check(address))).toBe('E_FENCED');
+    expect(codeOf(() => frozen.epochOf(address))).toBe('E_FENCED');
+  });
+
+  withSwarm('S-02 a node whose machine stood still is refused by the database, and lost', async () => {
+    const clock = makeTestClock();
+    const still = { ...clock, elapsed: () => 0 };
+    const node = await swarm.join('one', { clock: still });
+    const next = await swarm.join('two');
+    await node.claim(address);
+    clock.freeze();
+    await swarm.endLease(node);
+    expect(await next.claim(address)).toBe(true);
+    node.check(address);
+    const claimed = await node.claim(other).catch(codeFrom);
+    expect(claimed).toBe('E_FENCED');
+    expect(codeOf(() => node.check(address))).toBe('E_FENCED');
+    const rows = await swarm.database.query<{ readonly owner: string }>(
+      'select owner from gdn_instance where swarm = $1',
+      [swarm.swarm],
+    );
+    expect(rows.map(({ owner }) => owner)).toEqual([next.id]);
+  });
+
+  withSwarm('S-02 an ended lease is not renewed', async () => {
+    const node = await swarm.join('one');
+    const told: string[] = [];
+    node.onLost((error) => void told.push(error.code));
+    await swarm.endLease(node);
+    await node.renew();
+    await node.renew();
+    expect(told).toEqual(['E_FENCED']);
+    expect(await (await swarm.join('two')).nodes()).toMatchObject([{ name: 'two' }]);
+  });
+
+  withSwarm('S-10 a node without an answer for half a lease starts nothing, and keeps its place', async () => {
+    const clock = makeTestClock();
+    const node = await swarm.join('one', { clock });
+    await node.claim(address);
+    clock.jump({ elapsed: 31_000 });
+    expect(codeOf(() => node.check(address))).toBe('E_STORE_AWAY');
+    await node.renew();
+    expect(codeOf(() => node.check(address))).toBe('nothing');
+  });
+
+  withSwarm(
+    'S-10 a node without an answer for a whole lease is lost; an answer that comes later changes nothing',
+    async () => {
+      const clock = makeTestClock();
+      const late = { ...swarm.database };
+      const node = await swarm.join('one', { clock, database: late });
+      const told: (string | undefined)[] = [];
+      node.onLost((error, instance) => void told.push(error.code, instance?.agentName));
+      late.query = async (statement, values) => {
+        const answer = await swarm.database.query<never>(statement, values);
+        clock.jump({ elapsed: 60_000 });
+        return answer;
+      };
+      await node.renew();
+      expect(told).toEqual(['E_FENCED', undefined]);
+      expect(codeOf(() => node.check())).toBe('E_FENCED');
+      expect(node.mayRepeat()).toBe(false);
+    },
+  );
+
+  for (const date of [-86_400_000, 86_400_000]) {
+    withSwarm(`S-05 the clock of a node that jumped by ${date} ms changes nothing`, async () => {
+      const clock = makeTestClock();
+      const [owner, taker] = [await swarm.join('one', { clock }), await swarm.join('two', { clock })];
+      await owner.claim(address);
+      clock.jump({ date });
+      expect(await taker.claim(address)).toBe(false);
+      await Promise.all([owner.renew(), taker.renew()]);
+      owner.check(address);
+      expect((await taker.nodes()).map(({ name }) => name).toSorted()).toEqual(['one', 'two']);
+      expect(await taker.claim(address)).toBe(false);
+      await swarm.endLease(owner);
+      expect(await taker.claim(address)).toBe(true);
+    });
+  }
+
+  withSwarm('S-05 a monotonic clock that jumped makes a node stop, and take nothing', async () => {
+    const clock = makeTestClock();
+    const owner = await swarm.join('one');
+    const jumped = await swarm.join('two', { clock });
+    await owner.claim(address);
+    clock.jump({ elapsed: 86_400_000 });
+    expect(await jumped.claim(address).catch(codeFrom)).toBe('E_FENCED');
+    owner.check(address);
+  });
+});
+
+describe('joining', () => {
+  withSwarm('refuses the name of a living node on another machine', async () => {
+    await swarm.join('one');
+    const facts = { name: 'one', machine: 'another', version: '0.1.0' };
+    const refused = swarm.join('one', { facts });
+    expect(await refused.catch(codeFrom)).toBe('E_NODE_TAKEN');
+  });
+
+  withSwarm('of two machines that take a name at the same moment at most one gets it', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const name = `twin ${round}`;
+      const joins = await Promise.allSettled(
+        ['left', 'right'].map((machine) => swarm.join(name, { facts: { name, machine, version: '1' } })),
+      );
+      const living = (await (await swarm.join(`reader ${round}`)).nodes()).filter((node) => node.name === name);
+      expect(living.length).toBe(joins.filter(({ status }) => status === 'fulfilled').length);
+      expect(living.length).toBeLessThan(2);
+    }
+  });
+
+  withSwarm('S-02 again on the same machine takes over at once, and the earlier node is lost', async () => {
+    const earlier = await swarm.join('one');
+    await earlier.claim(address);
+    const later = await swarm.join('one');
+    expect(await later.claim(address)).toBe(true);
+    expect((await later.nodes()).map(({ name }) => name)).toEqual(['one']);
+    await earlier.renew();
+    expect(codeOf(() => earlier.check(address))).toBe('E_FENCED');
+  });
+
+  test('refuses a database without tables, and one with older tables', async () => {
+    swarm = swarms.make();
+    const joined = swarm.join('one', { knownSchema: 99 }).catch(codeFrom);
+    expect(await joined).toBe('E_STORE_SCHEMA');
+    const empty = { ...swarm.database };
+    empty.query = async () => [];
+    const refused = swarm.join('one', { database: empty }).catch(codeFrom);
+    expect(await refused).toBe('E_STORE_SCHEMA');
+  });
+
+  withSwarm('a node older than the tables joins, claims nothing and says why', async () => {
+    const node = await swarm.join('one', { knownSchema: 0.5 });
+    expect(await node.claim(address)).toBe(false);
+    expect(node.refusal).toContain('Update this node.');
+    expect((await swarm.join('two')).refusal).toBeUndefined();
+  });
+
+  withSwarm('removes nodes that ended long ago, after their instances were freed', async () => {
+    const ended = await swarm.join('one');
+    await ended.claim(address);
+    await swarm.database.query(`update gdn_node set lease_until = now() - interval '2 hours' where swarm = $1`, [
+      swarm.swarm,
+    ]);
+    const rows = async () => {
+      const found = await swarm.database.query<{ readonly id: string }>('select id from gdn_node where swarm = $1', [
+        swarm.swarm,
+      ]);
+      return found.map(({ id }) => id).includes(ended.id);
+    };
+    const node = await swarm.join('two');
+    expect(await rows()).toBe(true);
+    expect(await node.claim(address)).toBe(true);
+    await swarm.join('three');
+    expect(await rows()).toBe(false);
+  });
+});
+
+describe('draining', () => {
+  withSwarm('tells the node once, and gives it no new instances', async () => {
+    const [node, asking] = [await swarm.join('one'), await swarm.join('two')];
+    await node.claim(address);
+    let told = 0;
+    node.onDrain(() => (told += 1));
+    await asking.drain('one');
+    await node.renew();
+    await node.renew();
+    expect(told).toBe(1);
+    node.onDrain(() => (told += 1));
+    expect(told).toBe(2);
+    expect([await node.claim(address), await node.claim(other)]).toEqual([true, false]);
+    await node.release(address);
+    expect([await node.claim(address), await asking.claim(address)]).toEqual([false, true]);
+    await asking.renew();
+    expect((await asking.nodes()).find(({ name }) => name === 'one')).toMatchObject({ isDraining: true });
+  });
+
+  withSwarm('refuses a name that no living node has', async () => {
+    const node = await swarm.join('one');
+    const refused = node.drain('nobody').catch(codeFrom);
+    expect(await refused).toBe('E_NODE_UNKNOWN');
+  });
+});
+
+describe('the list of nodes', () => {
+  withSwarm('has loads, counts of instances and control ports', async () => {
+    const control = { address: '127.0.0.1:7444', certificate: 'ab' };
+    const facts = { name: 'one', machine: 'm', version: '0.2.0', control };
+    const node = await swarm.join('one', { facts });
+    await node.claim(address);
+    node.setLoad(7);
+    await node.renew();
+    const next = await swarm.join('two');
+    const one = { name: 'one', version: '0.2.0', control, load: 7, instances: 1, isDraining: false };
+    expect((await next.nodes()).find(({ name }) => name === 'one')).toMatchObject(one);
+    expect(await next.ownerOf(address)).toMatchObject(one);
+    expect(await next.ownerOf(other)).toBeUndefined();
+    await swarm.endLease(node);
+    expect(await next.ownerOf(address)).toBeUndefined();
+  });
+
+  withSwarm('refused agents are left to other nodes', async () => {
+    const [node, next] = [await swarm.join('one'), await swarm.join('two')];
+    node.refuseAgents(new Set(['coder']));
+    expect([await node.claim(address), await next.claim(address)]).toEqual([false, true]);
+    node.refuseAgents(new Set());
+    expect(await node.claim(other)).toBe(true);
+  });
+
+  withSwarm('an instance whose write was refused is lost alone', async () => {
+    const node = await swarm.join('one');
+    await node.claim(address);
+    await node.claim(other);
+    const told: (string | undefined)[] = [];
+    node.onLost((_error, instance) => void told.push(instance?.instanceKey));
+    const error = Object.assign(new Error('x'), { code: 'E_FENCED' }) as never;
+    node.loseInstance(address, node.epochOf(address) - 1, error);
+    expect(told).toEqual([]);
+    node.loseInstance(address, node.epochOf(address), error);
+    expect(told).toEqual(['default']);
+    expect(codeOf(() => node.check(address))).toBe('E_FENCED');
+    node.check(other);
+  });
+});

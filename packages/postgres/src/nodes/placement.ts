@@ -1,0 +1,338 @@
+/**
+ * The place of a node among the nodes of its swarm: a lease that the node renews, and the instances that it owns.
+ *
+ * Invariants:
+ * 1. Only the clock of the database gives a lease, ends it, and gives an instance to another node.
+ * 2. The monotonic clock of this machine only makes the node stop early: without an acknowledgement for half a lease it
+ *    starts nothing, and shortly before a whole lease it has lost its place. The time counts from the moment at which the
+ *    renewal was sent, so it ends before the lease does.
+ * 3. A lost place stays lost. The node joins again under another id.
+ * 4. An own instance is claimed with one statement. After that, claims of it are answered from memory until it is
+ *    released or lost.
+ */
+import type { ClusterPlacement, NodeFacts } from '@goondan/runtime/history';
+import { addressKey, type Clock, randomIds, sleep, systemClock, waitAtMost } from '@goondan/runtime/internal';
+import { type AgentAddress, GoondanError } from '@goondan/types';
+import { readVersion } from '../schema/migrate.ts';
+import { SCHEMA_VERSION } from '../schema/migrations.ts';
+import { claimInstance, releaseInstance } from './claim-rows.ts';
+import { claimDelayMs } from './claim-delay.ts';
+import { freeHint } from './hints.ts';
+import {
+  drainNode,
+  endLease,
+  insertNode,
+  type LivingNode,
+  listNodes,
+  refuseTwin,
+  removeEndedNodes,
+  renewLease,
+} from './node-rows.ts';
+import { TaskOfKey } from './task-of-key.ts';
+import type { SwarmRows } from './swarm-rows.ts';
+
+export interface PlacementOptions extends SwarmRows {
+  readonly facts: NodeFacts;
+  readonly leaseMs: number;
+  readonly clock?: Clock;
+  /** The version of the tables that this program knows. */
+  readonly knownSchema?: number;
+}
+
+/** The part of the lease after which the place is lost. The rest is for the time that it takes to end processes. */
+const LOST_AFTER = 0.95;
+/** The most lost instances that a later listener is told of. */
+const MOST_LOST = 10_000;
+
+/** Joins a swarm. **Errors** — `E_STORE_AWAY`, `E_STORE_SCHEMA`, `E_NODE_TAKEN`. */
+export async function joinNodes(options: PlacementOptions): Promise<NodePlacement> {
+  const { facts, leaseMs, knownSchema = SCHEMA_VERSION, clock = systemClock, ...rows } = options;
+  refuseSchema(await readVersion(rows.database), knownSchema);
+  const id = randomIds.next('node');
+  const sentAt = clock.elapsed();
+  await insertNode(rows, id, leaseMs, facts);
+  await refuseTwin(rows, id, facts.name, facts.machine);
+  await removeEndedNodes(rows);
+  const placement = new NodePlacement(rows, { id, node: facts.name, leaseMs, knownSchema, clock, sentAt });
+  await placement.renew();
+  return placement;
+}
+
+function refuseSchema(version: number, known: number): void {
+  if (version === 0) throw new GoondanError('E_STORE_SCHEMA', 'The database has no tables of Goondan.');
+  if (version >= known) return;
+  throw new GoondanError(
+    'E_STORE_SCHEMA',
+    `The tables of the database have version ${version}, and this program needs version ${known}.`,
+  );
+}
+
+interface NodeStart {
+  readonly id: string;
+  readonly node: string;
+  readonly leaseMs: number;
+  readonly knownSchema: number;
+  readonly clock: Clock;
+  /** The time on the monotonic clock at which the lease was asked for. */
+  readonly sentAt: number;
+}
+
+type LostListener = Parameters<ClusterPlacement['onLost']>[0];
+
+export class NodePlacement implements ClusterPlacement {
+  /** The id of this node, which is the owner in the rows of its instances. */
+  readonly id: string;
+  readonly node: string;
+  /** The epochs of the own instances. */
+  readonly #claims = new Map<string, number>();
+  readonly #tasks = new TaskOfKey();
+  readonly #lostListeners: LostListener[] = [];
+  /** The instances that were lost and not claimed again, for later listeners. */
+  readonly #lostInstances = new Map<string, Parameters<LostListener>>();
+  readonly #drainListeners: (() => void)[] = [];
+  #lost: GoondanError | undefined;
+  #hasLeft = false;
+  #isDraining = false;
+  #refused: ReadonlySet<string> = new Set();
+  #load = 0;
+  #nodes: readonly LivingNode[] = [];
+  #schema = 0;
+  #sentAt: number;
+  #callOffRenewal = () => {};
+  #callOffEnd = () => {};
+
+  constructor(
+    private readonly rows: SwarmRows,
+    private readonly start: NodeStart,
+  ) {
+    this.id = start.id;
+    this.node = start.node;
+    this.#sentAt = start.sentAt;
+  }
+
+  /** The reason why this node claims nothing; absent when it claims. */
+  get refusal(): string | undefined {
+    const { knownSchema } = this.start;
+    if (this.#schema > knownSchema) {
+      return `The tables of the database have version ${this.#schema}, and this program knows version ${knownSchema}. Update this node.`;
+    }
+    return this.#isDraining ? 'The node gives up its instances.' : undefined;
+  }
+
+  /** True after the place was lost or left. */
+  get isOver(): boolean {
+    return this.#lost !== undefined || this.#hasLeft;
+  }
+
+  /** Returns true while a statement may be repeated: the lease may be valid, and the node wants it. */
+  readonly mayRepeat = (): boolean => !this.isOver && this.#silentMs() < this.start.leaseMs * LOST_AFTER;
+
+  check(instance?: AgentAddress): void {
+    this.#assertPlace();
+    if (instance !== undefined && !this.#claims.has(addressKey(instance))) {
+      throw new GoondanError('E_FENCED', `Node "${this.node}" does not own ${nameOf(instance)}.`);
+    }
+    if (this.#silentMs() < this.start.leaseMs / 2) return;
+    const message = `Node "${this.node}" has had no answer of the database for half a lease.`;
+    throw new GoondanError('E_STORE_AWAY', message, { retryable: true });
+  }
+
+  async claim(instance: AgentAddress): Promise<boolean> {
+    return this.#claim(instance, (waitMs) => (waitMs > 0 ? this.#offer(instance) : undefined));
+  }
+
+  /** Claims an instance that all nodes have heard of. */
+  async claimHeard(instance: AgentAddress): Promise<boolean> {
+    return this.#claim(instance, () => undefined);
+  }
+
+  /** Returns the epoch of an own instance. **Errors** — `E_FENCED`. */
+  epochOf(instance: AgentAddress): number {
+    this.#assertPlace();
+    const epoch = this.#claims.get(addressKey(instance));
+    if (epoch !== undefined) return epoch;
+    throw new GoondanError('E_FENCED', `Node "${this.node}" does not own ${nameOf(instance)}.`);
+  }
+
+  owns(instance: AgentAddress): boolean {
+    return this.#claims.has(addressKey(instance));
+  }
+
+  async release(instance: AgentAddress): Promise<void> {
+    await this.#tasks.run(addressKey(instance), async () => {
+      const epoch = this.#claims.get(addressKey(instance));
+      if (epoch === undefined) return;
+      this.#claims.delete(addressKey(instance));
+      await releaseInstance(this.rows, this.id, instance, epoch);
+    });
+  }
+
+  /** Notes that the rows of an instance are gone. The next claim of it asks the database. */
+  forget(instance: AgentAddress): void {
+    this.#claims.delete(addressKey(instance));
+  }
+
+  /** Notes that the database refused a write of this claim: another node owns the instance. */
+  loseInstance(instance: AgentAddress, epoch: number, error: GoondanError): void {
+    if (this.#claims.get(addressKey(instance)) !== epoch) return;
+    this.#claims.delete(addressKey(instance));
+    if (this.#lostInstances.size < MOST_LOST) this.#lostInstances.set(addressKey(instance), [error, instance]);
+    for (const listener of this.#lostListeners) listener(error, instance);
+  }
+
+  onLost(listener: LostListener): void {
+    this.#lostListeners.push(listener);
+    for (const loss of this.#lostInstances.values()) listener(...loss);
+    if (this.#lost !== undefined) listener(this.#lost);
+  }
+
+  async ownerOf(instance: AgentAddress): Promise<LivingNode | undefined> {
+    if (!this.isOver && this.owns(instance)) return this.#nodes.find(({ id }) => id === this.id);
+    const [row] = await this.rows.database.query<{ readonly owner: string }>(
+      `select i.owner from gdn_instance i join gdn_node n on n.swarm = i.swarm and n.id = i.owner
+where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_timestamp()`,
+      [this.rows.swarm, instance.agentName, instance.instanceKey],
+    );
+    if (row === undefined) return undefined;
+    const known = this.#nodes.find(({ id }) => id === row.owner);
+    return known ?? (await listNodes(this.rows)).find(({ id }) => id === row.owner);
+  }
+
+  /** Lists the nodes that the last renewal found, or asks again if the own lease is over. */
+  async nodes(): Promise<readonly LivingNode[]> {
+    return this.isOver ? listNodes(this.rows) : this.#nodes;
+  }
+
+  setLoad(processes: number): void {
+    this.#load = processes;
+  }
+
+  refuseAgents(names: ReadonlySet<string>): void {
+    this.#refused = names;
+  }
+
+  /** Returns true if this node may claim instances of the agent. */
+  accepts(agentName: string): boolean {
+    return this.refusal === undefined && !this.#refused.has(agentName);
+  }
+
+  onDrain(listener: () => void): void {
+    this.#drainListeners.push(listener);
+    if (this.#isDraining) listener();
+  }
+
+  /** Notes what the database says about this node. */
+  heardDraining(isDraining: boolean): void {
+    if (!isDraining || this.#isDraining) return;
+    this.#isDraining = true;
+    for (const listener of this.#drainListeners) listener();
+  }
+
+  drain(name: string): Promise<void> {
+    return drainNode(this.rows, name);
+  }
+
+  async leave(): Promise<void> {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
+    this.#stop();
+    await this.#tasks.settled();
+    this.#claims.clear();
+    if (this.#lost === undefined) await endLease(this.rows, this.id);
+  }
+
+  /** Renews the lease, and then again each third of it. */
+  async renew(): Promise<void> {
+    if (this.isOver || this.#isLate()) return;
+    const { leaseMs, clock } = this.start;
+    const sentAt = clock.elapsed();
+    const facts = { load: this.#load, instances: this.#claims.size };
+    const renewed = await waitAtMost(clock, leaseMs / 3, renewLease(this.rows, this.id, leaseMs, facts)).catch(
+      () => undefined,
+    );
+    if (this.isOver || this.#isLate()) return;
+    // A renewal without an answer is tried again soon: the next one may use another connection, or another server.
+    if (renewed === undefined) return this.#renewAfter(leaseMs / 10);
+    if (renewed.own === undefined) {
+      this.#lose(`The lease of node "${this.node}" has ended in the database.`);
+      return;
+    }
+    this.#sentAt = sentAt;
+    this.#nodes = renewed.nodes;
+    this.#schema = renewed.schema;
+    this.#renewAfter(leaseMs / 3);
+    this.heardDraining(renewed.own.isDraining);
+  }
+
+  #claim(instance: AgentAddress, before: (waitMs: number) => Promise<void> | undefined): Promise<boolean> {
+    return this.#tasks.run(addressKey(instance), async () => {
+      this.#assertPlace();
+      if (this.#claims.has(addressKey(instance))) return true;
+      if (!this.accepts(instance.agentName)) {
+        await before(Infinity);
+        return false;
+      }
+      const waitMs = claimDelayMs(this.id, this.#load, this.#nodes);
+      await before(waitMs);
+      if (waitMs > 0) await sleep(this.start.clock, waitMs);
+      this.#assertPlace();
+      const { epoch, isLiving } = await claimInstance(this.rows, this.id, instance);
+      this.#assertPlace();
+      if (!isLiving) throw this.#lose(`The lease of node "${this.node}" has ended in the database.`);
+      if (epoch === undefined) return false;
+      this.#claims.set(addressKey(instance), epoch);
+      this.#lostInstances.delete(addressKey(instance));
+      return true;
+    });
+  }
+
+  /** Tells the other nodes of an instance that they could claim, too. */
+  async #offer({ agentName, instanceKey }: AgentAddress): Promise<void> {
+    if (this.rows.channel === undefined || this.#nodes.length < 2) return;
+    const hint = freeHint(this.rows.channel, '$1::text', '$2::text');
+    await this.rows.database.query(`select ${hint}`, [agentName, instanceKey]);
+  }
+
+  #silentMs(): number {
+    return this.start.clock.elapsed() - this.#sentAt;
+  }
+
+  #assertPlace(): void {
+    this.#isLate();
+    if (this.#lost !== undefined) throw this.#lost;
+    if (this.#hasLeft) throw new GoondanError('E_FENCED', `Node "${this.node}" has left the swarm.`);
+  }
+
+  /** Returns true, and the place is lost, if the lease may have ended (invariant 2). */
+  #isLate(): boolean {
+    if (this.isOver || this.#silentMs() < this.start.leaseMs * LOST_AFTER) return false;
+    this.#lose(`Node "${this.node}" has had no answer of the database for the time of its lease.`);
+    return true;
+  }
+
+  #renewAfter(ms: number): void {
+    const { clock, leaseMs } = this.start;
+    this.#stop();
+    this.#callOffRenewal = clock.after(ms, () => void this.renew());
+    const leftMs = leaseMs * LOST_AFTER - this.#silentMs();
+    this.#callOffEnd = clock.after(Math.max(0, leftMs), () => void this.#isLate());
+  }
+
+  #stop(): void {
+    this.#callOffRenewal();
+    this.#callOffEnd();
+  }
+
+  #lose(message: string): GoondanError {
+    if (this.#lost !== undefined) return this.#lost;
+    this.#lost = new GoondanError('E_FENCED', message);
+    this.#stop();
+    this.#claims.clear();
+    for (const listener of this.#lostListeners) listener(this.#lost);
+    return this.#lost;
+  }
+}
+
+function nameOf({ agentName, instanceKey }: AgentAddress): string {
+  return `the instance ${JSON.stringify(instanceKey)} of agent "${agentName}"`;
+}
