@@ -137,13 +137,26 @@ export class NodePlacement implements ClusterPlacement {
     throw new GoondanError('E_STORE_AWAY', message, { retryable: true });
   }
 
+  /** Claims an instance. If others have less load, they hear of it first. */
   async claim(instance: AgentAddress): Promise<boolean> {
-    return this.#claim(instance, (waitMs) => (waitMs > 0 ? this.#offer(instance) : undefined));
+    return this.#tasks.run(addressKey(instance), async () => {
+      this.#assertPlace();
+      if (this.owns(instance)) return true;
+      const waitMs = this.claimDelayMs();
+      if (waitMs > 0 || !this.accepts(instance.agentName)) await this.#offer(instance);
+      if (waitMs > 0) await sleep(this.start.clock, waitMs);
+      return this.#claim(instance);
+    });
   }
 
-  /** Claims an instance that all nodes have heard of. */
+  /** Claims an instance that all nodes have heard of. The caller has waited for `claimDelayMs`. */
   async claimHeard(instance: AgentAddress): Promise<boolean> {
-    return this.#claim(instance, () => undefined);
+    return this.#tasks.run(addressKey(instance), () => this.#claim(instance));
+  }
+
+  /** The time to wait before this node claims an instance that other nodes could claim, too. */
+  claimDelayMs(): number {
+    return claimDelayMs(this.id, this.#load, this.#nodes);
   }
 
   /** Returns the epoch of an own instance. **Errors** — `E_FENCED`. */
@@ -155,7 +168,11 @@ export class NodePlacement implements ClusterPlacement {
   }
 
   owns(instance: AgentAddress): boolean {
-    return this.#claims.has(addressKey(instance));
+    return this.ownsKey(addressKey(instance));
+  }
+
+  ownsKey(key: string): boolean {
+    return this.#claims.has(key);
   }
 
   async release(instance: AgentAddress): Promise<void> {
@@ -264,26 +281,17 @@ where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_tim
     this.heardDraining(renewed.own.isDraining);
   }
 
-  #claim(instance: AgentAddress, before: (waitMs: number) => Promise<void> | undefined): Promise<boolean> {
-    return this.#tasks.run(addressKey(instance), async () => {
-      this.#assertPlace();
-      if (this.#claims.has(addressKey(instance))) return true;
-      if (!this.accepts(instance.agentName)) {
-        await before(Infinity);
-        return false;
-      }
-      const waitMs = claimDelayMs(this.id, this.#load, this.#nodes);
-      await before(waitMs);
-      if (waitMs > 0) await sleep(this.start.clock, waitMs);
-      this.#assertPlace();
-      const { epoch, isLiving } = await claimInstance(this.rows, this.id, instance);
-      this.#assertPlace();
-      if (!isLiving) throw this.#lose(`The lease of node "${this.node}" has ended in the database.`);
-      if (epoch === undefined) return false;
-      this.#claims.set(addressKey(instance), epoch);
-      this.#lostInstances.delete(addressKey(instance));
-      return true;
-    });
+  async #claim(instance: AgentAddress): Promise<boolean> {
+    this.#assertPlace();
+    if (this.owns(instance)) return true;
+    if (!this.accepts(instance.agentName)) return false;
+    const { epoch, isLiving } = await claimInstance(this.rows, this.id, instance);
+    this.#assertPlace();
+    if (!isLiving) throw this.#lose(`The lease of node "${this.node}" has ended in the database.`);
+    if (epoch === undefined) return false;
+    this.#claims.set(addressKey(instance), epoch);
+    this.#lostInstances.delete(addressKey(instance));
+    return true;
   }
 
   /** Tells the other nodes of an instance that they could claim, too. */
