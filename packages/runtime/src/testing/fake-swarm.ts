@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AgentEvent } from '@goondan/types';
+import { type AgentEvent, createAssistantMessage } from '@goondan/types';
 import type { SwarmPlan } from '../config/swarm-plan.ts';
 import type { SwarmPolicy } from '../config/swarm-policy.ts';
 import { agentChildren } from '../orchestrator/child/agent-children.ts';
@@ -24,6 +24,7 @@ import { durableStore } from '../workspace/journal/durable-store.ts';
 import type { Journal } from '../workspace/journal/journal.ts';
 import { type FakeAgents, fakeAgents, type FakeAnswer } from './fake-agents.ts';
 import type { FakeSpawnOptions } from './fake-spawn.ts';
+import type { MemoryCluster } from './memory-cluster.ts';
 
 export interface FakeSwarm {
   readonly swarm: SwarmAgents;
@@ -58,6 +59,8 @@ export interface FakeSwarmOptions {
     Partial<Pick<Keepers, 'endConversation' | 'worksIn'>>;
   /** Replaces seams of the store; the files are used as they are when absent. */
   readonly wrap?: (store: NodeStore) => NodeStore;
+  /** The shared store of several nodes, and the name of this one. */
+  readonly cluster?: { readonly of: MemoryCluster; readonly node: string };
   /** The models that every agent has. */
   readonly models?: SwarmPlan['agents'][number]['models'];
 }
@@ -83,8 +86,12 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
   const ports = { fs: systemFs, clock: systemClock, processes: systemProcesses, warn: () => undefined };
   const journal = await durableStore({ ...location, warn: () => undefined });
   const files = nodeStoreOf(location, journal, await ApprovalFile.open(ports, location), onlyNode);
-  const store = options.wrap?.(files) ?? files;
-  const agents = fakeAgents(answer, { clock, ...(beforeSend && { beforeSend }) });
+  const joined = options.cluster?.of.join(options.cluster.node);
+  const store = options.wrap?.(files) ?? { ...files, ...joined };
+  const agents = fakeAgents(options.cluster === undefined ? answer : committing(answer, options.cluster), {
+    clock,
+    ...(beforeSend && { beforeSend }),
+  });
   const { models = { 'Model/m': { provider: 'scripted', model: 'none' } } } = options;
   const plan: SwarmPlan = {
     name: 'test',
@@ -109,6 +116,7 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
     ids: randomIds,
     clock,
     location,
+    ...(joined && { cluster: joined }),
     startChild: (agent, request) => children.start(agent, request),
     startShared: (agent, request) => children.startShared(agent, request),
     // The cast is safe: a swarm calls only these methods of its keepers, and `endConversation` only for resets and
@@ -137,6 +145,23 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
       await children.close();
       await store.close();
     },
+  };
+}
+
+/** Commits each answer to the shared store. An answer of a node that does not own the instance is lost. */
+function committing(answer: FakeAnswer, { of, node }: NonNullable<FakeSwarmOptions['cluster']>): FakeAnswer {
+  return async (turn) => {
+    of.begin(turn.at, turn.event);
+    const text = await answer(turn);
+    if (text === undefined) return undefined;
+    const turnId = `turn-${turn.event.id}`;
+    const responseMessage = createAssistantMessage(text, {}, { id: `${turnId}.1` });
+    try {
+      of.commit(node, turn.at, turn.event, { turnId, finishReason: 'text_response', responseMessage });
+    } catch {
+      return undefined;
+    }
+    return text;
   };
 }
 

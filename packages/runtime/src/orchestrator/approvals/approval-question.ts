@@ -76,3 +76,17 @@ export function summaryOf({ key: _key, answer: _answer, ...summary }: ApprovalRe
 function wrong(problem: string): FrameError {
   return { code: 'E_APPROVAL_REQUEST', message: `A question to a person: ${problem}.` };
 }
+
+/** Returns the reason why another request of this agent is refused. `own` of `all` requests are of its instance. */
+export function findRoomProblem(
+  { agentName }: AgentAddress,
+  own: number,
+  all: number,
+  { mostOfAll, mostOfOne }: { readonly mostOfAll: number; readonly mostOfOne: number },
+): FrameError | undefined {
+  if (own >= mostOfOne) {
+    return { code: 'E_APPROVALS_FULL', message: `${own} calls of agent "${agentName}" wait for a person already.` };
+  }
+  if (all < mostOfAll) return undefined;
+  return { code: 'E_APPROVALS_FULL', message: `${all} calls wait for a person already.` };
+}

@@ -16,6 +16,8 @@
  *    arguments.
  * 7. At most `mostOfAll` requests in total and `mostOfOne` per instance are open; a further one gets
  *    `E_APPROVALS_FULL`.
+ * 8. On several nodes, every node lists and answers the requests of all. Only the owner of an instance lets its requests
+ *    expire, removes them, and tells of them. A request whose node died stays, and the resumed turn joins it.
  */
 import type { AgentAddress, AgentEvent, ApprovalOutcome, JsonObject } from '@goondan/types';
 import { toAgentAddress } from '../../control/instance-address.ts';
@@ -30,18 +32,12 @@ import type { Ids } from '../../ports/ids.ts';
 import type { ApprovalStore } from '../../store/approval-store.ts';
 import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
 import { shortHash } from '../../workspace/layout/path-segment.ts';
-import { isSameAddress } from '../address/address-key.ts';
+import { addressKey, isSameAddress } from '../address/address-key.ts';
 import { describeProblem } from '../supervision/describe-problem.ts';
-import {
-  type AgentFrame,
-  type FinishedTurn,
-  type Report,
-  type ReportSubject,
-  type SwarmListener,
-  turnOf,
-} from '../instances/swarm-listener.ts';
+import { type AgentFrame, type FinishedTurn, type Report, type SwarmListener } from '../instances/swarm-listener.ts';
 import { NamedTimers } from '../supervision/named-timers.ts';
-import { type AskFrame, isSameQuestion, newRecord, summaryOf } from './approval-question.ts';
+import { type Entry, isLate, isUnanswered, noticeOf, storedEntry, subjectOf } from './approval-entry.ts';
+import { type AskFrame, findRoomProblem, isSameQuestion, newRecord, summaryOf } from './approval-question.ts';
 
 export interface ApprovalsDeps {
   readonly clock: Clock;
@@ -49,6 +45,8 @@ export interface ApprovalsDeps {
   readonly events: Pick<Required<SwarmListener>, 'decided' | 'waitsChanged'>;
   readonly report: Report;
   readonly store: Pick<ApprovalStore, 'put' | 'answer' | 'remove' | 'onChange'>;
+  /** Absent if the swarm cannot have other nodes. `isOwned`: true if the instance belongs to this node. */
+  readonly nodes?: Pick<ApprovalStore, 'list'> & { isOwned(at: AgentAddress): boolean };
   /** The requests that the store had when this node started. */
   readonly requests: readonly ApprovalRecord[];
   /** Sends a message to the process of this instance, if it has one. */
@@ -60,53 +58,43 @@ export interface ApprovalsDeps {
 
 export const approvalLimits = { mostOfAll: 256, mostOfOne: 64 };
 
-interface Entry {
-  record: ApprovalRecord;
-  /** The expiry on the monotonic clock; set once the request can be answered. */
-  deadline: number;
-  /** Ids of the frames that wait for the answer. Empty while the asking instance has no process. */
-  readonly frames: Set<string>;
-  /** `saving`: not yet on disk. `open`: visible to people. `deciding`: an answer is being written to disk. */
-  stage: 'saving' | 'open' | 'deciding' | 'answered' | 'expired';
-}
-
 export class Approvals implements SwarmListener {
   readonly #entries = new Map<string, Entry>();
   readonly #timers: NamedTimers<string>;
   readonly #unsubscribe: () => void;
+  /** The keys of instances whose requests were read again since this node owns them. */
+  readonly #isRead = new Set<string>();
 
   constructor(private readonly deps: ApprovalsDeps) {
     this.#timers = new NamedTimers(deps.clock, (id) => this.#expire(id));
     this.#unsubscribe = deps.store.onChange((id, record) => this.#changed(id, record));
-    for (const record of deps.requests) {
-      const stage = record.answer === undefined ? 'open' : 'answered';
-      const entry: Entry = { record, deadline: Infinity, frames: new Set(), stage };
-      this.#entries.set(record.id, entry);
-      if (stage === 'open') this.#watchExpiry(entry);
-    }
+    for (const record of deps.requests) this.#add(record);
   }
 
-  /** Returns the notices of the requests that people can answer now, for a watcher that connects later. */
+  /** Returns the notices of this node's requests that people can answer now, for a watcher that connects later. */
   notices(): ApprovalNotice[] {
-    return this.pending().map((approval) => noticeOf(approval));
+    return this.pending()
+      .filter((approval) => this.#isOwned(approval))
+      .map((approval) => noticeOf(approval));
   }
 
   /** Lists the requests that people can answer now, oldest first. */
   pending(): readonly ApprovalSummary[] {
     const open = this.#all().filter(({ stage }) => stage === 'open');
-    for (const entry of open) if (this.#isLate(entry)) this.#expire(entry.record.id);
-    return open.filter(({ stage }) => stage === 'open').map(({ record }) => summaryOf(record));
+    const late = new Set(open.filter((entry) => this.#isLate(entry)));
+    for (const { record } of late) this.#expire(record.id);
+    return open.filter((entry) => !late.has(entry)).map(({ record }) => summaryOf(record));
   }
 
   /** Returns the number of unanswered requests of this instance. */
   countPending(at: AgentAddress): number {
-    return this.#of(at).filter(({ stage }) => stage === 'open' || stage === 'deciding').length;
+    return this.#of(at).filter(isUnanswered).length;
   }
 
   /** Lists the instances that wait for approval. */
   asking(): readonly AgentAddress[] {
     return this.#all()
-      .filter(({ stage }) => stage === 'open' || stage === 'deciding')
+      .filter((entry) => isUnanswered(entry) && (this.#isOwned(entry.record) || !this.#isLate(entry)))
       .map(({ record }) => toAgentAddress(record));
   }
 
@@ -136,7 +124,13 @@ export class Approvals implements SwarmListener {
     const asked = { at, during, frame, now: clock.now(), mask: this.deps.maskFor(at.agentName) };
     const known = this.#all().find(({ record }) => isSameQuestion(record, asked));
     if (known !== undefined) return this.#join(known, frame.callId);
-    const made = this.#problemWithRoom(at) ?? newRecord(asked, this.#newId(ids));
+    if (this.deps.nodes !== undefined && !this.#isRead.has(addressKey(at))) {
+      const fail = (error: unknown) => refuse(toFrameError(error, 'E_STORE_READ'));
+      return void this.#readStored(at).then(() => this.ask(at, during, frame), fail);
+    }
+    const made =
+      findRoomProblem(at, this.#of(at).length, this.#entries.size, approvalLimits) ??
+      newRecord(asked, this.#newId(ids));
     if ('code' in made) return refuse(made);
     const entry: Entry = { record: made, deadline: Infinity, frames: new Set([frame.callId]), stage: 'saving' };
     this.#entries.set(made.id, entry);
@@ -162,6 +156,18 @@ export class Approvals implements SwarmListener {
   /** Removes the frames of a process that has exited. */
   processGone(at: AgentAddress): void {
     for (const { frames } of this.#of(at)) frames.clear();
+  }
+
+  /** Called when this node has become the owner of the instance: its requests now expire here. */
+  own(at: AgentAddress): void {
+    for (const entry of this.#of(at)) if (entry.stage === 'open') this.#watchExpiry(entry);
+  }
+
+  /** Called when the instance has left this node. Its requests stay. */
+  moved(at: AgentAddress): void {
+    this.#isRead.delete(addressKey(at));
+    this.processGone(at);
+    for (const { record } of this.#of(at)) this.#timers.clear(record.id);
   }
 
   turnFinished(at: AgentAddress, { event }: Pick<FinishedTurn, 'event'>): void {
@@ -224,11 +230,32 @@ export class Approvals implements SwarmListener {
     this.#timers.clearAll();
   }
 
-  /** Takes over an answer that came in at another node. */
+  /** Reads requests of a dead node that the store has not told of yet. */
+  async #readStored(at: AgentAddress): Promise<void> {
+    for (const record of (await this.deps.nodes?.list()) ?? []) {
+      if (!this.#entries.has(record.id) && isSameAddress(toAgentAddress(record), at)) this.#add(record);
+    }
+    this.#isRead.add(addressKey(at));
+  }
+
+  #add(record: ApprovalRecord): void {
+    const entry = storedEntry(record);
+    this.#entries.set(record.id, entry);
+    if (entry.stage === 'open') this.#watchExpiry(entry);
+  }
+
+  /** Takes over a change that came in at another node. */
   #changed(id: string, record: ApprovalRecord | undefined): void {
     const entry = this.#entries.get(id);
-    if (entry === undefined || record?.answer === undefined) return;
-    if (entry.stage !== 'open' && entry.stage !== 'deciding') return;
+    // The requests of an own instance are made and removed here.
+    if (entry === undefined || record === undefined) {
+      const changed = record ?? entry?.record;
+      if (changed === undefined || this.#isOwned(changed)) return;
+      if (record === undefined) this.#entries.delete(id);
+      else this.#add(record);
+      return this.deps.events.waitsChanged();
+    }
+    if (record.answer === undefined || !isUnanswered(entry)) return;
     entry.record = record;
     // While an answer is being written here, `decide` settles the request.
     if (entry.stage === 'open') this.#settle(entry, 'answered', record.answer);
@@ -259,6 +286,7 @@ export class Approvals implements SwarmListener {
     if (!this.#entries.has(record.id)) return this.#removeFromDisk(entry);
     entry.stage = 'open';
     this.#watchExpiry(entry);
+    if (!this.#isOwned(record)) return;
     const { id, toolName, reason } = record;
     this.deps.report('info', 'approval.asked', `${toolName} waits for approval ${id}: ${reason}`, subjectOf(record));
     this.#tell(entry, 'asked');
@@ -276,7 +304,8 @@ export class Approvals implements SwarmListener {
 
   #expire(id: string): void {
     const entry = this.#entries.get(id);
-    if (entry?.stage === 'open') this.#settle(entry, 'expired', { decision: 'expired' });
+    if (entry?.stage !== 'open' || !this.#isOwned(entry.record)) return;
+    this.#settle(entry, 'expired', { decision: 'expired' });
   }
 
   /** The only place that ends a request (invariant 4). */
@@ -284,6 +313,8 @@ export class Approvals implements SwarmListener {
     const { id, toolName } = entry.record;
     entry.stage = stage;
     this.#timers.clear(id);
+    // The owner of the asking instance is told by the store, and tells everybody else.
+    if (!this.#isOwned(entry.record)) return this.deps.events.waitsChanged();
     const by = outcome.by === undefined ? '' : ` by ${outcome.by}`;
     const message = `${toolName}, approval ${id}: ${outcome.decision}${by}.`;
     this.deps.report('info', 'approval.decided', message, subjectOf(entry.record));
@@ -336,19 +367,6 @@ export class Approvals implements SwarmListener {
     });
   }
 
-  #problemWithRoom(at: AgentAddress): FrameError | undefined {
-    const own = this.#of(at).length;
-    const { mostOfAll, mostOfOne } = approvalLimits;
-    if (own >= mostOfOne) {
-      return {
-        code: 'E_APPROVALS_FULL',
-        message: `${own} calls of agent "${at.agentName}" wait for a person already.`,
-      };
-    }
-    if (this.#entries.size < mostOfAll) return undefined;
-    return { code: 'E_APPROVALS_FULL', message: `${this.#entries.size} calls wait for a person already.` };
-  }
-
   /** Makes a short id, because people type it. */
   #newId(ids: Ids): string {
     const id = shortHash(ids.next('approval')).slice(0, 8);
@@ -359,13 +377,15 @@ export class Approvals implements SwarmListener {
     const { clock } = this.deps;
     const { id, expiresAt } = entry.record;
     entry.deadline = clock.elapsed() + (Date.parse(expiresAt) - clock.now().getTime());
-    this.#timers.set(id, entry.deadline);
+    if (this.#isOwned(entry.record)) this.#timers.set(id, entry.deadline);
   }
 
-  /** Compares with both clocks, because timers do not run while a machine sleeps. */
-  #isLate({ record, deadline }: Entry): boolean {
-    const { clock } = this.deps;
-    return clock.now().getTime() >= Date.parse(record.expiresAt) || clock.elapsed() >= deadline;
+  #isLate(entry: Entry): boolean {
+    return isLate(entry, this.deps.clock);
+  }
+
+  #isOwned(record: Pick<ApprovalRecord, 'agent' | 'instanceKey'>): boolean {
+    return this.deps.nodes?.isOwned(toAgentAddress(record)) ?? true;
   }
 
   #of(at: AgentAddress): Entry[] {
@@ -375,13 +395,4 @@ export class Approvals implements SwarmListener {
   #all(): Entry[] {
     return [...this.#entries.values()];
   }
-}
-
-function noticeOf(approval: ApprovalSummary): ApprovalNotice {
-  const { agent, instanceKey } = approval;
-  return { type: 'approval', state: 'asked', at: { agent, instanceKey }, approval };
-}
-
-function subjectOf(record: ApprovalRecord): ReportSubject {
-  return turnOf(toAgentAddress(record), record.eventId, record.traceId);
 }

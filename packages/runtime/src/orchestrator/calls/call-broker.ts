@@ -30,7 +30,7 @@ import { addressKey, isSameAddress } from '../address/address-key.ts';
 import type { CallAction, CallFrame } from './call.ts';
 import { type CallRules, checkCall } from './check-call.ts';
 import { FinishedCalls } from './finished-calls.ts';
-import { formatCallers } from './format-callers.ts';
+import { describeCircle } from './format-callers.ts';
 import { type OpenCall, OpenCalls } from './open-calls.ts';
 import { stampEvent, stampId } from './stamp-event.ts';
 import { findCircle } from './wait-graph.ts';
@@ -165,6 +165,28 @@ export class CallBroker {
     return this.#open.requests().flatMap((call) => this.#letRun(call, now));
   }
 
+  /**
+   * Forgets the calls of an instance that belongs to another node now. Their callees are not cancelled: the resumed turn
+   * repeats its calls there, and joins them.
+   */
+  moved(address: AgentAddress): CallAction[] {
+    this.#finished.forget(address);
+    return this.#open.ofCaller(address).map((call) => {
+      this.#open.delete(call);
+      return { type: 'timer.clear', timer: call.id };
+    });
+  }
+
+  /** Returns the open call of this event. */
+  find(eventId: string): Pick<OpenCall, 'kind' | 'caller' | 'callee'> | undefined {
+    return this.#open.get(eventId);
+  }
+
+  /** Lists the open requests to this instance. */
+  requestsTo(address: AgentAddress): readonly Pick<OpenCall, 'id'>[] {
+    return this.#open.requestsTo(address);
+  }
+
   /** Lists the instances that wait for an answer of this instance. */
   callersOf(address: AgentAddress): readonly AgentAddress[] {
     return this.#open.requestsTo(address).map(({ caller }) => caller);
@@ -208,8 +230,7 @@ export class CallBroker {
     const awaited = (address: AgentAddress) => this.#open.requestsOf(address).map(({ callee }) => callee);
     const circle = findCircle(awaited, caller, to);
     if (circle === undefined) return undefined;
-    const message = `A request that could never be answered, because each of these would wait for the next: ${formatCallers(circle)}.`;
-    return { code: 'E_AGENT_DEADLOCK', message };
+    return { code: 'E_AGENT_DEADLOCK', message: describeCircle(circle) };
   }
 
   #checkRoom(caller: AgentAddress): FrameError | undefined {

@@ -15,6 +15,11 @@ export function formatCallers(chain: readonly AgentAddress[]): string {
   return `${chain.map(({ agentName }) => agentName).join(' → ')} (instance ${quote(key)})`;
 }
 
+/** Describes a circle of instances that wait for each other. */
+export function describeCircle(circle: readonly AgentAddress[]): string {
+  return `A request that could never be answered, because each of these would wait for the next: ${formatCallers(circle)}.`;
+}
+
 /**
  * Quotes a key from outside. Control characters are escaped, and long keys are cut, because a message may list sixteen
  * keys.

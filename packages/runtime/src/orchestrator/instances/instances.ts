@@ -40,6 +40,8 @@ export interface InstancesDeps extends Pick<InstanceDeps, 'clock' | 'events' | '
   readonly currentPlan: CurrentPlan;
   readonly calls: Pick<CallBroker, 'isWaiting' | 'isAwaited'>;
   readonly held: Pick<HeldInstances, 'has' | 'size'>;
+  /** Called when an instance has neither a process nor work. Must not throw. */
+  readonly slept?: (at: AgentAddress) => void;
 }
 
 const MOST_REMEMBERED = 10_000;
@@ -88,6 +90,11 @@ export class Instances implements SwarmListener {
   /** The number of instances that wait for a process. */
   get waiting(): number {
     return this.#line.size;
+  }
+
+  /** The number of instances with a process. */
+  get processes(): number {
+    return this.#withProcess.size;
   }
 
   /** Lists instances that are awake, have work, or crashed recently. */
@@ -371,8 +378,9 @@ export class Instances implements SwarmListener {
   }
 
   /** Forgets an instance without a process and without work (invariant 7). */
-  #dropIdle({ key, state }: Instance): void {
+  #dropIdle({ key, state, address }: Instance): void {
     if (state.phase.name !== 'absent' || state.queue.length > 0) return;
+    this.deps.slept?.(address);
     if (state.restarts.crashes === 0 && state.startFailures === 0) {
       this.#instances.delete(key);
       return;

@@ -7,18 +7,22 @@ import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { CallOutcome } from '../../ipc/to-agent.ts';
 import { withoutPlace } from '../../ipc/without-place.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { RemoteCalls } from '../../store/cluster-store.ts';
 import type { CallBroker } from '../calls/call-broker.ts';
 import type { CallAction } from '../calls/call.ts';
 import type { Instances } from '../instances/instances.ts';
 import type { AgentFrame, FinishedTurn, Report, SwarmListener } from '../instances/swarm-listener.ts';
 import { NamedTimers } from '../supervision/named-timers.ts';
 import type { Mailboxes } from './mailboxes.ts';
+import { RemoteRequests } from './remote-requests.ts';
 
 export interface AgentCallsDeps {
   readonly clock: Clock;
   readonly broker: CallBroker;
   readonly instances: Instances;
   readonly mailboxes: Pick<Mailboxes, 'accept' | 'cancel'>;
+  /** Requests to other nodes; absent on a swarm with one node. */
+  readonly remote?: { readonly calls: RemoteCalls; isAnybodyAsking(): boolean };
   readonly events: Pick<Required<SwarmListener>, 'waitsChanged'>;
   readonly report: Report;
 }
@@ -26,15 +30,40 @@ export interface AgentCallsDeps {
 export class AgentCalls implements SwarmListener {
   readonly #broker: CallBroker;
   readonly #timers: NamedTimers<string>;
+  readonly #remote: RemoteRequests | undefined;
 
   constructor(private readonly deps: AgentCallsDeps) {
     this.#broker = deps.broker;
+    this.#remote =
+      deps.remote &&
+      new RemoteRequests({
+        ...deps,
+        ...deps.remote,
+        perform: (actions) => this.#perform(actions),
+        heldChanged: () => deps.events.waitsChanged(),
+      });
     this.#timers = new NamedTimers(deps.clock, (eventId) => this.#perform(this.#broker.expire(eventId)));
   }
 
   /** Sets the instances to which requests do not time out. */
   hold(held: ReadonlySet<string>): void {
     this.#retime(this.#broker.hold(held, this.deps.clock.elapsed()));
+  }
+
+  /** Instances of other nodes that wait for people, and for which instances of this node wait. */
+  get heldElsewhere(): readonly AgentAddress[] {
+    return this.#remote?.held ?? [];
+  }
+
+  /** Called when an accepted event waits at another node. */
+  acceptedElsewhere(to: AgentAddress, event: AgentEvent): void {
+    this.#remote?.watch(to, event);
+  }
+
+  /** Called when an instance has left this node: its own calls are forgotten, and calls to it are answered from elsewhere. */
+  moved(at: AgentAddress): void {
+    this.#perform(this.#broker.moved(at));
+    this.#remote?.moved(at);
   }
 
   heard(at: AgentAddress, frame: AgentFrame, during: AgentEvent | undefined): void {
@@ -71,6 +100,7 @@ export class AgentCalls implements SwarmListener {
   }
 
   close(): void {
+    this.#remote?.close();
     this.#timers.clearAll();
   }
 
@@ -99,6 +129,7 @@ export class AgentCalls implements SwarmListener {
       case 'timer.set':
         return this.#timers.set(action.timer, action.at);
       case 'timer.clear':
+        if (this.#broker.find(action.timer) === undefined) this.#remote?.ended(action.timer);
         return this.#timers.clear(action.timer);
       case 'report':
         return this.deps.report(action.level, action.event, action.message);
@@ -111,6 +142,9 @@ export class AgentCalls implements SwarmListener {
     } catch (error) {
       return this.#perform(this.#broker.refused(event.id, toFrameError(error, 'E_STORE_WRITE')));
     }
+    const circle = await this.#remote?.findCircle(event);
+    // The event was accepted, so `delivered` cancels it.
+    if (circle !== undefined) this.#perform(this.#broker.refused(event.id, circle));
     this.#perform(this.#broker.delivered(to, event));
     // After a restart of the orchestrator the caller repeats its request, when the callee's turn may already be
     // running.

@@ -46,6 +46,15 @@ export interface MailboxesDeps {
   /** Decides whether the trace of an event from outside is exported; without an export, returns the event unchanged. */
   readonly sample: (event: AgentEvent) => AgentEvent;
   readonly report: Report;
+  /** The other nodes of the swarm; absent if it cannot have any. */
+  readonly elsewhere?: Elsewhere;
+}
+
+export interface Elsewhere {
+  /** Returns true if the instance does not belong to this node. */
+  has(at: AgentAddress): boolean;
+  /** Called when an event was accepted for an instance of another node, which the store wakes. Must not throw. */
+  accepted(to: AgentAddress, event: AgentEvent): void;
 }
 
 /** The maximum length of a cancel's stored reason, in characters. */
@@ -77,8 +86,8 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
       this.#instances.remember(to);
       const work = workOf(accepted, event, isAwaited);
       const isWanted = work !== undefined && (isAwaited || !this.#isClosed);
-      // The node that owns the instance is woken by the store.
       if (isWanted && (await this.#deps.placement.claim(to))) this.#instances.post(to, { type: 'work', ...work });
+      else if (isWanted) this.#deps.elsewhere?.accepted(to, event);
       return { duplicate: accepted.duplicate };
     });
   }
@@ -107,19 +116,34 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
         .find(at)
         ?.state.queue.some(({ event, cancelled }) => event.id === eventId && !(isNew && cancelled !== undefined)) ===
       true;
-    if (!isQueued(true)) return false;
     const reason = this.#deps.currentPlan.value.secrets.mask(said).slice(0, LONGEST_REASON);
+    if (!isQueued(true)) return this.#cancelElsewhere(at, eventId, reason);
     // Posted first, because a running turn need not wait for the disk.
     this.#instances.post(at, { type: 'cancel', eventId, reason });
     try {
       // If the turn has ended by then, its result stays.
       await this.#inOrder(at, async () => isQueued(false) && this.#deps.inbox.cancel(at, eventId, reason));
     } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error);
-      const message = `The cancellation of turn ${shortIdOfEvent(eventId)} cannot be written to disk, and is lost after a restart: ${problem}`;
-      this.#deps.report('warn', 'cancel.not_written', message, turnOf(at, eventId));
+      this.#reportCancel(at, eventId, error, 'cannot be written to disk, and is lost after a restart');
     }
     return true;
+  }
+
+  /** Marks an event of another node's instance as cancelled. The store tells the mark to that node. */
+  async #cancelElsewhere(at: AgentAddress, eventId: string, reason: string): Promise<boolean> {
+    if (this.#deps.elsewhere?.has(at) !== true) return false;
+    try {
+      return await this.#deps.inbox.cancel(at, eventId, reason);
+    } catch (error) {
+      this.#reportCancel(at, eventId, error, 'could not be told to its node');
+      return false;
+    }
+  }
+
+  #reportCancel(at: AgentAddress, eventId: string, error: unknown, fate: string): void {
+    const problem = error instanceof Error ? error.message : String(error);
+    const message = `The cancellation of turn ${shortIdOfEvent(eventId)} ${fate}: ${problem}`;
+    this.#deps.report('warn', 'cancel.not_written', message, turnOf(at, eventId));
   }
 
   /**

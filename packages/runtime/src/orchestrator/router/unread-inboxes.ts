@@ -63,18 +63,6 @@ export class UnreadInboxes {
     if (isDamage(problem)) this.add(at, problem);
   }
 
-  /** Handles input of an instance that another node accepted. Never rejects, as `tryAgain`. */
-  async wake(at: AgentAddress): Promise<void> {
-    const { inbox, instances } = this;
-    try {
-      const entries = await inbox.pendingEntries(at);
-      instances.remember(at);
-      for (const entry of entries) instances.post(at, { type: 'work', ...entry });
-    } catch (error) {
-      this.add(at, storeProblem(error));
-    }
-  }
-
   /** Reads the inbox again. Never rejects; if the inbox is still unreadable, the instance reports the reason. */
   async tryAgain(at: AgentAddress): Promise<void> {
     await this.readAgain(at).catch((error: unknown) => this.add(at, storeProblem(error)));

@@ -39,13 +39,15 @@
  *     event only after the commit of the running turn, and says so in `turn.done`. Otherwise the event is queued like
  *     any other: it is sent again when its turn comes, here or in the next process, and the end of a process is never
  *     counted against it. A process that was asked to end begins no event that it was handed ahead.
+ * 17. An instance that moved to another node (`moved`) loses its process at once, and all its events. Nobody gets an
+ *     error, and nothing counts as a crash: another node handles the events.
  */
 import { drain, killLate, leave, leaveTurn, leaveUnhurried } from './drain-process.ts';
 import { judgeIdle } from './idle.ts';
 import type { InstanceInput, InstanceState, InstanceTimer } from './instance-state.ts';
 import { ignore, type InstanceStep, type Moment, setTimer, stay } from './instance-step.ts';
 import { killHung, loseProcess, loseTurn } from './lose-process.ts';
-import { acceptWork, becomeReady, cancelEvent, discard, finishTurn } from './run-turns.ts';
+import { acceptWork, becomeReady, cancelEvent, discard, finishTurn, forgetMoved } from './run-turns.ts';
 import {
   failStart,
   forgive,
@@ -87,6 +89,8 @@ export function stepInstance(
       return forgive(state, moment);
     case 'discard':
       return discard(state, input);
+    case 'moved':
+      return forgetMoved(state);
     case 'damaged':
       return markDamaged(state, input.error);
     case 'timer':

@@ -15,7 +15,7 @@ export interface QueuedEvent {
   readonly crashes: number;
   /** The reason of a cancel. The turn still has to run, but starts cancelled. */
   readonly cancelled?: string;
-  /** True if the event's last turn was ended by the store or by a shared process, which is not a crash of the event. */
+  /** True if the store, a shared process or the loss of a node ended the event's last turn: that is not a crash of it. */
   readonly isExcused?: true;
 }
 
@@ -107,6 +107,8 @@ export type InstanceInput =
       readonly event: AgentEvent;
       readonly crashes?: number;
       readonly cancelled?: string;
+      /** True if the event's turn may have been interrupted by the loss of its node. */
+      readonly isExcused?: true;
     }
   /** From now on the instance has a process even without work. */
   | { readonly type: 'keep' }
@@ -152,6 +154,11 @@ export type InstanceInput =
     }
   /** A person, or a reload, allows another attempt: the crash count is reset, and the backoff ends. */
   | { readonly type: 'forgive' }
+  /**
+   * The instance belongs to another node, or to none. Its process is killed, and its events are forgotten: they are in
+   * the store.
+   */
+  | { readonly type: 'moved' }
   /** The conversation and all its events were deleted. Has no effect while the instance has a process. */
   | { readonly type: 'discard'; readonly error: FrameError }
   /**

@@ -1,4 +1,5 @@
 /** The queue of an instance: events are added, given to the process in order, and removed when handled. */
+import { defined } from '../../json/defined.ts';
 import { type InstanceAction, type InstanceInput, type InstanceState, newInstance } from './instance-state.ts';
 import {
   after,
@@ -9,6 +10,7 @@ import {
   hasTurn,
   ignore,
   type InstanceStep,
+  kill,
   type Moment,
   setTimer,
   stay,
@@ -20,14 +22,14 @@ import { isFinal } from './start-failure.ts';
 
 export function acceptWork(
   state: InstanceState,
-  { seq, event, crashes = 0, cancelled }: Extract<InstanceInput, { type: 'work' }>,
+  { seq, event, crashes = 0, cancelled, isExcused }: Extract<InstanceInput, { type: 'work' }>,
   moment: Moment,
 ): InstanceStep {
   const told = isBeingTried(state) ? [] : tellWaiting(state, moment);
   if (state.queue.some((queued) => queued.event.id === event.id)) {
     return state.phase.name === 'doesNotStart' ? tryAgain(state, moment) : { state, actions: told };
   }
-  const entry = { seq, event, crashes, ...(cancelled === undefined ? {} : { cancelled }) };
+  const entry = { seq, event, crashes, ...defined({ cancelled, isExcused }) };
   const queued = { ...state, queue: [...state.queue, entry] };
   switch (state.phase.name) {
     case 'absent':
@@ -104,6 +106,21 @@ export function discard(state: InstanceState, { error }: Extract<InstanceInput, 
   const actions: InstanceAction[] = isStopped ? [] : [...clearTimerOf(phase), { type: 'slot.release' }];
   if (queue.length > 0) actions.push({ type: 'requests.fail', error });
   return { state: { ...newInstance, spawned, ...(isStopped ? { phase } : {}) }, actions };
+}
+
+/** Forgets the events of an instance that moved, and kills its process (invariant 17 of the machine). */
+export function forgetMoved(state: InstanceState): InstanceStep {
+  const { phase, spawned, restarts } = state;
+  if (phase.name === 'stopped') return stay({ ...state, queue: [] });
+  if (!hasProcess(phase)) {
+    return { state: { ...newInstance, spawned }, actions: [...clearTimerOf(phase), { type: 'slot.release' }] };
+  }
+  const afterwards = 'afterwards' in phase ? phase.afterwards : 'serve';
+  const killed = { name: 'killed', why: 'late', hasTurn: false, afterwards } as const;
+  return {
+    state: { ...newInstance, spawned, restarts, phase: killed },
+    actions: [...clearTimerOf(phase), kill(state)],
+  };
 }
 
 /** Starts the next turn, or becomes idle. */

@@ -11,6 +11,7 @@ const TROUBLE: readonly ErrorCode[] = [
   'E_FENCED',
   'E_LOCKED',
   'E_OUTBOX_FULL',
+  'E_STORE_AWAY',
   'E_STORE_READ',
   'E_STORE_WRITE',
 ];

@@ -24,7 +24,7 @@ import { type ProcessListener, type RunningProcess, superviseProcess } from '../
 export interface InstanceProcessesDeps {
   readonly currentPlan: CurrentPlan;
   readonly clock: Clock;
-  readonly store: Pick<NodeStore, 'directory'>;
+  readonly store: Pick<NodeStore, 'directory' | 'placement'>;
   readonly location: AgentStart['store'];
   readonly telemetry?: SwarmTelemetry;
   readonly keepers?: Keepers;
@@ -81,6 +81,8 @@ export class InstanceProcesses {
   ): RunningProcess<ToAgent> {
     const { clock, store, location, currentPlan, telemetry } = this.deps;
     const { agentName } = address;
+    // Another node may own the conversation, or its folder may be gone: a process would write where it must not.
+    store.placement.check(address);
     const { plan, agents, connections, secrets } = currentPlan.value;
     const agent = agents.get(agentName);
     if (agent === undefined) throw new Error(`"${agentName}" is no agent of this swarm`);

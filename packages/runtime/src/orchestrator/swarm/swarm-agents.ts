@@ -13,9 +13,9 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import type { LogLevel, LogLine } from '../../ports/log-line.ts';
 import type { ChildOutput } from '../../ipc/spawn.ts';
+import type { ClusterStore } from '../../store/cluster-store.ts';
 import type { NodeStore } from '../../store/store.ts';
 import type { InstanceNotice, SwarmNotice } from '../../control/swarm.ts';
-import { addressKey } from '../address/address-key.ts';
 import { Approvals, type ApprovalsDeps } from '../approvals/approvals.ts';
 import { CallBroker } from '../calls/call-broker.ts';
 import { HeldInstances } from '../calls/held-instances.ts';
@@ -25,6 +25,7 @@ import { describeSharedEnd } from '../child/describe-shared-end.ts';
 import type { Keepers } from '../keepers/keepers.ts';
 import { drainInstances } from '../instances/drain-instances.ts';
 import { Instances } from '../instances/instances.ts';
+import { OwnedInstances } from '../instances/owned-instances.ts';
 import {
   type AgentFrame,
   type FinishedTurn,
@@ -37,11 +38,13 @@ import { AgentCalls } from '../router/agent-calls.ts';
 import { Mailboxes } from '../router/mailboxes.ts';
 import type { SwarmTelemetry } from '../../config/telemetry-settings.ts';
 import { callRulesOf, type CurrentPlan } from '../plan/current-plan.ts';
-import { sourceOf, readPendingInputs } from '../router/read-pending-inputs.ts';
 import type { Grace } from '../supervision/drain-process.ts';
+import { InstanceMoves } from './instance-moves.ts';
 import { InstanceProcesses, type InstanceProcessesDeps } from './instance-processes.ts';
+import { wakeInputs } from './wake-inputs.ts';
 import { TurnWaiters } from '../watch/turn-waiters.ts';
 import { UnreadInboxes } from '../router/unread-inboxes.ts';
+import { WokenInstances } from '../router/woken-instances.ts';
 import { Watchers } from '../watch/watchers.ts';
 
 export interface SwarmDeps {
@@ -51,6 +54,8 @@ export interface SwarmDeps {
   readonly requests: ApprovalsDeps['requests'];
   readonly clock: Clock;
   readonly location: AgentStart['store'];
+  /** The other nodes of the swarm; absent on files. */
+  readonly cluster?: Pick<ClusterStore, 'placement' | 'calls'>;
   readonly telemetry?: SwarmTelemetry;
   /** The kept connections; none when absent. */
   readonly keepers?: Keepers;
@@ -68,6 +73,9 @@ export class SwarmAgents {
   readonly watchers: Watchers;
   readonly waiters = new TurnWaiters();
   readonly approvals: Approvals;
+  /** The instances of this node. */
+  readonly owned: OwnedInstances;
+  readonly moves: InstanceMoves;
   readonly #events: Required<SwarmListener>;
   /**
    * The listeners are called in this order, so that a calling agent gets an answer before clients and watchers get it.
@@ -80,7 +88,9 @@ export class SwarmAgents {
   readonly #unread: UnreadInboxes;
 
   constructor(private readonly deps: SwarmDeps) {
-    const { currentPlan, clock, ids, store, telemetry } = deps;
+    const { currentPlan, clock, ids, store, telemetry, cluster } = deps;
+    const owned = new OwnedInstances(store.placement, cluster === undefined, (at) => this.approvals.own(at));
+    this.owned = owned;
     const report: Report = (...line) => this.report(...line);
     const events = tellListeners(() => this.#listeners);
     this.#events = events;
@@ -88,7 +98,7 @@ export class SwarmAgents {
     this.watchers = new Watchers({ questions, instances: (filter) => this.instances.concernedBy(filter) });
     this.#broker = new CallBroker(() => callRulesOf(currentPlan.value));
     this.#held = new HeldInstances({
-      asking: () => this.approvals.asking(),
+      asking: () => [...this.approvals.asking(), ...this.#calls.heldElsewhere],
       callersOf: (address) => this.#broker.callersOf(address),
       holdRequests: (held) => this.#calls.hold(held),
       tell: (address, isHeld) => this.#tellHeld(address, isHeld),
@@ -102,14 +112,11 @@ export class SwarmAgents {
         this.report('warn', 'process.exited', describeSharedEnd(end), { agentName }, { ...end }),
     });
     const instances = new Instances({
-      clock,
-      currentPlan,
-      events,
-      report,
+      ...{ clock, currentPlan, events, report, processes },
       calls: this.#broker,
       held: this.#held,
       watchedKinds: (at) => this.watchers.kindsOf(at),
-      processes,
+      slept: (at) => cluster && this.moves.slept(at),
     });
     this.instances = instances;
     this.changes = new ProcessChanges({
@@ -119,26 +126,45 @@ export class SwarmAgents {
       settled: (at) => deps.keepers?.settle(at),
     });
     this.approvals = new Approvals({
-      clock,
-      ids,
-      events,
-      report,
+      ...{ clock, ids, events, report },
       store: store.approvals,
       requests: deps.requests,
+      ...(cluster && { nodes: { isOwned: (at: AgentAddress) => owned.has(at), list: () => store.approvals.list() } }),
       say: (at, message) => instances.find(at)?.say(message),
       tell: (notice) => this.#tell(notice),
       maskFor: (agentName) => this.#maskFor(agentName),
     });
     this.#unread = new UnreadInboxes(store.inbox, instances, clock);
-    store.inbox.onWake((at) => void this.#unread.wake(at));
     const sample = telemetry?.sample ?? ((event) => event);
-    this.#mailboxes = new Mailboxes({ ...store, instances, unread: this.#unread, currentPlan, sample, report });
+    const unread = this.#unread;
+    const elsewhere = cluster && {
+      has: (at: AgentAddress) => !owned.has(at),
+      accepted: (to: AgentAddress, event: AgentEvent) => this.moves.acceptedElsewhere(to, event),
+    };
+    this.#mailboxes = new Mailboxes({
+      inbox: store.inbox,
+      placement: owned,
+      ...{ instances, unread, currentPlan, sample, report },
+      ...(elsewhere && { elsewhere }),
+    });
     const mailboxes = this.#mailboxes;
-    this.#calls = new AgentCalls({ clock, broker: this.#broker, instances, mailboxes, events, report });
+    const woken = new WokenInstances({ inbox: store.inbox, owned, instances, mailboxes, unread });
+    store.inbox.onWake((at) => void woken.wake(at));
+    const remote = cluster && { calls: cluster.calls, isAnybodyAsking: () => this.approvals.asking().length > 0 };
+    this.#calls = new AgentCalls({
+      ...{ clock, broker: this.#broker, instances, mailboxes, events, report },
+      ...(remote && { remote }),
+    });
+    this.moves = new InstanceMoves({
+      ...{ clock, owned, instances, mailboxes, unread, approvals: this.approvals, calls: this.#calls },
+      waiters: this.waiters,
+      ...(deps.keepers && { keepers: deps.keepers }),
+    });
     const kept = deps.keepers === undefined ? [] : [deps.keepers];
     const own = this.#ownListener();
     this.#listeners = [
       mailboxes,
+      woken,
       this.#calls,
       this.approvals,
       this.#held,
@@ -187,7 +213,7 @@ export class SwarmAgents {
       this.instances.post(address, { type: 'discard', error: { code: 'E_INSTANCE_DELETED', message } });
       this.instances.forget(address);
       this.#unread.delete(address);
-      await this.deps.store.placement.release(address);
+      await this.owned.release(address);
       this.report('info', 'instance.deleted', 'Its conversation was deleted.', address);
       this.#tellChange(address, 'deleted');
       return removed;
@@ -226,25 +252,12 @@ export class SwarmAgents {
    * declared. Returns the number of events.
    */
   async wake(only?: ReadonlySet<string>): Promise<number> {
-    let woken = 0;
-    if (only?.size === 0) return woken;
-    const open = new Set<string>();
-    for (const { address, entries: pending, problem } of await readPendingInputs(sourceOf(this.deps.store), only)) {
-      this.instances.remember(address);
-      if (problem !== undefined) this.#unread.add(address, problem);
-      for (const { event } of pending) open.add(eventKey(address, event.id));
-      if (pending.length === 0) continue;
-      if (!this.agents.includes(address.agentName)) {
-        const message = `${pending.length} accepted events wait for an agent that the swarm no longer has.`;
-        this.report('warn', 'agent.undeclared', message, address);
-        continue;
-      }
-      if (!(await this.deps.store.placement.claim(address))) continue;
-      for (const entry of pending) this.instances.post(address, { type: 'work', ...entry });
-      woken += pending.length;
-    }
-    const mayWait = (at: AgentAddress, id: string) => open.has(eventKey(at, id)) || this.#unread.has(at);
-    if (only === undefined) this.approvals.dropUnless(mayWait);
+    // On several nodes, the store wakes each node for its own input.
+    if (only?.size === 0 || this.deps.cluster !== undefined) return 0;
+    const { owned, instances, approvals, agents } = this;
+    const report: Report = (...line) => this.report(...line);
+    const parts = { store: this.deps.store, owned, instances, approvals, agents, unread: this.#unread, report };
+    const woken = await wakeInputs(parts, only);
     this.#events.waitsChanged();
     return woken;
   }
@@ -261,6 +274,7 @@ export class SwarmAgents {
     const callersOf = (address: AgentAddress) => this.#broker.callersOf(address);
     await drainInstances(this.instances, this.deps.clock, callersOf, graceMs, hurry);
     this.#calls.close();
+    this.moves.close();
     this.#unread.close();
     this.approvals.close();
   }
@@ -377,10 +391,6 @@ export class SwarmAgents {
   #tell(notice: () => SwarmNotice): void {
     if (this.watchers.isWatched) this.watchers.tell(notice());
   }
-}
-
-function eventKey(at: AgentAddress, eventId: string): string {
-  return JSON.stringify([addressKey(at), eventId]);
 }
 
 /** The maximum number of listed instances, because a model reads the list and a frame must contain it. */
