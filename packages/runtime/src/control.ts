@@ -1,5 +1,6 @@
 /** `@goondan/runtime/control`: finds a running swarm, and exports the types of its methods and notices. */
-export type { ConnectOptions, ControlPlace } from './control/connect-swarm.ts';
+export { connectNode, type ConnectOptions, type ControlPlace } from './control/connect-swarm.ts';
+export type { NodePlace } from './control/control-socket.ts';
 export { controlSocketPath, type SocketEnvironment, systemSocketEnvironment } from './control/control-socket-path.ts';
 export { toAgentAddress, toInstanceAddress } from './control/instance-address.ts';
 export type { AgentChange, ChangeReport, ReloadResult, ReportedChangeset } from './control/reload-result.ts';
@@ -11,6 +12,7 @@ export type {
   DeltaNotice,
   InstanceChoice,
   InstanceNotice,
+  NodeStatus,
   RuntimeEventNotice,
   StopOptions,
 } from './control/swarm.ts';

@@ -1,4 +1,5 @@
 import { GoondanError } from '@goondan/types';
+import { defined } from '../json/defined.ts';
 import { callSocket, openStream } from './call-socket.ts';
 import type { ControlSocket } from './control-socket.ts';
 import { isNotice, swarmNotice } from './check-answer.ts';
@@ -10,16 +11,19 @@ import type { Acceptance, AskOptions, Delivery, TurnEnd } from './swarm.ts';
 export async function askSwarm(
   socket: ControlSocket,
   delivery: Delivery,
-  { signal, onAccepted, onCancelled, onNotice, cancelOnDisconnect }: AskOptions = {},
+  { signal, left, onAccepted, onCancelled, onNotice, cancelOnDisconnect, soFar }: AskOptions = {},
 ): Promise<TurnEnd> {
   if (signal?.aborted) throw new GoondanError('E_CANCELLED', 'The request was cancelled before it was sent.');
-  const request = cancelOnDisconnect === true ? { ...delivery, cancelOnDisconnect } : delivery;
+  left?.throwIfAborted();
+  const request = { ...delivery, ...defined({ cancelOnDisconnect, soFar }) };
   const { events, end } = await openStream(socket, operations.ask, request);
   let accepted: Acceptance | undefined;
   const cancel = () => {
     if (accepted !== undefined) void cancelTurn(socket, accepted, onCancelled);
   };
   signal?.addEventListener('abort', cancel, { once: true });
+  left?.addEventListener('abort', end, { once: true });
+  if (left?.aborted) end();
   try {
     for await (const { event, data } of events) {
       if (event === 'ended') return checkAnswer(operations.ask.answer.check, data);
@@ -32,9 +36,11 @@ export async function askSwarm(
       }
       if (isNotice(event)) onNotice?.(checkAnswer(swarmNotice, data));
     }
+    left?.throwIfAborted();
     throw new GoondanError('E_CONTROL_CLOSED', `${socket.what} stopped before the turn ended.`);
   } finally {
     signal?.removeEventListener('abort', cancel);
+    left?.removeEventListener('abort', end);
     end();
   }
 }

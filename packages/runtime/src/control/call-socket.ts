@@ -1,12 +1,13 @@
 /**
- * Sends one request to a control socket. Returns the answer, or throws a `GoondanError`: the swarm's own error, or an
+ * Sends one request to the control socket of a swarm or the control port of a node. Returns the answer, or throws a `GoondanError`: the swarm's own error, or an
  * error of the connection.
  */
 import { GoondanError } from '@goondan/types';
 import { dirname } from 'node:path';
 import type { ControlSocket } from './control-socket.ts';
 import { currentUserId } from './control-socket-path.ts';
-import { fetchUnix } from './fetch-unix.ts';
+import { fetchNode } from './fetch-node.ts';
+import { fetchUnix, type SocketRequest } from './fetch-unix.ts';
 import { findFolderProblem } from './find-folder-problem.ts';
 import { EVENT_STREAM, type Operation, PROTOCOL } from './operations.ts';
 import { checkAnswer, notUnderstood, readJson, readRefusal } from './read-answer.ts';
@@ -51,22 +52,27 @@ export async function openStream<Request extends object>(
 }
 
 async function send(
-  { path, what }: ControlSocket,
+  { place, what }: ControlSocket,
   { method, path: at }: Pick<Operation<unknown, unknown>, 'method' | 'path'>,
   request: object,
   signal: AbortSignal,
   headers: Record<string, string> = {},
 ): Promise<Response> {
-  checkFolder(path);
   const url = new URL(PROTOCOL + at, 'http://localhost');
   if (method === 'GET') {
     for (const [key, value] of Object.entries(request))
       if (value !== undefined) url.searchParams.set(key, String(value));
   }
   const body = method === 'GET' ? {} : { body: encode(request) };
-  const response = await fetchUnix(path, url, { method, headers, signal, ...body });
+  const response = await fetchFrom(place, url, { method, headers, signal, ...body });
   if (!response.ok) throw refusalOf(await readJson(response), what);
   return response;
+}
+
+async function fetchFrom(place: ControlSocket['place'], url: URL, request: SocketRequest): Promise<Response> {
+  if (!('path' in place)) return fetchNode(place, url, request);
+  checkFolder(place.path);
+  return fetchUnix(place.path, url, request);
 }
 
 /**
@@ -112,16 +118,16 @@ async function* readAlive(
   }
 }
 
-function connectionError({ path, what }: ControlSocket, error: unknown, signal: AbortSignal): GoondanError {
+function connectionError({ place, what }: ControlSocket, error: unknown, signal: AbortSignal): GoondanError {
   if (GoondanError.is(error)) return error;
   if (GoondanError.is(signal.reason)) return signal.reason;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (code === 'ENOENT' || code === 'ECONNREFUSED') {
+  if (['ENOENT', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND'].includes(code)) {
     const suggestion = 'Start the swarm, then ask again.';
     return new GoondanError('E_CONTROL_CLOSED', `${what} is not running.`, { suggestion, cause: error });
   }
-  if (['EACCES', 'EPERM', 'ENOTDIR', 'ENAMETOOLONG'].includes(code)) {
-    return new GoondanError('E_CONTROL_PATH', `${path} cannot be opened: ${code}.`, { cause: error });
+  if ('path' in place && ['EACCES', 'EPERM', 'ENOTDIR', 'ENAMETOOLONG'].includes(code)) {
+    return new GoondanError('E_CONTROL_PATH', `${place.path} cannot be opened: ${code}.`, { cause: error });
   }
   const message = `${what} closed the connection before it answered; whether the request took effect is unknown.`;
   return new GoondanError('E_CONTROL_CLOSED', message, { cause: error });

@@ -38,6 +38,7 @@ import type {
   InstanceNotice,
   InstanceStatus,
   KeptStatus,
+  NodeStatus,
   RuntimeEventNotice,
   SwarmNotice,
   SwarmStatus,
@@ -128,6 +129,7 @@ export function isNotice(event: string): boolean {
 export const instanceStatus: Check<InstanceStatus> = object<ShapeOf<InstanceStatus>>({
   ...address,
   status: instanceState,
+  node: optional(name),
   pid: optional(number),
   queued: count,
   crashes: count,
@@ -138,6 +140,7 @@ export const instanceStatus: Check<InstanceStatus> = object<ShapeOf<InstanceStat
 
 const connectionStatus: Check<ConnectionStatus> = object({
   connection: name,
+  node: optional(name),
   status: oneOf('starting', 'listening', 'waiting', 'stopped'),
   pid: optional(number),
   crashes: count,
@@ -177,6 +180,17 @@ const changeReport: Check<ChangeReport> = object<ShapeOf<ChangeReport>>({
   error: optional(frameError),
 });
 
+const nodeStatus: Check<NodeStatus> = object<ShapeOf<NodeStatus>>({
+  name,
+  version: name,
+  since: name,
+  address: optional(name),
+  processes: count,
+  instances: count,
+  isDraining: optional(flag),
+  problem: optional(text),
+});
+
 export const statusShape: ShapeOf<SwarmStatus> = {
   swarm: name,
   workspaceId: name,
@@ -189,6 +203,7 @@ export const statusShape: ShapeOf<SwarmStatus> = {
   connections: listOf(connectionStatus),
   kept: optional(listOf(keptStatus)),
   changes: optional(listOf(changeReport)),
+  nodes: optional(listOf(nodeStatus)),
 };
 
 export const deadLetter: Check<DeadLetterSummary> = object({

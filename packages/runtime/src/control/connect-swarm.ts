@@ -1,11 +1,14 @@
-/** The client of a control socket, which is the only way into a running swarm from another process. */
+/**
+ * The client of a control socket, or of the control port of a node. There is no other way into a running swarm from
+ * another process.
+ */
 import { GoondanError } from '@goondan/types';
 import { type Clock, systemClock } from '../ports/clock.ts';
 import { followLinks } from '../workspace/layout/follow-links.ts';
 import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
 import { askSwarm } from './ask-swarm.ts';
 import { callSocket, openStream } from './call-socket.ts';
-import type { ControlSocket } from './control-socket.ts';
+import type { ControlSocket, NodePlace } from './control-socket.ts';
 import { controlSocketPath, systemSocketEnvironment } from './control-socket-path.ts';
 import { type Operation, operationNames, operations, type PlainName } from './operations.ts';
 import { readRefusal } from './read-answer.ts';
@@ -31,6 +34,27 @@ export async function connectSwarm(place: ControlPlace, options: ConnectOptions 
   return connect(place, options);
 }
 
+/**
+ * Connects to a node of a swarm over TLS. **Errors** — `E_CLUSTER_CERTIFICATE` when another certificate answers, in which
+ * case nothing was sent; `E_CLUSTER_TOKEN` when the node does not accept the token; those of `connectSwarm`.
+ */
+export async function connectNode(place: NodePlace, options: ConnectOptions = {}): Promise<Swarm> {
+  const swarm = nodeSwarm(place, options);
+  await swarm.status();
+  return swarm;
+}
+
+/** Returns the handle of a node without connecting to it: each call opens its own connection. */
+export function nodeSwarm(place: NodePlace, options: ConnectOptions = {}): Swarm {
+  return remoteSwarm({
+    silenceMs: 60_000,
+    clock: systemClock,
+    ...options,
+    place,
+    what: `The node at ${place.address}`,
+  });
+}
+
 /** The process of a swarm that this program has started. */
 export interface SwarmProcess {
   readonly ended: Promise<void>;
@@ -51,15 +75,15 @@ async function connect(place: ControlPlace, options: ConnectOptions, own?: Swarm
   return swarm;
 }
 
-function find(place: ControlPlace): Pick<ControlSocket, 'path' | 'what'> {
+function find(place: ControlPlace): Pick<ControlSocket, 'place' | 'what'> {
   checkPlace(place);
-  if ('path' in place) return { path: place.path, what: `The swarm at ${place.path}` };
+  if ('path' in place) return { place: { path: place.path }, what: `The swarm at ${place.path}` };
   const { stateRoot, workspaceId } = place;
   // Resolves links as `startSwarm` does, because the name of a socket outside of the workspace depends on the
   // workspace's path.
   const folder = workspaceFolder(followLinks(stateRoot), workspaceId);
   const path = controlSocketPath(folder, workspaceId, systemSocketEnvironment());
-  return { path, what: `The swarm of workspace "${workspaceId}"` };
+  return { place: { path }, what: `The swarm of workspace "${workspaceId}"` };
 }
 
 /** Checks `place`, because a program in JavaScript may pass anything. */

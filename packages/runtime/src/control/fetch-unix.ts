@@ -4,7 +4,7 @@
  */
 import { isBun } from '../ports/is-bun.ts';
 
-export interface UnixRequest {
+export interface SocketRequest {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
@@ -12,13 +12,13 @@ export interface UnixRequest {
 }
 
 /** Sends a request. Rejects with the system's error, which has a `code`, or with the reason of the signal. */
-export async function fetchUnix(path: string, url: URL, request: UnixRequest): Promise<Response> {
+export async function fetchUnix(path: string, url: URL, request: SocketRequest): Promise<Response> {
   // `keepalive` is off, because a reused connection may lead to a swarm that has stopped, and the request would then be
   // sent twice.
   return isBun ? fetch(url, { ...request, unix: path, keepalive: false }) : fetchInNode(path, url, request);
 }
 
-async function fetchInNode(socketPath: string, url: URL, { body, ...request }: UnixRequest): Promise<Response> {
+async function fetchInNode(socketPath: string, url: URL, { body, ...request }: SocketRequest): Promise<Response> {
   const [http, { Readable }] = await Promise.all([import('node:http'), import('node:stream')]);
   return new Promise((resolve, reject) => {
     const options = { ...request, socketPath, path: url.pathname + url.search, agent: false } as const;

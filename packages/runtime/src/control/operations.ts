@@ -52,6 +52,8 @@ export interface Operation<Request, Answer> {
     /** Converts a result to JSON. */
     write(result: Answer): unknown;
   };
+  /** If true, it changes nothing, so that a token with the scope `read` is enough. */
+  readonly isReading?: true;
   /** If true, a client waits for the answer without a time limit. */
   readonly isPatient?: true;
   /** If true, the body may be as large as an input. */
@@ -75,7 +77,7 @@ export type PlainName = Exclude<keyof Swarm, 'ask' | 'watch' | 'stop' | 'stopped
 export type RequestOf<Name extends PlainName> =
   Parameters<Swarm[Name]> extends [] ? object : NonNullable<Parameters<Swarm[Name]>[0]>;
 export type AnswerOf<Name extends PlainName> = Awaited<ReturnType<Swarm[Name]>>;
-export type AskRequest = Delivery & Pick<AskOptions, 'cancelOnDisconnect'>;
+export type AskRequest = Delivery & Pick<AskOptions, 'cancelOnDisconnect' | 'soFar'>;
 
 const nothing = request<object>({});
 /** A name in a filter. An empty name is allowed and matches nothing. */
@@ -107,8 +109,14 @@ export const operations: { readonly [Name in PlainName]: Operation<RequestOf<Nam
   readonly watch: Operation<WatchFilter, object>;
   readonly stop: Operation<StopOptions, true>;
 } = {
-  status: { method: 'GET', path: '/status', request: nothing, answer: whole(statusShape) },
-  instances: { method: 'GET', path: '/instances', request: nothing, answer: only('instances', listOf(instanceStatus)) },
+  status: { method: 'GET', path: '/status', request: nothing, answer: whole(statusShape), isReading: true },
+  instances: {
+    method: 'GET',
+    path: '/instances',
+    request: nothing,
+    answer: only('instances', listOf(instanceStatus)),
+    isReading: true,
+  },
   deleteInstance: {
     method: 'POST',
     path: '/instances/delete',
@@ -133,7 +141,7 @@ export const operations: { readonly [Name in PlainName]: Operation<RequestOf<Nam
   ask: {
     method: 'POST',
     path: '/ask',
-    request: request({ ...delivery, cancelOnDisconnect: optional(flag) }),
+    request: request({ ...delivery, cancelOnDisconnect: optional(flag), soFar: optional(flag) }),
     answer: whole(turnEndShape),
     isDelivery: true,
     stream: 'accepted',
@@ -149,6 +157,7 @@ export const operations: { readonly [Name in PlainName]: Operation<RequestOf<Nam
     }),
     answer: whole({}),
     stream: 'always',
+    isReading: true,
   },
   cancel: {
     method: 'POST',
@@ -166,6 +175,7 @@ export const operations: { readonly [Name in PlainName]: Operation<RequestOf<Nam
     path: '/dead-letters',
     request: request(choice),
     answer: only('deadLetters', listOf(deadLetter)),
+    isReading: true,
   },
   retryDeadLetter: {
     method: 'POST',
@@ -184,6 +194,7 @@ export const operations: { readonly [Name in PlainName]: Operation<RequestOf<Nam
     path: '/approvals',
     request: nothing,
     answer: only('approvals', listOf(approvalSummary)),
+    isReading: true,
   },
   approve: { method: 'POST', path: '/approvals/approve', request: request(reply), answer: only('approved', flag) },
   deny: { method: 'POST', path: '/approvals/deny', request: request(reply), answer: only('denied', flag) },

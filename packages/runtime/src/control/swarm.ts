@@ -150,6 +150,8 @@ export interface WatchFilter {
 
 export interface InstanceStatus extends InstanceAddress {
   readonly status: AgentInstance['status'];
+  /** The node that runs the instance, in a swarm with several nodes; absent when no node does. */
+  readonly node?: string;
   /** The process id; absent when the instance has no process. */
   readonly pid?: number;
   /** The number of accepted events whose turn has not ended. */
@@ -169,6 +171,8 @@ export interface InstanceStatus extends InstanceAddress {
 
 export interface ConnectionStatus {
   readonly connection: string;
+  /** The node of this status, in a swarm with several nodes. */
+  readonly node?: string;
   readonly status: 'starting' | 'listening' | 'waiting' | 'stopped';
   readonly pid?: number;
   readonly crashes: number;
@@ -207,6 +211,25 @@ export interface SwarmStatus {
   readonly kept?: readonly KeptStatus[];
   /** The latest changes of the swarm and the refused ones, newest first; absent when there are none. */
   readonly changes?: readonly ChangeReport[];
+  /** The living nodes; absent when the state of the swarm is in files, because it has only one node then. */
+  readonly nodes?: readonly NodeStatus[];
+}
+
+/** A node of a swarm whose state is in a store that many nodes share. */
+export interface NodeStatus {
+  readonly name: string;
+  readonly version: string;
+  readonly since: string;
+  /** The address of its control port. */
+  readonly address?: string;
+  /** The number of its processes. */
+  readonly processes: number;
+  /** The number of instances that it owns. */
+  readonly instances: number;
+  /** True if the node gives up its instances. */
+  readonly isDraining?: boolean;
+  /** The reason why the node did not answer. The status has nothing else about it then. */
+  readonly problem?: string;
 }
 
 export interface DeadLetterSummary extends InstanceAddress {
@@ -308,6 +331,13 @@ export interface AskOptions {
    * continues.
    */
   readonly cancelOnDisconnect?: boolean;
+  /**
+   * Aborting it ends the wait, which rejects with the signal's reason. The turn goes on, unless `cancelOnDisconnect` is
+   * true.
+   */
+  readonly left?: AbortSignal;
+  /** If true, and the turn runs already, the notices begin with its backlog, as those of a watch. */
+  readonly soFar?: boolean;
   /** Called once after `signal` aborts, when the cancel is durable: the turn will not continue, even after a crash. */
   readonly onCancelled?: () => void;
   /** Called once, when the event is on disk, before any other callback. */

@@ -41,7 +41,10 @@ export async function answerOperation(
       // Safe: request and answer belong to the same operation, which the compiler cannot infer for a variable name.
       const operation = operations[name] as Operation<object, unknown>;
       const method = host.swarm[name] as (asked: object) => ReturnType<Swarm[PlainName]>;
-      return writeAnswer(host, operation, method(await readRequest(host, operation, request, url)), left);
+      const asked = await readRequest(host, operation, request, url);
+      const { caller: by } = host;
+      const signed = by !== undefined && (name === 'approve' || name === 'deny') ? { ...asked, by } : asked;
+      return writeAnswer(host, operation, method(signed), left);
     }
   }
 }

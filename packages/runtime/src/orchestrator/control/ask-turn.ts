@@ -45,7 +45,7 @@ export async function streamTurn(host: ControlHost, request: AskRequest, left: A
 
 async function ask(
   { swarm }: ControlHost,
-  { cancelOnDisconnect = false, ...delivery }: AskRequest,
+  { cancelOnDisconnect = false, soFar = false, ...delivery }: AskRequest,
   left: AbortSignal,
   options: AskOptions = {},
 ): Promise<TurnEnd> {
@@ -54,7 +54,7 @@ async function ask(
   if (cancelOnDisconnect) left.addEventListener('abort', leave, { once: true });
   if (cancelOnDisconnect && left.aborted) leave();
   try {
-    return await swarm.ask(delivery, { ...options, signal: cancel.signal });
+    return await swarm.ask(delivery, { ...options, signal: cancel.signal, ...(soFar && { soFar }) });
   } finally {
     left.removeEventListener('abort', leave);
   }

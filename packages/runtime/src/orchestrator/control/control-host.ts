@@ -12,6 +12,8 @@ export interface ControlHost {
   readonly open: OpenRequests;
   readonly bodies: BodyRoom;
   readonly encodeNotice: (notice: SwarmNotice) => Uint8Array;
+  /** The name of the client's token, in whose name approvals are answered; absent when the client needs no token. */
+  readonly caller?: string;
   /** Throws `E_CONTROL_FULL` when no further request may stay open. */
   readonly checkRoom: () => void;
   /** Receives errors without a code. */

@@ -70,10 +70,11 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
       return acceptanceOf(to, event, duplicate);
     },
 
-    async ask(delivery, { signal, onAccepted, onCancelled, onNotice } = {}) {
+    async ask(delivery, { signal, left, soFar, onAccepted, onCancelled, onNotice } = {}) {
       if (signal?.aborted) throw new GoondanError('E_CANCELLED', 'The request was cancelled before it was sent.');
       const { to, event } = open(delivery);
-      return askAgent(swarm, to, event, { cancel: signal, reason: BY_A_CLIENT, onAccepted, onCancelled, onNotice });
+      const callbacks = { onAccepted, onCancelled, onNotice };
+      return askAgent(swarm, to, event, { cancel: signal, left, soFar, reason: BY_A_CLIENT, ...callbacks });
     },
 
     async watch(filter, listener) {

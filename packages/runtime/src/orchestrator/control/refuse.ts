@@ -10,6 +10,7 @@ export const controlStatusByCode: StatusByCode = {
   E_AGENT_REQUEST: 400,
   E_CONTROL_REQUEST: 400,
   E_INSTANCE_KEY: 400,
+  E_CLUSTER_TOKEN: 401,
   E_AGENT_UNKNOWN: 404,
   E_CONTROL_ENDPOINT: 404,
   E_CONTROL_VERSION: 404,
@@ -23,6 +24,7 @@ export const controlStatusByCode: StatusByCode = {
   E_TRACE_AMBIGUOUS: 409,
   E_CONTROL_FULL: 429,
   E_CONTROL_CLOSED: 503,
+  E_STORE_AWAY: 503,
 };
 
 export function refuse(error: GoondanError): Response {

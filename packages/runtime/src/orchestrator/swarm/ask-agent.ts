@@ -21,6 +21,8 @@ export interface AskAgentOptions {
   readonly onAccepted?: ((acceptance: Acceptance) => void) | undefined;
   /** Receives notices of this turn only. */
   readonly onNotice?: ((notice: SwarmNotice) => void) | undefined;
+  /** If true, and the turn runs already, the notices begin with its backlog. */
+  readonly soFar?: boolean | undefined;
   /** Notice types to deliver; all when absent. */
   readonly types?: WatchFilter['types'] | undefined;
 }
@@ -33,11 +35,11 @@ export async function askAgent(
   swarm: SwarmAgents,
   to: AgentAddress,
   event: AgentEvent,
-  { cancel, reason, left, onCancelled, onAccepted, onNotice, types }: AskAgentOptions,
+  { cancel, reason, left, soFar, onCancelled, onAccepted, onNotice, types }: AskAgentOptions,
 ): Promise<TurnEnd> {
   // Registered before the event is accepted, because its turn may have ended by then.
   const waiter = swarm.waiters.wait(to, event.id);
-  const filter = { ...toInstanceAddress(to), eventId: event.id, ...(types && { types }) };
+  const filter = { ...toInstanceAddress(to), eventId: event.id, ...(types && { types }), ...(soFar && { soFar }) };
   const unwatch = onNotice === undefined ? () => undefined : swarm.watchers.add(filter, onNotice);
   const gone = Promise.withResolvers<never>();
   // If the caller left before the event was accepted, nothing handles this rejection.

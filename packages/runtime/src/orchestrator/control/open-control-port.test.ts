@@ -1,0 +1,319 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
+import { GoondanError } from '@goondan/types';
+import { connect as connectPlain, type Socket } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { memoryInUse } from '../../../../../test/memory-in-use.ts';
+import { connectNode } from '../../control/connect-swarm.ts';
+import { parseAddress } from '../../control/fetch-node.ts';
+import { operationNames, operations } from '../../control/operations.ts';
+import type { Acceptance, Swarm, SwarmNotice } from '../../control/swarm.ts';
+import { fakeApproval, fakeStatus } from '../../testing/fake-control.ts';
+import { type FakeNode, serveFakeNode } from '../../testing/serve-fake-node.ts';
+import { until } from '../../testing/serve-fake-swarm.ts';
+import { openControlPort } from './open-control-port.ts';
+
+let node: FakeNode;
+
+beforeEach(() => {
+  node = serveFakeNode();
+});
+
+afterEach(() => node.close());
+
+const delta = (text: string): SwarmNotice => ({
+  type: 'delta',
+  at: { agent: 'entry', instanceKey: 'default' },
+  eventId: 'e1',
+  delta: { type: 'text', text, turnId: 'turn-e1', stepId: 's1', stepIndex: 0 },
+});
+
+async function refusalOf(action: Promise<unknown>): Promise<GoondanError> {
+  const error: unknown = await action.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!GoondanError.is(error)) throw new Error(`Not refused: ${String(error)}`);
+  return error;
+}
+
+describe('the control port of a node', () => {
+  test('S-08 answers every operation over TLS as the control socket does', async () => {
+    const client = await node.connect('operate');
+    expect(await client.status()).toEqual(fakeStatus);
+    expect(await client.deliver({ input: 'Grüße', id: 'e9' })).toMatchObject({ accepted: true, eventId: 'e9' });
+    expect(await client.approvals()).toEqual([fakeApproval]);
+    const accepted: Acceptance[] = [];
+    const notices: SwarmNotice[] = [];
+    const asked = client.ask(
+      { input: 'Hello', id: 'e1' },
+      { onAccepted: (acceptance) => accepted.push(acceptance), onNotice: (notice) => notices.push(notice) },
+    );
+    await until(() => accepted.length === 1);
+    const watched: SwarmNotice[] = [];
+    const watch = await client.watch({ types: ['delta'] }, (notice) => watched.push(notice));
+    const long = 'é'.repeat(300_000);
+    for (const text of ['one', long, 'three']) node.swarm.tell(delta(text));
+    await until(() => notices.length === 3 && watched.length === 3);
+    expect(notices).toEqual(['one', long, 'three'].map(delta));
+    expect(watched).toEqual(notices);
+    node.swarm.finish('e1', 'Done.');
+    expect(await asked).toMatchObject({ eventId: 'e1', result: { finishReason: 'text_response' } });
+    watch.end();
+    await watch.ended;
+    await until(() => node.swarm.watching === 0);
+  });
+
+  test('passes on the error of the swarm with its code', async () => {
+    const client = await node.connect('operate');
+    node.swarm.failNext(new GoondanError('E_INSTANCE_UNKNOWN', 'There is none.'));
+    expect(await refusalOf(client.deleteInstance({ agent: 'a', instanceKey: 'k' }))).toMatchObject({
+      code: 'E_INSTANCE_UNKNOWN',
+      message: 'There is none.',
+    });
+  });
+
+  test('rejects a request without a token and with a wrong one, before it does anything', async () => {
+    expect((await refusalOf(node.connect('wrong'))).code).toBe('E_CLUSTER_TOKEN');
+    expect((await refusalOf(node.connect(''))).code).toBe('E_CLUSTER_TOKEN');
+    expect((await refusalOf(node.connect('a\r\nX: y'))).code).toBe('E_CLUSTER_TOKEN');
+    const { status, body } = await raw('GET /v2/status HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect(status).toBe(401);
+    expect(body).toContain('E_CLUSTER_TOKEN');
+    expect(node.swarm.calls).toEqual([]);
+    expect(node.checked).toEqual(['wrong']);
+    expect(node.warnings).toEqual(['127.0.0.1 sent a wrong token to the control port.']);
+  });
+
+  test('lets a token with the scope read use exactly the operations that read', async () => {
+    const statuses = new Map<string, number>();
+    for (const name of operationNames) {
+      const { method, path } = operations[name];
+      const head = `${method} /v2${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer read\r\nContent-Length: 0\r\n`;
+      statuses.set(name, (await raw(`${head}Connection: close\r\n\r\n`)).status);
+    }
+    const allowed = [...statuses].filter(([, status]) => status === 200).map(([name]) => name);
+    expect(allowed).toEqual(['status', 'instances', 'watch', 'deadLetters', 'approvals']);
+    expect([...statuses].filter(([name]) => !allowed.includes(name)).map(([, status]) => status)).toEqual(
+      Array.from({ length: operationNames.length - allowed.length }, () => 403),
+    );
+    expect(node.swarm.calls.map(([name]) => name)).toEqual(allowed);
+  });
+
+  test('answers approvals in the name of the token, whatever name the client sends', async () => {
+    const client = await node.connect('operate');
+    await client.approve({ id: fakeApproval.id, by: 'the boss' });
+    await client.deny({ id: fakeApproval.id });
+    expect(node.swarm.calls.filter(([name]) => name !== 'status')).toEqual([
+      ['approve', { id: fakeApproval.id, by: 'ann' }],
+      ['deny', { id: fakeApproval.id, by: 'ann' }],
+    ]);
+  });
+
+  test('S-08 answers a request that another node passes on from this node alone', async () => {
+    const relayed = await node.connect('operate', 'nœud 2');
+    await relayed.instances();
+    expect(node.local.calls.map(([name]) => name)).toEqual(['status', 'instances']);
+    expect(node.swarm.calls).toEqual([]);
+  });
+
+  test('rejects requests until the node serves', async () => {
+    const port = openControlPort({ node: 'node-2' });
+    expect(await refusalOf(connectNode({ ...port, token: 'operate' }))).toMatchObject({
+      code: 'E_CONTROL_CLOSED',
+      message: 'Node "node-2" is starting.',
+    });
+    await port.close();
+  });
+
+  test('says that an address is in use, or is not an address', async () => {
+    const other = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
+    const taken = () => openControlPort({ node: 'node-2', listen: `127.0.0.1:${other.port}` });
+    expect(taken).toThrow(`The control port cannot listen at 127.0.0.1:${other.port}`);
+    other.stop(true);
+    expect(() => openControlPort({ node: 'node-2', listen: 'nowhere' })).toThrow('host:port');
+  });
+
+  test('tells other machines an address that they can use', async () => {
+    const port = openControlPort({ node: 'node-2', listen: '0.0.0.0:0' });
+    const { host } = parseAddress(port.address);
+    expect(host).not.toBe('0.0.0.0');
+    await port.close();
+  });
+
+  test('ends streams when it closes, and reports that to their readers', async () => {
+    const client = await node.connect('operate');
+    const watch = await client.watch({}, () => undefined);
+    await node.close();
+    await watch.ended;
+    expect((await refusalOf(client.status())).code).toBe('E_CONTROL_CLOSED');
+  });
+});
+
+describe('a client of a node', () => {
+  test('sends nothing to a foreign certificate', async () => {
+    const other = serveFakeNode();
+    const place = { ...node.port, certificate: other.port.certificate, token: 'operate' };
+    expect((await refusalOf(connectNode(place))).code).toBe('E_CLUSTER_CERTIFICATE');
+    expect(node.checked).toEqual([]);
+    expect(node.swarm.calls).toEqual([]);
+    await other.close();
+  });
+
+  test('reports a port on which nobody listens, or that does not speak TLS', async () => {
+    await node.close();
+    const gone = { address: node.port.address, certificate: node.port.certificate, token: 'operate' };
+    expect(await refusalOf(connectNode(gone))).toMatchObject({ code: 'E_CONTROL_CLOSED' });
+    const plain = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('hi') });
+    const place = { ...gone, address: `127.0.0.1:${plain.port}` };
+    expect(await refusalOf(connectNode(place))).toMatchObject({ code: 'E_CONTROL_CLOSED' });
+    await plain.stop(true);
+  });
+
+  test('can leave a turn without ending it, and join it again', async () => {
+    const client = await node.connect('operate');
+    const left = new AbortController();
+    const asked = client.ask({ id: 'e1' }, { left: left.signal });
+    await until(() => node.swarm.running.length === 1);
+    left.abort(new GoondanError('E_FENCED', 'It moved.'));
+    expect((await refusalOf(asked)).code).toBe('E_FENCED');
+    expect(node.swarm.cancelled).toEqual([]);
+    expect(node.swarm.running).toEqual(['e1']);
+  });
+});
+
+describe('an attack on the control port', () => {
+  let client: Swarm;
+  beforeEach(async () => {
+    client = await node.connect('operate');
+  });
+
+  test('1,000 garbage requests are refused, and the node lives', async () => {
+    const seeds = [
+      'GET / HTTP/9.9',
+      '\0\u0001\u0002',
+      'POST /v2/deliver HTTP/1.1\r\nAuthorization: Bearer',
+      '{}',
+      'A'.repeat(999),
+    ];
+    const before = memoryInUse();
+    for (let round = 0; round < 20; round++) {
+      await Promise.all(
+        Array.from({ length: 50 }, async (_, n) => {
+          const garbage = `${seeds[n % seeds.length]}${n % 2 === 0 ? ` ${round}` : ''}\r\n\r\n`;
+          const { status } = await raw(garbage, { isTls: n % 4 !== 0, endAfterMs: 300 });
+          expect(status).not.toBe(200);
+        }),
+      );
+    }
+    expect(await client.status()).toEqual(fakeStatus);
+    expect(node.swarm.calls.filter(([name]) => name !== 'status')).toEqual([]);
+    expect(node.reported).toEqual([]);
+    expect(memoryInUse() - before).toBeLessThan(64_000_000);
+  }, 60_000);
+
+  test('wrong tokens cost few checks, and do not slow down a right one', async () => {
+    const wrong = Array.from({ length: 300 }, (_, n) =>
+      raw(`GET /v2/status HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer guess${n}\r\nConnection: close\r\n\r\n`),
+    );
+    const statuses = (await Promise.all([...wrong, client.status()]))
+      .slice(0, 300)
+      .map((answer) => (typeof answer === 'object' && 'status' in answer ? answer.status : 0));
+    expect(new Set(statuses)).toEqual(new Set([401, 429]));
+    expect(node.checked.length).toBeLessThan(60);
+    expect(await client.status()).toEqual(fakeStatus);
+  }, 30_000);
+
+  test('a huge body without a right token is not read', async () => {
+    const head =
+      'POST /v2/deliver HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer wrong\r\nContent-Length: 900000000\r\n\r\n';
+    const before = memoryInUse();
+    const sent = await Promise.all(
+      Array.from({ length: 8 }, () => raw(head, { more: Buffer.alloc(8_000_000, 'x'), endAfterMs: 5_000 })),
+    );
+    for (const { status } of sent) expect([0, 401, 429]).toContain(status);
+    expect(memoryInUse() - before).toBeLessThan(64_000_000);
+    expect(await client.status()).toEqual(fakeStatus);
+  }, 30_000);
+
+  test('headers of 100 kB are refused', async () => {
+    const { status } = await raw(`GET /v2/status HTTP/1.1\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`);
+    expect(status).toBe(431);
+  });
+
+  test('plain HTTP on the port gets no answer', async () => {
+    const { received } = await raw('GET /v2/status HTTP/1.1\r\nHost: x\r\n\r\n', { isTls: false });
+    expect(received).not.toContain('HTTP/1.1 200');
+  });
+
+  test('connections that never finish their handshake, their headers or their token are closed', async () => {
+    const quick = serveFakeNode({ portLimits: { strangerSeconds: 1 } });
+    const open: Promise<Answer>[] = [];
+    for (let n = 0; n < 20; n++) {
+      open.push(raw('', { isTls: false, to: quick }));
+      open.push(raw('', { to: quick }));
+      open.push(raw('GET /v2/status HTTP/1.1\r\nX: ', { drip: 'x', to: quick }));
+    }
+    // An admitted stream stays open meanwhile.
+    const reader = await quick.connect('read');
+    const watched: SwarmNotice[] = [];
+    const watch = await reader.watch({}, (notice) => watched.push(notice));
+    for (const { status } of await Promise.all(open)) expect(status).not.toBe(200);
+    quick.swarm.tell(delta('still there'));
+    await until(() => watched.length === 1);
+    watch.end();
+    await quick.close();
+  }, 60_000);
+});
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+  readonly received: string;
+}
+
+interface RawOptions {
+  readonly isTls?: boolean;
+  readonly to?: FakeNode;
+  /** Bytes after the text, in pieces. */
+  readonly more?: Buffer;
+  /** A text that is sent again every 100 ms. */
+  readonly drip?: string;
+  /** Ends the connection at this time, if the server has not ended it. */
+  readonly endAfterMs?: number;
+}
+
+/** Sends bytes on a new connection, and resolves when the connection is closed, or with its first answer. */
+async function raw(
+  text: string,
+  { isTls = true, to = node, more, drip, endAfterMs }: RawOptions = {},
+): Promise<Answer> {
+  const { host, port } = parseAddress(to.port.address);
+  const options = { host, port, rejectUnauthorized: false };
+  const closed = Promise.withResolvers<void>();
+  let received = '';
+  const socket: Socket | TLSSocket = isTls ? connectTls(options) : connectPlain(options);
+  const timers: (() => void)[] = [];
+  socket.on('error', () => undefined);
+  socket.on('close', () => closed.resolve());
+  socket.on('data', (bytes: Buffer) => {
+    received += bytes.toString('latin1');
+    if (/^HTTP[^]*?\r\n\r\n/.test(received)) setTimeout(() => closed.resolve(), 20);
+  });
+  socket.once(isTls ? 'secureConnect' : 'connect', () => {
+    socket.write(text);
+    if (more !== undefined) socket.write(more);
+    if (drip !== undefined) {
+      const timer = setInterval(() => socket.write(drip), 100);
+      timers.push(() => clearInterval(timer));
+    }
+  });
+  if (endAfterMs !== undefined) {
+    const timer = setTimeout(() => closed.resolve(), endAfterMs);
+    timers.push(() => clearTimeout(timer));
+  }
+  await closed.promise;
+  for (const end of timers) end();
+  socket.destroy();
+  const status = Number(/^HTTP\/1\.1 (\d+)/.exec(received)?.[1] ?? 0);
+  return { status, body: received.split('\r\n\r\n').slice(1).join('\r\n\r\n'), received };
+}

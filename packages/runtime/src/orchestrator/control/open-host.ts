@@ -1,0 +1,49 @@
+/** The parts that the control socket and a control port have in common. */
+import { GoondanError } from '@goondan/types';
+import { type Clock, systemClock, waitAtMost } from '../../ports/clock.ts';
+import { BodyRoom } from './body-room.ts';
+import type { ControlHost } from './control-host.ts';
+import { controlLimits } from './control-limits.ts';
+import { noticeEncoder } from './event-stream.ts';
+import { OpenRequests } from './open-requests.ts';
+
+export interface HostOptions {
+  readonly limits?: Partial<typeof controlLimits>;
+  readonly clock?: Clock;
+  /** Receives internal errors, which are not sent to the client. */
+  readonly report?: (error: unknown, what: string) => void;
+}
+
+/** Makes what all requests of one server share. `pending` returns Bun's number of open requests. */
+export function openHost(options: HostOptions, pending: () => number): Omit<ControlHost, 'swarm'> {
+  const { clock = systemClock, report = () => undefined } = options;
+  const limits = { ...controlLimits, ...options.limits };
+  return {
+    limits,
+    clock,
+    open: new OpenRequests(),
+    bodies: new BodyRoom(limits.mostBodyBytes),
+    encodeNotice: noticeEncoder(),
+    checkRoom: () => checkRoom(pending(), limits),
+    report,
+  };
+}
+
+/** Ends all streams and waiting requests, and then the server. */
+export async function closeServer(
+  { open, clock, limits }: Pick<ControlHost, 'open' | 'clock' | 'limits'>,
+  server: { stop(closeActiveConnections?: boolean): Promise<void> },
+): Promise<void> {
+  open.closeAll();
+  await waitAtMost(clock, limits.closeMs, server.stop());
+  await server.stop(true);
+}
+
+/**
+ * Rejects a request above the limit. Bun's own count of open requests is used, because Bun knows when a connection is
+ * really closed. The count includes this request.
+ */
+function checkRoom(pending: number, { mostOpen }: typeof controlLimits): void {
+  if (pending <= mostOpen) return;
+  throw new GoondanError('E_CONTROL_FULL', `${mostOpen} streams and questions are open.`, { retryable: true });
+}
