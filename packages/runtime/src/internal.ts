@@ -92,4 +92,3 @@ export { type LoadedAgent, type RecordedAgent, recordDescriptions } from './work
 export { keepKnownTools } from './workspace/swarms/keep-known-tools.ts';
 export type { KnownSwarm } from './workspace/swarms/list-known-swarms.ts';
 export type { ListedWorkspace } from './workspace/swarms/list-workspaces.ts';
-export { decodeReply } from './workspace/records/reply.ts';

@@ -121,7 +121,7 @@ export async function startCuttingProxy(serverPort: number): Promise<CuttingProx
  * has no type.
  */
 function messagesOf(side: 'client' | 'server', take: (type: number, bytes: Buffer) => void): (chunk: Buffer) => void {
-  let rest = Buffer.alloc(0);
+  let rest: Buffer = Buffer.alloc(0);
   let hasType = side === 'server';
   return (chunk) => {
     rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
