@@ -64,6 +64,7 @@ export {
   refuseKeptFiles,
 } from './store/files/compact-files.ts';
 export { openSwarmList } from './store/files/open-swarm-list.ts';
+export { advanceKeptStart } from './store/log/advance-kept-start.ts';
 export { callerOf } from './store/log/caller-of.ts';
 export { encodeCheckpoint } from './store/log/log-checkpoint.ts';
 export { forkFrames } from './store/log/log-frames.ts';
@@ -84,7 +85,7 @@ export { openChangesets } from './workspace/changesets/open-changesets.ts';
 export { describeFiles } from './workspace/changesets/describe-files.ts';
 export { describeRecovery } from './workspace/changesets/describe-recovery.ts';
 export { addInputDamage, readFork } from './workspace/journal/fork-instance.ts';
-export { pendingInputs } from './workspace/journal/instance-refusals.ts';
+export { pendingInputs, takenKey, unknownInstance } from './workspace/journal/instance-refusals.ts';
 export { describeDamage, salvageConversation } from './workspace/journal/salvage-conversation.ts';
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';
 export { decodeReply } from './workspace/records/reply.ts';
@@ -92,3 +93,4 @@ export { type LoadedAgent, type RecordedAgent, recordDescriptions } from './work
 export { keepKnownTools } from './workspace/swarms/keep-known-tools.ts';
 export type { KnownSwarm } from './workspace/swarms/list-known-swarms.ts';
 export type { ListedWorkspace } from './workspace/swarms/list-workspaces.ts';
+export { defaultLimits, type RotationLimits } from './workspace/limits.ts';

@@ -14,7 +14,11 @@ describe('an address', () => {
     ['postgres://127.0.0.1/a%20b?prepare=false', 'postgres://127.0.0.1:5432/a%20b', 'disable'],
   ])('%s', (text, shown, tls) => {
     const address = StoreAddress.parse(text);
-    expect([String(address), address.tls, address.mayPrepare]).toEqual([shown, tls as never, !text.includes('prepare')]);
+    expect([String(address), address.tls, address.mayPrepare]).toEqual([
+      shown,
+      tls as never,
+      !text.includes('prepare'),
+    ]);
   });
 
   test.each([

@@ -1,12 +1,13 @@
 /** The statement that adds frames to the log of an instance, and everything that their commit changes. */
 import type { AgentAddress } from '@goondan/types';
 import type { FrameCommit, LogFrame } from '@goondan/runtime/history';
+import { defaultLimits } from '@goondan/runtime/internal';
 import type { Value } from '../driver/database.ts';
 import { keyOf, SAME_INSTANCE, type StoreContext } from './store-context.ts';
 import { channelOf, notifyExpression } from './wake-channel.ts';
 
 /** The number of handled events whose ids are kept, to recognize a second delivery. Files keep as many. */
-export const REMEMBERED_EVENTS = 1024;
+export const REMEMBERED_EVENTS = defaultLimits.rememberedEvents;
 
 export interface AppendOutcome extends Readonly<Record<string, unknown>> {
   readonly is_done: boolean;

@@ -7,6 +7,8 @@ export interface CheckpointOutcome extends Readonly<Record<string, unknown>> {
   readonly is_owner: boolean;
   readonly checkpoint_seq: number | null;
   readonly last_seq: number | null;
+  /** The bytes of the archived lines before it. */
+  readonly archived_bytes: number;
 }
 
 /**
@@ -30,7 +32,8 @@ with own as (
   insert into gdn_base (swarm, agent, key, part, lines) select $1, $2, $3, $6, $8::text from own where $8 <> ''
 )
 select exists (select from own) as is_done, coalesce(seen.owner = $4 and seen.epoch = $5, false) as is_owner,
-  seen.checkpoint_seq, seen.last_seq
+  seen.checkpoint_seq, seen.last_seq,
+  (select coalesce(sum(octet_length(lines)), 0)::bigint from gdn_archive where ${SAME_INSTANCE}) as archived_bytes
 from (select 1) as one left join gdn_instance as seen on seen.swarm = $1 and seen.agent = $2 and seen.key = $3`;
 }
 

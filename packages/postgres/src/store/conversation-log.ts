@@ -10,20 +10,23 @@
  */
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { ConversationLog, LogFrame, NewCheckpoint, StoredLog } from '@goondan/runtime/history';
+import { defaultLimits } from '@goondan/runtime/internal';
 import type { Query } from '../driver/repeat.ts';
 import { appendStatement, type AppendOutcome, appendValues } from './append-statement.ts';
 import { checkpointStatement, type CheckpointOutcome } from './checkpoint-statement.ts';
 import { keyOf, notTheOwner, ownerQueryOf, SAME_INSTANCE, type StoreContext } from './store-context.ts';
+import { trimHistory } from './trim-history.ts';
 
 const WAIT_MS = 200;
 const MOST_BYTES = 256 * 1024;
+const MOST_ARCHIVED_BYTES = defaultLimits.archive.bytes * defaultLimits.archive.files;
 
 export interface PostgresLogOptions {
   /** The most time and the most bytes of frames that wait in memory, for an instance. */
   readonly waitMs?: number;
   readonly mostBytes?: number;
-  /** Called after a checkpoint, when frames were moved to the archive. */
-  readonly onArchived?: (instance: AgentAddress, epoch: number) => Promise<void>;
+  /** The bytes of archived lines that are kept for an instance. Files keep as many. */
+  readonly mostArchivedBytes?: number;
 }
 
 /** Frames of one instance that are not written, and the statements that run for it. */
@@ -44,14 +47,16 @@ export class PostgresLog implements ConversationLog {
   readonly #waiting = new Map<string, Waiting>();
   readonly #waitMs: number;
   readonly #mostBytes: number;
+  readonly #mostArchivedBytes: number;
 
   constructor(
     private readonly context: StoreContext,
-    private readonly options: PostgresLogOptions = {},
+    { waitMs, mostBytes, mostArchivedBytes }: PostgresLogOptions = {},
   ) {
     this.#query = ownerQueryOf(context);
-    this.#waitMs = options.waitMs ?? WAIT_MS;
-    this.#mostBytes = options.mostBytes ?? MOST_BYTES;
+    this.#waitMs = waitMs ?? WAIT_MS;
+    this.#mostBytes = mostBytes ?? MOST_BYTES;
+    this.#mostArchivedBytes = mostArchivedBytes ?? MOST_ARCHIVED_BYTES;
   }
 
   async load(instance: AgentAddress): Promise<StoredLog> {
@@ -90,22 +95,30 @@ export class PostgresLog implements ConversationLog {
     await this.settle(instance);
     await this.#inTurn(instance, async (waiting) => {
       if (waiting.failed) throw waiting.failed;
-      await this.#replaceCheckpoint(instance, epoch, checkpoint);
+      const archivedBytes = await this.#replaceCheckpoint(instance, epoch, checkpoint);
+      if (archivedBytes > this.#mostArchivedBytes) await this.#trim(instance, epoch);
     });
-    await this.options.onArchived?.(instance, epoch);
   }
 
-  async #replaceCheckpoint(instance: AgentAddress, epoch: number, checkpoint: NewCheckpoint): Promise<void> {
+  /** The checkpoint is there, so an error is left to the next write. */
+  async #trim(instance: AgentAddress, epoch: number): Promise<void> {
+    await trimHistory(this.context, instance, epoch, this.#mostArchivedBytes).catch((error: unknown) => {
+      if (!GoondanError.is(error)) throw error;
+    });
+  }
+
+  /** Returns the bytes of the archive before. */
+  async #replaceCheckpoint(instance: AgentAddress, epoch: number, checkpoint: NewCheckpoint): Promise<number> {
     const { seq, text, base } = checkpoint;
     const statement = checkpointStatement(base.type);
     const values = [...keyOf(this.context, instance), this.context.node, epoch, seq, text, base.lines];
     for (;;) {
       const [outcome] = await this.#query<CheckpointOutcome>(statement, values);
-      if (outcome?.is_done === true) return;
+      if (outcome?.is_done === true) return outcome.archived_bytes;
       if (outcome?.is_owner !== true) throw notTheOwner(instance);
       const { checkpoint_seq: newest, last_seq: last } = outcome;
       // A run of this statement whose answer was lost has done it.
-      if (newest === seq) return;
+      if (newest === seq) return outcome.archived_bytes;
       const isOlder = (newest ?? 0) > seq || (last ?? 0) < seq;
       if (isOlder) throw endsElsewhere(instance, newest ?? 0, seq);
     }

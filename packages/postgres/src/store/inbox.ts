@@ -7,19 +7,15 @@
  */
 import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
 import type { Accepted, ConnectionFence, Inbox, InboxEntry } from '@goondan/runtime/history';
+import { callerOf, defaultLimits } from '@goondan/runtime/internal';
 import type { Query } from '../driver/repeat.ts';
 import { acceptStatement, type AcceptOutcome, CANCEL } from './accept-statement.ts';
 import { decodeEvent, encodeEvent } from './event-text.ts';
 import { keyOf, queryOf, SAME_INSTANCE, type StoreContext } from './store-context.ts';
 import { channelOf } from './wake-channel.ts';
 
-export interface InboxLimits {
-  readonly inboxEvents: number;
-  readonly inboxBytes: number;
-}
-
-/** The same limits as those of an inbox in files. */
-const LIMITS: InboxLimits = { inboxEvents: 1000, inboxBytes: 64 * 1024 * 1024 };
+/** The limits are those of an inbox in files. */
+export type InboxLimits = Pick<typeof defaultLimits, 'inboxEvents' | 'inboxBytes'>;
 
 export interface PostgresInboxOptions {
   readonly limits?: InboxLimits;
@@ -40,7 +36,7 @@ export class PostgresInbox implements Inbox {
     private readonly options: PostgresInboxOptions = {},
   ) {
     this.#query = queryOf(context);
-    this.#limits = options.limits ?? LIMITS;
+    this.#limits = options.limits ?? defaultLimits;
     this.#channel = channelOf(context.swarm);
   }
 
@@ -109,11 +105,6 @@ const PENDING = `select seq, event, cancelled from gdn_inbox where ${SAME_INSTAN
 
 function entryOf({ seq, event, cancelled }: EntryRow): InboxEntry {
   return { seq, event: decodeEvent(event), ...(cancelled !== null && { cancelled }) };
-}
-
-/** The instance that waits for the answer is the last one of the chain. */
-function callerOf({ source, replyTo, callChain }: AgentEvent): AgentAddress | undefined {
-  return source.kind === 'agent' && replyTo !== undefined ? callChain?.at(-1) : undefined;
 }
 
 /** An event that is there: accepted by a lost run of this call, or by an earlier delivery. */

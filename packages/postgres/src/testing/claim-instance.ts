@@ -3,7 +3,7 @@ import type { Database } from '../driver/database.ts';
 
 /** Makes a node the owner of an instance, as a claim does, without a lease. Returns the epoch. For tests of the store. */
 export async function claimInstance(
-  database: Database,
+  database: Pick<Database, 'query'>,
   swarm: string,
   { agentName, instanceKey }: AgentAddress,
   node: string,

@@ -33,12 +33,18 @@ export const emptyStart: HistoryStart = { version: 0, seq: 0, messages: [], stat
 /** Reads the start of a history. **Errors** — `E_STORE_CORRUPT`, `E_STORE_READ`. */
 export async function readStart(ports: StorePorts, path: string): Promise<HistoryStart> {
   const bytes = await ports.fs.read(path);
-  if (!bytes) return emptyStart;
+  const start = bytes ? decodeStart(bytes) : emptyStart;
+  if (typeof start === 'string') throw await corruptStore(ports, path, start);
+  return start;
+}
+
+/** Decodes the bytes of `encodeStart`. Returns the problem when they are damaged. */
+export function decodeStart(bytes: Uint8Array): HistoryStart | string {
   const { lines, damage, torn } = readLines(bytes);
   const [head, ...messages] = lines;
-  if (damage !== undefined || torn || !head) throw await corruptStore(ports, path, damage ?? 'its end is missing');
+  if (damage !== undefined || torn || !head) return damage ?? 'its end is missing';
   const { version, events, states, messages: count } = head.fields as unknown as ReturnType<typeof headOf>;
-  if (count !== messages.length) throw await corruptStore(ports, path, 'lines are missing');
+  if (count !== messages.length) return 'lines are missing';
   return { version, seq: events, states, messages: messages.map(readMessage) };
 }
 

@@ -1,0 +1,87 @@
+/** The statements that delete and that fork an instance. */
+import type { AgentAddress } from '@goondan/types';
+import type { LogFrame } from '@goondan/runtime/history';
+import type { Value } from '../driver/database.ts';
+import { keyOf, SAME_INSTANCE, type StoreContext } from './store-context.ts';
+
+/** The tables with rows of an instance, besides its own row. */
+const INSTANCE_TABLES = ['gdn_inbox', 'gdn_frame', 'gdn_base', 'gdn_archive', 'gdn_answer'];
+
+export interface DeleteOutcome extends Readonly<Record<string, unknown>> {
+  readonly is_done: boolean;
+  /** What the statement found before it. */
+  readonly is_there: boolean;
+  readonly is_owner: boolean;
+  readonly waiting: number;
+}
+
+/**
+ * $1–$3 instance, $4 owner, $5 epoch, $6 also with pending input. Input that comes in while the statement waits for the row
+ * changes `last_input`, so that nothing is deleted that the statement has not seen.
+ */
+export const DELETE = `
+with seen as (
+  select owner, epoch, last_input from gdn_instance where ${SAME_INSTANCE}
+), waiting as (
+  select count(*) as count from gdn_inbox where ${SAME_INSTANCE} and pending
+), gone as (
+  delete from gdn_instance
+  where ${SAME_INSTANCE} and owner = $4 and epoch = $5 and last_input = (select last_input from seen)
+    and ($6::boolean or (select count from waiting) = 0)
+  returning 1
+)${INSTANCE_TABLES.map(
+  (table) => `, ${table}_gone as (
+  delete from ${table} as old using gone where old.swarm = $1 and old.agent = $2 and old.key = $3
+)`,
+).join('')}, asked as (
+  delete from gdn_answer as old using gone where old.swarm = $1 and old.caller_agent = $2 and old.caller_key = $3
+    and not (old.agent = $2 and old.key = $3)
+)
+select exists (select from gone) as is_done, exists (select from seen) as is_there,
+  coalesce((select owner = $4 and epoch = $5 from seen), false) as is_owner, (select count from waiting) as waiting`;
+
+export interface ForkOutcome extends Readonly<Record<string, unknown>> {
+  readonly is_done: boolean;
+  /** True if a run of this statement whose answer was lost has written the same frames. */
+  readonly are_there: boolean;
+}
+
+/**
+ * $1–$3 the new instance, $4 node, $5 last number, $6 time, $7 version, $8 messages, $9 numbers, $10 last numbers, $11
+ * lines. A row that a node of this swarm only claimed is used.
+ */
+export const FORK = `
+with made as (
+  insert into gdn_instance as row (swarm, agent, key, last_seq, created_at, updated_at, version, messages)
+  values ($1, $2, $3, $5, to_timestamp($6::float8 / 1000), to_timestamp($6::float8 / 1000), $7, $8)
+  on conflict (swarm, agent, key) do update set last_seq = excluded.last_seq, created_at = excluded.created_at,
+    updated_at = excluded.updated_at, version = excluded.version, messages = excluded.messages
+    where row.last_seq = 0 and row.last_input = 0 and (row.owner is null or row.owner = $4)
+  returning 1
+), put as (
+  insert into gdn_frame (swarm, agent, key, seq, last, line)
+  select $1, $2, $3, frame.seq, frame.last, frame.line
+  from made, unnest($9::text::bigint[], $10::text::bigint[], string_to_array($11, E'\\n')) as frame (seq, last, line)
+)
+select exists (select from made) as is_done, (
+  select count(*) = cardinality($9::text::bigint[])
+  from unnest($9::text::bigint[], string_to_array($11, E'\\n')) as frame (seq, line)
+  join gdn_frame as kept on kept.swarm = $1 and kept.agent = $2 and kept.key = $3
+    and kept.seq = frame.seq and kept.line = frame.line
+) as are_there`;
+
+export function forkValues(context: StoreContext, to: AgentAddress, frames: readonly LogFrame[]): readonly Value[] {
+  const last = frames.at(-1);
+  const { updatedAt = 0, version = 0, messages = 0 } = last?.commit ?? {};
+  return [
+    ...keyOf(context, to),
+    context.node,
+    last?.last ?? 0,
+    updatedAt,
+    version,
+    messages,
+    `{${frames.map(({ seq }) => seq).join(',')}}`,
+    `{${frames.map((frame) => frame.last).join(',')}}`,
+    frames.map(({ line }) => line).join('\n'),
+  ];
+}

@@ -1,0 +1,105 @@
+/**
+ * Work on whole instances, at the node that owns them, while they have no process. A deletion is one statement, and so is a
+ * fork: after a crash, an instance exists completely or not at all.
+ */
+import type { AgentAddress } from '@goondan/types';
+import type { DeadLetters, HistoryReader, InstanceAdmin } from '@goondan/runtime/history';
+import {
+  addInputDamage,
+  forkFrames,
+  lettersOf,
+  openLoggedAdmin,
+  pendingInputs,
+  readFork,
+  takenKey,
+  unknownInstance,
+} from '@goondan/runtime/internal';
+import { DELETE, type DeleteOutcome, FORK, forkValues, type ForkOutcome } from './admin-statements.ts';
+import type { PostgresLog } from './conversation-log.ts';
+import { keyOf, notTheOwner, ownerQueryOf, queryOf, SAME_INSTANCE, type StoreContext } from './store-context.ts';
+
+export interface AdminOptions {
+  readonly log: PostgresLog;
+  readonly history: Pick<HistoryReader, 'history' | 'readIntact' | 'pending'>;
+  /** Called when an instance was deleted: the node does not own it any more. */
+  readonly onDeleted?: (instance: AgentAddress) => void;
+}
+
+interface OwnedRow extends Readonly<Record<string, unknown>> {
+  readonly epoch: number | null;
+  readonly exists: boolean;
+}
+
+export function postgresAdmin(
+  context: StoreContext,
+  { log, history, onDeleted }: AdminOptions,
+): InstanceAdmin & { readonly deadLetters: DeadLetters } {
+  const query = queryOf(context);
+  const ownerQuery = ownerQueryOf(context);
+  const logged = openLoggedAdmin(log);
+
+  async function find(instance: AgentAddress): Promise<OwnedRow | undefined> {
+    const [row] = await query<OwnedRow>(FIND, [...keyOf(context, instance), context.node]);
+    return row?.exists === true ? row : undefined;
+  }
+
+  return {
+    reset: (instance) => logged.reset(instance),
+    has: async (instance) => (await find(instance)) !== undefined,
+    async delete(instance, { force = false } = {}) {
+      const owned = await find(instance);
+      if (owned === undefined) throw unknownInstance(instance);
+      if (owned.epoch === null) throw notTheOwner(instance);
+      const values = [...keyOf(context, instance), context.node, owned.epoch, force];
+      for (;;) {
+        const [outcome] = await ownerQuery<DeleteOutcome>(DELETE, values);
+        const { is_done: isDone = false, is_there: isThere = false, is_owner: isOwner, waiting = 0 } = outcome ?? {};
+        // A run of the statement whose answer was lost may have deleted it.
+        if (isDone || !isThere) {
+          log.forget(instance);
+          onDeleted?.(instance);
+          return { inputs: waiting };
+        }
+        if (isOwner !== true) throw notTheOwner(instance);
+        if (waiting > 0 && !force) throw pendingInputs(instance, waiting);
+        // Otherwise input came in while the statement waited for the row.
+      }
+    },
+    async fork(from, { as: instanceKey, at }) {
+      if ((await find(from)) === undefined) throw unknownInstance(from);
+      const { conversation, forked } = await readFork(history, from, at);
+      const reported = await addInputDamage(forked, () => history.pending(from));
+      const to = { agentName: from.agentName, instanceKey };
+      const [outcome] = await query<ForkOutcome>(
+        FORK,
+        forkValues(context, to, forkFrames(to, conversation, new Date())),
+      );
+      if (outcome?.is_done !== true && outcome?.are_there !== true) throw takenKey(to);
+      return reported;
+    },
+    // Nothing is left of an interrupted deletion or fork.
+    sweep: async () => undefined,
+    deadLetters: {
+      async list(instance) {
+        await log.settle(instance).catch(() => undefined);
+        const [row] = await query<{ checkpoint: string | null; frames: string | null }>(READ, keyOf(context, instance));
+        if (row === undefined) return [];
+        const { checkpoint, frames } = row;
+        return lettersOf(instance, {
+          ...(checkpoint !== null && { checkpoint }),
+          frames: frames === null ? [] : frames.split('\n'),
+        });
+      },
+      drop: (instance, eventId) => logged.deadLetters.drop(instance, eventId),
+    },
+  };
+}
+
+/** $4 node. `epoch`: that of the claim, if the node owns the instance. An instance that was only claimed does not exist. */
+const FIND = `
+select case when owner = $4 then epoch end as epoch, last_input > 0 or last_seq > 0 as exists
+from gdn_instance where ${SAME_INSTANCE}`;
+
+const READ = `
+select checkpoint, (select string_agg(line, E'\\n' order by seq) from gdn_frame where ${SAME_INSTANCE}) as frames
+from gdn_instance where ${SAME_INSTANCE}`;

@@ -1,0 +1,155 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { createUserMessage } from '@goondan/types';
+import { inboxConformance, storeConformance } from '@goondan/runtime/testing';
+import { defaultLimits } from '@goondan/runtime/internal';
+import { StoreAddress } from '../driver/address.ts';
+import { openDatabase } from '../driver/database.ts';
+import { countStatements } from '../testing/count-statements.ts';
+import { startCuttingProxy } from '../testing/cutting-proxy.ts';
+import { openStore, type OpenStoreOptions } from '../testing/open-store.ts';
+import { makeTestDatabase } from '../testing/test-database.ts';
+
+const made = await makeTestDatabase();
+const database = openDatabase(made.address);
+const { hosts, database: name } = StoreAddress.parse(made.address);
+const proxy = await startCuttingProxy(hosts[0]?.port ?? 0);
+const cut = openDatabase(`postgres://postgres@127.0.0.1:${proxy.port}/${name}`, { connections: 4 });
+let swarms = 0;
+
+afterAll(async () => {
+  await cut.close();
+  await proxy.close();
+  await database.close();
+  await made.drop();
+});
+
+type Opened = ReturnType<typeof openStore>;
+
+/** Opens seams for a suite. `next` ends the process or the node, and opens the next one. */
+function openSwarm(
+  next: (before: Opened, swarm: string) => Promise<Opened>,
+  options: OpenStoreOptions = {},
+  at = database,
+) {
+  return async () => {
+    const swarm = `swarm ${++swarms}`;
+    let opened = openStore(at, swarm, options);
+    return {
+      seams: opened,
+      async again() {
+        opened = await next(opened, swarm);
+        return opened;
+      },
+      end: () => opened.log.close(),
+    };
+  };
+}
+
+const eager = { writer: { limits: { ...defaultLimits, checkpointBytes: 1 } } };
+let nodes = 0;
+
+const lives = {
+  'the process ends': openSwarm(async (before, swarm) => {
+    await before.closeProcess();
+    await before.log.close();
+    return openStore(database, swarm);
+  }),
+  'the process is killed and the node lives': openSwarm(async ({ log }, swarm) => {
+    await log.close();
+    return openStore(database, swarm);
+  }),
+  'another node takes over': openSwarm(async ({ log }, swarm) => {
+    await log.close();
+    return openStore(database, swarm, { node: `node ${++nodes}` });
+  }),
+  'every turn writes a checkpoint': openSwarm(async (before, swarm) => {
+    await before.closeProcess();
+    await before.log.close();
+    return openStore(database, swarm, eager);
+  }, eager),
+};
+
+for (const [life, open] of Object.entries(lives)) {
+  describe(`S-01 a store in PostgreSQL conforms when ${life}`, () => {
+    describe('conversations', () => storeConformance(test, open));
+    describe('inbox', () => inboxConformance(test, open));
+  });
+}
+
+describe('S-03 a store in PostgreSQL conforms when connections are cut', () => {
+  for (const when of ['before', 'after'] as const) {
+    const options = { mayRepeat: () => true };
+    const open = openSwarm(
+      async ({ log }, swarm) => {
+        await log.close();
+        return openStore(cut, swarm, options);
+      },
+      options,
+      cut,
+    );
+    const openCut = async () => {
+      // Every fifth statement, so that each statement is cut in some check, and its repetition goes through.
+      proxy.cutWhen((statement) => (statement % 5 === 0 ? when : undefined));
+      const opened = await open();
+      return {
+        ...opened,
+        async end() {
+          proxy.cutWhen(undefined);
+          await opened.end();
+        },
+      };
+    };
+    describe(`${when} a statement`, () => {
+      describe('conversations', () => storeConformance(test, openCut));
+      describe('inbox', () => inboxConformance(test, openCut));
+    });
+  }
+});
+
+describe('statements', () => {
+  const instance = { agentName: 'coder', instanceKey: 'key' };
+  const eventOf = (id: string) => ({
+    id,
+    type: 'user.message',
+    input: id,
+    instanceKey: 'key',
+    source: { kind: 'cli', name: 'test' } as const,
+    traceId: 'trace',
+    createdAt: new Date(0),
+  });
+
+  test('a warm turn of one step is two statements: accept and commit', async () => {
+    const counted = countStatements(database);
+    const { inbox, conversations } = openStore(counted, `swarm ${++swarms}`);
+    const runTurn = async (id: string) => {
+      const event = eventOf(id);
+      const { seq = 0 } = await inbox.accept(instance, event);
+      const turnId = `turn-${id}`;
+      const { epoch } = await conversations.open(instance, turnId, { seq, event });
+      const messages = [createUserMessage(id)];
+      const result = { turnId, finishReason: 'text_response' } as const;
+      await conversations.commit(instance, epoch, turnId, { type: 'append', messages }, {}, result);
+    };
+    await runTurn('cold');
+    counted.take();
+    await runTurn('warm');
+    expect(counted.take()).toHaveLength(2);
+  });
+
+  test('a record that need not be durable costs no statement, and survives the process', async () => {
+    const counted = countStatements(database);
+    const swarm = `swarm ${++swarms}`;
+    const { conversations, log } = openStore(counted, swarm, { waitMs: 1e6 });
+    const { epoch } = await conversations.open(instance, 'turn-a');
+    counted.take();
+    const record = {
+      type: 'message',
+      event: { type: 'append', message: createUserMessage('a') },
+      author: { kind: 'input' },
+    } as const;
+    await conversations.append(instance, epoch, 0, [record]);
+    expect(counted.take()).toEqual([]);
+    const { frames } = await log.load(instance);
+    expect(frames).toHaveLength(2);
+  });
+});
