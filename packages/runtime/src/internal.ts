@@ -84,6 +84,7 @@ export type { Changesets, ChangesetsPlace, ComparedFile } from './workspace/chan
 export { openChangesets } from './workspace/changesets/open-changesets.ts';
 export { describeFiles } from './workspace/changesets/describe-files.ts';
 export { describeRecovery } from './workspace/changesets/describe-recovery.ts';
+export { decodeStart, emptyStart } from './workspace/history/history-start.ts';
 export { addInputDamage, readFork } from './workspace/journal/fork-instance.ts';
 export { pendingInputs, takenKey, unknownInstance } from './workspace/journal/instance-refusals.ts';
 export { describeDamage, salvageConversation } from './workspace/journal/salvage-conversation.ts';
