@@ -1,11 +1,14 @@
 import { GoondanError } from '@goondan/types';
 import type { StoreAddress } from './address.ts';
+import { TooLate } from './within.ts';
 
 /**
  * The server is going away, is not ready, is a standby (25006), has no room for a connection, or gave up the statement for
  * another one. The same statement can succeed later.
  */
 const AWAY = /^(?:08|57P|57014|53200|53300|25006|40001|40P01|55P03)/;
+/** Another server, or a new connection, may take the statement. */
+const ELSEWHERE = /^(?:08|57P|25006)/;
 
 const refusals: readonly (readonly [RegExp, 'E_STORE_ADDRESS' | 'E_STORE_SCHEMA' | 'E_DISK_FULL', string])[] = [
   [/^(?:28|3D000)/, 'E_STORE_ADDRESS', 'The database refused the connection'],
@@ -15,21 +18,34 @@ const refusals: readonly (readonly [RegExp, 'E_STORE_ADDRESS' | 'E_STORE_SCHEMA'
 
 interface DriverError {
   readonly code?: string;
+  /** The SQLSTATE of an error of the server. */
+  readonly errno?: string;
   readonly message?: string;
-  readonly severity?: string;
+}
+
+/** Why the store is away: the SQLSTATE of the server; `late` or `cut` if it did not answer. */
+class AwayCause extends Error {
+  constructor(
+    message: string,
+    readonly code: string,
+  ) {
+    super(message);
+  }
 }
 
 /** Gives an error of the driver its code. The text of the error has no password. */
 export function codedError(error: unknown, address: StoreAddress): GoondanError {
-  const { code = '', message = String(error), severity } = error as DriverError;
+  if (GoondanError.is(error)) return error;
+  const { code = '', errno, message = String(error) } = error as DriverError;
   const text = address.mask(message);
-  // The driver's error has the statement and its values.
-  const cause = Object.assign(new Error(text), { code });
-  // Only an error of the server has a severity. Codes of the system such as EPIPE look like its codes.
-  if (severity === undefined || AWAY.test(code)) return storeAway(`${text}${code === '' ? '' : ` (${code})`}`, cause);
-  const [, refusal, start] = refusals.find(([pattern]) => pattern.test(code)) ?? [];
-  if (refusal !== undefined) return new GoondanError(refusal, `${start}: ${text} (${code})`, { cause });
-  return new GoondanError('E_STORE_WRITE', `The database refused a statement: ${text} (${code})`, { cause });
+  const state = code === 'ERR_POSTGRES_SERVER_ERROR' ? errno : undefined;
+  // The driver's error may have the statement and its values.
+  const cause = new AwayCause(text, state ?? (error instanceof TooLate ? 'late' : 'cut'));
+  if (state === undefined || AWAY.test(state))
+    return storeAway(`${text}${state === undefined ? '' : ` (${state})`}`, cause);
+  const [, refusal, start] = refusals.find(([pattern]) => pattern.test(state)) ?? [];
+  if (refusal !== undefined) return new GoondanError(refusal, `${start}: ${text} (${state})`, { cause });
+  return new GoondanError('E_STORE_WRITE', `The database refused a statement: ${text} (${state})`, { cause });
 }
 
 export function storeAway(why: string, cause?: unknown): GoondanError {
@@ -37,7 +53,12 @@ export function storeAway(why: string, cause?: unknown): GoondanError {
   return new GoondanError('E_STORE_AWAY', message, { retryable: true, cause });
 }
 
-/** Returns true if the connection leads to a server that takes no writes, for example after a failover. */
-export function isReadOnly(error: GoondanError): boolean {
-  return (error.cause as { readonly code?: string } | undefined)?.code === '25006';
+/** Returns true if a new connection may lead further: to another host, or around one that hangs or takes no writes. */
+export function isElsewhere({ cause }: GoondanError, hosts: number): boolean {
+  if (!(cause instanceof AwayCause)) return false;
+  return (
+    cause.code === 'late' ||
+    cause.code === '25006' ||
+    (hosts > 1 && (cause.code === 'cut' || ELSEWHERE.test(cause.code)))
+  );
 }

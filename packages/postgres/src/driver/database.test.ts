@@ -47,7 +47,7 @@ describe('a connection that is cut', () => {
   });
 
   test('a repeated statement goes through as soon as the store is back, and ends when it may not be repeated', async () => {
-    const database = openDatabase(proxied, { connections: 1 });
+    const database = openDatabase(proxied, { connections: 1, connectMs: 200 });
     proxy.partition();
     let left = 3;
     expect(await codeOf(repeating(database, () => left-- > 0)('select 1'))).toBe('E_STORE_AWAY');

@@ -1,0 +1,58 @@
+import type { StoreAddress } from './address.ts';
+import { codedError } from './coded-error.ts';
+import { connect } from './connect.ts';
+import { within } from './within.ts';
+
+const FIRST_WAIT_MS = 50;
+const MOST_WAIT_MS = 2000;
+
+/**
+ * Listens on a channel with a connection of its own. When the connection is cut, it is made again, with another host if
+ * there are several: the driver would repeat the same host, and write to the console.
+ */
+export async function listenAlways(
+  address: StoreAddress,
+  connectMs: number,
+  channel: string,
+  heard: (payload: string) => void,
+): Promise<{ end(): Promise<void> }> {
+  let host = 0;
+  let isEnded = false;
+  let close: () => Promise<void> = async () => undefined;
+
+  const listen = async (): Promise<void> => {
+    let isListening = false;
+    const onClosed = () => {
+      void sql.close({ timeout: 0 }).catch(() => undefined);
+      if (isListening) void listenAgain();
+      isListening = false;
+    };
+    const sql = connect(address, { host, connections: 1, connectMs, onClosed });
+    close = () => sql.close({ timeout: 0 }).catch(() => undefined);
+    try {
+      await within(sql.listen(channel, heard), connectMs);
+      isListening = true;
+    } catch (error) {
+      await close();
+      throw codedError(error, address);
+    }
+  };
+  const listenAgain = async () => {
+    for (let waitMs = FIRST_WAIT_MS; !isEnded; waitMs = Math.min(2 * waitMs, MOST_WAIT_MS)) {
+      await new Promise((resolve) => void setTimeout(resolve, waitMs * (0.5 + Math.random() / 2)));
+      host += 1;
+      try {
+        if (!isEnded) return await listen();
+      } catch {
+        // The next attempt follows.
+      }
+    }
+  };
+  await listen();
+  return {
+    async end() {
+      isEnded = true;
+      await close();
+    },
+  };
+}
