@@ -13,6 +13,7 @@
 import type { ClusterPlacement, NodeFacts } from '@goondan/runtime/history';
 import { addressKey, type Clock, randomIds, sleep, systemClock, waitAtMost } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
+import { repeating } from '../driver/repeat.ts';
 import { readVersion } from '../schema/migrate.ts';
 import { SCHEMA_VERSION } from '../schema/migrations.ts';
 import { claimInstance, releaseInstance } from './claim-rows.ts';
@@ -83,6 +84,8 @@ export class NodePlacement implements ClusterPlacement {
   /** The id of this node, which is the owner in the rows of its instances. */
   readonly id: string;
   readonly node: string;
+  /** The rows, with statements that are repeated while the database is away and the lease may be valid. */
+  readonly #patient: SwarmRows;
   /** The epochs of the own instances. */
   readonly #claims = new Map<string, number>();
   readonly #tasks = new TaskOfKey();
@@ -105,6 +108,7 @@ export class NodePlacement implements ClusterPlacement {
     private readonly rows: SwarmRows,
     private readonly start: NodeStart,
   ) {
+    this.#patient = { ...rows, database: { query: repeating(rows.database, this.mayRepeat) } };
     this.id = start.id;
     this.node = start.node;
     this.#sentAt = start.sentAt;
@@ -180,7 +184,7 @@ export class NodePlacement implements ClusterPlacement {
       const epoch = this.#claims.get(addressKey(instance));
       if (epoch === undefined) return;
       this.#claims.delete(addressKey(instance));
-      await releaseInstance(this.rows, this.id, instance, epoch);
+      await releaseInstance(this.#patient, this.id, instance, epoch);
     });
   }
 
@@ -205,7 +209,7 @@ export class NodePlacement implements ClusterPlacement {
 
   async ownerOf(instance: AgentAddress): Promise<LivingNode | undefined> {
     if (!this.isOver && this.owns(instance)) return this.#nodes.find(({ id }) => id === this.id);
-    const [row] = await this.rows.database.query<{ readonly owner: string }>(
+    const [row] = await this.#patient.database.query<{ readonly owner: string }>(
       `select i.owner from gdn_instance i join gdn_node n on n.swarm = i.swarm and n.id = i.owner
 where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_timestamp()`,
       [this.rows.swarm, instance.agentName, instance.instanceKey],
@@ -285,8 +289,9 @@ where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_tim
     this.#assertPlace();
     if (this.owns(instance)) return true;
     if (!this.accepts(instance.agentName)) return false;
-    const { epoch, isLiving } = await claimInstance(this.rows, this.id, instance);
-    this.#assertPlace();
+    const { epoch, isLiving } = await claimInstance(this.#patient, this.id, instance).finally(() =>
+      this.#assertPlace(),
+    );
     if (!isLiving) throw this.#lose(`The lease of node "${this.node}" has ended in the database.`);
     if (epoch === undefined) return false;
     this.#claims.set(addressKey(instance), epoch);

@@ -2,7 +2,7 @@
 import type { Database } from '../driver/database.ts';
 
 export interface SwarmRows {
-  readonly database: Database;
+  readonly database: Pick<Database, 'query'>;
   readonly swarm: string;
   /** The channel for hints to other nodes; absent when the database has no NOTIFY. */
   readonly channel?: string;

@@ -9,6 +9,7 @@
  */
 import { addressKey, type Clock, sleep, systemClock } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
+import type { Database } from '../driver/database.ts';
 import { readWakeUp } from '../store/wake-channel.ts';
 import type { NodePlacement } from './placement.ts';
 import { type PendingInput, scan, type Scan } from './scan.ts';
@@ -16,6 +17,7 @@ import type { SwarmRows } from './swarm-rows.ts';
 import { ToldInput } from './told-input.ts';
 
 export interface WakeUpsOptions extends SwarmRows {
+  readonly database: Pick<Database, 'query' | 'listen'>;
   readonly placement: NodePlacement;
   /** Called for an own instance that has input, or a cancel mark, from elsewhere. */
   readonly onInput: (instance: AgentAddress) => void;

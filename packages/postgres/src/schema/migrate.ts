@@ -2,7 +2,7 @@ import type { Database } from '../driver/database.ts';
 import { type Migration, migrations } from './migrations.ts';
 
 /** Returns the version of the tables; 0 when there are none. */
-export async function readVersion(database: Database): Promise<number> {
+export async function readVersion(database: Pick<Database, 'query'>): Promise<number> {
   const [found] = await database.query<{ readonly there: boolean }>(
     `select to_regclass('gdn_schema') is not null as there`,
   );

@@ -98,3 +98,8 @@ export function makeTestClock(): TestClock {
     },
   };
 }
+
+/** Resolves when the condition is true. A test that waits in vain ends with the limit of the test. */
+export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await new Promise((resolve) => void setTimeout(resolve, 5));
+}
