@@ -82,7 +82,7 @@ export async function claimConnection(
   const [row] = await database.query<ClaimRow>(
     `with me as (${ME}), claimed as (
   insert into gdn_connection as c (swarm, owner, connection, epoch) select $1, $2, $3::text, ${MILLISECONDS} from me
-  on conflict (swarm, connection) do update set owner = $2, epoch = greatest(i.epoch + 1, ${MILLISECONDS}), epoch = greatest(c.epoch + 1, ${MILLISECONDS})
+  on conflict (swarm, connection) do update set owner = $2, epoch = greatest(c.epoch + 1, ${MILLISECONDS})
   where ${isFree('c')}
   returning epoch
 )

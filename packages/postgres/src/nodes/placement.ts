@@ -132,7 +132,7 @@ export class NodePlacement implements ClusterPlacement {
   readonly mayRepeat = (): boolean => !this.isOver && this.#silentMs() < this.start.leaseMs * LOST_AFTER;
 
   check(instance?: AgentAddress): void {
-    this.#assertPlace();
+    this.assertPlace();
     if (instance !== undefined && !this.#claims.has(addressKey(instance))) {
       throw new GoondanError('E_FENCED', `Node "${this.node}" does not own ${nameOf(instance)}.`);
     }
@@ -141,10 +141,22 @@ export class NodePlacement implements ClusterPlacement {
     throw new GoondanError('E_STORE_AWAY', message, { retryable: true });
   }
 
+  /** **Errors** — `E_FENCED` when the place is lost or left. */
+  assertPlace(): void {
+    this.#isLate();
+    if (this.#lost !== undefined) throw this.#lost;
+    if (this.#hasLeft) throw new GoondanError('E_FENCED', `Node "${this.node}" has left the swarm.`);
+  }
+
+  /** Notes that the database says that the lease has ended. Returns the error for the caller. */
+  ended(): GoondanError {
+    return this.#lose(`The lease of node "${this.node}" has ended in the database.`);
+  }
+
   /** Claims an instance. If others have less load, they hear of it first. */
   async claim(instance: AgentAddress): Promise<boolean> {
     return this.#tasks.run(addressKey(instance), async () => {
-      this.#assertPlace();
+      this.assertPlace();
       if (this.owns(instance)) return true;
       const waitMs = this.claimDelayMs();
       if (waitMs > 0 || !this.accepts(instance.agentName)) await this.#offer(instance);
@@ -165,7 +177,7 @@ export class NodePlacement implements ClusterPlacement {
 
   /** Returns the epoch of an own instance. **Errors** — `E_FENCED`. */
   epochOf(instance: AgentAddress): number {
-    this.#assertPlace();
+    this.assertPlace();
     const epoch = this.#claims.get(addressKey(instance));
     if (epoch !== undefined) return epoch;
     throw new GoondanError('E_FENCED', `Node "${this.node}" does not own ${nameOf(instance)}.`);
@@ -275,7 +287,7 @@ where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_tim
     // A renewal without an answer is tried again soon: the next one may use another connection, or another server.
     if (renewed === undefined) return this.#renewAfter(leaseMs / 10);
     if (renewed.own === undefined) {
-      this.#lose(`The lease of node "${this.node}" has ended in the database.`);
+      this.ended();
       return;
     }
     this.#sentAt = sentAt;
@@ -286,13 +298,11 @@ where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_tim
   }
 
   async #claim(instance: AgentAddress): Promise<boolean> {
-    this.#assertPlace();
+    this.assertPlace();
     if (this.owns(instance)) return true;
     if (!this.accepts(instance.agentName)) return false;
-    const { epoch, isLiving } = await claimInstance(this.#patient, this.id, instance).finally(() =>
-      this.#assertPlace(),
-    );
-    if (!isLiving) throw this.#lose(`The lease of node "${this.node}" has ended in the database.`);
+    const { epoch, isLiving } = await claimInstance(this.#patient, this.id, instance).finally(() => this.assertPlace());
+    if (!isLiving) throw this.ended();
     if (epoch === undefined) return false;
     this.#claims.set(addressKey(instance), epoch);
     this.#lostInstances.delete(addressKey(instance));
@@ -308,12 +318,6 @@ where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_tim
 
   #silentMs(): number {
     return this.start.clock.elapsed() - this.#sentAt;
-  }
-
-  #assertPlace(): void {
-    this.#isLate();
-    if (this.#lost !== undefined) throw this.#lost;
-    if (this.#hasLeft) throw new GoondanError('E_FENCED', `Node "${this.node}" has left the swarm.`);
   }
 
   /** Returns true, and the place is lost, if the lease may have ended (invariant 2). */

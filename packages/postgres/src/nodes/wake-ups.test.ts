@@ -173,7 +173,9 @@ describe('the scan', () => {
     const database = countStatements(swarm.database);
     const node = await swarm.join('one', { database });
     const { wakeUps, told } = open(node, { database });
-    for (const key of ['a', 'b', 'c']) await swarm.addInput(at(key), { seq: 1, eventId: key });
+    const other = await swarm.join('two');
+    await other.claim(at('d'));
+    for (const key of ['a', 'b', 'c', 'd']) await swarm.addInput(at(key), { seq: 1, eventId: key });
     database.take();
     await wakeUps.scan();
     await until(() => told.length === 3);
@@ -295,6 +297,11 @@ describe('hints', () => {
     const node = await swarm.join('one');
     const { wakeUps, told } = open(node, { channel: swarm.channel });
     wakeUps.start();
+    await until(async () => {
+      await swarm.database.query(`select pg_notify($1, '["approval"]')`, [swarm.channel]);
+      return told.includes('approval');
+    });
+    told.length = 0;
     for (const payload of [
       ['input', 'node-x', 'coder', 'default'],
       ['input', node.id, 'coder', 'default'],

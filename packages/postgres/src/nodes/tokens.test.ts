@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { codeOf } from '../testing/code-of.ts';
+import { openTestSwarms } from '../testing/test-swarm.ts';
+import { addToken, listTokens, postgresTokens, removeToken } from './tokens.ts';
+
+let swarms: Awaited<ReturnType<typeof openTestSwarms>>;
+beforeAll(async () => {
+  swarms = await openTestSwarms();
+});
+afterAll(() => swarms.end());
+
+describe('tokens', () => {
+  test('are known by their name and scope, and only while they are there', async () => {
+    const { database } = swarms.make();
+    const tokens = postgresTokens(database);
+    const made = await addToken(database, { name: 'ann', scope: 'operate' });
+    const given = 'x'.repeat(32);
+    expect(await addToken(database, { name: 'bob', scope: 'read', token: given })).toBe(given);
+    expect(await tokens.check(made)).toEqual({ name: 'ann', scope: 'operate' });
+    expect(await tokens.check(given)).toEqual({ name: 'bob', scope: 'read' });
+    expect((await listTokens(database)).map(({ name, scope }) => [name, scope])).toEqual([
+      ['ann', 'operate'],
+      ['bob', 'read'],
+    ]);
+    expect([await removeToken(database, 'ann'), await removeToken(database, 'ann')]).toEqual([true, false]);
+    expect(await tokens.check(made)).toBeUndefined();
+    for (const wrong of ['', made.slice(1), `${made} `, 'x'.repeat(33), 'x'.repeat(100_000)]) {
+      expect(await tokens.check(wrong)).toBeUndefined();
+    }
+    await removeToken(database, 'bob');
+  });
+
+  test('are random, and not in the database', async () => {
+    const { database } = swarms.make();
+    const made = [
+      await addToken(database, { name: 'one', scope: 'read' }),
+      await addToken(database, { name: 'two', scope: 'read' }),
+    ];
+    expect(new Set(made).size).toBe(2);
+    const rows = JSON.stringify(await database.query('select * from gdn_token'));
+    for (const token of made) expect(rows).not.toContain(token.slice(4));
+  });
+
+  test('are refused when they are short, when their name cannot be used, and when either is taken', async () => {
+    const { database } = swarms.make();
+    const token = 'y'.repeat(40);
+    await addToken(database, { name: 'taken', scope: 'read', token });
+    const refused = [
+      { name: 'short', scope: 'read', token: 'x'.repeat(31) },
+      { name: '', scope: 'read' },
+      { name: 'a b', scope: 'read' },
+      { name: 'taken', scope: 'read' },
+      { name: 'another', scope: 'read', token },
+      { name: 'taken', scope: 'operate', token },
+    ] as const;
+    for (const each of refused) expect(await codeOf(addToken(database, each))).toBe('E_CLUSTER_TOKEN');
+    expect(await addToken(database, { name: 'taken', scope: 'read', token })).toBe(token);
+  });
+});

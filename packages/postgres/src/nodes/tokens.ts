@@ -1,0 +1,107 @@
+/**
+ * Tokens of people and nodes. The table has only their SHA-256. A slow hash such as scrypt protects passwords, which can
+ * be guessed. A token is 256 random bits, or at least as long, so nobody can guess it, and each request pays the hash.
+ */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Tokens, TokenScope } from '@goondan/runtime/history';
+import { GoondanError } from '@goondan/types';
+import type { Database } from '../driver/database.ts';
+
+type Rows = Pick<Database, 'query'>;
+
+/** The fewest and the most characters of a token. A shorter one could be guessed. */
+const FEWEST = 32;
+const MOST = 512;
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._@-]{0,99}$/;
+
+export interface NewToken {
+  readonly name: string;
+  readonly scope: TokenScope;
+  /** The token; a random one when absent. */
+  readonly token?: string;
+}
+
+export interface ListedToken {
+  readonly name: string;
+  readonly scope: TokenScope;
+  readonly createdAt: Date;
+}
+
+export function postgresTokens(database: Rows): Tokens {
+  return {
+    async check(token) {
+      if (token.length < FEWEST || token.length > MOST) return undefined;
+      const hash = hashOf(token);
+      const [row] = await database.query<{
+        readonly name: string;
+        readonly scope: TokenScope;
+        readonly hash: string;
+      }>('select name, scope, hash from gdn_token where hash = $1', [hash]);
+      const isEqual = row !== undefined && timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash));
+      return isEqual ? { name: row.name, scope: row.scope } : undefined;
+    },
+  };
+}
+
+/**
+ * Adds a token and returns it. It cannot be read again. **Errors** — `E_CLUSTER_TOKEN` when the name is taken or cannot
+ * be used, or the token is too short or taken.
+ */
+export async function addToken(database: Rows, { name, scope, token = randomToken() }: NewToken): Promise<string> {
+  if (!NAME.test(name)) {
+    throw new GoondanError('E_CLUSTER_TOKEN', `The name of a token cannot be ${JSON.stringify(name)}.`, {
+      suggestion: 'Use letters, digits and the signs . _ @ -, at most 100.',
+    });
+  }
+  if (token.length < FEWEST || token.length > MOST) {
+    throw new GoondanError(
+      'E_CLUSTER_TOKEN',
+      `A token has ${FEWEST} to ${MOST} characters; this one has ${token.length}.`,
+      {
+        suggestion: 'Leave GOONDAN_CLUSTER_TOKEN empty: a random token is made and printed.',
+      },
+    );
+  }
+  // A repeated statement finds its own row: the same name, scope and hash.
+  const added = await database
+    .query(
+      `insert into gdn_token as t (name, scope, hash) values ($1, $2, $3)
+on conflict (name) do update set scope = excluded.scope where t.hash = excluded.hash and t.scope = excluded.scope
+returning 1`,
+      [name, scope, hashOf(token)],
+    )
+    .catch((error: unknown) => {
+      throw isTaken(error)
+        ? new GoondanError('E_CLUSTER_TOKEN', 'Another name has this token.', { cause: error })
+        : error;
+    });
+  if (added.length > 0) return token;
+  throw new GoondanError('E_CLUSTER_TOKEN', `There is a token with the name "${name}".`, {
+    suggestion: 'Choose another name, or remove the token with `gdn store token remove`.',
+  });
+}
+
+export async function listTokens(database: Rows): Promise<readonly ListedToken[]> {
+  const rows = await database.query<{ readonly name: string; readonly scope: TokenScope; readonly created_at: Date }>(
+    'select name, scope, created_at from gdn_token order by created_at, name',
+  );
+  return rows.map(({ name, scope, created_at: createdAt }) => ({ name, scope, createdAt }));
+}
+
+/** Returns false if there is no token with this name. */
+export async function removeToken(database: Rows, name: string): Promise<boolean> {
+  return (await database.query('delete from gdn_token where name = $1 returning 1', [name])).length > 0;
+}
+
+function randomToken(): string {
+  return `gdn_${randomBytes(32).toString('base64url')}`;
+}
+
+function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
+}
+
+/** 23505: the column `hash` is unique. */
+function isTaken(error: unknown): boolean {
+  return error instanceof Error && (error.cause as { readonly code?: string } | undefined)?.code === '23505';
+}
