@@ -1,35 +1,34 @@
 /**
- * Finds the turn or trace for an id or a prefix of an id, by file names if possible. Ids that are too long for a file
- * name, and ids of spans, are searched inside the files, newest first.
+ * Finds the turn or trace for an id or a prefix of an id, by the names of turns if possible. Ids that are too long for a
+ * name, and ids of spans, are searched inside the traces, newest first.
  */
 import { GoondanError } from '@goondan/types';
-import type { Fs } from '../../ports/fs.ts';
 import { ambiguousId, matchTyped, shortTurnId, splitRetries, typedTurnIds } from '../../ports/turn-ids.ts';
 import type { TurnSummary } from '../../trace/turn-trace.ts';
 import { pathSegment } from '../layout/path-segment.ts';
-import type { KeptTrace } from './trace-names.ts';
-import { readTraceSummary } from './read-trace-file.ts';
+import { collectTurns, type RecordedTurn, type TraceSource } from './trace-source.ts';
 
-/** The maximum number of files to open in a search. */
+/** The maximum number of traces to open in a search. */
 const MOST_OPENED = 2_000;
 
 export interface FoundTrace {
-  /** The trace id, in the form used in file names. */
+  /** The trace id, in the form used in names of turns. */
   readonly trace: string;
-  /** The turn, in the form used in file names; absent when the whole trace is meant. */
+  /** The span id of the turn; absent when the whole trace is meant. */
   readonly turn?: string;
 }
 
 /** Finds a trace or turn. **Errors** — `E_TRACE_UNKNOWN`, `E_TRACE_AMBIGUOUS`. */
-export async function findTrace(fs: Fs, files: readonly KeptTrace[], id: string): Promise<FoundTrace> {
-  const exact = files.filter(({ turn }) => typedTurnIds(id).some((turnId) => pathSegment(turnId) === turn));
-  if (exact.length > 0) return theOnly(id, [], await summaries(fs, exact));
-  const traces = new Set(files.map(({ trace }) => trace));
-  if (traces.has(pathSegment(id))) return { trace: pathSegment(id) };
+export async function findTrace(source: TraceSource, id: string): Promise<FoundTrace> {
+  const exact = await collectTurns(source.list({ turns: typedTurnIds(id).map(pathSegment) }));
+  if (exact.length > 0) return theOnly(id, [], await summaries(exact));
+  for await (const { trace } of source.list({ trace: pathSegment(id) })) return { trace };
+  const all = await collectTurns(source.list());
+  const traces = new Set(all.map(({ trace }) => trace));
   return theOnly(
     id,
     [...traces].filter((trace) => trace.startsWith(id)),
-    await beginningWith(fs, files, id),
+    await beginningWith(all, id),
   );
 }
 
@@ -37,14 +36,18 @@ export async function findTrace(fs: Fs, files: readonly KeptTrace[], id: string)
  * Finds the latest turn that was not requested by another agent, or else the latest turn. **Errors** —
  * `E_TRACE_UNKNOWN`.
  */
-export async function findLatestTurn(fs: Fs, files: readonly KeptTrace[]): Promise<FoundTrace> {
+export async function findLatestTurn(source: TraceSource): Promise<FoundTrace> {
   let latest: FoundTrace | undefined;
-  for (const { pieces, trace } of files.slice(0, MOST_OPENED)) {
-    const turn = await readTraceSummary(fs, pieces);
-    if (turn === undefined) continue;
-    const found = { trace, turn: turn.spanId };
-    if (!isOfAgent(turn)) return found;
-    latest ??= found;
+  let opened = 0;
+  for await (const recorded of source.list()) {
+    const turn = await recorded.summary();
+    if (turn !== undefined) {
+      const found = { trace: recorded.trace, turn: turn.spanId };
+      if (!isOfAgent(turn)) return found;
+      latest ??= found;
+    }
+    opened += 1;
+    if (opened >= MOST_OPENED) break;
   }
   if (latest === undefined) throw new GoondanError('E_TRACE_UNKNOWN', 'There are no recorded turns.', { suggestion });
   return latest;
@@ -57,19 +60,19 @@ export function isOfAgent({ source, parentSpanId }: TurnSummary): boolean {
   return source === undefined ? parentSpanId !== undefined : source.kind === 'agent';
 }
 
-async function beginningWith(fs: Fs, files: readonly KeptTrace[], id: string): Promise<TurnSummary[]> {
+async function beginningWith(turns: readonly RecordedTurn[], id: string): Promise<TurnSummary[]> {
   const mayMean = matchTyped(id);
-  // The name of a file does not end with `~retry`.
+  // The name of a turn does not end with `~retry`.
   const mayBeNamed = matchTyped(splitRetries(id)[0]);
-  const named = await summaries(fs, files.filter(({ turn }) => mayBeNamed(turn)).slice(0, MOST_OPENED));
+  const named = await summaries(turns.filter(({ turn }) => mayBeNamed(turn)).slice(0, MOST_OPENED));
   const meant = named.filter(({ turnId }) => mayMean(turnId));
   if (meant.length > 0) return meant;
-  const opened = await summaries(fs, files.slice(0, MOST_OPENED));
+  const opened = await summaries(turns.slice(0, MOST_OPENED));
   return opened.filter(({ turnId, spanId }) => mayMean(turnId) || spanId.startsWith(id));
 }
 
-async function summaries(fs: Fs, files: readonly KeptTrace[]): Promise<TurnSummary[]> {
-  const read = await Promise.all(files.map(({ pieces }) => readTraceSummary(fs, pieces)));
+async function summaries(turns: readonly RecordedTurn[]): Promise<TurnSummary[]> {
+  const read = await Promise.all(turns.map((turn) => turn.summary()));
   return read.filter((turn) => turn !== undefined);
 }
 

@@ -4,7 +4,6 @@
  */
 import type { StoredMessageEvent } from '../../messages/message-text.ts';
 import { GoondanError, type JsonValue, type MessageEvent } from '@goondan/types';
-import { type Fs, systemFs } from '../../ports/fs.ts';
 import { shortTurnId } from '../../ports/turn-ids.ts';
 import { assembleRecording, type RecordedRun } from '../../trace/assemble-recording.ts';
 import type { TurnSummary } from '../../trace/turn-trace.ts';
@@ -12,11 +11,9 @@ import type { ArchivedTurn } from '../archive/read-archive.ts';
 import { HistoryFold } from '../history/history-fold.ts';
 import type { ConversationAt } from '../history/read-conversation-at.ts';
 import type { HistorySource } from '../history/read-history.ts';
-import { workspaceFolder, type StorePlace } from '../layout/instance-paths.ts';
-import { codedFs } from '../../ports/coded-fs.ts';
+import type { StorePlace } from '../layout/instance-paths.ts';
 import { findLatestTurn, findTrace, isOfAgent, unknownTrace } from './find-trace.ts';
-import { type KeptTrace, listTraces } from './trace-names.ts';
-import { readTraceLines, readTraceSummary } from './read-trace-file.ts';
+import { type RecordedTurn, traceFiles, type TraceSource } from './trace-source.ts';
 
 /** A recorded turn, with the conversation and the extension states before it. */
 export interface KeptRecording extends Omit<ConversationAt, 'seq'> {
@@ -41,30 +38,36 @@ export interface KeptRun extends RecordedRun {
  *
  * **Errors** — `E_TRACE_UNKNOWN`, `E_TRACE_AMBIGUOUS`, `E_REPLAY_UNFINISHED`, `E_REPLAY_INCOMPLETE`, those of reading.
  */
-export async function readRecording(place: StorePlace, history: HistorySource, id?: string): Promise<KeptRecording> {
-  const { fs: given = systemFs, stateRoot, workspaceId } = place;
-  const fs = codedFs(given);
-  const files = await listTraces(fs, workspaceFolder(stateRoot, workspaceId));
-  const { file, turn } = await findTurn(fs, files, id);
-  const recorded = assembleRecording(await readTraceLines(fs, file.pieces));
-  if ('problem' in recorded) throw unusable(turn.turnId, recorded.problem, recorded.isUnfinished === true);
+export function readRecording(place: StorePlace, history: HistorySource, id?: string): Promise<KeptRecording> {
+  return readRecordingOf(traceFiles(place), history, id);
+}
+
+/** Like `readRecording`, for traces that are kept anywhere. */
+export async function readRecordingOf(
+  source: TraceSource,
+  history: HistorySource,
+  id?: string,
+): Promise<KeptRecording> {
+  const { recorded, turn } = await findTurn(source, id);
+  const read = assembleRecording(await recorded.lines());
+  if ('problem' in read) throw unusable(turn.turnId, read.problem, read.isUnfinished === true);
   const { archived, ...around } = await readAround(history, turn);
-  const runs = [...recorded.earlier, recorded.last];
+  const runs = [...read.earlier, read.last];
   return { turn, ...around, runs: runs.map((run, index) => keptRun(run, runs[index + 1], archived)) };
 }
 
-async function findTurn(fs: Fs, files: readonly KeptTrace[], id: string | undefined) {
-  const found = id === undefined ? await findLatestTurn(fs, files) : await findTrace(fs, files, id);
-  const turns: { readonly file: KeptTrace; readonly turn: TurnSummary }[] = [];
-  for (const file of files.filter(({ trace }) => trace === found.trace)) {
-    const turn = await readTraceSummary(fs, file.pieces);
-    if (turn !== undefined) turns.push({ file, turn });
+async function findTurn(source: TraceSource, id: string | undefined) {
+  const found = id === undefined ? await findLatestTurn(source) : await findTrace(source, id);
+  const turns: { readonly recorded: RecordedTurn; readonly turn: TurnSummary }[] = [];
+  for await (const recorded of source.list({ trace: found.trace })) {
+    const turn = await recorded.summary();
+    if (turn !== undefined) turns.push({ recorded, turn });
   }
   const wanted =
     found.turn === undefined
       ? (turns.find(({ turn }) => !isOfAgent(turn)) ?? turns[0])
       : turns.find(({ turn }) => turn.spanId === found.turn);
-  // The file was found, but may have been deleted since.
+  // The trace was found, but may have been deleted since.
   if (wanted === undefined) throw unknownTrace(id ?? 'last');
   return wanted;
 }

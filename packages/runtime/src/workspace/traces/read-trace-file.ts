@@ -1,9 +1,9 @@
 /** Reads the trace of one turn, completely or only its beginning and end, even while it is being written. */
 import type { Fs } from '../../ports/fs.ts';
-import { assembleTurn, summarise } from '../../trace/assemble-turn.ts';
+import { summarise } from '../../trace/assemble-turn.ts';
 import { decodeTraceLines } from '../../trace/decode-trace-lines.ts';
 import type { TraceLine } from '../../trace/trace-lines.ts';
-import type { TurnSummary, TurnTrace } from '../../trace/turn-trace.ts';
+import type { TurnSummary } from '../../trace/turn-trace.ts';
 
 /** A byte range of a file with lines of one turn. Without `lineStart`, the file belongs to the turn alone. */
 export interface TracePiece {
@@ -16,11 +16,6 @@ export interface TracePiece {
 
 /** The number of bytes to read at each end of a trace, which is enough for the first line and for the last lines. */
 const END_BYTES = 16 * 1024;
-
-/** Reads the trace of a turn. Returns `undefined` when it was deleted or has no lines. */
-export async function readTrace(fs: Fs, pieces: readonly TracePiece[]): Promise<TurnTrace | undefined> {
-  return assembleTurn(await readTraceLines(fs, pieces));
-}
 
 export async function readTraceLines(fs: Fs, pieces: readonly TracePiece[]): Promise<TraceLine[]> {
   const lines: TraceLine[] = [];

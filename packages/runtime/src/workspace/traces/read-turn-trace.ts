@@ -1,14 +1,11 @@
 /** Reads recorded turns, for `gdn trace`, Studio or a program. Takes no lock, so it also works while the swarm runs. */
 import { GoondanError } from '@goondan/types';
-import { type Fs, systemFs } from '../../ports/fs.ts';
 import { assembleTrace } from '../../trace/assemble-trace.ts';
+import { assembleTurn } from '../../trace/assemble-turn.ts';
 import type { TurnSummary, TurnTrace } from '../../trace/turn-trace.ts';
-import { workspaceFolder, type StorePlace } from '../layout/instance-paths.ts';
-import { pathSegment } from '../layout/path-segment.ts';
-import { codedFs } from '../../ports/coded-fs.ts';
+import type { StorePlace } from '../layout/instance-paths.ts';
 import { findLatestTurn, findTrace } from './find-trace.ts';
-import { type KeptTrace, listTraces } from './trace-names.ts';
-import { readTrace, readTraceSummary } from './read-trace-file.ts';
+import { collectTurns, traceFiles, type TraceSource } from './trace-source.ts';
 
 export interface ListTurnsOptions {
   /** The maximum number of turns; 20 when absent. */
@@ -18,16 +15,20 @@ export interface ListTurnsOptions {
 }
 
 /** Lists the latest turns of a workspace, newest first. **Errors** — `E_STORE_READ`. */
-export async function listTurns(place: StorePlace, options: ListTurnsOptions = {}): Promise<TurnSummary[]> {
+export function listTurns(place: StorePlace, options: ListTurnsOptions = {}): Promise<TurnSummary[]> {
+  return listTurnsOf(traceFiles(place), options);
+}
+
+/** Like `listTurns`, for traces that are kept anywhere. */
+export async function listTurnsOf(source: TraceSource, options: ListTurnsOptions = {}): Promise<TurnSummary[]> {
   const { last = 20, agentName, instanceKey } = options;
-  const isWanted = (instance: string) => agentName === undefined || instance.startsWith(`${pathSegment(agentName)}~`);
-  const { fs, files } = await open(place, isWanted);
   const turns: TurnSummary[] = [];
-  for (const { pieces } of files) {
-    if (turns.length >= last) break;
-    const turn = await readTraceSummary(fs, pieces);
+  if (last <= 0) return turns;
+  for await (const recorded of source.list(agentName === undefined ? {} : { agentName })) {
+    const turn = await recorded.summary();
     if (turn === undefined || (agentName ?? turn.agentName) !== turn.agentName) continue;
     if ((instanceKey ?? turn.instanceKey) === turn.instanceKey) turns.push(turn);
+    if (turns.length >= last) break;
   }
   return turns;
 }
@@ -49,28 +50,24 @@ const MOST_TURNS = 500;
  * an id, reads the latest turn that was not requested by another agent.
  * **Errors** — `E_TRACE_UNKNOWN`; `E_TRACE_AMBIGUOUS` with the candidates; `E_STORE_READ`.
  */
-export async function readTurnTrace(place: StorePlace, id?: string): Promise<ReadTrace> {
-  const { fs, files } = await open(place);
-  const found = id === undefined ? await findLatestTurn(fs, files) : await findTrace(fs, files, id);
-  const ofTrace = files.filter(({ trace }) => trace === found.trace).toReversed();
+export function readTurnTrace(place: StorePlace, id?: string): Promise<ReadTrace> {
+  return readTraceOf(traceFiles(place), id);
+}
+
+/** Like `readTurnTrace`, for traces that are kept anywhere. */
+export async function readTraceOf(source: TraceSource, id?: string): Promise<ReadTrace> {
+  const found = id === undefined ? await findLatestTurn(source) : await findTrace(source, id);
+  const ofTrace = (await collectTurns(source.list({ trace: found.trace }))).toReversed();
   const turns: TurnTrace[] = [];
-  for (const { pieces } of ofTrace.slice(0, MOST_TURNS)) {
-    const turn = await readTrace(fs, pieces);
+  for (const recorded of ofTrace.slice(0, MOST_TURNS)) {
+    const turn = assembleTurn(await recorded.lines());
     if (turn !== undefined) turns.push(turn);
   }
   const [first] = turns;
   const wanted = assembleTrace(turns, found.turn);
-  // The file was found, but may have been deleted since.
+  // The trace was found, but may have been deleted since.
   if (first === undefined || wanted.length === 0) {
     throw new GoondanError('E_TRACE_UNKNOWN', `The recording of "${id ?? 'last'}" is gone.`);
   }
   return { traceId: first.traceId, turns: wanted };
-}
-
-async function open(
-  { fs = systemFs, stateRoot, workspaceId }: StorePlace,
-  isWanted?: (instance: string) => boolean,
-): Promise<{ fs: Fs; files: KeptTrace[] }> {
-  const coded = codedFs(fs);
-  return { fs: coded, files: await listTraces(coded, workspaceFolder(stateRoot, workspaceId), isWanted) };
 }

@@ -21,10 +21,14 @@ export interface TurnLine {
 }
 
 /** The turn whose lines are being written. */
-interface CurrentTurn {
+interface CurrentTurn extends LimitedTurn {
   readonly turnId: string;
   readonly header: string;
   readonly lineStart: string;
+}
+
+/** The bytes of one turn so far. The caller adds the bytes that it writes. */
+export interface LimitedTurn {
   bytes: number;
   isCut: boolean;
 }
@@ -45,7 +49,7 @@ export class TraceWriter implements LineWriter<TurnLine> {
     let block: CurrentTurn | undefined;
     for (const line of lines) {
       const current = this.#turnOf(line);
-      const made = this.#textOf(line, current);
+      const made = textWithin(line, current, this.turnBytes);
       if (made === undefined) continue;
       if (block !== current) text += current.header;
       block = current;
@@ -69,11 +73,15 @@ export class TraceWriter implements LineWriter<TurnLine> {
     };
     return this.#current;
   }
+}
 
-  #textOf(line: TurnLine, current: CurrentTurn): string | undefined {
-    if (line.isNeeded || current.bytes < this.turnBytes) return line.text();
-    if (current.isCut) return undefined;
-    current.isCut = true;
-    return JSON.stringify({ type: 'cut' } satisfies TraceLine);
-  }
+/**
+ * Returns the text to write for a line. When the turn has reached its limit, the first line that is not needed becomes a
+ * line that says so, and the others are left out: `undefined`.
+ */
+export function textWithin(line: TurnLine, turn: LimitedTurn, turnBytes: number): string | undefined {
+  if (line.isNeeded || turn.bytes < turnBytes) return line.text();
+  if (turn.isCut) return undefined;
+  turn.isCut = true;
+  return JSON.stringify({ type: 'cut' } satisfies TraceLine);
 }
