@@ -36,7 +36,8 @@ export async function readSwarmLog(
   return found.toReversed();
 }
 
-function isAskedFor(line: LogLine, { agent, instance, traceId, where = () => true }: LogQuestion): boolean {
+/** Returns true if the line matches the question. */
+export function isAskedFor(line: LogLine, { agent, instance, traceId, where = () => true }: LogQuestion): boolean {
   const fits = (wanted: string | undefined, found: string | undefined) => wanted === undefined || wanted === found;
   return fits(agent, line.agent) && fits(instance, line.instance) && fits(traceId, line.traceId) && where(line);
 }
