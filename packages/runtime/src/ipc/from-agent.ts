@@ -85,6 +85,7 @@ export const logLine: Check<LogLine> = object({
   time: name,
   level: oneOf('debug', 'info', 'warn', 'error'),
   message: text,
+  node: optional(text),
   agent: optional(text),
   instance: optional(text),
   connection: optional(text),

@@ -8,6 +8,8 @@ export interface LogLine {
   readonly time: string;
   readonly level: LogLevel;
   readonly message: string;
+  /** The name of the node that wrote the line, if the swarm runs on many nodes. */
+  readonly node?: string;
   readonly agent?: string;
   readonly instance?: string;
   readonly connection?: string;
