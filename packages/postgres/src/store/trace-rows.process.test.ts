@@ -79,18 +79,21 @@ test('S-08 a trace in the store is listed, found and read as one in files', asyn
   const journal = await durableStore({ stateRoot, workspaceId: 'w' });
   const rows = openTraceSink(database, 'same', { report });
   for (const sink of [{ open: (instance) => journal.openTraces(instance) } satisfies TraceSink, rows]) {
-    // The turn moved to another process, and then ended.
+    // The turn moved to another process twice, and then ended.
     await append(sink, 'host', linesOf(question, { isUnfinished: true }), linesOf(later));
+    await append(sink, 'host', linesOf({ ...question, second: 8 }, { resumed: true, isUnfinished: true }));
     await append(sink, 'host', linesOf({ ...question, second: 9 }, { resumed: true }));
     await append(sink, 'guest', linesOf({ ...asked, parentSpanId: question.spanId }));
-    await append(sink, 'host', linesOf(long, { text: 'ü'.repeat(100_000) }));
+    const [start, text, end] = linesOf(long, { text: 'ü'.repeat(100_000) });
+    if (start && text && end) await append(sink, 'host', [start, text], [end]);
   }
   await rows.close();
   const files = openStoreReader({ stateRoot, workspaceId: 'w' }).traces;
   const reader = openTraceReader(database, 'same', noHistory);
   const listed = await reader.list();
   expect(listed.map(({ turnId }) => turnId)).toEqual(['turn-sent', 'turn-later', 'turn-question', long.turnId]);
-  expect(listed[2]).toMatchObject({ resumes: 1, finishReason: 'text_response' });
+  expect(listed[2]).toMatchObject({ resumes: 2, finishReason: 'text_response' });
+  expect(listed[3]).toMatchObject({ finishReason: 'text_response' });
   expect(listed).toEqual(await files.list());
   for (const options of [{ last: 1 }, { last: 0 }, { agentName: 'guest' }, { agentName: 'gu' }, { instanceKey: 'x' }])
     expect(await reader.list(options)).toEqual(await files.list(options));
