@@ -20,4 +20,6 @@ export interface ConnectionPlan extends ConnectorStart {
   readonly rules: readonly IngressRule[];
   /** Environment variables for the connection's process, in addition to those of every process. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** The nodes that run the connection, in a swarm with several nodes; `one` when absent. */
+  readonly placement?: 'one' | 'every';
 }

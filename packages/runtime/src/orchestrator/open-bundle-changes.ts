@@ -8,6 +8,7 @@ import { openChangesets } from '../workspace/changesets/open-changesets.ts';
 import type { StoreWarning } from '../workspace/store-ports.ts';
 import { finishBeforeRead } from './changesets/finish-before-read.ts';
 import type { ChangesetSource } from './changesets/examine-changeset.ts';
+import { type NodeBundle, readDeployedPlan } from './start/node-bundle.ts';
 import type { SwarmAgents } from './swarm/swarm-agents.ts';
 
 interface BundlePlace {
@@ -33,6 +34,7 @@ export interface BundleChanges {
 export function openBundleChanges(
   { stateRoot, bundleFolder, examine, readPlan, ids, clock, flock = true }: BundlePlace,
   swarm: Pick<SwarmAgents, 'report'>,
+  deployed?: NodeBundle,
 ): BundleChanges {
   if (bundleFolder === undefined || examine === undefined) {
     return { findUndo: async () => undefined, ...defined({ readPlan }) };
@@ -40,13 +42,13 @@ export function openBundleChanges(
   const warn = ({ path, message }: StoreWarning) => swarm.report('warn', 'changeset.damaged', `${path}: ${message}`);
   const store = openChangesets({ stateRoot, bundleFolder, clock, ids, warn, ...(flock ? {} : { flock }) });
   return {
-    source: { store, examine },
+    source: { store, examine, ...(deployed && { deploy: (by, apply) => deployed.deployChange(by, apply) }) },
     ...defined({
       readPlan:
         readPlan &&
         (async () => {
           await finishBeforeRead(store, clock, (...line) => swarm.report(...line));
-          return readPlan();
+          return deployed === undefined ? readPlan() : readDeployedPlan(deployed, readPlan);
         }),
     }),
     async findUndo() {

@@ -10,6 +10,7 @@
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { GoondanError } from '@goondan/types';
 import { checkSwarmPlan } from '../config/check-swarm-plan.ts';
 import type { Examine } from '../config/examination.ts';
 import type { SwarmPlan } from '../config/swarm-plan.ts';
@@ -17,28 +18,24 @@ import { VERSION } from '../config/version.ts';
 import { controlSocketPath, systemSocketEnvironment } from '../control/control-socket-path.ts';
 import type { Swarm } from '../control/swarm.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
-import { writeStandardError } from '../ports/write-standard-error.ts';
 import { type Ids, randomIds } from '../ports/ids.ts';
-import type { LogLevel, LogLine } from '../ports/log-line.ts';
+import type { LogLine } from '../ports/log-line.ts';
 import { checkPlatform } from '../ports/platform.ts';
 import type { Spawn } from '../ipc/spawn.ts';
 import { type FilePlacement, joinFiles } from '../store/files/file-placement.ts';
 import { openNodeStore } from '../store/files/open-node-store.ts';
+import type { ClusterStore } from '../store/cluster-store.ts';
+import type { SwarmTelemetry } from '../config/telemetry-settings.ts';
 import type { NodeStore } from '../store/store.ts';
-import { namesCollector, showEndpoint, type SwarmTelemetry } from '../config/telemetry-settings.ts';
-import { newTraceId } from '../trace/span-id.ts';
-import { recordDescriptions } from '../workspace/swarms/agent-descriptions.ts';
+import { type LoadedAgent, recordDescriptions } from '../workspace/swarms/agent-descriptions.ts';
 import type { ChangesetRecovery } from '../workspace/changesets/changesets.ts';
 import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
-import { SwarmLog } from '../workspace/logs/swarm-log.ts';
 import type { SwarmRun } from '../workspace/swarms/own-workspace.ts';
 import type { StoreWarning } from '../workspace/store-ports.ts';
 import { recordSwarm } from '../workspace/swarms/swarm-record.ts';
 import { agentChildren } from './child/agent-children.ts';
 import { reportRecoveries } from './changesets/report-recoveries.ts';
 import { serveChangesets } from './changesets/serve-changesets.ts';
-import { askAgent } from './swarm/ask-agent.ts';
-import { Connections } from './connections/connections.ts';
 import { localSwarm } from './control/local-swarm.ts';
 import { serveControl } from './control/serve-control.ts';
 import { drainSwarm } from './drain-swarm.ts';
@@ -52,8 +49,14 @@ import { CurrentPlan } from './plan/current-plan.ts';
 import { copyStates } from './reload/copy-states.ts';
 import { processTrials } from './reload/process-trials.ts';
 import { swarmReloader } from './reload/reload-swarm.ts';
-import { agentRunner, connectorRunner } from '../ports/runner-path.ts';
+import { agentRunner } from '../ports/runner-path.ts';
 import { childSpawner } from './child/spawn-child.ts';
+import { type ClusterOptions, joinCluster } from './start/join-cluster.ts';
+import { liveAsNode } from './start/live-as-node.ts';
+import { followDeployments, NodeBundle } from './start/node-bundle.ts';
+import { openConnections } from './start/open-connections.ts';
+import { readTelemetry } from './start/read-telemetry.ts';
+import { openLog, type StartLog } from './start/start-log.ts';
 import { Stopping } from './stopping.ts';
 import { operatorPolicy } from './plan/operator-policy.ts';
 import { SwarmAgents, type SwarmDeps } from './swarm/swarm-agents.ts';
@@ -72,6 +75,13 @@ export interface OrchestratorOptions {
   readonly bundleFolder?: string;
   /** Set to false if the file system has no `flock`; see `ownWorkspace`. */
   readonly flock?: boolean;
+  /** Makes this orchestrator one of many nodes, whose conversations are in a shared store. */
+  readonly cluster?: ClusterOptions;
+  /**
+   * Reads plans from a folder with another copy of the bundle, for a node. When absent, the node runs the given plan, and
+   * no bundle is deployed.
+   */
+  readonly bundleAt?: (folder: string) => BundleAt;
   /** Receives every log line, in addition to the files. Must not throw. */
   readonly onLog?: (line: LogLine) => void;
   /**
@@ -85,10 +95,17 @@ export interface OrchestratorOptions {
   readonly platform?: string;
 }
 
+/** The bundle in a folder. */
+export interface BundleAt {
+  readPlan(): Promise<SwarmPlan>;
+  readonly examine: Examine;
+}
+
 /**
  * Resolves when the swarm accepts input.
  *
- * **Errors** — `E_PLATFORM`, `E_SWARM_PLAN`, `E_SWARM_RUNNING`, `E_PROCESS_START`, `E_CONTROL_PATH`, those of the disk.
+ * **Errors** — `E_PLATFORM`, `E_SWARM_PLAN`, `E_SWARM_RUNNING`, `E_PROCESS_START`, `E_CONTROL_PATH`, those of the disk. For
+ * a node also those of `joinCluster` and `NodeBundle.settle`.
  */
 export async function startOrchestrator(options: OrchestratorOptions): Promise<Swarm> {
   checkPlatform(options.platform ?? process.platform);
@@ -116,35 +133,41 @@ interface Starting extends Omit<OrchestratorOptions, 'plan'> {
   readonly endings: AsyncDisposableStack;
 }
 
-async function start(starting: Starting): Promise<Swarm> {
-  const { currentPlan, clock, ids, endings, workspaceId } = starting;
-  const { name } = currentPlan.value.plan;
+async function start(given: Starting): Promise<Swarm> {
+  const { clock, ids, endings, workspaceId } = given;
+  const { name } = given.currentPlan.value.plan;
   const startedAt = clock.now().toISOString();
-  const folder = workspaceFolder(starting.stateRoot, workspaceId);
+  const folder = workspaceFolder(given.stateRoot, workspaceId);
   const controlSocket = controlSocketPath(folder, workspaceId, systemSocketEnvironment());
   const runTag = newTag(RUN_VARIABLE);
 
-  const { placement, leftOver } = await takeWorkspace(starting, { swarm: name, runTag, controlSocket });
-  const log = openLog(starting);
+  const { placement, leftOver } = await takeWorkspace(given, { swarm: name, runTag, controlSocket });
+  const log = openLog(given);
   if (leftOver > 0) log.report('warn', 'run.left_over', `Ended ${leftOver} processes of an earlier run.`);
-  reportRecoveries(starting.recoveries ?? [], (...line) => log.report(...line));
+  reportRecoveries(given.recoveries ?? [], (...line) => log.report(...line));
 
-  const isRecorded = rememberSwarm(starting, log);
-  const store = await openStore(starting, placement, log);
+  const joined = given.cluster && (await joinCluster({ ...given, cluster: given.cluster, folder, log }));
+  const bundle = await openNodeBundle(given, joined?.store, folder);
+  const starting = bundle === undefined ? given : await readNodePlan(given, bundle);
+  const { currentPlan } = starting;
+  const isRecorded = rememberSwarm(starting, log, joined?.store);
+  const store = joined?.store ?? (await openStore(starting, placement, log));
   const spawn = await openSpawn(starting, runTag, log);
   const runFolder = makeRunFolder(folder, placement, endings);
   const children = openChildren(starting, spawn, runFolder);
-  const telemetry = await readTelemetry(starting, log);
+  const telemetry = await readTelemetry(name, starting.environment ?? process.env, log);
   const keepers = openKeepers(runFolder, { spawn, clock, currentPlan, log: (line) => log.tell(line) });
   const swarm = openSwarm(starting, {
     store,
+    cluster: joined?.store,
+    local: placement,
     requests: await store.approvals.list(),
     children,
     telemetry,
     keepers,
     log,
   });
-  const connections = openConnections(starting, swarm, spawn, runFolder);
+  const connections = openConnections(starting, { swarm, spawn, runFolder, leases: joined?.store.connections });
 
   const { instances } = swarm;
   const trials = processTrials({
@@ -155,9 +178,15 @@ async function start(starting: Starting): Promise<Swarm> {
     startChild: (agent, request) => children.start(agent, request),
     statesOf: (agent) => copyStates(agent, { instances, store, report: (...line) => swarm.report(...line) }),
   });
-  const { source, findUndo, readPlan } = openBundleChanges(starting, swarm);
+  const { source, findUndo, readPlan } = openBundleChanges(starting, swarm, bundle);
   const reloader = swarmReloader({ currentPlan, swarm, connections, trials, clock, findUndo }, readPlan);
   const changesets = serveChangesets({ currentPlan, swarm, reloader, clock }, source);
+  if (bundle !== undefined && joined !== undefined) {
+    const reload = () => reloader.reload();
+    const alone = (work: () => Promise<void>) => reloader.onRoad(work);
+    const report = (...line: Parameters<StartLog['report']>) => log.report(...line);
+    endings.defer(followDeployments({ bundle, deployments: joined.store.deployments, reload, alone, report }));
+  }
 
   const stopping = new Stopping(async (graceMs, hurry) => {
     await Promise.all([reloader.close(), changesets.close()]);
@@ -165,7 +194,7 @@ async function start(starting: Starting): Promise<Swarm> {
     swarm.report('info', 'swarm.stopped', `Swarm "${name}" is stopped.`);
     await endings.disposeAsync().catch(() => undefined);
     // Closed last: a client that stopped the swarm over the socket gets its answer when the workspace is free.
-    await server.close();
+    await Promise.all([server.close(), joined?.port.close()]);
   });
   const about = { swarm: name, workspaceId, pid: process.pid, startedAt, version: VERSION };
   const handle = localSwarm({
@@ -197,6 +226,13 @@ async function start(starting: Starting): Promise<Swarm> {
     log.report('error', 'workspace.lost', `${error.message} The swarm ends.`);
     stopping.fail(error);
   });
+  if (joined !== undefined) {
+    const { store: shared } = joined;
+    joined.serve({ swarm: handle, local: handle, tokens: shared.tokens });
+    const graceMs = () => currentPlan.value.settings.graceMs;
+    const fail = (error: GoondanError) => stopping.fail(error);
+    liveAsNode({ placement: shared.placement, swarm, connections, graceMs, fail });
+  }
   log.report('info', 'swarm.started', `Swarm "${name}" runs with the agents ${swarm.agents.join(', ')}.`);
   return handle;
 }
@@ -214,39 +250,29 @@ async function takeWorkspace(
   return { placement, leftOver: await endLeftovers(placement.broken, clock) };
 }
 
-/** Writes log lines to the files and to the starting program, and, once the swarm exists, to its watchers. */
-interface StartLog {
-  /** Writes a line to the files and to the starting program only. */
-  write(line: LogLine): void;
-  /** Writes a line, and passes it to the watchers of the swarm. */
-  tell(line: LogLine): void;
-  report(level: LogLevel, event: string, message: string): void;
-  /** From now on, passes lines to the swarm, which writes them here itself. */
-  handOver(swarm: SwarmAgents): void;
+/** Opens the bundle of a node; absent for a swarm on files, or one that was not started from a bundle. */
+async function openNodeBundle(
+  { bundleAt, bundleFolder: startFolder, cluster, stateRoot }: Starting,
+  store: ClusterStore | undefined,
+  folder: string,
+): Promise<NodeBundle | undefined> {
+  if (store === undefined || bundleAt === undefined || startFolder === undefined) return undefined;
+  const { deployments, placement } = store;
+  const takesDeployed = cluster?.takesDeployed === true;
+  const copy = join(folder, 'bundle');
+  const bundle = new NodeBundle({ deployments, placement, startFolder, folder: copy, stateRoot, takesDeployed });
+  await bundle.settle();
+  return bundle;
 }
 
-function openLog({ stateRoot, workspaceId, clock, endings, onLog = () => undefined }: Starting): StartLog {
-  const files = new SwarmLog({
-    stateRoot,
-    workspaceId,
-    clock,
-    // Written to standard error, because the log itself has just failed.
-    warn: ({ path, message }) => writeStandardError(`${path} ${message}\n`),
-  });
-  endings.defer(() => files.close());
-  const write = (line: LogLine) => {
-    files.write(line);
-    onLog(line);
-  };
-  let tell = write;
-  return {
-    write,
-    tell: (line) => tell(line),
-    report: (level, event, message) => tell({ time: clock.now().toISOString(), level, message, event }),
-    handOver: (swarm) => {
-      tell = (line) => swarm.log(line);
-    },
-  };
+/** Replaces the plan by that of the node's own copy of the bundle. */
+async function readNodePlan(given: Starting, bundle: NodeBundle): Promise<Starting> {
+  const { environment = process.env, bundleAt } = given;
+  const source = bundleAt?.(bundle.folder);
+  if (source === undefined) return given;
+  const plan = checkSwarmPlan(await source.readPlan());
+  const currentPlan = new CurrentPlan(plan, operatorPolicy(environment));
+  return { ...given, ...source, currentPlan, bundleFolder: bundle.folder };
 }
 
 async function openStore(
@@ -291,34 +317,23 @@ function openChildren({ currentPlan, clock, endings }: Starting, spawn: Spawn, f
 }
 
 /** Stores the record by which commands find the swarm. Never rejects. */
-function rememberSwarm({ stateRoot, workspaceId, bundleFolder, currentPlan, endings }: Starting, log: StartLog) {
+function rememberSwarm(
+  { stateRoot, workspaceId, bundleFolder, currentPlan, endings }: Starting,
+  log: StartLog,
+  cluster: ClusterStore | undefined,
+) {
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'swarm.not_recorded', `${path} ${message}`);
-  const folder = bundleFolder === undefined ? {} : { folder: bundleFolder };
-  const written = recordSwarm({ stateRoot, workspaceId, warn }, { swarm: currentPlan.value.plan.name, ...folder });
+  const facts = { swarm: currentPlan.value.plan.name, ...(bundleFolder === undefined ? {} : { folder: bundleFolder }) };
+  const written = cluster?.describeSwarm(facts) ?? recordSwarm({ stateRoot, workspaceId, warn }, facts);
   endings.defer(() => written);
   return written;
 }
 
-/** Reads the operator's settings. Wrong settings are reported, and do not prevent the start. */
-async function readTelemetry(
-  { environment = process.env, currentPlan }: Starting,
-  log: StartLog,
-): Promise<SwarmTelemetry | undefined> {
-  if (!namesCollector(environment)) return undefined;
-  const [{ readTelemetrySettings }, { sampleEvent }] = await Promise.all([
-    import('../telemetry/read-telemetry-settings.ts'),
-    import('../telemetry/sample-event.ts'),
-  ]);
-  const { settings, sampler, warnings } = readTelemetrySettings(environment, currentPlan.value.plan.name);
-  for (const warning of warnings) log.report('warn', 'telemetry.settings', warning);
-  if (settings === undefined || sampler === undefined) return undefined;
-  const contents = settings.hasContent ? ', with the contents of messages' : '';
-  log.report('info', 'telemetry.on', `Spans are exported to ${showEndpoint(settings.endpoint)}${contents}.`);
-  return { settings, sample: (event) => sampleEvent(event, sampler) };
-}
-
 interface SwarmPlaces {
   readonly store: NodeStore;
+  readonly cluster: ClusterStore | undefined;
+  /** The place of this process among those of this machine. */
+  readonly local: FilePlacement;
   readonly requests: SwarmDeps['requests'];
   readonly children: ReturnType<typeof agentChildren>;
   readonly telemetry: SwarmTelemetry | undefined;
@@ -328,11 +343,15 @@ interface SwarmPlaces {
 
 function openSwarm(
   { currentPlan, clock, ids, stateRoot, workspaceId, endings }: Starting,
-  { store, requests, children, telemetry, keepers, log }: SwarmPlaces,
+  { store, cluster, local, requests, children, telemetry, keepers, log }: SwarmPlaces,
 ): SwarmAgents {
   const warn = ({ path, message }: StoreWarning) => log.report('warn', 'layers.not_written', `${path}: ${message}`);
   const descriptions = recordDescriptions({ stateRoot, workspaceId, clock, warn });
   endings.defer(() => descriptions.settled());
+  const describe = (agentName: string, loaded: LoadedAgent) => {
+    if (cluster === undefined) return descriptions.record(agentName, loaded);
+    return void cluster.describeAgent(agentName, { ...loaded, recordedAt: clock.now().toISOString() });
+  };
   const swarm = new SwarmAgents({
     currentPlan,
     store,
@@ -342,39 +361,16 @@ function openSwarm(
     location: { stateRoot, workspaceId },
     keepers,
     ...(telemetry === undefined ? {} : { telemetry }),
-    // A process would create the conversation again, in a folder that was removed or belongs to another orchestrator.
-    startChild: (...asked) => (store.placement.check(), children.start(...asked)),
-    startShared: (...asked) => (store.placement.check(), children.startShared(...asked)),
+    ...(cluster === undefined ? {} : { cluster }),
+    // A process would create its folders again, which were removed or belong to another orchestrator.
+    startChild: (...asked) => (local.check(), children.start(...asked)),
+    startShared: (...asked) => (local.check(), children.startShared(...asked)),
     log: (line) => log.write(line),
     described: (agentName, description) =>
-      descriptions.record(agentName, { ...description, digest: currentPlan.value.partsDigests.get(agentName) ?? '' }),
+      describe(agentName, { ...description, digest: currentPlan.value.partsDigests.get(agentName) ?? '' }),
   });
   log.handOver(swarm);
   return swarm;
-}
-
-function openConnections(starting: Starting, swarm: SwarmAgents, spawn: Spawn, runFolder: string): Connections {
-  const { currentPlan, clock, stateRoot, workspaceId } = starting;
-  const folder = workspaceFolder(stateRoot, workspaceId);
-  return new Connections(currentPlan.value.plan.connections ?? [], {
-    spawn,
-    clock,
-    runner: connectorRunner,
-    frameFolderFor: () => join(runFolder, crypto.randomUUID()),
-    makeWorkFolder: (connection) => makeFolder(join(folder, 'connections', connection)),
-    ingress: {
-      entryAgent: () => currentPlan.value.entryAgent,
-      newTraceId,
-      accept: async (to, event) => void (await swarm.accept(to, event, false)),
-      ask: (to, event, options) => askAgent(swarm, to, event, options),
-    },
-    report: (line) => swarm.log(line),
-    onOutput: (connection, output) => swarm.printed({ connection }, output),
-    policy: () => {
-      const { supervision, heartbeat } = currentPlan.value.settings;
-      return { ...supervision, heartbeat };
-    },
-  });
 }
 
 function makeFolder(path: string): string {

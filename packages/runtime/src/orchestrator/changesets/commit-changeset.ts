@@ -16,6 +16,7 @@ import type { CurrentPlan } from '../plan/current-plan.ts';
 import type { ChangeRoad } from '../reload/reload-swarm.ts';
 import { checkCommit, endOf, type FindApproval, type WantedCommit } from './decide-commit.ts';
 import { type ChangesetSource, type ExaminedChangeset, examineChangeset } from './examine-changeset.ts';
+import { Rejection } from './rejection.ts';
 
 export interface CommitDeps extends ChangesetSource {
   readonly currentPlan: Pick<CurrentPlan, 'value'>;
@@ -47,7 +48,7 @@ export async function commitChangeset(
   return withTrialFolder(store, async (folder) => {
     const examined = await examineChangeset(deps, currentPlan, changesetId, folder);
     const { by } = checkCommit(request, examined.toApprove, examined.needsApproval, findApproval);
-    const record = await replace(deps, examined, by, road);
+    const record = await replace(deps, examined, { by, agent: owner.agent }, road);
     const outcome = endOf(record);
     if (outcome === undefined) throw new Error(`Changeset ${changesetId} is still open after its commit.`);
     return { outcome, record };
@@ -81,9 +82,9 @@ function nameBundleFiles(error: unknown, folder: string, bundleFolder: string): 
 }
 
 async function replace(
-  { store }: CommitDeps,
+  { store, deploy }: CommitDeps,
   { edits, candidate, toApprove }: ExaminedChangeset,
-  by: string | undefined,
+  { by, agent }: { readonly by: string | undefined; readonly agent: string },
   road: ChangeRoad,
 ): Promise<ChangesetRecord> {
   const { changesetId, digest } = toApprove;
@@ -95,7 +96,12 @@ async function replace(
     onTrial: checkSwarmPlan(candidate.onTrial),
     withFiles: async (apply) => {
       const results: ReloadResult[] = [];
-      records.push(await store.apply(changesetId, edits, commit, async () => void results.push(await apply())));
+      const applyAll = async () => {
+        const result = deploy === undefined ? await apply() : await deploy(by ?? `agent ${agent}`, apply);
+        if (result === undefined) throw new Rejection('conflict', 'Another bundle was deployed meanwhile.');
+        results.push(result);
+      };
+      records.push(await store.apply(changesetId, edits, commit, applyAll));
       const [result] = results;
       if (result === undefined) throw new Error(`Changeset ${changesetId} was committed by another process.`);
       return result;

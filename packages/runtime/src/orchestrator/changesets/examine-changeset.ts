@@ -13,6 +13,11 @@ import { Rejection } from './rejection.ts';
 export interface ChangesetSource {
   readonly store: Changesets;
   readonly examine: Examine;
+  /**
+   * Gives the changed files to all nodes, and then runs `apply`. Resolves with `undefined` if the other nodes run another
+   * bundle than the one that was changed. Absent on a swarm with one node.
+   */
+  readonly deploy?: <Value>(by: string, apply: () => Promise<Value>) => Promise<Value | undefined>;
 }
 
 export interface ExaminedChangeset {

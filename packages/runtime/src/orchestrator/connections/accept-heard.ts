@@ -24,9 +24,9 @@ export interface Ingress {
   /**
    * Resolves after the durable write; rejects with a `GoondanError`. A second event with the same id changes nothing.
    */
-  readonly accept: (to: AgentAddress, event: AgentEvent) => Promise<void>;
+  readonly accept: (to: AgentAddress, event: AgentEvent, connection: string) => Promise<void>;
   /** Like `accept`, but resolves at the end of the event's turn. */
-  readonly ask: (to: AgentAddress, event: AgentEvent, options: AskAgentOptions) => Promise<TurnEnd>;
+  readonly ask: (to: AgentAddress, event: AgentEvent, options: AskAgentOptions, connection: string) => Promise<TurnEnd>;
 }
 
 /** Our own runner never exceeds this number: it rejects further events itself. */
@@ -39,7 +39,7 @@ export function acceptHeard(plan: ConnectionPlan, ingress: Ingress): EmitConnect
     const { to, event } = address(plan, ingress, id, heard);
     underWay += 1;
     try {
-      await ingress.accept(to, event);
+      await ingress.accept(to, event, plan.connection);
     } finally {
       underWay -= 1;
     }
@@ -50,7 +50,7 @@ export function askHeard(plan: ConnectionPlan, ingress: Ingress): AnswerAsk {
   return async (id, heard, { left, cancel, onAccepted, onDelta }) => {
     const { to, event } = address(plan, ingress, id, heard);
     let wasThere = false;
-    const end = await ingress.ask(to, event, {
+    const options: AskAgentOptions = {
       left,
       cancel,
       reason: `cancelled through Connection/${plan.connection}`,
@@ -60,7 +60,8 @@ export function askHeard(plan: ConnectionPlan, ingress: Ingress): AnswerAsk {
       },
       types: ['delta'],
       onNotice: onDelta && ((notice) => void (notice.type === 'delta' && onDelta(notice.delta))),
-    });
+    };
+    const end = await ingress.ask(to, event, options, plan.connection);
     return answerOf(end, wasThere);
   };
 }

@@ -1,23 +1,32 @@
 /**
  * The connections of a swarm. Each has one process, which is kept running from `start` to `drain`, independently of the
- * others.
+ * others. In a swarm with several nodes, it runs at the node that has its lease.
  */
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
 import type { ConnectionStatus } from '../../control/swarm.ts';
+import type { ConnectionFence, ConnectionLeases } from '../../store/cluster-store.ts';
 import { type ConnectionDeps, KeptConnection } from './kept-connection.ts';
+import { LeasedConnection } from './leased-connection.ts';
+
+export interface ConnectionsDeps extends ConnectionDeps {
+  /** The leases of connections; absent in a swarm with one node. */
+  readonly leases?: ConnectionLeases;
+}
+
+type OpenConnection = KeptConnection | LeasedConnection;
 
 export class Connections {
-  readonly #deps: ConnectionDeps;
+  readonly #deps: ConnectionsDeps;
   /** Connections by name. */
-  #connections: ReadonlyMap<string, KeptConnection>;
+  #connections: ReadonlyMap<string, OpenConnection>;
   /** Replaced or removed connections whose processes have not exited yet. */
-  readonly #leaving = new Map<KeptConnection, Promise<void>>();
+  readonly #leaving = new Map<OpenConnection, Promise<void>>();
   #isDraining = false;
 
   /** The plans must have unique names. */
-  constructor(plans: readonly ConnectionPlan[], deps: ConnectionDeps) {
+  constructor(plans: readonly ConnectionPlan[], deps: ConnectionsDeps) {
     this.#deps = deps;
-    this.#connections = new Map(plans.map((plan) => [plan.connection, new KeptConnection(plan, deps)]));
+    this.#connections = new Map(plans.map((plan) => [plan.connection, this.#open(plan)]));
   }
 
   start(): void {
@@ -34,7 +43,7 @@ export class Connections {
     const kept = (name: string) => (changed.has(name) ? undefined : before.get(name));
     const after = plans.map((plan) => ({
       name: plan.connection,
-      connection: kept(plan.connection) ?? new KeptConnection(plan, this.#deps),
+      connection: kept(plan.connection) ?? this.#open(plan),
     }));
     this.#connections = new Map(after.map(({ name, connection }) => [name, connection]));
     for (const [name, connection] of before) {
@@ -59,10 +68,28 @@ export class Connections {
 
   /** Returns the statuses in the order of the plans. */
   status(): readonly ConnectionStatus[] {
-    return [...this.#connections.values()].map((connection) => connection.status());
+    return [...this.#connections.values()].flatMap((connection) => connection.status() ?? []);
   }
 
-  async #startAfter(before: KeptConnection | undefined, connection: KeptConnection): Promise<void> {
+  /** Returns the lease under which the events of a connection are accepted; absent for one that needs none. */
+  fenceOf(name: string): ConnectionFence | undefined {
+    const connection = this.#connections.get(name);
+    return connection instanceof LeasedConnection ? connection.fence : undefined;
+  }
+
+  /** Ends the process of a connection whose events are refused, because another node has its lease. */
+  lost(name: string): void {
+    const connection = this.#connections.get(name);
+    if (connection instanceof LeasedConnection) connection.lost();
+  }
+
+  #open(plan: ConnectionPlan): OpenConnection {
+    const { leases, ...deps } = this.#deps;
+    if (leases === undefined || plan.placement === 'every') return new KeptConnection(plan, deps);
+    return new LeasedConnection(plan, { ...deps, leases });
+  }
+
+  async #startAfter(before: OpenConnection | undefined, connection: OpenConnection): Promise<void> {
     if (before !== undefined) await this.#leaving.get(before);
     // Another reload, or the end of the swarm, may have happened meanwhile.
     const isWanted = [...this.#connections.values()].includes(connection);

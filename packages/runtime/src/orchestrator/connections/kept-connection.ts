@@ -190,6 +190,6 @@ const REFUSALS_TOLD_EVERY_MS = 1_000;
 
 /** Returns the start message for the connection's process. */
 export function toStart(plan: ConnectionPlan, entryAgent: string): ConnectorStart {
-  const { rules, environment: _, ...start } = plan;
+  const { rules, environment: _, placement: __, ...start } = plan;
   return { ...start, agents: routedAgents(rules, entryAgent) };
 }

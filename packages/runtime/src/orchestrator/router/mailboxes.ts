@@ -19,6 +19,7 @@ import { shortIdOfEvent } from '../../ports/turn-ids.ts';
 import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
+import type { ConnectionFence } from '../../store/cluster-store.ts';
 import type { Inbox } from '../../store/inbox.ts';
 import type { Placement } from '../../store/placement.ts';
 import { addressKey } from '../address/address-key.ts';
@@ -74,15 +75,21 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
   }
 
   /**
-   * Accepts an event. When it is durable, resolves and says whether it was accepted before. **Errors** —
+   * Accepts an event. When it is durable, resolves and says whether it was accepted before. `under`: only while this
+   * node has the lease of the connection. **Errors** —
    * `E_AGENT_UNKNOWN`, `E_INSTANCE_KEY`, `E_PROCESSES_FULL`, `E_INBOX_FULL`, and those of the disk, such as
    * `E_STORE_CORRUPT` while the inbox is damaged.
    */
-  async accept(to: AgentAddress, sent: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
+  async accept(
+    to: AgentAddress,
+    sent: AgentEvent,
+    isAwaited: boolean,
+    under?: ConnectionFence,
+  ): Promise<{ readonly duplicate: boolean }> {
     this.#check(to);
     const event = withoutSecrets(this.#deps.sample(sent), this.#deps.currentPlan.value.secrets.mask);
     return this.#inOrder(to, async () => {
-      const accepted = await this.#write(to, event);
+      const accepted = await this.#write(to, event, under);
       this.#instances.remember(to);
       const work = workOf(accepted, event, isAwaited);
       const isWanted = work !== undefined && (isAwaited || !this.#isClosed);
@@ -92,14 +99,14 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
     });
   }
 
-  async #write(to: AgentAddress, event: AgentEvent): Promise<Accepted> {
+  async #write(to: AgentAddress, event: AgentEvent, under: ConnectionFence | undefined): Promise<Accepted> {
     const { unread, inbox } = this.#deps;
     try {
       await unread.readAgain(to);
       const pending = this.#instances.find(to)?.state.queue.find((queued) => queued.event.id === event.id);
       if (pending !== undefined) return { accepted: true, duplicate: true, pending };
       if (this.#instances.isAsleep(to)) await (this.#lastWoken = this.#lastWoken.then(nextTick));
-      return await inbox.accept(to, event);
+      return await inbox.accept(to, event, under);
     } catch (error) {
       unread.refused(to, error);
       throw sayFate(error);

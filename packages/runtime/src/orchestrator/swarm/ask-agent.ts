@@ -5,6 +5,7 @@
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import { toInstanceAddress } from '../../control/instance-address.ts';
 import type { Acceptance, SwarmNotice, TurnEnd, WatchFilter } from '../../control/swarm.ts';
+import type { ConnectionFence } from '../../store/cluster-store.ts';
 import { turnIdOf } from '../../ports/ids.ts';
 import type { SwarmAgents } from './swarm-agents.ts';
 
@@ -23,6 +24,8 @@ export interface AskAgentOptions {
   readonly onNotice?: ((notice: SwarmNotice) => void) | undefined;
   /** If true, and the turn runs already, the notices begin with its backlog. */
   readonly soFar?: boolean | undefined;
+  /** Accepts the event only while this node has the lease of the connection. */
+  readonly under?: ConnectionFence | undefined;
   /** Notice types to deliver; all when absent. */
   readonly types?: WatchFilter['types'] | undefined;
 }
@@ -35,7 +38,7 @@ export async function askAgent(
   swarm: SwarmAgents,
   to: AgentAddress,
   event: AgentEvent,
-  { cancel, reason, left, soFar, onCancelled, onAccepted, onNotice, types }: AskAgentOptions,
+  { cancel, reason, left, soFar, onCancelled, onAccepted, onNotice, under, types }: AskAgentOptions,
 ): Promise<TurnEnd> {
   // Registered before the event is accepted, because its turn may have ended by then.
   const waiter = swarm.waiters.wait(to, event.id);
@@ -48,7 +51,7 @@ export async function askAgent(
   const giveUp = () => void swarm.cancel(to, event.id, reason).then(() => onCancelled?.());
   left?.addEventListener('abort', leave, { once: true });
   try {
-    const { duplicate } = await swarm.accept(to, event, true);
+    const { duplicate } = await swarm.accept(to, event, true, under);
     onAccepted?.(acceptanceOf(to, event, duplicate));
     cancel?.addEventListener('abort', giveUp, { once: true });
     if (cancel?.aborted === true) giveUp();

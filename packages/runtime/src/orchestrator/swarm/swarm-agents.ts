@@ -190,8 +190,8 @@ export class SwarmAgents {
   }
 
   /** Accepts an event. Every event for an agent comes through this method; see `Mailboxes`. */
-  accept(to: AgentAddress, event: AgentEvent, isAwaited: boolean): Promise<{ readonly duplicate: boolean }> {
-    return this.#mailboxes.accept(to, event, isAwaited);
+  accept(...given: Parameters<Mailboxes['accept']>): ReturnType<Mailboxes['accept']> {
+    return this.#mailboxes.accept(...given);
   }
 
   /** Cancels a turn; see `Mailboxes`. */

@@ -44,6 +44,11 @@ export const connection = resource(
       'The secrets of the connector by name, as `ctx.secrets`; masked in all output.',
     ),
     environment: environment.optional(),
+    placement: optional(
+      z.enum(['one', 'every']),
+      'The nodes that run the connection, in a swarm with several nodes. `one`: a single node, and another one when that node is lost. `every`: each node, for example for webhooks behind a load balancer.',
+      'one',
+    ),
     ingress: z
       .strictObject({ rules: z.array(rule).min(1).describe('Rules in order; the first that matches is used.') })
       .describe('The routing of the events.'),

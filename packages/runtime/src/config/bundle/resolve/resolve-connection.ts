@@ -14,7 +14,7 @@ export function resolveConnection(
   { name, identity, resource }: LoadedResourceOf<'Connection'>,
   values: ValueReader,
 ): ConnectionPlan | undefined {
-  const { connectorRef, config = {}, secrets = {}, environment, ingress } = resource.spec;
+  const { connectorRef, config = {}, secrets = {}, environment, ingress, placement } = resource.spec;
   const connector = findResource(scope, 'Connector', connectorRef)?.loaded;
   if (connector === undefined) return undefined;
   const { entry, events, configSchema } = connector.resource.spec;
@@ -32,6 +32,7 @@ export function resolveConnection(
     // This line must come after all lines that look up values, because each value found is added to `values.secrets`.
     masked: [...values.secrets],
     rules: ingress.rules.map(toRule),
+    placement,
   });
 }
 

@@ -20,7 +20,7 @@ import {
 import { dirname, join, sep } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { GoondanError } from '@goondan/types';
-import { sha256 } from '../../../json/sha256.ts';
+import { sha256 } from '../../json/sha256.ts';
 
 export interface PackLimits {
   readonly mostFiles: number;

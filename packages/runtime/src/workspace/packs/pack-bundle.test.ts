@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { temporaryBundle } from '../../../testing/temporary-bundle.ts';
+import { temporaryBundle } from '../../testing/temporary-bundle.ts';
 import { packBundle, unpackBundle } from './pack-bundle.ts';
 import { packFolder } from './pack-folder.ts';
 

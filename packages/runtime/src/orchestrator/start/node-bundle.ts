@@ -1,0 +1,167 @@
+/**
+ * The bundle of a node: a copy in the node's own folder, of the bundle that is deployed for all nodes.
+ *
+ * Invariants:
+ * 1. A node runs the deployed bundle. The first node deploys its own; a later one with another bundle is refused.
+ * 2. A deployed bundle that cannot be put in force changes nothing here: the files of the bundle before are put back.
+ * 3. The files change only on the road of reloads, so never under a changeset or another deployment.
+ * 4. A changeset is deployed only if the deployed bundle is the one that it was made on.
+ */
+import { copyFileSync, existsSync, lstatSync, rmSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { GoondanError } from '@goondan/types';
+import { packBundle, unpackBundle } from '../../workspace/packs/pack-bundle.ts';
+import type { PackedFolder } from '../../workspace/packs/pack-folder.ts';
+import type { SwarmPlan } from '../../config/swarm-plan.ts';
+import { messageOf } from '../../ipc/check/frame-error.ts';
+import type { ClusterPlacement, Deployments } from '../../store/cluster-store.ts';
+
+export interface NodeBundleDeps {
+  readonly deployments: Deployments;
+  readonly placement: Pick<ClusterPlacement, 'node' | 'nodes'>;
+  /** The folder from which the node was started. */
+  readonly startFolder: string;
+  /** The folder of the copy. Only this node uses it. */
+  readonly folder: string;
+  /** A folder inside the bundle that is no part of it. */
+  readonly stateRoot: string;
+  /** True for a node that joins again: it takes the deployed bundle, whatever its start folder has. */
+  readonly takesDeployed: boolean;
+}
+
+export class NodeBundle {
+  #digest = '';
+
+  constructor(private readonly deps: NodeBundleDeps) {}
+
+  /** The folder of the copy. */
+  get folder(): string {
+    return this.deps.folder;
+  }
+
+  /** The digest of the bundle whose plan is in force. */
+  get digest(): string {
+    return this.#digest;
+  }
+
+  /**
+   * Puts the bundle of this node into its folder. **Errors** — `E_DEPLOY_CONFLICT` when other nodes run another one; those
+   * of packing, of the store and of the disk.
+   */
+  async settle(): Promise<void> {
+    const { deployments, startFolder, stateRoot, takesDeployed } = this.deps;
+    const current = await deployments.current();
+    if (takesDeployed && current !== undefined) return this.#put(await deployments.read(current.digest));
+    const packed = packBundle(startFolder, [stateRoot]);
+    if (packed.digest !== current?.digest) await this.#deployFirst(packed, current?.digest);
+    this.#put(packed.bytes);
+  }
+
+  /** Puts another deployed bundle into the folder, if there is one. Returns the digest of the one before. */
+  async takeDeployed(): Promise<string | undefined> {
+    const current = await this.deps.deployments.current();
+    if (current === undefined || current.digest === this.#digest) return undefined;
+    const before = this.#digest;
+    this.#put(await this.deps.deployments.read(current.digest));
+    return before;
+  }
+
+  /** Puts an earlier bundle back. */
+  async putBack(digest: string): Promise<void> {
+    this.#put(await this.deps.deployments.read(digest));
+  }
+
+  /**
+   * Deploys the files that a changeset has put into the folder, and then runs `apply`. If `apply` rejects, the bundle
+   * before is deployed again. `by`: who changed it. Returns `undefined` if another bundle was deployed meanwhile; `apply`
+   * was not called then.
+   */
+  async deployChange<Value>(by: string, apply: () => Promise<Value>): Promise<Value | undefined> {
+    const { deployments, folder } = this.deps;
+    const before = this.#digest;
+    const packed = packBundle(folder);
+    if (!(await deployments.put({ ...packed, by, base: before }))) return undefined;
+    this.#digest = packed.digest;
+    try {
+      return await apply();
+    } catch (error) {
+      this.#digest = before;
+      const bytes = await deployments.read(before);
+      await deployments.put({ digest: before, bytes, by, base: packed.digest });
+      throw error;
+    }
+  }
+
+  async #deployFirst(packed: PackedFolder, base: string | undefined): Promise<void> {
+    const { deployments, placement } = this.deps;
+    const others = (await placement.nodes()).filter(({ name }) => name !== placement.node);
+    const isAlone = others.length === 0 || base === undefined;
+    if (isAlone && (await deployments.put({ ...packed, by: placement.node, base: base ?? null }))) return;
+    const names = others.map(({ name }) => `"${name}"`).join(', ');
+    const message = `The bundle of node "${placement.node}" is not the deployed one${names === '' ? '' : `, which ${names} run`}.`;
+    throw new GoondanError('E_DEPLOY_CONFLICT', message);
+  }
+
+  #put(bytes: Uint8Array): void {
+    const { startFolder, folder } = this.deps;
+    this.#digest = unpackBundle(bytes, folder);
+    // Values of the environment and installed packages are of the node.
+    const [from, to] = [join(startFolder, '.env'), join(folder, '.env')];
+    if (existsSync(from)) copyFileSync(from, to);
+    else rmSync(to, { force: true });
+    linkPackages(startFolder, folder);
+  }
+}
+
+/** Lets imports of the copy find the packages that the start folder finds. */
+function linkPackages(startFolder: string, folder: string): void {
+  const link = join(folder, 'node_modules');
+  if (lstatSync(link, { throwIfNoEntry: false }) !== undefined) rmSync(link);
+  for (let at = startFolder; ; at = dirname(at)) {
+    const packages = join(at, 'node_modules');
+    if (existsSync(packages)) return symlinkSync(packages, link);
+    if (dirname(at) === at) return;
+  }
+}
+
+export interface FollowDeps {
+  readonly bundle: NodeBundle;
+  readonly deployments: Deployments;
+  /** Reads the plan from the folder, tries it and puts it in force; see `swarmReloader`. */
+  reload(): Promise<unknown>;
+  /** Runs work while no reload runs. */
+  alone(work: () => Promise<void>): Promise<void>;
+  report(level: 'info' | 'error', event: string, message: string): void;
+}
+
+/** Reads the plan after the deployed bundle is in the folder. It runs on the road of reloads. */
+export async function readDeployedPlan(bundle: NodeBundle, read: () => Promise<SwarmPlan>): Promise<SwarmPlan> {
+  const before = await bundle.takeDeployed();
+  try {
+    return await read();
+  } catch (error) {
+    if (before !== undefined) await bundle.putBack(before);
+    throw error;
+  }
+}
+
+/** Takes each deployed bundle like a reload. Returns a function that ends this. */
+export function followDeployments({ bundle, deployments, reload, alone, report }: FollowDeps): () => void {
+  return deployments.onChange(({ digest, by }) => {
+    if (digest === bundle.digest) return;
+    const before = bundle.digest;
+    const named = `${digest.slice(0, 12)}, deployed by ${by},`;
+    reload().then(
+      () => report('info', 'deploy.taken', `Bundle ${named} is in force.`),
+      async (error: unknown) => {
+        report('error', 'deploy.refused', `Bundle ${named} was refused, and nothing has changed: ${messageOf(error)}`);
+        const putBack = async () => {
+          if (bundle.digest !== before) await bundle.putBack(before);
+        };
+        await alone(putBack).catch((failure: unknown) =>
+          report('error', 'deploy.refused', `Its files could not be put back: ${messageOf(failure)}`),
+        );
+      },
+    );
+  });
+}

@@ -1,0 +1,79 @@
+/** Makes the connections of a swarm, with their way into it. */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { GoondanError } from '@goondan/types';
+import type { Spawn } from '../../ipc/spawn.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { connectorRunner } from '../../ports/runner-path.ts';
+import type { ConnectionLeases } from '../../store/cluster-store.ts';
+import { newTraceId } from '../../trace/span-id.ts';
+import { workspaceFolder } from '../../workspace/layout/instance-paths.ts';
+import { Connections } from '../connections/connections.ts';
+import type { CurrentPlan } from '../plan/current-plan.ts';
+import { askAgent } from '../swarm/ask-agent.ts';
+import type { SwarmAgents } from '../swarm/swarm-agents.ts';
+
+export interface ConnectionPlaces {
+  readonly swarm: SwarmAgents;
+  readonly spawn: Spawn;
+  readonly runFolder: string;
+  readonly leases: ConnectionLeases | undefined;
+}
+
+export function openConnections(
+  {
+    currentPlan,
+    clock,
+    stateRoot,
+    workspaceId,
+  }: {
+    readonly currentPlan: CurrentPlan;
+    readonly clock: Clock;
+    readonly stateRoot: string;
+    readonly workspaceId: string;
+  },
+  { swarm, spawn, runFolder, leases }: ConnectionPlaces,
+): Connections {
+  const folder = workspaceFolder(stateRoot, workspaceId);
+  /** Tells a connection that it is lost, if the store refuses its events for this reason. */
+  const underLease = async <Value>(connection: string, accept: () => Promise<Value>): Promise<Value> => {
+    try {
+      return await accept();
+    } catch (error) {
+      if (GoondanError.is(error) && error.code === 'E_FENCED' && error.retryable !== true) connections.lost(connection);
+      throw error;
+    }
+  };
+  const connections = new Connections(currentPlan.value.plan.connections ?? [], {
+    spawn,
+    clock,
+    ...(leases === undefined ? {} : { leases }),
+    runner: connectorRunner,
+    frameFolderFor: () => join(runFolder, crypto.randomUUID()),
+    makeWorkFolder: (connection) => {
+      const path = join(folder, 'connections', connection);
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+      return path;
+    },
+    ingress: {
+      entryAgent: () => currentPlan.value.entryAgent,
+      newTraceId,
+      accept: (to, event, connection) =>
+        underLease(
+          connection,
+          async () => void (await swarm.accept(to, event, false, connections.fenceOf(connection))),
+        ),
+      ask: (to, event, options, connection) =>
+        underLease(connection, () =>
+          askAgent(swarm, to, event, { ...options, under: connections.fenceOf(connection) }),
+        ),
+    },
+    report: (line) => swarm.log(line),
+    onOutput: (connection, output) => swarm.printed({ connection }, output),
+    policy: () => {
+      const { supervision, heartbeat } = currentPlan.value.settings;
+      return { ...supervision, heartbeat };
+    },
+  });
+  return connections;
+}
