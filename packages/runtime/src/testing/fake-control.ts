@@ -121,6 +121,10 @@ export function fakeControl(): FakeControl {
         cancelled.push(acceptance.eventId);
         end.resolve(endOf(acceptance, failedResult(acceptance.turnId)));
       });
+      options.left?.addEventListener('abort', () => {
+        askers.delete(acceptance.eventId);
+        end.reject(options.left?.reason);
+      });
       options.onAccepted?.(acceptance);
       return end.promise;
     },

@@ -1,0 +1,150 @@
+/**
+ * The handle of a swarm with several nodes, at one of them. Every node offers it to its clients, so that each client sees
+ * the whole swarm. Work on an instance is done by the node that owns it.
+ */
+import { type AgentAddress, GoondanError } from '@goondan/types';
+import { toAgentAddress } from '../../control/instance-address.ts';
+import type { InstanceAddress, InstanceStatus, Swarm } from '../../control/swarm.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Ids } from '../../ports/ids.ts';
+import type { ClusterPlacement } from '../../store/cluster-store.ts';
+import type { Inbox } from '../../store/inbox.ts';
+import { newTraceId } from '../../trace/span-id.ts';
+import { answered, mergeDeadLetters, mergeInstances, mergeStatus } from './merge-status.ts';
+import { isGone, OtherNodes, type OtherNodesDeps } from './other-nodes.ts';
+import { relayAsk } from './relay-ask.ts';
+import { relayWatch } from './relay-watch.ts';
+
+export interface ClusterSwarmDeps {
+  /** The handle of this node alone. */
+  readonly local: Swarm;
+  readonly placement: Pick<ClusterPlacement, 'node' | 'nodes' | 'ownerOf' | 'claim' | 'release'>;
+  readonly inbox: Pick<Inbox, 'cancel'>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** Returns the agent for requests that do not name one. */
+  readonly entryAgent: () => string;
+  /** Makes the handle of another node, from `nodeConnector`. */
+  readonly connect: OtherNodesDeps['connect'];
+}
+
+/** The number of attempts to find the owner of an instance that moves between nodes. */
+const MOST_ATTEMPTS = 5;
+const BY_A_CLIENT = 'cancelled by a client';
+
+export function clusterSwarm(deps: ClusterSwarmDeps): Swarm {
+  const { local, placement, inbox, clock, ids, entryAgent } = deps;
+  const nodes = new OtherNodes(deps);
+
+  const cancel: Swarm['cancel'] = async (turn) => {
+    const { agent = entryAgent(), instanceKey = 'default', eventId, reason = BY_A_CLIENT } = turn;
+    const at = toAgentAddress({ agent, instanceKey });
+    const owner = await nodes.placeOf(at);
+    try {
+      if (await (typeof owner === 'object' ? owner.swarm : local).cancel(turn)) return true;
+    } catch (error) {
+      if (eventId === undefined || !isGone(error)) throw error;
+    }
+    if (eventId === undefined) return false;
+    // The owner may be lost and not replaced yet. The next owner reads this mark.
+    if (await inbox.cancel(at, eventId, reason)) return true;
+    if (typeof owner === 'object' && (await local.cancel(turn))) return true;
+    const elsewhere = await nodes.ask((swarm) => swarm.cancel(turn));
+    return elsewhere.some(({ value }) => value === true);
+  };
+
+  const instances = async (): Promise<readonly InstanceStatus[]> => {
+    const [own, others] = await Promise.all([local.instances(), nodes.ask((swarm) => swarm.instances())]);
+    return mergeInstances([{ node: placement.node, value: own }, ...answered(others)]);
+  };
+
+  /** Runs an action at the owner of an instance. If nobody owns it, this node takes it. */
+  const atOwner = async <Value>(
+    instance: InstanceAddress,
+    action: (swarm: Swarm) => Promise<Value>,
+  ): Promise<Value> => {
+    const at = toAgentAddress(instance);
+    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+      const owner = await nodes.placeOf(at);
+      if (typeof owner === 'object') return action(owner.swarm);
+      if (owner === 'here') return action(local);
+      if (await placement.claim(at)) return orRelease(at, action(local));
+    }
+    const message = `Conversation "${at.instanceKey}" of agent "${at.agentName}" moves between nodes.`;
+    throw new GoondanError('E_LOCKED', message, { retryable: true, suggestion: 'Try again in a moment.' });
+  };
+
+  /** Gives an instance up that was taken for an action that failed, for example because it does not exist. */
+  const orRelease = async <Value>(at: AgentAddress, action: Promise<Value>): Promise<Value> => {
+    try {
+      return await action;
+    } catch (error) {
+      await placement.release(at).catch(() => undefined);
+      throw error;
+    }
+  };
+
+  return {
+    deliver: (delivery) => local.deliver(delivery),
+    ask: async (delivery, options = {}) => {
+      const { agent = entryAgent(), instanceKey = 'default', id, traceId = newTraceId() } = delivery;
+      const fixed = { ...delivery, agent, instanceKey, id: id ?? ids.next('event'), traceId };
+      return relayAsk({ local, nodes, clock, cancel }, fixed, id !== undefined, options);
+    },
+    watch: (filter, listener) => relayWatch({ local, nodes, clock }, filter, listener),
+    cancel,
+    status: async () => {
+      const [own, others, all] = await Promise.all([
+        local.status(),
+        nodes.ask((swarm) => swarm.status()),
+        placement.nodes(),
+      ]);
+      return mergeStatus({ node: placement.node, value: own }, others, all);
+    },
+    instances,
+    deleteInstance: (request) => atOwner(request, (swarm) => swarm.deleteInstance(request)),
+    forkInstance: (request) => atOwner(request, (swarm) => swarm.forkInstance(request)),
+    deadLetters: async (choice) => {
+      const [own, others] = await Promise.all([
+        local.deadLetters(choice),
+        nodes.ask((swarm) => swarm.deadLetters(choice)),
+      ]);
+      return mergeDeadLetters([own, ...answered(others).map(({ value }) => value)]);
+    },
+    retryDeadLetter: (letter) => atOwner(letter, (swarm) => swarm.retryDeadLetter(letter)),
+    dropDeadLetter: (letter) => atOwner(letter, (swarm) => swarm.dropDeadLetter(letter)),
+    // Every node lists the approvals of the whole swarm, and answers any of them in the store.
+    approvals: () => local.approvals(),
+    approve: (reply) => local.approve(reply),
+    deny: (reply) => local.deny(reply),
+    restart: async ({ fresh = false, ...choice } = {}) => {
+      const chosen = (await instances()).filter(
+        ({ agent, instanceKey, status }) =>
+          (choice.agent ?? agent) === agent &&
+          (choice.instanceKey ?? instanceKey) === instanceKey &&
+          (fresh || status !== 'asleep'),
+      );
+      // It rejects an unknown agent.
+      if (chosen.length === 0) return local.restart({ ...choice, fresh });
+      let restarted = 0;
+      // One after the other, because a restart may start a process.
+      for (const { agent, instanceKey } of chosen) {
+        const one = { agent, instanceKey, ...(fresh && { fresh }) };
+        restarted += await atOwner(one, (swarm) => swarm.restart(one));
+      }
+      return restarted;
+    },
+    reload: async () => {
+      const message = 'A swarm with several nodes is not reloaded from a folder of one node.';
+      const suggestion = 'Deploy the bundle to all nodes with `gdn deploy`.';
+      throw new GoondanError('E_CONTROL_REQUEST', message, { suggestion });
+    },
+    stop: (options) => local.stop(options),
+    get stopped() {
+      return local.stopped;
+    },
+    get failure() {
+      return local.failure;
+    },
+  };
+}
