@@ -10,9 +10,27 @@ import { parseArgs } from 'node:util';
 import { requirePackages } from './proof-cluster/debian-packages.ts';
 import { enterWorld, furnishWorld, isInWorld, WORLD_FOLDER } from './proof-cluster/enter-world.ts';
 import type { Proof } from './proof-cluster/proof.ts';
+import { proveClock } from './proof-cluster/prove-clock.ts';
+import { proveCuts } from './proof-cluster/prove-cuts.ts';
+import { proveDatabaseRestart } from './proof-cluster/prove-database-restart.ts';
+import { proveFailover } from './proof-cluster/prove-failover.ts';
+import { proveFreeze } from './proof-cluster/prove-freeze.ts';
+import { proveKill } from './proof-cluster/prove-kill.ts';
+import { provePartition } from './proof-cluster/prove-partition.ts';
 import { proveReplication } from './proof-cluster/prove-replication.ts';
+import { proveScenarios } from './proof-cluster/prove-scenarios.ts';
 
-const proofs: readonly Proof[] = [proveReplication];
+const proofs: readonly Proof[] = [
+  proveScenarios,
+  proveKill,
+  proveFreeze,
+  proveDatabaseRestart,
+  proveCuts,
+  proveClock,
+  provePartition,
+  proveFailover,
+  proveReplication,
+];
 
 const { chosen, seed, kills } = readOptions();
 if (chosen.some(({ needsWorld }) => needsWorld)) {

@@ -43,6 +43,8 @@ export interface ClusterOptions {
   readonly leaseSeconds?: number;
   /** The command before `gdn run` of a node, for example to run it at another machine. */
   readonly prefix?: (name: string) => readonly string[];
+  /** The address of the control port of a node; loopback when absent. */
+  readonly listen?: (name: string) => string;
   /** The environment of a node, beside that of this process. */
   readonly env?: (name: string) => Readonly<Record<string, string>>;
 }
@@ -79,6 +81,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     },
   };
   try {
+    if (options.store !== undefined) initStore(options.store, work);
     // The first node deploys the bundle, so the others come after it.
     for (let index = 1; index <= (options.nodes ?? 1); index++)
       running.push(await startNode(`node-${index}`, folder, options));
@@ -89,16 +92,31 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   }
 }
 
+/** The token of the nodes and of their clients. */
+const TOKEN = 'a token that only the nodes of a test know';
+
+function environmentOf(store: string | undefined): Record<string, string> {
+  return store === undefined ? {} : { GOONDAN_STORE: store, GOONDAN_CLUSTER_TOKEN: TOKEN };
+}
+
+/** Makes the tables and the token. */
+function initStore(store: string, work: string): void {
+  const command = [process.execPath, '--no-install', gdn, work, 'store', 'init', '--json'];
+  const { exitCode, stdout, stderr } = Bun.spawnSync(command, { env: { ...process.env, ...environmentOf(store) } });
+  if (exitCode !== 0) throw new Error(`The store was not made: ${String(stdout)}${String(stderr)}`);
+}
+
 async function startNode(name: string, folder: string, options: ClusterOptions): Promise<StartedNode> {
-  const { bundleFolder, store, leaseSeconds = 1, prefix = () => [], env = () => ({}) } = options;
+  const { bundleFolder, store, leaseSeconds = 1, prefix = () => [], env = () => ({}), listen } = options;
   const stateRoot = join(folder, name);
-  const member = store === undefined ? [] : ['--node', name, '--lease', String(leaseSeconds)];
+  const reached = listen === undefined ? [] : ['--listen', listen(name)];
+  const member = store === undefined ? [] : ['--node', name, '--lease', String(leaseSeconds), ...reached];
   const run = ['run', bundleFolder, '--trust', '--json', '--state-root', stateRoot, ...member];
   const [program = '', ...args] = [...prefix(name), process.execPath, '--no-install', gdn, join(folder, 'work'), ...run];
   const child = spawn(program, args, {
     cwd: join(folder, 'work'),
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...(store === undefined ? {} : { GOONDAN_STORE: store }), ...env(name) },
+    env: { ...process.env, ...environmentOf(store), ...env(name) },
   });
   const printed = collect(child);
   const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
