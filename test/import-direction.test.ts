@@ -43,6 +43,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
     ...runtimeDoors,
     '@goondan/base/mcp',
     '@goondan/postgres',
+    '@goondan/postgres/embedded',
     'commander',
     'bun',
     'node',

