@@ -4,8 +4,6 @@
  *
  * `--only NAME` runs one part, and can be repeated; `--seed N` repeats a run; `--kills N` changes the number of kills.
  */
-import { chmodSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { requirePackages } from './proof-cluster/debian-packages.ts';
 import { enterWorld, furnishWorld, isInWorld, WORLD_FOLDER } from './proof-cluster/enter-world.ts';
@@ -40,9 +38,7 @@ if (chosen.some(({ needsWorld }) => needsWorld)) {
   }
   furnishWorld();
   // Everything that the proofs leave is in the memory of the world, and ends with it.
-  process.env['TMPDIR'] = join(WORLD_FOLDER, 'tmp');
-  mkdirSync(process.env['TMPDIR']);
-  chmodSync(process.env['TMPDIR'], 0o1777);
+  process.env['TMPDIR'] = WORLD_FOLDER;
 }
 
 process.stdout.write(`seed ${seed}\n`);

@@ -8,8 +8,8 @@ import { mkdirSync } from 'node:fs';
 import { requireRoot } from './debian-packages.ts';
 import { run } from './run-command.ts';
 
-/** The folder of the world. Outside, it is an empty folder that was there before. */
-export const WORLD_FOLDER = '/mnt';
+/** The folder of the world, in memory. It hides the folder of the same name outside. */
+export const WORLD_FOLDER = '/tmp';
 
 const MARK = 'GOONDAN_PROOF_WORLD';
 
@@ -38,6 +38,6 @@ export function enterWorld(): Promise<number> {
 export function furnishWorld(): void {
   mkdirSync('/run/netns', { recursive: true });
   run('mount', '-t', 'tmpfs', 'none', '/run/netns');
-  run('mount', '-t', 'tmpfs', '-o', 'mode=0755', 'none', WORLD_FOLDER);
+  run('mount', '-t', 'tmpfs', '-o', 'mode=1777', 'none', WORLD_FOLDER);
   run('ip', 'link', 'set', 'lo', 'up');
 }

@@ -1,7 +1,7 @@
 /** The pieces that most proofs need: the bundle, a store with nodes, and the sum of many rounds. */
 import { join } from 'node:path';
+import { openPostgresReader } from '../../packages/postgres/src/store/open-reader.ts';
 import type { Disturbed } from '../../test/cluster/disturb.ts';
-import { openStoreOf } from '../../test/cluster/open-store-of.ts';
 import { type Cluster, type ClusterOptions, startCluster } from '../../test/cluster/start-cluster.ts';
 import { INPUTS } from '../../test/cluster/workload.ts';
 import type { Findings } from './proof.ts';
@@ -16,7 +16,7 @@ export function startNodes(
   nodes: number,
   more: Pick<ClusterOptions, 'prefix' | 'env' | 'listen'> = {},
 ): Promise<Cluster> {
-  const openReader = (swarm: string) => openStoreOf(store, swarm);
+  const openReader = (swarm: string) => openPostgresReader({ address: store, swarm });
   return startCluster({ bundleFolder: BUNDLE, store, openReader, nodes, leaseSeconds: LEASE_SECONDS, ...more });
 }
 

@@ -12,9 +12,11 @@ export interface OwnDatabase extends AsyncDisposable {
   kill(): Promise<void>;
   /** Starts the killed server again. It recovers from its log. */
   start(): Promise<void>;
-  /** Returns the processor time of all processes of the server, in milliseconds, and its processes. */
+  /** The first process of the server. */
   readonly pid: number;
 }
+
+const START_ATTEMPTS = 50;
 
 export async function startOwnDatabase(settings: Readonly<Record<string, string>> = {}): Promise<OwnDatabase> {
   const folder = mkdtempSync(join(tmpdir(), 'goondan-database-'));
@@ -32,7 +34,16 @@ export async function startOwnDatabase(settings: Readonly<Record<string, string>
       await server.ended;
     },
     async start() {
-      server = await startServer({ folder, port, settings: all });
+      for (let attempt = 1; ; attempt++) {
+        try {
+          server = await startServer({ folder, port, settings: all });
+          return;
+        } catch (error) {
+          // The last processes of the killed server may still hold its memory.
+          if (attempt === START_ATTEMPTS) throw error;
+          await Bun.sleep(100);
+        }
+      }
     },
     async [Symbol.asyncDispose]() {
       await server.stop();

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import { openDatabase } from '../driver/database.ts';
+import { repeating } from '../driver/repeat.ts';
 import { EMBEDDED_VERSION } from './embedded-version.ts';
 import { startServer } from './start-server.ts';
 
@@ -31,6 +32,24 @@ test('S-08 a server with a password refuses everybody else, and its processes na
     rmSync(folder, { recursive: true });
   }
   expect(existsSync(`/proc/${server.pid}`)).toBe(false);
+});
+
+test('a killed server goes on with its data, at the same port', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
+  const first = await startServer({ folder });
+  const database = openDatabase(first.addressOf('postgres'), { connections: 1 });
+  await database.query('create table kept as select 7 as number');
+  process.kill(first.pid, 'SIGKILL');
+  await first.ended;
+  const second = await startServer({ folder, port: first.port });
+  try {
+    const repeated = repeating(database, () => true);
+    expect([...(await repeated('select number from kept'))]).toEqual([{ number: 7 }]);
+  } finally {
+    await database.close();
+    await second.stop();
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('the version in the install line is that of the package', () => {

@@ -3,7 +3,7 @@
  * and ends with this process.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
@@ -11,8 +11,10 @@ import { openDatabase } from '../driver/database.ts';
 import { findBinaries } from './find-binaries.ts';
 
 export interface ServerOptions {
-  /** An empty folder, which the server keeps its data in. The caller removes it. */
+  /** The folder of the server's data: an empty one, or that of a server that has ended. The caller removes it. */
   readonly folder: string;
+  /** The port; a free one when absent. */
+  readonly port?: number;
   /** The password of the user `postgres`; without one, everybody on this machine may connect. */
   readonly password?: string;
   /** Settings of the server, for example `fsync`. */
@@ -32,23 +34,16 @@ export interface Server {
 
 const ATTEMPTS = 200;
 const BETWEEN_MS = 50;
+const STATEMENT_MS = 500;
 /** The user of the server when this process belongs to root: PostgreSQL refuses to run as root. */
 const NOBODY = 65_534;
 
 /** **Errors** — `E_POSTGRES_MISSING`; `E_PROCESS_START` when the server does not start. */
-export async function startServer({ folder, password, settings = {} }: ServerOptions): Promise<Server> {
+export async function startServer({ folder, port: wanted, password, settings = {} }: ServerOptions): Promise<Server> {
   const { postgres, initdb } = findBinaries();
-  mkdirSync(folder, { recursive: true });
-  chmodSync(folder, 0o700);
   const data = join(folder, 'data');
-  const access = password === undefined ? ['-A', 'trust'] : ['-A', 'scram-sha-256', `--pwfile=${join(folder, 'pw')}`];
-  if (password !== undefined) writeFileSync(join(folder, 'pw'), password, { mode: 0o600 });
-  if (isRoot())
-    for (const path of [folder, ...(password === undefined ? [] : [join(folder, 'pw')])])
-      chownSync(path, NOBODY, NOBODY);
-  await run([initdb, '-D', data, '-U', 'postgres', ...access, '-N', '-E', 'UTF8', '--locale=C']);
-  if (password !== undefined) rmSync(join(folder, 'pw'));
-  const port = await freePort();
+  if (!existsSync(data)) await makeData(initdb, folder, data, password);
+  const port = wanted ?? (await freePort());
   const all = { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: folder, ...settings };
   const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = start([postgres, '-D', data, ...flags]);
@@ -61,6 +56,18 @@ export async function startServer({ folder, password, settings = {} }: ServerOpt
     throw error;
   }
   return { port, pid: child.process.pid ?? 0, addressOf, ended: child.ended, stop: () => end(child) };
+}
+
+async function makeData(initdb: string, folder: string, data: string, password: string | undefined): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  chmodSync(folder, 0o700);
+  const access = password === undefined ? ['-A', 'trust'] : ['-A', 'scram-sha-256', `--pwfile=${join(folder, 'pw')}`];
+  if (password !== undefined) writeFileSync(join(folder, 'pw'), password, { mode: 0o600 });
+  if (isRoot())
+    for (const path of [folder, ...(password === undefined ? [] : [join(folder, 'pw')])])
+      chownSync(path, NOBODY, NOBODY);
+  await run([initdb, '-D', data, '-U', 'postgres', ...access, '-N', '-E', 'UTF8', '--locale=C']);
+  if (password !== undefined) rmSync(join(folder, 'pw'));
 }
 
 interface Child {
@@ -105,7 +112,8 @@ async function run(command: readonly string[]): Promise<void> {
 
 async function untilReady(child: Child, address: string): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {
-    const database = openDatabase(address, { connections: 1 });
+    // A server that was killed before may still accept connections that nobody answers.
+    const database = openDatabase(address, { connections: 1, statementMs: STATEMENT_MS });
     try {
       await database.query('select 1');
       return;
