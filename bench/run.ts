@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { type BenchOptions, readBenchOptions } from './bench-options.ts';
+import { benchCluster } from './cluster.ts';
 import { benchCommands } from './commands.ts';
 import { benchConversations } from './conversations.ts';
 import type { Figures } from './figures.ts';
@@ -30,6 +31,7 @@ const sections: Record<string, (options: BenchOptions) => Promise<Figures>> = {
   studio: benchStudio,
   spawn: benchSpawn,
   conversations: benchConversations,
+  cluster: benchCluster,
 };
 
 const options = readOptions();

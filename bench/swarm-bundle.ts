@@ -10,10 +10,12 @@ export interface SwarmBundleOptions {
   readonly trace: 'on' | 'off';
   /** A process for each conversation, or one process for many conversations of the agent. */
   readonly isolation?: 'instance' | 'agent';
+  /** The time that the model takes; none when absent. */
+  readonly latencyMs?: number;
 }
 
 /** Returns the folder of the bundle. The caller removes it. */
-export function writeSwarmBundle({ trace, isolation = 'instance' }: SwarmBundleOptions): string {
+export function writeSwarmBundle({ trace, isolation = 'instance', latencyMs = 0 }: SwarmBundleOptions): string {
   const folder = mkdtempSync(join(tmpdir(), 'goondan-bench-bundle-'));
   // A process for each conversation is the default. The field is left out, so that older versions read the bundle.
   const isolated = isolation === 'agent' ? ', isolation: agent' : '';
@@ -42,7 +44,7 @@ spec:
 apiVersion: goondan.ai/v1
 kind: Model
 metadata: { name: scripted }
-spec: { provider: scripted, model: bench, options: { script: [{ say: 'You said: {{input}}' }] } }
+spec: { provider: scripted, model: bench, options: { latencyMs: ${latencyMs}, script: [{ say: 'You said: {{input}}' }] } }
 `,
   );
   return folder;

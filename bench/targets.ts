@@ -73,6 +73,12 @@ export const targets: readonly Target[] = [
     unit: '×',
     limit: { most: 1.5 },
   },
+  { what: 'one-step turn on PostgreSQL, to files', figure: 'cluster.turn', unit: '×', limit: { most: 1.6 } },
+  { what: 'processor time of its node and database', figure: 'cluster.engine', unit: ' ms', limit: { most: 5 } },
+  { what: 'its statements', figure: 'cluster.statements', unit: '', limit: { most: 8 } },
+  { what: 'its commits', figure: 'cluster.commits', unit: '', limit: { most: 6 } },
+  { what: 'take-over after a kill, beyond the lease', figure: 'cluster.takeover', unit: ' ms', limit: { most: 1_000 } },
+  { what: 'three nodes, to one node', figure: 'cluster.nodes', unit: '×', limit: { least: 2.4 } },
   { what: 'onion of 10 layers, to the minimal chain', figure: 'onion.10.minimal', unit: '×', limit: { most: 2.4 } },
 ];
 

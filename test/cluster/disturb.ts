@@ -88,7 +88,8 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-function withDescendants(root: number): readonly number[] {
+/** Lists a process and all that it started, directly or not. */
+export function withDescendants(root: number): readonly number[] {
   const parents = new Map<number, number>();
   for (const pid of readdirSync('/proc').map(Number).filter(Number.isInteger)) {
     try {

@@ -26,7 +26,7 @@ const CLIENTS = [
 export const INPUTS = CLIENTS.length * 2;
 const ANSWER_LIMIT_MS = 120_000;
 
-/** Runs the work of one round. All its names begin with `round`. */
+/** Runs the work of one round. All its names begin with `round`, which has no dash. */
 export async function work(cluster: Cluster, round: string): Promise<WorkResult> {
   const answers = new Map<string, string>();
   let [repeats, longestMs] = [0, 0];

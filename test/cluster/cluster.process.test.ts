@@ -1,0 +1,99 @@
+/**
+ * Five scenarios, one kill and one restart of the database, on real nodes with a lease of one second. `npm run
+ * proof:cluster` does the same with ten scenarios, three nodes and hundreds of failures.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { openPostgresReader } from '../../packages/postgres/src/store/open-reader.ts';
+import { runDisturbed, runUndisturbed, type Undisturbed } from './disturb.ts';
+import { type OwnDatabase, startOwnDatabase } from './own-database.ts';
+import { compareOutcomes, type Outcome, readOutcome } from './read-outcome.ts';
+import { type Scenario, scenarios } from './scenarios.ts';
+import { type Cluster, startCluster } from './start-cluster.ts';
+
+const bundleFolder = join(import.meta.dir, 'bundle');
+const TEST_MS = 120_000;
+
+let database: OwnDatabase;
+beforeAll(async () => {
+  database = await startOwnDatabase();
+}, TEST_MS);
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+});
+
+function startNodes(nodes: number): Promise<Cluster> {
+  const store = database.address;
+  return startCluster({ bundleFolder, store, openReader: (swarm) => openPostgresReader({ address: store, swarm }), nodes });
+}
+
+describe('a swarm on PostgreSQL', () => {
+  test(
+    'S-01 the scenarios have the transcripts, histories and traces of a swarm on files',
+    async () => {
+      const names = ['one-step', 'effects', 'request', 'approval', 'forks'];
+      const chosen = scenarios.filter(({ name }) => names.includes(name));
+      const files = await runAll(await startCluster({ bundleFolder }), chosen);
+      const store = await runAll(await startNodes(1), chosen);
+      expect(store.answers).toEqual(files.answers);
+      expect(compareOutcomes(files.outcome, store.outcome)).toEqual([]);
+      expect(Object.keys(files.outcome.conversations)).toHaveLength(7);
+      expect(files.outcome.traces.length).toBeGreaterThan(8);
+    },
+    TEST_MS,
+  );
+});
+
+describe('a disturbed swarm', () => {
+  let undisturbed: Undisturbed;
+  let cluster: Cluster;
+  beforeAll(async () => {
+    undisturbed = await runUndisturbed(bundleFolder);
+    cluster = await startNodes(2);
+  }, TEST_MS);
+  afterAll(async () => {
+    await cluster[Symbol.asyncDispose]();
+  });
+
+  test(
+    'S-03 S-04 after a kill of a node, the other one answers every event once, and no effect happens twice',
+    async () => {
+      const [, victim] = cluster.nodes;
+      if (victim === undefined) throw new Error('There is no second node.');
+      const { problems, result } = await runDisturbed(cluster, 'kill', undisturbed, {
+        afterEvents: 12,
+        disturb: () => victim.kill(),
+      });
+      expect(problems).toEqual([]);
+      expect(result.answers.size).toBe(8);
+      await cluster.restart(victim);
+    },
+    TEST_MS,
+  );
+
+  test(
+    'S-03 S-10 a database that was killed is waited for, and nothing becomes a dead letter',
+    async () => {
+      const { problems, result } = await runDisturbed(cluster, 'database', undisturbed, {
+        afterEvents: 8,
+        async disturb() {
+          await database.kill();
+          await database.start();
+        },
+      });
+      expect(problems).toEqual([]);
+      expect(result.answers.size).toBe(8);
+    },
+    TEST_MS,
+  );
+});
+
+async function runAll(started: Cluster, chosen: readonly Scenario[]): Promise<{ answers: unknown; outcome: Outcome }> {
+  await using cluster = started;
+  const answers: unknown[] = [];
+  for (const scenario of chosen) answers.push([scenario.name, await scenario.run(cluster)]);
+  const reader = cluster.openReader();
+  const outcome = await readOutcome(reader);
+  await reader.close();
+  return { answers, outcome };
+}
