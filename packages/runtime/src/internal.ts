@@ -99,7 +99,6 @@ export { defaultLimits, type RotationLimits } from './workspace/limits.ts';
 export { summarise as summariseTurn } from './trace/assemble-turn.ts';
 export { decodeTraceLines } from './trace/decode-trace-lines.ts';
 export { pathSegment } from './workspace/layout/path-segment.ts';
-export { defaultLimits, type RotationLimits } from './workspace/limits.ts';
 export { LogBuffer } from './workspace/logs/log-buffer.ts';
 export { decodeLine as decodeLogLine } from './workspace/logs/log-text.ts';
 export { isAskedFor } from './workspace/logs/read-swarm-log.ts';
