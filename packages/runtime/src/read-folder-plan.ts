@@ -5,10 +5,8 @@ import { type ResolvedSwarm, type ResolveOptions, resolveSwarm } from './config/
 import type { Examine } from './config/examination.ts';
 import type { SwarmPlan } from './config/swarm-plan.ts';
 
-interface SwarmWorkspace {
-  readonly stateRoot: string;
-  readonly workspaceId: string;
-}
+/** The place of a running swarm: its workspace, or for a node its name in the store. It must stay the same. */
+type SwarmWorkspace = { readonly stateRoot: string } & ({ readonly workspaceId: string } | { readonly swarm: string });
 
 export interface SwarmFolder extends Pick<ResolveOptions, 'swarm' | 'workdir' | 'connections'> {
   /** The folder of `goondan.yaml`. */
@@ -30,11 +28,13 @@ export interface BundleSource {
 }
 
 /** Makes the source of a swarm that runs in this workspace. The bundle is read with the environment of this process. */
-export function bundleSource(folder: SwarmFolder, { stateRoot, workspaceId }: SwarmWorkspace): BundleSource {
+export function bundleSource(folder: SwarmFolder, place: SwarmWorkspace): BundleSource {
+  const { stateRoot } = place;
   return {
     readPlan: async () => {
-      const { plan, workspaceId: other } = await readFolderPlan(folder);
-      if (other === workspaceId) return plan;
+      const { plan, workspace, workspaceId } = await readFolderPlan(folder);
+      const isSame = 'swarm' in place ? (workspace ?? plan.name) === place.swarm : workspaceId === place.workspaceId;
+      if (isSame) return plan;
       const message = `Swarm "${plan.name}" now names another workspace, but a running swarm cannot change its workspace.`;
       throw new GoondanError('E_RELOAD_SWARM', message);
     },

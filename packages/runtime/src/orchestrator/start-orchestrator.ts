@@ -54,6 +54,7 @@ import { childSpawner } from './child/spawn-child.ts';
 import { type ClusterOptions, joinCluster } from './start/join-cluster.ts';
 import { liveAsNode } from './start/live-as-node.ts';
 import { followDeployments, NodeBundle } from './start/node-bundle.ts';
+import { openClusterSwarm } from './start/open-cluster-swarm.ts';
 import { openConnections } from './start/open-connections.ts';
 import { readTelemetry } from './start/read-telemetry.ts';
 import { openLog, type StartLog } from './start/start-log.ts';
@@ -167,7 +168,11 @@ async function start(given: Starting): Promise<Swarm> {
     keepers,
     log,
   });
-  const connections = openConnections(starting, { swarm, spawn, runFolder, leases: joined?.store.connections });
+  const connections = openConnections(starting, {
+    ...{ swarm, spawn, runFolder, leases: joined?.store.connections },
+    // Called when the whole swarm is open.
+    askElsewhere: (...asked) => handle.ask(...asked),
+  });
 
   const { instances } = swarm;
   const trials = processTrials({
@@ -197,7 +202,7 @@ async function start(given: Starting): Promise<Swarm> {
     await Promise.all([server.close(), joined?.port.close()]);
   });
   const about = { swarm: name, workspaceId, pid: process.pid, startedAt, version: VERSION };
-  const handle = localSwarm({
+  const local = localSwarm({
     swarm,
     store,
     clock,
@@ -216,6 +221,8 @@ async function start(given: Starting): Promise<Swarm> {
     stop: (graceMs) => stopping.stop(graceMs),
   });
 
+  const handle = joined === undefined ? local : openClusterSwarm(starting, joined.store, swarm, local);
+
   children.warmUp();
   await swarm.wake();
   await isRecorded;
@@ -228,7 +235,7 @@ async function start(given: Starting): Promise<Swarm> {
   });
   if (joined !== undefined) {
     const { store: shared } = joined;
-    joined.serve({ swarm: handle, local: handle, tokens: shared.tokens });
+    joined.serve({ swarm: handle, local, tokens: shared.tokens });
     const graceMs = () => currentPlan.value.settings.graceMs;
     const fail = (error: GoondanError) => stopping.fail(error);
     liveAsNode({ placement: shared.placement, swarm, connections, graceMs, fail });

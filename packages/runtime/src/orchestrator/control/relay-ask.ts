@@ -65,7 +65,7 @@ export async function relayAsk(
       } catch (error) {
         left?.throwIfAborted();
         if (!moved.signal.aborted) {
-          if (typeof owner !== 'object' || !isGone(error)) throw error;
+          if (typeof owner === 'object' ? !isGone(error) : !isElsewhere(error)) throw error;
           if (!isAccepted) accepted(await local.deliver(delivery));
         }
       } finally {
@@ -76,6 +76,11 @@ export async function relayAsk(
   } finally {
     over.abort();
   }
+}
+
+/** Returns true if this node does not own the instance any more, or never did. */
+function isElsewhere(error: unknown): boolean {
+  return GoondanError.is(error) && error.code === 'E_FENCED' && error.retryable === true;
 }
 
 /** Returns the owner. After the event was accepted, an error is not an answer: nobody is the owner for now. */

@@ -2,7 +2,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
+import { toInstanceAddress } from '../../control/instance-address.ts';
+import type { Swarm } from '../../control/swarm.ts';
 import type { Spawn } from '../../ipc/spawn.ts';
+import { defined } from '../../json/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { connectorRunner } from '../../ports/runner-path.ts';
 import type { ConnectionLeases } from '../../store/cluster-store.ts';
@@ -18,6 +21,8 @@ export interface ConnectionPlaces {
   readonly spawn: Spawn;
   readonly runFolder: string;
   readonly leases: ConnectionLeases | undefined;
+  /** Asks an instance of another node. */
+  readonly askElsewhere: Swarm['ask'];
 }
 
 export function openConnections(
@@ -32,7 +37,7 @@ export function openConnections(
     readonly stateRoot: string;
     readonly workspaceId: string;
   },
-  { swarm, spawn, runFolder, leases }: ConnectionPlaces,
+  { swarm, spawn, runFolder, leases, askElsewhere }: ConnectionPlaces,
 ): Connections {
   const folder = workspaceFolder(stateRoot, workspaceId);
   /** Tells a connection that it is lost, if the store refuses its events for this reason. */
@@ -40,7 +45,7 @@ export function openConnections(
     try {
       return await accept();
     } catch (error) {
-      if (GoondanError.is(error) && error.code === 'E_FENCED' && error.retryable !== true) connections.lost(connection);
+      if (GoondanError.is(error) && error.code === 'E_FENCED' && !isElsewhere(error)) connections.lost(connection);
       throw error;
     }
   };
@@ -64,9 +69,20 @@ export function openConnections(
           async () => void (await swarm.accept(to, event, false, connections.fenceOf(connection))),
         ),
       ask: (to, event, options, connection) =>
-        underLease(connection, () =>
-          askAgent(swarm, to, event, { ...options, under: connections.fenceOf(connection) }),
-        ),
+        underLease(connection, async () => {
+          try {
+            return await askAgent(swarm, to, event, { ...options, under: connections.fenceOf(connection) });
+          } catch (error) {
+            if (!isElsewhere(error)) throw error;
+            // The event is accepted. The owner of the instance finds it by its id.
+            const { cancel: signal, left, onNotice } = options;
+            const { id, input, traceId } = event;
+            return askElsewhere(
+              { ...toInstanceAddress(to), id, traceId, ...defined({ input }) },
+              defined({ signal, left, onNotice }),
+            );
+          }
+        }),
     },
     report: (line) => swarm.log(line),
     onOutput: (connection, output) => swarm.printed({ connection }, output),
@@ -76,4 +92,9 @@ export function openConnections(
     },
   });
   return connections;
+}
+
+/** Returns true if the instance belongs to another node. */
+function isElsewhere(error: unknown): boolean {
+  return GoondanError.is(error) && error.code === 'E_FENCED' && error.retryable === true;
 }

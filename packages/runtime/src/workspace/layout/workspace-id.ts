@@ -16,3 +16,8 @@ export function workspaceId({ workspace, swarmName, bundleRealPath }: WorkspaceN
   if (workspace !== undefined) return pathSegment(workspace);
   return `${pathSegment(swarmName)}-${shortHash(bundleRealPath)}`;
 }
+
+/** Returns the id of the local workspace of a node. Several nodes of a swarm can run on one machine. */
+export function nodeWorkspaceId(swarm: string, node: string): string {
+  return pathSegment(`${swarm}@${node}`);
+}

@@ -1,0 +1,38 @@
+import type { Swarm } from '../../control/swarm.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Ids } from '../../ports/ids.ts';
+import type { ClusterStore } from '../../store/cluster-store.ts';
+import { clusterSwarm } from '../control/cluster-swarm.ts';
+import { nodeConnector } from '../control/other-nodes.ts';
+import type { CurrentPlan } from '../plan/current-plan.ts';
+import type { SwarmAgents } from '../swarm/swarm-agents.ts';
+import type { ClusterOptions } from './join-cluster.ts';
+
+export interface OpenedNode {
+  readonly cluster?: ClusterOptions;
+  readonly currentPlan: CurrentPlan;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/** Makes the handle that shows the swarm of all nodes. `local` is the handle of this node alone. */
+export function openClusterSwarm(
+  { cluster, currentPlan, clock, ids }: OpenedNode,
+  { placement, inbox }: Pick<ClusterStore, 'placement' | 'inbox'>,
+  { owned }: Pick<SwarmAgents, 'owned'>,
+  local: Swarm,
+): Swarm {
+  const { node } = placement;
+  return clusterSwarm({
+    ...{ local, inbox, clock, ids },
+    placement: {
+      node,
+      nodes: () => placement.nodes(),
+      ownerOf: (at) => placement.ownerOf(at),
+      claim: (at) => owned.claim(at),
+      release: (at) => owned.release(at),
+    },
+    entryAgent: () => currentPlan.value.entryAgent,
+    connect: nodeConnector(node, cluster?.token, clock),
+  });
+}
