@@ -10,7 +10,8 @@ import { callerOf } from './caller-of.ts';
 import { firstState } from './log-checkpoint.ts';
 
 /** The first frame of a log, with the identity of the instance. It has number 1, as in files. */
-export function headFrame({ agentName, instanceKey }: AgentAddress, createdAt: string, at: number): LogFrame {
+export function headFrame({ agentName, instanceKey }: AgentAddress, createdAt: string): LogFrame {
+  const at = Date.parse(createdAt);
   const head = { formatVersion: FORMAT_VERSION, agentName, instanceKey, createdAt };
   return { seq: 1, last: 1, line: frameLine({ seq: 1, durable: 0, at, head }), isDurable: false };
 }
@@ -74,7 +75,7 @@ function answerOf(
 export function forkFrames(to: AgentAddress, fork: ForkedConversation, now: Date): readonly LogFrame[] {
   const createdAt = now.toISOString();
   const at = now.getTime();
-  const head = headFrame(to, createdAt, at);
+  const head = headFrame(to, createdAt);
   const state = firstState(createdAt);
   const { turn, texts, commit } = planForkCommit(state, fork, at, Number.POSITIVE_INFINITY);
   const frame = { turn, at, commit };

@@ -138,10 +138,7 @@ test('a writer whose node lost the instance is fenced, and changes nothing', asy
 test('a new conversation is not read, and its first turn needs one statement', async () => {
   const logs = new MemoryLogs();
   const epoch = logs.claim(address, 'one');
-  let isTaken = false;
-  const opened = openAt(logs, 'one', {
-    takeNewEpoch: () => (isTaken ? undefined : ((isTaken = true), epoch)),
-  });
+  const opened = openAt(logs, 'one', { newEpochOf: () => epoch });
   await commitTurn(opened, 'turn-a', hello);
   expect(logs.statements).toBe(1);
   await commitTurn(opened, 'turn-b', there);
@@ -151,6 +148,16 @@ test('a new conversation is not read, and its first turn needs one statement', a
   const next = openAt(logs, 'one');
   expect((await next.conversations.read(address)).messages).toEqual([hello, there]);
   expect(logs.statements).toBe(3);
+});
+
+test('a new conversation whose first write failed is read before the next one', async () => {
+  const logs = new MemoryLogs();
+  const opened = openAt(logs, 'one', { newEpochOf: () => logs.claim(address, 'one') });
+  logs.failure = { of: 'append', error: new GoondanError('E_STORE_WRITE', 'cut'), isAfter: true };
+  expect(await rejectionOf(commitTurn(opened, 'turn-a', hello))).toMatchObject({ code: 'E_STORE_WRITE' });
+  expect((await opened.conversations.open(address, 'turn-a')).finished).toEqual(resultOf('turn-a'));
+  await commitTurn(opened, 'turn-b', there);
+  expect((await opened.conversations.read(address)).messages).toEqual([hello, there]);
 });
 
 test('a commit whose answer is lost is found by the next use', async () => {
@@ -266,4 +273,9 @@ test('the lines are those of files, and the history reads them across checkpoint
   expect(await rejectionOf(gap)).toMatchObject({ code: 'E_STORE_CORRUPT' });
   const bent = Array.fromAsync(readArchivedTurns(address, [lines.map((line) => line.replace('hello', 'hallo'))]));
   expect(await rejectionOf(bent)).toMatchObject({ code: 'E_STORE_CORRUPT' });
+  const { checkpoint = '' } = await logs.at('one').load(address);
+  const lost = { checkpoint: checkpoint.replace('"seq":5', '"seq":2'), base: [], frames: [lines[2] ?? ''] };
+  expect(() => snapshotOf(address, lost)).toThrow('frames are missing between 2 and 4');
+  const newer = { checkpoint: checkpoint.replace('"formatVersion":2', '"formatVersion":9'), base: [], frames: [] };
+  expect(() => snapshotOf(address, newer)).toThrow('is in format 9');
 });

@@ -13,10 +13,10 @@ import { nameInstance } from './name-instance.ts';
 
 export interface LoggedOptions extends Partial<LoggedPorts> {
   /**
-   * Returns the epoch of an instance that certainly has no frame, once. Such an instance is not read before its first
-   * frame.
+   * Returns the epoch of an instance that certainly has no frame. Such an instance is not read before its first frame. It
+   * is asked when an instance is opened, also again after `close`.
    */
-  readonly takeNewEpoch?: (instance: AgentAddress) => number | undefined;
+  readonly newEpochOf?: (instance: AgentAddress) => number | undefined;
 }
 
 /** Opens conversations over a log. The answers are those of the store, which adds them with the commits of their turns. */
@@ -32,7 +32,7 @@ export function loggedConversations(
     const key = keyOf(instance);
     const known = slots.get(key);
     if (known) return known;
-    const slot = new LoggedSlot(log, instance, ports, options.takeNewEpoch?.(instance));
+    const slot = new LoggedSlot(log, instance, ports, options.newEpochOf?.(instance));
     slots.set(key, slot);
     return slot;
   }

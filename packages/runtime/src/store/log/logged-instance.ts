@@ -149,7 +149,7 @@ export class LoggedInstance implements InstancePlace {
 
   async #append(input: FrameInput): Promise<void> {
     const next = nextFrame(this.state, this.#durable, input);
-    const head = this.#hasHead ? [] : [headFrame(this.address, this.#createdAt, input.frame.at)];
+    const head = this.#hasHead ? [] : [headFrame(this.address, this.#createdAt)];
     const frames: readonly LogFrame[] = [...head, next];
     // The first frame is not waited for, so that it costs no round trip of its own.
     await this.#write(() => together(frames.map((frame) => this.kept.append(this.address, this.epoch, frame))));

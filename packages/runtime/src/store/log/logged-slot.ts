@@ -7,13 +7,6 @@ import { InstanceWriter } from '../../workspace/journal/instance-writer.ts';
 import type { ConversationLog } from '../conversation-log.ts';
 import { LoggedInstance, type LoggedPorts } from './logged-instance.ts';
 
-/**
- * The epoch of a turn is that of the claim times this number, plus the last number of the log, or one more than the turn
- * before. So it grows from turn to turn, also in the next process of the same owner. It orders the turns of one process;
- * the log itself refuses the frames of another one.
- */
-const EPOCHS_PER_OWNER = 2 ** 32;
-
 interface OpenLog {
   readonly place: LoggedInstance;
   readonly writer: InstanceWriter;
@@ -44,18 +37,24 @@ export class LoggedSlot {
       if (place?.isHeld() === true && writer?.failed === false) return writer;
       await this.#close();
       const loaded = await this.#load();
-      const nextEpoch = () => {
-        const { epoch, state } = loaded;
-        this.#lastEpoch = Math.max(this.#lastEpoch + 1, epoch * EPOCHS_PER_OWNER + state.seq);
-        return this.#lastEpoch;
-      };
-      this.#open = { place: loaded, writer: new InstanceWriter(loaded, { nextEpoch, onCommit: () => undefined }) };
+      const options = { nextEpoch: () => this.#nextEpoch(loaded), onCommit: () => undefined };
+      this.#open = { place: loaded, writer: new InstanceWriter(loaded, options) };
       return this.#open.writer;
     });
   }
 
   close(): Promise<void> {
     return this.#inTurn(() => this.#close());
+  }
+
+  /**
+   * Returns the epoch of a turn: that of the claim plus the last number of the log, or one more than that of the turn
+   * before. So it grows, also in the next process of the same claim. It orders the turns of one process; the log itself
+   * refuses the frames of another one.
+   */
+  #nextEpoch({ epoch, state }: LoggedInstance): number {
+    this.#lastEpoch = Math.max(this.#lastEpoch + 1, epoch + state.seq);
+    return this.#lastEpoch;
   }
 
   async #load(): Promise<LoggedInstance> {

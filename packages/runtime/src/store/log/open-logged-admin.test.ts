@@ -4,6 +4,7 @@ import { address, eventOf, resultOf, turnOf } from '../../testing/conformance/co
 import { MemoryLogs } from '../../testing/conformance/memory-log.ts';
 import { memoryAnswers, memoryInbox } from '../../testing/conformance/memory-seams.ts';
 import { readFork } from '../../workspace/journal/fork-instance.ts';
+import { defaultLimits } from '../../workspace/limits.ts';
 import { emptyStart } from '../../workspace/history/history-start.ts';
 import { forkFrames } from './log-frames.ts';
 import { loggedConversations } from './logged-conversations.ts';
@@ -54,6 +55,23 @@ test('dead letters are listed by the owner and by readers, and dropped once', as
   // A letter that is not there costs a read, and no write.
   expect(logs.statements - statements).toBe(1);
   expect(await deadLetters.list(address)).toEqual([]);
+});
+
+test('a letter is dropped while a turn is interrupted, which keeps its records', async () => {
+  const { log, conversations, inbox, close } = openSwarm();
+  for (const id of ['a', 'b']) await inbox.accept(address, eventOf(id));
+  const [first, second] = await inbox.pendingEntries(address);
+  const { epoch } = await conversations.open(address, turnOf('a'), first);
+  const error = { code: 'E_DEAD_LETTER', message: 'it crashed' } as const;
+  const result = { turnId: turnOf('a'), finishReason: 'error', error } as const;
+  await conversations.commit(address, epoch, turnOf('a'), delta, {}, result);
+  const turn = await conversations.open(address, turnOf('b'), second);
+  await conversations.append(address, turn.epoch, 0, records);
+  await close();
+  const limits = { ...defaultLimits, checkpointBytes: 1 };
+  await openLoggedAdmin(log, { limits }).deadLetters.drop(address, 'a');
+  const resumed = await conversations.open(address, turnOf('b'), second);
+  expect(resumed.log).toEqual([...records]);
 });
 
 test('the frames of a fork are a conversation with its messages, authors and states', async () => {

@@ -4,6 +4,7 @@
  */
 import { GoondanError, type ErrorCode } from '@goondan/types';
 
+/** Errors of the disk, and of a store that is elsewhere. After such an error, a write may have happened. */
 const DISK_ERRORS: readonly ErrorCode[] = ['E_DISK_FULL', 'E_STORE_AWAY', 'E_STORE_READ', 'E_STORE_WRITE'];
 
 export class FailStop {
