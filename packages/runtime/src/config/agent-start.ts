@@ -17,7 +17,7 @@ export interface AgentStart {
   readonly agents: readonly AgentCard[];
   /** The connections whose events can reach this agent; none when absent. */
   readonly connections?: readonly ConnectionCard[];
-  readonly store: { readonly stateRoot: string; readonly workspaceId: string };
+  readonly store: StoreStart;
   /** True if nothing of the conversation has been written yet. The first turn then reads nothing. */
   readonly isNew?: boolean;
   /** The states of extensions in a new conversation, for an agent on trial; none when absent. */
@@ -35,6 +35,15 @@ export interface AgentStart {
   /** The changes of the plan between the steps of the replayed turn, in order; none when absent. */
   readonly changes?: readonly ReplayedChange[];
 }
+
+/**
+ * The place of the conversation: files that the process writes itself, or a store elsewhere, which the process reaches
+ * through its channel. The process gets no address of such a store. `newEpoch`: the epoch of the owner's claim, for a new
+ * conversation, so that its first turn reads nothing.
+ */
+export type StoreStart =
+  | { readonly stateRoot: string; readonly workspaceId: string }
+  | { readonly isElsewhere: true; readonly newEpoch?: number };
 
 /** A change of the plan in a replayed turn. */
 export interface ReplayedChange {

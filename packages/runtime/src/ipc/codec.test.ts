@@ -103,6 +103,21 @@ const toAgent: Samples<ToAgent> = {
     { type: 'changeset.ended', callId: 'call-1', outcome: { status: 'answered', value: { content: null } } },
     { type: 'changeset.ended', callId: 'call-1', outcome: { status: 'failed', error } },
   ],
+  'store.ended': [
+    { type: 'store.ended', callId: 'store-1', outcome: { status: 'done' } },
+    { type: 'store.ended', callId: 'store-1', outcome: { status: 'loaded', log: { epoch: 2, base: [], frames: [] } } },
+    {
+      type: 'store.ended',
+      callId: 'store-1',
+      outcome: { status: 'loaded', log: { epoch: 2, checkpoint: '{}', base: ['a\n'], frames: ['{}', '{}'] } },
+    },
+    {
+      type: 'store.ended',
+      callId: 'store-1',
+      outcome: { status: 'left', answers: [{ eventId: 'e1', result: { turnId: 't', finishReason: 'text_response' } }] },
+    },
+    { type: 'store.ended', callId: 'store-1', outcome: { status: 'failed', error } },
+  ],
   'agents.changed': [
     {
       type: 'agents.changed',
@@ -226,6 +241,63 @@ const fromAgent: Samples<FromAgent> = {
       callId: 'call-1',
       request: { kind: 'commit', changesetId: 'c1', digest: 'd', approvalId: 'a1' },
     },
+  ],
+  store: [
+    { type: 'store', callId: 'store-1', request: { kind: 'load' } },
+    {
+      type: 'store',
+      callId: 'store-1',
+      request: { kind: 'append', epoch: 1, frame: { seq: 1, last: 1, line: '{}', isDurable: false } },
+    },
+    {
+      type: 'store',
+      callId: 'store-1',
+      request: {
+        kind: 'append',
+        epoch: 1,
+        frame: {
+          seq: 2,
+          last: 3,
+          line: '{}',
+          isDurable: true,
+          begins: 4,
+          commit: {
+            version: 1,
+            messages: 2,
+            deadLetters: 0,
+            updatedAt: 1_790_000_000_000,
+            handled: 4,
+            answer: { eventId: 'e1', caller: { agentName: 'a', instanceKey: 'k' }, reply: '{}' },
+          },
+        },
+      },
+    },
+    {
+      type: 'store',
+      callId: 'store-1',
+      request: {
+        kind: 'checkpoint',
+        epoch: 1,
+        checkpoint: { seq: 3, text: '{}', base: { type: 'append', lines: 'a\n' } },
+      },
+    },
+    { type: 'store', callId: 'store-1', request: { kind: 'answers.left' } },
+    { type: 'store', callId: 'store-1', request: { kind: 'answers.acknowledge', eventId: 'e1' } },
+    {
+      type: 'store',
+      callId: 'store-1',
+      request: {
+        kind: 'traces',
+        lines: [
+          {
+            turn: { turnId: 't', traceId: 'trace', startedAt: new Date('2026-01-02T03:04:05.678Z') },
+            isNeeded: true,
+            text: '{}',
+          },
+        ],
+      },
+    },
+    { type: 'store', callId: 'store-1', request: { kind: 'events', lines: [{ name: 'turn.started' }] } },
   ],
   'changeset.withdrawn': [{ type: 'changeset.withdrawn', callId: 'call-1' }],
   'change.ready': [{ type: 'change.ready', change: 1 }],

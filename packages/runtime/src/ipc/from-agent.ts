@@ -11,6 +11,7 @@ import { frameError } from './check/frame-error.ts';
 import {
   type Check,
   count,
+  date,
   type FieldsOf,
   flag,
   json,
@@ -115,6 +116,50 @@ const changesetRequest = oneByField('kind', {
 
 export type ChangesetRequest = ReturnType<typeof changesetRequest>;
 
+const frameCommit = object({
+  version: count,
+  messages: count,
+  deadLetters: count,
+  updatedAt: number,
+  handled: count,
+  answer: optional(object({ eventId: name, caller: optional(agentAddress), reply: text })),
+});
+
+const logFrame = object({
+  seq: count,
+  last: count,
+  line: text,
+  isDurable: flag,
+  begins: optional(count),
+  commit: optional(frameCommit),
+});
+
+const newCheckpoint = object({
+  seq: count,
+  text,
+  base: object({ type: oneOf('append', 'rewrite'), lines: text }),
+});
+
+const turnLine = object({
+  turn: object({ turnId: name, traceId: text, startedAt: date }),
+  isNeeded: flag,
+  text,
+});
+
+/** A request to a store that is elsewhere. It is always about the instance of the channel. */
+const storeRequest = oneByField('kind', {
+  load: () => ({}),
+  append: () => ({ epoch: count, frame: logFrame }),
+  checkpoint: () => ({ epoch: count, checkpoint: newCheckpoint }),
+  'answers.left': () => ({}),
+  'answers.acknowledge': () => ({ eventId: name }),
+  /** Lines for people. They are answered when the sink has taken them, and a turn does not wait for that. */
+  traces: () => ({ lines: listOf(turnLine) }),
+  events: () => ({ lines: listOf(jsonObject) }),
+});
+
+export type StoreRequest = ReturnType<typeof storeRequest>;
+
 export const checkFromAgent = oneByField('type', {
   ready: () => selfFields,
   /** The parts of the agent have changed: a server was connected or lost, or tools were added or removed. */
@@ -180,6 +225,11 @@ export const checkFromAgent = oneByField('type', {
   'approval.withdrawn': () => ({ callId: name }),
   /** The answer to an approval request is on disk with the turn. */
   'approval.taken': () => ({ id: name }),
+  /**
+   * Reads or writes the conversation in a store that is elsewhere. Answered by `store.ended` with the same `callId`.
+   * Requests about the conversation are carried out in the order of their messages.
+   */
+  store: () => ({ callId: name, request: storeRequest }),
   /** Asks about a changeset of the bundle. Answered by `changeset.ended` with the same `callId`. */
   'changeset.ask': () => ({ callId: name, request: changesetRequest }),
   /** The agent no longer waits for this answer. A commit that has begun to replace files is finished all the same. */

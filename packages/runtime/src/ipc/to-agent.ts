@@ -49,6 +49,18 @@ const changesetEnd = oneByField('status', {
 /** The answer to a `changeset.ask`. `value`: a `ChangesetAnswer` of this request. */
 export type ChangesetEnd = ReturnType<typeof changesetEnd>;
 
+const storeEnd = oneByField('status', {
+  done: () => ({}),
+  loaded: () => ({
+    log: object({ epoch: count, checkpoint: optional(text), base: listOf(text), frames: listOf(text) }),
+  }),
+  left: () => ({ answers: listOf(object({ eventId: name, result: turnResult })) }),
+  failed: () => ({ error: frameError }),
+});
+
+/** The outcome of a `store` request: `loaded` for `load`, `left` for `answers.left`, otherwise `done`; or `failed`. */
+export type StoreEnd = ReturnType<typeof storeEnd>;
+
 /** The kinds of frames that a process sends only while somebody watches them. */
 export const watchedKind = oneOf('delta', 'runtime.event');
 
@@ -94,6 +106,7 @@ export const checkToAgent = oneByField('type', {
   'turn.held': () => ({ eventId: name, isHeld: flag }),
   'approval.ended': () => ({ callId: name, outcome: approvalEnd }),
   'changeset.ended': () => ({ callId: name, outcome: changesetEnd }),
+  'store.ended': () => ({ callId: name, outcome: storeEnd }),
   /** The agents of the swarm, and the connections whose events can reach this agent, from now on. */
   'agents.changed': () => ({ agents: listOf(agentCard), connections: listOf(connectionCard) }),
   /**

@@ -3,11 +3,13 @@
  * process becomes ready without a store, and its first turn opens the store.
  */
 import { type AgentAddress, GoondanError } from '@goondan/types';
-import type { AgentStart } from '../../config/agent-start.ts';
+import type { AgentStart, StoreStart } from '../../config/agent-start.ts';
 import type { AgentStore } from '../../store/store.ts';
 import type { StoreWarning } from '../../workspace/store-ports.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import type { ProcessHost } from './process-host.ts';
+
+type ElsewhereStart = Extract<StoreStart, { readonly isElsewhere: true }>;
 
 export class InstanceJournal {
   readonly address: AgentAddress;
@@ -19,6 +21,7 @@ export class InstanceJournal {
     private readonly host: ProcessHost,
     private readonly start: AgentStart,
     private readonly warn: (warning: StoreWarning) => void,
+    private readonly openElsewhere?: (store: ElsewhereStart) => Promise<AgentStore>,
   ) {
     this.address = start.address;
     this.isNew = start.isNew === true;
@@ -27,7 +30,7 @@ export class InstanceJournal {
   /** **Errors** — `E_STORE_ORDER` once closed: by then the conversation may be open elsewhere in a shared process. */
   async open(): Promise<AgentStore> {
     if (this.#isClosed) throw new GoondanError('E_STORE_ORDER', 'The conversation was closed');
-    this.#opened ??= this.host.openStore(this.start.store, this.warn);
+    this.#opened ??= this.#open();
     return this.#opened;
   }
 
@@ -51,6 +54,13 @@ export class InstanceJournal {
         return (await this.open()).conversations.read(instance);
       },
     };
+  }
+
+  async #open(): Promise<AgentStore> {
+    const { store } = this.start;
+    if (!('isElsewhere' in store)) return this.host.openStore(store, this.warn);
+    if (this.openElsewhere === undefined) throw new Error('no channel leads to the store');
+    return this.openElsewhere(store);
   }
 
   async close(): Promise<void> {

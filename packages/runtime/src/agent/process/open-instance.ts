@@ -11,6 +11,7 @@ import { type Clock, waitAtMost } from '../../ports/clock.ts';
 import type { TurnObserver } from '../../trace/layer-span.ts';
 import { type TurnListener, watchTurn } from '../../trace/watch-turn.ts';
 import { GatheredLog } from '../../workspace/lines/gathered-log.ts';
+import type { StoreWarning } from '../../workspace/store-ports.ts';
 import { extensionDigest } from '../../config/extension-digest.ts';
 import type { RecordedExtension } from '../../trace/recording.ts';
 import { RegisterDraws } from '../draws/register-draws.ts';
@@ -39,7 +40,7 @@ export interface OpenInstanceDeps {
 }
 
 /** Messages for an open instance; the process handles all others itself. */
-export type InstanceMessage = Exclude<ToAgent, { readonly type: 'start' | 'ping' | 'drain' }>;
+export type InstanceMessage = Exclude<ToAgent, { readonly type: 'start' | 'ping' | 'drain' | 'store.ended' }>;
 
 /** Opens the instance. **Errors** — mistakes in the plan, in its modules or in the stored conversation. */
 export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
@@ -48,9 +49,11 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
   const prepareFor = bundleCodeWatch(host);
   const draws = start.agent.policy?.trace === 'off' ? undefined : new RegisterDraws();
   prepareFor(start.agent, draws);
-  const journal = new InstanceJournal(host, start, ({ path, message }) =>
-    log.write('warn', 'store.repaired', `${path}: ${message}`),
-  );
+  const warn = ({ path, message }: StoreWarning) => log.write('warn', 'store.repaired', `${path}: ${message}`);
+  const journal = new InstanceJournal(host, start, warn, async (elsewhere) => {
+    const { openIpcStore } = await import('./ipc-store.ts');
+    return openIpcStore(channel, start.address, { ...elsewhere, clock: host.clock, warn });
+  });
   const engine = new IpcEngine(channel, start.agents, host.clock);
   let { connections = [] } = start;
   const approver = new IpcApprover(channel);

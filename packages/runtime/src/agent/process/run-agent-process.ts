@@ -57,6 +57,7 @@ class AgentProcess implements RunningConversation {
   #instance: Awaited<ReturnType<typeof openInstance>> | undefined;
   #started: Promise<void> = Promise.resolve();
   #isDraining = false;
+  #isStoreElsewhere = false;
   #callOffOvertime: () => void = () => undefined;
 
   constructor(
@@ -97,6 +98,9 @@ class AgentProcess implements RunningConversation {
         return this.#begin(message.plan);
       case 'drain':
         return void this.#drain(message.graceMs, message.cleanUpMs);
+      case 'store.ended':
+        // The store hears its answers itself, because the start and the last writes wait for them.
+        return;
       default:
         return this.#handOn(message);
     }
@@ -130,6 +134,7 @@ class AgentProcess implements RunningConversation {
 
   async #start(start: AgentStart): Promise<void> {
     try {
+      this.#isStoreElsewhere = 'isElsewhere' in start.store;
       const { agent, masked = [], telemetry } = start;
       const secrets = [...masked, ...(agent.secrets ?? []), ...Object.values(telemetry?.headers ?? {})];
       this.#log.prepare(secrets, codeFolders(agent));
@@ -226,9 +231,15 @@ class AgentProcess implements RunningConversation {
     if (this.#hasEnded()) return;
     this.#phase = 'ending';
     this.#callOffOvertime();
-    const said = Promise.all([this.#instance?.flush(), this.channel.closeAfterFlush()]);
-    await waitAtMost(this.host.clock, LAST_WORDS_MS, said);
+    await waitAtMost(this.host.clock, LAST_WORDS_MS, this.#sayLast());
     this.host.exit(code);
+  }
+
+  async #sayLast(): Promise<void> {
+    const flushed = this.#instance?.flush();
+    // A store that is elsewhere is reached through the channel.
+    if (this.#isStoreElsewhere) await flushed;
+    await Promise.all([flushed, this.channel.closeAfterFlush()]);
   }
 
   #hasEnded(): boolean {

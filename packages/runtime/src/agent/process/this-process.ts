@@ -15,6 +15,7 @@ export const thisProcess: ProcessHost = {
   async warmUp() {
     await import('../turn/run-turn.ts');
     await import('../../store/files/open-agent-store.ts');
+    await import('./ipc-store.ts');
     await import('../model/scripted/open-scripted-model.ts');
   },
   async openStore(location, warn) {

@@ -10,7 +10,12 @@ import type { ChildOutput } from '../../ipc/spawn.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LogLine } from '../../ports/log-line.ts';
-import { scratchFolder, sharedFolder, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
+import {
+  type JournalLocation,
+  scratchFolder,
+  sharedFolder,
+  workspaceFolder,
+} from '../../workspace/layout/instance-paths.ts';
 import type { NodeStore } from '../../store/store.ts';
 import type { agentChildren } from '../child/agent-children.ts';
 import { maskOutput } from '../child/child-output.ts';
@@ -25,7 +30,7 @@ export interface InstanceProcessesDeps {
   readonly currentPlan: CurrentPlan;
   readonly clock: Clock;
   readonly store: Pick<NodeStore, 'directory' | 'placement'>;
-  readonly location: AgentStart['store'];
+  readonly location: JournalLocation;
   readonly telemetry?: SwarmTelemetry;
   readonly keepers?: Keepers;
   readonly startChild: ReturnType<typeof agentChildren>['start'];

@@ -4,7 +4,6 @@
  */
 import type { AgentAddress, AgentEvent, AgentInstance, JsonValue } from '@goondan/types';
 import { toInstanceAddress } from '../../control/instance-address.ts';
-import type { AgentStart } from '../../config/agent-start.ts';
 import { type FrameError, fromFrameError } from '../../ipc/check/frame-error.ts';
 import type { AgentDescription, DroppedCounts, FromAgent } from '../../ipc/from-agent.ts';
 import type { Mask } from '../../log/mask-secrets.ts';
@@ -53,7 +52,7 @@ export interface SwarmDeps {
   readonly store: Pick<NodeStore, 'inbox' | 'placement' | 'approvals' | 'directory'>;
   readonly requests: ApprovalsDeps['requests'];
   readonly clock: Clock;
-  readonly location: AgentStart['store'];
+  readonly location: InstanceProcessesDeps['location'];
   /** The other nodes of the swarm; absent on files. */
   readonly cluster?: Pick<ClusterStore, 'placement' | 'calls'>;
   readonly telemetry?: SwarmTelemetry;

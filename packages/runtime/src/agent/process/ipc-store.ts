@@ -1,0 +1,108 @@
+/**
+ * The store of one conversation that is kept elsewhere. Every request goes to the orchestrator, which identifies the
+ * conversation by the channel, and has the address of the store. Requests are sent in order; the close of the channel
+ * ends all waits.
+ */
+import { type AgentAddress, GoondanError, type JsonObject } from '@goondan/types';
+import { fromFrameError } from '../../ipc/check/frame-error.ts';
+import type { StoreRequest } from '../../ipc/from-agent.ts';
+import { PendingAnswers } from '../../ipc/pending-answers.ts';
+import type { StoreEnd } from '../../ipc/to-agent.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Answers } from '../../store/answers.ts';
+import type { ConversationLog } from '../../store/conversation-log.ts';
+import { loggedConversations } from '../../store/log/logged-conversations.ts';
+import type { AgentStore } from '../../store/store.ts';
+import type { LineWriter } from '../../workspace/lines/gathered-log.ts';
+import type { StoreWarning } from '../../workspace/store-ports.ts';
+import type { TurnLine } from '../../workspace/traces/trace-writer.ts';
+import type { AgentChannel } from './process-host.ts';
+
+export interface IpcStoreOptions {
+  /** The epoch of the owner's claim, for a conversation that has no frame yet. */
+  readonly newEpoch?: number;
+  readonly clock: Clock;
+  readonly warn: (warning: StoreWarning) => void;
+}
+
+/** Opens the store of this instance, to which the channel belongs. */
+export function openIpcStore(
+  channel: AgentChannel,
+  address: AgentAddress,
+  { newEpoch, ...ports }: IpcStoreOptions,
+): AgentStore {
+  const requests = new PendingAnswers<StoreEnd>();
+  const stopHearing = channel.onMessage((message) => {
+    if (message.type === 'store.ended') requests.answer(message.callId, message.outcome);
+  });
+  channel.onClose(() => {
+    requests.refuseAll(
+      new GoondanError('E_IPC_CLOSED', 'The orchestrator has exited, so the store cannot be reached.'),
+    );
+  });
+  let sent = 0;
+
+  async function ask(request: StoreRequest): Promise<Exclude<StoreEnd, { readonly status: 'failed' }>> {
+    sent += 1;
+    const callId = `store-${sent}`;
+    const end = await requests.ask(callId, () => channel.send({ type: 'store', callId, request }));
+    if (end.status === 'failed') throw fromFrameError(end.error);
+    return end;
+  }
+
+  const log: ConversationLog = {
+    async load() {
+      const end = await ask({ kind: 'load' });
+      if (end.status === 'loaded') return end.log;
+      throw unexpected(end);
+    },
+    async append(_instance, epoch, frame) {
+      await ask({ kind: 'append', epoch, frame });
+    },
+    async putCheckpoint(_instance, epoch, checkpoint) {
+      await ask({ kind: 'checkpoint', epoch, checkpoint });
+    },
+  };
+  const answers: Answers = {
+    async left() {
+      const end = await ask({ kind: 'answers.left' });
+      if (end.status === 'left') return end.answers;
+      throw unexpected(end);
+    },
+    async acknowledge(_instance, eventId) {
+      await ask({ kind: 'answers.acknowledge', eventId });
+    },
+  };
+  const { conversations, close } = loggedConversations(log, answers, { ...ports, newEpochOf: () => newEpoch });
+  const traces: LineWriter<TurnLine> = {
+    async append(lines) {
+      const made = lines.flatMap(({ turn: { turnId, traceId, startedAt }, isNeeded, ...line }) => {
+        const text = line.text();
+        return text === undefined ? [] : [{ turn: { turnId, traceId, startedAt }, isNeeded, text }];
+      });
+      if (made.length > 0) await ask({ kind: 'traces', lines: made });
+    },
+    close: async () => undefined,
+  };
+  const events: LineWriter<JsonObject> = {
+    async append(lines) {
+      await ask({ kind: 'events', lines });
+    },
+    close: async () => undefined,
+  };
+  return {
+    conversations,
+    answers,
+    traceSink: { open: async () => traces },
+    eventSink: { open: async () => events },
+    // A closed store is not used again.
+    async close() {
+      await close(address);
+      stopHearing();
+    },
+  };
+}
+
+function unexpected({ status }: StoreEnd): GoondanError {
+  return new GoondanError('E_IPC_FRAME', `The orchestrator answered a request to the store with "${status}".`);
+}

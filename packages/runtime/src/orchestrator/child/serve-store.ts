@@ -1,0 +1,155 @@
+/**
+ * Answers the store requests of agent processes, for a store that is elsewhere. A process never gets an address of the
+ * store.
+ *
+ * 1. A channel reaches only the conversation that it was opened for.
+ * 2. Requests about a conversation run one after the other, also those of its next process: that process reads what the
+ *    one before has written. Requests of a process that is gone, and that have not begun, are dropped.
+ * 3. Lines for people do not hold up the conversation.
+ */
+import { type AgentAddress, type ErrorCode, GoondanError } from '@goondan/types';
+import type { ChannelEnd } from '../../ipc/channel/channel.ts';
+import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
+import type { FromAgent, StoreRequest } from '../../ipc/from-agent.ts';
+import type { StoreEnd, ToAgent } from '../../ipc/to-agent.ts';
+import type { ClusterStore } from '../../store/cluster-store.ts';
+import type { LineWriter } from '../../workspace/lines/gathered-log.ts';
+import { addressKey } from '../address/address-key.ts';
+
+export interface StoreServerDeps {
+  readonly store: Pick<ClusterStore, 'log' | 'answers' | 'traceSink' | 'eventSink'>;
+  /** Tells people at this node why a request failed. The process only gets the code. */
+  readonly report: (instance: AgentAddress, problem: string, error: unknown) => void;
+}
+
+/** The most requests of one process that wait. A process waits for its answers, so it never has as many. */
+const MOST_WAITING = 1_000;
+
+/** Errors whose texts are made by our own code. Other texts may contain an address of the store. */
+const OWN_TEXTS: ReadonlySet<ErrorCode> = new Set([
+  'E_FENCED',
+  'E_IPC_FULL',
+  'E_IPC_SIZE',
+  'E_STORE_CORRUPT',
+  'E_STORE_FORMAT',
+]);
+
+type StoreFrame = Extract<FromAgent, { readonly type: 'store' }>;
+type StoreChannel = Pick<ChannelEnd<ToAgent, FromAgent>, 'send' | 'onMessage' | 'onClose' | 'isClosed'>;
+
+export class StoreServer {
+  /** The last request about each conversation that has one under way. */
+  readonly #tails = new Map<string, Promise<void>>();
+
+  constructor(private readonly deps: StoreServerDeps) {}
+
+  /** Serves the process behind a channel until the channel closes. Call it before the process gets its start message. */
+  serve(channel: StoreChannel, instance: AgentAddress): void {
+    const { log, answers, traceSink, eventSink } = this.deps.store;
+    const traces = new OpenedSink(() => traceSink.open(instance));
+    const events = new OpenedSink(() => eventSink.open(instance));
+    let waiting = 0;
+
+    const perform = async (request: StoreRequest): Promise<StoreEnd> => {
+      switch (request.kind) {
+        case 'load':
+          return { status: 'loaded', log: await log.load(instance) };
+        case 'append':
+          await log.append(instance, request.epoch, request.frame);
+          return { status: 'done' };
+        case 'checkpoint':
+          await log.putCheckpoint(instance, request.epoch, request.checkpoint);
+          return { status: 'done' };
+        case 'answers.left':
+          return { status: 'left', answers: await answers.left(instance) };
+        case 'answers.acknowledge':
+          await answers.acknowledge(instance, request.eventId);
+          return { status: 'done' };
+        case 'traces':
+          await traces.append(request.lines.map(({ text, ...line }) => ({ ...line, text: () => text })));
+          return { status: 'done' };
+        case 'events':
+          await events.append(request.lines);
+          return { status: 'done' };
+      }
+    };
+    const answer = async ({ callId, request }: StoreFrame) => {
+      if (channel.isClosed) return;
+      const outcome = await perform(request).catch((error: unknown) => this.#failure(instance, error));
+      await channel.send({ type: 'store.ended', callId, outcome }).catch(async (error: unknown) => {
+        if (channel.isClosed) return;
+        // An answer that is too long for the channel would be waited for without end.
+        const failed = this.#failure(instance, error);
+        await channel.send({ type: 'store.ended', callId, outcome: failed }).catch(() => undefined);
+      });
+    };
+    channel.onMessage((frame) => {
+      if (frame.type !== 'store') return;
+      if (waiting >= MOST_WAITING) return void this.#refuse(channel, frame.callId);
+      waiting += 1;
+      const run = () => answer(frame).finally(() => void (waiting -= 1));
+      if (frame.request.kind === 'traces' || frame.request.kind === 'events') void run();
+      else this.#inTurn(instance, run);
+    });
+    channel.onClose(() => void Promise.allSettled([traces.close(), events.close()]));
+  }
+
+  #inTurn(instance: AgentAddress, action: () => Promise<void>): void {
+    const key = addressKey(instance);
+    const tail = (this.#tails.get(key) ?? Promise.resolve()).then(action);
+    this.#tails.set(key, tail);
+    void tail.finally(() => {
+      if (this.#tails.get(key) === tail) this.#tails.delete(key);
+    });
+  }
+
+  #failure(instance: AgentAddress, thrown: unknown): StoreEnd {
+    const error = toFrameError(thrown, 'E_STORE_WRITE');
+    if (OWN_TEXTS.has(error.code)) return { status: 'failed', error };
+    this.deps.report(instance, 'A request to the store failed', thrown);
+    return { status: 'failed', error: withoutText(error) };
+  }
+
+  async #refuse(channel: StoreChannel, callId: string): Promise<void> {
+    const full = new GoondanError('E_IPC_FULL', `${MOST_WAITING} requests to the store wait.`, { retryable: true });
+    const outcome = { status: 'failed', error: toFrameError(full, 'E_IPC_FULL') } as const;
+    await channel.send({ type: 'store.ended', callId, outcome }).catch(() => undefined);
+  }
+}
+
+function withoutText({ code, retryable, retryAfterMs }: FrameError): FrameError {
+  return {
+    code,
+    message: 'The store failed. The log of the swarm has the reason.',
+    ...(retryable !== undefined && { retryable }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+}
+
+/** A sink, opened with its first lines. Lines are written in order. */
+class OpenedSink<Line> {
+  #writer: Promise<LineWriter<Line>> | undefined;
+  #writing: Promise<unknown> = Promise.resolve();
+
+  constructor(private readonly open: () => Promise<LineWriter<Line>>) {}
+
+  append(lines: readonly Line[]): Promise<void> {
+    const written = this.#writing.then(async () => {
+      this.#writer ??= this.open();
+      // After a failure, the next lines open the sink again.
+      const writer = await this.#writer.catch((error: unknown) => {
+        this.#writer = undefined;
+        throw error;
+      });
+      await writer.append(lines);
+    });
+    this.#writing = written.catch(() => undefined);
+    return written;
+  }
+
+  async close(): Promise<void> {
+    await this.#writing;
+    const writer = await this.#writer;
+    await writer?.close();
+  }
+}
