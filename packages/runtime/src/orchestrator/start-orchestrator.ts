@@ -33,7 +33,9 @@ import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
 import type { SwarmRun } from '../workspace/swarms/own-workspace.ts';
 import type { StoreWarning } from '../workspace/store-ports.ts';
 import { recordSwarm } from '../workspace/swarms/swarm-record.ts';
+import { messageOf } from '../ipc/check/frame-error.ts';
 import { agentChildren } from './child/agent-children.ts';
+import { StoreServer, type StoreServerDeps } from './child/serve-store.ts';
 import { reportRecoveries } from './changesets/report-recoveries.ts';
 import { serveChangesets } from './changesets/serve-changesets.ts';
 import { localSwarm } from './control/local-swarm.ts';
@@ -368,7 +370,7 @@ function openSwarm(
     location: { stateRoot, workspaceId },
     keepers,
     ...(telemetry === undefined ? {} : { telemetry }),
-    ...(cluster === undefined ? {} : { cluster }),
+    ...(cluster === undefined ? {} : { cluster, served: serveStore(cluster, log) }),
     // A process would create its folders again, which were removed or belong to another orchestrator.
     startChild: (...asked) => (local.check(), children.start(...asked)),
     startShared: (...asked) => (local.check(), children.startShared(...asked)),
@@ -378,6 +380,15 @@ function openSwarm(
   });
   log.handOver(swarm);
   return swarm;
+}
+
+/** Serves the conversations of the shared store to agent processes, which have no way to it themselves. */
+function serveStore(store: ClusterStore, log: StartLog): StoreServer {
+  const report: StoreServerDeps['report'] = ({ agentName, instanceKey }, problem, error) => {
+    const message = `${problem}, for conversation ${JSON.stringify(instanceKey)} of agent "${agentName}": ${messageOf(error)}`;
+    log.report('warn', 'store.failed', message);
+  };
+  return new StoreServer({ store, report });
 }
 
 function makeFolder(path: string): string {

@@ -20,6 +20,7 @@ import type { NodeStore } from '../../store/store.ts';
 import type { agentChildren } from '../child/agent-children.ts';
 import { maskOutput } from '../child/child-output.ts';
 import type { SharedEnd } from '../child/describe-shared-end.ts';
+import type { StoreServer } from '../child/serve-store.ts';
 import { SharedProcesses } from '../child/shared-processes.ts';
 import type { SpawnOptions } from '../instances/instance.ts';
 import type { Keepers } from '../keepers/keepers.ts';
@@ -31,6 +32,8 @@ export interface InstanceProcessesDeps {
   readonly clock: Clock;
   readonly store: Pick<NodeStore, 'directory' | 'placement'>;
   readonly location: JournalLocation;
+  /** Serves the conversations of a store that is elsewhere; absent when processes write files themselves. */
+  readonly served?: Pick<StoreServer, 'serve'>;
   readonly telemetry?: SwarmTelemetry;
   readonly keepers?: Keepers;
   readonly startChild: ReturnType<typeof agentChildren>['start'];
@@ -99,7 +102,7 @@ export class InstanceProcesses {
       swarmName: plan.name,
       agents: cardsFor(plan, agent),
       connections: connections.get(agentName) ?? [],
-      store: location,
+      store: this.deps.served === undefined ? location : { isElsewhere: true },
       cwd,
       isNew: store.directory.isNew(address),
       ...(masked.length === 0 ? {} : { masked }),
@@ -107,6 +110,7 @@ export class InstanceProcesses {
       ...(telemetry === undefined ? {} : { telemetry: telemetry.settings }),
     };
     const child = this.#child(address, process, agent, cwd, isAlone);
+    this.deps.served?.serve(child.channel, address);
     // Before the exit is supervised: the next process of the instance finds the folder gone, or makes it again.
     if (agent.isolation !== 'agent')
       void child.exited.then(
@@ -147,8 +151,11 @@ export class InstanceProcesses {
   /** Returns the working folder of the process: conversations that may share a process have the same one. */
   #workFolder(address: AgentAddress, agent: DeclaredAgent): string {
     const { stateRoot, workspaceId } = this.deps.location;
-    if (agent.isolation !== 'agent') return scratchFolder(this.deps.location, address);
-    const folder = sharedFolder(workspaceFolder(stateRoot, workspaceId), agent.agentName);
+    const isShared = agent.isolation === 'agent';
+    const scratch = scratchFolder(this.deps.location, address);
+    // On files, the process makes the folder of its conversation itself.
+    if (!isShared && this.deps.served === undefined) return scratch;
+    const folder = isShared ? sharedFolder(workspaceFolder(stateRoot, workspaceId), agent.agentName) : scratch;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     return folder;
   }

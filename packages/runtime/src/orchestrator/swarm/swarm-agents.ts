@@ -55,6 +55,8 @@ export interface SwarmDeps {
   readonly location: InstanceProcessesDeps['location'];
   /** The other nodes of the swarm; absent on files. */
   readonly cluster?: Pick<ClusterStore, 'placement' | 'calls'>;
+  /** See `InstanceProcessesDeps`. */
+  readonly served?: NonNullable<InstanceProcessesDeps['served']>;
   readonly telemetry?: SwarmTelemetry;
   /** The kept connections; none when absent. */
   readonly keepers?: Keepers;
