@@ -13,6 +13,7 @@
 import type { ClusterPlacement, NodeFacts } from '@goondan/runtime/history';
 import { addressKey, type Clock, randomIds, sleep, systemClock, waitAtMost } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
+import type { Database } from '../driver/database.ts';
 import { repeating } from '../driver/repeat.ts';
 import { readVersion } from '../schema/migrate.ts';
 import { SCHEMA_VERSION } from '../schema/migrations.ts';
@@ -33,11 +34,17 @@ import { TaskOfKey } from './task-of-key.ts';
 import type { SwarmRows } from './swarm-rows.ts';
 
 export interface PlacementOptions extends SwarmRows {
+  /** The connections for the lease. Nothing else should use them, so that a renewal never waits for other statements. */
+  readonly database: Pick<Database, 'query'>;
+  /** The connections for claims; those of the lease when absent. */
+  readonly work?: Pick<Database, 'query'>;
   readonly facts: NodeFacts;
   readonly leaseMs: number;
   readonly clock?: Clock;
   /** The version of the tables that this program knows. */
   readonly knownSchema?: number;
+  /** Called once when this node begins to claim nothing, because the tables are newer than it. */
+  readonly report?: (problem: string) => void;
 }
 
 /** The part of the lease after which the place is lost. The rest is for the time that it takes to end processes. */
@@ -47,14 +54,17 @@ const MOST_LOST = 10_000;
 
 /** Joins a swarm. **Errors** — `E_STORE_AWAY`, `E_STORE_SCHEMA`, `E_NODE_TAKEN`. */
 export async function joinNodes(options: PlacementOptions): Promise<NodePlacement> {
-  const { facts, leaseMs, knownSchema = SCHEMA_VERSION, clock = systemClock, ...rows } = options;
+  const { database, swarm, channel, facts, leaseMs, knownSchema = SCHEMA_VERSION, clock = systemClock } = options;
+  const rows: SwarmRows = { database, swarm, ...(channel !== undefined && { channel }) };
   refuseSchema(await readVersion(rows.database), knownSchema);
   const id = randomIds.next('node');
   const sentAt = clock.elapsed();
   await insertNode(rows, id, leaseMs, facts);
   await refuseTwin(rows, id, facts.name, facts.machine);
   await removeEndedNodes(rows);
-  const placement = new NodePlacement(rows, { id, node: facts.name, leaseMs, knownSchema, clock, sentAt });
+  const { work = database, report = () => undefined } = options;
+  const start = { id, node: facts.name, leaseMs, knownSchema, clock, sentAt, work, report };
+  const placement = new NodePlacement(rows, start);
   await placement.renew();
   return placement;
 }
@@ -76,6 +86,8 @@ interface NodeStart {
   readonly clock: Clock;
   /** The time on the monotonic clock at which the lease was asked for. */
   readonly sentAt: number;
+  readonly work: Pick<Database, 'query'>;
+  readonly report: (problem: string) => void;
 }
 
 type LostListener = Parameters<ClusterPlacement['onLost']>[0];
@@ -94,6 +106,7 @@ export class NodePlacement implements ClusterPlacement {
   readonly #lostInstances = new Map<string, Parameters<LostListener>>();
   readonly #drainListeners: (() => void)[] = [];
   #lost: GoondanError | undefined;
+  #leaving: Promise<void> | undefined;
   #hasLeft = false;
   #isDraining = false;
   #refused: ReadonlySet<string> = new Set();
@@ -108,11 +121,14 @@ export class NodePlacement implements ClusterPlacement {
     private readonly rows: SwarmRows,
     private readonly start: NodeStart,
   ) {
-    this.#patient = { ...rows, database: { query: repeating(rows.database, this.mayRepeat) } };
+    this.#patient = { ...rows, database: { query: repeating(start.work, this.mayRepeat) } };
     this.id = start.id;
     this.node = start.node;
     this.#sentAt = start.sentAt;
   }
+
+  /** Writes what is left in memory of an instance, or of all, before this node gives it up. */
+  beforeRelease: (instance?: AgentAddress) => Promise<void> = async () => undefined;
 
   /** The reason why this node claims nothing; absent when it claims. */
   get refusal(): string | undefined {
@@ -120,6 +136,7 @@ export class NodePlacement implements ClusterPlacement {
     if (this.#schema > knownSchema) {
       return `The tables of the database have version ${this.#schema}, and this program knows version ${knownSchema}. Update this node.`;
     }
+    if (this.#leaving !== undefined) return 'The node leaves the swarm.';
     return this.#isDraining ? 'The node gives up its instances.' : undefined;
   }
 
@@ -195,6 +212,7 @@ export class NodePlacement implements ClusterPlacement {
     await this.#tasks.run(addressKey(instance), async () => {
       const epoch = this.#claims.get(addressKey(instance));
       if (epoch === undefined) return;
+      await this.beforeRelease(instance);
       this.#claims.delete(addressKey(instance));
       await releaseInstance(this.#patient, this.id, instance, epoch);
     });
@@ -265,13 +283,9 @@ where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_tim
     return drainNode(this.rows, name);
   }
 
-  async leave(): Promise<void> {
-    if (this.#hasLeft) return;
-    this.#hasLeft = true;
-    this.#stop();
-    await this.#tasks.settled();
-    this.#claims.clear();
-    if (this.#lost === undefined) await endLease(this.rows, this.id);
+  leave(): Promise<void> {
+    this.#leaving ??= this.#leave();
+    return this.#leaving;
   }
 
   /** Renews the lease, and then again each third of it. */
@@ -292,9 +306,18 @@ where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_tim
     }
     this.#sentAt = sentAt;
     this.#nodes = renewed.nodes;
-    this.#schema = renewed.schema;
+    this.#noteSchema(renewed.schema);
     this.#renewAfter(leaseMs / 3);
     this.heardDraining(renewed.own.isDraining);
+  }
+
+  async #leave(): Promise<void> {
+    await this.#tasks.settled();
+    if (this.#lost === undefined) await this.beforeRelease();
+    this.#hasLeft = true;
+    this.#stop();
+    this.#claims.clear();
+    if (this.#lost === undefined) await endLease(this.rows, this.id);
   }
 
   async #claim(instance: AgentAddress): Promise<boolean> {
@@ -314,6 +337,12 @@ where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_tim
     if (this.rows.channel === undefined || this.#nodes.length < 2) return;
     const hint = freeHint(this.rows.channel, '$1::text', '$2::text');
     await this.rows.database.query(`select ${hint}`, [agentName, instanceKey]);
+  }
+
+  #noteSchema(version: number): void {
+    const isNewer = version > this.start.knownSchema && this.#schema <= this.start.knownSchema;
+    this.#schema = version;
+    if (isNewer && this.refusal !== undefined) this.start.report(this.refusal);
   }
 
   #silentMs(): number {
