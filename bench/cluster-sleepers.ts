@@ -17,7 +17,8 @@ export async function measureSleepers(bundleFolder: string): Promise<Figures> {
   await using database = await startOwnDatabase();
   {
     await using cluster = await startNodes(bundleFolder, database.address, 1);
-    for (let turn = 0; turn < TURNS; turn++) await cluster.at(0).ask({ instanceKey: 'pattern', input: `Hello ${turn}` });
+    for (let turn = 0; turn < TURNS; turn++)
+      await cluster.at(0).ask({ instanceKey: 'pattern', input: `Hello ${turn}` });
   }
   const sql = openDatabase(database.address, { connections: 1 });
   const tables = await sql.query<{ name: string; columns: string }>(
@@ -25,8 +26,8 @@ export async function measureSleepers(bundleFolder: string): Promise<Figures> {
       from information_schema.columns where table_name like 'gdn\\_%' and is_identity = 'NO'
       group by table_name having bool_or(column_name = 'key') and bool_or(column_name = 'agent')`,
   );
-  const sizes = async () =>
-    await sql.query<{ name: string; tables: number; indexes: number }>(
+  const sizes = () =>
+    sql.query<{ name: string; tables: number; indexes: number }>(
       `select relname as name, pg_table_size(oid)::bigint as tables, pg_indexes_size(oid)::bigint as indexes
         from pg_class where relkind = 'r' and relname like 'gdn\\_%' order by relname`,
     );
@@ -47,7 +48,10 @@ export async function measureSleepers(bundleFolder: string): Promise<Figures> {
       print(`  ${name}, bytes of a conversation`, `${each(grown)} in the table, ${each(ordered)} in its indexes`);
   }
   await sql.close();
-  print(`a sleeping conversation of ${TURNS} turns (${SLEEPERS} measured)`, `${each(bytes)} bytes, ${each(indexes)} in indexes`);
+  print(
+    `a sleeping conversation of ${TURNS} turns (${SLEEPERS} measured)`,
+    `${each(bytes)} bytes, ${each(indexes)} in indexes`,
+  );
   const gigabytes = (total: number) => ((total / SLEEPERS) * MILLION) / 2 ** 30;
   print('a million of them', `${gigabytes(bytes).toFixed(1)} GB, ${gigabytes(indexes).toFixed(1)} GB in indexes`);
   await using cluster = await startNodes(bundleFolder, database.address, 1);

@@ -41,14 +41,16 @@ export async function measureTakeOver(): Promise<Figures> {
   }
   const beyond = times.map((ms) => ms - LEASE_SECONDS * 1_000);
   const shown = times.map((ms) => (ms / 1_000).toFixed(2)).join(', ');
-  print(`take-over after a kill, lease ${LEASE_SECONDS} s`, `${shown} s; median beyond the lease ${medianOf(beyond).toFixed(0)} ms`);
+  print(
+    `take-over after a kill, lease ${LEASE_SECONDS} s`,
+    `${shown} s; median beyond the lease ${medianOf(beyond).toFixed(0)} ms`,
+  );
   return { 'cluster.takeover': Math.max(...beyond) };
 }
 
-async function ownerOf<Node extends { readonly swarm: { instances(): Promise<readonly object[]> }; readonly name: string }>(
-  nodes: readonly Node[],
-  instanceKey: string,
-): Promise<Node | undefined> {
+async function ownerOf<
+  Node extends { readonly swarm: { instances(): Promise<readonly object[]> }; readonly name: string },
+>(nodes: readonly Node[], instanceKey: string): Promise<Node | undefined> {
   const [first] = nodes;
   const instances = (await first?.swarm.instances()) ?? [];
   const found = instances.find((each) => 'instanceKey' in each && each.instanceKey === instanceKey);

@@ -8,7 +8,7 @@ import { type Database, openDatabase } from '../packages/postgres/src/driver/dat
 import { withDescendants } from '../test/cluster/disturb.ts';
 import { type OwnDatabase, startOwnDatabase } from '../test/cluster/own-database.ts';
 import { type Cluster, startCluster } from '../test/cluster/start-cluster.ts';
-import { LEASE_SECONDS, print, startNodes } from './cluster-nodes.ts';
+import { print, startNodes } from './cluster-nodes.ts';
 import { measureSleepers } from './cluster-sleepers.ts';
 import { measureTakeOver } from './cluster-take-over.ts';
 import type { Figures } from './figures.ts';
@@ -74,7 +74,10 @@ async function compareTurns(bundleFolder: string, database: OwnDatabase, counter
     const part = (ms: number) => `${(ms / turns).toFixed(2)} ms`;
     print(`processor time of a turn on ${name}`, `node ${part(node)}, agent ${part(agents)}, database ${part(base)}`);
   }
-  print('statements and commits of a turn', `${(work.statements / turns).toFixed(2)}, ${(work.commits / turns).toFixed(2)}`);
+  print(
+    'statements and commits of a turn',
+    `${(work.statements / turns).toFixed(2)}, ${(work.commits / turns).toFixed(2)}`,
+  );
   print('statements a second of an idle node', idle.statements.toFixed(1));
   return {
     'cluster.turn': storeMs / filesMs,

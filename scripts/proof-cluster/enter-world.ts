@@ -23,8 +23,8 @@ export function enterWorld(): Promise<number> {
   const namespaces = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', '--net', '--mount'];
   // The first process of a world must wait for processes that lost their parent. A shell does; Bun does not.
   const first = ['sh', '-c', '"$@" & wait $!', 'sh'];
-  const [program = '', ...args] = ['setpriv', '--pdeathsig', 'KILL', ...namespaces, ...first, ...process.argv];
-  const world = spawn(program, args, { stdio: 'inherit', env: { ...process.env, [MARK]: '1' } });
+  const args = ['--pdeathsig', 'KILL', ...namespaces, ...first, ...process.argv];
+  const world = spawn('setpriv', args, { stdio: 'inherit', env: { ...process.env, [MARK]: '1' } });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       world.kill('SIGKILL');

@@ -101,7 +101,9 @@ interface User {
 function makeMember(machine: Machine, all: readonly Machine[], folder: string, user: User): Member {
   mkdirSync(folder, { mode: 0o700 });
   chownSync(folder, user.id, user.group);
-  writeFileSync(join(folder, 'patroni.json'), JSON.stringify(patroniSettings(machine, all, folder), undefined, 2), { mode: 0o644 });
+  writeFileSync(join(folder, 'patroni.json'), JSON.stringify(patroniSettings(machine, all, folder), undefined, 2), {
+    mode: 0o644,
+  });
   let programs: ChildProcess[] = [];
   return {
     machine,
@@ -110,7 +112,14 @@ function makeMember(machine: Machine, all: readonly Machine[], folder: string, u
       // Each program has a pid namespace of its own, which ends with it: PostgreSQL does not outlive Patroni. A change of
       // the user forgets the signal of `--kill-child`, so `setpriv` sets it again.
       const alone = ['unshare', '--pid', '--fork', '--mount-proc'];
-      const asUser = ['setpriv', `--reuid=${user.id}`, `--regid=${user.group}`, '--clear-groups', '--pdeathsig', 'KILL'];
+      const asUser = [
+        'setpriv',
+        `--reuid=${user.id}`,
+        `--regid=${user.group}`,
+        '--clear-groups',
+        '--pdeathsig',
+        'KILL',
+      ];
       const commands = [etcdCommand(machine, all, folder), ['patroni', join(folder, 'patroni.json')]];
       programs = commands.map((command) => {
         const [program = '', ...args] = [...machine.prefix, ...alone, ...asUser, ...command];

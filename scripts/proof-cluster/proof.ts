@@ -11,7 +11,7 @@ export interface ProofContext {
   /** The number of kills of the proof `kill`. */
   readonly kills: number;
   /** Prints a line of progress. */
-  say(line: string): void;
+  readonly say: (line: string) => void;
 }
 
 export interface Findings {

@@ -55,7 +55,7 @@ interface Writer {
 /** Commits one row after the other, and repeats each one until it is acknowledged. */
 function startWriter(database: Database): Writer {
   const acknowledged: number[] = [];
-  let isOver = false;
+  const over = new AbortController();
   const write = async (statement: string, values: readonly number[] = []) => {
     const deadline = performance.now() + AWAY_LIMIT_MS;
     for (;;) {
@@ -63,14 +63,14 @@ function startWriter(database: Database): Writer {
         await database.query(statement, values);
         return;
       } catch (error) {
-        if (isOver || performance.now() > deadline) throw error;
+        if (over.signal.aborted || performance.now() > deadline) throw error;
         await Bun.sleep(50);
       }
     }
   };
   const writing = (async () => {
     await write('create table if not exists proof_commit (id integer primary key)');
-    for (let id = 1; !isOver; id++) {
+    for (let id = 1; !over.signal.aborted; id++) {
       await write('insert into proof_commit (id) values ($1) on conflict do nothing', [id]);
       acknowledged.push(id);
     }
@@ -87,7 +87,7 @@ function startWriter(database: Database): Writer {
       }
     },
     async end() {
-      isOver = true;
+      over.abort();
       await writing.catch(() => undefined);
     },
   };

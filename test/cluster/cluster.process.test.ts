@@ -24,7 +24,12 @@ afterAll(async () => {
 
 function startNodes(nodes: number): Promise<Cluster> {
   const store = database.address;
-  return startCluster({ bundleFolder, store, openReader: (swarm) => openPostgresReader({ address: store, swarm }), nodes });
+  return startCluster({
+    bundleFolder,
+    store,
+    openReader: (swarm) => openPostgresReader({ address: store, swarm }),
+    nodes,
+  });
 }
 
 describe('a swarm on PostgreSQL', () => {

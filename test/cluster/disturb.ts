@@ -51,7 +51,10 @@ async function readRound(cluster: Cluster, round: string): Promise<Outcome> {
  * Counts the runtime events of all nodes: starts of turns, ends of steps, calls of tools. Each of them has a record, so
  * this hits a random record without a clock. A round has at least `EVENTS` of them.
  */
-async function countEvents(cluster: Cluster, wanted: number): Promise<{ readonly promise: Promise<void>; end(): void }> {
+async function countEvents(
+  cluster: Cluster,
+  wanted: number,
+): Promise<{ readonly promise: Promise<void>; end(): void }> {
   const reached = Promise.withResolvers<void>();
   let count = 0;
   const watches = await Promise.all(

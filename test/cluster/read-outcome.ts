@@ -43,7 +43,7 @@ function nameOf({ agentName, instanceKey }: AgentAddress): string {
 }
 
 async function readTraces({ traces }: StoreReader): Promise<readonly unknown[]> {
-  const turns = await traces.list({ limit: 1000 });
+  const turns = await traces.list({ last: 1000 });
   const own = turns.filter(({ source }) => source?.kind !== 'agent').map(({ turnId }) => turnId);
   const read: unknown[] = [];
   for (const turnId of own.toSorted()) read.push(normalise((await traces.read(turnId)).turns));

@@ -64,7 +64,7 @@ export async function say(swarm: Swarm, id: string, delivery: Delivery): Promise
 }
 
 export function describeEnd({ result }: TurnEnd): string {
-  if (result.finishReason === 'error') return `${result.error?.code ?? 'error'}`;
+  if (result.finishReason === 'error') return result.error?.code ?? 'error';
   return `${result.finishReason}: ${textOf(result.responseMessage)}`;
 }
 
@@ -125,7 +125,7 @@ async function deltas(cluster: Cluster): Promise<readonly unknown[]> {
   };
   const delivery = { agent: 'talker', instanceKey: 'deltas', id: 'deltas-1', input: 'Well.' };
   const end = await cluster.at(0).ask(delivery, { onNotice });
-  return [describeEnd(end), heard === textOf(end.result.responseMessage ?? { data: { role: 'user', content: '' } })];
+  return [describeEnd(end), heard === textOf(end.result.responseMessage)];
 }
 
 /** A conversation that is forked, and then started over. */
@@ -139,7 +139,12 @@ async function forks(cluster: Cluster): Promise<readonly unknown[]> {
   await cluster.at(2).restart({ ...at, fresh: true });
   seen.push(await say(cluster.at(1), 'forks-5', { ...at, input: 'after the reset' }));
   seen.push(await say(cluster.at(0), 'forks-6', { ...at, instanceKey: 'gone', input: 'soon deleted' }));
-  seen.push(await cluster.at(2).deleteInstance({ ...at, instanceKey: 'gone' }).then(() => 'deleted'));
+  seen.push(
+    await cluster
+      .at(2)
+      .deleteInstance({ ...at, instanceKey: 'gone' })
+      .then(() => 'deleted'),
+  );
   return seen;
 }
 

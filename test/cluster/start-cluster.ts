@@ -112,7 +112,14 @@ async function startNode(name: string, folder: string, options: ClusterOptions):
   const reached = listen === undefined ? [] : ['--listen', listen(name)];
   const member = store === undefined ? [] : ['--node', name, '--lease', String(leaseSeconds), ...reached];
   const run = ['run', bundleFolder, '--trust', '--json', '--state-root', stateRoot, ...member];
-  const [program = '', ...args] = [...prefix(name), process.execPath, '--no-install', gdn, join(folder, 'work'), ...run];
+  const [program = '', ...args] = [
+    ...prefix(name),
+    process.execPath,
+    '--no-install',
+    gdn,
+    join(folder, 'work'),
+    ...run,
+  ];
   const child = spawn(program, args, {
     cwd: join(folder, 'work'),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -182,7 +189,8 @@ export function readEffects({ work }: Pick<Cluster, 'work'>): ReadonlyMap<string
     return effects;
   }
   for (const line of text.split('\n').filter((each) => each !== '')) {
-    const [what = '', job = ''] = line.split(' ');
+    const [what = '', quoted = '""'] = line.split(' ');
+    const job = String(JSON.parse(quoted));
     const counts = effects.get(job) ?? { begun: 0, ended: 0 };
     effects.set(job, counts);
     counts[what === 'begun' ? 'begun' : 'ended'] += 1;

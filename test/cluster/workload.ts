@@ -87,15 +87,21 @@ export function checkWork(
   undisturbed: { readonly round: string; readonly outcome: Outcome },
 ): WorkCheck {
   const problems: string[] = [];
-  const wrong = [...found.result.answers].filter(([, answer]) => !/^text_response: (Done\.|The last answer is: Done\.)$/.test(answer));
+  const wrong = [...found.result.answers].filter(
+    ([, answer]) => !/^text_response: (Done\.|The last answer is: Done\.)$/.test(answer),
+  );
   problems.push(...wrong.map(([id, answer]) => `${id} was answered with ${answer}`));
   const lost = INPUTS - found.result.answers.size;
   if (lost > 0) problems.push(`${lost} events of ${round} were not answered`);
   const effects = [...readEffects(cluster)].filter(([job]) => job.startsWith(`${round}-`));
   const twice = effects.filter(([job, { begun, ended }]) => isOnce(job) && (begun > 1 || ended > 1));
-  problems.push(...twice.map(([job, { begun, ended }]) => `the effect ${job} began ${begun} times, ended ${ended} times`));
+  problems.push(
+    ...twice.map(([job, { begun, ended }]) => `the effect ${job} began ${begun} times, ended ${ended} times`),
+  );
   // The names differ only in the round.
-  const renamed: unknown = JSON.parse(JSON.stringify(undisturbed.outcome).replaceAll(`${undisturbed.round}-`, `${round}-`));
+  const renamed: unknown = JSON.parse(
+    JSON.stringify(undisturbed.outcome).replaceAll(`${undisturbed.round}-`, `${round}-`),
+  );
   problems.push(...compareTranscripts(renamed as Outcome, found.outcome));
   for (const [name, { pending, deadLetters }] of Object.entries(found.outcome.conversations))
     if (pending + deadLetters > 0) problems.push(`${name}: ${pending} pending events, ${deadLetters} dead letters`);
@@ -104,5 +110,5 @@ export function checkWork(
 
 /** The second call of `steps` and the only one of `once` may not be repeated. */
 function isOnce(job: string): boolean {
-  return /-2$/.test(job) || /^[^-]+-3-\d$/.test(job);
+  return job.endsWith('-2') || /^[^-]+-3-\d$/.test(job);
 }

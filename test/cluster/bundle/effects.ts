@@ -6,12 +6,12 @@ import type { ToolHandler } from '@goondan/types';
 /** The time of a change, so that a kill can hit its middle. */
 const EFFECT_MS = 15;
 
-const change: ToolHandler = async ({ workdir }, { job }) => {
-  const note = (what: string) => appendFileSync(join(workdir, 'effects.log'), `${what} ${String(job)}\n`);
+const change: ToolHandler = async ({ workdir }, { job = '' }) => {
+  const note = (what: string) => appendFileSync(join(workdir, 'effects.log'), `${what} ${JSON.stringify(job)}\n`);
   note('begun');
   await new Promise((resolve) => void setTimeout(resolve, EFFECT_MS));
   note('ended');
-  return { did: job ?? null };
+  return { did: job };
 };
 
 export const handlers: Record<string, ToolHandler> = {
