@@ -182,8 +182,8 @@ describe('a question to an instance of another node', () => {
     const left = new AbortController();
     const { end, accepted } = ask({ left: left.signal });
     await until(() => accepted.length === 1);
-    left.abort(new GoondanError('E_CANCELLED', 'I left.'));
-    expect(await codeOf(end)).toBe('E_CANCELLED');
+    left.abort(new GoondanError('E_CONTROL_CLOSED', 'I left.'));
+    expect(await codeOf(end)).toBe('E_CONTROL_CLOSED');
     expect(b.local.running).toEqual(['e1']);
   });
 

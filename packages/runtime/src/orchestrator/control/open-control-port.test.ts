@@ -246,23 +246,28 @@ describe('an attack on the control port', () => {
   });
 
   test('connections that never finish their handshake, their headers or their token are closed', async () => {
-    const quick = serveFakeNode({ portLimits: { strangerSeconds: 1 } });
     const open: Promise<Answer>[] = [];
     for (let n = 0; n < 20; n++) {
-      open.push(raw('', { isTls: false, to: quick }));
-      open.push(raw('', { to: quick }));
-      open.push(raw('GET /v2/status HTTP/1.1\r\nX: ', { drip: 'x', to: quick }));
+      open.push(raw('', { isTls: false }));
+      open.push(raw(''));
+      open.push(raw('GET /v2/status HTTP/1.1\r\nX: ', { drip: 'x' }));
     }
     // An admitted stream stays open meanwhile.
-    const reader = await quick.connect('read');
     const watched: SwarmNotice[] = [];
-    const watch = await reader.watch({}, (notice) => watched.push(notice));
+    const watch = await client.watch({}, (notice) => watched.push(notice));
     for (const { status } of await Promise.all(open)) expect(status).not.toBe(200);
-    quick.swarm.tell(delta('still there'));
+    node.swarm.tell(delta('still there'));
     await until(() => watched.length === 1);
     watch.end();
-    await quick.close();
   }, 60_000);
+
+  test('a connection is closed with its refusal, although its client would keep it open', async () => {
+    const head = 'GET /v2/status HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer';
+    const refused = Array.from({ length: 60 }, (_, n) => raw(`${head} guess${n}\r\n\r\n`, { untilClosed: true }));
+    const missing = raw('GET /v2/status HTTP/1.1\r\nHost: x\r\n\r\n', { untilClosed: true });
+    const statuses = (await Promise.all([...refused, missing])).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([401, 429]));
+  }, 30_000);
 });
 
 interface Answer {
@@ -273,7 +278,8 @@ interface Answer {
 
 interface RawOptions {
   readonly isTls?: boolean;
-  readonly to?: FakeNode;
+  /** Waits for the end of the connection, also after an answer. */
+  readonly untilClosed?: boolean;
   /** Bytes after the text, in pieces. */
   readonly more?: Buffer;
   /** A text that is sent again every 100 ms. */
@@ -285,9 +291,9 @@ interface RawOptions {
 /** Sends bytes on a new connection, and resolves when the connection is closed, or with its first answer. */
 async function raw(
   text: string,
-  { isTls = true, to = node, more, drip, endAfterMs }: RawOptions = {},
+  { isTls = true, more, drip, endAfterMs, untilClosed = false }: RawOptions = {},
 ): Promise<Answer> {
-  const { host, port } = parseAddress(to.port.address);
+  const { host, port } = parseAddress(node.port.address);
   const options = { host, port, rejectUnauthorized: false };
   const closed = Promise.withResolvers<void>();
   let received = '';
@@ -297,7 +303,7 @@ async function raw(
   socket.on('close', () => closed.resolve());
   socket.on('data', (bytes: Buffer) => {
     received += bytes.toString('latin1');
-    if (/^HTTP[^]*?\r\n\r\n/.test(received)) setTimeout(() => closed.resolve(), 20);
+    if (!untilClosed && /^HTTP[^]*?\r\n\r\n/.test(received)) setTimeout(() => closed.resolve(), 20);
   });
   socket.once(isTls ? 'secureConnect' : 'connect', () => {
     socket.write(text);

@@ -65,23 +65,20 @@ export function openControlPort(options: ControlPortOptions): ControlPort {
   const { node, listen = '127.0.0.1:0', files, warn = () => undefined, clock = systemClock } = options;
   const { host: hostname, port } = parseAddress(listen);
   const { certificate, key, fingerprint } = openCertificate(node, clock.now(), files);
-  let answer: Answer = async () => refuse(new GoondanError('E_CONTROL_CLOSED', `Node "${node}" is starting.`));
+  let answer: Answer = async () => refuseStranger(new GoondanError('E_CONTROL_CLOSED', `Node "${node}" is starting.`));
   const limits = { ...portLimits, ...options.portLimits };
   const server = listenAt(listen, () =>
     Bun.serve({
       hostname,
       port,
       tls: { cert: certificate, key },
-      idleTimeout: limits.strangerSeconds,
+      // A stream may have no events for hours; bodies have their own deadline. Bun closes a connection that does not finish
+      // its handshake or its headers after some seconds in any case.
+      idleTimeout: 0,
       // Our own limits are smaller, and their errors have a code.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
-      fetch: (request, own): Promise<Response> =>
-        answer(request, {
-          from: own.requestIP(request)?.address ?? 'unknown',
-          // A stream may have no events for hours; bodies have their own deadline.
-          admitted: () => own.timeout(request, 0),
-        }),
+      fetch: (request, own): Promise<Response> => answer(request, own.requestIP(request)?.address ?? 'unknown'),
     }),
   );
   const host = openHost(options, () => server.pendingRequests);
@@ -91,19 +88,13 @@ export function openControlPort(options: ControlPortOptions): ControlPort {
     certificate: fingerprint,
     serve: (served) => {
       const gate = new TokenGate({ tokens: served.tokens, clock, limits, warn });
-      answer = (request, connection) => answerWithToken({ host, gate, served }, request, connection);
+      answer = (request, from) => answerWithToken({ host, gate, served }, request, from);
     },
     close: () => (closed ??= closeServer(host, server)),
   };
 }
 
-type Answer = (request: Request, connection: Connection) => Promise<Response>;
-
-interface Connection {
-  readonly from: string;
-  /** Lifts the time limit for connections without a right token. */
-  readonly admitted: () => void;
-}
+type Answer = (request: Request, from: string) => Promise<Response>;
 
 interface Serving {
   readonly host: Omit<ControlHost, 'swarm'>;
@@ -111,25 +102,27 @@ interface Serving {
   readonly served: ServedNode;
 }
 
-async function answerWithToken(
-  { host, gate, served }: Serving,
-  request: Request,
-  { from, admitted }: Connection,
-): Promise<Response> {
+async function answerWithToken({ host, gate, served }: Serving, request: Request, from: string): Promise<Response> {
   try {
     const owner = await gate.admit(request.headers.get('authorization'), from);
-    admitted();
     const swarm = request.headers.has(RELAYED_BY) ? served.local : served.swarm;
     return await answerRequest({ ...host, swarm, caller: owner.name }, request, (name) => checkScope(owner, name));
   } catch (error) {
-    return refuse(codedError(host, error, 'The request'));
+    return refuseStranger(codedError(host, error, 'The request'));
   }
+}
+
+/** Refuses a request and ends its connection, which a client without a right token must not keep open. */
+function refuseStranger(error: GoondanError): Response {
+  const response = refuse(error);
+  response.headers.set('Connection', 'close');
+  return response;
 }
 
 function checkScope({ name, scope }: TokenOwner, operation: OperationName): void {
   if (scope === 'operate' || operations[operation].isReading === true) return;
   const message = `The token "${name}" has the scope read, and "${operation}" needs the scope operate.`;
-  throw new Refusal(403, 'E_CLUSTER_TOKEN', message, { Connection: 'close' });
+  throw new Refusal(403, 'E_CLUSTER_TOKEN', message);
 }
 
 function listenAt<Server>(address: string, listen: () => Server): Server {

@@ -1,7 +1,5 @@
 /** The limits of a control port for clients without a right token. Its other limits are those of the control socket. */
 export const portLimits = {
-  /** The seconds after which a connection without a right token is closed. */
-  strangerSeconds: 10,
   /** The time for which a right token is not checked again, and the number of such tokens. */
   keptMs: 5_000,
   mostKept: 256,

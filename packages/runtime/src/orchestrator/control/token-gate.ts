@@ -116,5 +116,5 @@ function dropOldest(map: Map<string, unknown>, most: number): void {
 }
 
 function refusal(message: string): Refusal {
-  return new Refusal(401, 'E_CLUSTER_TOKEN', message, { 'WWW-Authenticate': 'Bearer', Connection: 'close' });
+  return new Refusal(401, 'E_CLUSTER_TOKEN', message, { 'WWW-Authenticate': 'Bearer' });
 }
