@@ -3,11 +3,13 @@
  *
  * 1. The event has a fixed id, so that a second delivery adds nothing, and a handled event repeats its result.
  * 2. `onAccepted` is called once. From then on, the loss of a node only makes the wait longer.
- * 3. The owner is looked up again and again, because a node that is cut off may keep its connection open.
+ * 3. Notices of this node come from one watch, which is there before the event is accepted and stays when the turn moves. So a
+ *    turn that this node takes over is seen from its start.
+ * 4. The owner is looked up again and again, because a node that is cut off may keep its connection open.
  */
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { Acceptance, AskOptions, Delivery, Swarm, TurnEnd } from '../../control/swarm.ts';
-import { toAgentAddress } from '../../control/instance-address.ts';
+import { toAgentAddress, toInstanceAddress } from '../../control/instance-address.ts';
 import { type Clock, sleep } from '../../ports/clock.ts';
 import { MergedNotices } from './merge-notices.ts';
 import { isGone, type OtherNode, type OtherNodes } from './other-nodes.ts';
@@ -40,6 +42,8 @@ export async function relayAsk(
   const { local, nodes, clock } = deps;
   const at = toAgentAddress(delivery);
   const merged = onNotice === undefined ? undefined : new MergedNotices(onNotice);
+  const here =
+    merged && (await local.watch({ ...toInstanceAddress(at), eventId: delivery.id, soFar: true }, merged.from({})));
   const over = new AbortController();
   let isAccepted = false;
   const accepted = (acceptance: Acceptance) => {
@@ -57,11 +61,12 @@ export async function relayAsk(
       const owner = await placeOf(nodes, at, isAccepted);
       const moved = new AbortController();
       const follow = followOwner({ nodes, clock }, at, owner, moved);
-      const onward = merged === undefined ? {} : { onNotice: merged.from({}) };
       try {
         const away = left === undefined ? moved.signal : AbortSignal.any([moved.signal, left]);
-        const options = { left: away, onAccepted: accepted, soFar: true, ...onward };
-        return await (owner === undefined || owner === 'here' ? local : owner.swarm).ask(delivery, options);
+        const options = { left: away, onAccepted: accepted };
+        if (owner === undefined || owner === 'here') return await local.ask(delivery, options);
+        const onward = merged === undefined ? {} : { onNotice: merged.from({}), soFar: true };
+        return await owner.swarm.ask(delivery, { ...options, ...onward });
       } catch (error) {
         left?.throwIfAborted();
         if (!moved.signal.aborted) {
@@ -75,6 +80,7 @@ export async function relayAsk(
     }
   } finally {
     over.abort();
+    here?.end();
   }
 }
 
