@@ -122,7 +122,7 @@ function connectionError({ place, what }: ControlSocket, error: unknown, signal:
   if (GoondanError.is(error)) return error;
   if (GoondanError.is(signal.reason)) return signal.reason;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (['ENOENT', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND'].includes(code)) {
+  if (['ENOENT', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'ETIMEDOUT'].includes(code)) {
     const suggestion = 'Start the swarm, then ask again.';
     return new GoondanError('E_CONTROL_CLOSED', `${what} is not running.`, { suggestion, cause: error });
   }

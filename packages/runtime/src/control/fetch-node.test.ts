@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { nodeSwarm } from './connect-swarm.ts';
 import { parseAddress } from './fetch-node.ts';
 
 describe('the address of a node', () => {
@@ -26,4 +27,14 @@ describe('the address of a node', () => {
   ])('%p is refused', (address) => {
     expect(() => parseAddress(address)).toThrow('is not an address of the form host:port');
   });
+});
+
+describe('a request to a node', () => {
+  test('that takes a connection and says nothing is given up, also if its answer may take long', async () => {
+    const mute = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
+    const place = { address: `127.0.0.1:${mute.port}`, certificate: '', token: 'x' };
+    const deleted = nodeSwarm(place).deleteInstance({ agent: 'a', instanceKey: 'k' });
+    expect(await deleted.catch((error: unknown) => error)).toMatchObject({ code: 'E_CONTROL_CLOSED' });
+    mute.stop(true);
+  }, 30_000);
 });

@@ -43,6 +43,11 @@ export async function fetchNode(place: NodePlace, url: URL, request: SocketReque
   }
 }
 
+/** The time for a connection and its handshake. A machine without power answers nothing at all. */
+const CONNECT_MS = 10_000;
+/** The time without traffic after which the system checks that the other machine is still there. */
+const KEEP_ALIVE_MS = 15_000;
+
 /** Opens a connection, and checks the certificate of its other end. */
 async function openChecked({ address, certificate }: NodePlace, signal: AbortSignal): Promise<TLSSocket> {
   const { connect } = await import('node:tls');
@@ -56,7 +61,10 @@ async function openChecked({ address, certificate }: NodePlace, signal: AbortSig
       reject(error);
     };
     const leave = () => fail(signal.reason);
-    const closed = () => fail(Object.assign(new Error('The connection was closed.'), { code: 'ECONNRESET' }));
+    const failAs = (code: string) => () => fail(Object.assign(new Error('There is no connection.'), { code }));
+    const closed = failAs('ECONNRESET');
+    socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    socket.setTimeout(CONNECT_MS, failAs('ETIMEDOUT'));
     signal.addEventListener('abort', leave, { once: true });
     if (signal.aborted) leave();
     socket.once('error', fail);
@@ -65,6 +73,7 @@ async function openChecked({ address, certificate }: NodePlace, signal: AbortSig
       const { raw } = socket.getPeerCertificate();
       if (raw === undefined || fingerprintOf(raw) !== certificate) return fail(foreign(address));
       signal.removeEventListener('abort', leave);
+      socket.setTimeout(0);
       socket.off('error', fail);
       socket.off('close', closed);
       resolve(socket);
