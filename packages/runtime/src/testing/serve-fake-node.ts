@@ -20,6 +20,8 @@ export interface FakeNode {
   readonly reported: readonly unknown[];
   /** Connects with a token: `operate` by Ann, or `read` by Bob, or any other one. */
   connect(token: string, relayedBy?: string): Promise<Swarm>;
+  /** Removes a token. */
+  remove(token: string): void;
   close(): Promise<void>;
 }
 
@@ -31,6 +33,7 @@ const owners = new Map<string, { readonly name: string; readonly scope: TokenSco
 export function serveFakeNode(options: Partial<ControlPortOptions> = {}): FakeNode {
   const [swarm, local] = [fakeControl(), fakeControl()];
   const checked: string[] = [];
+  const removed = new Set<string>();
   const warnings: string[] = [];
   const reported: unknown[] = [];
   const port = openControlPort({
@@ -41,7 +44,7 @@ export function serveFakeNode(options: Partial<ControlPortOptions> = {}): FakeNo
   });
   const check = async (token: string) => {
     checked.push(token);
-    return owners.get(token);
+    return removed.has(token) ? undefined : owners.get(token);
   };
   port.serve({ swarm, local, tokens: { check } });
   return {
@@ -53,6 +56,7 @@ export function serveFakeNode(options: Partial<ControlPortOptions> = {}): FakeNo
     reported,
     connect: (token, relayedBy) =>
       connectNode({ ...port, token, ...(relayedBy === undefined ? {} : { relayedBy }) }, { silenceMs: 20_000 }),
+    remove: (token) => void removed.add(token),
     close: () => port.close(),
   };
 }

@@ -9,7 +9,7 @@ export interface ControlHost {
   readonly swarm: Swarm;
   readonly limits: typeof controlLimits;
   readonly clock: Clock;
-  readonly open: OpenRequests;
+  readonly open: Pick<OpenRequests, 'add' | 'wait'>;
   readonly bodies: BodyRoom;
   readonly encodeNotice: (notice: SwarmNotice) => Uint8Array;
   /** The name of the client's token, in whose name approvals are answered; absent when the client needs no token. */

@@ -125,6 +125,22 @@ describe('the control port of a node', () => {
     await port.close();
   });
 
+  test('ends the streams of a token that was removed, and leaves those of others', async () => {
+    const quick = serveFakeNode({ portLimits: { recheckMs: 20 } });
+    const [ann, bob] = [await quick.connect('operate'), await quick.connect('read')];
+    const kept = await ann.watch({}, () => undefined);
+    const ended = await bob.watch({}, () => undefined);
+    const before = quick.checked.length;
+    await until(() => quick.checked.length > before + 4);
+    expect(quick.swarm.watching).toBe(2);
+    quick.remove('read');
+    await ended.ended;
+    await until(() => quick.swarm.watching === 1);
+    kept.end();
+    await until(() => quick.swarm.watching === 0);
+    await quick.close();
+  });
+
   test('says that an address is in use, or is not an address', async () => {
     const other = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
     const taken = () => openControlPort({ node: 'node-2', listen: `127.0.0.1:${other.port}` });

@@ -20,12 +20,12 @@ import { messageOf } from '../../ipc/check/frame-error.ts';
 import { systemClock } from '../../ports/clock.ts';
 import type { Tokens } from '../../store/cluster-store.ts';
 import { answerRequest } from './answer-request.ts';
-import type { ControlHost } from './control-host.ts';
 import { type CertificateFiles, openCertificate } from './node-certificate.ts';
 import { portLimits } from './port-limits.ts';
-import { closeServer, type HostOptions, openHost } from './open-host.ts';
+import { closeServer, type HostOptions, openHost, type SharedHost } from './open-host.ts';
 import { codedError, refuse } from './refuse.ts';
 import { TokenGate, type TokenOwner } from './token-gate.ts';
+import { TokenStreams } from './token-streams.ts';
 
 export interface ControlPortOptions extends HostOptions {
   /** The name of the node. */
@@ -82,31 +82,45 @@ export function openControlPort(options: ControlPortOptions): ControlPort {
     }),
   );
   const host = openHost(options, () => server.pendingRequests);
+  let streams: TokenStreams | undefined;
   let closed: Promise<void> | undefined;
   return {
     address: joinAddress(reachableHost(hostname), server.port ?? port),
     certificate: fingerprint,
     serve: (served) => {
       const gate = new TokenGate({ tokens: served.tokens, clock, limits, warn });
-      answer = (request, from) => answerWithToken({ host, gate, served }, request, from);
+      const isRight = (header: string) => gate.isRight(header);
+      streams = new TokenStreams({ clock, everyMs: limits.recheckMs, isRight });
+      const serving = { host, gate, served, streams };
+      answer = (request, from) => answerWithToken(serving, request, from);
     },
-    close: () => (closed ??= closeServer(host, server)),
+    close: () => {
+      streams?.closeAll();
+      return (closed ??= closeServer(host, server));
+    },
   };
 }
 
 type Answer = (request: Request, from: string) => Promise<Response>;
 
 interface Serving {
-  readonly host: Omit<ControlHost, 'swarm'>;
+  readonly host: SharedHost;
   readonly gate: TokenGate;
   readonly served: ServedNode;
+  readonly streams: TokenStreams;
 }
 
-async function answerWithToken({ host, gate, served }: Serving, request: Request, from: string): Promise<Response> {
+async function answerWithToken(
+  { host, gate, served, streams }: Serving,
+  request: Request,
+  from: string,
+): Promise<Response> {
   try {
-    const owner = await gate.admit(request.headers.get('authorization'), from);
+    const header = request.headers.get('authorization') ?? '';
+    const owner = await gate.admit(header, from);
     const swarm = request.headers.has(RELAYED_BY) ? served.local : served.swarm;
-    return await answerRequest({ ...host, swarm, caller: owner.name }, request, (name) => checkScope(owner, name));
+    const own = { ...host, swarm, caller: owner.name, open: streams.of(header) };
+    return await answerRequest(own, request, (name) => checkScope(owner, name));
   } catch (error) {
     return refuseStranger(codedError(host, error, 'The request'));
   }

@@ -14,8 +14,13 @@ export interface HostOptions {
   readonly report?: (error: unknown, what: string) => void;
 }
 
+/** The parts of a host without its swarm. */
+export interface SharedHost extends Omit<ControlHost, 'swarm' | 'open'> {
+  readonly open: OpenRequests;
+}
+
 /** Makes what all requests of one server share. `pending` returns Bun's number of open requests. */
-export function openHost(options: HostOptions, pending: () => number): Omit<ControlHost, 'swarm'> {
+export function openHost(options: HostOptions, pending: () => number): SharedHost {
   const { clock = systemClock, report = () => undefined } = options;
   const limits = { ...controlLimits, ...options.limits };
   return {
@@ -31,7 +36,7 @@ export function openHost(options: HostOptions, pending: () => number): Omit<Cont
 
 /** Ends all streams and waiting requests, and then the server. */
 export async function closeServer(
-  { open, clock, limits }: Pick<ControlHost, 'open' | 'clock' | 'limits'>,
+  { open, clock, limits }: Pick<SharedHost, 'open' | 'clock' | 'limits'>,
   server: { stop(closeActiveConnections?: boolean): Promise<void> },
 ): Promise<void> {
   open.closeAll();

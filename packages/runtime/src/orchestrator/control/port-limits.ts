@@ -3,6 +3,8 @@ export const portLimits = {
   /** The time for which a right token is not checked again, and the number of such tokens. */
   keptMs: 5_000,
   mostKept: 256,
+  /** The time after which the tokens of open streams are checked again. */
+  recheckMs: 30_000,
   /** The number of tokens that are being checked, and of those from one address. Others get `E_CONTROL_FULL`. */
   mostChecks: 64,
   mostChecksOfAddress: 16,

@@ -10,7 +10,7 @@ import type { Swarm } from '../../control/swarm.ts';
 import { answerRequest } from './answer-request.ts';
 import type { ControlHost } from './control-host.ts';
 import { listenPrivately } from './listen-privately.ts';
-import { closeServer, openHost, type HostOptions } from './open-host.ts';
+import { closeServer, openHost, type HostOptions, type SharedHost } from './open-host.ts';
 
 export interface ControlServerOptions extends HostOptions {
   /** The path of the socket, from `controlSocketPath`. */
@@ -21,7 +21,7 @@ export interface ControlServerOptions extends HostOptions {
 export async function serveControl(swarm: Swarm, options: ControlServerOptions) {
   const { path } = options;
   const { server, remove } = listenPrivately(path, (unix) => listen(unix, (request) => answerRequest(host, request)));
-  const host: ControlHost = { ...openHost(options, () => server.pendingRequests), swarm };
+  const host: SharedHost & ControlHost = { ...openHost(options, () => server.pendingRequests), swarm };
   const close = async () => {
     await closeServer(host, server);
     remove();

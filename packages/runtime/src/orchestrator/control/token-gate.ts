@@ -1,7 +1,7 @@
 /**
  * Checks the tokens of requests at a control port.
  *
- * 1. Only hashes of tokens are kept, never a token itself, and no error or log line has one. Comparing hashes takes a time
+ * 1. Only hashes of tokens are kept, and no error or log line has one. Comparing hashes takes a time
  *    that says nothing about the token.
  * 2. A right token is checked in the store at most once in a few seconds. Removing it has an effect after this time.
  * 3. Wrong tokens are counted, and each makes the next check from its address slower. A right token that was checked before
@@ -48,7 +48,7 @@ export class TokenGate {
    * or wrong; `E_CONTROL_FULL` when too many tokens are being checked; those of the store.
    */
   async admit(header: string | null, from: string): Promise<TokenOwner> {
-    const token = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(header ?? '')?.[1];
+    const token = tokenOf(header);
     if (token === undefined) throw refusal('The request has no token.');
     const key = createHash('sha256').update(token).digest('hex');
     const kept = this.#kept.get(key);
@@ -57,6 +57,12 @@ export class TokenGate {
     const owner = await check;
     if (owner === undefined) throw refusal('This token is not known.');
     return owner;
+  }
+
+  /** Returns false if the store does not have the token of the header any more. **Errors** — those of the store. */
+  async isRight(header: string): Promise<boolean> {
+    const token = tokenOf(header);
+    return token !== undefined && (await this.deps.tokens.check(token)) !== undefined;
   }
 
   /** Checks a token in the store, once for all requests that bring it meanwhile. */
@@ -106,6 +112,10 @@ export class TokenGate {
     if (!/^10*$/.test(String(count))) return;
     this.deps.warn(`${from} sent ${count === 1 ? 'a wrong token' : `${count} wrong tokens`} to the control port.`);
   }
+}
+
+function tokenOf(header: string | null): string | undefined {
+  return /^Bearer ([\x21-\x7e]{1,512})$/i.exec(header ?? '')?.[1];
 }
 
 function dropOldest(map: Map<string, unknown>, most: number): void {
