@@ -1,6 +1,9 @@
 /**
  * The tables of records for people: traces, runtime events and log lines. Lines are kept in compressed chunks, in the
  * order of `part`. `bytes` is the size before compression.
+ *
+ * Every new instance gets a greater `place` than all before it, and every deletion gives the swarm a greater `changed`. So
+ * lists of instances know when they are out of date.
  */
 export const recordTables = `
 create table gdn_traced_turn (
@@ -50,4 +53,7 @@ create table gdn_log (
   primary key (swarm, part)
 );
 create index gdn_log_last on gdn_log (swarm, last_at, part);
+
+alter table gdn_instance add column place bigint generated always as identity;
+create index gdn_instance_place on gdn_instance (swarm, place);
 `;

@@ -5,7 +5,16 @@ import type { Value } from '../driver/database.ts';
 import { keyOf, SAME_INSTANCE, type StoreContext } from './store-context.ts';
 
 /** The tables with rows of an instance, besides its own row. */
-const INSTANCE_TABLES = ['gdn_inbox', 'gdn_frame', 'gdn_base', 'gdn_archive', 'gdn_answer'];
+const INSTANCE_TABLES = [
+  'gdn_inbox',
+  'gdn_frame',
+  'gdn_base',
+  'gdn_archive',
+  'gdn_answer',
+  'gdn_traced_turn',
+  'gdn_trace_chunk',
+  'gdn_runtime_event',
+];
 
 export interface DeleteOutcome extends Readonly<Record<string, unknown>> {
   readonly is_done: boolean;
@@ -36,6 +45,9 @@ with seen as (
 ).join('')}, asked as (
   delete from gdn_answer as old using gone where old.swarm = $1 and old.caller_agent = $2 and old.caller_key = $3
     and not (old.agent = $2 and old.key = $3)
+), changed as (
+  insert into gdn_swarm (swarm, changed) select $1, nextval(pg_get_serial_sequence('gdn_instance', 'place')) from gone
+  on conflict (swarm) do update set changed = excluded.changed
 )
 select exists (select from gone) as is_done, exists (select from seen) as is_there,
   coalesce((select owner = $4 and epoch = $5 from seen), false) as is_owner, (select count from waiting) as waiting`;

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, expect, test } from 'bun:test';
 import type { LogLine } from '@goondan/runtime';
 import { type Database, openDatabase } from '../driver/database.ts';
-import { makeTestDatabase, type TestDatabase } from '../testing/test-database.ts';
+import { makeTestDatabase } from '../testing/test-database.ts';
 import { openLogReader } from './log-reader.ts';
 import { openLogSink } from './log-sink.ts';
 
-let made: TestDatabase;
-let database: Database;
-beforeAll(async () => {
-  made = await makeTestDatabase();
-  database = openDatabase(made.address);
-});
+const made = await makeTestDatabase();
+const database = openDatabase(made.address);
 afterAll(async () => {
   await database.close();
   await made.drop();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,17 +6,13 @@ import { durableStore, openStoreReader, type TraceSink } from '@goondan/runtime/
 import { defaultLimits, type TurnLine } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { type Database, openDatabase } from '../driver/database.ts';
-import { makeTestDatabase, type TestDatabase } from '../testing/test-database.ts';
+import { makeTestDatabase } from '../testing/test-database.ts';
 import { openTraceReader } from './trace-reader.ts';
 import { openTraceSink } from './trace-sink.ts';
 
-let made: TestDatabase;
-let database: Database;
+const made = await makeTestDatabase();
+const database = openDatabase(made.address);
 const stateRoot = mkdtempSync(join(tmpdir(), 'trace-rows-'));
-beforeAll(async () => {
-  made = await makeTestDatabase();
-  database = openDatabase(made.address);
-});
 afterAll(async () => {
   await database.close();
   await made.drop();
