@@ -76,7 +76,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'start',
     '.',
   ],
-  store: ['.', 'files', 'log'],
+  store: ['.', 'files', 'log', 'export'],
   workspace: [
     '.',
     'layout',

@@ -6,6 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
 import { GdnPlace } from '../../packages/cli/src/testing/gdn-place.ts';
+import { type Database, openDatabase } from '../../packages/postgres/src/driver/database.ts';
+import { openEventSink } from '../../packages/postgres/src/store/event-sink.ts';
+import { importFiles } from '../../packages/postgres/src/store/import-files.ts';
+import { openLogSink } from '../../packages/postgres/src/store/log-sink.ts';
+import { openTraceSink } from '../../packages/postgres/src/store/trace-sink.ts';
+import { dumpDatabase } from '../../packages/postgres/src/testing/dump-database.ts';
+import { makeTestDatabase } from '../../packages/postgres/src/testing/test-database.ts';
+import { openStoreReader } from '../../packages/runtime/src/history.ts';
 import { connectSwarm, type SwarmNotice } from '../../packages/runtime/src/index.ts';
 import { openaiWire } from '../../packages/runtime/src/agent/model/providers/wire/openai-wire.ts';
 import { startWireServer } from '../../packages/runtime/src/agent/model/providers/wire/wire-server.ts';
@@ -186,7 +194,64 @@ describe('twenty planted secrets', () => {
     await gdn('cancel', '--instance', 'waiting');
     await until(() => readProcesses(swarm.pid).every(({ command }) => !command.includes(mark)));
   }, 120_000);
+
+  test('S-06 are not in the database to which the swarm is moved, nor in records that come there from its processes', async () => {
+    await gdn('stop');
+    await swarm.exited;
+    const made = await makeTestDatabase();
+    const database = openDatabase(made.address);
+    try {
+      const files = {
+        stateRoot: place.stateRoot,
+        workspaceId: readdirSync(join(place.stateRoot, 'workspaces'))[0] ?? '',
+      };
+      const { imported, traces, problems } = await importFiles(files, database, 'secrets');
+      expect(problems).toEqual([]);
+      expect(imported).toBeGreaterThan(3);
+      expect(traces).toBeGreaterThan(3);
+      await passRecords(files, database);
+      const dump = await dumpDatabase(database);
+      // The dump has the lines in which the secrets were masked.
+      for (const text of ['printed by the tool ', 'You said: hello', '"type":"chain"', '***'])
+        expect(dump).toContain(text);
+      expect(findCanaries(dump)).toEqual([]);
+      // The search would find a secret in a compressed chunk.
+      const sink = openLogSink(database, 'secrets', 'one', { report: () => undefined });
+      sink.write({ time: new Date().toISOString(), level: 'info', message: canaries.TOOL_KEY });
+      await sink.close();
+      expect(findCanaries(await dumpDatabase(database))).toEqual(['TOOL_KEY']);
+    } finally {
+      await database.close();
+      await made.drop();
+    }
+  }, 120_000);
 });
+
+/** Passes the lines that the processes of the swarm have written through the sinks of a node. */
+async function passRecords(files: { stateRoot: string; workspaceId: string }, database: Database): Promise<void> {
+  const report = (problem: string) => expect(problem).toBe('');
+  const instance = { agentName: 'host', instanceKey: 'default' };
+  const logs = openLogSink(database, 'sinks', 'one', { report });
+  const lines = await openStoreReader(files).logs.read({ last: 1000 });
+  for (const line of lines) logs.write(line);
+  await logs.close();
+  const workspace = join(files.stateRoot, 'workspaces', files.workspaceId);
+  const linesIn = (folder: string, stem: string) =>
+    readdirSync(join(workspace, folder))
+      .filter((name) => name.startsWith(stem))
+      .flatMap((name) => readFileSync(join(workspace, folder, name), 'utf8').split('\n'))
+      .filter((line) => line !== '');
+  const traces = openTraceSink(database, 'sinks', { report });
+  const turn = { turnId: 'turn', traceId: 'trace', startedAt: new Date(0) };
+  const written = linesIn('traces', 'traces.').map((line) => ({ turn, isNeeded: true, text: () => line }));
+  await (await traces.open(instance)).append(written);
+  await traces.close();
+  const events = openEventSink(database, 'sinks', { report });
+  const happened = linesIn('logs', 'runtime-events').map((line) => JSON.parse(line) as JsonObject);
+  await (await events.open(instance)).append(happened);
+  await events.close();
+  expect([lines.length, written.length, happened.length].every((count) => count > 5)).toBe(true);
+}
 
 const allowed = [
   'a command of bash: BASH_TOKEN',

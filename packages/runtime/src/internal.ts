@@ -48,6 +48,7 @@ export { gracePeriodMs } from './orchestrator/plan/swarm-settings.ts';
 export {
   compactStoppedSwarm,
   deleteStoppedInstance,
+  exportStoppedSwarm,
   forkStoppedInstance,
   migrateStoppedSwarm,
   type RestoredSwarm,
@@ -113,3 +114,5 @@ export { corruptLine, nameInstance } from './store/log/name-instance.ts';
 export type { UncheckedListener } from './workspace/archive/read-committed-turns.ts';
 export { followLinks } from './workspace/layout/follow-links.ts';
 export { isCorrupt } from './workspace/lines/corrupt-store.ts';
+export type { ExportedLog } from './store/export/export-instance.ts';
+export type { ExportedInstance, ExportedTrace, SwarmExport } from './store/export/open-export.ts';

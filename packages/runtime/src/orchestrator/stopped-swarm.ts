@@ -6,6 +6,7 @@ import { mayBeOld } from '../workspace/format-1/format-file.ts';
 import { readBackup, restoreFiles } from '../store/files/backup-files.ts';
 import { type CompactedStore, compactFiles, hasKeptFiles, refuseKeptFiles } from '../store/files/compact-files.ts';
 import { type FilePlacement, joinFiles } from '../store/files/file-placement.ts';
+import { openExport, refuseUnused, type SwarmExport } from '../store/export/open-export.ts';
 import { openAdmin } from '../store/files/open-admin.ts';
 import type { InstanceAdmin } from '../store/instance-admin.ts';
 import type { BackupProgress } from '../workspace/backup/backup-writer.ts';
@@ -95,6 +96,27 @@ export async function restoreStoppedSwarm(
   });
   const { conversations, startedAt, problems } = manifest;
   return { ...progress, conversations, startedAt: new Date(startedAt), problems };
+}
+
+/**
+ * Reads a stopped workspace while no swarm can start. `action` gets everything that the workspace keeps.
+ *
+ * **Errors** — `E_SWARM_UNKNOWN` when no swarm ever ran there, `E_SWARM_RUNNING`; those of `action`.
+ */
+export async function exportStoppedSwarm<Value>(
+  place: StoppedSwarm & Required<Pick<StoppedSwarm, 'warn'>>,
+  action: (files: SwarmExport) => Promise<Value>,
+): Promise<Value> {
+  refuseUnused(place);
+  return ownStopped(place, async (placement) => {
+    const { stateRoot, workspaceId, warn } = place;
+    const files = await openExport({ stateRoot, workspaceId, warn, fence: () => placement.check() });
+    try {
+      return await action(files);
+    } finally {
+      await files.close();
+    }
+  });
 }
 
 /** Administers the workspace while no swarm can start. **Errors** — `E_SWARM_RUNNING`; those of `action`. */

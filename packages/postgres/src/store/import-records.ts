@@ -1,0 +1,48 @@
+/** Writes approvals and traces that were read from files. Those that are there already stay as they are. */
+import type { ApprovalRecord } from '@goondan/runtime/history';
+import type { ExportedTrace } from '@goondan/runtime/internal';
+import { GoondanError } from '@goondan/types';
+import type { Database } from '../driver/database.ts';
+import { packLines } from './pack-lines.ts';
+
+/** Writes a request for an approval. Returns the problem if another one with its id is there. */
+export async function importApproval(
+  database: Database,
+  swarm: string,
+  record: ApprovalRecord,
+): Promise<GoondanError | undefined> {
+  const text = JSON.stringify(record);
+  const [known] = await database.query<{ readonly record: string }>(APPROVAL, [
+    swarm,
+    record.id,
+    text,
+    record.answer !== undefined,
+  ]);
+  if (known === undefined || known.record === text) return undefined;
+  return new GoondanError('E_INSTANCE_EXISTS', `The database has another request for an approval "${record.id}"`);
+}
+
+/** Writes a recorded turn. Returns false if the database has it. */
+export async function importTrace(
+  database: Database,
+  swarm: string,
+  { instance: { agentName, instanceKey }, trace, turn, at, text }: ExportedTrace,
+): Promise<boolean> {
+  const values = [swarm, agentName, instanceKey, trace, turn, at, Buffer.byteLength(text), await packLines(text)];
+  return (await database.query(TRACE, values)).length > 0;
+}
+
+const APPROVAL = `
+with put as (
+  insert into gdn_approval (swarm, id, record, is_answered) values ($1, $2, $3, $4)
+  on conflict (swarm, id) do nothing returning 1
+)
+select record from gdn_approval where swarm = $1 and id = $2 and not exists (select from put)`;
+
+const TRACE = `
+with put as (
+  insert into gdn_traced_turn (swarm, agent, key, trace, turn, at, bytes) values ($1, $2, $3, $4, $5, $6, $7)
+  on conflict (swarm, agent, key, trace, turn) do nothing returning 1
+)
+insert into gdn_trace_chunk (swarm, agent, key, trace, turn, lines)
+select $1, $2, $3, $4, $5, decode($8, 'base64') from put returning part`;

@@ -1,0 +1,126 @@
+/** Reads a whole swarm on files, to move it to a store elsewhere. Only for the owner of the workspace. */
+import { type AgentAddress, GoondanError } from '@goondan/types';
+import { systemClock } from '../../ports/clock.ts';
+import { codedFs } from '../../ports/coded-fs.ts';
+import { systemFs } from '../../ports/fs.ts';
+import { systemProcesses } from '../../ports/processes.ts';
+import { encodeTraceLine } from '../../trace/encode-trace-line.ts';
+import { ApprovalFile } from '../../workspace/approvals/approval-file.ts';
+import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
+import type { InboxEntry } from '../../workspace/inbox/inbox-line.ts';
+import { durableStore, type DurableStoreOptions } from '../../workspace/journal/durable-store.ts';
+import { instancePaths, layersFolder, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
+import { defaultLimits } from '../../workspace/limits.ts';
+import type { StoreWarning } from '../../workspace/store-ports.ts';
+import { type RecordedAgent, readDescription } from '../../workspace/swarms/agent-descriptions.ts';
+import { isUsed } from '../../workspace/swarms/list-workspaces.ts';
+import { readSwarmRecord, type SwarmRecord } from '../../workspace/swarms/swarm-record.ts';
+import { traceFiles } from '../../workspace/traces/trace-source.ts';
+import { migrateOld } from '../files/migrate-old.ts';
+import { type ExportedLog, exportLog } from './export-instance.ts';
+
+export interface SwarmExport {
+  /** Lists the instances, and the problems with folders whose instance nobody can tell. */
+  list(): Promise<{ readonly instances: readonly AgentAddress[]; readonly problems: readonly StoreWarning[] }>;
+  /** Reads an instance. **Errors** — `E_STORE_CORRUPT`, and those of reading. */
+  read(instance: AgentAddress): Promise<ExportedInstance>;
+  approvals(): Promise<readonly ApprovalRecord[]>;
+  swarm(): SwarmRecord | undefined;
+  descriptions(): AsyncIterable<readonly [agentName: string, description: RecordedAgent]>;
+  /** Yields the recorded turns, newest first. */
+  traces(): AsyncIterable<ExportedTrace>;
+  close(): Promise<void>;
+}
+
+export interface ExportedInstance {
+  /** Absent when the instance has only input. */
+  readonly log?: ExportedLog;
+  readonly pending: readonly InboxEntry[];
+}
+
+/** A recorded turn, with the parts of its name. */
+export interface ExportedTrace {
+  readonly instance: AgentAddress;
+  readonly trace: string;
+  readonly turn: string;
+  readonly at: string;
+  /** Whole lines, each with its line break. */
+  readonly text: string;
+}
+
+/** Refuses a place where no swarm ever ran. **Errors** — `E_SWARM_UNKNOWN`. */
+export function refuseUnused(place: { readonly stateRoot: string; readonly workspaceId: string }): void {
+  if (isUsed(place)) return;
+  const message = `No swarm ever ran in ${workspaceFolder(place.stateRoot, place.workspaceId)}`;
+  throw new GoondanError('E_SWARM_UNKNOWN', message, { suggestion: 'Check the state root and the swarm.' });
+}
+
+/** Opens the files, and migrates those of an older version first. **Errors** — those of the disk. */
+export async function openExport(
+  options: DurableStoreOptions & { readonly warn: (warning: StoreWarning) => void },
+): Promise<SwarmExport> {
+  const { stateRoot, workspaceId, fs = systemFs, clock = systemClock, processes = systemProcesses, warn } = options;
+  let hear = warn;
+  const ports = { fs, clock, processes, warn: (warning: StoreWarning) => hear(warning) };
+  const place = { stateRoot, workspaceId };
+  await migrateOld(ports, place);
+  const journal = await durableStore({ ...options, ...ports });
+  await journal.openInbox();
+  await journal.sweep();
+  const coded = { ...ports, fs: codedFs(fs) };
+  const workspace = workspaceFolder(stateRoot, workspaceId);
+  return {
+    async list() {
+      const problems: StoreWarning[] = [];
+      hear = (warning) => void problems.push(warning);
+      try {
+        return { instances: await journal.instances(), problems };
+      } finally {
+        hear = warn;
+      }
+    },
+    async read(address) {
+      const paths = instancePaths(workspace, address);
+      const log = await exportLog({ ...coded, paths, address, limits: { ...defaultLimits, ...options.limits } });
+      return { ...(log && { log }), pending: await journal.pendingEntries(address) };
+    },
+    async approvals() {
+      const file = await ApprovalFile.open(ports, place);
+      try {
+        return await file.list();
+      } finally {
+        await file.close();
+      }
+    },
+    swarm: () => readSwarmRecord(place),
+    async *descriptions() {
+      for (const name of (await coded.fs.list(layersFolder(workspace))) ?? []) {
+        const agentName = agentIn(await coded.fs.read(`${layersFolder(workspace)}/${name}`));
+        const description = agentName === undefined ? undefined : await readDescription({ ...place, fs }, agentName);
+        if (agentName !== undefined && description) yield [agentName, description];
+      }
+    },
+    async *traces() {
+      for await (const recorded of traceFiles({ ...place, fs }).list()) {
+        const summary = await recorded.summary();
+        if (summary === undefined) continue;
+        const text = (await recorded.lines()).map((line) => `${encodeTraceLine(line)}\n`).join('');
+        const { agentName, instanceKey } = summary;
+        const { trace, turn, when: at } = recorded;
+        yield { instance: { agentName, instanceKey }, trace, turn, at, text };
+      }
+    },
+    close: () => journal.close(),
+  };
+}
+
+/** Returns the name of the agent in the file of a description. A damaged file counts as missing, as for other readers. */
+function agentIn(bytes: Uint8Array | undefined): string | undefined {
+  try {
+    const read: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    const agent = typeof read === 'object' && read !== null && 'agent' in read ? read.agent : undefined;
+    return typeof agent === 'string' ? agent : undefined;
+  } catch {
+    return undefined;
+  }
+}
