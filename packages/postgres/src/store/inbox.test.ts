@@ -175,6 +175,7 @@ describe('commits', () => {
     const all = REMEMBERED_EVENTS + more;
     for (let id = 1; id <= all; id += 1) await inbox.accept(callee, eventOf(`event-${id}`));
     await logOf('one').append(callee, epoch, commitFrame(1, all - 1));
+    expect((await inbox.pendingEntries(callee)).map(({ seq }) => seq)).toEqual([all]);
     await logOf('one').append(callee, epoch, commitFrame(2, all));
     const [kept] = await database.query(
       `select count(*) as count, min(seq) as first, count(event) as events, bool_or(pending) as pending from gdn_inbox where swarm = $1`,
