@@ -17,7 +17,7 @@ export async function listenAlways(
   heard: (payload: string) => void,
 ): Promise<{ end(): Promise<void> }> {
   let host = 0;
-  let isEnded = false;
+  const ending = new AbortController();
   let close: () => Promise<void> = async () => undefined;
 
   const listen = async (): Promise<void> => {
@@ -38,11 +38,11 @@ export async function listenAlways(
     }
   };
   const listenAgain = async () => {
-    for (let waitMs = FIRST_WAIT_MS; !isEnded; waitMs = Math.min(2 * waitMs, MOST_WAIT_MS)) {
+    for (let waitMs = FIRST_WAIT_MS; !ending.signal.aborted; waitMs = Math.min(2 * waitMs, MOST_WAIT_MS)) {
       await new Promise((resolve) => void setTimeout(resolve, waitMs * (0.5 + Math.random() / 2)));
       host += 1;
       try {
-        if (!isEnded) return await listen();
+        if (!ending.signal.aborted) return await listen();
       } catch {
         // The next attempt follows.
       }
@@ -51,7 +51,7 @@ export async function listenAlways(
   await listen();
   return {
     async end() {
-      isEnded = true;
+      ending.abort();
       await close();
     },
   };

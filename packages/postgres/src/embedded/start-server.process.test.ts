@@ -23,8 +23,8 @@ test('S-08 a server with a password refuses everybody else, and its processes na
       }
     };
     expect(await answers(server.addressOf('postgres'))).toMatchObject([{ one: 1 }]);
-    expect(await answers(`postgres://postgres@127.0.0.1:${server.port}/postgres`)).toBe('E_STORE_WRITE');
-    expect(await answers(`postgres://postgres:wrong@127.0.0.1:${server.port}/postgres`)).toBe('E_STORE_WRITE');
+    expect(await answers(`postgres://postgres@127.0.0.1:${server.port}/postgres`)).toBe('E_STORE_ADDRESS');
+    expect(await answers(`postgres://postgres:wrong@127.0.0.1:${server.port}/postgres`)).toBe('E_STORE_ADDRESS');
     expect(readFileSync(`/proc/${server.pid}/cmdline`, 'utf8')).not.toContain('hush');
     expect(existsSync(join(folder, 'pw'))).toBe(false);
   } finally {

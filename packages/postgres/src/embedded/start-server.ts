@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import { openDatabase } from '../driver/database.ts';
 import { findBinaries } from './find-binaries.ts';
+import { asUser, isRoot, NOBODY, reachable } from './reachable-programs.ts';
 
 export interface ServerOptions {
   /** The folder of the server's data: an empty one, or that of a server that has ended. The caller removes it. */
@@ -35,12 +36,11 @@ export interface Server {
 const ATTEMPTS = 200;
 const BETWEEN_MS = 50;
 const STATEMENT_MS = 500;
-/** The user of the server when this process belongs to root: PostgreSQL refuses to run as root. */
-const NOBODY = 65_534;
 
 /** **Errors** — `E_POSTGRES_MISSING`; `E_PROCESS_START` when the server does not start. */
 export async function startServer({ folder, port: wanted, password, settings = {} }: ServerOptions): Promise<Server> {
-  const { postgres, initdb } = findBinaries();
+  makeFolder(folder);
+  const { postgres, initdb } = reachable(findBinaries(), folder);
   const data = join(folder, 'data');
   if (!existsSync(data)) await makeData(initdb, folder, data, password);
   const port = wanted ?? (await freePort());
@@ -58,14 +58,16 @@ export async function startServer({ folder, port: wanted, password, settings = {
   return { port, pid: child.process.pid ?? 0, addressOf, ended: child.ended, stop: () => end(child) };
 }
 
-async function makeData(initdb: string, folder: string, data: string, password: string | undefined): Promise<void> {
+function makeFolder(folder: string): void {
   mkdirSync(folder, { recursive: true });
   chmodSync(folder, 0o700);
+  if (isRoot()) chownSync(folder, NOBODY, NOBODY);
+}
+
+async function makeData(initdb: string, folder: string, data: string, password: string | undefined): Promise<void> {
   const access = password === undefined ? ['-A', 'trust'] : ['-A', 'scram-sha-256', `--pwfile=${join(folder, 'pw')}`];
   if (password !== undefined) writeFileSync(join(folder, 'pw'), password, { mode: 0o600 });
-  if (isRoot())
-    for (const path of [folder, ...(password === undefined ? [] : [join(folder, 'pw')])])
-      chownSync(path, NOBODY, NOBODY);
+  if (isRoot() && password !== undefined) chownSync(join(folder, 'pw'), NOBODY, NOBODY);
   await run([initdb, '-D', data, '-U', 'postgres', ...access, '-N', '-E', 'UTF8', '--locale=C']);
   if (password !== undefined) rmSync(join(folder, 'pw'));
 }
@@ -136,14 +138,6 @@ function notStarted(what: string, { said }: Child, cause?: unknown): GoondanErro
 async function end(child: Child): Promise<void> {
   if (!child.hasEnded) child.process.kill('SIGQUIT');
   await child.ended;
-}
-
-function isRoot(): boolean {
-  return process.getuid?.() === 0;
-}
-
-function asUser(): readonly string[] {
-  return isRoot() ? ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--'] : [];
 }
 
 function freePort(): Promise<number> {

@@ -1,0 +1,64 @@
+import { afterAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startServer } from '../embedded/start-server.ts';
+import { codeOf } from '../testing/code-of.ts';
+import { openDatabase } from './database.ts';
+import { repeating } from './repeat.ts';
+
+const folders = [mkdtempSync(join(tmpdir(), 'gdn-pg-')), mkdtempSync(join(tmpdir(), 'gdn-pg-'))] as const;
+const settings = { fsync: 'off', max_connections: '20' };
+// A server that takes no writes answers as a standby does: with 25006.
+const [standby, primary] = await Promise.all([
+  startServer({ folder: folders[0], settings: { ...settings, default_transaction_read_only: 'on' } }),
+  startServer({ folder: folders[1], settings }),
+]);
+const hosts = (...servers: readonly { readonly port: number }[]) =>
+  `postgres://postgres@${servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}/postgres`;
+
+afterAll(async () => {
+  await Promise.all([standby.stop(), primary.stop()]);
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+const PORT = `select current_setting('port')::int as port`;
+
+test('a standby is passed over, also for reads, and so is a host that is not there', async () => {
+  const database = openDatabase(hosts({ port: 1 }, standby, primary), { connections: 2 });
+  expect([...(await database.query(PORT))]).toEqual([{ port: primary.port }]);
+  expect(await codeOf(database.query('create table written (number int)'))).toBeUndefined();
+  await database.close();
+});
+
+test('without a host that takes writes, the store is away', async () => {
+  const database = openDatabase(hosts(standby, { port: 1 }), { connections: 1 });
+  expect(await codeOf(database.query('select 1'))).toBe('E_STORE_AWAY');
+  await database.close();
+  const single = openDatabase(hosts(standby), { connections: 1 });
+  expect(await codeOf(single.query('create table refused (number int)'))).toBe('E_STORE_AWAY');
+  await single.close();
+});
+
+test('S-10 after a failover the statement goes to the new primary, and so does the listener', async () => {
+  const database = openDatabase(hosts(primary, standby), { connections: 2, connectMs: 500 });
+  const heard: string[] = [];
+  const listening = await database.listen('channel', (payload) => void heard.push(payload));
+  expect([...(await database.query(PORT))]).toEqual([{ port: primary.port }]);
+  const promoted = openDatabase(hosts(standby), { connections: 1 });
+  await promoted.query('set default_transaction_read_only = off');
+  // The setting of the command line is stronger than the file, so the database and its sessions get it.
+  await promoted.query('alter database postgres set default_transaction_read_only = off');
+  await primary.stop();
+  const query = repeating(database, () => true);
+  await query('create table after_failover (number int)');
+  expect([...(await query(PORT))]).toEqual([{ port: standby.port }]);
+  for (let attempt = 0; attempt < 500 && heard.length === 0; attempt += 1) {
+    await promoted.query(`select pg_notify('channel', 'heard')`);
+    await Bun.sleep(20);
+  }
+  expect(heard[0]).toBe('heard');
+  await listening.end();
+  await promoted.close();
+  await database.close();
+});
