@@ -2,10 +2,11 @@
  * A PostgreSQL server for tests. One server runs for each test process; each caller gets a database of its own. The
  * server ends with the process.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDatabase } from '../driver/database.ts';
+import { type Database, openDatabase } from '../driver/database.ts';
 import { type Server, startServer } from '../embedded/start-server.ts';
 import { migrate } from '../schema/migrate.ts';
 
@@ -15,32 +16,65 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-let server: Promise<Server> | undefined;
+interface TestServer {
+  readonly addressOf: Server['addressOf'];
+  /** Makes databases, one at a time: the server refuses to copy a template that is in use. */
+  readonly make: (statement: string) => Promise<unknown>;
+}
+
+const TEMPLATE = 'gdn_template';
+let server: Promise<TestServer> | undefined;
 let databases = 0;
 
-/** Makes a database. The first call starts the server. */
+/** Makes a database, as a copy of one that has the tables. The first call starts the server. */
 export async function makeTestDatabase({ migrated = true } = {}): Promise<TestDatabase> {
   server ??= startOwn();
-  const { addressOf } = await server;
+  const { addressOf, make } = await server;
   const name = `test_${process.pid}_${++databases}`;
-  const own = openDatabase(addressOf('postgres'), { connections: 1 });
-  await own.query(`create database ${name}`);
-  if (migrated) {
-    const made = openDatabase(addressOf(name), { connections: 1 });
-    await migrate(made);
-    await made.close();
-  }
+  await make(`create database ${name}${migrated ? ` template ${TEMPLATE} strategy file_copy` : ''}`);
   return {
     address: addressOf(name),
     async drop() {
-      await own.query(`drop database if exists ${name} with (force)`);
-      await own.close();
+      await make(`drop database if exists ${name} with (force)`);
     },
   };
 }
 
-function startOwn(): Promise<Server> {
+async function startOwn(): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-  return startServer({ folder, settings: { fsync: 'off', max_connections: '300' } });
+  const settings = { fsync: 'off', full_page_writes: 'off', max_connections: '300' };
+  const own = await startServer({ folder, settings });
+  endWithProcess(own.pid, folder);
+  const addressOf = (name: string) => own.addressOf(name);
+  let last: Promise<unknown> = Promise.resolve();
+  const make = (statement: string) => {
+    const done = last.then(() => withDatabase(addressOf('postgres'), (database) => database.query(statement)));
+    last = done.catch(() => undefined);
+    return done;
+  };
+  await make(`create database ${TEMPLATE}`);
+  await withDatabase(addressOf(TEMPLATE), migrate);
+  return { addressOf, make };
 }
+
+/**
+ * Ends the server and removes its folder when this process has ended, also if it was killed. The shell that does it is not a
+ * child of this process, because the test runner kills those.
+ */
+function endWithProcess(server: number, folder: string): void {
+  const wait = `while kill -0 ${process.pid} 2> /dev/null; do sleep 0.5; done`;
+  const end = `for _ in $(seq 50); do kill -QUIT ${server} 2> /dev/null || break; sleep 0.1; done`;
+  spawn('sh', ['-c', `{ ${wait}; ${end}; rm -rf "$0"; } &`, folder], { stdio: 'ignore', detached: true }).unref();
+}
+
+async function withDatabase<Result>(address: string, use: (database: Database) => Promise<Result>): Promise<Result> {
+  const database = openDatabase(address, { connections: 1, statementMs: MAKING_MS });
+  try {
+    return await use(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Many test processes start their servers at the same time. */
+const MAKING_MS = 60_000;
