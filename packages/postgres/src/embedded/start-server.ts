@@ -85,21 +85,21 @@ const MOST_SAID = 4_000;
 function start(command: readonly string[]): Child {
   const [program = '', ...args] = [...asUser(), ...command];
   // In a session of its own, so that Ctrl-C in a terminal does not end the server before its users.
-  const process_ = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], detached: true, cwd: '/' });
+  const spawned = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], detached: true, cwd: '/' });
   const ended = Promise.withResolvers<void>();
-  const child: Child = { process: process_, ended: ended.promise, hasEnded: false, said: '' };
-  const onExit = () => void process_.kill('SIGKILL');
+  const child: Child = { process: spawned, ended: ended.promise, hasEnded: false, said: '' };
+  const onExit = () => void spawned.kill('SIGKILL');
   process.on('exit', onExit);
   const over = () => {
     child.hasEnded = true;
     process.off('exit', onExit);
     ended.resolve();
   };
-  process_.stderr?.on('data', (piece: Buffer) => {
+  spawned.stderr?.on('data', (piece: Buffer) => {
     child.said = `${child.said}${piece.toString('utf8')}`.slice(-MOST_SAID);
   });
-  process_.once('exit', over);
-  process_.once('error', (error) => {
+  spawned.once('exit', over);
+  spawned.once('error', (error) => {
     child.said += error.message;
     over();
   });

@@ -169,6 +169,24 @@ describe('a deletion', () => {
       else expect(deletion).toBe('E_INSTANCE_PENDING');
     }
   });
+
+  test('S-03 that waits for an accept sees its event', async () => {
+    const { admin, inbox, runTurn, swarm } = openSwarm();
+    await runTurn('a');
+    // An accept that keeps the row until the deletion has begun and waits for it.
+    const accepting = database.query(
+      `with numbered as (update gdn_instance set last_input = last_input + 1 where swarm = $1 returning last_input),
+         put as (insert into gdn_inbox (swarm, agent, key, seq, event_id, attempt, event)
+           select $1, 'coder', 'key', last_input, 'b', 'x', '{"id":"b"}' from numbered)
+       select pg_sleep(1) from numbered`,
+      [swarm],
+    );
+    await untilLocked(swarm);
+    expect(await codeOf(admin.delete(instance))).toBe('E_INSTANCE_PENDING');
+    await accepting;
+    expect((await inbox.pendingEntries(instance)).map(({ event }) => event.id)).toEqual(['b']);
+    expect(await admin.has(instance)).toBe(true);
+  });
 });
 
 describe('a fork', () => {
@@ -281,3 +299,12 @@ describe('the bound of the history', () => {
     expect(await linesOf(instance)).toEqual(before);
   });
 });
+
+/** Waits until a statement holds the row of the instance. */
+async function untilLocked(swarm: string): Promise<void> {
+  for (let attempt = 0; attempt < 500; attempt += 1) {
+    const rows = await database.query('select 1 from gdn_instance where swarm = $1 for update skip locked', [swarm]);
+    if (rows.length === 0) return;
+    await Bun.sleep(5);
+  }
+}

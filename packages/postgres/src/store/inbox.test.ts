@@ -134,6 +134,14 @@ describe('accept', () => {
   });
 });
 
+test('the first cancel mark of an event stays', async () => {
+  const { inboxOf } = swarmOf();
+  await inboxOf('one').accept(callee, eventOf('a'));
+  await inboxOf('one').cancel(callee, 'a', 'first');
+  expect(await inboxOf('two').cancel(callee, 'a', 'second')).toBe(true);
+  expect((await inboxOf('one').pendingEntries(callee)).map(({ cancelled }) => cancelled)).toEqual(['first']);
+});
+
 describe('wake-ups', () => {
   test('only the node that owns the instance is told, of input, cancel marks and answers', async () => {
     const { inboxOf, logOf, claim, swarm } = swarmOf();
@@ -157,10 +165,7 @@ describe('wake-ups', () => {
 
   test('a key that is too long for a notification is accepted without one', async () => {
     const { inboxOf, claim } = swarmOf();
-    const long = {
-      agentName: 'coder',
-      instanceKey: Buffer.from(crypto.getRandomValues(new Uint8Array(1200))).toString('hex'),
-    };
+    const long = { agentName: 'coder', instanceKey: 'x'.repeat(9000) };
     await claim(long, 'two');
     expect((await inboxOf('one').accept(long, eventOf('a'))).duplicate).toBe(false);
   });

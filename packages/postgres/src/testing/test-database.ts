@@ -61,9 +61,9 @@ async function startOwn(): Promise<TestServer> {
  * Ends the server and removes its folder when this process has ended, also if it was killed. The shell that does it is not a
  * child of this process, because the test runner kills those.
  */
-function endWithProcess(server: number, folder: string): void {
+function endWithProcess(pid: number, folder: string): void {
   const wait = `while kill -0 ${process.pid} 2> /dev/null; do sleep 0.5; done`;
-  const end = `for _ in $(seq 50); do kill -QUIT ${server} 2> /dev/null || break; sleep 0.1; done`;
+  const end = `for _ in $(seq 50); do kill -QUIT ${pid} 2> /dev/null || break; sleep 0.1; done`;
   spawn('sh', ['-c', `{ ${wait}; ${end}; rm -rf "$0"; } &`, folder], { stdio: 'ignore', detached: true }).unref();
 }
 
