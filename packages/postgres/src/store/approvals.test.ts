@@ -1,14 +1,23 @@
 import { afterAll, describe, expect, test } from 'bun:test';
+import type { ApprovalRecord } from '@goondan/runtime/history';
 import { approvalConformance } from '@goondan/runtime/testing';
-import { openDatabase } from '../driver/database.ts';
+import { StoreAddress } from '../driver/address.ts';
+import { type Database, openDatabase } from '../driver/database.ts';
+import { startCuttingProxy } from '../testing/cutting-proxy.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';
 import { PostgresApprovals } from './approvals.ts';
 
 const made = await makeTestDatabase();
 const database = openDatabase(made.address);
+const { hosts, database: name } = StoreAddress.parse(made.address);
+const proxy = await startCuttingProxy(hosts[0]?.port ?? 0);
+const cut = openDatabase(`postgres://postgres@127.0.0.1:${proxy.port}/${name}`, { connections: 4 });
 let swarms = 0;
 
 afterAll(async () => {
+  proxy.cutWhen(undefined);
+  await cut.close();
+  await proxy.close();
   await database.close();
   await made.drop();
 });
@@ -17,26 +26,47 @@ function contextOf(swarm: string) {
   return { database, swarm, node: 'one', mayRepeat: () => false };
 }
 
+/** Opens approvals for a suite, at as many nodes as it asks for. */
+const openAt = (at: Database, mayRepeat: () => boolean) => async () => {
+  const swarm = `swarm ${++swarms}`;
+  const opened: PostgresApprovals[] = [];
+  const open = async () => {
+    const approvals = await PostgresApprovals.open({ ...contextOf(swarm), database: at, mayRepeat }, { scanMs: 20 });
+    opened.push(approvals);
+    return approvals;
+  };
+  const seamsOf = async () => ({ approvals: await open(), elsewhere: open });
+  return {
+    seams: await seamsOf(),
+    again: seamsOf,
+    end: async () => void (await Promise.all(opened.map((each) => each.close()))),
+  };
+};
+
 describe('approvals in PostgreSQL conform', () => {
+  approvalConformance(
+    test,
+    openAt(database, () => false),
+  );
+});
+
+describe.each(['before', 'after'] as const)('S-03 approvals conform when connections are cut %s statements', (when) => {
   approvalConformance(test, async () => {
-    const swarm = `swarm ${++swarms}`;
-    const opened: PostgresApprovals[] = [];
-    const open = async () => {
-      const approvals = await PostgresApprovals.open(contextOf(swarm), { scanMs: 20 });
-      opened.push(approvals);
-      return approvals;
-    };
-    const seamsOf = async () => ({ approvals: await open(), elsewhere: open });
-    return {
-      seams: await seamsOf(),
-      again: seamsOf,
-      end: async () => void (await Promise.all(opened.map((each) => each.close()))),
-    };
+    proxy.cutWhen((statement) => (statement % 7 === 0 ? when : undefined));
+    return openAt(cut, () => true)();
   });
 });
 
+test('a request that is made again keeps its answer', async () => {
+  const { seams, end } = await openAt(database, () => false)();
+  const answer = { decision: 'approved', by: 'ann', decidedAt: '2026-01-01T00:00:00.000Z' } as const;
+  await seams.approvals.answer({ ...record('a', 'why'), answer });
+  await seams.approvals.put(record('a', 'again'));
+  expect(await seams.approvals.list()).toEqual([{ ...record('a', 'why'), answer }]);
+  await end();
+});
+
 test('a node that was away for more changes than are kept is told the difference', async () => {
-  const record = (id: string, reason: string) => ({ id, reason }) as never;
   const swarm = `swarm ${++swarms}`;
   const [writer, away] = [
     await PostgresApprovals.open(contextOf(swarm), { scanMs: 1e6 }),
@@ -57,6 +87,12 @@ test('a node that was away for more changes than are kept is told the difference
   await writer.close();
   await away.close();
 });
+
+function record(id: string, reason: string): ApprovalRecord {
+  const times = { askedAt: '2026-01-01T00:00:00.000Z', expiresAt: '2026-01-02T00:00:00.000Z' };
+  const turn = { agent: 'coder', instanceKey: 'key', eventId: 'event', traceId: 'trace', key: id };
+  return { id, reason, ...turn, ...times, toolCallId: id, toolName: 'bash', args: {}, digest: id };
+}
 
 async function until(isTrue: () => boolean): Promise<void> {
   for (let attempt = 0; attempt < 500 && !isTrue(); attempt += 1) await Bun.sleep(10);
