@@ -376,9 +376,9 @@ describe('the list of nodes', () => {
     const told: (string | undefined)[] = [];
     node.onLost((_error, instance) => void told.push(instance?.instanceKey));
     const error = Object.assign(new Error('x'), { code: 'E_FENCED' }) as never;
-    node.loseInstance(address, node.epochOf(address) - 1, error);
+    expect(node.loseInstance(address, error, node.epochOf(address) - 1)).toBe(false);
     expect(told).toEqual([]);
-    node.loseInstance(address, node.epochOf(address), error);
+    expect(node.loseInstance(address, error, node.epochOf(address))).toBe(true);
     expect(told).toEqual(['default']);
     expect(codeOf(() => node.check(address))).toBe('E_FENCED');
     node.check(other);

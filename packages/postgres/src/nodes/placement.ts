@@ -223,12 +223,17 @@ export class NodePlacement implements ClusterPlacement {
     this.#claims.delete(addressKey(instance));
   }
 
-  /** Notes that the database refused a write of this claim: another node owns the instance. */
-  loseInstance(instance: AgentAddress, epoch: number, error: GoondanError): void {
-    if (this.#claims.get(addressKey(instance)) !== epoch) return;
+  /**
+   * Notes that this node does not own an instance any more, because the database refused a write of it. An `epoch` of an
+   * earlier claim changes nothing. Returns true if the instance was lost now.
+   */
+  loseInstance(instance: AgentAddress, error: GoondanError, epoch?: number): boolean {
+    const owned = this.#claims.get(addressKey(instance));
+    if (owned === undefined || (epoch !== undefined && epoch !== owned)) return false;
     this.#claims.delete(addressKey(instance));
     if (this.#lostInstances.size < MOST_LOST) this.#lostInstances.set(addressKey(instance), [error, instance]);
     for (const listener of this.#lostListeners) listener(error, instance);
+    return true;
   }
 
   onLost(listener: LostListener): void {
