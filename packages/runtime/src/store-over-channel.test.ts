@@ -40,6 +40,7 @@ function nodeOf(logs: MemoryLogs, more: Partial<StoreServerDeps['store']> = {}) 
   const server = new StoreServer({
     store: {
       log: logs.at('one'),
+      placement: { takeNewEpoch: () => 7 },
       answers: memoryAnswers(logs.swarm),
       traceSink: {
         open: async () => ({
@@ -121,6 +122,13 @@ test('a new conversation is not read, and its first commit is one statement', as
   await store.close();
   expect(logs.statements).toBe(1);
   expect((await connect(server).store.conversations.read(address)).version).toBe(1);
+});
+
+test('the start message of a new conversation has the epoch of the claim, and no address', () => {
+  const { server } = nodeOf(new MemoryLogs());
+  expect(server.startOf(address)).toEqual({ isElsewhere: true, newEpoch: 7 });
+  const known = nodeOf(new MemoryLogs(), { placement: { takeNewEpoch: () => undefined } });
+  expect(known.server.startOf(address)).toEqual({ isElsewhere: true });
 });
 
 test('a message that is too long for a frame goes by file, in both directions', async () => {

@@ -17,12 +17,15 @@ import type { SwarmRows } from './swarm-rows.ts';
 export interface ClaimAnswer {
   /** The epoch of the claim; `undefined` when another node is the owner. */
   readonly epoch: number | undefined;
+  /** True if an instance has no frame yet. */
+  readonly isNew?: boolean;
   /** False when the lease of this node has ended. */
   readonly isLiving: boolean;
 }
 
 interface ClaimRow extends Row {
   readonly epoch: number | null;
+  readonly is_new?: boolean | null;
   readonly lives: boolean;
 }
 
@@ -48,9 +51,9 @@ export async function claimInstance(
   select $1, $2, $3::text, $4::text, ${MILLISECONDS} from me
   on conflict (swarm, agent, key) do update set owner = $2, epoch = greatest(i.epoch + 1, ${MILLISECONDS})
   where ${isFree('i')}
-  returning epoch
+  returning epoch, last_seq = 0 as is_new
 )
-select (select epoch from claimed) as epoch, exists (select 1 from me) as lives`,
+select (select epoch from claimed) as epoch, (select is_new from claimed) as is_new, exists (select 1 from me) as lives`,
     [swarm, id, agentName, instanceKey],
   );
   return answerOf(row);
@@ -93,5 +96,5 @@ select (select epoch from claimed) as epoch, exists (select 1 from me) as lives`
 }
 
 function answerOf(row: ClaimRow | undefined): ClaimAnswer {
-  return { epoch: row?.epoch ?? undefined, isLiving: row?.lives === true };
+  return { epoch: row?.epoch ?? undefined, isNew: row?.is_new === true, isLiving: row?.lives === true };
 }

@@ -148,6 +148,27 @@ values ($1, 'node-new', 'new', 'm', clock_timestamp() + interval '1 min', '1')`,
     await lock;
     expect(await claim).toBe(false);
   });
+
+  withSwarm(
+    'S-04 the epoch of an instance without a frame is given once, so that its process reads nothing',
+    async () => {
+      const node = await swarm.join('one');
+      expect(node.takeNewEpoch(address)).toBeUndefined();
+      await node.claim(address);
+      const epoch = node.epochOf(address);
+      await node.claim(address);
+      expect([node.takeNewEpoch(address), node.takeNewEpoch(address)]).toEqual([epoch, undefined]);
+      await node.claim(other);
+      await node.release(other);
+      expect(node.takeNewEpoch(other)).toBeUndefined();
+      await swarm.database.query('update gdn_instance set last_seq = 1 where swarm = $1 and key = $2', [
+        swarm.swarm,
+        other.instanceKey,
+      ]);
+      await node.claim(other);
+      expect(node.takeNewEpoch(other)).toBeUndefined();
+    },
+  );
 });
 
 describe('leases', () => {

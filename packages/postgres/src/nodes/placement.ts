@@ -100,6 +100,8 @@ export class NodePlacement implements ClusterPlacement {
   readonly #patient: SwarmRows;
   /** The epochs of the own instances. */
   readonly #claims = new Map<string, number>();
+  /** The own instances that had no frame when they were claimed, and have had no process since. */
+  readonly #newClaims = new Set<string>();
   readonly #tasks = new TaskOfKey();
   readonly #lostListeners: LostListener[] = [];
   /** The instances that were lost and not claimed again, for later listeners. */
@@ -200,6 +202,11 @@ export class NodePlacement implements ClusterPlacement {
     throw new GoondanError('E_FENCED', `Node "${this.node}" does not own ${nameOf(instance)}.`);
   }
 
+  takeNewEpoch(instance: AgentAddress): number | undefined {
+    const key = addressKey(instance);
+    return this.#newClaims.delete(key) ? this.#claims.get(key) : undefined;
+  }
+
   owns(instance: AgentAddress): boolean {
     return this.ownsKey(addressKey(instance));
   }
@@ -214,6 +221,7 @@ export class NodePlacement implements ClusterPlacement {
       if (epoch === undefined) return;
       await this.beforeRelease(instance);
       this.#claims.delete(addressKey(instance));
+      this.#newClaims.delete(addressKey(instance));
       await releaseInstance(this.#patient, this.id, instance, epoch);
     });
   }
@@ -329,10 +337,14 @@ where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_tim
     this.assertPlace();
     if (this.owns(instance)) return true;
     if (!this.accepts(instance.agentName)) return false;
-    const { epoch, isLiving } = await claimInstance(this.#patient, this.id, instance).finally(() => this.assertPlace());
+    const { epoch, isNew, isLiving } = await claimInstance(this.#patient, this.id, instance).finally(() =>
+      this.assertPlace(),
+    );
     if (!isLiving) throw this.ended();
     if (epoch === undefined) return false;
     this.#claims.set(addressKey(instance), epoch);
+    if (isNew === true) this.#newClaims.add(addressKey(instance));
+    else this.#newClaims.delete(addressKey(instance));
     this.#lostInstances.delete(addressKey(instance));
     return true;
   }

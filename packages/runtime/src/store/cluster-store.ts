@@ -51,6 +51,11 @@ export interface ClusterPlacement extends Placement {
   readonly refusal?: string | undefined;
   /** The node that owns the instance and lives; `undefined` when there is none. */
   ownerOf(instance: AgentAddress): Promise<ClusterNode | undefined>;
+  /**
+   * Returns the epoch of this node's claim if the instance had no frame when it was claimed; once for each claim. A process
+   * that gets the epoch does not read the conversation before its first frame.
+   */
+  takeNewEpoch(instance: AgentAddress): number | undefined;
   /** Lists the living nodes. */
   nodes(): Promise<readonly ClusterNode[]>;
   /** Sets the number of processes at this node, which other nodes see with the next renewal of the lease. */

@@ -150,6 +150,7 @@ export class MemoryCluster {
       onLost: (listener) => void (node.lost = listener),
       nodes,
       ownerOf: async (at) => (await nodes()).find((each) => each.name === this.ownerOf(at)),
+      takeNewEpoch: () => undefined,
       setLoad: (processes) => void (node.load = processes),
       refuseAgents: () => undefined,
       onDrain: (listener) => void (node.drain = listener),

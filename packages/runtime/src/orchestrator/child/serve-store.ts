@@ -8,6 +8,7 @@
  * 3. Lines for people do not hold up the conversation.
  */
 import { type AgentAddress, type ErrorCode, GoondanError } from '@goondan/types';
+import type { StoreStart } from '../../config/agent-start.ts';
 import type { ChannelEnd } from '../../ipc/channel/channel.ts';
 import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { FromAgent, StoreRequest } from '../../ipc/from-agent.ts';
@@ -17,7 +18,9 @@ import type { LineWriter } from '../../workspace/lines/gathered-log.ts';
 import { addressKey } from '../address/address-key.ts';
 
 export interface StoreServerDeps {
-  readonly store: Pick<ClusterStore, 'log' | 'answers' | 'traceSink' | 'eventSink'>;
+  readonly store: Pick<ClusterStore, 'log' | 'answers' | 'traceSink' | 'eventSink'> & {
+    readonly placement: Pick<ClusterStore['placement'], 'takeNewEpoch'>;
+  };
   /** Tells people at this node why a request failed. The process only gets the code. */
   readonly report: (instance: AgentAddress, problem: string, error: unknown) => void;
 }
@@ -42,6 +45,12 @@ export class StoreServer {
   readonly #tails = new Map<string, Promise<void>>();
 
   constructor(private readonly deps: StoreServerDeps) {}
+
+  /** Returns the place of a conversation for the start message of its next process. */
+  startOf(instance: AgentAddress): Extract<StoreStart, { readonly isElsewhere: true }> {
+    const newEpoch = this.deps.store.placement.takeNewEpoch(instance);
+    return { isElsewhere: true, ...(newEpoch !== undefined && { newEpoch }) };
+  }
 
   /** Serves the process behind a channel until the channel closes. Call it before the process gets its start message. */
   serve(channel: StoreChannel, instance: AgentAddress): void {

@@ -33,7 +33,7 @@ export interface InstanceProcessesDeps {
   readonly store: Pick<NodeStore, 'directory' | 'placement'>;
   readonly location: JournalLocation;
   /** Serves the conversations of a store that is elsewhere; absent when processes write files themselves. */
-  readonly served?: Pick<StoreServer, 'serve'>;
+  readonly served?: Pick<StoreServer, 'startOf' | 'serve'>;
   readonly telemetry?: SwarmTelemetry;
   readonly keepers?: Keepers;
   readonly startChild: ReturnType<typeof agentChildren>['start'];
@@ -87,7 +87,7 @@ export class InstanceProcesses {
     { watched, isAlone }: SpawnOptions,
     listener: ProcessListener<FromAgent>,
   ): RunningProcess<ToAgent> {
-    const { clock, store, location, currentPlan, telemetry } = this.deps;
+    const { clock, store, location, served, currentPlan, telemetry } = this.deps;
     const { agentName } = address;
     // Another node may own the conversation, or its folder may be gone: a process would write where it must not.
     store.placement.check(address);
@@ -96,21 +96,22 @@ export class InstanceProcesses {
     if (agent === undefined) throw new Error(`"${agentName}" is no agent of this swarm`);
     const cwd = this.#workFolder(address, agent);
     const masked = secrets.earlierOfAgent(agent);
+    const kept = served?.startOf(address);
     const start: AgentStart = {
       address,
       agent: this.asRun(address, agent),
       swarmName: plan.name,
       agents: cardsFor(plan, agent),
       connections: connections.get(agentName) ?? [],
-      store: this.deps.served === undefined ? location : { isElsewhere: true },
+      store: kept ?? location,
       cwd,
-      isNew: store.directory.isNew(address),
+      isNew: kept === undefined ? store.directory.isNew(address) : kept.newEpoch !== undefined,
       ...(masked.length === 0 ? {} : { masked }),
       ...(watched.length === 0 ? {} : { watched }),
       ...(telemetry === undefined ? {} : { telemetry: telemetry.settings }),
     };
     const child = this.#child(address, process, agent, cwd, isAlone);
-    this.deps.served?.serve(child.channel, address);
+    served?.serve(child.channel, address);
     // Before the exit is supervised: the next process of the instance finds the folder gone, or makes it again.
     if (agent.isolation !== 'agent')
       void child.exited.then(
