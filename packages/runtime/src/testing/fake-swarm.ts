@@ -9,7 +9,7 @@ import { agentChildren } from '../orchestrator/child/agent-children.ts';
 import type { TurnEnd } from '../control/swarm.ts';
 import type { Keepers } from '../orchestrator/keepers/keepers.ts';
 import { CurrentPlan } from '../orchestrator/plan/current-plan.ts';
-import { SwarmAgents } from '../orchestrator/swarm/swarm-agents.ts';
+import { SwarmAgents, type SwarmDeps } from '../orchestrator/swarm/swarm-agents.ts';
 import { type Clock, systemClock } from '../ports/clock.ts';
 import { systemFs } from '../ports/fs.ts';
 import { randomIds } from '../ports/ids.ts';
@@ -61,6 +61,8 @@ export interface FakeSwarmOptions {
   readonly wrap?: (store: NodeStore) => NodeStore;
   /** The shared store of several nodes, and the name of this one. */
   readonly cluster?: { readonly of: MemoryCluster; readonly node: string };
+  /** Serves the conversations of a store that is elsewhere; absent on files. */
+  readonly served?: NonNullable<SwarmDeps['served']>;
   /** The models that every agent has. */
   readonly models?: SwarmPlan['agents'][number]['models'];
 }
@@ -117,6 +119,7 @@ export async function openFakeSwarm(answer: FakeAnswer, options: FakeSwarmOption
     clock,
     location,
     ...(joined && { cluster: joined }),
+    ...(options.served && { served: options.served }),
     startChild: (agent, request) => children.start(agent, request),
     startShared: (agent, request) => children.startShared(agent, request),
     // The cast is safe: a swarm calls only these methods of its keepers, and `endConversation` only for resets and
