@@ -43,6 +43,8 @@ export interface InstanceDeps {
   ): RunningProcess<ToAgent>;
   /** Returns the kinds of frames of this instance that somebody watches. */
   watchedKinds(at: AgentAddress): readonly WatchedKind[];
+  /** True if the store keeps each answer until the turn of its caller is committed, whoever has got it. */
+  readonly leavesAnswers?: boolean;
   askSlot(instance: Instance): void;
   releaseSlot(instance: Instance): void;
 }
@@ -235,7 +237,8 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
   #finish(event: AgentEvent, outcome: TurnOutcome): void {
     this.#lastWords = undefined;
     // The waiting caller gets the answer now, so the process need not keep it.
-    if (event.replyTo !== undefined) this.say({ type: 'reply.taken', eventId: event.id });
+    if (event.replyTo !== undefined && this.deps.leavesAnswers !== true)
+      this.say({ type: 'reply.taken', eventId: event.id });
     this.deps.events.turnFinished(this.address, { event, ...outcome });
   }
 }

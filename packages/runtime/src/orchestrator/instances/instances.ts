@@ -31,7 +31,7 @@ import { type HoldingInstance, slotsOf } from './slot-holders.ts';
 import { WaitingLine } from './waiting-line.ts';
 import type { SwarmListener } from './swarm-listener.ts';
 
-export interface InstancesDeps extends Pick<InstanceDeps, 'clock' | 'events' | 'report' | 'watchedKinds'> {
+export interface InstancesDeps extends Omit<InstanceDeps, 'policy' | 'post' | 'spawn' | 'askSlot' | 'releaseSlot'> {
   /** Starts processes, and knows the free seats of shared ones. */
   readonly processes: Pick<InstanceDeps, 'spawn'> & {
     isShared(agentName: string): boolean;

@@ -75,7 +75,7 @@ export class AgentCalls implements SwarmListener {
     if (frame.type === 'reply') {
       // This frame carries an answer that an earlier process committed.
       this.#perform(this.#broker.replied(at, frame.eventId, frame.result));
-      instances.find(at)?.say({ type: 'reply.taken', eventId: frame.eventId });
+      if (this.#remote === undefined) instances.find(at)?.say({ type: 'reply.taken', eventId: frame.eventId });
     }
   }
 

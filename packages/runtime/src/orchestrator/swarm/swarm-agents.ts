@@ -118,6 +118,7 @@ export class SwarmAgents {
       held: this.#held,
       watchedKinds: (at) => this.watchers.kindsOf(at),
       slept: (at) => cluster && this.moves.slept(at),
+      leavesAnswers: cluster !== undefined,
     });
     this.instances = instances;
     this.changes = new ProcessChanges({

@@ -204,15 +204,17 @@ describe('a request to an instance of another node', () => {
       onOutcome(await call('request', { agentName: 'b' }, options));
       return 'asked';
     };
+    const told: unknown[] = [];
+    const beforeSend = (message: unknown) => void told.push(message);
     const one = await openNode(cluster, 'one', caller);
-    const two = await openNode(cluster, 'two', callee);
+    const two = await openNode(cluster, 'two', callee, { beforeSend });
     await two.store.placement.claim(at('b'));
-    return { cluster, one, two, caller };
+    return { cluster, one, two, caller, told };
   }
 
-  test('is answered by the commit of the other node', async () => {
+  test('S-04 is answered by the commit of the other node, and the answer stays until the caller commits', async () => {
     const outcomes: unknown[] = [];
-    const { one, two, cluster } = await openAsking(
+    const { one, two, cluster, told } = await openAsking(
       async ({ event }) => `answer to ${event.input}`,
       (outcome) => outcomes.push(outcome),
     );
@@ -221,6 +223,8 @@ describe('a request to an instance of another node', () => {
     expect(one.agents.started.map(({ at: { agentName } }) => agentName)).toEqual(['a']);
     expect(two.agents.started.map(({ at: { agentName } }) => agentName)).toEqual(['b']);
     expect(cluster.swarm.inputOf(at('b')).answers).toEqual([]);
+    // The process of the callee would remove the answer before the caller's turn is committed.
+    expect(told).not.toContainEqual(expect.objectContaining({ type: 'reply.taken' }));
   });
 
   test('S-03 S-04 is answered once more to a caller that was taken over, without another turn of the callee', async () => {
