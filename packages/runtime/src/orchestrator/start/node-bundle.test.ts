@@ -1,0 +1,185 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SwarmPlan } from '../../config/swarm-plan.ts';
+import type { Deployment, Deployments } from '../../store/cluster-store.ts';
+import { temporaryBundle } from '../../testing/temporary-bundle.ts';
+import { packBundle } from '../../workspace/packs/pack-bundle.ts';
+import { followDeployments, NodeBundle, readDeployedPlan } from './node-bundle.ts';
+
+const folders: { [Symbol.dispose](): void }[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) folder[Symbol.dispose]();
+});
+
+function folderWith(files: Readonly<Record<string, string>>): string {
+  const made = temporaryBundle(files);
+  folders.push(made);
+  return made.folder;
+}
+
+/** Deployments in memory, as all nodes see them. */
+class MemoryDeployments implements Deployments {
+  readonly bundles = new Map<string, Uint8Array>();
+  readonly #listeners = new Set<(deployed: Deployment) => void>();
+  now: Deployment | undefined;
+
+  current = async () => this.now;
+  onChange = (listener: (deployed: Deployment) => void) => {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  };
+
+  async read(digest: string): Promise<Uint8Array> {
+    const bytes = this.bundles.get(digest);
+    if (bytes === undefined) throw new Error(`no bundle ${digest}`);
+    return bytes;
+  }
+
+  async put({ digest, bytes, by, base }: Parameters<Deployments['put']>[0]): Promise<boolean> {
+    if (base !== undefined && base !== (this.now?.digest ?? null)) return false;
+    this.bundles.set(digest, bytes);
+    this.now = { digest, at: new Date(0), by };
+    for (const listener of this.#listeners) listener(this.now);
+    return true;
+  }
+}
+
+function nodeBundle(
+  deployments: Deployments,
+  startFolder: string,
+  { others = [] as string[], takesDeployed = false } = {},
+): NodeBundle {
+  const nodes = ['own', ...others].map((name) => ({ name }));
+  return new NodeBundle({
+    deployments,
+    placement: { node: 'own', nodes: async () => nodes as never },
+    startFolder,
+    folder: join(folderWith({}), 'bundle'),
+    stateRoot: '/nowhere',
+    takesDeployed,
+  });
+}
+
+const one = { 'goondan.yaml': 'kind: Swarm # one\n' };
+const two = { 'goondan.yaml': 'kind: Swarm # two\n' };
+const yamlOf = ({ folder }: NodeBundle) => readFileSync(join(folder, 'goondan.yaml'), 'utf8');
+
+describe('S-09 the bundle of a node', () => {
+  test('becomes the deployed one if no other node lives, also in place of an earlier one', async () => {
+    const deployments = new MemoryDeployments();
+    const first = nodeBundle(deployments, folderWith(one));
+    await first.settle();
+    expect(deployments.now).toMatchObject({ digest: first.digest, by: 'own' });
+    const second = nodeBundle(deployments, folderWith(two));
+    await second.settle();
+    expect(deployments.now?.digest).toBe(second.digest);
+    expect(yamlOf(second)).toBe(two['goondan.yaml']);
+  });
+
+  test('must be the deployed one if other nodes live', async () => {
+    const deployments = new MemoryDeployments();
+    await nodeBundle(deployments, folderWith(one)).settle();
+    await nodeBundle(deployments, folderWith(one), { others: ['other'] }).settle();
+    const refused = nodeBundle(deployments, folderWith(two), { others: ['other'] }).settle();
+    expect(await refused.catch((error: unknown) => error)).toMatchObject({
+      code: 'E_DEPLOY_CONFLICT',
+      message: 'The bundle of node "own" is not the deployed one, which "other" run.',
+    });
+  });
+
+  test('is the deployed one for a node that joins again, whatever its folder has', async () => {
+    const deployments = new MemoryDeployments();
+    await nodeBundle(deployments, folderWith(two)).settle();
+    const again = nodeBundle(deployments, folderWith(one), { others: ['other'], takesDeployed: true });
+    await again.settle();
+    expect(yamlOf(again)).toBe(two['goondan.yaml']);
+  });
+
+  test('has the environment and the packages of the start folder, and never changes that folder', async () => {
+    const deployments = new MemoryDeployments();
+    const start = folderWith({ ...one, '.env': 'KEY=value\n', 'node_modules/p/index.js': 'x' });
+    const bundle = nodeBundle(deployments, start);
+    await bundle.settle();
+    expect(readFileSync(join(bundle.folder, '.env'), 'utf8')).toBe('KEY=value\n');
+    expect(readFileSync(join(bundle.folder, 'node_modules/p/index.js'), 'utf8')).toBe('x');
+    await deployments.put({ ...packBundle(folderWith(two)), by: 'somebody' });
+    await bundle.takeDeployed();
+    expect(yamlOf(bundle)).toBe(two['goondan.yaml']);
+    expect(readFileSync(join(start, 'goondan.yaml'), 'utf8')).toBe(one['goondan.yaml']);
+    expect(existsSync(join(start, 'node_modules/p/index.js'))).toBe(true);
+  });
+});
+
+describe('S-09 a deployment', () => {
+  async function openFollowing(read: (bundle: NodeBundle) => Promise<SwarmPlan>) {
+    const deployments = new MemoryDeployments();
+    const bundle = nodeBundle(deployments, folderWith(one));
+    await bundle.settle();
+    const told: string[] = [];
+    const done: Promise<unknown>[] = [];
+    const end = followDeployments({
+      bundle,
+      deployments,
+      reload: () => {
+        const reloaded = readDeployedPlan(bundle, () => read(bundle));
+        done.push(reloaded.catch(() => undefined));
+        return reloaded;
+      },
+      alone: (work) => {
+        const worked = work();
+        done.push(worked);
+        return worked;
+      },
+      report: (_, event) => void told.push(event),
+    });
+    return { deployments, bundle, told, done, end };
+  }
+  const plan: SwarmPlan = { name: 'shop', agents: [] };
+
+  test('is taken like a reload', async () => {
+    const { deployments, bundle, told, done } = await openFollowing(async () => plan);
+    await deployments.put({ ...packBundle(folderWith(two)), by: 'somebody' });
+    await Promise.all(done);
+    await Bun.sleep(1);
+    expect(yamlOf(bundle)).toBe(two['goondan.yaml']);
+    expect(told).toEqual(['deploy.taken']);
+    await deployments.put({ ...packBundle(folderWith(two)), by: 'somebody' });
+    expect(done).toHaveLength(1);
+  });
+
+  test('that cannot be read changes nothing: the files of the bundle before are put back', async () => {
+    const { deployments, bundle, told, done } = await openFollowing(async () => {
+      throw new Error('not valid');
+    });
+    const before = bundle.digest;
+    await deployments.put({ ...packBundle(folderWith(two)), by: 'somebody' });
+    await Bun.sleep(5);
+    await Promise.all(done);
+    expect(yamlOf(bundle)).toBe(one['goondan.yaml']);
+    expect(bundle.digest).toBe(before);
+    expect(told).toEqual(['deploy.refused']);
+  });
+
+  test('of a changeset succeeds only if the deployed bundle is its base, and is undone if it cannot be applied', async () => {
+    const { deployments, bundle } = await openFollowing(async () => plan);
+    const before = bundle.digest;
+    mkdirSync(join(bundle.folder, 'tools'));
+    writeFileSync(join(bundle.folder, 'tools/new.ts'), 'export {};\n');
+    const failing = bundle.deployChange('agent a', async () => {
+      throw new Error('does not start');
+    });
+    expect(await failing.catch(String)).toContain('does not start');
+    expect(deployments.now?.digest).toBe(before);
+    expect(await bundle.deployChange('agent a', async () => 'applied')).toBe('applied');
+    expect(deployments.now).toMatchObject({ digest: bundle.digest, by: 'agent a' });
+    deployments.now = { digest: 'other', at: new Date(0), by: 'somebody' };
+    writeFileSync(join(bundle.folder, 'tools/new.ts'), 'export const x = 1;\n');
+    let isApplied = false;
+    const conflict = await bundle.deployChange('agent a', async () => {
+      isApplied = true;
+      return 'applied';
+    });
+    expect([conflict, isApplied]).toEqual([undefined, false]);
+  });
+});
