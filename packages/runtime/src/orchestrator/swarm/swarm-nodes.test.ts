@@ -130,6 +130,54 @@ describe('several nodes', () => {
     expect(one.lines.filter(({ event: name }) => name === 'event.dead_lettered')).toEqual([]);
   });
 
+  test('S-10 a turn that the store ended is run again, however often, and never becomes a dead letter', async () => {
+    const cluster = new MemoryCluster();
+    let turns = 0;
+    const one = await openNode(cluster, 'one', async ({ child }) => {
+      turns += 1;
+      if (turns > 6) return 'done';
+      const error = { code: 'E_STORE_AWAY', message: 'away', retryable: true } as const;
+      await child.channel.send({ type: 'turn.lost', error }).catch(() => undefined);
+      return undefined;
+    });
+    await deliver(one, at('a'));
+    await until(() => pendingOf(cluster, at('a')).length === 0);
+    expect(turns).toBe(7);
+    expect(one.lines.filter(({ event: name }) => name === 'event.dead_lettered')).toEqual([]);
+  });
+
+  test('S-03 an event whose turn ends while its inbox is being read is not handled again', async () => {
+    const cluster = new MemoryCluster();
+    const finish = Promise.withResolvers<string>();
+    let turns = 0;
+    const one = await openNode(cluster, 'one', async () => {
+      turns += 1;
+      return finish.promise;
+    });
+    const { inbox } = one.store;
+    const read = inbox.pendingEntries;
+    const event = await deliver(one, at('a'));
+    const { end } = one.swarm.waiters.wait(at('a'), event.id);
+    await until(() => turns === 1);
+    let reads = 0;
+    Object.assign(inbox, {
+      async pendingEntries(instance: AgentAddress) {
+        const entries = await read(instance);
+        reads += 1;
+        finish.resolve('done');
+        await end;
+        return entries;
+      },
+    });
+    const told: unknown[] = [];
+    one.swarm.watchers.add({ types: ['turn.ended'] }, (notice) => void told.push(notice));
+    cluster.scan();
+    await until(() => reads === 1 && told.length === 1);
+    await Bun.sleep(5);
+    expect(told).toHaveLength(1);
+    expect(one.swarm.instances.find(at('a'))?.status).toBe('idle');
+  });
+
   test('an instance that sleeps for a minute is released, and the next node takes its input', async () => {
     const cluster = new MemoryCluster();
     const clock = manualClock();
