@@ -1,6 +1,6 @@
 /**
- * Starts a swarm on one node with files, or on nodes with PostgreSQL: `gdn run` as an operator starts it. Each node has
- * a state root of its own, as if it were another machine; all have the same working folder, as a shared mount.
+ * Starts a swarm on one node with files, or on nodes with PostgreSQL, each in a process of its own. Each node has a state
+ * root of its own, as if it were another machine; all have the same working folder, as a shared mount.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -8,10 +8,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectSwarm, type Swarm } from '@goondan/runtime';
 import { openStoreReader, type StoreReader } from '@goondan/runtime/history';
+import { openDatabase } from '../../packages/postgres/src/driver/database.ts';
+import { addToken } from '../../packages/postgres/src/nodes/tokens.ts';
+import { migrate, readVersion } from '../../packages/postgres/src/schema/migrate.ts';
+import type { NodeStart } from './node-process.ts';
 
 export interface StartedNode {
   readonly name: string;
-  /** The process of `gdn run`. */
+  /** The process of the node. */
   readonly pid: number;
   readonly swarm: Swarm;
   readonly stateRoot: string;
@@ -35,13 +39,15 @@ export interface Cluster extends AsyncDisposable {
 
 export interface ClusterOptions {
   readonly bundleFolder: string;
+  /** The name of the swarm in the store; that of `bundle` when absent. */
+  readonly swarm?: string;
   /** The address of the store; files when absent. */
   readonly store?: string;
   /** How to read a store that is not on files. */
   readonly openReader?: (swarm: string) => StoreReader;
   readonly nodes?: number;
   readonly leaseSeconds?: number;
-  /** The command before `gdn run` of a node, for example to run it at another machine. */
+  /** The command before that of a node, for example to run it at another machine. */
   readonly prefix?: (name: string) => readonly string[];
   /** The address of the control port of a node; loopback when absent. */
   readonly listen?: (name: string) => string;
@@ -50,7 +56,8 @@ export interface ClusterOptions {
 }
 
 const START_LIMIT_MS = 60_000;
-const gdn = join(import.meta.dir, '../../packages/cli/src/main.ts');
+/** The name of the swarm in `bundle`. */
+const SWARM = 'scenarios';
 
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), 'goondan-cluster-'));
@@ -71,7 +78,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       return started;
     },
     openReader() {
-      if (options.store !== undefined && options.openReader !== undefined) return options.openReader('scenarios');
+      if (options.store !== undefined && options.openReader !== undefined) return options.openReader(options.swarm ?? SWARM);
       const stateRoot = join(folder, 'node-1');
       return openStoreReader({ stateRoot, workspaceId: workspaceIn(stateRoot) ?? '', warn: () => undefined });
     },
@@ -81,7 +88,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     },
   };
   try {
-    if (options.store !== undefined) initStore(options.store, work);
+    if (options.store !== undefined) await initStore(options.store);
     // The first node deploys the bundle, so the others come after it.
     for (let index = 1; index <= (options.nodes ?? 1); index++)
       running.push(await startNode(`node-${index}`, folder, options));
@@ -93,35 +100,34 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 }
 
 /** The token of the nodes and of their clients. */
-const TOKEN = 'a token that only the nodes of a test know';
+const TOKEN = 'only-the-nodes-of-a-test-know-this-token-0123456789';
 
 function environmentOf(store: string | undefined): Record<string, string> {
   return store === undefined ? {} : { GOONDAN_STORE: store, GOONDAN_CLUSTER_TOKEN: TOKEN };
 }
 
 /** Makes the tables and the token. */
-function initStore(store: string, work: string): void {
-  const command = [process.execPath, '--no-install', gdn, work, 'store', 'init', '--json'];
-  const { exitCode, stdout, stderr } = Bun.spawnSync(command, { env: { ...process.env, ...environmentOf(store) } });
-  if (exitCode !== 0) throw new Error(`The store was not made: ${String(stdout)}${String(stderr)}`);
+async function initStore(store: string): Promise<void> {
+  const database = openDatabase(store, { connections: 1 });
+  try {
+    if ((await readVersion(database)) > 0) return;
+    await migrate(database);
+    await addToken(database, { name: 'test', scope: 'operate', token: TOKEN });
+  } finally {
+    await database.close();
+  }
 }
 
 async function startNode(name: string, folder: string, options: ClusterOptions): Promise<StartedNode> {
   const { bundleFolder, store, leaseSeconds = 1, prefix = () => [], env = () => ({}), listen } = options;
   const stateRoot = join(folder, name);
-  const reached = listen === undefined ? [] : ['--listen', listen(name)];
-  const member = store === undefined ? [] : ['--node', name, '--lease', String(leaseSeconds), ...reached];
-  const run = ['run', bundleFolder, '--trust', '--json', '--state-root', stateRoot, ...member];
-  const [program = '', ...args] = [
-    ...prefix(name),
-    process.execPath,
-    '--no-install',
-    gdn,
-    join(folder, 'work'),
-    ...run,
-  ];
+  const work = join(folder, 'work');
+  const reached = listen === undefined ? {} : { listen: listen(name) };
+  const start: NodeStart = { name, bundleFolder, stateRoot, work, swarm: options.swarm ?? SWARM, leaseSeconds, ...reached };
+  const run = [process.execPath, '--no-install', join(import.meta.dir, 'node-process.ts'), JSON.stringify(start)];
+  const [program = '', ...args] = [...prefix(name), ...run];
   const child = spawn(program, args, {
-    cwd: join(folder, 'work'),
+    cwd: work,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...environmentOf(store), ...env(name) },
   });
