@@ -78,7 +78,8 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       return started;
     },
     openReader() {
-      if (options.store !== undefined && options.openReader !== undefined) return options.openReader(options.swarm ?? SWARM);
+      if (options.store !== undefined && options.openReader !== undefined)
+        return options.openReader(options.swarm ?? SWARM);
       const stateRoot = join(folder, 'node-1');
       return openStoreReader({ stateRoot, workspaceId: workspaceIn(stateRoot) ?? '', warn: () => undefined });
     },
@@ -123,7 +124,15 @@ async function startNode(name: string, folder: string, options: ClusterOptions):
   const stateRoot = join(folder, name);
   const work = join(folder, 'work');
   const reached = listen === undefined ? {} : { listen: listen(name) };
-  const start: NodeStart = { name, bundleFolder, stateRoot, work, swarm: options.swarm ?? SWARM, leaseSeconds, ...reached };
+  const start: NodeStart = {
+    name,
+    bundleFolder,
+    stateRoot,
+    work,
+    swarm: options.swarm ?? SWARM,
+    leaseSeconds,
+    ...reached,
+  };
   const run = [process.execPath, '--no-install', join(import.meta.dir, 'node-process.ts'), JSON.stringify(start)];
   const [program = '', ...args] = [...prefix(name), ...run];
   const child = spawn(program, args, {
