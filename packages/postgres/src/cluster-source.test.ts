@@ -95,6 +95,8 @@ describe.each([true, false])('a store of several nodes, with NOTIFY: %p', (notif
     const answers: string[] = [];
     one.calls.onAnswered((_callee, eventId, { turnId }) => void answers.push(`${eventId} ${turnId}`));
     one.calls.watch(address, 'r1');
+    // The first look at a new request is over: from now on, only the hint or the next look tells.
+    await new Promise((resolve) => void setTimeout(resolve, 200));
     const { epoch } = await two.log.load(address);
     const reply = JSON.stringify({
       replyTo: request.replyTo,
