@@ -115,4 +115,4 @@ export type { UncheckedListener } from './workspace/archive/read-committed-turns
 export { followLinks } from './workspace/layout/follow-links.ts';
 export { isCorrupt } from './workspace/lines/corrupt-store.ts';
 export type { ExportedLog } from './store/export/export-instance.ts';
-export type { ExportedInstance, ExportedTrace, SwarmExport } from './store/export/open-export.ts';
+export type { ExportedInstance, ExportedTrace, SwarmExport } from './store/files/open-export.ts';

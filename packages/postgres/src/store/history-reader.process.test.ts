@@ -130,8 +130,8 @@ describe('S-08 the history in the store', () => {
     const collect = async () => void (await Array.fromAsync(reader.history.archive(instance)));
     const change = (statement: string) => database.query(statement, [swarm, instance.instanceKey]);
     await change('update gdn_instance set version = 11 where swarm = $1 and key = $2');
-    expect(await collect().catch((error: Error) => error.message)).toBe(
-      `The log of agent coder, instance "${instance.instanceKey}" is damaged: it ends after commit 10, and there were 11`,
+    expect(await collect().catch(String)).toBe(
+      `GoondanError: The log of agent coder, instance "${instance.instanceKey}" is damaged: it ends after commit 10, and there were 11`,
     );
     const unchecked: string[] = [];
     const { turns } = await reader.history.history(instance, ({ code }) => unchecked.push(code));

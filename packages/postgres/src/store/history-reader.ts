@@ -56,10 +56,11 @@ export async function readStored(
   { agentName, instanceKey }: AgentAddress,
 ): Promise<Omit<StoredLog, 'epoch'>> {
   const [row] = await database.query<StoredRow>(READ_STORED, [swarm, agentName, instanceKey]);
+  const { checkpoint = null, base = null, frames = null } = row ?? {};
   return {
-    ...(row?.checkpoint != null && { checkpoint: row.checkpoint }),
-    base: row?.base == null ? [] : [row.base],
-    frames: row?.frames == null ? [] : row.frames.split('\n'),
+    ...(checkpoint !== null && { checkpoint }),
+    base: base === null ? [] : [base],
+    frames: frames === null ? [] : frames.split('\n'),
   };
 }
 

@@ -99,8 +99,8 @@ async function everything({ history, inbox, deadLetters, directory }: StoreReade
     await blame(history, instance, { replaced: 1000 }),
     middle && (await blame(history, instance, middle)),
     middle && (await readConversationAt(history, instance, middle.at)),
-    await readFork(history as never, instance, undefined),
-    middle && (await readFork(history as never, instance, middle.at)),
+    await readFork(history, instance, undefined),
+    middle && (await readFork(history, instance, middle.at)),
     await inbox.pendingEntries(instance),
     await deadLetters.list(instance),
     await directory.summary(instance),
@@ -147,7 +147,7 @@ async function writeConversation(place: typeof many, index: number): Promise<voi
   if (index % 4 === 1) await runTurn(journal, instance, eventOf('long'), { state: { memo: 'ü'.repeat(70_000) } });
   if (index % 5 === 0) {
     const replyTo = { target: 'agent:asker', correlationId: 'c' };
-    await runTurn(journal, instance, eventOf('asked', { replyTo } as never));
+    await runTurn(journal, instance, eventOf('asked', { replyTo }));
   }
   if (index % 6 === 0) await runTurn(journal, instance, eventOf('given up'), { code: 'E_DEAD_LETTER' });
   if (index % 8 === 0) await journal.fork(instance, { as: `fork of ${index}` });
@@ -224,15 +224,9 @@ describe('S-08 a swarm on files is copied', () => {
       const turnId = next ? `turn-${next.event.id}` : 'turn-next';
       const opened = [];
       for (const store of [journal, stored.conversations]) {
-        const {
-          epoch,
-          loadBase,
-          version,
-          stateVersion,
-          log: records,
-          extensionState,
-        } = await store.open(instance, turnId, next && { seq: next.seq, event: next.event });
-        const base = await loadBase();
+        const turn = await store.open(instance, turnId, next && { seq: next.seq, event: next.event });
+        const { epoch, version, stateVersion, log: records, extensionState } = turn;
+        const base = await turn.loadBase();
         opened.push(JSON.stringify([base, version, stateVersion, records, extensionState]));
         const message = createAssistantMessage('the end', {}, { id: 'end', createdAt: new Date(3) });
         const rest = [{ type: 'message', event: { type: 'append', message }, author: { kind: 'model' } }] as const;

@@ -100,7 +100,7 @@ function patient(database: Database, patienceMs: number, signal: AbortSignal | u
 }
 
 /** Copies the facts that only readers use, before anything else: a node that starts later replaces them. */
-async function importFacts(source: SwarmExport, database: Database, swarm: string): Promise<void> {
+async function importFacts(source: SwarmExport<unknown>, database: Database, swarm: string): Promise<void> {
   const failed = (problem: string): never => {
     throw new GoondanError('E_STORE_WRITE', problem);
   };

@@ -34,7 +34,7 @@ export async function importInstance(
   database: Database,
   swarm: string,
   instance: AgentAddress,
-  exported: ExportedInstance,
+  exported: ExportedInstance<ExportedLog>,
 ): Promise<boolean> {
   const key = [kept(instance.agentName), kept(instance.instanceKey)] as const;
   const known = await readDigest(database, swarm, instance);
@@ -95,7 +95,7 @@ async function* archivedRows(log: ExportedLog | undefined): AsyncGenerator<Lines
   if (gathered) yield { seq: gathered.seq, last: gathered.last, lines: gathered.lines.join('\n') };
 }
 
-function rowsOf({ log, pending }: ExportedInstance): ImportedRows {
+function rowsOf({ log, pending }: ExportedInstance<ExportedLog>): ImportedRows {
   const inbox = inboxRows(log, pending);
   return {
     instance: {
@@ -127,7 +127,10 @@ function rowsOf({ log, pending }: ExportedInstance): ImportedRows {
 const TURN = 'turn-';
 
 /** Handled ids have no numbers on files, so they get those before the last handled one. */
-function inboxRows(log: ExportedInstance['log'], pending: ExportedInstance['pending']): readonly InboxRow[] {
+function inboxRows(
+  log: ExportedLog | undefined,
+  pending: ExportedInstance<ExportedLog>['pending'],
+): readonly InboxRow[] {
   const ids = log?.handledIds.slice(-REMEMBERED_EVENTS) ?? [];
   const first = (log?.handled ?? 0) - ids.length + 1;
   // An id that cannot be kept was never accepted by this database, so nobody delivers it a second time.

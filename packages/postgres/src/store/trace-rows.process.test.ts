@@ -117,9 +117,9 @@ test('many instances share a statement, a turn is cut at its limit, and the olde
   let statements = 0;
   const counted: Database = {
     ...database,
-    query: (...question) => {
-      if (question[0].includes('insert')) statements += 1;
-      return database.query(...question);
+    query: (...asking) => {
+      if (asking[0].includes('insert')) statements += 1;
+      return database.query(...asking);
     },
   };
   const limits = { ...defaultLimits.traces, bytes: 32_000, files: 2, turnBytes: 10_000 };
@@ -153,7 +153,7 @@ test('a write that fails is told to its callers, and the next one goes on', asyn
   let isAway = true;
   const broken: Database = {
     ...database,
-    query: (...question) => (isAway ? Promise.reject(new Error('away')) : database.query(...question)),
+    query: (...asking) => (isAway ? Promise.reject(new Error('away')) : database.query(...asking)),
   };
   const sink = openTraceSink(broken, 'broken', { report });
   const [first, second] = await Promise.all([

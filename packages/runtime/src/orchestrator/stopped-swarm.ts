@@ -6,8 +6,9 @@ import { mayBeOld } from '../workspace/format-1/format-file.ts';
 import { readBackup, restoreFiles } from '../store/files/backup-files.ts';
 import { type CompactedStore, compactFiles, hasKeptFiles, refuseKeptFiles } from '../store/files/compact-files.ts';
 import { type FilePlacement, joinFiles } from '../store/files/file-placement.ts';
-import { openExport, refuseUnused, type SwarmExport } from '../store/export/open-export.ts';
+import { type ExportedLog, exportLog } from '../store/export/export-instance.ts';
 import { openAdmin } from '../store/files/open-admin.ts';
+import { openExport, refuseUnused, type SwarmExport } from '../store/files/open-export.ts';
 import type { InstanceAdmin } from '../store/instance-admin.ts';
 import type { BackupProgress } from '../workspace/backup/backup-writer.ts';
 import type { BackupManifest } from '../workspace/backup/manifest.ts';
@@ -105,12 +106,12 @@ export async function restoreStoppedSwarm(
  */
 export async function exportStoppedSwarm<Value>(
   place: StoppedSwarm & Required<Pick<StoppedSwarm, 'warn'>>,
-  action: (files: SwarmExport) => Promise<Value>,
+  action: (files: SwarmExport<ExportedLog>) => Promise<Value>,
 ): Promise<Value> {
   refuseUnused(place);
   return ownStopped(place, async (placement) => {
     const { stateRoot, workspaceId, warn } = place;
-    const files = await openExport({ stateRoot, workspaceId, warn, fence: () => placement.check() });
+    const files = await openExport({ stateRoot, workspaceId, warn, fence: () => placement.check() }, exportLog);
     try {
       return await action(files);
     } finally {

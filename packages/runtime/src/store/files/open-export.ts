@@ -9,21 +9,26 @@ import { ApprovalFile } from '../../workspace/approvals/approval-file.ts';
 import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
 import type { InboxEntry } from '../../workspace/inbox/inbox-line.ts';
 import { durableStore, type DurableStoreOptions } from '../../workspace/journal/durable-store.ts';
-import { instancePaths, layersFolder, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
+import {
+  instancePaths,
+  layersFolder,
+  type StoredInstance,
+  workspaceFolder,
+} from '../../workspace/layout/instance-paths.ts';
 import { defaultLimits } from '../../workspace/limits.ts';
 import type { StoreWarning } from '../../workspace/store-ports.ts';
 import { type RecordedAgent, readDescription } from '../../workspace/swarms/agent-descriptions.ts';
 import { isUsed } from '../../workspace/swarms/list-workspaces.ts';
 import { readSwarmRecord, type SwarmRecord } from '../../workspace/swarms/swarm-record.ts';
 import { traceFiles } from '../../workspace/traces/trace-source.ts';
-import { migrateOld } from '../files/migrate-old.ts';
-import { type ExportedLog, exportLog } from './export-instance.ts';
+import { migrateOld } from './migrate-old.ts';
 
-export interface SwarmExport {
+/** `Log`: the log of an instance, in the form in which the other store keeps it. */
+export interface SwarmExport<Log> {
   /** Lists the instances, and the problems with folders whose instance nobody can tell. */
   list(): Promise<{ readonly instances: readonly AgentAddress[]; readonly problems: readonly StoreWarning[] }>;
   /** Reads an instance. **Errors** — `E_STORE_CORRUPT`, and those of reading. */
-  read(instance: AgentAddress): Promise<ExportedInstance>;
+  read(instance: AgentAddress): Promise<ExportedInstance<Log>>;
   approvals(): Promise<readonly ApprovalRecord[]>;
   swarm(): SwarmRecord | undefined;
   descriptions(): AsyncIterable<readonly [agentName: string, description: RecordedAgent]>;
@@ -32,9 +37,9 @@ export interface SwarmExport {
   close(): Promise<void>;
 }
 
-export interface ExportedInstance {
+export interface ExportedInstance<Log> {
   /** Absent when the instance has only input. */
-  readonly log?: ExportedLog;
+  readonly log?: Log;
   readonly pending: readonly InboxEntry[];
 }
 
@@ -55,10 +60,14 @@ export function refuseUnused(place: { readonly stateRoot: string; readonly works
   throw new GoondanError('E_SWARM_UNKNOWN', message, { suggestion: 'Check the state root and the swarm.' });
 }
 
-/** Opens the files, and migrates those of an older version first. **Errors** — those of the disk. */
-export async function openExport(
+/**
+ * Opens the files, and migrates those of an older version first. `readLog` reads the log of an instance; `undefined` when it
+ * has none. **Errors** — those of the disk.
+ */
+export async function openExport<Log>(
   options: DurableStoreOptions & { readonly warn: (warning: StoreWarning) => void },
-): Promise<SwarmExport> {
+  readLog: (stored: StoredInstance) => Promise<Log | undefined>,
+): Promise<SwarmExport<Log>> {
   const { stateRoot, workspaceId, fs = systemFs, clock = systemClock, processes = systemProcesses, warn } = options;
   let hear = warn;
   const ports = { fs, clock, processes, warn: (warning: StoreWarning) => hear(warning) };
@@ -81,8 +90,8 @@ export async function openExport(
     },
     async read(address) {
       const paths = instancePaths(workspace, address);
-      const log = await exportLog({ ...coded, paths, address, limits: { ...defaultLimits, ...options.limits } });
-      return { ...(log && { log }), pending: await journal.pendingEntries(address) };
+      const log = await readLog({ ...coded, paths, address, limits: { ...defaultLimits, ...options.limits } });
+      return { ...(log !== undefined && { log }), pending: await journal.pendingEntries(address) };
     },
     async approvals() {
       const file = await ApprovalFile.open(ports, place);
