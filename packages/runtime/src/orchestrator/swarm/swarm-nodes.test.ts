@@ -133,11 +133,11 @@ describe('several nodes', () => {
   test('S-10 a turn that the store ended is run again, however often, and never becomes a dead letter', async () => {
     const cluster = new MemoryCluster();
     let turns = 0;
-    const one = await openNode(cluster, 'one', async ({ child }) => {
+    const one = await openNode(cluster, 'one', async ({ child, event: { id: eventId } }) => {
       turns += 1;
       if (turns > 6) return 'done';
       const error = { code: 'E_STORE_AWAY', message: 'away', retryable: true } as const;
-      await child.channel.send({ type: 'turn.lost', error }).catch(() => undefined);
+      await child.channel.send({ type: 'turn.lost', eventId, error }).catch(() => undefined);
       return undefined;
     });
     await deliver(one, at('a'));
