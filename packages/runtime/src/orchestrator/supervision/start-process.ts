@@ -104,6 +104,8 @@ export function tellWaiting(state: InstanceState, { policy }: Moment): InstanceA
 
 function isHopeless(error: FrameError, { startFailures, restarts }: InstanceState, policy: SupervisionPolicy): boolean {
   if (isFinal(error)) return true;
+  // A shared store that is away is waited for, and the time limits of requests go on.
+  if (error.code === 'E_STORE_AWAY') return false;
   if (isStoreFault(error)) return backoffMs(restarts.crashes, policy.restart) >= patienceMs(policy);
   return startFailures >= policy.startAttempts;
 }
