@@ -16,6 +16,7 @@ import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { Database } from '../driver/database.ts';
 import { repeating } from '../driver/repeat.ts';
 import { readVersion } from '../schema/migrate.ts';
+import { refuseSchema } from '../schema/refuse-schema.ts';
 import { SCHEMA_VERSION } from '../schema/migrations.ts';
 import { claimInstance, releaseInstance } from './claim-rows.ts';
 import { claimDelayMs } from './claim-delay.ts';
@@ -67,15 +68,6 @@ export async function joinNodes(options: PlacementOptions): Promise<NodePlacemen
   const placement = new NodePlacement(rows, start);
   await placement.renew();
   return placement;
-}
-
-function refuseSchema(version: number, known: number): void {
-  if (version === 0) throw new GoondanError('E_STORE_SCHEMA', 'The database has no tables of Goondan.');
-  if (version >= known) return;
-  throw new GoondanError(
-    'E_STORE_SCHEMA',
-    `The tables of the database have version ${version}, and this program needs version ${known}.`,
-  );
 }
 
 interface NodeStart {
