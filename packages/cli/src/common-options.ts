@@ -2,13 +2,22 @@
 import { homedir } from 'node:os';
 import { InvalidArgumentError } from 'commander';
 import { GoondanError } from '@goondan/types';
+import type { ClusterAccess } from './cluster/cluster-access.ts';
 
 export interface CommonOptions {
   readonly json?: boolean;
   readonly stateRoot?: string;
 }
 
-export interface BundleOptions extends CommonOptions {
+/** The options of a command that may work on a swarm in a store that many nodes share. */
+export interface StoreOptions {
+  /** The value of `--store`. */
+  readonly store?: string;
+  /** The access to the store that `--store` or `GOONDAN_STORE` names; absent for swarms on files. */
+  readonly cluster?: ClusterAccess;
+}
+
+export interface BundleOptions extends CommonOptions, StoreOptions {
   readonly bundle?: string;
   readonly swarm?: string;
 }

@@ -24,9 +24,10 @@ export function completeCommands(text: string, program: Command, selected: Bundl
     const needed = command.registeredArguments.filter(({ required }) => required).length;
     if (rest.filter((word) => !word.startsWith('-')).length < needed) return whole;
     const { bundle, ...others } = selected;
-    const { swarm, stateRoot } = others;
+    const { swarm, store, stateRoot } = others;
     const kept = {
       ...(swarm === undefined || rest.includes('--swarm') ? {} : { swarm }),
+      ...(store === undefined || rest.includes('--store') || !has('--store') ? {} : { store }),
       ...(stateRoot === undefined || rest.includes('--state-root') ? {} : { stateRoot }),
     };
     const isFolderTaken = command.registeredArguments[0]?.name() === 'folder';

@@ -8,6 +8,7 @@ import { addChangesCommand } from './commands/changes.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addDeadletterCommand } from './commands/deadletter.ts';
 import { addDemoCommand } from './commands/demo.ts';
+import { addDeployCommand } from './commands/deploy.ts';
 import { addDoctorCommand } from './commands/doctor.ts';
 import { addExplainCommand } from './commands/explain.ts';
 import { addForkCommand } from './commands/fork.ts';
@@ -16,6 +17,7 @@ import { addInitCommand } from './commands/init.ts';
 import { addInstanceCommand } from './commands/instance.ts';
 import { addLogsCommand } from './commands/logs.ts';
 import { addLsCommand } from './commands/ls.ts';
+import { addNodesCommand } from './commands/nodes.ts';
 import { addPackageCommand } from './commands/package.ts';
 import { addReloadCommand } from './commands/reload.ts';
 import { addMcpCommand } from './commands/mcp.ts';
@@ -47,6 +49,8 @@ export function createProgram(terminal: Terminal, finish: (code: ExitCode) => vo
     .commandsGroup(GET_STARTED)
     .helpCommand(...help)
     .exitOverride()
+    // So that `gdn nodes drain` has options of its own, although `gdn nodes` has the same ones.
+    .enablePositionalOptions()
     .configureOutput({
       writeOut: (text) => terminal.print(text),
       writeErr: (text) => terminal.printError(text),
@@ -86,11 +90,13 @@ const groups: readonly (readonly [heading: string, ...add: ((program: GdnCommand
     addReloadCommand,
     addRestartCommand,
     addStopCommand,
+    addDeployCommand,
   ],
   [
     'Watch swarms:',
     addLsCommand,
     addStatusCommand,
+    addNodesCommand,
     addStudioCommand,
     addLogsCommand,
     addTraceCommand,

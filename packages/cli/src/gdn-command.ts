@@ -2,6 +2,7 @@
 import { Command, type ErrorOptions, Help, type Option } from 'commander';
 import { GoondanError } from '@goondan/types';
 import type { BundleUse, RecoverOptions } from './changes/recover-bundle.ts';
+import { type ClusterAccess, readClusterAccess } from './cluster/cluster-access.ts';
 import { bundleFolder, type BundleOptions } from './common-options.ts';
 import { completeCommands } from './complete-commands.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
@@ -38,7 +39,21 @@ export class GdnCommand extends Command {
     return new GdnCommand(name, this.#terminal, this.#finish);
   }
 
-  /** Adds the options of a command that works on a swarm of a bundle. */
+  /** Adds the options of a command that works on a swarm of a bundle, on files or in a store. */
+  swarmOptions(): this {
+    return this.bundleOptions().storeOption();
+  }
+
+  /** Adds the option `--store`. The options of the command then have `cluster`. */
+  storeOption(): this {
+    return this.option(
+      '--store <address>',
+      'the database of a swarm on many machines: postgres://user@host/database, or @file with such an address ' +
+        '(default: $GOONDAN_STORE, else files in the state root)',
+    );
+  }
+
+  /** Adds the options of a command that works on a swarm of a bundle, on files only. */
   bundleOptions(): this {
     return this.folderOption().option('--swarm <name>', 'the swarm, when the bundle has several').commonOptions();
   }
@@ -90,14 +105,22 @@ export class GdnCommand extends Command {
       // match the declared arguments and options.
       const [args, [options]] = [given.slice(0, -2) as never[], given.slice(-2) as [never]];
       const terminal = this.#suggestingTerminal(options, args);
+      let cluster: ClusterAccess | undefined;
       try {
+        cluster = this.#openStore(options);
         await this.#recover(options, args, terminal);
-        const done = await work(options, terminal, ...args);
+        const done = await work(cluster === undefined ? options : withCluster(options, cluster), terminal, ...args);
         this.#finish(typeof done === 'object' ? this.#print(done) : (done ?? exitCodes.ok));
       } catch (error) {
         this.#finish(reportError(error, terminal));
+      } finally {
+        await cluster?.close();
       }
     });
+  }
+
+  #openStore({ store }: BundleOptions): ClusterAccess | undefined {
+    return this.options.some(({ long }) => long === '--store') ? readClusterAccess(store, process.env) : undefined;
   }
 
   /** Finishes an interrupted change of the bundle, so that no command sees half of it. */
@@ -203,6 +226,11 @@ export class GdnCommand extends Command {
     for (let { parent } = this as Command; parent !== null; { parent } = parent) names.unshift(parent.name());
     return names.join(' ');
   }
+}
+
+function withCluster(options: object, cluster: ClusterAccess): never {
+  // Safe: `BundleOptions`, which every command with `--store` takes, has the field `cluster`.
+  return { ...options, cluster } as never;
 }
 
 /** Returns the width of the terminal, up to `WIDEST`. */

@@ -10,9 +10,15 @@ const place = new GdnPlace();
 const at = (name: string) => join(place.folder, name);
 const ends = allCommands().filter(({ command }) => command.commands.length === 0);
 const named = (known: readonly KnownCommand[]) => known.map((each) => [each.path.join(' '), each] as const);
+/** Commands about a database that many nodes share. Without its address, they do nothing. */
+const needStore = ends.filter(
+  ({ path: [name = '', second = ''] }) =>
+    ['deploy', 'nodes'].includes(name) || (name === 'store' && second !== 'compact'),
+);
 /** Commands that need a bundle. `init` creates one, and `demo` has its own. */
 const needBundle = ends.filter(
-  ({ path: [name = ''] }) => !['init', 'demo', 'doctor', 'ls', 'completion'].includes(name),
+  (known) =>
+    !['init', 'demo', 'doctor', 'ls', 'completion'].includes(known.path[0] ?? '') && !needStore.includes(known),
 );
 /** Commands that read or write the state root. */
 const needState = needBundle.filter(({ path: [name = ''] }) => !['validate', 'package', 'mcp'].includes(name));
@@ -117,6 +123,24 @@ describe('every command', () => {
         suggestion: /`--state-root` or `GOONDAN_STATE_ROOT`/,
       });
     }
+  });
+});
+
+describe('every command about a database', () => {
+  test.each(named(needStore))('gdn %s: no address', async (_name, known) => {
+    await expectRefusal(usual(known), 3, {
+      code: 'E_STORE_ADDRESS',
+      message: 'No store is named.',
+      suggestion: 'Add `--store postgres://user@host/database`, or set GOONDAN_STORE.',
+    });
+  });
+
+  const takeStore = ends.filter(({ command }) => command.options.some(({ long }) => long === '--store'));
+  test.each(named(takeStore))('S-08 gdn %s: a password on the command line', async (_name, known) => {
+    const { stdout, stderr, exitCode } = await runCaptured([...usual(known), '--store', 'postgres://me:hush@db/gdn']);
+    expect(stderr).toStartWith('E_STORE_ADDRESS: The address of the store has a password');
+    expect(`${stdout}${stderr}`).not.toContain('hush');
+    expect(exitCode).toBe(3);
   });
 });
 

@@ -27,7 +27,7 @@ export function openChatSwarm(
   isReported: IsReported,
 ): Promise<ChatSwarm> {
   return betweenSwarms(async () => {
-    const running = await attachSwarm(run);
+    const running = await attachSwarm(run.place);
     if (running !== undefined) {
       const watch = await running.watch({ types: ['log'] }, (notice) => {
         if (notice.type === 'log') printLogLine(notice.line, terminal, isReported);

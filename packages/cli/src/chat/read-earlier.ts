@@ -1,7 +1,7 @@
 import type { InstanceAddress } from '@goondan/runtime';
 import { toAgentAddress } from '@goondan/runtime/control';
 import { withStore } from '../instance/with-store.ts';
-import type { SwarmPlace } from '../swarm/attach-swarm.ts';
+import type { SwarmPlace } from '../swarm/swarm-place.ts';
 import type { EarlierInput } from './chat.ts';
 
 /**

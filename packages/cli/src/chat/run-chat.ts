@@ -110,7 +110,7 @@ function commandDeps(swarm: Swarm, run: PreparedRun): CommandDeps {
     swarm,
     clock: systemClock,
     readMessages: (at) => readMessages(run, at),
-    readEarlier: (at) => readEarlier(run, at),
+    readEarlier: (at) => readEarlier(run.place, at),
     modelOf(agentName) {
       const agent = agents.find((each) => each.agentName === agentName);
       const model = agent?.models[agent.modelRef ?? Object.keys(agent.models)[0] ?? ''];
@@ -121,7 +121,7 @@ function commandDeps(swarm: Swarm, run: PreparedRun): CommandDeps {
 
 async function readMessages(run: PreparedRun, at: InstanceAddress): Promise<readonly Message[]> {
   try {
-    return (await readInstance(run, toAgentAddress(at))).messages;
+    return (await readInstance(run.place, toAgentAddress(at))).messages;
   } catch (error) {
     if (GoondanError.is(error) && error.code === 'E_INSTANCE_UNKNOWN') return [];
     throw error;

@@ -18,7 +18,7 @@ export function addApproveCommands(program: GdnCommand): void {
         'change that an agent wants to make to its bundle waits in the same list, with its difference.',
     )
     .option('--note <text>', 'a note for the record')
-    .bundleOptions()
+    .swarmOptions()
     .examples('gdn approve --bundle my-swarm', 'gdn approve 3fa9c1d2 --bundle my-swarm')
     .runs((options: BundleOptions & { readonly note?: string }, terminal, id?: string) =>
       act('approve', id, options.note, options, terminal),
@@ -29,7 +29,7 @@ export function addApproveCommands(program: GdnCommand): void {
     .summary('deny a tool call that waits for approval')
     .description('Denies one waiting tool call of a running swarm. The agent reads the denial and continues.')
     .option('--reason <text>', 'the reason, which the agent reads')
-    .bundleOptions()
+    .swarmOptions()
     .examples('gdn deny 3fa9c1d2 --reason "Not on a Friday." --bundle my-swarm')
     .runs((options: BundleOptions & { readonly reason?: string }, terminal, id?: string) =>
       act('deny', id, options.reason, options, terminal),

@@ -43,12 +43,12 @@ async function backUp(
   target: string,
   { signal, onFile }: { readonly signal: AbortSignal; readonly onFile: () => void },
 ): Promise<Result> {
-  const [{ placeOfSwarm }, { backUpSwarm }, { showCopyProgress }] = await Promise.all([
+  const [{ filePlaceOf }, { backUpSwarm }, { showCopyProgress }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../instance/back-up-swarm.ts'),
     import('../instance/show-copy-progress.ts'),
   ]);
-  const place = { ...(await placeOfSwarm(options)), flock: options.flock };
+  const place = { ...(await filePlaceOf(options)), flock: options.flock };
   const show = showCopyProgress(terminal);
   const backup = await backUpSwarm(place, target, signal, (progress) => {
     onFile();

@@ -17,7 +17,7 @@ export function addBlameCommand(program: GdnCommand): void {
       'show an earlier moment: after the event with this number, or after the turn whose id begins like this',
     )
     .option('--show-replaced', 'also print messages that were replaced')
-    .bundleOptions()
+    .swarmOptions()
     .examples('gdn blame assistant default --show-replaced --bundle my-swarm')
     .runs(showBlame);
 }

@@ -16,7 +16,7 @@ export function addCancelCommand(program: GdnCommand): void {
     .option('--agent <name>', 'the agent (default: the entry agent; with --id, any agent)')
     .option('--instance <key>', 'the conversation of that agent (default: "default"; with --id, any conversation)')
     .option('--id <id>', 'the id of the turn, short or whole, as `gdn send` prints it')
-    .bundleOptions()
+    .swarmOptions()
     .examples('gdn cancel --bundle my-swarm --agent assistant')
     .runs(async (options: CancelOptions) => {
       const { reachSwarm } = await import('../swarm/reach-swarm.ts');

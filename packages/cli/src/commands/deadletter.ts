@@ -21,7 +21,7 @@ export function addDeadletterCommand(program: GdnCommand): void {
     .description('Lists the dead letters, each with the reason of its crashes. The swarm does not have to run.')
     .option('--agent <name>', 'only dead letters of this agent')
     .option('--instance <key>', 'only dead letters of this conversation')
-    .bundleOptions()
+    .swarmOptions()
     .examples('gdn deadletter list --bundle my-swarm --agent assistant')
     .runs(showLetters);
 
@@ -41,7 +41,7 @@ export function addDeadletterCommand(program: GdnCommand): void {
       .argument('<id>', 'the id of the turn, short or whole, as `gdn deadletter list` shows it')
       .summary(summary)
       .description(description)
-      .bundleOptions()
+      .swarmOptions()
       .examples(`gdn deadletter ${name} assistant default mail-17 --bundle my-swarm`)
       .runs(async (options: BundleOptions, _terminal, agent: string, instanceKey: string, id: string) => {
         const { reachSwarm } = await import('../swarm/reach-swarm.ts');

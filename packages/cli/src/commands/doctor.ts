@@ -12,7 +12,7 @@ export function addDoctorCommand(program: GdnCommand): void {
       'Checks everything that a swarm needs on this machine, and suggests how to add what is missing. It names ' +
         'keys but never shows them, and does not run the bundle. Exits with 3 when something essential is missing.',
     )
-    .bundleOptions()
+    .swarmOptions()
     .examples('gdn doctor')
     .runs(async (options: BundleOptions, { colors }) => {
       const { examine } = await import('../doctor/examine.ts');

@@ -21,7 +21,7 @@ export function addExplainCommand(program: GdnCommand): void {
     .option('--agent <name>', 'the agent (default: the entry agent)')
     .option('--load', 'load the agent now, which runs the modules of its tools and extensions')
     .option('--trust', 'with --load: run its code without asking, for this run only')
-    .bundleOptions()
+    .swarmOptions()
     .examples('gdn explain my-swarm --agent assistant', 'gdn explain my-swarm --agent assistant --load')
     .readsBundle('look')
     .runs((options: Partial<ExplainRequest>, terminal, argument?: string) => {

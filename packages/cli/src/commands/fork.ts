@@ -23,7 +23,7 @@ export function addForkCommand(program: GdnCommand): void {
       'after the event with this number, or after the turn whose id begins like this (default: the newest moment)',
     )
     .flockOption()
-    .bundleOptions()
+    .swarmOptions()
     .examples('gdn fork assistant default --at 2 --as second-try --bundle my-swarm')
     .runs(forkConversation);
 }

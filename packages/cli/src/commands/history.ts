@@ -23,7 +23,7 @@ export function addHistoryCommand(program: GdnCommand): void {
     )
     .option('--limit <number>', 'the number of events (default: 50)', numberUpTo(1000))
     .option('--before <number>', 'only events before this one', numberUpTo(Number.MAX_SAFE_INTEGER))
-    .bundleOptions()
+    .swarmOptions()
     .examples('gdn history --bundle my-swarm', 'gdn history assistant default --at 2 --bundle my-swarm')
     .runs(async (options: HistoryOptions, terminal, agentName?: string, instanceKey?: string) => {
       const pages = options.limit !== undefined || options.before !== undefined;

@@ -18,7 +18,7 @@ export function addInstanceDeleteCommand(group: GdnCommand): void {
     .option('--yes', 'do not ask')
     .option('--force', 'delete even if there are accepted inputs, which are then lost, or damaged files')
     .flockOption()
-    .bundleOptions()
+    .swarmOptions()
     .examples('gdn instance delete assistant default --bundle my-swarm')
     .runs(deleteConversation);
 }

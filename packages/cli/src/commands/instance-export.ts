@@ -23,7 +23,7 @@ export function addInstanceExportCommand(group: GdnCommand): void {
     .option('--output <file>', 'write to a file that only you can read')
     .option('--force', 'replace the file if it exists')
     .option('--history', 'include every turn: its changes, their authors, and how it ended')
-    .bundleOptions()
+    .swarmOptions()
     .examples('gdn instance export assistant default --bundle my-swarm --output assistant.json')
     .runs((options: ExportOptions, terminal, agentName: string, instanceKey: string) => {
       if (options.force === true && options.output === undefined) {

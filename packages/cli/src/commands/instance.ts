@@ -20,7 +20,7 @@ export function addInstanceCommand(program: GdnCommand): void {
     .command('list')
     .summary('list conversations')
     .description('Lists the conversations of every agent.')
-    .bundleOptions()
+    .swarmOptions()
     .examples('gdn instance list --bundle my-swarm --json')
     .runs(showList);
 
@@ -30,7 +30,7 @@ export function addInstanceCommand(program: GdnCommand): void {
     .argument('[instance]', 'the key of the conversation, as `gdn instance list` shows it (default: the only one)')
     .summary('print a conversation')
     .description('Prints the messages of one conversation; with --json also the states of its extensions.')
-    .bundleOptions()
+    .swarmOptions()
     .examples('gdn instance show assistant default --bundle my-swarm')
     .runs(showInstance);
 

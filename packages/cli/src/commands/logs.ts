@@ -7,7 +7,7 @@ import type { GdnCommand } from '../gdn-command.ts';
 import type { LineChoice } from '../logs/choose-lines.ts';
 import { logLevels, readPattern } from '../logs/log-options.ts';
 import { readSince } from '../logs/read-since.ts';
-import type { SwarmPlace } from '../swarm/attach-swarm.ts';
+import type { SwarmPlace } from '../swarm/swarm-place.ts';
 import { startCommand } from '../swarm/start-command.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
@@ -41,7 +41,7 @@ export function addLogsCommand(program: GdnCommand): void {
       readPattern,
     )
     .option('--last <number>', 'the number of lines', numberUpTo(MOST), 100)
-    .bundleOptions()
+    .swarmOptions()
     .examples(
       'gdn logs --bundle my-swarm --agent assistant -f',
       'gdn logs --level warn --since 1h',
@@ -51,10 +51,10 @@ export function addLogsCommand(program: GdnCommand): void {
 }
 
 async function showLogs(options: LogsOptions, terminal: Terminal, signal: AbortSignal): Promise<ExitCode> {
-  const [{ placeOfSwarm, reachSwarm }, { openStoreReader }, { checkMeaning, chooseLines }, { renderLogLine }] =
+  const [{ placeOfSwarm, reachSwarm }, { openReader }, { checkMeaning, chooseLines }, { renderLogLine }] =
     await Promise.all([
       import('../swarm/reach-swarm.ts'),
-      import('@goondan/runtime/history'),
+      import('../swarm/swarm-place.ts'),
       import('../logs/choose-lines.ts'),
       import('../logs/render-log-line.ts'),
     ]);
@@ -72,7 +72,7 @@ async function showLogs(options: LogsOptions, terminal: Terminal, signal: AbortS
   const following = swarm === undefined ? undefined : await follow(swarm, options, where);
   try {
     const place = await placeOfSwarm(options);
-    const lines = await openStoreReader(place).logs.read(question);
+    const lines = await (await openReader(place)).logs.read(question);
     if (lines.length === 0 && agent !== undefined) {
       const { checkAgent } = await import('../logs/check-agent.ts');
       await checkAgent({ agent, place, folder: bundleFolder(undefined, options), running: swarm });
@@ -122,8 +122,8 @@ async function follow(swarm: Swarm, options: LogsOptions, where: (line: LogLine)
 
 async function tellNothing(options: LogsOptions, place: SwarmPlace & { readonly swarm: string }): Promise<string> {
   const { level } = options;
-  const { openStoreReader } = await import('@goondan/runtime/history');
-  if ((await openStoreReader(place).logs.read({ last: 1 })).length === 0) {
+  const { openReader } = await import('../swarm/swarm-place.ts');
+  if ((await (await openReader(place)).logs.read({ last: 1 })).length === 0) {
     return `Swarm "${place.swarm}" has not run yet, so there is no log. Start it with \`${startCommand(options)}\`.\n`;
   }
   return `No line of the log matches.${level === 'debug' ? '' : ' `--level debug` shows all levels.'}\n`;

@@ -1,9 +1,7 @@
 import { homedir } from 'node:os';
-import type { CommonOptions } from '../common-options.ts';
-import { padToWidth } from '../fit-width.ts';
+import type { CommonOptions, StoreOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
-import { widthOf } from '../graphemes.ts';
-import { harmlessText } from '../harmless-text.ts';
+import { renderTable } from '../render-table.ts';
 import type { ListedSwarm } from '../swarm/list-swarms.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -13,58 +11,60 @@ export function addLsCommand(program: GdnCommand): void {
     .summary('list all swarms of this machine')
     .description(
       'Lists every swarm in the state root, running or not: its state, its agents, the folder of its bundle, and its ' +
-        'workspace. Running swarms come first. The agents of a swarm that does not run are those with a conversation.',
+        'workspace. Running swarms come first. The agents of a swarm that does not run are those with a conversation. ' +
+        'With --store it lists the swarms of that database.',
     )
     .option('--running', 'only swarms that run')
     .commonOptions()
-    .examples('gdn ls', 'gdn ls --running --json')
+    .storeOption()
+    .examples('gdn ls', 'gdn ls --running --json', 'gdn ls --store postgres://gdn@db.example/gdn')
     .runs(showSwarms);
 }
 
 async function showSwarms(
-  options: CommonOptions & { readonly running?: boolean },
+  options: CommonOptions & StoreOptions & { readonly running?: boolean },
   terminal: Terminal,
 ): Promise<Result> {
-  const [{ readableStateRoot }, { listSwarms }] = await Promise.all([
+  const [{ readableStateRoot }, { listSwarms, listSwarmsInStore }] = await Promise.all([
     import('../state-root.ts'),
     import('../swarm/list-swarms.ts'),
   ]);
+  const { cluster } = options;
   const stateRoot = readableStateRoot(options);
-  const all = await listSwarms(stateRoot);
+  const all = cluster === undefined ? await listSwarms(stateRoot) : await listSwarmsInStore(cluster);
   const swarms = options.running === true ? all.filter(({ running }) => running) : all;
-  return { json: swarms, text: swarms.length === 0 ? tellNone(all, stateRoot) : renderSwarms(swarms, terminal) };
+  const where = cluster === undefined ? `state root: ${stateRoot}` : `store: ${cluster.shown}`;
+  return { json: swarms, text: swarms.length === 0 ? tellNone(all, where) : renderSwarms(swarms, terminal) };
 }
 
-function tellNone(all: readonly ListedSwarm[], stateRoot: string): string {
+function tellNone(all: readonly ListedSwarm[], where: string): string {
   return all.length === 0
-    ? `No swarm has run yet (state root: ${stateRoot}). Start one with \`gdn run\`.\n`
+    ? `No swarm has run yet (${where}). Start one with \`gdn run\`.\n`
     : 'No swarm is running. `gdn ls` without --running lists the others.\n';
 }
 
 const heads = ['swarm', 'state', 'agents', 'workspace', 'folder'];
 
-/** Renders a table. The folder is the last column, because it is long. */
-function renderSwarms(swarms: readonly ListedSwarm[], { colors }: Terminal): string {
-  const rows = swarms.map(({ swarm, agents, workspaceId, ...each }) =>
-    [
-      swarm ?? '?',
-      showState(each),
-      showAgents(agents),
-      workspaceId,
-      each.folder === null ? 'unknown' : `${fromHome(each.folder)}${each.folderExists ? '' : ' (missing)'}`,
-    ].map((cell) => harmlessText(cell)),
-  );
-  const widths = heads.map((_, index) => Math.max(...[heads, ...rows].map((row) => widthOf(row[index] ?? ''))));
-  const lineOf = (cells: readonly string[]) =>
-    cells
-      .map((cell, index) => padToWidth(cell, widths[index] ?? 0))
-      .join('  ')
-      .trimEnd();
-  return `${colors.dim(lineOf(heads))}\n${rows.map((row) => `${lineOf(row)}\n`).join('')}`;
+/** The folder is the last column, because it is long. */
+function renderSwarms(swarms: readonly ListedSwarm[], terminal: Terminal): string {
+  const rows = swarms.map(({ swarm, agents, workspaceId, ...each }) => [
+    swarm ?? '?',
+    showState(each),
+    showAgents(agents),
+    workspaceId,
+    each.folder === null ? 'unknown' : `${fromHome(each.folder)}${each.folderExists ? '' : ' (missing)'}`,
+  ]);
+  return renderTable(heads, rows, terminal);
 }
 
-function showState({ running, answers, pid }: Pick<ListedSwarm, 'running' | 'answers' | 'pid'>): string {
+function showState({
+  running,
+  answers,
+  pid,
+  nodes,
+}: Pick<ListedSwarm, 'running' | 'answers' | 'pid' | 'nodes'>): string {
   if (answers === false) return 'does not answer';
+  if (nodes !== undefined) return nodes === 0 ? 'stopped' : `running (${nodes} ${nodes === 1 ? 'node' : 'nodes'})`;
   return running ? `running (${pid})` : 'stopped';
 }
 

@@ -98,7 +98,7 @@ export function addMcpCommand(program: GdnCommand): void {
         'the bundle; the tools are offered again from the next turn.',
     )
     .option('--all', 'all withheld tools')
-    .bundleOptions()
+    .swarmOptions()
     .examples('gdn mcp approve github create_issue --bundle my-swarm')
     .readsBundle('use')
     .runs(approveTools);

@@ -14,7 +14,7 @@ export function addReloadCommand(program: GdnCommand): void {
     .command('reload')
     .summary('make a running swarm read its bundle again')
     .description(description)
-    .bundleOptions()
+    .swarmOptions()
     .examples('gdn reload --bundle my-swarm')
     .readsBundle('use')
     .runs(reload);

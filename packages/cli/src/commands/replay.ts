@@ -26,7 +26,7 @@ export function addReplayCommand(program: GdnCommand): void {
       addFolder,
     )
     .option('--trust', "run the bundle's extensions without asking, for this run only")
-    .bundleOptions()
+    .swarmOptions()
     .examples(
       'gdn replay --bundle my-swarm',
       'gdn replay 1f3a9c2b --bundle my-swarm --swap Extension/guard=./new-guard.ts',

@@ -21,7 +21,7 @@ export function addRestartCommand(program: GdnCommand): void {
     .option('--instance <key>', 'only the instance of this conversation')
     .option('--fresh', 'start the conversations over')
     .option('--yes', 'do not ask')
-    .bundleOptions()
+    .swarmOptions()
     .examples('gdn restart --bundle my-swarm --agent assistant --instance default --fresh')
     .runs(restart);
 }

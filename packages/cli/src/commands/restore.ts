@@ -40,15 +40,16 @@ async function restore(
   backup: string,
   signal: AbortSignal,
 ): Promise<Result> {
-  const [{ placeOfSwarm }, { restoreSwarm }, { findMissingAgents }, { showCopyProgress }, { count }] =
-    await Promise.all([
+  const [{ filePlaceOf }, { restoreSwarm }, { findMissingAgents }, { showCopyProgress }, { count }] = await Promise.all(
+    [
       import('../swarm/reach-swarm.ts'),
       import('../instance/restore-swarm.ts'),
       import('../instance/find-missing-agents.ts'),
       import('../instance/show-copy-progress.ts'),
       import('./backup.ts'),
-    ]);
-  const found = await placeOfSwarm(options);
+    ],
+  );
+  const found = await filePlaceOf(options);
   const place = { ...found, flock: options.flock, bundle: bundleFolder(undefined, options) };
   const restored = await restoreSwarm(place, backup, signal, showCopyProgress(terminal));
   const { conversations, files, bytes, startedAt, problems } = restored;

@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { checkInput } from '../check-input.ts';
+import { findNodeProblem, type NodeOptions, readLease, readListen, readNodeName } from '../cluster/node-options.ts';
 import { addressIn, bundleFolder, type InstanceOptions } from '../common-options.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { GdnCommand } from '../gdn-command.ts';
@@ -10,7 +12,7 @@ import type { ServedSwarm } from '../run/serve.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
-interface RunOptions extends InstanceOptions {
+interface RunOptions extends InstanceOptions, NodeOptions {
   readonly input?: string;
   readonly trust?: boolean;
   readonly detach?: boolean;
@@ -25,7 +27,9 @@ const description =
   '--input at a terminal, opens a chat: Ctrl-C cancels the turn and Ctrl-D leaves. Without a terminal, or with ' +
   '--json, runs the swarm in the foreground until Ctrl-C, SIGTERM or `gdn stop`. A chat and --input use the swarm if it ' +
   'is already running; in the foreground that is an error. The first run of a folder asks whether you trust its code, ' +
-  'or needs --trust.';
+  'or needs --trust. With --store the swarm keeps its conversations in a database, and this process is one of its ' +
+  'nodes: start one on each machine. The state root then has only the local files of the node. If the folder has no ' +
+  'bundle, the node runs the deployed one.';
 
 export function addRunCommand(program: GdnCommand): void {
   const command = program
@@ -40,14 +44,20 @@ export function addRunCommand(program: GdnCommand): void {
     .option('--trust', 'run its code without asking, for this run only')
     .option('--detach', 'run the swarm in the background')
     .option('--watch', 'watch the files of the bundle and reload on changes, as `gdn reload` does')
+    .option('--node <name>', 'with --store: the name of this node (default: the name of the machine)', readNodeName)
+    .option('--listen <host:port>', 'with --store: accept other machines here (default: this machine only)', readListen)
+    .option('--tls-cert <file>', 'with --listen: the certificate (default: a new one, pinned through the store)')
+    .option('--tls-key <file>', 'with --listen: the private key of that certificate')
+    .option('--lease <seconds>', 'with --store: the time after which a dead node is replaced (default: 10)', readLease)
     .flockOption()
-    .bundleOptions()
+    .swarmOptions()
     .examples(
       'gdn run my-swarm',
       'gdn run my-swarm --input "Good morning"',
       'git diff | gdn run my-swarm --input - --instance review',
       'gdn run my-swarm --input "What came in?" --connections',
       'gdn run my-swarm --trust --detach',
+      'gdn run my-swarm --store postgres://gdn@db.example/gdn --listen 0.0.0.0:7444',
     )
     .readsBundle('use')
     .runs((options: RunOptions, terminal, argument?: string) => {
@@ -60,6 +70,8 @@ function checkTogether(command: GdnCommand, options: RunOptions, terminal: Termi
   const { input, detach, watch, agent, instance } = options;
   if (watch === true && input !== undefined) command.error("option '--watch' cannot be used with option '--input'");
   if (detach === true && input !== undefined) command.error("option '--detach' cannot be used with option '--input'");
+  const problem = findNodeProblem(options, options.cluster !== undefined);
+  if (problem !== undefined) command.error(problem);
   if (input !== undefined || isChat(options, terminal)) return;
   const alone = agent === undefined ? (instance === undefined ? undefined : '--instance') : '--agent';
   if (alone !== undefined) command.error(`option '${alone}' needs option '--input', or a terminal to chat at`);
@@ -73,7 +85,8 @@ function isChat({ input, detach, json }: RunOptions, { isWatched, isTyped }: Ter
 async function run(folder: string, options: RunOptions, terminal: Terminal): Promise<ExitCode> {
   const { prepareRun } = await import('../run/prepare-run.ts');
   const { input, trust = false, connections = input === undefined, ...common } = options;
-  const prepared = await prepareRun({ ...common, folder, trust, connections, workdir: process.cwd() }, terminal);
+  const where = (await findDeployed(folder, options)) ?? { folder };
+  const prepared = await prepareRun({ ...common, ...where, trust, connections, workdir: process.cwd() }, terminal);
   if (options.detach === true) {
     const { detach } = await import('../run/detach.ts');
     return detach(prepared, terminal, (served, isNew) =>
@@ -101,6 +114,17 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
     ...callerTrace(process.env),
   };
   return withInterrupt((signal, ...hold) => runOnce(prepared, delivery, terminal, signal, ...hold));
+}
+
+/** Fetches the deployed bundle for a node that was started in a folder without a bundle. */
+async function findDeployed(folder: string, options: RunOptions) {
+  const { cluster, node } = options;
+  if (cluster === undefined || folder !== '.' || existsSync('goondan.yaml')) return undefined;
+  const [{ fetchDeployed }, { defaultNodeName }] = await Promise.all([
+    import('../cluster/fetch-deployed.ts'),
+    import('../cluster/node-options.ts'),
+  ]);
+  return fetchDeployed(cluster, options, node ?? defaultNodeName());
 }
 
 function tell(served: ServedSwarm, what: string, { json }: PreparedRun, terminal: Terminal): void {

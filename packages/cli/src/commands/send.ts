@@ -19,7 +19,7 @@ export function addSendCommand(program: GdnCommand): void {
     .option('--instance <key>', 'the conversation of that agent (default: "default")')
     .option('--id <id>', 'an id for the input; inputs with the same id are handled only once')
     .option('--wait', 'wait for the answer')
-    .bundleOptions()
+    .swarmOptions()
     .examples('gdn send --bundle my-swarm --agent assistant --input "Good morning" --wait')
     .runs(send);
 }

@@ -15,7 +15,7 @@ export function addStatusCommand(program: GdnCommand): void {
         'conversations: first those that need attention or work, then ' +
         'the newest; shared processes then have one line each, with their number of conversations. With --json, all are listed.',
     )
-    .bundleOptions()
+    .swarmOptions()
     .examples('gdn status --bundle my-swarm')
     .runs(showStatus);
 }

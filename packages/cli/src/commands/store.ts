@@ -1,14 +1,72 @@
-import type { BundleOptions } from '../common-options.ts';
+import type { BundleOptions, CommonOptions, StoreOptions } from '../common-options.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
+import { addStoreImportCommand } from './store-import.ts';
+import { addStoreTokenCommand } from './store-token.ts';
+
+type Options = CommonOptions & StoreOptions;
+
+const EXAMPLE_STORE = '--store postgres://gdn@db.example/gdn';
 
 export function addStoreCommand(program: GdnCommand): void {
   const group = program
     .command('store')
-    .summary('free the space of old files')
-    .description('These commands work on the files of a swarm, while it runs and while it is stopped.')
-    .examples('gdn store compact --bundle my-swarm');
+    .summary('prepare a database, and free the space of files')
+    .description(
+      'A swarm keeps its conversations in files, or in a PostgreSQL database that any number of nodes share. These ' +
+        'commands prepare such a database, and remove old files.',
+    )
+    .examples(`gdn store init ${EXAMPLE_STORE}`, 'gdn store compact --bundle my-swarm');
+
+  group
+    .command('init')
+    .summary('make the tables and the first token')
+    .description(
+      'Makes the tables in a PostgreSQL database, and the first token, with which nodes and people reach each other. The ' +
+        'token is that of GOONDAN_CLUSTER_TOKEN, or else a new one, which is printed once. If the tables exist, they do ' +
+        'not change; if a token exists, none is made.',
+    )
+    .commonOptions()
+    .storeOption()
+    .examples(`gdn store init ${EXAMPLE_STORE}`, 'GOONDAN_STORE=@store.txt gdn store init --json')
+    .runs(async (options: Options) => {
+      const [{ needCluster }, { initStore }] = await imports();
+      return initStore(needCluster(options));
+    });
+
+  group
+    .command('status')
+    .summary('show the state of a database')
+    .description(
+      'Shows the version of the server and of the tables, the swarms with their nodes, and the sizes. Warns when an ' +
+        'acknowledged turn could be lost with the server: then PostgreSQL answers before the data is safe.',
+    )
+    .commonOptions()
+    .storeOption()
+    .examples(`gdn store status ${EXAMPLE_STORE}`)
+    .runs(async (options: Options, terminal) => {
+      const [{ needCluster }, { showStoreStatus }] = await imports();
+      return showStoreStatus(needCluster(options), terminal);
+    });
+
+  group
+    .command('upgrade')
+    .summary('bring the tables to the version of this gdn')
+    .description(
+      'Brings the tables of a database to the version of this gdn. Nodes of the version before go on; older nodes take no ' +
+        'more work, and say why.',
+    )
+    .commonOptions()
+    .storeOption()
+    .examples(`gdn store upgrade ${EXAMPLE_STORE}`)
+    .runs(async (options: Options) => {
+      const [{ needCluster }, { upgradeStore }] = await imports();
+      return upgradeStore(needCluster(options));
+    });
+
+  addStoreImportCommand(group);
+  addStoreTokenCommand(group);
 
   group
     .command('compact')
@@ -24,12 +82,16 @@ export function addStoreCommand(program: GdnCommand): void {
     .runs(compact);
 }
 
+function imports() {
+  return Promise.all([import('../cluster/need-cluster.ts'), import('../cluster/store-work.ts')]);
+}
+
 async function compact(options: BundleOptions & { readonly flock: boolean }, _terminal: Terminal): Promise<Result> {
-  const [{ placeOfSwarm }, { compactStore }] = await Promise.all([
+  const [{ filePlaceOf }, { compactStore }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../instance/compact-store.ts'),
   ]);
-  const place = { ...(await placeOfSwarm(options)), flock: options.flock };
+  const place = { ...(await filePlaceOf(options)), flock: options.flock };
   const { bytes } = await withInterrupt((signal) => compactStore(place, signal));
   const text =
     bytes === 0 ? 'There is nothing to remove.\n' : `Removed the files of an older version: ${bytes} bytes are free.\n`;

@@ -17,7 +17,7 @@ export function addStudioCommand(program: GdnCommand): void {
     .option('--port <number>', 'the port (default: a free one)', numberUpTo(65_535))
     .option('--host <address>', 'only 127.0.0.1 and localhost: Studio listens on this machine only')
     .option('--no-open', 'print the link without starting a browser')
-    .bundleOptions()
+    .swarmOptions()
     .examples('gdn studio', 'gdn studio my-swarm --port 4100 --no-open')
     .readsBundle('look')
     .runs(async ({ port, host, open, ...options }: StudioOptions, terminal, folder?: string) => {

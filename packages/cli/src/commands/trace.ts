@@ -23,7 +23,7 @@ export function addTraceCommand(program: GdnCommand): void {
     .option('--agent <name>', 'without an id: only turns of this agent')
     .option('--instance <key>', 'without an id: only turns of this conversation')
     .option('--last <number>', 'without an id: the number of turns (default: 20)', numberUpTo(MOST))
-    .bundleOptions()
+    .swarmOptions()
     .examples(
       'gdn trace --bundle my-swarm',
       'gdn trace last --bundle my-swarm',
@@ -45,12 +45,13 @@ function refuseMixture(command: GdnCommand, id: string | undefined, options: Tra
 }
 
 async function show(id: string, options: TraceOptions, terminal: Terminal): Promise<void> {
-  const [{ placeOfSwarm }, { openStoreReader, renderMermaid }, { printTrace }] = await Promise.all([
+  const [{ placeOfSwarm }, { openReader }, { renderMermaid }, { printTrace }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
+    import('../swarm/swarm-place.ts'),
     import('@goondan/runtime/history'),
     import('../trace/print-trace.ts'),
   ]);
-  const { traces } = openStoreReader(await placeOfSwarm(options));
+  const { traces } = await openReader(await placeOfSwarm(options));
   const trace = await traces.read(id === 'last' ? undefined : id);
   if (options.json === true) return printJson(trace, terminal);
   if (options.mermaid === true) return terminal.print(`${renderMermaid(trace.turns)}\n`);
@@ -58,13 +59,13 @@ async function show(id: string, options: TraceOptions, terminal: Terminal): Prom
 }
 
 async function list(options: TraceOptions, terminal: Terminal): Promise<void> {
-  const [{ placeOfSwarm }, { openStoreReader }, { printTurns }] = await Promise.all([
+  const [{ placeOfSwarm }, { openReader }, { printTurns }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
-    import('@goondan/runtime/history'),
+    import('../swarm/swarm-place.ts'),
     import('../trace/print-turns.ts'),
   ]);
   const { agent, instance, last } = options;
-  const { traces } = openStoreReader(await placeOfSwarm(options));
+  const { traces } = await openReader(await placeOfSwarm(options));
   const turns = await traces.list({
     ...(last === undefined ? {} : { last }),
     ...(agent === undefined ? {} : { agentName: agent }),

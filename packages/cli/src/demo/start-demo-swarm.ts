@@ -5,14 +5,12 @@
  * 2. The swarm's processes end with this process. `remove` deletes the folder; if `remove` is not called, the folder is
  *    deleted when this process exits.
  */
-import { rmSync } from 'node:fs';
-import { mkdir, mkdtemp, realpath } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Swarm } from '@goondan/runtime';
-import { GoondanError } from '@goondan/types';
 import { prepareRun, startRun } from '../run/prepare-run.ts';
+import { makeTemporaryFolder } from '../temporary-folder.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** The bundle that `gdn demo` runs and `gdn init --template demo` writes. */
@@ -32,7 +30,7 @@ export interface DemoSwarm {
  * written, and those of `startRun`.
  */
 export async function startDemoSwarm(terminal: Terminal, signal: AbortSignal): Promise<DemoSwarm> {
-  const { folder, removeFolder } = await makeTemporaryFolder();
+  const { folder, removeFolder } = await makeTemporaryFolder('gdn-demo-');
   try {
     const stateRoot = join(folder, 'state');
     const workdir = join(folder, 'work');
@@ -44,28 +42,5 @@ export async function startDemoSwarm(terminal: Terminal, signal: AbortSignal): P
   } catch (error) {
     removeFolder();
     throw error;
-  }
-}
-
-async function makeTemporaryFolder(): Promise<{ folder: string; removeFolder: () => void }> {
-  const folder = await makeFolder();
-  const removeNow = () => rmSync(folder, { recursive: true, force: true });
-  process.once('exit', removeNow);
-  const removeFolder = () => {
-    process.off('exit', removeNow);
-    removeNow();
-  };
-  return { folder, removeFolder };
-}
-
-async function makeFolder(): Promise<string> {
-  try {
-    return await mkdtemp(join(await realpath(tmpdir()), 'gdn-demo-'));
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new GoondanError('E_STATE_ROOT', `No temporary folder can be made in "${tmpdir()}": ${reason}.`, {
-      suggestion: 'Set TMPDIR to a folder that you may write to.',
-      cause,
-    });
   }
 }

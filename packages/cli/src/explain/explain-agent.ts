@@ -3,7 +3,6 @@
  * declaration.
  */
 import { type Bundle, type DeclaredAgent, type DeclaredAgents, declaredAgents } from '@goondan/runtime/bundle';
-import { openStoreReader } from '@goondan/runtime/history';
 import {
   AGENT_TOOL_NAMES,
   type AgentDescription,
@@ -15,6 +14,7 @@ import {
 import type { MiddlewareKind } from '@goondan/types';
 import { isMcpServer } from '../mcp/find-server.ts';
 import { resolveTrustedPlan, type PreparedRun, prepareRun, type RunRequest } from '../run/prepare-run.ts';
+import { openReader } from '../swarm/swarm-place.ts';
 import { unknownAgent } from '../swarm/unknown-agent.ts';
 import type { Terminal } from '../terminal.ts';
 
@@ -78,7 +78,7 @@ export async function explainAgent(
   const declared = chooseAgent(declaredAgents(bundle, { swarm, environment: process.env, workdir }), wanted);
   const agent = declared.agentName;
   const packages = packagesOf(bundle, declared);
-  const recorded = await openStoreReader(run).directory.describe(agent);
+  const recorded = await (await openReader(run.place)).directory.describe(agent);
   const asks = declared.mayAsk === undefined ? {} : { mayAsk: declared.mayAsk };
   if (load) {
     // MCP servers connect only when a turn needs them, so their tools are taken from the last run.

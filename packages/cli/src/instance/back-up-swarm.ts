@@ -4,6 +4,7 @@ import { GoondanError } from '@goondan/types';
 import { interrupted } from '../interrupted.ts';
 import { readVersion } from '../read-version.ts';
 import { migrateFirst } from './migrate-first.ts';
+import type { FilePlace } from '../swarm/swarm-place.ts';
 import type { StorePlace } from './with-store.ts';
 
 /**
@@ -11,7 +12,7 @@ import type { StorePlace } from './with-store.ts';
  * an older version runs it, `E_CANCELLED`; those of `backUpFiles`.
  */
 export async function backUpSwarm(
-  { swarm, ...place }: StorePlace & { readonly swarm: string },
+  { swarm, ...place }: StorePlace<FilePlace> & { readonly swarm: string },
   folder: string,
   signal: AbortSignal,
   onProgress: (progress: BackupProgress) => void,
@@ -26,7 +27,7 @@ export async function backUpSwarm(
   }
 }
 
-async function refuseOthers(swarm: string, place: StorePlace, signal: AbortSignal): Promise<void> {
+async function refuseOthers(swarm: string, place: StorePlace<FilePlace>, signal: AbortSignal): Promise<void> {
   const store = openStoreReader(place);
   if (!(await store.directory.exists())) {
     const message = `Swarm "${swarm}" has never run with the state root ${place.stateRoot}, so there is nothing to back up.`;

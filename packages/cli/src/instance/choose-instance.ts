@@ -2,7 +2,7 @@
 import type { Moment } from '@goondan/runtime/history';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { quoteForShell } from '../quote-for-shell.ts';
-import type { SwarmPlace } from '../swarm/attach-swarm.ts';
+import type { SwarmPlace } from '../swarm/swarm-place.ts';
 import { unknownInstance } from './unknown-instance.ts';
 import { withStore } from './with-store.ts';
 

@@ -2,6 +2,8 @@ import { type DeletedInstance, toInstanceAddress } from '@goondan/runtime/contro
 import { deleteStoppedInstance, describeKeptInstance } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
+import { notRunning } from '../swarm/not-running.ts';
+import type { ClusterPlace, SwarmPlace } from '../swarm/swarm-place.ts';
 import { betweenSwarms } from '../swarm/between-swarms.ts';
 
 /** A deleted instance, and a warning of the swarm that deleted it, if old files stay. */
@@ -11,14 +13,16 @@ export interface Deleted extends DeletedInstance {
 
 /**
  * Deletes a conversation through the running swarm, or on disk when no swarm runs. **Errors** — those of
- * `InstanceAdmin.delete`, of the control socket, and `E_SWARM_RUNNING`.
+ * `InstanceAdmin.delete`, of the control socket, and `E_SWARM_RUNNING`; `E_CONTROL_CLOSED` when no node of a swarm in a
+ * store runs.
  */
 export function deleteInstance(
-  place: Parameters<typeof deleteStoppedInstance>[0],
+  place: SwarmPlace & { readonly swarm: string; readonly flock?: boolean },
   at: AgentAddress,
   force: boolean,
   signal: AbortSignal,
 ): Promise<Deleted> {
+  if (place.cluster !== undefined) return deleteAtNode(place, at, force);
   return betweenSwarms(async (isAgain) => {
     try {
       const running = await attachSwarm(place);
@@ -33,4 +37,11 @@ export function deleteInstance(
       throw error;
     }
   }, signal);
+}
+
+/** Nobody can take a swarm in a store by starting it, so a command does not wait for that. */
+async function deleteAtNode(place: ClusterPlace & { readonly swarm: string }, at: AgentAddress, force: boolean) {
+  const running = await attachSwarm(place);
+  if (running === undefined) throw await notRunning(place, {});
+  return running.deleteInstance({ ...toInstanceAddress(at), force });
 }

@@ -2,7 +2,7 @@
 import type { InstanceSummary } from '@goondan/runtime/history';
 import { pendingInputs } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
-import type { SwarmPlace } from '../swarm/attach-swarm.ts';
+import type { SwarmPlace } from '../swarm/swarm-place.ts';
 import { unknownInstance } from './unknown-instance.ts';
 import { withStore } from './with-store.ts';
 

@@ -1,5 +1,5 @@
 import { readAgents } from '../bundle/read-agents.ts';
-import type { SwarmPlace } from '../swarm/attach-swarm.ts';
+import type { FilePlace } from '../swarm/swarm-place.ts';
 import { withStore } from './with-store.ts';
 
 export interface MissingAgents {
@@ -18,7 +18,7 @@ export async function findMissingAgents({
   workspaceId,
   swarm,
   bundle,
-}: SwarmPlace & { readonly swarm: string; readonly bundle: string }): Promise<MissingAgents> {
+}: FilePlace & { readonly swarm: string; readonly bundle: string }): Promise<MissingAgents> {
   const declared = await readAgents(bundle, swarm);
   if (declared === undefined) return { agents: [], conversations: 0 };
   // Damaged conversations are in the warnings of the backup already.

@@ -2,7 +2,7 @@
 import type { StoreReader } from '@goondan/runtime/history';
 import { migrateStoppedSwarm, sleep, systemClock } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
-import type { SwarmPlace } from '../swarm/attach-swarm.ts';
+import type { FilePlace } from '../swarm/swarm-place.ts';
 import { hasSocket } from '../swarm/read-status.ts';
 
 /** The maximum time to wait for another process that migrates the files. */
@@ -15,7 +15,7 @@ const AGAIN_MS = 100;
  */
 export async function migrateFirst(
   store: Pick<StoreReader, 'isOld' | 'directory'>,
-  { stateRoot, workspaceId, flock = true }: SwarmPlace & { readonly flock?: boolean },
+  { stateRoot, workspaceId, flock = true }: FilePlace & { readonly flock?: boolean },
   signal?: AbortSignal,
 ): Promise<void> {
   const place = { stateRoot, workspaceId, flock };

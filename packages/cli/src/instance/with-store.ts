@@ -1,12 +1,11 @@
-import { openStoreReader, type StoreReader } from '@goondan/runtime/history';
-import type { SwarmPlace } from '../swarm/attach-swarm.ts';
+import type { DurableStoreOptions, StoreReader } from '@goondan/runtime/history';
+import { openReader, type SwarmPlace } from '../swarm/swarm-place.ts';
 
 /**
  * `warn` is called with reports of damaged data; without `warn`, the reports go to standard error. `flock`: false if
  * `--no-flock` was given, for a migration.
  */
-export type StorePlace = SwarmPlace &
-  Pick<Parameters<typeof openStoreReader>[0], 'warn'> & { readonly flock?: boolean };
+export type StorePlace<Place = SwarmPlace> = Place & Pick<DurableStoreOptions, 'warn'> & { readonly flock?: boolean };
 
 /**
  * Reads the store of a swarm, running or stopped, without a lock. The files of an older version are migrated first, and
@@ -19,9 +18,10 @@ export async function withStore<Value>(
   nothing: Value,
   read: (store: StoreReader) => Promise<Value>,
 ): Promise<Value> {
-  const store = openStoreReader(place);
+  const store = await openReader(place);
   if (!(await store.directory.exists())) return nothing;
-  if (await store.isOld()) await (await import('./migrate-first.ts')).migrateFirst(store, place);
+  if (place.cluster === undefined && (await store.isOld()))
+    await (await import('./migrate-first.ts')).migrateFirst(store, place);
   try {
     return await read(store);
   } finally {

@@ -1,8 +1,7 @@
 /** Finds out why no line of the log is from an agent: the agent is unknown, or has not logged anything. */
 import type { Swarm } from '@goondan/runtime';
-import { openStoreReader } from '@goondan/runtime/history';
 import { readAgents } from '../bundle/read-agents.ts';
-import type { SwarmPlace } from '../swarm/attach-swarm.ts';
+import { openReader, type SwarmPlace } from '../swarm/swarm-place.ts';
 import { unknownAgent } from '../swarm/unknown-agent.ts';
 
 export interface AskedAgent {
@@ -21,6 +20,6 @@ export async function checkAgent({ agent, place, folder, running }: AskedAgent):
   const declared = running === undefined ? await readAgents(folder, place.swarm) : (await running.status()).agents;
   if (declared === undefined || declared.includes(agent)) return;
   // The log may have lines of an agent that was removed from the bundle.
-  const logged = await openStoreReader(place).logs.read({ last: 1, agent });
+  const logged = await (await openReader(place)).logs.read({ last: 1, agent });
   if (logged.length === 0) throw unknownAgent(agent, declared);
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { APPROVALS_FILE, readApprovalsFile, readWithheld, type WithheldTool } from '@goondan/base/mcp';
 import { GoondanError, type JsonObject } from '@goondan/types';
 import { listInstances, readInstance } from '../instance/read-instances.ts';
-import type { SwarmPlace } from '../swarm/attach-swarm.ts';
+import type { SwarmPlace } from '../swarm/swarm-place.ts';
 import { writeJson } from './edit-mcp-file.ts';
 
 /**

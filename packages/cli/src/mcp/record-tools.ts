@@ -3,7 +3,8 @@ import type { DeclaredAgent } from '@goondan/runtime/bundle';
 import { openStoreReader } from '@goondan/runtime/history';
 import { type LoadedAgent, partsDigest, recordDescriptions } from '@goondan/runtime/internal';
 import { explainDeclared } from '../explain/explain-agent.ts';
-import { attachSwarm, type SwarmPlace } from '../swarm/attach-swarm.ts';
+import { attachSwarm } from '../swarm/attach-swarm.ts';
+import type { FilePlace } from '../swarm/swarm-place.ts';
 import type { Terminal } from '../terminal.ts';
 
 /**
@@ -12,7 +13,7 @@ import type { Terminal } from '../terminal.ts';
  * agents write the record themselves.
  */
 export async function recordTools(
-  { stateRoot, workspaceId }: SwarmPlace,
+  { stateRoot, workspaceId }: FilePlace,
   agents: readonly DeclaredAgent[],
   extension: string,
   offered: readonly string[],

@@ -45,7 +45,8 @@ export async function testServer(
   const mask = maskSecrets(secrets);
   try {
     const probed = maskAll(await probeServer({ ...found, ...calls, closestName, signal }), mask);
-    await recordTools(run, users, found.name, probed.offered, terminal);
+    const { stateRoot, workspaceId } = run;
+    await recordTools({ stateRoot, workspaceId }, users, found.name, probed.offered, terminal);
     return { name: found.name, agent: agent ?? null, ...probed };
   } catch (error) {
     if (signal.aborted) {

@@ -21,7 +21,7 @@ export async function replayTurn(
   signal: AbortSignal,
 ): Promise<ReplayReport> {
   const run = await prepareRun({ ...request, connections: false }, terminal);
-  const kept = await withStore(run, undefined, ({ traces }) => traces.readRecording(turn));
+  const kept = await withStore(run.place, undefined, ({ traces }) => traces.readRecording(turn));
   if (kept === undefined) throw new GoondanError('E_TRACE_UNKNOWN', 'There are no recorded turns.');
   // Checked last, so that nobody is asked to trust a bundle for a turn that cannot be replayed. Keys may be missing,
   // because no model is called.

@@ -8,15 +8,16 @@
  * 3. The new process is killed if it is not ready in time, or if this process stops waiting.
  */
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { openStoreReader } from '@goondan/runtime/history';
+import { dirname, join, resolve } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import { programFile } from '../../bin/program-file.cjs';
+import { absoluteSecret } from '../cluster/absolute-secret.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { interrupted } from '../interrupted.ts';
 import { readVersion } from '../read-version.ts';
 import { reportFailure } from '../report-error.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
+import { openReader } from '../swarm/swarm-place.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 import type { Said } from './detached-main.ts';
@@ -35,7 +36,8 @@ export async function detach(
   terminal: Terminal,
   onReady: (served: ServedSwarm, isNew: boolean) => void,
 ): Promise<ExitCode> {
-  const running = await attachSwarm(run);
+  // A node of a swarm in a store is started beside the others.
+  const running = run.cluster === undefined ? await attachSwarm(run.place) : undefined;
   if (running !== undefined) {
     const { pid, swarm, version } = await running.status();
     const other = version === readVersion() ? {} : { version };
@@ -52,8 +54,10 @@ export async function detach(
 
 /** Migrates the files of an older version in this process, because the new one has no standard error, and little time. */
 async function migrate(run: PreparedRun): Promise<void> {
-  const store = openStoreReader(run);
-  if (await store.isOld()) await (await import('../instance/migrate-first.ts')).migrateFirst(store, run);
+  if (run.place.cluster !== undefined) return;
+  const store = await openReader(run.place);
+  const place = { ...run.place, ...(run.flock === undefined ? {} : { flock: run.flock }) };
+  if (await store.isOld()) await (await import('../instance/migrate-first.ts')).migrateFirst(store, place);
 }
 
 async function startDetached(run: PreparedRun, signal: AbortSignal): Promise<Said> {
@@ -73,12 +77,17 @@ async function startDetached(run: PreparedRun, signal: AbortSignal): Promise<Sai
   throw new GoondanError('E_PROCESS_START', `The process of the swarm ${why}.${lastWords(logFile)}`);
 }
 
-function launch({ bundle, swarmName, stateRoot, workdir, watch = false, flock = true }: PreparedRun, logFile: string) {
+function launch(run: PreparedRun, logFile: string) {
+  const { bundle, swarmName, stateRoot, workdir, watch = false, flock = true } = run;
   const log = openLog(logFile);
   const { folder } = bundle;
-  const request: RunRequest = { folder, swarm: swarmName, stateRoot, workdir, watch, flock, trust: true };
+  const request: RunRequest = {
+    ...{ folder, swarm: swarmName, stateRoot, workdir, watch, flock, trust: true },
+    ...nodeRequest(run),
+  };
   const program = [process.execPath, ...flags, programFile('run/detached-main'), JSON.stringify(request)];
-  const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...env } = process.env;
+  const { BUN_FEATURE_FLAG_NO_ORPHANS: _, ...inherited } = process.env;
+  const env = { ...inherited, ...absoluteSecrets(inherited) };
   try {
     const shell = Bun.spawn(['/bin/sh', '-c', '"$@" & echo $!', 'sh', ...program], {
       // Does not start in the current folder, because that folder would then be in use as long as the swarm runs.
@@ -93,6 +102,27 @@ function launch({ bundle, swarmName, stateRoot, workdir, watch = false, flock = 
   } finally {
     closeSync(log);
   }
+}
+
+/** The new process has another current folder. Its argument has no secret: `readStoreAddress` refused passwords. */
+function nodeRequest({ cluster, store, node, listen, tlsCert, tlsKey, lease }: PreparedRun): Partial<RunRequest> {
+  if (cluster === undefined) return {};
+  return {
+    isNode: true,
+    ...(store === undefined ? {} : { store: absoluteSecret(store) }),
+    ...(node === undefined ? {} : { node }),
+    ...(listen === undefined ? {} : { listen }),
+    ...(tlsCert === undefined ? {} : { tlsCert: resolve(tlsCert) }),
+    ...(tlsKey === undefined ? {} : { tlsKey: resolve(tlsKey) }),
+    ...(lease === undefined ? {} : { lease }),
+  };
+}
+
+function absoluteSecrets(env: NodeJS.ProcessEnv): Record<string, string> {
+  const names = ['GOONDAN_STORE', 'GOONDAN_CLUSTER_TOKEN'];
+  return Object.fromEntries(
+    names.flatMap((name) => (env[name] === undefined ? [] : [[name, absoluteSecret(env[name])]])),
+  );
 }
 
 /** Opens the log file so that only its owner can read it. */
@@ -130,9 +160,9 @@ function readLines(stream: ReadableStream<Uint8Array>) {
 }
 
 function whenAborted(signal: AbortSignal): Promise<undefined> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined);
-    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  return new Promise((settle) => {
+    if (signal.aborted) settle(undefined);
+    signal.addEventListener('abort', () => settle(undefined), { once: true });
   });
 }
 

@@ -1,6 +1,7 @@
 /** The process that `gdn run --detach` starts. Its parent has already checked trust. */
 import { writeSync } from 'node:fs';
 import { GoondanError, type TurnError } from '@goondan/types';
+import { readClusterAccess } from '../cluster/cluster-access.ts';
 import { delayCompiling } from '../delay-compiling.ts';
 import { openTerminal } from '../terminal.ts';
 import { prepareRun, type RunRequest } from './prepare-run.ts';
@@ -18,13 +19,18 @@ async function main(argument: string): Promise<void> {
   const request = JSON.parse(argument) as RunRequest;
   // Discards the output, which could grow for years without being read; the swarm's messages are in its log.
   const silent = openTerminal({ stdout: { write: nothing }, stderr: { write: nothing }, env: {} });
+  // A swarm on files must not become a node because of a variable: `gdn run` has read it, and decided.
+  const cluster = request.isNode === true ? readClusterAccess(request.store, process.env) : undefined;
   try {
-    process.exitCode = await serve(await prepareRun(request, silent), silent, (served) => say({ served }));
+    const run = await prepareRun({ ...request, ...(cluster && { cluster }) }, silent);
+    process.exitCode = await serve(run, silent, (served) => say({ served }));
   } catch (error) {
     process.exitCode = 1;
     if (!GoondanError.is(error)) throw error;
     const { code, message, suggestion } = error;
     say({ error: { code, message, suggestion } });
+  } finally {
+    await cluster?.close();
   }
 }
 

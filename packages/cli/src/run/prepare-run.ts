@@ -1,15 +1,24 @@
 /** Prepares and starts a run. The preparation runs no code of the bundle. */
 import { type Bundle, type BundleProblem, type ResolvedSwarm, resolveSwarm } from '@goondan/runtime/bundle';
-import { bundleSource, gracePeriodMs, startHere, workspaceFolder } from '@goondan/runtime/internal';
+import {
+  bundleSource,
+  gracePeriodMs,
+  type NodeToStart,
+  nodeWorkspaceId,
+  startHere,
+  workspaceFolder,
+} from '@goondan/runtime/internal';
+import { defaultNodeName, LEASE, type NodeOptions } from '../cluster/node-options.ts';
 import { openBundle } from '../bundle/open-bundle.ts';
 import type { BundleOptions } from '../common-options.ts';
 import { type IsReported, printLogLine } from '../print-log-line.ts';
 import { checkStateRootWritable, readableStateRoot } from '../state-root.ts';
 import { findWorkspace } from '../swarm/find-workspace.ts';
+import type { SwarmPlace } from '../swarm/swarm-place.ts';
 import type { Terminal } from '../terminal.ts';
 import { checkTrust } from '../trust/check-trust.ts';
 
-export interface RunRequest extends BundleOptions {
+export interface RunRequest extends BundleOptions, NodeOptions {
   readonly folder: string;
   /** True if `--trust` was given. */
   readonly trust: boolean;
@@ -21,6 +30,8 @@ export interface RunRequest extends BundleOptions {
   readonly connections?: boolean;
   /** False if `--no-flock` was given. */
   readonly flock?: boolean;
+  /** True in a request to a detached process that opens the store itself. */
+  readonly isNode?: boolean;
 }
 
 export interface PreparedRun extends Omit<RunRequest, 'bundle'> {
@@ -28,6 +39,10 @@ export interface PreparedRun extends Omit<RunRequest, 'bundle'> {
   readonly stateRoot: string;
   readonly swarmName: string;
   readonly workspaceId: string;
+  /** The name of the swarm in a store. */
+  readonly key: string;
+  /** The place of the swarm's conversations. */
+  readonly place: SwarmPlace;
   /** The folder of the workspace. */
   readonly workspace: string;
 }
@@ -39,9 +54,13 @@ export async function prepareRun(request: RunRequest, terminal: Terminal): Promi
     request.connections === false && code === 'E_ENV_MISSING' && resource.startsWith('Connection/');
   const bundle = await openBundle(request.folder, terminal, { matters: (warning) => !isLeftOut(warning) });
   const root = readableStateRoot(request);
-  const { swarm: swarmName, workspaceId } = findWorkspace(bundle, request.swarm);
+  const { swarm: swarmName, workspaceId: id, key } = findWorkspace(bundle, request.swarm);
+  const { cluster, node = defaultNodeName() } = request;
+  // Several nodes of a swarm may run on one machine.
+  const workspaceId = cluster === undefined ? id : nodeWorkspaceId(key, node);
   const workspace = workspaceFolder(root, workspaceId);
-  return { ...request, bundle, stateRoot: root, swarmName, workspaceId, workspace };
+  const place = cluster === undefined ? { stateRoot: root, workspaceId } : { cluster, workspaceId: key };
+  return { ...request, bundle, stateRoot: root, swarmName, workspaceId, key, place, workspace };
 }
 
 /**
@@ -54,16 +73,44 @@ export async function prepareRun(request: RunRequest, terminal: Terminal): Promi
 export async function startRun(run: PreparedRun, terminal: Terminal, signal?: AbortSignal, isReported?: IsReported) {
   const { plan, workspace } = await resolveTrustedPlan(run, terminal, signal);
   const entryAgent = plan.entryAgent ?? plan.agents[0]?.agentName;
+  const cluster = await nodeOf(run, terminal);
   const control = await startHere({
     ...plan,
+    ...cluster,
     stateRoot: run.stateRoot,
     bundleFolder: run.bundle.folder,
-    ...bundleSource(folderOf(run), run),
+    ...bundleSource(folderOf(run), workspaceOf(run)),
     onLog: (line) => printLogLine(line, terminal, isReported && ((each) => isReported(each, entryAgent))),
     ...(workspace === undefined ? {} : { workspace }),
     ...(run.flock === undefined ? {} : { flock: run.flock }),
   });
   return { control, graceMs: gracePeriodMs(plan) };
+}
+
+/** The place in which the plan must stay at a reload. */
+function workspaceOf({ stateRoot, workspaceId, cluster, key }: PreparedRun) {
+  return cluster === undefined ? { stateRoot, workspaceId } : { stateRoot, swarm: key };
+}
+
+/** Returns the options that make the swarm a node; none for a swarm on files. **Errors** — `E_CLUSTER_TOKEN`. */
+async function nodeOf(run: PreparedRun, terminal: Terminal): Promise<NodeToStart> {
+  const { cluster, key, node = defaultNodeName(), listen, tlsCert, tlsKey, lease = LEASE } = run;
+  if (cluster === undefined) return {};
+  const token = cluster.token();
+  const store = await cluster.open();
+  const report = (problem: string) => terminal.printError(`warn: ${problem}\n`);
+  return {
+    cluster: {
+      source: store.source(key, { leaseMs: lease * 1_000, report }),
+      node,
+      token,
+      ...(listen === undefined ? {} : { listen }),
+      ...(tlsCert === undefined || tlsKey === undefined
+        ? {}
+        : { certificate: { certificatePath: tlsCert, keyPath: tlsKey } }),
+    },
+    bundleAt: (folder) => bundleSource({ ...folderOf(run), bundleFolder: folder }, workspaceOf(run)),
+  };
 }
 
 function folderOf({ bundle, swarmName, workdir, connections = true }: PreparedRun) {

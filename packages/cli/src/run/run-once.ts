@@ -35,7 +35,7 @@ export async function runOnce(
   const question = { delivery: named, json: run.json === true, signal, holdQuit };
   const desk = { options: optionsElsewhere(run), takeInterrupt };
   return betweenSwarms(async (isAgain) => {
-    const running = await attachSwarm(run);
+    const running = await attachSwarm(run.place);
     // After a repetition, the only input that waits may be this one: the swarm that stopped had accepted it.
     if (running === undefined) return runAlone(run, { ...question, tellsEarlier: !isAgain }, desk, terminal);
     // This swarm belongs to another process, which may be about to stop it. Accepted inputs then wait for its next

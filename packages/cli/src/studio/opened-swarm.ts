@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { readBundle } from '../bundle/open-bundle.ts';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
+import { readableStateRoot } from '../state-root.ts';
 import { placeOfSwarm } from '../swarm/reach-swarm.ts';
 import { rememberFor } from './remember-for.ts';
 import { startAnywhere } from './start-anywhere.ts';
@@ -38,12 +39,13 @@ export async function openSwarm(
   const folder = bundleFolder(undefined, options);
   const isNamed = options.bundle !== undefined || options.swarm !== undefined;
   try {
-    const { swarm, workspaceId, stateRoot } = await placeOfSwarm(options);
+    const { swarm, workspaceId } = await placeOfSwarm(options);
+    const stateRoot = readableStateRoot(options);
     const readNow = async () => agentsOf(await readBundle(folder), swarm);
     return {
       swarm,
       workspaceId,
-      startCommand: startAnywhere({ folder, swarm: options.swarm, stateRoot }),
+      startCommand: startAnywhere({ folder, swarm: options.swarm, store: options.store, stateRoot }),
       readAgents: rememberFor(REMEMBERED_MS, readNow, clock),
     };
   } catch (error) {

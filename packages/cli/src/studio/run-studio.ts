@@ -26,6 +26,7 @@ export async function runStudio(
     stateRoot,
     version: readVersion(),
     report: terminal.printError,
+    ...(options.cluster && { cluster: options.cluster }),
     ...(opened && { opened }),
     ...(port !== undefined && { port }),
   });

@@ -10,6 +10,7 @@
 import { type Clock, systemClock } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
+import type { ClusterAccess } from '../cluster/cluster-access.ts';
 import { answerApi } from './api/answer-api.ts';
 import { checkSender } from './http/check-sender.ts';
 import { answerFile, type PageFiles, readPageFiles } from './http/page-files.ts';
@@ -26,6 +27,8 @@ import { warnOnce } from './warn-once.ts';
 
 export interface StudioOptions {
   readonly stateRoot: string;
+  /** The store whose swarms are shown; without it, those of the state root. */
+  readonly cluster?: ClusterAccess;
   /** The version of this `gdn`. */
   readonly version: string;
   readonly opened?: OpenedSwarm;
@@ -54,13 +57,14 @@ export interface Studio {
 
 /** **Errors** — `E_STUDIO_PAGE`, `E_STUDIO_PORT`. */
 export function serveStudio(options: StudioOptions): Studio {
-  const { stateRoot, version, opened, clock = systemClock, report, page = readPageFiles() } = options;
+  const { stateRoot, cluster, version, opened, clock = systemClock, report, page = readPageFiles() } = options;
   const streams = new StreamRoom();
   const warn = warnOnce(report);
   const host: StudioHost = {
     ...{ stateRoot, version, clock, streams, warn, reads: new SharedReads() },
     upgrade: (request, socket) => server.upgrade(request, { data: socket }),
     ...(opened && { opened }),
+    ...(cluster && { cluster }),
   };
   const server = listen(options.port ?? 0, (request) => answer(request));
   const { port = 0 } = server;

@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { stateRoot } from '@goondan/runtime/control';
-import { openStoreReader } from '@goondan/runtime/history';
-import type { SwarmPlace } from '../swarm/attach-swarm.ts';
+import { openReader, type SwarmPlace } from '../swarm/swarm-place.ts';
 import { startCommand } from '../swarm/start-command.ts';
 import type { StudioHost } from './studio-host.ts';
 
@@ -12,15 +11,19 @@ interface Start {
   readonly folder: string;
   /** Absent when the bundle has only one swarm. */
   readonly swarm?: string | undefined;
-  readonly stateRoot: string;
+  /** The value of `--store`. */
+  readonly store?: string | undefined;
+  /** Absent for a swarm in a store. */
+  readonly stateRoot?: string | undefined;
 }
 
 /** Writes the command with absolute paths, and with the state root, unless it is the default one. */
-export function startAnywhere({ folder, swarm, stateRoot: root }: Start): string {
-  const isUsual = root === stateRoot({ home: homedir() });
+export function startAnywhere({ folder, swarm, store, stateRoot: root }: Start): string {
+  const isUsual = root === undefined || root === stateRoot({ home: homedir() });
   return startCommand({
     bundle: resolve(folder),
     ...(swarm === undefined ? {} : { swarm }),
+    ...(store === undefined ? {} : { store }),
     ...(isUsual ? {} : { stateRoot: root }),
   });
 }
@@ -34,8 +37,9 @@ export async function findStartCommand(
   place: SwarmPlace,
 ): Promise<string | undefined> {
   if (opened?.workspaceId === place.workspaceId) return opened.startCommand;
-  const { swarm, folder } = (await openStoreReader(place).directory.swarm()) ?? {};
+  const { swarm, folder } = (await (await openReader(place)).directory.swarm()) ?? {};
   if (folder === undefined || !existsSync(join(folder, 'goondan.yaml'))) return undefined;
+  const where = place.cluster === undefined ? { stateRoot: place.stateRoot } : { store: place.cluster.typed };
   // `gdn run` chooses the swarm "default" by itself.
-  return startAnywhere({ folder, stateRoot: place.stateRoot, swarm: swarm === 'default' ? undefined : swarm });
+  return startAnywhere({ folder, ...where, swarm: swarm === 'default' ? undefined : swarm });
 }

@@ -1,5 +1,6 @@
 import type { DurableStoreOptions } from '@goondan/runtime/history';
 import type { Clock } from '@goondan/runtime/internal';
+import type { ClusterAccess } from '../cluster/cluster-access.ts';
 import type { NoticeSocket } from './notice-socket.ts';
 import type { OpenedSwarm } from './opened-swarm.ts';
 import type { SharedReads } from './shared-reads.ts';
@@ -8,6 +9,8 @@ import type { StreamRoom } from './stream-room.ts';
 /** Everything that request handlers need. */
 export interface StudioHost {
   readonly stateRoot: string;
+  /** The store whose swarms are shown; without it, those of the state root. */
+  readonly cluster?: ClusterAccess;
   readonly version: string;
   readonly opened?: OpenedSwarm;
   readonly reads: SharedReads;

@@ -1,20 +1,18 @@
 import { connectSwarm, type Swarm } from '@goondan/runtime';
 import type { ConnectOptions } from '@goondan/runtime/control';
 import { GoondanError } from '@goondan/types';
-
-export interface SwarmPlace {
-  readonly stateRoot: string;
-  readonly workspaceId: string;
-}
+import type { SwarmPlace } from './swarm-place.ts';
 
 /**
- * Connects to the swarm that runs in a workspace. Returns `undefined` when no swarm runs there. **Errors** — those of
- * `connectSwarm`, except `E_CONTROL_CLOSED`.
+ * Connects to the swarm that runs in a workspace, or to a node of a swarm in a store. Returns `undefined` when no swarm
+ * runs there. **Errors** — those of `connectSwarm`, except `E_CONTROL_CLOSED`; for a store, those of `attachNode`.
  */
-export async function attachSwarm(
-  { stateRoot, workspaceId }: SwarmPlace,
-  options?: ConnectOptions,
-): Promise<Swarm | undefined> {
+export async function attachSwarm(place: SwarmPlace, options?: ConnectOptions): Promise<Swarm | undefined> {
+  if (place.cluster !== undefined) {
+    const { attachNode } = await import('../cluster/attach-node.ts');
+    return attachNode(place, options);
+  }
+  const { stateRoot, workspaceId } = place;
   try {
     return await connectSwarm({ stateRoot, workspaceId }, options);
   } catch (error) {

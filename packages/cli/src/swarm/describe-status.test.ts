@@ -180,3 +180,27 @@ test('a list that is shown whole keeps its order: instances and kept connections
   const shown = rowsOf({ instances, kept }).map((row) => /\((.*?)\)/.exec(row)?.[1]);
   expect(shown).toEqual([...keys, ...keys]);
 });
+
+test('S-08 a swarm on many nodes has a line for each node, and instances name theirs', () => {
+  const node = { version: '1', since: '2026-01-31T09:30:00.000Z', processes: 1, instances: 2 };
+  const status = {
+    ...{ swarm: 'shop', pid: 1, startedAt: node.since, connections: [] },
+    nodes: [
+      { ...node, name: 'one' },
+      { ...node, name: 'two', isDraining: true },
+      { ...node, name: 'three', problem: 'E_CONTROL_CLOSED: It is gone.' },
+    ],
+    instances: [
+      { agent: 'clerk', instanceKey: 'default', status: 'working', pid: 7, node: 'two', queued: 1, crashes: 0 },
+    ],
+  };
+  // Safe: the function reads no other field.
+  const shown = describeStatus(status as unknown as SwarmStatus, { isWatched: false, suggest: String });
+  expect(shown).toBe(
+    'Swarm "shop" runs on 3 nodes.\n' +
+      '  node one: lives, since 2026-01-31T09:30:00Z, 1 process, 2 conversations\n' +
+      '  node two: drains, since 2026-01-31T09:30:00Z, 1 process, 2 conversations\n' +
+      '  node three: does not answer, since 2026-01-31T09:30:00Z, 1 process, 2 conversations, E_CONTROL_CLOSED: It is gone.\n' +
+      '  clerk (default): working, process 7, on two, 1 input not handled yet\n',
+  );
+});

@@ -13,19 +13,21 @@ import { boundedList, MOST_SHOWN } from './bounded-list.ts';
  * Lists of instances and of kept connections are bounded.
  */
 export function describeStatus(
-  { swarm, pid, startedAt, instances, connections, kept = [], changes = [] }: SwarmStatus,
+  { swarm, pid, startedAt, instances, connections, kept = [], changes = [], nodes }: SwarmStatus,
   terminal: Pick<Terminal, 'isWatched' | 'suggest'>,
 ): string {
   const lines = [
-    `Swarm "${swarm}" runs in process ${pid} since ${showTime(startedAt, terminal)}.`,
+    ...(nodes === undefined
+      ? [`Swarm "${swarm}" runs in process ${pid} since ${showTime(startedAt, terminal)}.`]
+      : describeNodes(swarm, nodes, terminal)),
     ...boundedList(
       urgentFirst(instances, urgencyOfInstance),
       (instance) => describeInstance(instance, terminal),
       terminal.suggest('`gdn instance list`'),
     ),
     ...describeSharedProcesses(instances, terminal),
-    ...connections.map(({ connection, status, pid: own, problem }) =>
-      line(connection, status, own, undefined, problem),
+    ...connections.map(({ connection, status, pid: own, node, problem }) =>
+      line(connection, status, own, onNode(node), problem),
     ),
     ...boundedList(
       urgentFirst(kept, urgencyOfKept),
@@ -38,14 +40,45 @@ export function describeStatus(
   return `${lines.join('\n')}\n`;
 }
 
+function describeNodes(
+  swarm: string,
+  nodes: NonNullable<SwarmStatus['nodes']>,
+  terminal: Pick<Terminal, 'isWatched' | 'suggest'>,
+): string[] {
+  const lines = boundedList(
+    nodes,
+    ({ name, since, processes, instances, isDraining, problem }) => [
+      `  ${harmlessText(
+        [
+          `node ${name}: ${problem === undefined ? (isDraining === true ? 'drains' : 'lives') : 'does not answer'}`,
+          `since ${showTime(since, terminal)}`,
+          `${processes} ${processes === 1 ? 'process' : 'processes'}`,
+          `${instances} ${instances === 1 ? 'conversation' : 'conversations'}`,
+          ...(problem === undefined ? [] : [problem]),
+        ].join(', '),
+      )}`,
+    ],
+    terminal.suggest('`gdn nodes`'),
+  );
+  return [`Swarm "${swarm}" runs on ${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}.`, ...lines];
+}
+
+function onNode(node: string | undefined): string | undefined {
+  return node === undefined ? undefined : `on ${node}`;
+}
+
 /** Describes the processes that conversations share, if some conversations are not shown. */
 function describeSharedProcesses(instances: readonly InstanceStatus[], terminal: Pick<Terminal, 'suggest'>): string[] {
   if (instances.length <= MOST_SHOWN) return [];
-  const counts = new Map<number, number>();
-  for (const { pid } of instances) if (pid !== undefined) counts.set(pid, (counts.get(pid) ?? 0) + 1);
+  const counts = new Map<string, number>();
+  for (const { pid, node } of instances) {
+    if (pid === undefined) continue;
+    const process = `process ${pid}${node === undefined ? '' : ` on ${node}`}`;
+    counts.set(process, (counts.get(process) ?? 0) + 1);
+  }
   return boundedList(
     [...counts].filter(([, count]) => count > 1),
-    ([pid, count]) => [`  process ${pid}: ${count} conversations`],
+    ([process, count]) => [`  ${harmlessText(process)}: ${count} conversations`],
     terminal.suggest('`gdn status --json`'),
   );
 }
@@ -73,7 +106,7 @@ function isBroken({ state }: Pick<ExtensionStatus, 'state'>): boolean {
 }
 
 function describeInstance(
-  { agent, instanceKey, status, pid, queued, problem, approvals, extensions = [] }: InstanceStatus,
+  { agent, instanceKey, status, pid, node, queued, problem, approvals, extensions = [] }: InstanceStatus,
   terminal: Pick<Terminal, 'isWatched'>,
 ): string[] {
   return [
@@ -81,6 +114,7 @@ function describeInstance(
       `${agent} (${instanceKey})`,
       approvals === undefined ? status : `waiting for approval (${approvals}, see \`gdn approve\`)`,
       pid,
+      onNode(node),
       queued === 0 ? undefined : describeInputs(queued),
       problem,
       status === 'does not start' ? '`gdn reload` and `gdn restart` try again' : undefined,

@@ -41,7 +41,8 @@ export async function findSwarm(wanted: WantedSwarm): Promise<FoundWorkspace> {
 async function findInBundle({ folder, swarm }: WantedSwarm, known: readonly KnownSwarm[]): Promise<FoundWorkspace> {
   const { findWorkspaceIn } = await import('./find-workspace.ts');
   try {
-    return await findWorkspaceIn(folder, swarm);
+    const { swarm: found, workspaceId } = await findWorkspaceIn(folder, swarm);
+    return { swarm: found, workspaceId };
   } catch (error) {
     const isUnreadable = GoondanError.is(error) && ['E_BUNDLE_INVALID', 'E_BUNDLE_MISSING'].includes(error.code);
     if (!isUnreadable || known.length === 0) throw error;

@@ -6,7 +6,7 @@ import { readSummary } from '../instance/read-instances.ts';
 import { withStore } from '../instance/with-store.ts';
 import { mapAtMost } from '../map-at-most.ts';
 import type { Terminal } from '../terminal.ts';
-import type { SwarmPlace } from './attach-swarm.ts';
+import type { SwarmPlace } from './swarm-place.ts';
 import { boundedList } from './bounded-list.ts';
 
 /** An item of `left` in `gdn status --json`. Fields may be added, but are never renamed. */

@@ -1,10 +1,10 @@
 /** Lists every swarm of a state root, running or not, for `gdn ls`. Reads no bundle, and runs no code. */
 import { existsSync } from 'node:fs';
-import { openStoreReader } from '@goondan/runtime/history';
 import { type ListedWorkspace, openSwarmList, refuseKeptFiles, workspaceFolder } from '@goondan/runtime/internal';
+import type { ClusterAccess } from '../cluster/cluster-access.ts';
 import { withStore } from '../instance/with-store.ts';
 import { mapAtMost } from '../map-at-most.ts';
-import type { SwarmPlace } from './attach-swarm.ts';
+import { openReader, type SwarmPlace } from './swarm-place.ts';
 import { readState } from './read-status.ts';
 
 /** An item of `gdn ls --json`. Fields may be added, but are never renamed. */
@@ -23,8 +23,10 @@ export interface ListedSwarm {
   /** False when the folder was moved or deleted. */
   readonly folderExists: boolean;
   readonly workspaceId: string;
-  /** The folder of the workspace. */
+  /** The folder of the workspace; for a swarm in a store, the address of the store. */
   readonly workspace: string;
+  /** The number of living nodes; absent for a swarm on files. */
+  readonly nodes?: number;
   readonly conversations: number;
   /** The time of the newest commit; `null` before the first one. */
   readonly updatedAt: string | null;
@@ -37,23 +39,46 @@ const AT_ONCE = 16;
  * Lists the running swarms first, then the others; the last used one is the first. **Errors** — `E_STORE_FORMAT` when the
  * state root has the files that a migration keeps for an older version.
  */
-export async function listSwarms(stateRoot: string, readAgents = agentsOnDisk): Promise<ListedSwarm[]> {
+export async function listSwarms(stateRoot: string, readAgents = agentsIn): Promise<ListedSwarm[]> {
   const listed = await mapAtMost(AT_ONCE, await openSwarmList({ stateRoot }).list(), (each) =>
     describe(stateRoot, each, readAgents),
   );
   return listed.toSorted(byUse);
 }
 
+/** Lists the swarms of a store in the same order. **Errors** — those of the store. */
+export async function listSwarmsInStore(cluster: ClusterAccess): Promise<ListedSwarm[]> {
+  const store = await cluster.open();
+  const listed = await mapAtMost(AT_ONCE, await store.swarms.list(), async (each) => {
+    const { workspaceId, swarm, instances, updatedAt } = each;
+    const { directory } = store.reader(workspaceId);
+    const [nodes, folder = null] = [await store.nodes(workspaceId), (await directory.swarm())?.folder];
+    return {
+      swarm: swarm ?? null,
+      running: nodes.length > 0,
+      agents: await agentsIn({ cluster, workspaceId }),
+      folder,
+      folderExists: folder !== null && existsSync(folder),
+      workspaceId,
+      workspace: cluster.shown,
+      conversations: instances,
+      updatedAt: updatedAt?.toISOString() ?? null,
+      nodes: nodes.length,
+    } satisfies ListedSwarm;
+  });
+  return listed.toSorted(byUse);
+}
+
 async function describe(
   stateRoot: string,
   { workspaceId, swarm, instances, updatedAt }: ListedWorkspace,
-  readAgents: typeof agentsOnDisk,
+  readAgents: typeof agentsIn,
 ) {
   const place = { stateRoot, workspaceId };
   await refuseKeptFiles(place);
   const state = await readState(place);
   const status = state === 'silent' ? undefined : state;
-  const folder = (await openStoreReader(place).directory.swarm())?.folder ?? null;
+  const folder = (await (await openReader(place)).directory.swarm())?.folder ?? null;
   return {
     swarm: status?.swarm ?? swarm ?? null,
     running: state !== undefined,
@@ -69,8 +94,8 @@ async function describe(
   } satisfies ListedSwarm;
 }
 
-/** Returns the agents that have a conversation; damaged files are not reported here. */
-function agentsOnDisk(place: SwarmPlace): Promise<readonly string[]> {
+/** Returns the agents that have a conversation; damaged conversations are not reported here. */
+function agentsIn(place: SwarmPlace): Promise<readonly string[]> {
   return withStore({ ...place, warn: () => undefined }, [], async ({ directory }) =>
     [...new Set((await directory.instances()).map(({ agentName }) => agentName))].toSorted(),
   ).catch(() => []);

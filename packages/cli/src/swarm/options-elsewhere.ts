@@ -10,12 +10,14 @@ import { optionsAgain } from './options-again.ts';
 export function optionsElsewhere({
   folder,
   swarm,
+  store,
   stateRoot,
-}: { readonly folder: string; readonly stateRoot: string } & Pick<BundleOptions, 'swarm'>): string[] {
+}: { readonly folder: string; readonly stateRoot: string } & Pick<BundleOptions, 'swarm' | 'store'>): string[] {
   const isUsual = stateRoot === chooseStateRoot(stateRootChoice({}));
   return optionsAgain({
     bundle: resolve(folder),
     ...(swarm === undefined ? {} : { swarm }),
+    ...(store === undefined ? {} : { store }),
     ...(isUsual ? {} : { stateRoot }),
   });
 }

@@ -1,11 +1,11 @@
 /** Connects to a bundle's swarm that runs in another process. */
 import type { Swarm } from '@goondan/runtime';
-import { GoondanError } from '@goondan/types';
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
 import { readableStateRoot } from '../state-root.ts';
-import { attachSwarm, type SwarmPlace } from './attach-swarm.ts';
+import { attachSwarm } from './attach-swarm.ts';
 import { findSwarm } from './find-swarm.ts';
-import { startCommand } from './start-command.ts';
+import { notRunning } from './not-running.ts';
+import type { FilePlace, SwarmPlace } from './swarm-place.ts';
 
 /**
  * **Errors** — `E_CONTROL_CLOSED`, with a suggestion, when the swarm does not run; those of `placeOfSwarm` and
@@ -15,16 +15,24 @@ export async function reachSwarm(options: BundleOptions, whenGone?: string): Pro
   const { swarm, ...place } = await placeOfSwarm(options);
   const client = await attachSwarm(place);
   if (client !== undefined) return client;
-  const suggestion = whenGone ?? `Start it with \`${startCommand(options)}\`, then type this command again.`;
-  throw new GoondanError('E_CONTROL_CLOSED', `Swarm "${swarm}" is not running.`, { suggestion });
+  throw await notRunning({ ...place, swarm }, options, whenGone);
 }
 
 /**
  * Finds where the swarm's state is stored, whether or not the swarm runs. **Errors** — `E_STATE_ROOT`, those of
- * `findSwarm`.
+ * `findSwarm`; for a store, those of `findInStore`.
  */
 export async function placeOfSwarm(options: BundleOptions): Promise<SwarmPlace & { readonly swarm: string }> {
+  if (options.cluster !== undefined) {
+    const { findInStore } = await import('./find-in-store.ts');
+    return findInStore(options.cluster, options);
+  }
+  return filePlaceOf(options);
+}
+
+/** Like `placeOfSwarm`, for a command that works only on files. */
+export async function filePlaceOf(options: BundleOptions): Promise<FilePlace & { readonly swarm: string }> {
   const stateRoot = readableStateRoot(options);
   const found = await findSwarm({ stateRoot, folder: bundleFolder(undefined, options), swarm: options.swarm });
-  return { ...found, stateRoot };
+  return { swarm: found.swarm, workspaceId: found.workspaceId, stateRoot };
 }

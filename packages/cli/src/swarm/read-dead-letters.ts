@@ -3,7 +3,8 @@ import type { DeadLetterSummary, InstanceChoice } from '@goondan/runtime/control
 import { summariseDeadLetter } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { withStore } from '../instance/with-store.ts';
-import { attachSwarm, type SwarmPlace } from './attach-swarm.ts';
+import { attachSwarm } from './attach-swarm.ts';
+import type { SwarmPlace } from './swarm-place.ts';
 
 /**
  * Reads the chosen dead letters. Instances that cannot be read are reported to `warn`, unless one was chosen by its key.

@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs';
 import type { SwarmStatus } from '@goondan/runtime';
 import { controlSocketPath, systemSocketEnvironment } from '@goondan/runtime/control';
 import { workspaceFolder } from '@goondan/runtime/internal';
-import { attachSwarm, type SwarmPlace } from './attach-swarm.ts';
+import { attachSwarm } from './attach-swarm.ts';
+import type { SwarmPlace } from './swarm-place.ts';
 
 /** The maximum time to wait for the answer of each swarm in a list. */
 const PATIENCE_MS = 2_000;
@@ -26,7 +27,10 @@ export async function readState(place: SwarmPlace): Promise<SwarmStatus | 'silen
 }
 
 /** Checks for the socket file without connecting, because most workspaces have no running swarm. */
-export function hasSocket({ stateRoot, workspaceId }: SwarmPlace): boolean {
+export function hasSocket(place: SwarmPlace): boolean {
+  // Only the store knows whether a node runs.
+  if (place.cluster !== undefined) return true;
+  const { stateRoot, workspaceId } = place;
   const folder = workspaceFolder(stateRoot, workspaceId);
   return existsSync(controlSocketPath(folder, workspaceId, systemSocketEnvironment()));
 }

@@ -1,10 +1,10 @@
 /** Handlers that read a workspace. They change nothing. */
-import { openStoreReader, readHistory, type StoreReader } from '@goondan/runtime/history';
+import { readHistory, type StoreReader } from '@goondan/runtime/history';
 import { shortTurnId } from '@goondan/runtime/internal';
 import type { AgentAddress } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { withInstance } from '../../instance/read-instances.ts';
-import type { SwarmPlace } from '../../swarm/attach-swarm.ts';
+import { openReader, type SwarmPlace } from '../../swarm/swarm-place.ts';
 import type { TraceView, TurnList, WithShortId } from '../contract.ts';
 import { addressOf, numberOf, readQuery } from '../http/read-query.ts';
 import type { StudioHost } from '../studio-host.ts';
@@ -71,7 +71,7 @@ function turns(host: StudioHost, place: SwarmPlace, url: URL): Promise<TurnList>
     ...(instanceKey === undefined ? {} : { instanceKey }),
   };
   return host.reads.run(keyOf('turns', place, question), async () => ({
-    turns: withShortIds(await openStoreReader(place).traces.list(question)),
+    turns: withShortIds(await (await openReader(place)).traces.list(question)),
   }));
 }
 
@@ -79,7 +79,7 @@ function trace(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> {
   const { id } = readQuery(url, ['id']);
   if (id === undefined) throw new Refusal(400, 'E_STUDIO_REQUEST', 'The request names no turn. Add its `id`.');
   return host.reads.run(keyOf('trace', place, id), async (): Promise<TraceView> => {
-    const found = await openStoreReader(place).traces.read(id);
+    const found = await (await openReader(place)).traces.read(id);
     return { ...found, turns: withShortIds(found.turns) };
   });
 }

@@ -13,7 +13,8 @@ import {
 } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
-import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
+import { attachSwarm } from '../../swarm/attach-swarm.ts';
+import type { SwarmPlace } from '../../swarm/swarm-place.ts';
 import type { Acceptance, Done } from '../contract.ts';
 import { findStartCommand } from '../start-anywhere.ts';
 import type { StudioHost } from '../studio-host.ts';

@@ -1,6 +1,7 @@
+import type { SwarmList } from '@goondan/runtime/history';
 import { type ListedWorkspace, openSwarmList } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
-import type { SwarmPlace } from '../../swarm/attach-swarm.ts';
+import type { SwarmPlace } from '../../swarm/swarm-place.ts';
 import { readStatus } from '../../swarm/read-status.ts';
 import type { WorkspaceList, WorkspaceSummary } from '../contract.ts';
 import type { StudioHost } from '../studio-host.ts';
@@ -11,7 +12,7 @@ const MOST_SHOWN = 200;
 /** Lists all workspaces of the state root: running ones first, then by last use. */
 export async function listAll(host: StudioHost): Promise<WorkspaceList> {
   const { opened, version } = host;
-  const workspaces = await openSwarmList(host).list();
+  const workspaces = await (await swarmsOf(host)).list();
   const summaries = await Promise.all(workspaces.map((listed) => summarize(host, listed)));
   return {
     workspaces: summaries.toSorted(byUse).slice(0, MOST_SHOWN),
@@ -24,17 +25,27 @@ export async function listAll(host: StudioHost): Promise<WorkspaceList> {
  * Finds a workspace among the existing ones by its id, so that no text from an address becomes a file path. **Errors**
  * — `E_WORKSPACE_UNKNOWN`.
  */
-export async function findPlace({ stateRoot, opened }: StudioHost, wanted: string): Promise<SwarmPlace> {
-  const ids = await openSwarmList({ stateRoot }).ids();
+export async function findPlace(host: StudioHost, wanted: string): Promise<SwarmPlace> {
+  const { opened } = host;
+  const ids = await (await swarmsOf(host)).ids();
   const known = [...(opened === undefined ? [] : [opened.workspaceId]), ...ids];
   const workspaceId = known.find((each) => each === wanted);
-  if (workspaceId !== undefined) return { stateRoot, workspaceId };
+  if (workspaceId !== undefined) return placeIn(host, workspaceId);
   throw new GoondanError('E_WORKSPACE_UNKNOWN', `There is no workspace ${JSON.stringify(wanted.slice(0, 100))}.`);
 }
 
-async function summarize({ stateRoot, opened }: StudioHost, listed: ListedWorkspace): Promise<WorkspaceSummary> {
+async function swarmsOf({ stateRoot, cluster }: StudioHost): Promise<SwarmList> {
+  return cluster === undefined ? openSwarmList({ stateRoot }) : (await cluster.open()).swarms;
+}
+
+function placeIn({ stateRoot, cluster }: StudioHost, workspaceId: string): SwarmPlace {
+  return cluster === undefined ? { stateRoot, workspaceId } : { cluster, workspaceId };
+}
+
+async function summarize(host: StudioHost, listed: ListedWorkspace): Promise<WorkspaceSummary> {
+  const { opened } = host;
   const { workspaceId, instances, updatedAt } = listed;
-  const status = await readStatus({ stateRoot, workspaceId });
+  const status = await readStatus(placeIn(host, workspaceId));
   const swarm = status?.swarm ?? (opened?.workspaceId === workspaceId ? opened.swarm : listed.swarm);
   return {
     workspaceId,

@@ -1,10 +1,10 @@
 /** Streams the notices of a swarm to one page while the page is open, even when the swarm stops and starts. */
 import type { SwarmNotice, SwarmWatch } from '@goondan/runtime';
-import { openStoreReader } from '@goondan/runtime/history';
 import { type LossyKind, sleep } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
-import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
+import { attachSwarm } from '../../swarm/attach-swarm.ts';
+import { openReader, type SwarmPlace } from '../../swarm/swarm-place.ts';
 import { hasSocket } from '../../swarm/read-status.ts';
 import type { StudioNotice } from '../contract.ts';
 import { NoticeSocket } from '../notice-socket.ts';
@@ -62,18 +62,27 @@ async function follow(
   over: AbortSignal,
 ): Promise<void> {
   let said: boolean | undefined;
-  const { directory } = openStoreReader(place);
-  let instances = await directory.changedAt();
+  let instances: number | undefined;
+  // A store that is away counts as unchanged: the next check reads it again.
+  const readChange = async () => {
+    try {
+      return await (await openReader(place)).directory.changedAt();
+    } catch {
+      return instances;
+    }
+  };
+  instances = await readChange();
   while (!over.aborted) {
     const watch = await startWatch(place, tell);
     say(watch !== undefined);
     if (watch !== undefined) {
       await untilOver(watch, over);
-      instances = await directory.changedAt();
+      instances = await readChange();
       say(false);
     }
     await look();
-    const now = await directory.changedAt();
+    if (over.aborted) return;
+    const now = await readChange();
     // No swarm runs that could report the change: `gdn instance delete` or `gdn fork` made it.
     if (said === false && now !== instances) tell({ type: 'conversations' });
     instances = now;

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { DeclaredAgents } from '@goondan/runtime/bundle';
-import type { SwarmPlace } from '../../swarm/attach-swarm.ts';
+import type { SwarmPlace } from '../../swarm/swarm-place.ts';
 import { viewAgents } from './view-agents.ts';
 
 test('F-18 Studio shows the agents that an agent may ask', async () => {

@@ -1,8 +1,7 @@
 import type { DeclaredAgent, DeclaredAgents } from '@goondan/runtime/bundle';
-import { openStoreReader } from '@goondan/runtime/history';
 import type { RecordedAgent } from '@goondan/runtime/internal';
 import { explainDeclared, sourcesOf } from '../../explain/explain-agent.ts';
-import type { SwarmPlace } from '../../swarm/attach-swarm.ts';
+import { openReader, type SwarmPlace } from '../../swarm/swarm-place.ts';
 import type { AgentView } from '../contract.ts';
 
 /** The maximum number of agents shown. */
@@ -18,7 +17,7 @@ export async function viewAgents(
   declared: DeclaredAgents | undefined,
   others: readonly string[],
 ): Promise<AgentView[]> {
-  const { directory } = openStoreReader(place);
+  const { directory } = await openReader(place);
   const agents = new Map(declared?.agents.map((each) => [each.agentName, each]));
   const names = [...new Set([...agents.keys(), ...others])].slice(0, MOST_SHOWN);
   return Promise.all(

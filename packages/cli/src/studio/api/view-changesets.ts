@@ -1,9 +1,8 @@
 /** Reads the changesets of a workspace's swarm, which belong to the bundle that the swarm last ran from. */
-import { openStoreReader } from '@goondan/runtime/history';
 import { openChangesets } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import { findChangeset, listChangesets } from '../../changes/read-changesets.ts';
-import type { SwarmPlace } from '../../swarm/attach-swarm.ts';
+import { openReader, type SwarmPlace } from '../../swarm/swarm-place.ts';
 import type { ChangesetView, ChangesetWithDiff } from '../contract.ts';
 import type { StudioHost } from '../studio-host.ts';
 
@@ -36,7 +35,9 @@ export async function viewOfWorkspace(
 }
 
 async function runOf(place: SwarmPlace) {
-  const { swarm, folder } = (await openStoreReader(place).directory.swarm()) ?? {};
+  // The nodes of a swarm in a store have their changesets on their own machines.
+  if (place.cluster !== undefined) return undefined;
+  const { swarm, folder } = (await (await openReader(place)).directory.swarm()) ?? {};
   if (swarm === undefined || folder === undefined) return undefined;
   return { stateRoot: place.stateRoot, bundleFolder: folder, swarm };
 }

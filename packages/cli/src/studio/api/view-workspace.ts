@@ -4,10 +4,11 @@
  */
 import type { InstanceAddress, InstanceStatus } from '@goondan/runtime';
 import { toInstanceAddress } from '@goondan/runtime/control';
-import { type Directory, openStoreReader } from '@goondan/runtime/history';
+import type { Directory } from '@goondan/runtime/history';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { withStore } from '../../instance/with-store.ts';
-import { attachSwarm, type SwarmPlace } from '../../swarm/attach-swarm.ts';
+import { attachSwarm } from '../../swarm/attach-swarm.ts';
+import { openReader, type SwarmPlace } from '../../swarm/swarm-place.ts';
 import { hasSocket } from '../../swarm/read-status.ts';
 import type { InstanceView, WorkspaceView } from '../contract.ts';
 import { findStartCommand } from '../start-anywhere.ts';
@@ -30,7 +31,7 @@ export async function viewWorkspace(host: StudioHost, place: SwarmPlace): Promis
   const { status } = running ?? {};
   const [newest] = conversations;
   const entryAgent = status?.entryAgent ?? declared?.entryAgent;
-  const swarm = status?.swarm ?? opened?.swarm ?? (await openStoreReader(place).directory.swarm())?.swarm;
+  const swarm = status?.swarm ?? opened?.swarm ?? (await (await openReader(place)).directory.swarm())?.swarm;
   const changesets = await listOfWorkspace(place, host.warn);
   return {
     workspaceId: place.workspaceId,

@@ -1,0 +1,53 @@
+/**
+ * The way of a command to a store that many nodes share. Nothing is loaded and no connection is opened before `open`,
+ * because most commands work on files.
+ */
+import { needClusterToken } from './cluster-token.ts';
+import type { OpenedStore } from './open-store.ts';
+import { readStoreAddress, showAddress } from './store-address.ts';
+
+export interface ClusterAccess {
+  /** The address for people, without a password. */
+  readonly shown: string;
+  /** The value of `--store`, for suggested commands; absent when the address is that of `GOONDAN_STORE`. */
+  readonly typed?: string;
+  /** Returns the token for the nodes. **Errors** — `E_CLUSTER_TOKEN`. */
+  token(): string;
+  /**
+   * Opens the store. All callers share it; `close` closes it. **Errors** — `E_STORE_ADDRESS`, `E_STORE_AWAY`,
+   * `E_STORE_SCHEMA`.
+   */
+  open(): Promise<OpenedStore>;
+  /** Like `open`, but also for a database without the tables of this version. */
+  openAny(): Promise<OpenedStore>;
+  close(): Promise<void>;
+}
+
+/**
+ * Returns the access to the store that `--store` or `GOONDAN_STORE` names; `undefined` when the swarm is on files.
+ *
+ * **Errors** — `E_STORE_ADDRESS`.
+ */
+export function readClusterAccess(
+  typed: string | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+): ClusterAccess | undefined {
+  const address = readStoreAddress(typed, environment);
+  if (address === undefined) return undefined;
+  let opened: Promise<OpenedStore> | undefined;
+  let checked: Promise<OpenedStore> | undefined;
+  const openAny = () => (opened ??= import('./open-store.ts').then(({ openStore }) => openStore(address)));
+  const check = async () => {
+    const store = await openAny();
+    await store.checkVersion();
+    return store;
+  };
+  return {
+    shown: showAddress(address),
+    ...(typed === undefined ? {} : { typed }),
+    token: () => needClusterToken(environment),
+    open: () => (checked ??= check()),
+    openAny,
+    close: async () => (await opened?.catch(() => undefined))?.close(),
+  };
+}

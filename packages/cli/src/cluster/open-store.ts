@@ -1,0 +1,116 @@
+/** The store of swarms on many machines, as commands use it. Only this file and `gdn cluster dev` load PostgreSQL. */
+import {
+  addToken,
+  drainNode,
+  type ImportedFiles,
+  importFiles,
+  type ImportOptions,
+  type ImportResult,
+  type ListedToken,
+  listNodes,
+  listTokens,
+  migrate,
+  openDatabase,
+  openSwarms,
+  PostgresDeployments,
+  postgresSource,
+  readersOf,
+  readStatus,
+  removeToken,
+  readVersion,
+  SCHEMA_VERSION,
+  type StoreStatus,
+  channelOf,
+} from '@goondan/postgres';
+import type {
+  ClusterNode,
+  ClusterSource,
+  Deployments,
+  StoreReader,
+  SwarmList,
+  TokenScope,
+} from '@goondan/runtime/history';
+import { GoondanError } from '@goondan/types';
+
+export interface OpenedStore {
+  readonly swarms: SwarmList;
+  /** Returns the readers of a swarm. Their `close` does nothing: they share the connections of the store. */
+  reader(swarm: string): StoreReader;
+  /** Lists the living nodes of a swarm, the least loaded first. */
+  nodes(swarm: string): Promise<readonly ClusterNode[]>;
+  /** Asks a node to give up its instances. **Errors** — `E_NODE_UNKNOWN`. */
+  drain(swarm: string, node: string): Promise<void>;
+  readonly tokens: StoredTokens;
+  deployments(swarm: string): Pick<Deployments, 'current' | 'read' | 'put'>;
+  /** Returns the way of a node to its swarm, with connections of its own. */
+  source(
+    swarm: string,
+    options: { readonly leaseMs: number; readonly report: (problem: string) => void },
+  ): ClusterSource;
+  /** Copies a stopped swarm on files. **Errors** — those of `importFiles` of `@goondan/postgres`. */
+  importFiles(files: ImportedFiles, swarm: string, options: ImportOptions): Promise<ImportResult>;
+  /** Works also for a database without tables. */
+  status(): Promise<StoreStatus>;
+  /** Returns the version of the tables; 0 when there are none. */
+  version(): Promise<number>;
+  /** **Errors** — `E_STORE_SCHEMA` when the tables do not have the version of this program. */
+  checkVersion(): Promise<void>;
+  /** Brings the tables to the version of this program. **Errors** — `E_STORE_SCHEMA` when they are newer. */
+  migrate(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface StoredTokens {
+  /** Adds a token, which is made if none is given, and returns it. **Errors** — `E_CLUSTER_TOKEN`. */
+  add(name: string, scope: TokenScope, token?: string): Promise<string>;
+  list(): Promise<readonly ListedToken[]>;
+  /** Returns false if there is no token with this name. */
+  remove(name: string): Promise<boolean>;
+}
+
+/** A command sends few statements at a time. */
+const CONNECTIONS = 4;
+
+/** Opens a store. Nothing is connected before the first question. **Errors** — `E_STORE_ADDRESS`. */
+export function openStore(address: string): OpenedStore {
+  const database = openDatabase(address, { connections: CONNECTIONS });
+  return {
+    swarms: openSwarms(database),
+    reader: (swarm) => ({ ...readersOf(database, swarm), close: async () => undefined }),
+    nodes: async (swarm) => (await listNodes({ database, swarm })).toSorted((one, other) => one.load - other.load),
+    drain: (swarm, node) => drainNode({ database, swarm, channel: channelOf(swarm) }, node),
+    tokens: {
+      add: (name, scope, token) => addToken(database, { name, scope, ...(token === undefined ? {} : { token }) }),
+      list: () => listTokens(database),
+      remove: (name) => removeToken(database, name),
+    },
+    deployments: (swarm) => new PostgresDeployments({ database, swarm, channel: channelOf(swarm) }),
+    source: (swarm, options) => postgresSource({ ...options, address, swarm }),
+    importFiles: (files, swarm, options) => importFiles(files, database, swarm, options),
+    status: () => readStatus(database),
+    version: () => readVersion(database),
+    async checkVersion() {
+      const version = await readVersion(database);
+      if (version !== SCHEMA_VERSION) throw otherVersion(version);
+    },
+    async migrate() {
+      const version = await readVersion(database);
+      if (version > SCHEMA_VERSION) throw otherVersion(version);
+      await migrate(database);
+    },
+    close: () => database.close(),
+  };
+}
+
+function otherVersion(version: number): GoondanError {
+  if (version === 0) {
+    const suggestion = 'Make them with `gdn store init`.';
+    return new GoondanError('E_STORE_SCHEMA', 'The database has no tables of Goondan.', { suggestion });
+  }
+  const message = `The tables of the database have version ${version}, and this gdn needs version ${SCHEMA_VERSION}.`;
+  const suggestion =
+    version < SCHEMA_VERSION
+      ? 'Bring them to that version with `gdn store upgrade`.'
+      : 'Install a newer version of Goondan.';
+  return new GoondanError('E_STORE_SCHEMA', message, { suggestion });
+}

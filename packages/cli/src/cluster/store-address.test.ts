@@ -1,0 +1,100 @@
+import { afterAll, describe, expect, test } from 'bun:test';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GoondanError } from '@goondan/types';
+import { needClusterToken, readClusterToken } from './cluster-token.ts';
+import { readStoreAddress, showAddress } from './store-address.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'store-address-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, text: string, mode: number): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  chmodSync(path, mode);
+  return path;
+}
+
+function refusal(work: () => unknown): GoondanError {
+  try {
+    work();
+  } catch (error) {
+    if (GoondanError.is(error)) return error;
+    throw error;
+  }
+  throw new Error('It was not refused.');
+}
+
+const secret = 'postgres://gdn:hush@db.example/gdn';
+
+describe('the address of a store', () => {
+  test('is that of --store, else that of GOONDAN_STORE, else there is none', () => {
+    const environment = { GOONDAN_STORE: 'postgres://one@db/gdn' };
+    expect(readStoreAddress('postgres://two@db/gdn', environment)).toBe('postgres://two@db/gdn');
+    expect(readStoreAddress(undefined, environment)).toBe('postgres://one@db/gdn');
+    expect(readStoreAddress(undefined, {})).toBeUndefined();
+    expect(readStoreAddress(undefined, { GOONDAN_STORE: '' })).toBeUndefined();
+  });
+
+  test('S-08 with a password is refused on the command line, and accepted from the environment and a private file', () => {
+    const error = refusal(() => readStoreAddress(secret, {}));
+    expect(error.code).toBe('E_STORE_ADDRESS');
+    expect(`${error.message} ${error.suggestion}`).not.toContain('hush');
+    expect(refusal(() => readStoreAddress('postgres://gdn@db/gdn?password=hush', {})).code).toBe('E_STORE_ADDRESS');
+    expect(readStoreAddress(undefined, { GOONDAN_STORE: secret })).toBe(secret);
+    expect(readStoreAddress(`@${write('private', `${secret}\n`, 0o600)}`, {})).toBe(secret);
+  });
+
+  test('S-08 in a file that others may read is refused', () => {
+    for (const mode of [0o640, 0o604, 0o620]) {
+      const path = write(`open-${mode}`, secret, mode);
+      for (const read of [
+        () => readStoreAddress(`@${path}`, {}),
+        () => readStoreAddress(undefined, { GOONDAN_STORE: `@${path}` }),
+      ]) {
+        const error = refusal(read);
+        expect(error.code).toBe('E_STORE_ADDRESS');
+        expect(error.suggestion).toContain(`chmod 600 ${path}`);
+      }
+    }
+  });
+
+  test('that is not one is refused, without repeating it', () => {
+    for (const address of [
+      'mysql://hush@db/gdn',
+      'hush',
+      'postgres://gdn@db',
+      'postgres://gdn@db/',
+      '@/nothing/there',
+    ]) {
+      const error = refusal(() => readStoreAddress(address, {}));
+      expect(error.code).toBe('E_STORE_ADDRESS');
+      expect(error.message).not.toContain('hush');
+    }
+    expect(refusal(() => readStoreAddress(`@${write('empty', '\n', 0o600)}`, {})).message).toContain('is empty');
+    expect(refusal(() => readStoreAddress(`@${write('long', 'x'.repeat(5_000), 0o600)}`, {})).message).toContain(
+      'long',
+    );
+  });
+
+  test('is shown without its password and settings', () => {
+    expect(showAddress('postgres://gdn:a:b@c@one:1,two:2/gdn')).toBe('postgres://gdn@one:1,two:2/gdn');
+    expect(showAddress(`${secret}?password=hush&sslmode=require`)).toBe('postgres://gdn@db.example/gdn');
+  });
+});
+
+describe('the token of a cluster', () => {
+  test('is a value or a private file', () => {
+    expect(readClusterToken({ GOONDAN_CLUSTER_TOKEN: 'gdn_1' })).toBe('gdn_1');
+    const path = write('token', 'gdn_2\n', 0o600);
+    expect(readClusterToken({ GOONDAN_CLUSTER_TOKEN: `@${path}` })).toBe('gdn_2');
+    expect(readClusterToken({})).toBeUndefined();
+  });
+
+  test('S-08 that is missing, or that others may read, is refused', () => {
+    expect(refusal(() => needClusterToken({})).code).toBe('E_CLUSTER_TOKEN');
+    const path = write('open-token', 'gdn_2', 0o644);
+    expect(refusal(() => needClusterToken({ GOONDAN_CLUSTER_TOKEN: `@${path}` })).code).toBe('E_CLUSTER_TOKEN');
+  });
+});

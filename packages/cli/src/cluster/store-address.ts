@@ -1,0 +1,54 @@
+/** The address of the database in which a swarm on many machines keeps its conversations. */
+import { GoondanError } from '@goondan/types';
+import { readSecretText } from './read-secret-text.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Returns the address from `--store`, or else from `GOONDAN_STORE`; `undefined` when neither is set. Both may be `@` and
+ * the path of a private file.
+ *
+ * **Errors** — `E_STORE_ADDRESS`, also for a password on the command line, which every user of the machine could read.
+ */
+export function readStoreAddress(option: string | undefined, environment: Environment): string | undefined {
+  if (option !== undefined) {
+    const isFile = option.startsWith('@');
+    const address = checkAddress(readSecretText(option, 'The address of the store', 'E_STORE_ADDRESS'), '--store');
+    if (!isFile) refusePassword(address);
+    return address;
+  }
+  const given = environment['GOONDAN_STORE'];
+  if (given === undefined || given === '') return undefined;
+  return checkAddress(readSecretText(given, 'The address in GOONDAN_STORE', 'E_STORE_ADDRESS'), 'GOONDAN_STORE');
+}
+
+/** Returns the address for people: without a password, and without further settings. */
+export function showAddress(address: string): string {
+  const { user, hosts = '', database = '' } = partsOf(address);
+  return `postgres://${user === undefined ? '' : `${user}@`}${hosts}/${database}`;
+}
+
+/** The package `@goondan/postgres` checks the address in full. It is loaded only when the store is opened. */
+const FORM =
+  /^postgres(?:ql)?:\/\/(?:(?<user>[^:@]*)(?::(?<password>.*))?@)?(?<hosts>[^@/?#]*)\/(?<database>[^/?#]+)(?:\?(?<settings>[^#]*))?$/s;
+
+function partsOf(address: string): Readonly<Record<string, string | undefined>> {
+  return FORM.exec(address)?.groups ?? {};
+}
+
+/** The message never repeats the address, which may have a password. */
+function checkAddress(address: string, source: string): string {
+  if (partsOf(address)['database'] !== undefined) return address;
+  const message = `The address of the store, from ${source}, is not of the form postgres://user@host/database.`;
+  throw new GoondanError('E_STORE_ADDRESS', message);
+}
+
+function refusePassword(address: string): void {
+  const { password, settings } = partsOf(address);
+  if (password === undefined && !new URLSearchParams(settings ?? '').has('password')) return;
+  throw new GoondanError(
+    'E_STORE_ADDRESS',
+    'The address of the store has a password, and every user of this machine can read the command line.',
+    { suggestion: 'Put the address into GOONDAN_STORE, or into a file with mode 600 and type `--store @FILE`.' },
+  );
+}

@@ -1,0 +1,87 @@
+/** Does the work of `gdn store init`, `status` and `upgrade`. */
+import { GoondanError } from '@goondan/types';
+import type { Result } from '../gdn-command.ts';
+import { personName } from '../approval/person-name.ts';
+import { renderTable } from '../render-table.ts';
+import type { Terminal } from '../terminal.ts';
+import type { ClusterAccess } from './cluster-access.ts';
+import { readClusterToken } from './cluster-token.ts';
+import type { OpenedStore } from './open-store.ts';
+
+/** **Errors** — `E_STORE_SCHEMA` for tables of another version; `E_CLUSTER_TOKEN`; those of the store. */
+export async function initStore(cluster: ClusterAccess): Promise<Result> {
+  const given = readClusterToken(process.env);
+  const store = await cluster.openAny();
+  const before = await store.version();
+  if (before > 0) await store.checkVersion();
+  else await store.migrate();
+  const version = await store.version();
+  const made = await makeFirstToken(store, given);
+  const done = before > 0 ? 'has its tables already' : 'is ready';
+  return {
+    json: {
+      version,
+      isNew: before === 0,
+      ...(made && { tokenName: made.name, ...(made.token && { token: made.token }) }),
+    },
+    text: `The store ${cluster.shown} ${done} (version ${version}).\n${describeToken(made)}`,
+  };
+}
+
+/** Makes a token, unless one exists. In the result, `token` is absent if the caller knows it. */
+async function makeFirstToken(store: OpenedStore, given: string | undefined) {
+  if ((await store.tokens.list()).some(({ scope }) => scope === 'operate')) return undefined;
+  const name = personName().replaceAll(/[^A-Za-z0-9._@-]/g, '-');
+  const token = await store.tokens.add(name, 'operate', given);
+  return { name, ...(given === undefined ? { token } : {}) };
+}
+
+function describeToken(made: Awaited<ReturnType<typeof makeFirstToken>>): string {
+  if (made === undefined) return 'It has a token already; `gdn store token add NAME` makes another one.\n';
+  const { name, token } = made;
+  if (token === undefined)
+    return `The token of GOONDAN_CLUSTER_TOKEN may operate its swarms, under the name "${name}".\n`;
+  return (
+    `This token may operate its swarms, under the name "${name}". It is shown once:\n\n  ${token}\n\n` +
+    'Keep it in a file with mode 600, and set GOONDAN_CLUSTER_TOKEN to @FILE wherever you start a node or type a command.\n'
+  );
+}
+
+/** **Errors** — `E_STORE_SCHEMA` for a database without tables; those of the store. */
+export async function upgradeStore(cluster: ClusterAccess): Promise<Result> {
+  const store = await cluster.openAny();
+  const before = await store.version();
+  if (before === 0) {
+    const suggestion = 'Make them with `gdn store init`.';
+    throw new GoondanError('E_STORE_SCHEMA', `The store ${cluster.shown} has no tables yet.`, { suggestion });
+  }
+  await store.migrate();
+  const version = await store.version();
+  const isSame = version === before;
+  return {
+    json: { before, version },
+    text: isSame
+      ? `The tables have version ${version} already.\n`
+      : `Upgraded the tables from version ${before} to ${version}.\n`,
+  };
+}
+
+/** **Errors** — those of the store. */
+export async function showStoreStatus(cluster: ClusterAccess, terminal: Terminal): Promise<Result> {
+  const { server, schema, databaseBytes, swarms, warnings, ...more } = await (await cluster.openAny()).status();
+  const listed = swarms.map(({ swarm, instances, pendingInputs, nodes }) => ({
+    ...{ swarm, instances, pendingInputs },
+    nodes: nodes.map(({ name }) => name).toSorted(),
+  }));
+  // Fields of this JSON may be added, but are never renamed.
+  const json = { store: cluster.shown, server, schema, bytes: databaseBytes, warnings, swarms: listed, ...more };
+  const tables = schema === 0 ? 'no tables yet' : `tables of version ${schema}`;
+  const head = `${cluster.shown}: PostgreSQL ${server}, ${tables}, ${databaseBytes} bytes\n`;
+  const rows = listed.map(({ swarm, nodes, instances, pendingInputs }) => [
+    ...[swarm, String(instances), String(pendingInputs)],
+    nodes.join(', ') || 'none',
+  ]);
+  const table =
+    rows.length === 0 ? '' : renderTable(['swarm', 'conversations', 'waiting inputs', 'nodes'], rows, terminal);
+  return { json, text: `${head}${table}${warnings.map((warning) => `warn: ${terminal.suggest(warning)}\n`).join('')}` };
+}

@@ -1,0 +1,75 @@
+import type { BundleOptions } from '../common-options.ts';
+import type { GdnCommand, Result } from '../gdn-command.ts';
+import { showTime } from '../show-time.ts';
+import type { Terminal } from '../terminal.ts';
+
+const EXAMPLE_STORE = '--store postgres://gdn@db.example/gdn';
+
+export function addNodesCommand(program: GdnCommand): void {
+  const group = program
+    .command('nodes')
+    .summary('list the nodes of a swarm on many machines')
+    .description(
+      'Lists the living nodes of a swarm in a database: the number of their processes and conversations, their version and ' +
+        'their address. A node that died is listed until its lease ends. `gdn nodes drain` empties a node.',
+    )
+    .swarmOptions()
+    // The options of `gdn nodes drain` come after its name, and belong to it.
+    .enablePositionalOptions()
+    .examples(`gdn nodes ${EXAMPLE_STORE}`, `gdn nodes drain node-2 ${EXAMPLE_STORE}`)
+    .runs(showNodes);
+
+  group
+    .command('drain')
+    .argument('<name>', 'the name of the node')
+    .summary('move the conversations of a node away')
+    .description(
+      'Asks a node to give up its conversations and connections. Running turns finish first; other nodes take the rest. The ' +
+        'node keeps running without work until it is stopped.',
+    )
+    .swarmOptions()
+    .examples(`gdn nodes drain node-2 ${EXAMPLE_STORE}`)
+    .runs(drain);
+}
+
+async function placeOf(options: BundleOptions) {
+  const [{ needCluster }, { findInStore }] = await Promise.all([
+    import('../cluster/need-cluster.ts'),
+    import('../swarm/find-in-store.ts'),
+  ]);
+  const cluster = needCluster(options);
+  return { store: await cluster.open(), ...(await findInStore(cluster, options)) };
+}
+
+async function showNodes(options: BundleOptions, terminal: Terminal): Promise<Result> {
+  const [{ store, swarm, workspaceId }, { renderTable }] = await Promise.all([
+    placeOf(options),
+    import('../render-table.ts'),
+  ]);
+  const nodes = (await store.nodes(workspaceId)).toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  // Fields of this JSON may be added, but are never renamed.
+  const json = nodes.map(({ name, since, version, control, load, instances, isDraining }) => ({
+    ...{ name, since: since.toISOString(), version, address: control?.address ?? null, processes: load, instances },
+    draining: isDraining,
+  }));
+  const rows = json.map(({ name, draining, processes, instances, version, since, address }) => [
+    name,
+    draining ? 'drains' : 'lives',
+    String(processes),
+    String(instances),
+    version,
+    showTime(since, terminal),
+    address ?? '-',
+  ]);
+  const heads = ['node', 'state', 'processes', 'conversations', 'version', 'since', 'address'];
+  return {
+    json,
+    text: rows.length === 0 ? `No node of swarm "${swarm}" is running.\n` : renderTable(heads, rows, terminal),
+  };
+}
+
+async function drain(options: BundleOptions, _terminal: Terminal, name: string): Promise<Result> {
+  const { store, workspaceId } = await placeOf(options);
+  await store.drain(workspaceId, name);
+  return { json: { drained: true, node: name }, text: `Node "${name}" gives up its conversations between turns.\n` };
+}

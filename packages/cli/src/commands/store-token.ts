@@ -1,0 +1,82 @@
+import type { CommonOptions, StoreOptions } from '../common-options.ts';
+import type { GdnCommand, Result } from '../gdn-command.ts';
+import type { Terminal } from '../terminal.ts';
+
+type Options = CommonOptions & StoreOptions;
+
+const EXAMPLE_STORE = '--store postgres://gdn@db.example/gdn';
+
+export function addStoreTokenCommand(store: GdnCommand): void {
+  const group = store
+    .command('token')
+    .summary('add, list or remove tokens')
+    .description(
+      'A token lets a person, a program or a node reach the nodes of a store. The database has only the hash of a token. ' +
+        'An answer to an approval request is recorded under the name of the token.',
+    )
+    .examples(`gdn store token add alice ${EXAMPLE_STORE}`);
+
+  group
+    .command('add')
+    .argument('<name>', 'the name of the person, program or node')
+    .summary('make a token and print it once')
+    .description('Makes a token and prints it. It is not shown again.')
+    .option('--read', 'a token that may read and watch, but change nothing')
+    .commonOptions()
+    .storeOption()
+    .examples(`gdn store token add alice ${EXAMPLE_STORE}`, 'gdn store token add dashboard --read')
+    .runs(add);
+
+  group
+    .command('list')
+    .summary('list the names of the tokens')
+    .description(
+      'Lists the tokens by name, with their scope and the time when they were made. Their values are not known.',
+    )
+    .commonOptions()
+    .storeOption()
+    .examples(`gdn store token list ${EXAMPLE_STORE}`)
+    .runs(list);
+
+  group
+    .command('remove')
+    .argument('<name>', 'the name of the token')
+    .summary('remove a token')
+    .description('Removes a token. Nodes refuse it within a few seconds.')
+    .commonOptions()
+    .storeOption()
+    .examples(`gdn store token remove alice ${EXAMPLE_STORE}`)
+    .runs(remove);
+}
+
+async function tokensOf(options: Options) {
+  const { needCluster } = await import('../cluster/need-cluster.ts');
+  return (await needCluster(options).open()).tokens;
+}
+
+async function add(options: Options & { readonly read?: boolean }, _terminal: Terminal, name: string): Promise<Result> {
+  const scope = options.read === true ? 'read' : 'operate';
+  const token = await (await tokensOf(options)).add(name, scope);
+  return { json: { name, scope, token }, text: `${token}\n` };
+}
+
+async function list(options: Options, terminal: Terminal): Promise<Result> {
+  const { renderTable } = await import('../render-table.ts');
+  const tokens = await (await tokensOf(options)).list();
+  const json = tokens.map(({ name, scope, createdAt }) => ({ name, scope, createdAt: createdAt.toISOString() }));
+  const rows = json.map(({ name, scope, createdAt }) => [name, scope, createdAt]);
+  return {
+    json,
+    text: rows.length === 0 ? 'There are no tokens.\n' : renderTable(['name', 'scope', 'made'], rows, terminal),
+  };
+}
+
+async function remove(options: Options, _terminal: Terminal, name: string): Promise<Result> {
+  const removed = await (await tokensOf(options)).remove(name);
+  if (!removed) {
+    const { GoondanError } = await import('@goondan/types');
+    const suggestion = '`gdn store token list` lists the tokens.';
+    throw new GoondanError('E_CLUSTER_TOKEN', `There is no token "${name}".`, { suggestion });
+  }
+  return { json: { removed: true, name }, text: `Removed token "${name}".\n` };
+}

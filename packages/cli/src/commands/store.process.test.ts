@@ -1,0 +1,217 @@
+// Tests the commands of a store with a real PostgreSQL, while no node runs.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeTestDatabase, type TestDatabase } from '../../../postgres/src/testing/test-database.ts';
+import { GdnPlace } from '../testing/gdn-place.ts';
+import { sampleBundle } from '../testing/sample-bundle.ts';
+
+setDefaultTimeout(60_000);
+
+const place = new GdnPlace();
+let database: TestDatabase;
+let store: string;
+
+beforeAll(async () => {
+  database = await makeTestDatabase({ migrated: false });
+  store = `@${join(place.folder, 'store')}`;
+  writeFileSync(store.slice(1), `${database.address}\n`);
+  chmodSync(store.slice(1), 0o600);
+  await place.write('bundle', { 'goondan.yaml': sampleBundle() });
+});
+afterAll(async () => {
+  await database.drop();
+  expect(await place.remove()).toEqual([]);
+});
+
+const gdn = (...args: string[]) => place.runWith({ env: { GOONDAN_STORE: store } }, ...args);
+
+async function json(...args: string[]): Promise<unknown> {
+  const { stdout, stderr, exitCode } = await gdn(...args, '--json');
+  expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+  return JSON.parse(stdout);
+}
+
+async function refusal(
+  ...args: string[]
+): Promise<{ code: string; message: string; suggestion: string; exit: number }> {
+  const { stdout, stderr, exitCode } = await gdn(...args, '--json');
+  expect(stdout).toBe('');
+  return { ...JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '').error, exit: exitCode };
+}
+
+describe('a database', () => {
+  test('without tables is refused by every command but init, with the command that makes them', async () => {
+    for (const args of [['ls'], ['nodes'], ['status'], ['store', 'token', 'list'], ['send', '--input', 'x']]) {
+      expect(await refusal(...args)).toMatchObject({
+        code: 'E_STORE_SCHEMA',
+        message: 'The database has no tables of Goondan.',
+        exit: 3,
+      });
+    }
+    expect((await refusal('store', 'upgrade')).message).toContain('has no tables yet');
+    expect(await json('store', 'status')).toMatchObject({ schema: 0, swarms: [], warnings: expect.any(Array) });
+    expect((await gdn('store', 'status')).stdout).toContain(
+      'warn: The database has no tables of Goondan. Run `gdn store init`.',
+    );
+  });
+
+  test('S-08 gets its tables and one token, which is printed once', async () => {
+    const first = (await json('store', 'init')) as {
+      version: number;
+      isNew: boolean;
+      token: string;
+      tokenName: string;
+    };
+    expect(first).toMatchObject({ version: 1, isNew: true, token: expect.stringMatching(/^gdn_[\w-]{43}$/) });
+    const again = await gdn('store', 'init');
+    expect(again.stdout).toContain('has its tables already (version 1)');
+    expect(again.stdout).not.toContain('gdn_');
+    expect(await json('store', 'upgrade')).toEqual({ before: 1, version: 1 });
+    expect(await json('store', 'token', 'list')).toEqual([
+      { name: first.tokenName, scope: 'operate', createdAt: expect.any(String) },
+    ]);
+  });
+
+  test('has tokens, whose values are not listed', async () => {
+    const made = (await json('store', 'token', 'add', 'board', '--read')) as { token: string };
+    expect(made).toMatchObject({ name: 'board', scope: 'read', token: expect.stringMatching(/^gdn_/) });
+    const { stdout } = await gdn('store', 'token', 'list');
+    expect(stdout).toMatch(/\nboard +read +\d{4}-/);
+    expect(stdout).not.toContain('gdn_');
+    expect((await refusal('store', 'token', 'add', 'board')).code).toBe('E_CLUSTER_TOKEN');
+    expect((await refusal('store', 'token', 'add', 'a b')).code).toBe('E_CLUSTER_TOKEN');
+    expect(await json('store', 'token', 'remove', 'board')).toEqual({ removed: true, name: 'board' });
+    expect((await refusal('store', 'token', 'remove', 'board')).message).toBe('There is no token "board".');
+  });
+
+  test('shows its versions, and what could lose an acknowledged commit', async () => {
+    const { stdout } = await gdn('store', 'status');
+    expect(stdout).toMatch(
+      /^postgres:\/\/postgres@127\.0\.0\.1:\d+\/\w+: PostgreSQL \d+.*, tables of version 1, \d+ bytes\n/,
+    );
+    expect(stdout).toContain('warn: No synchronous standby is configured');
+  });
+
+  test('without a swarm says so', async () => {
+    expect(await json('ls')).toEqual([]);
+    expect((await gdn('ls')).stdout).toContain('No swarm has run yet (store: postgres://postgres@127.0.0.1:');
+    expect((await refusal('status')).message).toMatch(/^The store postgres:.* has no swarm yet\.$/);
+  });
+
+  test('S-08 can be read while no node runs, and refuses input then', async () => {
+    expect(await json('nodes', '--bundle', 'bundle')).toEqual([]);
+    expect(await json('status', '--bundle', 'bundle')).toEqual({ running: false, agents: [] });
+    expect(await json('instance', 'list', '--bundle', 'bundle')).toEqual([]);
+    expect(await json('trace', '--bundle', 'bundle')).toEqual([]);
+    for (const args of [['send', '--input', 'x'], ['reload'], ['restart'], ['cancel'], ['approve', 'x'], ['stop']]) {
+      const refused = await refusal(...args, '--bundle', 'bundle');
+      expect(refused).toMatchObject({
+        code: 'E_CONTROL_CLOSED',
+        message: 'No node of swarm "default" is running.',
+        exit: 3,
+      });
+    }
+    expect(await refusal('nodes', 'drain', 'one', '--bundle', 'bundle')).toMatchObject({
+      code: 'E_NODE_UNKNOWN',
+      exit: 3,
+    });
+    expect(await refusal('stop', '--node', 'one', '--bundle', 'bundle')).toMatchObject({ code: 'E_NODE_UNKNOWN' });
+  });
+
+  test('that is away is named without its password', async () => {
+    const { stderr, exitCode } = await place.runWith(
+      { env: { GOONDAN_STORE: 'postgres://gdn:hush@127.0.0.1:9/gdn' } },
+      ...['ls', '--json'],
+    );
+    expect(stderr).toContain('"E_STORE_AWAY"');
+    expect(stderr).not.toContain('hush');
+    expect(exitCode).toBe(1);
+  });
+});
+
+describe('an imported swarm', () => {
+  const onFiles = (...args: string[]) => place.runWith({ env: { GOONDAN_STORE: undefined } }, ...args);
+
+  beforeAll(async () => {
+    for (const [key, input] of [
+      ['default', 'Good morning'],
+      ['default', 'Good evening'],
+      ['ünï/코드', 'Hello'],
+    ] as const) {
+      expect(await onFiles('run', 'bundle', '--trust', '--instance', key, '--input', input)).toMatchObject({
+        exitCode: 0,
+      });
+    }
+  });
+
+  test('S-08 is copied once, and the files stay', async () => {
+    const done = { swarm: 'default', key: 'default', problems: [] };
+    expect(await json('store', 'import', 'bundle')).toEqual({ ...done, conversations: 2, skipped: 0 });
+    expect(await json('store', 'import', 'bundle')).toEqual({ ...done, conversations: 0, skipped: 2 });
+    expect((await gdn('store', 'import', 'bundle')).stdout).toContain('; 2 were there already.');
+    expect((await onFiles('instance', 'list', '--bundle', 'bundle')).stdout.match(/asleep/g)).toHaveLength(2);
+  });
+
+  test.each([
+    ['instance list'],
+    ['instance show host default'],
+    ['instance export host ünï/코드'],
+    ['history host default'],
+    ['history host default --at 2'],
+    ['blame host default'],
+    ['deadletter list'],
+    ['trace last --json'],
+    ['trace'],
+    ['explain'],
+  ])('S-01 S-08 gdn %s prints the same as on files', async (line) => {
+    const [stored, kept] = [
+      await gdn(...line.split(' '), '--bundle', 'bundle'),
+      await onFiles(...line.split(' '), '--bundle', 'bundle'),
+    ];
+    // Every export has its own time.
+    const plain = (text: string) => text.replace(/"exportedAt": ".*"/, '');
+    expect({ ...stored, stdout: plain(stored.stdout) }).toEqual({ ...kept, stdout: plain(kept.stdout) });
+    expect(stored.exitCode).toBe(0);
+  });
+
+  test('S-08 is found without its bundle, by its name or because it is the only one', async () => {
+    const cwd = place.stateRoot;
+    for (const more of [[], ['--swarm', 'default']]) {
+      const { stdout } = await place.runWith({ env: { GOONDAN_STORE: store }, cwd }, 'instance', 'list', ...more);
+      expect(stdout.match(/asleep/g)).toHaveLength(2);
+    }
+    expect(await json('ls')).toMatchObject([
+      { swarm: 'default', running: false, nodes: 0, conversations: 2, workspaceId: 'default' },
+    ]);
+  });
+
+  test('is not changed without a node', async () => {
+    const refused = { code: 'E_CONTROL_CLOSED', message: 'No node of swarm "default" is running.' };
+    expect(await refusal('fork', 'host', 'default', '--as', 'copy', '--bundle', 'bundle')).toMatchObject(refused);
+    expect(await refusal('instance', 'delete', 'host', 'default', '--yes', '--bundle', 'bundle')).toMatchObject(
+      refused,
+    );
+    expect(await json('instance', 'list', '--bundle', 'bundle')).toHaveLength(2);
+  });
+
+  test('that never ran, or runs, is not imported', async () => {
+    const elsewhere = ['--state-root', join(place.folder, 'another')];
+    expect(await refusal('store', 'import', 'bundle', ...elsewhere)).toMatchObject({ code: 'E_SWARM_UNKNOWN' });
+    await place.serveWith({ env: { GOONDAN_STORE: undefined } }, 'bundle');
+    expect(await refusal('store', 'import', 'bundle')).toMatchObject({ code: 'E_SWARM_RUNNING' });
+    expect(await onFiles('stop', '--bundle', 'bundle')).toMatchObject({ exitCode: 0 });
+  });
+});
+
+test('a token that is too short, from GOONDAN_CLUSTER_TOKEN, is refused before it is stored', async () => {
+  const made = await makeTestDatabase({ migrated: false });
+  const env = { GOONDAN_STORE: made.address, GOONDAN_CLUSTER_TOKEN: 'short' };
+  const refused = await place.runWith({ env }, 'store', 'init', '--json');
+  expect(refused.stderr).toContain('"E_CLUSTER_TOKEN"');
+  const long = { ...env, GOONDAN_CLUSTER_TOKEN: 'x'.repeat(40) };
+  const { stdout } = await place.runWith({ env: long }, 'store', 'init');
+  expect(stdout).toContain('The token of GOONDAN_CLUSTER_TOKEN may operate its swarms');
+  expect(stdout).not.toContain('xxxx');
+  await made.drop();
+});
