@@ -5,6 +5,7 @@ import { addBackupCommand } from './commands/backup.ts';
 import { addBlameCommand } from './commands/blame.ts';
 import { addCancelCommand } from './commands/cancel.ts';
 import { addChangesCommand } from './commands/changes.ts';
+import { addClusterCommand } from './commands/cluster.ts';
 import { addCompletionCommand } from './commands/completion.ts';
 import { addDeadletterCommand } from './commands/deadletter.ts';
 import { addDemoCommand } from './commands/demo.ts';
@@ -91,6 +92,7 @@ const groups: readonly (readonly [heading: string, ...add: ((program: GdnCommand
     addRestartCommand,
     addStopCommand,
     addDeployCommand,
+    addClusterCommand,
   ],
   [
     'Watch swarms:',

@@ -1,0 +1,138 @@
+// Tests `gdn cluster dev` with real nodes and a real PostgreSQL, and commands and Studio while a node dies.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GdnPlace } from '../../testing/gdn-place.ts';
+import { sampleBundle } from '../../testing/sample-bundle.ts';
+import { StudioPlace, until } from '../../testing/studio-place.ts';
+import type { WorkspaceList, WorkspaceView } from '../../studio/contract.ts';
+import { readClusterAccess } from '../cluster-access.ts';
+
+// Processes start on a machine that may be busy.
+setDefaultTimeout(180_000);
+
+const place = new GdnPlace();
+/** PostgreSQL runs as another user if the tests run as root, so others may enter this folder. */
+const temporary = mkdtempSync(join(tmpdir(), 'gdn-dev-'));
+chmodSync(temporary, 0o711);
+
+beforeAll(async () => {
+  const words = Array.from({ length: 12 }, (_, index) => `word${index}`).join(' ');
+  const slow = { script: `- { say: '${words} {{input}}' }`, options: 'tokensPerSecond: 6' };
+  await place.write('slow', { 'goondan.yaml': sampleBundle(slow) });
+  await place.write('quick', { 'goondan.yaml': sampleBundle() });
+});
+afterAll(async () => {
+  expect(await place.remove()).toEqual([]);
+  rmSync(temporary, { recursive: true });
+});
+
+/** The nodes, their children and the servers that are left, and the files in the temporary folder. */
+function leftovers(): readonly string[] {
+  const servers = readdirSync('/proc').filter((name) => {
+    try {
+      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(temporary);
+    } catch {
+      return false;
+    }
+  });
+  // The folder of control sockets of this user stays, as after every swarm whose workspace has a long path.
+  const files = readdirSync(temporary).filter((name) => !/^goondan-\d+$/.test(name));
+  return [...place.processes(), ...servers, ...files];
+}
+
+/** Waits a little, because processes of a killed node end with a delay. */
+async function expectNothing(): Promise<void> {
+  for (let round = 0; round < 100 && leftovers().length > 0; round += 1) await Bun.sleep(100);
+  expect(leftovers()).toEqual([]);
+}
+
+describe('gdn cluster dev', () => {
+  test('S-03 --kill-one shows that another node answers, and leaves nothing', async () => {
+    const { stdout, stderr, exitCode } = await place.runProcessWith(
+      { env: { TMPDIR: temporary } },
+      ...['cluster', 'dev', 'slow', '--trust', '--nodes', '2', '--lease', '2', '--kill-one', '--input', 'Hello'],
+    );
+    expect({ exitCode, stderr: exitCode === 0 ? '' : stderr }).toEqual({ exitCode: 0, stderr: '' });
+    const [, killed = ''] = /(node-\d) was killed/.exec(stdout) ?? [];
+    const [, other = ''] = /answered by (node-\d): word0 .* word11 Hello\n/.exec(stdout) ?? [];
+    expect([killed, other].toSorted()).toEqual(['node-1', 'node-2']);
+    await expectNothing();
+  });
+
+  test('S-08 commands and Studio go on when a node dies, and Ctrl-C leaves nothing', async () => {
+    const options = ['--trust', '--nodes', '2', '--lease', '2', '--json'];
+    const child = place.startWith({ env: { TMPDIR: temporary } }, 'cluster', 'dev', 'quick', ...options);
+    let said = '';
+    const reading = (async () => {
+      for await (const piece of child.stdout) said += new TextDecoder().decode(piece);
+    })();
+    await until(() => said.includes('\n') || child.exitCode !== null);
+    const made = JSON.parse(said) as { store: string; token: string; nodes: { name: string; pid: number }[] };
+    const env = { GOONDAN_STORE: made.store, GOONDAN_CLUSTER_TOKEN: made.token };
+    const gdn = (...args: string[]) => place.runWith({ env }, ...args, '--bundle', 'quick');
+    const ask = async (input: string) => (await gdn('send', '--input', input, '--wait')).stdout;
+    expect(await ask('one')).toBe('You said: one\n');
+
+    const cluster = readClusterAccess(made.store, env);
+    if (cluster === undefined) throw new Error('It has no store.');
+    const studio = new StudioPlace({ cluster });
+    await studio.enter();
+    const stream = studio.watch('default');
+    await until(() => stream.notices.some((notice) => notice.type === 'swarm' && notice.isRunning));
+    const following = place.startWith(
+      { env },
+      'logs',
+      '--follow',
+      '--last',
+      '1',
+      '--level',
+      'debug',
+      '--bundle',
+      'quick',
+    );
+
+    const view = () => studio.read<WorkspaceView>('/api/workspaces/default');
+    expect(await view()).toMatchObject({ isRunning: true, conversations: [{ messages: 2 }] });
+    const { stdout } = await gdn('status', '--json');
+    const [working] = (JSON.parse(stdout) as { agents: { node?: string }[] }).agents;
+    const dying = made.nodes.find(({ name }) => name === working?.node) ?? made.nodes[0];
+    process.kill(dying?.pid ?? 0, 'SIGKILL');
+
+    expect(await ask('two')).toBe('You said: two\n');
+    expect(await view()).toMatchObject({ isRunning: true, conversations: [{ messages: 4 }] });
+    expect(await studio.read<WorkspaceList>('/api/workspaces')).toMatchObject({
+      workspaces: [{ workspaceId: 'default', isRunning: true, instances: 1 }],
+    });
+    await until(() => stream.notices.filter(({ type }) => type === 'turn.ended').length > 0);
+    for (const args of [['history'], ['trace', 'last'], ['instance', 'show'], ['logs', '--last', '3'], ['nodes']]) {
+      expect(await gdn(...args)).toMatchObject({ exitCode: 0 });
+    }
+    expect(following.exitCode).toBeNull();
+    following.kill('SIGINT');
+    expect(await following.exited).toBe(130);
+
+    stream.leave();
+    await studio.remove();
+    await cluster.close();
+    child.kill('SIGINT');
+    expect(await child.exited).toBe(130);
+    await reading;
+    await expectNothing();
+  });
+
+  test('refuses options that do not fit, before it starts anything', async () => {
+    for (const [args, message] of [
+      [['--input', 'x'], "option '--input' needs option '--kill-one'"],
+      [['--kill-one', '--nodes', '1'], "option '--kill-one' needs two nodes"],
+      [['--nodes', '17'], 'It is not a number from 1 to 16.'],
+      [['--database', 'postgres://me:hush@db/x'], 'E_STORE_ADDRESS'],
+    ] as const) {
+      const { stderr, exitCode } = await place.runWith({}, 'cluster', 'dev', 'quick', '--trust', ...args);
+      expect(stderr).toContain(message);
+      expect(stderr).not.toContain('hush');
+      expect([2, 3]).toContain(exitCode);
+    }
+  });
+});
