@@ -2,7 +2,7 @@
 import { Command, type ErrorOptions, Help, type Option } from 'commander';
 import { GoondanError } from '@goondan/types';
 import type { BundleUse, RecoverOptions } from './changes/recover-bundle.ts';
-import { type ClusterAccess, readClusterAccess } from './cluster/cluster-access.ts';
+import type { ClusterAccess } from './cluster/cluster-access.ts';
 import { bundleFolder, type BundleOptions } from './common-options.ts';
 import { completeCommands } from './complete-commands.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
@@ -107,7 +107,7 @@ export class GdnCommand extends Command {
       const terminal = this.#suggestingTerminal(options, args);
       let cluster: ClusterAccess | undefined;
       try {
-        cluster = this.#openStore(options);
+        cluster = await this.#openStore(options);
         await this.#recover(options, args, terminal);
         const done = await work(cluster === undefined ? options : withCluster(options, cluster), terminal, ...args);
         this.#finish(typeof done === 'object' ? this.#print(done) : (done ?? exitCodes.ok));
@@ -119,8 +119,12 @@ export class GdnCommand extends Command {
     });
   }
 
-  #openStore({ store }: BundleOptions): ClusterAccess | undefined {
-    return this.options.some(({ long }) => long === '--store') ? readClusterAccess(store, process.env) : undefined;
+  /** Loads nothing for a swarm on files. */
+  async #openStore({ store }: BundleOptions): Promise<ClusterAccess | undefined> {
+    if (!this.options.some(({ long }) => long === '--store')) return undefined;
+    if (store === undefined && !process.env['GOONDAN_STORE']) return undefined;
+    const { readClusterAccess } = await import('./cluster/cluster-access.ts');
+    return readClusterAccess(store, process.env);
   }
 
   /** Finishes an interrupted change of the bundle, so that no command sees half of it. */

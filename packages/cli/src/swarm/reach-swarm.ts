@@ -4,7 +4,6 @@ import { bundleFolder, type BundleOptions } from '../common-options.ts';
 import { readableStateRoot } from '../state-root.ts';
 import { attachSwarm } from './attach-swarm.ts';
 import { findSwarm } from './find-swarm.ts';
-import { notRunning } from './not-running.ts';
 import type { FilePlace, SwarmPlace } from './swarm-place.ts';
 
 /**
@@ -15,6 +14,7 @@ export async function reachSwarm(options: BundleOptions, whenGone?: string): Pro
   const { swarm, ...place } = await placeOfSwarm(options);
   const client = await attachSwarm(place);
   if (client !== undefined) return client;
+  const { notRunning } = await import('./not-running.ts');
   throw await notRunning({ ...place, swarm }, options, whenGone);
 }
 
