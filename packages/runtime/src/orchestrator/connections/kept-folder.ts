@@ -19,8 +19,8 @@ export interface KeptFolderDeps {
   readonly lease: Pick<ConnectionLease, 'readFolder' | 'writeFolder'>;
   readonly folder: string;
   /** Called when another node has the connection. */
-  lost(): void;
-  warn(message: string): void;
+  readonly lost: () => void;
+  readonly warn: (message: string) => void;
 }
 
 export class KeptFolder {

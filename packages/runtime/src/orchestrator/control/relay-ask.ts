@@ -86,7 +86,7 @@ export async function relayAsk(
 
 /** Returns true if this node does not own the instance any more, or never did. */
 function isElsewhere(error: unknown): boolean {
-  return GoondanError.is(error) && error.code === 'E_FENCED' && error.retryable === true;
+  return GoondanError.is(error) && error.code === 'E_FENCED' && error.retryable;
 }
 
 /** Returns the owner. After the event was accepted, an error is not an answer: nobody is the owner for now. */

@@ -12,9 +12,9 @@ export interface NodeParts {
   readonly swarm: SwarmAgents;
   readonly connections: Pick<Connections, 'drain'>;
   /** The time in which a connection must end. */
-  graceMs(): number;
+  readonly graceMs: () => number;
   /** Ends the orchestrator, because the node lost its place. */
-  fail(error: GoondanError): void;
+  readonly fail: (error: GoondanError) => void;
 }
 
 export function liveAsNode({ placement, swarm, connections, graceMs, fail }: NodeParts): void {

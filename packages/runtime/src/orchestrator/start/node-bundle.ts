@@ -128,10 +128,10 @@ export interface FollowDeps {
   readonly bundle: NodeBundle;
   readonly deployments: Deployments;
   /** Reads the plan from the folder, tries it and puts it in force; see `swarmReloader`. */
-  reload(): Promise<unknown>;
+  readonly reload: () => Promise<unknown>;
   /** Runs work while no reload runs. */
-  alone(work: () => Promise<void>): Promise<void>;
-  report(level: 'info' | 'error', event: string, message: string): void;
+  readonly alone: (work: () => Promise<void>) => Promise<void>;
+  readonly report: (level: 'info' | 'error', event: string, message: string) => void;
 }
 
 /** Reads the plan after the deployed bundle is in the folder. It runs on the road of reloads. */

@@ -96,5 +96,5 @@ export function openConnections(
 
 /** Returns true if the instance belongs to another node. */
 function isElsewhere(error: unknown): boolean {
-  return GoondanError.is(error) && error.code === 'E_FENCED' && error.retryable === true;
+  return GoondanError.is(error) && error.code === 'E_FENCED' && error.retryable;
 }

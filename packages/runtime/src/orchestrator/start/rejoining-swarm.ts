@@ -9,9 +9,9 @@ import { type Clock, sleep, systemClock } from '../../ports/clock.ts';
 
 export interface RejoiningDeps {
   /** Starts the node. `isAgain`: it has lost its place before. */
-  start(isAgain: boolean): Promise<Swarm>;
+  readonly start: (isAgain: boolean) => Promise<Swarm>;
   /** Receives a reason why the node could not join again, each once. Must not throw. */
-  warn(message: string): void;
+  readonly warn: (message: string) => void;
   readonly clock?: Clock;
 }
 

@@ -156,7 +156,7 @@ describe('several nodes', () => {
       return finish.promise;
     });
     const { inbox } = one.store;
-    const read = inbox.pendingEntries;
+    const read = inbox.pendingEntries.bind(inbox);
     const event = await deliver(one, at('a'));
     const { end } = one.swarm.waiters.wait(at('a'), event.id);
     await until(() => turns === 1);
