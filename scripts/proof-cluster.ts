@@ -41,6 +41,9 @@ if (chosen.some(({ needsWorld }) => needsWorld)) {
   process.env['TMPDIR'] = WORLD_FOLDER;
 }
 
+/** The number of broken promises that are shown for each proof. */
+const SHOWN = 5;
+
 process.stdout.write(`seed ${seed}\n`);
 const startedAt = performance.now();
 const problems: string[] = [];
@@ -51,7 +54,8 @@ for (const proof of chosen) {
   try {
     const found = await proof.run({ seed, kills, say });
     for (const [name, figure] of Object.entries(found.figures)) say(`${name}: ${figure}`);
-    for (const problem of found.problems) say(`BROKEN: ${problem}`);
+    for (const problem of found.problems.slice(0, SHOWN)) say(`BROKEN: ${problem}`);
+    if (found.problems.length > SHOWN) say(`and ${found.problems.length - SHOWN} more`);
     problems.push(...found.problems.map((problem) => `${proof.name}: ${problem}`));
   } catch (error) {
     say(`BROKEN: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);

@@ -42,7 +42,7 @@ describe('a swarm on PostgreSQL', () => {
       const store = await runAll(await startNodes(1), chosen);
       expect(store.answers).toEqual(files.answers);
       expect(compareOutcomes(files.outcome, store.outcome)).toEqual([]);
-      expect(Object.keys(files.outcome.conversations)).toHaveLength(7);
+      expect(Object.keys(files.outcome.conversations)).toHaveLength(8);
       expect(files.outcome.traces.length).toBeGreaterThan(8);
     },
     TEST_MS,
@@ -69,9 +69,9 @@ describe('a disturbed swarm', () => {
         afterEvents: 12,
         disturb: () => victim.kill(),
       });
+      await cluster.restart(victim);
       expect(problems).toEqual([]);
       expect(result.answers.size).toBe(8);
-      await cluster.restart(victim);
     },
     TEST_MS,
   );
