@@ -58,15 +58,32 @@ async function countEvents(
   const reached = Promise.withResolvers<void>();
   let count = 0;
   const watches = await Promise.all(
-    cluster.nodes.map(({ swarm }) =>
-      swarm.watch({ types: ['runtime.event'] }, () => {
-        count += 1;
-        if (count >= wanted) reached.resolve();
-      }),
+    cluster.nodes.map(({ swarm, output }) =>
+      // A node that has lost its place does not answer until it has joined again.
+      untilDone(output, () =>
+        swarm.watch({ types: ['runtime.event'] }, () => {
+          count += 1;
+          if (count >= wanted) reached.resolve();
+        }),
+      ),
     ),
   );
   for (const { ended } of watches) ended.catch(() => undefined);
   return { promise: reached.promise, end: () => watches.forEach(({ end }) => end()) };
+}
+
+const JOIN_LIMIT_MS = 30_000;
+
+async function untilDone<Value>(output: () => string, attempt: () => Promise<Value>): Promise<Value> {
+  const deadline = performance.now() + JOIN_LIMIT_MS;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (performance.now() > deadline) throw new Error(`The node does not answer: ${output()}`, { cause: error });
+      await Bun.sleep(100);
+    }
+  }
 }
 
 /** The number of runtime events after which a round is certainly not over. */

@@ -22,8 +22,8 @@ export interface StartedNode {
   /** Sends SIGKILL to the node. Its agent processes end with it. */
   kill(): Promise<void>;
   stop(): Promise<void>;
-  /** Everything that the node has printed. */
-  output(): string;
+  /** Returns everything that the node has printed. */
+  readonly output: () => string;
 }
 
 export interface Cluster extends AsyncDisposable {
