@@ -111,6 +111,13 @@ describe('F-18 mayAsk', () => {
 });
 
 describe('a request', () => {
+  test('S-03 is not cancelled when its caller has gone to another node before it was accepted', () => {
+    const calls = broker();
+    const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    calls.moved(at('a'));
+    expect(calls.delivered(at('b'), event)).toEqual([]);
+  });
+
   test('A-01 A-05 is delivered to its target and ends with the reply', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));

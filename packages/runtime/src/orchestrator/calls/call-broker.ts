@@ -35,9 +35,14 @@ import { type OpenCall, OpenCalls } from './open-calls.ts';
 import { stampEvent, stampId } from './stamp-event.ts';
 import { findCircle } from './wait-graph.ts';
 
+/** The most requests of callers that have left this node to remember; most are delivered before the caller leaves. */
+const MOST_MOVED = 1_000;
+
 export class CallBroker {
   readonly #rules: () => CallRules;
   readonly #open = new OpenCalls();
+  /** The ids of requests whose callers have left this node. */
+  readonly #moved = new Set<string>();
   readonly #finished: FinishedCalls;
   /** The keys of instances that wait for people. */
   #held: ReadonlySet<string> = new Set();
@@ -82,7 +87,7 @@ export class CallBroker {
   delivered(to: AgentAddress, event: AgentEvent): CallAction[] {
     const call = this.#open.get(event.id);
     if (call?.kind === 'send') return this.#close(call, { status: 'accepted' });
-    if (call !== undefined || event.replyTo === undefined) return [];
+    if (call !== undefined || event.replyTo === undefined || this.#moved.delete(event.id)) return [];
     // The caller gave up while the event was being written, when the callee could not be cancelled yet (invariant 5).
     return [{ type: 'turn.cancel', at: to, eventId: event.id, reason: 'nobody waits for the answer any more' }];
   }
@@ -173,8 +178,16 @@ export class CallBroker {
     this.#finished.forget(address);
     return this.#open.ofCaller(address).map((call) => {
       this.#open.delete(call);
+      this.#rememberMoved(call.id);
       return { type: 'timer.clear', timer: call.id };
     });
+  }
+
+  /** The caller goes on at another node, where it waits for the same answer, so a late delivery is not cancelled. */
+  #rememberMoved(eventId: string): void {
+    this.#moved.add(eventId);
+    const [oldest] = this.#moved;
+    if (this.#moved.size > MOST_MOVED && oldest !== undefined) this.#moved.delete(oldest);
   }
 
   /** Returns the open call of this event. */
