@@ -36,6 +36,6 @@ describe('the table of targets', () => {
   });
 
   test('names the section of every figure', () => {
-    expect(sectionsOfTargets).toEqual(['turn', 'swarm', 'commands', 'conversations', 'onion']);
+    expect(sectionsOfTargets).toEqual(['turn', 'swarm', 'commands', 'conversations', 'onion', 'cluster']);
   });
 });

@@ -105,7 +105,7 @@ function withoutInterruptions(transcript: unknown): unknown {
   return JSON.parse(
     JSON.stringify(transcript ?? null, (key, each: unknown) => {
       // The id of a request is a digest of the caller's event, whose id has the name of the round.
-      if (key === 'id') return String(each).replace(/call-[0-9a-f]{32}/, 'call');
+      if (typeof each === 'string') return each.replaceAll(/call-[0-9a-f]{32}/g, 'call');
       if (key !== 'output') return each;
       // Safe: the shape of a tool result's output.
       const { type, value } = each as Output;
