@@ -26,6 +26,6 @@ test.each([
     ]);
   } finally {
     await swarm.close();
-    await removeFakeSwarm(swarm);
+    removeFakeSwarm(swarm);
   }
 });
