@@ -19,7 +19,7 @@ async function run({ seed, say }: ProofContext): Promise<Findings> {
   const sum = new Sum();
   let cuts = 0;
   try {
-    await using cluster = await startNodes(address, 1);
+    await using cluster = await startNodes(address, 1, { readAt: database.address });
     const cut = { before: new Set<number>(), after: new Set<number>() };
     for (let round = 1; round <= ROUNDS; round++) {
       const random = seededRandom(seed, round);

@@ -14,9 +14,9 @@ export const LEASE_SECONDS = 1;
 export function startNodes(
   store: string,
   nodes: number,
-  more: Pick<ClusterOptions, 'prefix' | 'env' | 'listen'> = {},
+  { readAt = store, ...more }: Pick<ClusterOptions, 'prefix' | 'env' | 'listen'> & { readonly readAt?: string } = {},
 ): Promise<Cluster> {
-  const openReader = (swarm: string) => openPostgresReader({ address: store, swarm });
+  const openReader = (swarm: string) => openPostgresReader({ address: readAt, swarm });
   return startCluster({ bundleFolder: BUNDLE, store, openReader, nodes, leaseSeconds: LEASE_SECONDS, ...more });
 }
 
