@@ -72,7 +72,7 @@ export class StoreServer {
         case 'answers.left':
           return { status: 'left', answers: await answers.left(instance) };
         case 'answers.acknowledge':
-          // The caller may be at another node, or be taken over by one, so the commit of its turn removes the answer.
+          await answers.acknowledge(instance, request.eventId);
           return { status: 'done' };
         case 'traces':
           await traces.append(request.lines.map(({ text, ...line }) => ({ ...line, text: () => text })));
