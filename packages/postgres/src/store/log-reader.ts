@@ -1,5 +1,6 @@
 /** Reads the log lines of all nodes, in the order of their times. */
-import type { LogLine, LogQuestion, LogReader } from '@goondan/runtime/history';
+import type { LogLine } from '@goondan/runtime';
+import type { LogQuestion, LogReader } from '@goondan/runtime/history';
 import { decodeLogLine, isAskedFor } from '@goondan/runtime/internal';
 import type { Database } from '../driver/database.ts';
 import { unpackLines } from './pack-lines.ts';

@@ -21,6 +21,7 @@ import { dirname, join, sep } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { GoondanError } from '@goondan/types';
 import { sha256 } from '../../json/sha256.ts';
+import { newUuid } from '../../ports/ids.ts';
 
 export interface PackLimits {
   readonly mostFiles: number;
@@ -193,7 +194,7 @@ function writeChanged(root: string, { path, content, isExecutable }: PackedFile)
     readFileSync(full).equals(content);
   if (isSame) return;
   if (found !== undefined && !found.isFile()) rmSync(full, { recursive: true });
-  const draft = join(root, dirname(path), `.unpack-${crypto.randomUUID()}`);
+  const draft = join(root, dirname(path), `.unpack-${newUuid()}`);
   writeFileSync(draft, content, { mode: isExecutable ? 0o700 : 0o600, flag: 'wx' });
   renameSync(draft, full);
 }
