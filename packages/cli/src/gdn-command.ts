@@ -27,6 +27,7 @@ export class GdnCommand extends Command {
   readonly #terminal: Terminal;
   readonly #finish: (code: ExitCode) => void;
   #bundleUse: BundleUse = 'no';
+  #insteadOfStore: string | undefined;
 
   constructor(name: string | undefined, terminal: Terminal, finish: (code: ExitCode) => void) {
     super(name);
@@ -56,6 +57,15 @@ export class GdnCommand extends Command {
   /** Adds the options of a command that works on a swarm of a bundle, on files only. */
   bundleOptions(): this {
     return this.folderOption().option('--swarm <name>', 'the swarm, when the bundle has several').commonOptions();
+  }
+
+  /**
+   * Says that the command works on files only. It is refused when `GOONDAN_STORE` names a store, so that nobody takes
+   * the files of this machine for the swarm. `instead` says how to do the same with a store.
+   */
+  filesOnly(instead: string): this {
+    this.#insteadOfStore = instead;
+    return this;
   }
 
   folderOption(): this {
@@ -119,8 +129,13 @@ export class GdnCommand extends Command {
     });
   }
 
-  /** Loads nothing for a swarm on files. */
+  /** Loads nothing for a swarm on files. **Errors** — `E_STORE_ADDRESS`; `E_USAGE` for a command on files only. */
   async #openStore({ store }: BundleOptions): Promise<ClusterAccess | undefined> {
+    if (this.#insteadOfStore !== undefined && process.env['GOONDAN_STORE']) {
+      const message = `\`${this.#path()}\` works on files, and GOONDAN_STORE names a database.`;
+      const suggestion = `${this.#insteadOfStore} To work on the files of this machine, unset GOONDAN_STORE.`;
+      throw new GoondanError('E_USAGE', message, { suggestion });
+    }
     if (!this.options.some(({ long }) => long === '--store')) return undefined;
     if (store === undefined && !process.env['GOONDAN_STORE']) return undefined;
     const { readClusterAccess } = await import('./cluster/cluster-access.ts');
@@ -183,7 +198,8 @@ export class GdnCommand extends Command {
       case 'commander.excessArguments':
         return [problem, this.#hintAboutArguments()];
       case 'commander.unknownOption':
-        return [problem, this.parent === null ? 'Options come after the command, as in `gdn status --json`. ' : ''];
+        if (this.parent === null) return [problem, 'Options come after the command, as in `gdn status --json`. '];
+        return [problem, problem.includes("'--store'") && this.#insteadOfStore ? `${this.#insteadOfStore} ` : ''];
       default:
         return [problem, ''];
     }

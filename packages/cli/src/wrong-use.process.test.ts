@@ -144,6 +144,34 @@ describe('every command about a database', () => {
   });
 });
 
+describe('every command on files only', () => {
+  const env = { GOONDAN_STORE: 'postgres://me@db/gdn' };
+
+  test.each([
+    ['backup', ['backup', at('copy')], /^Back up a database with the tools of PostgreSQL, such as pg_dump\. /],
+    ['restore', ['restore', at('copy')], /^Restore a database with the tools of PostgreSQL, .* `gdn store import/],
+    ['store compact', ['store', 'compact'], /^A database has no files of an older version/],
+    ['changes undo', ['changes', 'undo', 'x', '--yes'], /^Take the change back .* `gdn deploy/],
+  ])('S-08 gdn %s: a store is named', async (name, args, suggestion) => {
+    const onFiles = /To work on the files of this machine, unset GOONDAN_STORE\.$/;
+    const refused = await runCaptured([...args, '--bundle', at('good'), '--json'], { env });
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(JSON.parse(refused.stderr).error).toMatchObject({
+      code: 'E_USAGE',
+      message: `\`gdn ${name}\` works on files, and GOONDAN_STORE names a database.`,
+      suggestion: expect.stringMatching(suggestion),
+    });
+    expect(JSON.parse(refused.stderr).error.suggestion).toMatch(onFiles);
+    await expectRefusal([...args, '--store', env.GOONDAN_STORE], 2, { message: /^unknown option '--store'/, suggestion });
+  });
+
+  test('gdn changes list says that it knows the nodes on this machine only', async () => {
+    const { stdout, stderr, exitCode } = await runCaptured(['changes', 'list', '--bundle', at('good')], { env });
+    expect({ stdout, exitCode }).toEqual({ stdout: 'There are no changesets.\n', exitCode: 0 });
+    expect(stderr).toBe('note: These are the changesets of the nodes on this machine only.\n');
+  });
+});
+
 describe('one command', () => {
   const notRunning = { code: 'E_CONTROL_CLOSED', message: 'Swarm "default" is not running.' };
   const noTrust = /^Review the code\. Then add `--trust`/;

@@ -20,6 +20,7 @@ export function addBackupCommand(program: GdnCommand): void {
     )
     .flockOption()
     .bundleOptions()
+    .filesOnly('Back up a database with the tools of PostgreSQL, such as pg_dump.')
     .examples('gdn backup backups/monday --bundle my-swarm')
     .runs(backUpUnlessInterrupted);
 }

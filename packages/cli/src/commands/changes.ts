@@ -47,6 +47,7 @@ export function addChangesCommand(program: GdnCommand): void {
     .option('--yes', 'do not ask')
     .flockOption()
     .bundleOptions()
+    .filesOnly('Take the change back in the files of the bundle, and give them to all nodes with `gdn deploy`.')
     .examples('gdn changes undo 1f3a9c2b --bundle my-swarm')
     .readsBundle('use')
     .runs(undo);
@@ -68,6 +69,7 @@ export function addChangesCommand(program: GdnCommand): void {
 }
 
 async function list(options: BundleOptions, terminal: Terminal): Promise<Result> {
+  noteNode(terminal);
   const [{ changesetsOf, listChangesets, refuseUnknown }, { describeInList }] = await Promise.all([
     import('../changes/read-changesets.ts'),
     import('../changes/describe-changeset.ts'),
@@ -88,6 +90,7 @@ async function list(options: BundleOptions, terminal: Terminal): Promise<Result>
 }
 
 async function show(options: BundleOptions, terminal: Terminal, id: string): Promise<Result> {
+  noteNode(terminal);
   const [{ changesetsOf }, { describeChangeset }] = await Promise.all([
     import('../changes/read-changesets.ts'),
     import('../changes/describe-changeset.ts'),
@@ -133,6 +136,7 @@ async function discard(options: ChangeOptions, terminal: Terminal, typed: string
     import('../approval/refuse-agents.ts'),
   ]);
   refuseAgents('changes discard');
+  noteNode(terminal);
   const changesets = changesetsOf(options, warnOn(terminal));
   const found = await find(changesets, typed, options);
   if (found.state === 'open') {
@@ -184,6 +188,11 @@ async function confirmChange(
     terminal,
     signal,
   );
+}
+
+/** The changesets of a node are in its own state root, also if its conversations are in a database. */
+function noteNode({ printError }: Terminal): void {
+  if (process.env['GOONDAN_STORE']) printError('note: These are the changesets of the nodes on this machine only.\n');
 }
 
 function warnOn(terminal: Terminal): (message: string) => void {

@@ -19,6 +19,10 @@ export function addRestoreCommand(program: GdnCommand): void {
     )
     .flockOption()
     .bundleOptions()
+    .filesOnly(
+      'Restore a database with the tools of PostgreSQL, such as pg_restore. To copy a backup into a database, restore it ' +
+        'to files first, and then type `gdn store import`.',
+    )
     .examples('gdn restore backups/monday --bundle my-swarm')
     .runs((options: RestoreOptions, terminal, backup: string) =>
       withInterrupt(

@@ -78,6 +78,7 @@ export function addStoreCommand(program: GdnCommand): void {
     )
     .flockOption()
     .bundleOptions()
+    .filesOnly('A database has no files of an older version, so there is nothing to do.')
     .examples('gdn store compact --bundle my-swarm')
     .runs(compact);
 }
