@@ -162,7 +162,10 @@ describe('every command on files only', () => {
       suggestion: expect.stringMatching(suggestion),
     });
     expect(JSON.parse(refused.stderr).error.suggestion).toMatch(onFiles);
-    await expectRefusal([...args, '--store', env.GOONDAN_STORE], 2, { message: /^unknown option '--store'/, suggestion });
+    await expectRefusal([...args, '--store', env.GOONDAN_STORE], 2, {
+      message: /^unknown option '--store'/,
+      suggestion,
+    });
   });
 
   test('gdn changes list says that it knows the nodes on this machine only', async () => {

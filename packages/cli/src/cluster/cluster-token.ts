@@ -15,5 +15,11 @@ export function readClusterToken(environment: Readonly<Record<string, string | u
 export function needClusterToken(environment: Readonly<Record<string, string | undefined>>): string {
   const token = readClusterToken(environment);
   if (token !== undefined) return token;
-  throw new GoondanError('E_CLUSTER_TOKEN', 'GOONDAN_CLUSTER_TOKEN is not set, and the nodes of a swarm need a token.');
+  throw new GoondanError(
+    'E_CLUSTER_TOKEN',
+    'GOONDAN_CLUSTER_TOKEN is not set, and the nodes of a swarm need a token.',
+    {
+      suggestion: 'Set it to the token, or to @FILE with the token; `gdn store token add NAME` makes one.',
+    },
+  );
 }

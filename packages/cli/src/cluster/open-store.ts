@@ -14,6 +14,7 @@ import {
   openSwarms,
   PostgresDeployments,
   postgresSource,
+  postgresTokens,
   readersOf,
   readStatus,
   removeToken,
@@ -28,6 +29,7 @@ import type {
   Deployments,
   StoreReader,
   SwarmList,
+  Tokens,
   TokenScope,
 } from '@goondan/runtime/history';
 import { GoondanError } from '@goondan/types';
@@ -60,7 +62,7 @@ export interface OpenedStore {
   close(): Promise<void>;
 }
 
-export interface StoredTokens {
+export interface StoredTokens extends Tokens {
   /** Adds a token, which is made if none is given, and returns it. **Errors** — `E_CLUSTER_TOKEN`. */
   add(name: string, scope: TokenScope, token?: string): Promise<string>;
   list(): Promise<readonly ListedToken[]>;
@@ -80,6 +82,7 @@ export function openStore(address: string): OpenedStore {
     nodes: async (swarm) => (await listNodes({ database, swarm })).toSorted((one, other) => one.load - other.load),
     drain: (swarm, node) => drainNode({ database, swarm, channel: channelOf(swarm) }, node),
     tokens: {
+      ...postgresTokens(database),
       add: (name, scope, token) => addToken(database, { name, scope, ...(token === undefined ? {} : { token }) }),
       list: () => listTokens(database),
       remove: (name) => removeToken(database, name),

@@ -204,6 +204,23 @@ describe('an imported swarm', () => {
   });
 });
 
+test('S-08 a node without a right token does not start', async () => {
+  const made = (await json('store', 'token', 'add', 'reader', '--read')) as { token: string };
+  for (const [token, message] of [
+    [undefined, 'GOONDAN_CLUSTER_TOKEN is not set, and the nodes of a swarm need a token.'],
+    ['x'.repeat(40), 'The store does not have the token of GOONDAN_CLUSTER_TOKEN.'],
+    [made.token, 'The token "reader" in GOONDAN_CLUSTER_TOKEN has the scope read, and a node needs the scope operate.'],
+  ] as const) {
+    const env = { GOONDAN_STORE: store, GOONDAN_CLUSTER_TOKEN: token };
+    const { stderr, exitCode } = await place.runWith({ env }, 'run', 'bundle', '--trust', '--input', 'x', '--json');
+    const { error } = JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '');
+    expect(error).toMatchObject({ code: 'E_CLUSTER_TOKEN', message });
+    expect(error.suggestion).toContain('gdn store token add NAME');
+    expect(exitCode).toBe(3);
+  }
+  expect(await json('nodes', '--bundle', 'bundle')).toEqual([]);
+});
+
 test('a token that is too short, from GOONDAN_CLUSTER_TOKEN, is refused before it is stored', async () => {
   const made = await makeTestDatabase({ migrated: false });
   const env = { GOONDAN_STORE: made.address, GOONDAN_CLUSTER_TOKEN: 'short' };

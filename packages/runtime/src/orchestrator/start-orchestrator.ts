@@ -223,7 +223,7 @@ async function start(given: Starting): Promise<Swarm> {
     stop: (graceMs) => stopping.stop(graceMs),
   });
 
-  const handle = joined === undefined ? local : openClusterSwarm(starting, joined.store, swarm, local);
+  const handle = joined === undefined ? local : openClusterSwarm(starting, joined, swarm, local);
 
   children.warmUp();
   await swarm.wake();

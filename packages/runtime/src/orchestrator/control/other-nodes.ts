@@ -74,12 +74,9 @@ export class OtherNodes {
 }
 
 /** Returns a function that makes the handle of a node over TLS, for `OtherNodesDeps.connect`. */
-export function nodeConnector(own: string, token: string | undefined, clock: Clock): OtherNodesDeps['connect'] {
+export function nodeConnector(own: string, token: string, clock: Clock): OtherNodesDeps['connect'] {
   return ({ name, control }) => {
     if (control === undefined) throw new GoondanError('E_CONTROL_CLOSED', `Node "${name}" has no control port.`);
-    if (token === undefined) {
-      throw new GoondanError('E_CLUSTER_TOKEN', `Node "${own}" has no token, so it cannot ask node "${name}".`);
-    }
     return nodeSwarm({ ...control, token, relayedBy: own }, { clock });
   };
 }

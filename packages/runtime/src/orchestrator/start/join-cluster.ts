@@ -18,8 +18,8 @@ export interface ClusterOptions {
   readonly listen?: string;
   /** The certificate of the control port; one is made when absent. */
   readonly certificate?: CertificateFiles;
-  /** The token with which this node asks the others. Without one, it reaches none of them. */
-  readonly token?: string;
+  /** The token with which this node asks the others. */
+  readonly token: string;
   /** True for a node that joins again: it takes the deployed bundle, whatever its folder has. */
   readonly takesDeployed?: boolean;
 }
@@ -27,6 +27,8 @@ export interface ClusterOptions {
 export interface JoinedCluster {
   readonly store: ClusterStore;
   readonly port: ControlPort;
+  /** The token with which this node asks the others. */
+  readonly token: string;
   /** Begins to answer other nodes and clients. The caller closes the port from now on. */
   serve(served: ServedNode): void;
 }
@@ -42,7 +44,7 @@ export interface JoiningNode {
 
 /** **Errors** — those of `openControlPort` and `ClusterSource.join`. */
 export async function joinCluster({ cluster, folder, clock, endings, log }: JoiningNode): Promise<JoinedCluster> {
-  const { source, node, listen, certificate: files } = cluster;
+  const { source, node, listen, certificate: files, token } = cluster;
   const port = openControlPort({
     node,
     clock,
@@ -69,7 +71,7 @@ export async function joinCluster({ cluster, folder, clock, endings, log }: Join
     isServed = true;
     port.serve(served);
   };
-  return { store, port, serve };
+  return { store, port, token, serve };
 }
 
 /** Returns the id of this machine's copy of the node. It is made at the first start. */

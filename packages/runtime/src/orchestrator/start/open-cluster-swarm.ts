@@ -1,15 +1,13 @@
 import type { Swarm } from '../../control/swarm.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
-import type { ClusterStore } from '../../store/cluster-store.ts';
 import { clusterSwarm } from '../control/cluster-swarm.ts';
 import { nodeConnector } from '../control/other-nodes.ts';
 import type { CurrentPlan } from '../plan/current-plan.ts';
 import type { SwarmAgents } from '../swarm/swarm-agents.ts';
-import type { ClusterOptions } from './join-cluster.ts';
+import type { JoinedCluster } from './join-cluster.ts';
 
 export interface OpenedNode {
-  readonly cluster?: ClusterOptions;
   readonly currentPlan: CurrentPlan;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -17,8 +15,8 @@ export interface OpenedNode {
 
 /** Makes the handle that shows the swarm of all nodes. `local` is the handle of this node alone. */
 export function openClusterSwarm(
-  { cluster, currentPlan, clock, ids }: OpenedNode,
-  { placement, inbox }: Pick<ClusterStore, 'placement' | 'inbox'>,
+  { currentPlan, clock, ids }: OpenedNode,
+  { store: { placement, inbox }, token }: Pick<JoinedCluster, 'store' | 'token'>,
   { owned }: Pick<SwarmAgents, 'owned'>,
   local: Swarm,
 ): Swarm {
@@ -33,6 +31,6 @@ export function openClusterSwarm(
       release: (at) => owned.release(at),
     },
     entryAgent: () => currentPlan.value.entryAgent,
-    connect: nodeConnector(node, cluster?.token, clock),
+    connect: nodeConnector(node, token, clock),
   });
 }
