@@ -22,6 +22,7 @@ export { openStoreReader } from './store/files/open-store-reader.ts';
 export type { Answers, LeftAnswer } from './store/answers.ts';
 export type { AnsweredApproval, ApprovalStore } from './store/approval-store.ts';
 export type {
+  BundleOfNode,
   ClusterNode,
   ClusterPlacement,
   ClusterSource,

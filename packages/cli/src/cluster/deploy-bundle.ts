@@ -16,6 +16,8 @@ export interface DeployedBundle {
   readonly bytes: number;
   /** The number of living nodes. */
   readonly nodes: number;
+  /** The name of the swarm in the store. */
+  readonly key: string;
 }
 
 /** **Errors** — those of `openBundle`, `packBundle` and the store; `E_SWARM_UNKNOWN`. */
@@ -33,5 +35,5 @@ export async function deployBundle(
   const before = await deployments.current();
   const isNew = before?.digest !== digest;
   if (isNew) await deployments.put({ digest, bytes, by: personName() });
-  return { swarm, digest, isNew, bytes: bytes.length, nodes };
+  return { swarm, key, digest, isNew, bytes: bytes.length, nodes };
 }

@@ -1,6 +1,10 @@
 import { bundleFolder, type BundleOptions } from '../common-options.ts';
+import type { NodeReply } from '../cluster/await-nodes.ts';
+import { exitCodes } from '../exit-codes.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
+import { harmlessText } from '../harmless-text.ts';
 import type { Terminal } from '../terminal.ts';
+import { withInterrupt } from '../with-interrupt.ts';
 
 export function addDeployCommand(program: GdnCommand): void {
   program
@@ -10,28 +14,59 @@ export function addDeployCommand(program: GdnCommand): void {
     .description(
       'Stores a bundle in the database of its swarm, and makes it the one that all nodes run. Every node takes it like ' +
         '`gdn reload`: a running turn goes on, and a bundle that does not start changes nothing at that node. Without a ' +
-        'running node, the next one starts with it. Secrets are not stored: every node reads them from its own environment. ' +
+        'running node, the next one starts with it. Waits up to a minute until every node has taken or refused it; the exit ' +
+        'code is 1 if one has not taken it. Secrets are not stored: every node reads them from its own environment. ' +
         'The nodes run the code of the bundle without asking.',
     )
+    .option('--no-wait', 'do not wait until the nodes have taken it')
     .swarmOptions()
     .examples('gdn deploy my-swarm --store postgres://gdn@db.example/gdn')
     .readsBundle('use')
-    .runs(deploy);
+    .runs((options: DeployOptions, terminal, argument?: string) =>
+      withInterrupt((signal) => deploy(options, terminal, signal, argument)),
+    );
 }
 
-async function deploy(options: BundleOptions, terminal: Terminal, argument?: string): Promise<Result> {
-  const [{ needCluster }, { deployBundle }] = await Promise.all([
+type DeployOptions = BundleOptions & { readonly wait: boolean };
+
+async function deploy(
+  options: DeployOptions,
+  terminal: Terminal,
+  signal: AbortSignal,
+  argument?: string,
+): Promise<Result> {
+  const [{ needCluster }, { deployBundle }, { awaitNodes }] = await Promise.all([
     import('../cluster/need-cluster.ts'),
     import('../cluster/deploy-bundle.ts'),
+    import('../cluster/await-nodes.ts'),
   ]);
   const cluster = needCluster(options);
   const request = { ...options, folder: bundleFolder(argument, options) };
-  const { swarm, digest, isNew, bytes, nodes } = await deployBundle(cluster, request, terminal);
+  const { swarm, key, digest, isNew, bytes, nodes } = await deployBundle(cluster, request, terminal);
   const short = digest.slice(0, 12);
-  const who =
-    nodes === 0
-      ? 'no node runs; the next one starts with it'
-      : `${nodes} ${nodes === 1 ? 'node takes' : 'nodes take'} it`;
-  const text = isNew ? `Deployed ${short} for swarm "${swarm}": ${who}.\n` : `${short} is deployed already.\n`;
-  return { json: { swarm, digest, deployed: isNew, bytes, nodes }, text };
+  const done = isNew ? `Deployed ${short} for swarm "${swarm}"` : `${short} is deployed already`;
+  const json = { swarm, digest, deployed: isNew, bytes, nodes };
+  if (nodes === 0) return { json, text: `${done}: no node runs; the next one starts with it.\n` };
+  if (!options.wait) return { json, text: `${done}: ${nodes} ${nodes === 1 ? 'node takes' : 'nodes take'} it.\n` };
+  const store = await cluster.open();
+  const onReply = (reply: NodeReply) => {
+    if (terminal.showsProgress) terminal.printError(`${describe(reply)}\n`);
+  };
+  const replies = await awaitNodes(digest, { nodes: () => store.nodes(key), onReply, signal });
+  const isTaken = replies.every(({ state }) => state === 'taken');
+  const all = `${done}: ${replies.length} ${replies.length === 1 ? 'node has' : 'nodes have'} taken it.\n`;
+  return {
+    json: { ...json, replies },
+    text: isTaken
+      ? all
+      : `${done}, but not every node has taken it:\n${replies.map((each) => `  ${describe(each)}\n`).join('')}`,
+    // A script learns that the swarm does not run this bundle everywhere.
+    code: isTaken ? exitCodes.ok : exitCodes.failure,
+  };
+}
+
+function describe({ node, state, problem = '' }: NodeReply): string {
+  const name = `Node "${harmlessText(node)}"`;
+  if (state === 'refused') return `${name} refuses it, and runs the bundle before: ${harmlessText(problem)}`;
+  return state === 'taken' ? `${name} has taken it.` : `${name} has not answered in time; see \`gdn nodes\`.`;
 }

@@ -10,8 +10,8 @@ export function addNodesCommand(program: GdnCommand): void {
     .command('nodes')
     .summary('list the nodes of a swarm on many machines')
     .description(
-      'Lists the living nodes of a swarm in a database: the number of their processes and conversations, their version and ' +
-        'their address. A node that died is listed until its lease ends. `gdn nodes drain` empties a node.',
+      'Lists the living nodes of a swarm in a database: the number of their processes and conversations, their version, ' +
+        'their bundle and their address. A node that died is listed until its lease ends. `gdn nodes drain` empties a node.',
     )
     .swarmOptions()
     // The options of `gdn nodes drain` come after its name, and belong to it.
@@ -48,20 +48,23 @@ async function showNodes(options: BundleOptions, terminal: Terminal): Promise<Re
   ]);
   const nodes = (await store.nodes(workspaceId)).toSorted((one, other) => (one.name < other.name ? -1 : 1));
   // Fields of this JSON may be added, but are never renamed.
-  const json = nodes.map(({ name, since, version, control, load, instances, isDraining }) => ({
+  const json = nodes.map(({ name, since, version, control, load, instances, isDraining, bundle }) => ({
     ...{ name, since: since.toISOString(), version, address: control?.address ?? null, processes: load, instances },
     draining: isDraining,
+    bundle: bundle?.digest ?? null,
+    ...(bundle?.refused && { refused: bundle.refused }),
   }));
-  const rows = json.map(({ name, draining, processes, instances, version, since, address }) => [
+  const rows = json.map(({ name, draining, processes, instances, version, bundle, since, address }) => [
     name,
     draining ? 'drains' : 'lives',
     String(processes),
     String(instances),
     version,
+    bundle?.slice(0, 12) ?? '-',
     showTime(since, terminal),
     address ?? '-',
   ]);
-  const heads = ['node', 'state', 'processes', 'conversations', 'version', 'since', 'address'];
+  const heads = ['node', 'state', 'processes', 'conversations', 'version', 'bundle', 'since', 'address'];
   return {
     json,
     text: rows.length === 0 ? `No node of swarm "${swarm}" is running.\n` : renderTable(heads, rows, terminal),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { codeOf } from '../testing/code-of.ts';
 import { openTestSwarms, type TestSwarm } from '../testing/test-swarm.ts';
 import { MOST_BUNDLE_BYTES, PostgresDeployments } from './deployments.ts';
+import { insertNode, listNodes } from './node-rows.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const put = (digest: string, base?: string | null) => ({
@@ -74,6 +75,19 @@ describe('deployments', () => {
     const large = { ...put('a'), bytes: new Uint8Array(MOST_BUNDLE_BYTES + 1) };
     expect(await codeOf(deployments.put(large))).toBe('E_STORE_WRITE');
     expect(await deployments.current()).toBeUndefined();
+  });
+
+  test('show which bundle each living node has, and why one was refused', async () => {
+    const facts = { name: 'one', machine: 'm', version: '1.0.0' };
+    await insertNode(swarm, 'node-id', 60_000, facts);
+    expect((await listNodes(swarm))[0]?.bundle).toBeUndefined();
+    await deployments.tell('one', { digest: 'a' });
+    expect((await listNodes(swarm))[0]?.bundle).toEqual({ digest: 'a' });
+    const refused = { digest: 'b', problem: 'It is not valid.' };
+    await deployments.tell('one', { digest: 'a', refused });
+    expect((await listNodes(swarm))[0]?.bundle).toEqual({ digest: 'a', refused });
+    await deployments.tell('one', { digest: 'b' });
+    expect((await listNodes(swarm))[0]?.bundle).toEqual({ digest: 'b' });
   });
 
   test('are told once each', async () => {

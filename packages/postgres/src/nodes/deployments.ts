@@ -1,5 +1,5 @@
 /** The packed bundles of a swarm, and the one that its nodes run. */
-import type { Deployment, Deployments, NewDeployment } from '@goondan/runtime/history';
+import type { BundleOfNode, Deployment, Deployments, NewDeployment } from '@goondan/runtime/history';
 import { GoondanError } from '@goondan/types';
 import type { Row } from '../driver/database.ts';
 import { scanHint } from './hints.ts';
@@ -9,6 +9,8 @@ import type { SwarmRows } from './swarm-rows.ts';
 export const MOST_BUNDLE_BYTES = 32 * 1024 * 1024;
 /** The number of bundles that are kept; a node that is late may still read an older one. */
 const KEPT_BUNDLES = 10;
+/** The most characters of the reason why a node refused a bundle. */
+const LONGEST_PROBLEM = 2_000;
 
 interface DeployedRow extends Row {
   readonly deployed: string;
@@ -58,6 +60,14 @@ export class PostgresDeployments implements Deployments {
   onChange(listener: ChangeListener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
+  }
+
+  async tell(node: string, { digest, refused }: BundleOfNode): Promise<void> {
+    await this.rows.database.query(
+      `update gdn_node set bundle = $3, refused = $4, refusal = $5
+where swarm = $1 and name = $2 and lease_until > clock_timestamp()`,
+      [this.rows.swarm, node, digest, refused?.digest ?? null, refused?.problem.slice(0, LONGEST_PROBLEM) ?? null],
+    );
   }
 
   /** Notes the deployed bundle that a scan found, and tells the listeners if it is another one. */

@@ -26,10 +26,14 @@ interface NodeRow extends Row {
   readonly load: number;
   readonly instances: number;
   readonly is_draining: boolean;
+  readonly bundle: string | null;
+  readonly refused: string | null;
+  readonly refusal: string | null;
   readonly schema: number;
 }
 
-const COLUMNS = 'id, name, since, address, certificate, version, load, instances, is_draining';
+const COLUMNS =
+  'id, name, since, address, certificate, version, load, instances, is_draining, bundle, refused, refusal';
 const SCHEMA = '(select coalesce(max(version), 0)::int from gdn_schema) as schema';
 /** The end of a lease that begins now. `$3` is its length in milliseconds. */
 const LEASE_END = `clock_timestamp() + $3::float8 * interval '1 millisecond'`;
@@ -183,5 +187,17 @@ where n.swarm = $1 and n.id = ended.id and not exists (select 1 from owned where
 function nodeOf(row: NodeRow): LivingNode {
   const { id, name, since, address, certificate, version, load, instances, is_draining: isDraining } = row;
   const control = address !== null && certificate !== null ? { address, certificate } : undefined;
-  return { id, name, since, version, load, instances, isDraining, ...(control && { control }) };
+  const refused = row.refused === null ? {} : { refused: { digest: row.refused, problem: row.refusal ?? '' } };
+  const bundle = row.bundle === null ? undefined : { digest: row.bundle, ...refused };
+  return {
+    id,
+    name,
+    since,
+    version,
+    load,
+    instances,
+    isDraining,
+    ...(control && { control }),
+    ...(bundle && { bundle }),
+  };
 }

@@ -31,6 +31,9 @@ create table gdn_node (
   load bigint not null default 0,
   instances bigint not null default 0,
   is_draining boolean not null default false,
+  bundle text,
+  refused text,
+  refusal text,
   primary key (swarm, id)
 );
 

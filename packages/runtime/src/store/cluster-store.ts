@@ -76,6 +76,15 @@ export interface ClusterNode extends StoreNode {
   /** The number of instances that it owns. */
   readonly instances: number;
   readonly isDraining: boolean;
+  /** The bundle of the node; absent until the node has started. */
+  readonly bundle?: BundleOfNode;
+}
+
+export interface BundleOfNode {
+  /** The digest of the bundle that the node runs. */
+  readonly digest: string;
+  /** The last deployed bundle, if the node could not take it. */
+  readonly refused?: { readonly digest: string; readonly problem: string };
 }
 
 /** Requests of instances of this node to instances of other nodes. */
@@ -132,6 +141,8 @@ export interface Deployments {
    * any case. Returns false, and changes nothing, otherwise.
    */
   put(bundle: NewDeployment): Promise<boolean>;
+  /** Records the bundle of a living node for readers. */
+  tell(node: string, bundle: BundleOfNode): Promise<void>;
   /** Calls the listener when another bundle becomes the current one. Returns a function that ends the calls. */
   onChange(listener: (deployed: Deployment) => void): () => void;
 }

@@ -4,9 +4,10 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GdnPlace } from '../../testing/gdn-place.ts';
-import { sampleBundle } from '../../testing/sample-bundle.ts';
+import { sampleBundle, tellTale } from '../../testing/sample-bundle.ts';
 import { StudioPlace, until } from '../../testing/studio-place.ts';
 import type { WorkspaceList, WorkspaceView } from '../../studio/contract.ts';
+import type { NodeReply } from '../await-nodes.ts';
 import { readClusterAccess } from '../cluster-access.ts';
 
 // Processes start on a machine that may be busy.
@@ -22,6 +23,10 @@ beforeAll(async () => {
   const slow = { script: `- { say: '${words} {{input}}' }`, options: 'tokensPerSecond: 6' };
   await place.write('slow', { 'goondan.yaml': sampleBundle(slow) });
   await place.write('quick', { 'goondan.yaml': sampleBundle() });
+  await place.write('bad', {
+    'goondan.yaml': sampleBundle(tellTale),
+    'tell-tale.ts': "throw new Error('The module is not finished.');\n",
+  });
 });
 afterAll(async () => {
   expect(await place.remove()).toEqual([]);
@@ -71,9 +76,24 @@ describe('gdn cluster dev', () => {
     await until(() => said.includes('\n') || child.exitCode !== null);
     const made = JSON.parse(said) as { store: string; token: string; nodes: { name: string; pid: number }[] };
     const env = { GOONDAN_STORE: made.store, GOONDAN_CLUSTER_TOKEN: made.token };
-    const gdn = (...args: string[]) => place.runWith({ env }, ...args, '--bundle', 'quick');
+    const gdn = (...args: string[]) =>
+      place.runWith({ env }, ...args, ...(args.includes('--bundle') ? [] : ['--bundle', 'quick']));
     const ask = async (input: string) => (await gdn('send', '--input', input, '--wait')).stdout;
     expect(await ask('one')).toBe('You said: one\n');
+
+    const deploy = async (name: string) => {
+      const { stdout, exitCode } = await gdn('deploy', '--bundle', name, '--json');
+      return { ...(JSON.parse(stdout) as { replies: NodeReply[] }), exitCode };
+    };
+    const states = (replies: readonly NodeReply[]) => replies.map(({ node, state }) => `${node} ${state}`);
+    const same = await deploy('quick');
+    expect(same).toMatchObject({ deployed: false, exitCode: 0 });
+    expect(states(same.replies)).toEqual(['node-1 taken', 'node-2 taken']);
+    const bad = await deploy('bad');
+    expect(bad).toMatchObject({ deployed: true, exitCode: 1 });
+    expect(states(bad.replies)).toEqual(['node-1 refused', 'node-2 refused']);
+    expect(bad.replies[0]?.problem).toContain('The module is not finished.');
+    expect(await deploy('quick')).toMatchObject({ deployed: true, exitCode: 0 });
 
     const cluster = readClusterAccess(made.store, env);
     if (cluster === undefined) throw new Error('It has no store.');

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
-import type { Deployment, Deployments } from '../../store/cluster-store.ts';
+import type { BundleOfNode, Deployment, Deployments } from '../../store/cluster-store.ts';
 import { temporaryBundle } from '../../testing/temporary-bundle.ts';
 import { packBundle } from '../../workspace/packs/pack-bundle.ts';
 import { followDeployments, NodeBundle, readDeployedPlan } from './node-bundle.ts';
@@ -23,6 +23,9 @@ class MemoryDeployments implements Deployments {
   readonly bundles = new Map<string, Uint8Array>();
   readonly #listeners = new Set<(deployed: Deployment) => void>();
   now: Deployment | undefined;
+  readonly told: BundleOfNode[] = [];
+
+  tell = async (_: string, bundle: BundleOfNode) => void this.told.push(bundle);
 
   current = async () => this.now;
   onChange = (listener: (deployed: Deployment) => void) => {
@@ -112,10 +115,14 @@ describe('S-09 the bundle of a node', () => {
 });
 
 describe('S-09 a deployment', () => {
-  async function openFollowing(read: (bundle: NodeBundle) => Promise<SwarmPlan>) {
+  async function openFollowing(
+    read: (bundle: NodeBundle) => Promise<SwarmPlan>,
+    meanwhile: (deployments: MemoryDeployments) => Promise<void> = async () => undefined,
+  ) {
     const deployments = new MemoryDeployments();
     const bundle = nodeBundle(deployments, folderWith(one));
     await bundle.settle();
+    await meanwhile(deployments);
     const told: string[] = [];
     const done: Promise<unknown>[] = [];
     const end = followDeployments({
@@ -145,7 +152,24 @@ describe('S-09 a deployment', () => {
     expect(yamlOf(bundle)).toBe(two['goondan.yaml']);
     expect(told).toEqual(['deploy.taken']);
     await deployments.put({ ...packBundle(folderWith(two)), by: 'somebody' });
+    await Bun.sleep(1);
     expect(done).toHaveLength(1);
+    expect(deployments.told.at(-1)).toEqual({ digest: packBundle(folderWith(two)).digest });
+  });
+
+  test('of the time in which the node started is taken, too', async () => {
+    const { deployments, bundle, told } = await openFollowing(
+      async () => plan,
+      async (store) => {
+        const packed = packBundle(folderWith(two));
+        store.bundles.set(packed.digest, packed.bytes);
+        store.now = { digest: packed.digest, at: new Date(0), by: 'somebody' };
+      },
+    );
+    await Bun.sleep(5);
+    expect(yamlOf(bundle)).toBe(two['goondan.yaml']);
+    expect(told).toEqual(['deploy.taken']);
+    expect(deployments.told).toEqual([{ digest: bundle.digest }]);
   });
 
   test('that cannot be read changes nothing: the files of the bundle before are put back', async () => {
@@ -159,6 +183,8 @@ describe('S-09 a deployment', () => {
     expect(yamlOf(bundle)).toBe(one['goondan.yaml']);
     expect(bundle.digest).toBe(before);
     expect(told).toEqual(['deploy.refused']);
+    const refused = { digest: packBundle(folderWith(two)).digest, problem: 'not valid' };
+    expect(deployments.told).toEqual([{ digest: before }, { digest: before, refused }]);
   });
 
   test('of a changeset succeeds only if the deployed bundle is its base, and is undone if it cannot be applied', async () => {

@@ -14,7 +14,7 @@ import { packBundle, unpackBundle } from '../../workspace/packs/pack-bundle.ts';
 import type { PackedFolder } from '../../workspace/packs/pack-folder.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { messageOf } from '../../ipc/check/frame-error.ts';
-import type { ClusterPlacement, Deployments } from '../../store/cluster-store.ts';
+import type { BundleOfNode, ClusterPlacement, Deployment, Deployments } from '../../store/cluster-store.ts';
 
 export interface NodeBundleDeps {
   readonly deployments: Deployments;
@@ -92,6 +92,11 @@ export class NodeBundle {
     }
   }
 
+  /** Tells the store which bundle this node has. **Errors** — those of the store. */
+  async tell(refused?: BundleOfNode['refused']): Promise<void> {
+    await this.deps.deployments.tell(this.deps.placement.node, { digest: this.#digest, ...(refused && { refused }) });
+  }
+
   async #deployFirst(packed: PackedFolder, base: string | undefined): Promise<void> {
     const { deployments, placement } = this.deps;
     const others = (await placement.nodes()).filter(({ name }) => name !== placement.node);
@@ -145,23 +150,50 @@ export async function readDeployedPlan(bundle: NodeBundle, read: () => Promise<S
   }
 }
 
-/** Takes each deployed bundle like a reload. Returns a function that ends this. */
+/**
+ * Takes each deployed bundle like a reload, and tells the store which bundle the node has. Returns a function that ends
+ * this.
+ */
 export function followDeployments({ bundle, deployments, reload, alone, report }: FollowDeps): () => void {
-  return deployments.onChange(({ digest, by }) => {
-    if (digest === bundle.digest) return;
+  const tell = (refused?: BundleOfNode['refused']) =>
+    bundle
+      .tell(refused)
+      .catch((error: unknown) =>
+        report('error', 'deploy.not_told', `The store does not know the bundle of this node: ${messageOf(error)}`),
+      );
+  const take = async ({ digest, by }: Deployment): Promise<void> => {
+    if (digest === bundle.digest) return tell();
     const before = bundle.digest;
     const named = `${digest.slice(0, 12)}, deployed by ${by},`;
-    reload().then(
-      () => report('info', 'deploy.taken', `Bundle ${named} is in force.`),
-      async (error: unknown) => {
-        report('error', 'deploy.refused', `Bundle ${named} was refused, and nothing has changed: ${messageOf(error)}`);
-        const putBack = async () => {
-          if (bundle.digest !== before) await bundle.putBack(before);
-        };
-        await alone(putBack).catch((failure: unknown) =>
-          report('error', 'deploy.refused', `Its files could not be put back: ${messageOf(failure)}`),
-        );
-      },
-    );
+    try {
+      await reload();
+      report('info', 'deploy.taken', `Bundle ${named} is in force.`);
+      await tell();
+    } catch (error) {
+      const problem = messageOf(error);
+      report('error', 'deploy.refused', `Bundle ${named} was refused, and nothing has changed: ${problem}`);
+      const putBack = async () => {
+        if (bundle.digest !== before) await bundle.putBack(before);
+      };
+      await alone(putBack).catch((failure: unknown) =>
+        report('error', 'deploy.refused', `Its files could not be put back: ${messageOf(failure)}`),
+      );
+      await tell({ digest, problem });
+    }
+  };
+  // One after the other, so that no bundle is told as taken while it is being tried.
+  let last = takeMissed();
+  return deployments.onChange((deployed) => {
+    last = last.then(() => take(deployed));
   });
+
+  /** Takes a bundle that was deployed while this node started, before anybody listened. */
+  async function takeMissed(): Promise<void> {
+    try {
+      const current = await deployments.current();
+      await (current === undefined ? tell() : take(current));
+    } catch (error) {
+      report('error', 'deploy.refused', `The deployed bundle cannot be read: ${messageOf(error)}`);
+    }
+  }
 }
