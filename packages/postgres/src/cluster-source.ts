@@ -22,6 +22,7 @@ import { PostgresLog } from './store/conversation-log.ts';
 import { openDescriptions } from './store/describe-swarm.ts';
 import { openEventSink } from './store/event-sink.ts';
 import { PostgresInbox } from './store/inbox.ts';
+import { findPending } from './store/read-pending.ts';
 import { openLogSink } from './store/log-sink.ts';
 import { readersOf } from './store/open-reader.ts';
 import { openTraceSink } from './store/trace-sink.ts';
@@ -135,6 +136,7 @@ async function openStore(
     connections: new PostgresConnections(rows, placement),
     deployments,
     tokens: postgresTokens(patient),
+    findPending: (beginnings) => findPending(patient, swarm, beginnings),
     traceSink,
     eventSink,
     logSink,

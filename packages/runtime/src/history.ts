@@ -34,6 +34,7 @@ export type {
   Deployments,
   LogSink,
   NewDeployment,
+  PendingEvent,
   NodeFacts,
   RemoteCalls,
   Tokens,

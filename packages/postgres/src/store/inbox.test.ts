@@ -11,6 +11,7 @@ import { REMEMBERED_EVENTS } from './append-statement.ts';
 import { postgresAnswers } from './answers.ts';
 import { PostgresLog } from './conversation-log.ts';
 import { PostgresInbox, type PostgresInboxOptions } from './inbox.ts';
+import { findPending } from './read-pending.ts';
 import { channelOf, readWakeUp } from './wake-channel.ts';
 
 const made = await makeTestDatabase();
@@ -218,4 +219,20 @@ describe('commits', () => {
       { event_id: 'b', began: false },
     ]);
   });
+});
+
+test('finds pending events of all instances by the beginnings of their ids', async () => {
+  const { swarm, inboxOf, logOf, claim } = swarmOf();
+  const inbox = inboxOf('one');
+  const ids = ['event-1f-done', 'event-1f', 'event-1f%', 'call-1f', 'event-2f'];
+  for (const id of ids) await inbox.accept(id === 'call-1f' ? caller : callee, eventOf(id));
+  const epoch = await claim(callee, 'one');
+  await logOf('one').append(callee, epoch, commitFrame(1, 1));
+  const found = await findPending(database, swarm, ['event-1f', 'call-1f']);
+  expect(found.map(({ instance, eventId }) => `${instance.agentName} ${eventId}`).toSorted()).toEqual([
+    'coder call-1f',
+    'reviewer event-1f',
+    'reviewer event-1f%',
+  ]);
+  expect(await findPending(database, 'another swarm', ['event'])).toEqual([]);
 });

@@ -41,9 +41,19 @@ export interface ClusterStore extends Omit<Store, 'placement' | 'conversations'>
   readonly deployments: Deployments;
   readonly tokens: Tokens;
   readonly logSink: LogSink;
+  /**
+   * Lists pending events of all instances whose ids begin with one of these texts, at most 1000. **Errors** — those of the
+   * store.
+   */
+  findPending(beginnings: readonly string[]): Promise<readonly PendingEvent[]>;
   /** Records facts for readers; a failure is reported by the store and does not reject. */
   describeSwarm(facts: { readonly swarm: string; readonly folder?: string }): Promise<void>;
   describeAgent(agentName: string, description: RecordedAgent): Promise<void>;
+}
+
+export interface PendingEvent {
+  readonly instance: AgentAddress;
+  readonly eventId: string;
 }
 
 export interface ClusterPlacement extends Placement {

@@ -33,8 +33,8 @@ export interface FakeCluster {
   own(instanceKey: string, name: string): void;
   /** The events that were marked as cancelled in the inbox. */
   readonly marked: readonly string[];
-  /** Makes the next mark succeed for this event. */
-  pend(eventId: string): void;
+  /** Adds a pending event of the instance with this key; `k` when absent. A mark of it succeeds once. */
+  pend(eventId: string, instanceKey?: string): void;
   /** Makes lookups of owners fail while it is true. */
   setAway(isAway: boolean): void;
   close(): Promise<void>;
@@ -47,8 +47,10 @@ export function fakeCluster(): FakeCluster {
   const living = new Map<string, ClusterNode>();
   const nodes = new Map<string, FakeClusterNode>();
   const marked: string[] = [];
-  const pending = new Set<string>();
+  const pending = new Map<string, string>();
   let isAway = false;
+  /** Running turns are pending events, too: of the instance `k`, because all tests ask it. */
+  const running = () => [...nodes.values()].flatMap(({ local }) => local.running.map((id) => [id, 'k'] as const));
 
   return {
     marked,
@@ -63,6 +65,10 @@ export function fakeCluster(): FakeCluster {
         ids: randomIds,
         entryAgent: () => 'entry',
         connect: nodeConnector(name, TOKEN, systemClock),
+        findPending: async (beginnings) =>
+          [...running(), ...pending]
+            .filter(([eventId]) => beginnings.some((start) => eventId.startsWith(start)))
+            .map(([eventId, instanceKey]) => ({ instance: { agentName: 'entry', instanceKey }, eventId })),
         inbox: {
           cancel: async (_at, eventId) => {
             if (!pending.delete(eventId)) return false;
@@ -105,7 +111,7 @@ export function fakeCluster(): FakeCluster {
       if (kill) await nodes.get(name)?.port.close();
     },
     own: (instanceKey, name) => void owners.set(instanceKey, name),
-    pend: (eventId) => void pending.add(eventId),
+    pend: (eventId, instanceKey = 'k') => void pending.set(eventId, instanceKey),
     setAway: (now) => void (isAway = now),
     async close() {
       await Promise.all([...nodes.values()].map(({ port }) => port.close()));

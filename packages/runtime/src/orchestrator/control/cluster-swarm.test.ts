@@ -325,19 +325,35 @@ describe('the handle of a swarm with several nodes', () => {
     expect(a.claimed).toEqual(['k']);
   });
 
-  test('cancels at the owner, with a mark in the inbox, or at any other node', async () => {
+  test('cancels a turn at its owner, wherever the instance is, or with a mark in the inbox', async () => {
     cluster.own('k', 'b');
     b.local.cancel = async ({ eventId }) => eventId === 'at b' || eventId === undefined;
+    cluster.pend('at b');
     expect(await a.swarm.cancel({ ...at, eventId: 'at b' })).toBe(true);
     expect(await a.swarm.cancel(at)).toBe(true);
+    expect(await a.swarm.cancel({ eventId: 'at b' })).toBe(true);
     cluster.pend('pending');
     expect(await a.swarm.cancel({ ...at, eventId: 'pending' })).toBe(true);
     expect(cluster.marked).toEqual(['pending']);
-    expect(await a.swarm.cancel({ eventId: 'at b' })).toBe(true);
+    a.local.cancel = async () => false;
     expect(await a.swarm.cancel({ ...at, eventId: 'nowhere' })).toBe(false);
     await b.port.close();
     cluster.pend('orphan');
     expect(await a.swarm.cancel({ ...at, eventId: 'orphan' })).toBe(true);
+  });
+
+  test('S-08 refuses a short id that means turns of two nodes, and cancels none of them', async () => {
+    const [one, two] = ['1f3a9c2b-0000-4000-8000-000000000001', '1f3a9c2b-0000-4000-8000-000000000002'];
+    cluster.own('near', 'a');
+    cluster.own('far', 'b');
+    cluster.pend(`event-${one}`, 'near');
+    cluster.pend(`event-${two}`, 'far');
+    expect(await codeOf(a.swarm.cancel({ eventId: '1f3a9c2b' }))).toBe('E_TRACE_AMBIGUOUS');
+    expect([...a.local.calls, ...b.local.calls].map(([name]) => name)).not.toContain('cancel');
+    expect(cluster.marked).toEqual([]);
+    b.local.cancel = async ({ instanceKey, eventId }) => instanceKey === 'far' && eventId === `event-${two}`;
+    expect(await a.swarm.cancel({ instanceKey: 'far', eventId: '1f3a9c2b' })).toBe(true);
+    expect(await a.swarm.cancel({ eventId: two })).toBe(true);
   });
 
   test('lists each dead letter once, and approvals from the store', async () => {

@@ -3,13 +3,15 @@
  * the whole swarm. Work on an instance is done by the node that owns it.
  */
 import { type AgentAddress, GoondanError } from '@goondan/types';
-import { toAgentAddress } from '../../control/instance-address.ts';
-import type { InstanceAddress, InstanceStatus, Swarm } from '../../control/swarm.ts';
+import { toAgentAddress, toInstanceAddress } from '../../control/instance-address.ts';
+import type { InstanceAddress, InstanceChoice, InstanceStatus, Swarm } from '../../control/swarm.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type { Ids } from '../../ports/ids.ts';
-import type { ClusterPlacement } from '../../store/cluster-store.ts';
+import { eventIdOf, type Ids } from '../../ports/ids.ts';
+import { splitRetries, typedTurnIds } from '../../ports/turn-ids.ts';
+import type { ClusterPlacement, ClusterStore } from '../../store/cluster-store.ts';
 import type { Inbox } from '../../store/inbox.ts';
 import { newTraceId } from '../../trace/span-id.ts';
+import { findEventId, findInInstances } from './find-queued-turn.ts';
 import { answered, mergeDeadLetters, mergeInstances, mergeStatus } from './merge-status.ts';
 import { isGone, OtherNodes, type OtherNodesDeps } from './other-nodes.ts';
 import { relayAsk } from './relay-ask.ts';
@@ -20,6 +22,7 @@ export interface ClusterSwarmDeps {
   readonly local: Swarm;
   readonly placement: Pick<ClusterPlacement, 'node' | 'nodes' | 'ownerOf' | 'claim' | 'release'>;
   readonly inbox: Pick<Inbox, 'cancel'>;
+  readonly findPending: ClusterStore['findPending'];
   readonly clock: Clock;
   readonly ids: Ids;
   /** Returns the agent for requests that do not name one. */
@@ -37,20 +40,40 @@ export function clusterSwarm(deps: ClusterSwarmDeps): Swarm {
   const nodes = new OtherNodes(deps);
 
   const cancel: Swarm['cancel'] = async (turn) => {
-    const { agent = entryAgent(), instanceKey = 'default', eventId, reason = BY_A_CLIENT } = turn;
-    const at = toAgentAddress({ agent, instanceKey });
-    const owner = await nodes.placeOf(at);
-    try {
-      if (await (typeof owner === 'object' ? owner.swarm : local).cancel(turn)) return true;
-    } catch (error) {
-      if (eventId === undefined || !isGone(error)) throw error;
+    const { eventId: typed, reason = BY_A_CLIENT } = turn;
+    const at = toAgentAddress({ agent: turn.agent ?? entryAgent(), instanceKey: turn.instanceKey ?? 'default' });
+    if (typed === undefined) {
+      const owner = await nodes.placeOf(at);
+      return (typeof owner === 'object' ? owner.swarm : local).cancel(turn);
     }
-    if (eventId === undefined) return false;
+    const found = await findTurn(typed, at, turn);
+    // It rejects an unknown agent.
+    if (found === undefined) return local.cancel(turn);
+    const exact = { ...toInstanceAddress(found.address), eventId: found.id, reason };
+    const owner = await nodes.placeOf(found.address);
+    try {
+      if (await (typeof owner === 'object' ? owner.swarm : local).cancel(exact)) return true;
+    } catch (error) {
+      if (!isGone(error)) throw error;
+    }
     // The owner may be lost and not replaced yet. The next owner reads this mark.
-    if (await inbox.cancel(at, eventId, reason)) return true;
-    if (typeof owner === 'object' && (await local.cancel(turn))) return true;
-    const elsewhere = await nodes.ask((swarm) => swarm.cancel(turn));
-    return elsewhere.some(({ value }) => value === true);
+    return inbox.cancel(found.address, found.id, reason);
+  };
+
+  /** Finds the turn that a client means, at any node. **Errors** — `E_TRACE_AMBIGUOUS`; those of the store. */
+  const findTurn = async (typed: string, at: AgentAddress, choice: InstanceChoice) => {
+    const pending = await deps.findPending(typedTurnIds(splitRetries(typed)[0]).map(eventIdOf));
+    const byInstance = new Map<string, [address: AgentAddress, eventIds: string[]]>();
+    for (const { instance, eventId } of pending) {
+      const { agentName, instanceKey } = instance;
+      if ((choice.agent ?? agentName) !== agentName || (choice.instanceKey ?? instanceKey) !== instanceKey) continue;
+      const key = JSON.stringify([agentName, instanceKey]);
+      const [, eventIds] = byInstance.get(key) ?? [];
+      if (eventIds === undefined) byInstance.set(key, [instance, [eventId]]);
+      else eventIds.push(eventId);
+    }
+    const id = findEventId(typed, byInstance.get(JSON.stringify([at.agentName, at.instanceKey]))?.[1]);
+    return id === undefined ? findInInstances(typed, byInstance.values()) : { address: at, id };
   };
 
   const instances = async (): Promise<readonly InstanceStatus[]> => {

@@ -1,10 +1,10 @@
 /** The handle of a swarm that runs in this process. The control socket offers it to other processes. */
-import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
+import { type AgentAddress, GoondanError } from '@goondan/types';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import { defined } from '../../json/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { eventIdOf, type Ids, turnIdOf } from '../../ports/ids.ts';
-import { ambiguousId, findTurnId, shortIdOfEvent } from '../../ports/turn-ids.ts';
+import type { Ids } from '../../ports/ids.ts';
+import { shortIdOfEvent } from '../../ports/turn-ids.ts';
 import { type DeadLetter, retryOf } from '../../workspace/records/dead-letter.ts';
 import type { ReloadResult } from '../../control/reload-result.ts';
 import { pendingInputs, takenKey } from '../../workspace/journal/instance-refusals.ts';
@@ -14,6 +14,7 @@ import { findAgentProblem, refuseKey } from '../address/find-address-problem.ts'
 import type { Instance } from '../instances/instance.ts';
 import { turnOf } from '../instances/swarm-listener.ts';
 import type { SwarmAgents } from '../swarm/swarm-agents.ts';
+import { findEventId, findInInstances } from './find-queued-turn.ts';
 import { makeEvent } from './make-event.ts';
 import { toAgentAddress, toInstanceAddress } from '../../control/instance-address.ts';
 import { summariseDeadLetter } from '../../control/summarise-dead-letter.ts';
@@ -97,8 +98,15 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
       if (eventId === undefined) {
         return instance?.running !== undefined && swarm.cancel(address, instance.running.id, reason);
       }
-      const id = findEventId(eventId, instance?.state.queue);
-      const turn = id === undefined ? findElsewhere(eventId, choice) : { address, id };
+      const id = findEventId(eventId, instance && queueOf(instance));
+      const chosen = [...swarm.instances.all()].filter((each) => isChosen(each.address, choice));
+      const turn =
+        id === undefined
+          ? findInInstances(
+              eventId,
+              chosen.map((each) => [each.address, queueOf(each)]),
+            )
+          : { address, id };
       return turn !== undefined && swarm.cancel(turn.address, turn.id, reason);
     },
 
@@ -220,22 +228,6 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
     return { ...describeInstance(instance), ...(waiting === 0 ? {} : { approvals: waiting }) };
   }
 
-  /** Finds the event that a client means in any chosen instance. **Errors** — `E_TRACE_AMBIGUOUS`. */
-  function findElsewhere(typed: string, choice: InstanceChoice): { address: AgentAddress; id: string } | undefined {
-    const found: { address: AgentAddress; id: string }[] = [];
-    for (const { address, state } of swarm.instances.all()) {
-      const id = isChosen(address, choice) ? findEventId(typed, state.queue) : undefined;
-      if (id !== undefined) found.push({ address, id });
-    }
-    if (found.length < 2) return found[0];
-    throw ambiguousId(
-      typed,
-      found,
-      ({ address, id }) => `${shortIdOfEvent(id)} of ${address.agentName} (${address.instanceKey})`,
-      'Name the agent and the conversation too.',
-    );
-  }
-
   /** Reads the dead letters of one instance. An error here does not hide the letters of other instances. */
   async function lettersOf(at: AgentAddress, { instanceKey }: InstanceChoice): Promise<readonly DeadLetter[]> {
     try {
@@ -256,7 +248,10 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
 
   async function findLetter(at: AgentAddress, typed: string): Promise<DeadLetter | undefined> {
     const letters = await deadLetters.list(at);
-    const id = findEventId(typed, letters);
+    const id = findEventId(
+      typed,
+      letters.map(({ event }) => event.id),
+    );
     return letters.find(({ event }) => event.id === id);
   }
 
@@ -303,16 +298,8 @@ function describeInstance({ address, status, pid, state, extensionStatuses }: In
   };
 }
 
-/** Finds the event that a client means: by its id, by the id of its turn, or by the short form of that id. */
-function findEventId(
-  typed: string,
-  entries: readonly { readonly event: Pick<AgentEvent, 'id'> }[] = [],
-): string | undefined {
-  // A sender may choose an id that looks like the id of another event's turn.
-  if (entries.some(({ event }) => event.id === typed)) return typed;
-  const turnIds = entries.map(({ event }) => turnIdOf(event.id));
-  const turnId = findTurnId(typed, turnIds, { isChange: true });
-  return turnId === undefined ? undefined : eventIdOf(turnId);
+function queueOf({ state }: Instance): readonly string[] {
+  return state.queue.map(({ event }) => event.id);
 }
 
 function stopped(what: string): GoondanError {

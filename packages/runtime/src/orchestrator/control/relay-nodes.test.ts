@@ -56,6 +56,10 @@ function openNodes() {
       clock: systemClock,
       ids: randomIds,
       inbox: opened.store.inbox,
+      findPending: async () => {
+        const instance = { agentName: at.agent, instanceKey: at.instanceKey };
+        return cluster.swarm.inputOf(instance).pending.map(({ event }) => ({ instance, eventId: event.id }));
+      },
       entryAgent: () => 'a',
       connect: nodeConnector(node, 'token', systemClock),
       placement: {

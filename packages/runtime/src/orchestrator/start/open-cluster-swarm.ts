@@ -16,10 +16,11 @@ export interface OpenedNode {
 /** Makes the handle that shows the swarm of all nodes. `local` is the handle of this node alone. */
 export function openClusterSwarm(
   { currentPlan, clock, ids }: OpenedNode,
-  { store: { placement, inbox }, token }: Pick<JoinedCluster, 'store' | 'token'>,
+  { store, token }: Pick<JoinedCluster, 'store' | 'token'>,
   { owned }: Pick<SwarmAgents, 'owned'>,
   local: Swarm,
 ): Swarm {
+  const { placement, inbox } = store;
   const { node } = placement;
   return clusterSwarm({
     ...{ local, inbox, clock, ids },
@@ -30,6 +31,7 @@ export function openClusterSwarm(
       claim: (at) => owned.claim(at),
       release: (at) => owned.release(at),
     },
+    findPending: (beginnings) => store.findPending(beginnings),
     entryAgent: () => currentPlan.value.entryAgent,
     connect: nodeConnector(node, token, clock),
   });
