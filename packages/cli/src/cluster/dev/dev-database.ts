@@ -19,7 +19,7 @@ export async function openDevDatabase(given: string | undefined): Promise<DevDat
   // A folder of its own: PostgreSQL does not run as root, so that of root's command belongs to another user.
   const { folder, removeFolder } = await makeTemporaryFolder('gdn-postgres-');
   try {
-    const server = await startServer({ folder, password: randomBytes(24).toString('base64url') });
+    const server = await startServer({ folder, password: randomBytes(24).toString('base64url'), isTemporary: true });
     const remove = () => server.stop().finally(removeFolder);
     try {
       await makeDatabase(server.addressOf('postgres'));
