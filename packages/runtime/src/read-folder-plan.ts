@@ -8,7 +8,7 @@ import type { SwarmPlan } from './config/swarm-plan.ts';
 /** The place of a running swarm: its workspace, or for a node its name in the store. It must stay the same. */
 type SwarmWorkspace = { readonly stateRoot: string } & ({ readonly workspaceId: string } | { readonly swarm: string });
 
-export interface SwarmFolder extends Pick<ResolveOptions, 'swarm' | 'workdir' | 'connections'> {
+export interface SwarmFolder extends Pick<ResolveOptions, 'swarm' | 'workdir' | 'connections' | 'isNode'> {
   /** The folder of `goondan.yaml`. */
   readonly bundleFolder: string;
 }

@@ -61,11 +61,12 @@ function readPlan({
 }
 
 async function readFolder(
-  { bundleAt: _, ...folder }: SwarmFolder & Pick<NodeToStart, 'bundleAt'>,
+  { bundleAt: _, ...given }: SwarmFolder & Pick<NodeToStart, 'bundleAt'>,
   stateRoot: string,
   flock: boolean | undefined,
   cluster: ClusterOptions | undefined,
 ) {
+  const folder = { ...given, isNode: cluster !== undefined };
   // A killed process may have left half of a change, so this comes before the bundle is read.
   const place = { stateRoot, bundleFolder: folder.bundleFolder, ...(flock === false ? { flock } : {}) };
   const recoveries = await openChangesets(place).recover();

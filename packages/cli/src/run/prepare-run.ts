@@ -114,8 +114,8 @@ async function nodeOf(run: PreparedRun, terminal: Terminal): Promise<NodeToStart
   };
 }
 
-function folderOf({ bundle, swarmName, workdir, connections = true }: PreparedRun) {
-  return { bundleFolder: bundle.folder, swarm: swarmName, workdir, connections };
+function folderOf({ bundle, swarmName, workdir, cluster, connections = true }: PreparedRun) {
+  return { bundleFolder: bundle.folder, swarm: swarmName, workdir, connections, isNode: cluster !== undefined };
 }
 
 /**
@@ -130,8 +130,9 @@ export async function resolveTrustedPlan(
   mayMiss = false,
 ): Promise<ResolvedSwarm> {
   const { bundle, swarmName: swarm, stateRoot: root, trust, workdir, connections = true } = run;
+  const isNode = run.cluster !== undefined;
   // Resolved first, so that nobody is asked to trust a bundle that cannot run.
-  const resolved = resolveSwarm(bundle, { swarm, environment: process.env, workdir, mayMiss, connections });
+  const resolved = resolveSwarm(bundle, { swarm, environment: process.env, workdir, mayMiss, isNode, connections });
   checkStateRootWritable(root);
   const question = { stateRoot: root, folder: bundle.folder, trust };
   await checkTrust(signal === undefined ? question : { ...question, signal }, terminal);

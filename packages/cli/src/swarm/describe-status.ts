@@ -47,7 +47,7 @@ function describeNodes(
 ): string[] {
   const lines = boundedList(
     nodes,
-    ({ name, since, processes, instances, isDraining, problem }) => [
+    ({ name, since, processes, instances, isDraining, missing = [], problem }) => [
       `  ${harmlessText(
         [
           `node ${name}: ${problem === undefined ? (isDraining === true ? 'drains' : 'lives') : 'does not answer'}`,
@@ -57,6 +57,7 @@ function describeNodes(
           ...(problem === undefined ? [] : [problem]),
         ].join(', '),
       )}`,
+      ...missing.map((sentence) => `    ${harmlessText(sentence)}`),
     ],
     terminal.suggest('`gdn nodes`'),
   );

@@ -41,4 +41,6 @@ export interface DeclaredAgent {
   readonly packages?: string;
   /** Resolved values that must never be written down. */
   readonly secrets?: readonly string[];
+  /** The environment variables that this node misses. The agent is left to other nodes then. */
+  readonly missing?: readonly string[];
 }

@@ -22,4 +22,6 @@ export interface ConnectionPlan extends ConnectorStart {
   readonly environment?: Readonly<Record<string, string>>;
   /** The nodes that run the connection, in a swarm with several nodes; `one` when absent. */
   readonly placement?: 'one' | 'every';
+  /** The environment variables that this node misses. The connection does not run here then. */
+  readonly missing?: readonly string[];
 }

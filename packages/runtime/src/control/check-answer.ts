@@ -188,6 +188,7 @@ const nodeStatus: Check<NodeStatus> = object<ShapeOf<NodeStatus>>({
   processes: count,
   instances: count,
   isDraining: optional(flag),
+  missing: optional(listOf(text)),
   problem: optional(text),
 });
 
@@ -204,6 +205,7 @@ export const statusShape: ShapeOf<SwarmStatus> = {
   kept: optional(listOf(keptStatus)),
   changes: optional(listOf(changeReport)),
   nodes: optional(listOf(nodeStatus)),
+  missing: optional(listOf(text)),
 };
 
 export const deadLetter: Check<DeadLetterSummary> = object({

@@ -213,6 +213,8 @@ export interface SwarmStatus {
   readonly changes?: readonly ChangeReport[];
   /** The living nodes; absent when the state of the swarm is in files, because it has only one node then. */
   readonly nodes?: readonly NodeStatus[];
+  /** The agents and connections that this node does not run, with the missing variables; absent when it runs all. */
+  readonly missing?: readonly string[];
 }
 
 /** A node of a swarm whose state is in a store that many nodes share. */
@@ -228,6 +230,8 @@ export interface NodeStatus {
   readonly instances: number;
   /** True if the node gives up its instances. */
   readonly isDraining?: boolean;
+  /** The agents and connections that the node does not run, with the missing variables, as sentences. */
+  readonly missing?: readonly string[];
   /** The reason why the node did not answer. The status has nothing else about it then. */
   readonly problem?: string;
 }

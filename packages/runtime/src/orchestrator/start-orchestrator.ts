@@ -62,6 +62,7 @@ import { readTelemetry } from './start/read-telemetry.ts';
 import { openLog, type StartLog } from './start/start-log.ts';
 import { Stopping } from './stopping.ts';
 import { operatorPolicy } from './plan/operator-policy.ts';
+import { describeMissing } from './swarm/instance-moves.ts';
 import { SwarmAgents, type SwarmDeps } from './swarm/swarm-agents.ts';
 
 export interface OrchestratorOptions {
@@ -215,6 +216,7 @@ async function start(given: Starting): Promise<Swarm> {
       ...about,
       connections: connections.status(),
       ...keepers.describe(),
+      ...describeMissing(currentPlan.value.plan),
       ...(reloader.reports.length === 0 ? {} : { changes: reloader.reports }),
     }),
     reload: () => reloader.reload(),

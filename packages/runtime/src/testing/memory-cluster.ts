@@ -12,6 +12,7 @@ interface MemoryNode {
   readonly watched: Map<string, AgentAddress>;
   load: number;
   isDraining: boolean;
+  refused: ReadonlySet<string>;
   began: (callee: AgentAddress, eventId: string) => void;
   answered: (callee: AgentAddress, eventId: string, result: TurnResult) => void;
   drain: () => void;
@@ -35,6 +36,7 @@ export class MemoryCluster {
       watched: new Map(),
       load: 0,
       isDraining: false,
+      refused: new Set(),
       began: () => undefined,
       answered: () => undefined,
       drain: () => undefined,
@@ -73,7 +75,9 @@ export class MemoryCluster {
   scan(): void {
     for (const [key, at] of this.#instances) {
       if (this.swarm.inputOf(at).pending.length === 0) continue;
-      const free = [...this.#nodes].filter(([name, { isDraining }]) => this.swarm.nodes.has(name) && !isDraining);
+      const free = [...this.#nodes].filter(
+        ([name, { isDraining, refused }]) => this.swarm.nodes.has(name) && !isDraining && !refused.has(at.agentName),
+      );
       const [least] = free.toSorted(([, left], [, right]) => left.load - right.load);
       const owner = this.swarm.owners.get(key);
       const awake = owner !== undefined && this.swarm.nodes.has(owner) ? owner : least?.[0];
@@ -140,7 +144,7 @@ export class MemoryCluster {
       ...placement,
       async claim(at) {
         away();
-        return placement.claim(at);
+        return !node.refused.has(at.agentName) && placement.claim(at);
       },
       check: (at) => {
         away();
@@ -152,7 +156,7 @@ export class MemoryCluster {
       ownerOf: async (at) => (await nodes()).find((each) => each.name === this.ownerOf(at)),
       takeNewEpoch: () => undefined,
       setLoad: (processes) => void (node.load = processes),
-      refuseAgents: () => undefined,
+      refuseAgents: (names) => void (node.refused = names),
       onDrain: (listener) => void (node.drain = listener),
       drain: async (other) => {
         const drained = this.#nodes.get(other);

@@ -23,10 +23,10 @@ export class Connections {
   readonly #leaving = new Map<OpenConnection, Promise<void>>();
   #isDraining = false;
 
-  /** The plans must have unique names. */
+  /** The plans must have unique names. A connection whose values this node misses is left to other nodes. */
   constructor(plans: readonly ConnectionPlan[], deps: ConnectionsDeps) {
     this.#deps = deps;
-    this.#connections = new Map(plans.map((plan) => [plan.connection, this.#open(plan)]));
+    this.#connections = new Map(plans.filter(isComplete).map((plan) => [plan.connection, this.#open(plan)]));
   }
 
   start(): void {
@@ -41,7 +41,7 @@ export class Connections {
     if (this.#isDraining) return;
     const before = this.#connections;
     const kept = (name: string) => (changed.has(name) ? undefined : before.get(name));
-    const after = plans.map((plan) => ({
+    const after = plans.filter(isComplete).map((plan) => ({
       name: plan.connection,
       connection: kept(plan.connection) ?? this.#open(plan),
     }));
@@ -95,4 +95,8 @@ export class Connections {
     const isWanted = [...this.#connections.values()].includes(connection);
     if (isWanted && !this.#isDraining) connection.start();
   }
+}
+
+function isComplete({ missing }: ConnectionPlan): boolean {
+  return missing === undefined;
 }

@@ -87,6 +87,22 @@ function openNode(leases: MemoryLeases, node: string, over: Partial<ConnectionPl
 }
 
 describe('S-07 a connection of several nodes', () => {
+  test('does not run at a node that misses its values, also after a reload', async () => {
+    const leases = new MemoryLeases();
+    const { connections, children, clock } = openNode(leases, 'one', { missing: ['KEY (Connection/one)'] });
+    connections.start();
+    await clock.advance(5_000);
+    const plan = { connection: 'one', connector: 'chat', root: '/bundle', entry: 'chat.ts', config: {}, secrets: {} };
+    connections.replace([{ ...plan, rules: [{ route: {} }], missing: ['KEY'] }], new Set(['one']), 0);
+    await clock.advance(5_000);
+    expect([leases.owner, children.length, connections.status()]).toEqual([undefined, 0, []]);
+    connections.replace([{ ...plan, rules: [{ route: {} }] }], new Set(['one']), 0);
+    await clock.advance(5_000);
+    expect([leases.owner, children.length]).toEqual(['one', 1]);
+    void connections.drain(0);
+    await clock.advance(0);
+  });
+
   test('runs at one of them, and its folder and its process follow the lease', async () => {
     const leases = new MemoryLeases();
     const one = openNode(leases, 'one');

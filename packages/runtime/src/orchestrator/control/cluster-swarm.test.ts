@@ -240,6 +240,7 @@ describe('the handle of a swarm with several nodes', () => {
       ...fakeStatus,
       instances: [elsewhere],
       connections: [{ connection: 'telegram', status: 'waiting', crashes: 0 }],
+      missing: ['does not run agent "entry": KEY (Model/m) is not set.'],
     });
     b.local.instances = async () => [elsewhere, asleep];
     a.local.instances = async () => [{ ...asleep, instanceKey: 'far' }, asleep];
@@ -266,6 +267,7 @@ describe('the handle of a swarm with several nodes', () => {
         address: b.port.address,
         processes: 1,
         instances: 2,
+        missing: ['does not run agent "entry": KEY (Model/m) is not set.'],
       },
     ]);
     expect(await a.swarm.instances()).toEqual([{ ...elsewhere, node: 'b' }, asleep]);

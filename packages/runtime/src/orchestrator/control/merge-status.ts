@@ -28,13 +28,15 @@ export function mergeStatus(
 ): SwarmStatus {
   const all = [own, ...answered(others)];
   const problems = new Map(others.map(({ node, problem }) => [node.name, problem]));
+  const missing = new Map(all.map(({ node, value }) => [node, value.missing]));
   const kept = all.flatMap(({ value }) => value.kept ?? []);
+  const { missing: _, ...status } = own.value;
   return {
-    ...own.value,
+    ...status,
     instances: mergeInstances(all.map(({ node, value }) => ({ node, value: value.instances }))),
     connections: mergeConnections(all.map(({ node, value }) => ({ node, value: value.connections }))),
     ...(kept.length === 0 ? {} : { kept }),
-    nodes: nodes.map((node) => describeNode(node, problems.get(node.name))),
+    nodes: nodes.map((node) => describeNode(node, problems.get(node.name), missing.get(node.name))),
   };
 }
 
@@ -85,6 +87,7 @@ export function mergeDeadLetters(all: readonly (readonly DeadLetterSummary[])[])
 function describeNode(
   { name, version, since, control, load, instances, isDraining }: ClusterNode,
   problem: string | undefined,
+  missing: readonly string[] | undefined,
 ): NodeStatus {
   return {
     name,
@@ -92,6 +95,6 @@ function describeNode(
     since: since.toISOString(),
     processes: load,
     instances,
-    ...defined({ address: control?.address, isDraining: isDraining || undefined, problem }),
+    ...defined({ address: control?.address, isDraining: isDraining || undefined, missing, problem }),
   };
 }

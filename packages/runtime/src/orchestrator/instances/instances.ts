@@ -8,7 +8,7 @@
  *    the next tick.
  * 3. An instance held by `whileAsleep` gets no process until it is released; its input stays queued.
  * 4. After `close` nothing happens any more: a later input is ignored and starts nothing.
- * 5. An instance whose agent is not declared gets no process until the agent is declared again; its input stays queued.
+ * 5. An instance whose agent is not declared, or misses values here, gets no process until the plan changes.
  * 6. An instance of a paused agent gets no process until the agent is resumed; its input stays queued.
  * 7. An instance that sleeps, has nothing to do and never crashed is forgotten. If more than `MOST_REMEMBERED`
  *    instances are left, the oldest of those that sleep and have nothing to do is forgotten too, even if it crashed.
@@ -22,7 +22,7 @@ import { addressKey } from '../address/address-key.ts';
 import type { CallBroker } from '../calls/call-broker.ts';
 import type { HeldInstances } from '../calls/held-instances.ts';
 import type { WatchFilter } from '../../control/swarm.ts';
-import type { CurrentPlan } from '../plan/current-plan.ts';
+import { type CurrentPlan, isRunnable } from '../plan/current-plan.ts';
 import { conditionOf, type InstanceInput } from '../supervision/instance-state.ts';
 import type { Grace } from '../supervision/drain-process.ts';
 import { planSlots, type SlotHolder } from '../supervision/process-slots.ts';
@@ -208,9 +208,9 @@ export class Instances implements SwarmListener {
     }
   }
 
-  /** Adds an instance to the line, or sets it aside while its agent is not declared (invariant 5). */
+  /** Adds an instance to the line, or sets it aside while its agent cannot run here (invariant 5). */
   #enterLine(key: string, { agentName }: AgentAddress): void {
-    if (!this.deps.currentPlan.value.agents.has(agentName)) return this.#line.setAside(key);
+    if (!isRunnable(this.deps.currentPlan.value, agentName)) return this.#line.setAside(key);
     const needsOwn = this.#instances.get(key)?.state.isAlone === true || !this.deps.processes.isShared(agentName);
     return needsOwn ? this.#line.enter(key) : this.#line.enterForSeat(key, agentName);
   }

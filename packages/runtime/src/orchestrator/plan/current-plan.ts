@@ -31,6 +31,7 @@ export interface Plan {
 export class CurrentPlan {
   readonly #override: Partial<TurnPolicy>;
   readonly #secrets = new KnownSecrets();
+  readonly #followers: ((plan: Plan) => void)[] = [];
   #value: Plan;
 
   /** The plan must be checked. `override`: the operator's settings for turns, which win over the plan. */
@@ -56,8 +57,21 @@ export class CurrentPlan {
   replace(plan: SwarmPlan): Plan {
     const before = this.#value;
     this.#value = this.preview(plan);
+    for (const follower of this.#followers) follower(this.#value);
     return before;
   }
+
+  /** Calls the follower with this plan now, and with every later one. It must not throw. */
+  follow(follower: (plan: Plan) => void): void {
+    this.#followers.push(follower);
+    follower(this.#value);
+  }
+}
+
+/** Returns true if the plan has the agent, and this node misses no value of it. */
+export function isRunnable({ agents }: Plan, agentName: string): boolean {
+  const agent = agents.get(agentName);
+  return agent !== undefined && agent.missing === undefined;
 }
 
 /** Returns the limits of calls between these agents. */

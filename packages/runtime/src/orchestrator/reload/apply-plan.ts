@@ -108,7 +108,7 @@ function processesToChange(swarm: SwarmAgents, changes: PlanChanges, next: Plan)
   return [...swarm.instances.all()].flatMap((instance) => {
     const { agentName } = instance.address;
     const [change, agent] = [changes.agents.get(agentName), next.agents.get(agentName)];
-    if (change === undefined || agent === undefined) return [];
+    if (change === undefined || agent === undefined || agent.missing !== undefined) return [];
     return fateOf(instance.state.phase, change.replaces, instance.changes) === 'prepare' ? [{ instance, agent }] : [];
   });
 }

@@ -2,7 +2,8 @@
  * Starts the changed parts of a reload on trial, beside the running parts, before anything is replaced (D-06).
  *
  * Invariants:
- * 1. Every new or changed agent and connection is tried, whether or not it has a process at the moment.
+ * 1. Every new or changed agent and connection is tried, whether or not it has a process at the moment. A part whose
+ *    values this node misses is not: it does not run here.
  * 2. Of an agent that changes in its running processes, only the new and changed parts are loaded. Of any other agent,
  *    all parts are, because no process would load the new parts beside the retained ones before the plan is in force.
  * 3. One trial runs at a time, in addition to `policy.maxProcesses`; each has the time limit of a normal start.
@@ -55,9 +56,13 @@ function partsToTry(
 ) {
   const identities = [...changed, ...added];
   const agentNames = namesOf('Agent', identities);
-  const agents = [...plan.agents.values()].filter(({ agentName }) => agentNames.has(agentName));
+  const agents = [...plan.agents.values()].filter(
+    ({ agentName, missing }) => agentNames.has(agentName) && missing === undefined,
+  );
   const connectionNames = namesOf('Connection', identities);
-  const connections = (plan.plan.connections ?? []).filter(({ connection }) => connectionNames.has(connection));
+  const connections = (plan.plan.connections ?? []).filter(
+    ({ connection, missing }) => connectionNames.has(connection) && missing === undefined,
+  );
   return [
     ...agents.map((agent) => ({
       identity: `Agent/${agent.agentName}`,

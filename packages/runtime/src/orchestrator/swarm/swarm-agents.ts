@@ -159,7 +159,7 @@ export class SwarmAgents {
     });
     this.moves = new InstanceMoves({
       ...{ clock, owned, instances, mailboxes, unread, approvals: this.approvals, calls: this.#calls },
-      waiters: this.waiters,
+      ...{ waiters: this.waiters, currentPlan, report, placement: cluster?.placement },
       ...(deps.keepers && { keepers: deps.keepers }),
     });
     const kept = deps.keepers === undefined ? [] : [deps.keepers];

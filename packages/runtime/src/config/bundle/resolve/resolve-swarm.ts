@@ -27,6 +27,11 @@ export interface ResolveOptions {
    * needs no key.
    */
   readonly mayMiss?: boolean;
+  /**
+   * If true, the plan is for one of many nodes: an agent or a connection with missing values is marked with them, because
+   * another node may have them. At least one agent must have all its values.
+   */
+  readonly isNode?: boolean;
   /** If false, the plan has no connections, and their values are not looked up. */
   readonly connections?: boolean;
 }
@@ -45,13 +50,14 @@ export interface ResolvedSwarm {
  * variables; `E_SWARM_PLAN`.
  */
 export function resolveSwarm(bundle: Bundle, options: ResolveOptions): ResolvedSwarm {
-  const { swarm: wanted, environment, workdir, mayMiss = false, connections = true } = options;
+  const { swarm: wanted, environment, workdir, mayMiss = false, isNode = false, connections = true } = options;
   if (!bundle.valid) throw invalid(bundle);
   const { scope } = bundle;
   const loaded = chooseSwarm(bundle, wanted);
   const { entryAgent, agents, policy, workspace } = loaded.resource.spec;
   const values = new ValueReader(environment, bundle.environmentFile);
   const secrets = new Set<string>();
+  const missing = new Set<string>();
   const folders = { workdir: workdir ?? bundle.folder, packages: bundle.packages };
 
   const plan = defined({
@@ -61,19 +67,20 @@ export function resolveSwarm(bundle: Bundle, options: ResolveOptions): ResolvedS
       const found = findResource(scope, 'Agent', referenceOf(item));
       if (found === undefined) return [];
       const own = values.another();
-      return [keepSecrets(resolveAgent(found, { scope, loaded }, own, folders), own)];
+      return [keepValues(resolveAgent(found, { scope, loaded }, own, folders), own)];
     }),
     connections: resourcesOf(scope, 'Connection')
       .filter((connection) => connections && swarmOf(scope, connection)?.loaded === loaded)
       .flatMap((connection) => {
         const own = values.another();
         const connected = resolveConnection(scope, connection, own);
-        return connected === undefined ? [] : [keepSecrets(connected, own)];
+        return connected === undefined ? [] : [keepValues(connected, own)];
       }),
     // Safe: the policy was read from JSON, where nothing is undefined.
     policy: policy as SwarmPolicy | undefined,
   });
-  if (values.missing.size > 0 && !mayMiss) throw missingValues(values.missing);
+  const mayRun = mayMiss || (isNode && plan.agents.some((agent) => agent.missing === undefined));
+  if (missing.size > 0 && !mayRun) throw missingValues(missing);
   return defined({
     plan: checkSwarmPlan(plan),
     workspaceId: workspaceId(defined({ workspace, swarmName: loaded.name, bundleRealPath: bundle.folder })),
@@ -81,9 +88,10 @@ export function resolveSwarm(bundle: Bundle, options: ResolveOptions): ResolvedS
     secrets: [...secrets],
   });
 
-  function keepSecrets<T>(made: T, reader: ValueReader): T {
+  function keepValues<T extends object>(made: T, reader: ValueReader): T & { readonly missing?: readonly string[] } {
     for (const secret of reader.secrets) secrets.add(secret);
-    return made;
+    for (const variable of reader.missing) missing.add(variable);
+    return isNode && reader.missing.size > 0 ? { ...made, missing: [...reader.missing] } : made;
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Looks up declared values. Each value found is added to the secrets of the reader. Missing variables are collected, so
- * that one error names all of them.
+ * that one error names all of them, and a node knows to which part they belong.
  */
 import type { JsonObject } from '@goondan/types';
 import { mergeConfig } from '../../merge-config.ts';
@@ -13,17 +13,17 @@ import { fillConfig, lookUp } from '../values.ts';
 export class ValueReader {
   /** Every value that this reader found. */
   readonly secrets = new Set<string>();
+  /** Every variable that this reader missed, as `VARIABLE (resource that needs it)`. */
+  readonly missing = new Set<string>();
 
   constructor(
     readonly environment: Environment,
     private readonly environmentFile: Environment,
-    /** Missing variables as `VARIABLE (resource that needs it)`; shared by all readers of one swarm. */
-    readonly missing = new Set<string>(),
   ) {}
 
-  /** Returns a reader with the same sources, but without secrets. */
+  /** Returns a reader with the same sources, which has found and missed nothing yet. */
   another(): ValueReader {
-    return new ValueReader(this.environment, this.environmentFile, this.missing);
+    return new ValueReader(this.environment, this.environmentFile);
   }
 
   read(source: ValueSource, who: string): string {

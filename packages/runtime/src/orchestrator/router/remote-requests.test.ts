@@ -1,0 +1,130 @@
+// Tests requests between instances of several nodes: fake agents, and a shared store in memory.
+import { afterEach, describe, expect, test } from 'bun:test';
+import { textOf as messageText } from '@goondan/types';
+import type { FakeAnswer } from '../../testing/fake-agents.ts';
+import { at, closeFakeNodes, deliver, never, openFakeNode, pendingOf } from '../../testing/fake-nodes.ts';
+import { MemoryCluster } from '../../testing/memory-cluster.ts';
+import { until } from '../../testing/serve-fake-swarm.ts';
+
+afterEach(closeFakeNodes);
+
+describe('a request to an instance of another node', () => {
+  /** Agent `a` asks `b`. The instance of `b` belongs to node two. */
+  async function openAsking(callee: FakeAnswer, onOutcome: (outcome: unknown) => void, timeoutMs?: number) {
+    const cluster = new MemoryCluster();
+    const caller: FakeAnswer = async ({ at: { agentName }, call }) => {
+      if (agentName !== 'a') return 'other';
+      const options = { input: 'question', id: 'question', ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+      onOutcome(await call('request', { agentName: 'b' }, options));
+      return 'asked';
+    };
+    const told: unknown[] = [];
+    const beforeSend = (message: unknown) => void told.push(message);
+    const one = await openFakeNode(cluster, 'one', caller);
+    const two = await openFakeNode(cluster, 'two', callee, { beforeSend });
+    await two.store.placement.claim(at('b'));
+    return { cluster, one, two, caller, told };
+  }
+
+  test('S-04 is answered by the commit of the other node, and the answer stays until the caller commits', async () => {
+    const outcomes: unknown[] = [];
+    const { one, two, cluster, told } = await openAsking(
+      async ({ event }) => `answer to ${event.input}`,
+      (outcome) => outcomes.push(outcome),
+    );
+    await one.send('a', 'go');
+    expect(outcomes).toMatchObject([{ status: 'answered', result: { finishReason: 'text_response' } }]);
+    expect(one.agents.started.map(({ at: { agentName } }) => agentName)).toEqual(['a']);
+    expect(two.agents.started.map(({ at: { agentName } }) => agentName)).toEqual(['b']);
+    expect(cluster.swarm.inputOf(at('b')).answers).toEqual([]);
+    // The process of the callee would remove the answer before the caller's turn is committed.
+    expect(told).not.toContainEqual(expect.objectContaining({ type: 'reply.taken' }));
+  });
+
+  test('S-03 S-04 is answered once more to a caller that was taken over, without another turn of the callee', async () => {
+    let turns = 0;
+    const { cluster, one, two } = await openAsking(
+      async ({ at: { agentName }, call }) => {
+        if (agentName === 'b') {
+          turns += 1;
+          return 'the answer';
+        }
+        const outcome = await call('request', { agentName: 'b' }, { input: 'question', id: 'question' });
+        outcomes.push(outcome);
+        return 'asked again';
+      },
+      () => hang(),
+    );
+    const outcomes: unknown[] = [];
+    const hung = Promise.withResolvers<void>();
+    function hang(): never {
+      hung.resolve();
+      throw new Error('the node is dead');
+    }
+    const asked = await deliver(one, at('a'));
+    await hung.promise;
+    void asked;
+    expect(turns).toBe(1);
+    // The caller's node dies after the answer, before its turn is committed.
+    cluster.swarm.inputOf(at('a')).pending.splice(0, 1, { seq: 1, event: asked });
+    cluster.kill('one', true);
+    const { end } = two.swarm.waiters.wait(at('a'), asked.id);
+    cluster.scan();
+    expect(messageText((await end).result.responseMessage)).toBe('asked again');
+    expect(outcomes).toMatchObject([{ status: 'answered' }]);
+    expect(turns).toBe(1);
+  });
+
+  test('is cancelled there when its time is over', async () => {
+    const reasons: unknown[] = [];
+    const { one } = await openAsking(
+      async ({ signal }) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        reasons.push(signal.reason);
+        return 'late';
+      },
+      (outcome) => outcomes.push(outcome),
+      50,
+    );
+    const outcomes: unknown[] = [];
+    await one.send('a', 'go');
+    expect(outcomes).toMatchObject([{ status: 'failed', error: { code: 'E_AGENT_TIMEOUT' } }]);
+    await until(() => reasons.length === 1);
+  });
+
+  test('A-04 is refused when it closes a circle of nodes', async () => {
+    const cluster = new MemoryCluster();
+    const outcomes = new Map<string, unknown>();
+    const ask =
+      (from: string, to: string, when: Promise<unknown>): FakeAnswer =>
+      async ({ event, call }) => {
+        if (event.source.kind === 'agent') return 'answer';
+        await when;
+        outcomes.set(from, await call('request', { agentName: to }));
+        return 'done';
+      };
+    const first = Promise.withResolvers<void>();
+    const one = await openFakeNode(cluster, 'one', ask('a', 'b', Promise.resolve()));
+    const two = await openFakeNode(cluster, 'two', ask('b', 'a', first.promise));
+    await deliver(two, at('b'));
+    await until(() => two.swarm.instances.find(at('b'))?.running !== undefined);
+    await deliver(one, at('a'));
+    await until(() => pendingOf(cluster, at('b')).length === 2);
+    first.resolve();
+    await until(() => outcomes.size === 2);
+    expect(outcomes.get('b')).toMatchObject({ status: 'failed', error: { code: 'E_AGENT_DEADLOCK' } });
+    expect(outcomes.get('a')).toMatchObject({ status: 'answered' });
+    await until(() => pendingOf(cluster, at('a')).length + pendingOf(cluster, at('b')).length === 0);
+  });
+
+  test('is answered by this node if the callee is taken over by it', async () => {
+    const outcomes: unknown[] = [];
+    const { one, cluster } = await openAsking(never, (outcome) => outcomes.push(outcome));
+    const sent = one.send('a', 'go');
+    await until(() => pendingOf(cluster, at('b')).length === 1);
+    cluster.kill('two', false);
+    cluster.scan();
+    await sent;
+    expect(outcomes).toMatchObject([{ status: 'answered' }]);
+  });
+});
