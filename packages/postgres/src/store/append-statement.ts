@@ -55,7 +55,11 @@ const COMMITTED = `,
     pending_bytes = case when last_input <= $15 then 0 else greatest(0, pending_bytes - (
       select coalesce(sum(octet_length(event)), 0) from gdn_inbox where ${SAME_INSTANCE} and pending and seq <= $15)) end`;
 
-/** Ends the input, forgets the oldest handled ids, and removes the answers to requests of this turn. */
+/**
+ * Ends the input, and forgets the oldest handled ids. If a turn is over, it also removes the answers to its requests, and
+ * cancels the requests that have none: a turn that was taken over may not repeat all of them. The owners of the callees find
+ * the marks with their scan. A commit of states between turns does neither, because the next turn may be a resumed one.
+ */
 const ENDED = `, ended as (
   update gdn_inbox as input set pending = false, event = null, cancelled = null from own
   where input.swarm = $1 and input.agent = $2 and input.key = $3 and input.pending
@@ -64,9 +68,15 @@ const ENDED = `, ended as (
   delete from gdn_inbox as input using own, gdn_instance as old
   where old.swarm = $1 and old.agent = $2 and old.key = $3 and input.swarm = $1 and input.agent = $2 and input.key = $3
     and input.seq <= $15 - ${REMEMBERED_EVENTS} and input.seq > old.handled - ${REMEMBERED_EVENTS}
+), over as (
+  select from own, gdn_instance as old where old.swarm = $1 and old.agent = $2 and old.key = $3 and old.handled < $15
 ), taken as (
-  delete from gdn_answer as answer using own
+  delete from gdn_answer as answer using over
   where answer.swarm = $1 and answer.caller_agent = $2 and answer.caller_key = $3
+), given_up as (
+  update gdn_inbox as asked set cancelled = 'the turn that asked is over' from over
+  where asked.swarm = $1 and asked.caller_agent = $2 and asked.caller_key = $3 and asked.pending
+    and asked.cancelled is null
 )`;
 
 /** $16 event, $17 and $18 caller, $19 reply. */

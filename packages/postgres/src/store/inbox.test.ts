@@ -203,8 +203,31 @@ describe('commits', () => {
     expect(database.take()).toHaveLength(1);
     expect(await answers.left(callee)).toEqual([{ eventId: 'asked', result }]);
     const asking = await claim(caller, 'one');
+    // A commit of states before the resumed turn: that turn asks for the answer once more.
     await logOf('one').append(caller, asking, commitFrame(1, 0));
+    expect(await answers.left(callee)).toHaveLength(1);
+    await logOf('one').append(caller, asking, commitFrame(2, 1));
     expect(await answers.left(callee)).toEqual([]);
+  });
+
+  test('S-03 the end of a turn cancels its requests without an answer, which a turn that was taken over may not repeat', async () => {
+    const { inboxOf, logOf, claim } = swarmOf();
+    const inbox = inboxOf('one');
+    const other = { ...caller, instanceKey: 'other' };
+    await inbox.accept(callee, request('open'));
+    await inbox.accept(callee, { ...request('of another'), callChain: [other] });
+    await inbox.accept(callee, { ...eventOf('sent'), source: { kind: 'agent', name: 'coder' }, callChain: [caller] });
+    const marks = async () => (await inbox.pendingEntries(callee)).map(({ event, cancelled }) => [event.id, cancelled]);
+    const asking = await claim(caller, 'one');
+    database.take();
+    await logOf('one').append(caller, asking, commitFrame(1, 0));
+    expect((await marks()).map(([, cancelled]) => cancelled)).toEqual([undefined, undefined, undefined]);
+    await logOf('one').append(caller, asking, commitFrame(2, 1));
+    expect(await marks()).toEqual([
+      ['open', 'the turn that asked is over'],
+      ['of another', undefined],
+      ['sent', undefined],
+    ]);
   });
 
   test('the first frame of a turn marks its event as begun', async () => {
