@@ -103,7 +103,12 @@ async function openStore(
   const approvals = await PostgresApprovals.open(context, scanMs === undefined ? {} : { scanMs });
   const inbox = new PostgresInbox(context);
   const tell = (error: GoondanError) => report(`${error.code}: ${error.message}`);
-  const calls = new PostgresCalls({ ...rows, report: tell, ...(scanMs !== undefined && { readMs: scanMs }) });
+  const calls = new PostgresCalls({
+    ...rows,
+    node: placement.id,
+    report: tell,
+    ...(scanMs !== undefined && { readMs: scanMs }),
+  });
   const deployments = new PostgresDeployments(rows);
   const wakeUps = new WakeUps({
     ...common,

@@ -24,7 +24,13 @@ afterEach(async () => {
 
 function open(options: Partial<RemoteCallsOptions> = {}) {
   const told: string[] = [];
-  const calls = new PostgresCalls({ database: swarm.database, swarm: swarm.swarm, readMs: 3_600_000, ...options });
+  const calls = new PostgresCalls({
+    database: swarm.database,
+    swarm: swarm.swarm,
+    node: 'one',
+    readMs: 3_600_000,
+    ...options,
+  });
   calls.onBegan(({ agentName }, eventId) => void told.push(`${agentName} began ${eventId}`));
   calls.onAnswered(({ agentName }, eventId, { turnId }) => void told.push(`${agentName} ${eventId} ${turnId}`));
   opened.push(calls);
@@ -123,6 +129,41 @@ describe('a watched request', () => {
     calls.watch(at('b'), 'a-b');
     await calls.read();
     expect([told, reported]).toEqual([['b began a-b'], ['E_STORE_READ']]);
+  });
+});
+
+describe('a callee that cannot start', () => {
+  const failed: TurnResult = {
+    turnId: 'turn-a-b',
+    finishReason: 'error',
+    error: { code: 'E_EXT_LOAD', message: 'no' },
+  };
+  const reply = JSON.stringify({ replyTo: { correlationId: 'c' }, result: failed });
+
+  test('fails its requests where their callers see it, once, and cancels them', async () => {
+    const [one, two] = [await swarm.join('one'), await swarm.join('two')];
+    await two.claim(at('b'));
+    await request('a', 'b');
+    await swarm.addInput(at('b'), { seq: 2, eventId: 'of-nobody' });
+    const asking = open({ node: one.id });
+    asking.calls.watch(at('b'), 'a-b');
+    const answers = ['a-b', 'of-nobody', 'unknown'].map((eventId) => ({ eventId, reply }));
+    await asking.calls.fail(at('b'), answers);
+    await asking.calls.read();
+    expect(asking.told).toEqual([]);
+    const { calls } = open({ node: two.id });
+    await calls.fail(at('b'), answers);
+    await calls.fail(at('b'), answers);
+    await asking.calls.read();
+    expect(asking.told).toEqual(['b a-b turn-a-b']);
+    const marks = await swarm.database.query(
+      'select event_id, cancelled, pending from gdn_inbox where swarm = $1 order by seq',
+      [swarm.swarm],
+    );
+    expect(marks).toEqual([
+      { event_id: 'a-b', cancelled: 'the agent could not start', pending: true },
+      { event_id: 'of-nobody', cancelled: null, pending: true },
+    ]);
   });
 });
 

@@ -7,10 +7,13 @@ import type { RemoteCalls } from '@goondan/runtime/history';
 import { type Clock, decodeReply, systemClock } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError, type JsonValue } from '@goondan/types';
 import type { Row } from '../driver/database.ts';
+import { notifyExpression } from '../store/wake-channel.ts';
 import type { SwarmRows } from './swarm-rows.ts';
 import { readCircle, readHeld } from './waiting-instances.ts';
 
 export interface RemoteCallsOptions extends SwarmRows {
+  /** The id of this node: the owner of its instances. */
+  readonly node: string;
   readonly clock?: Clock;
   readonly readMs?: number;
   /** Called for an error that is not just a store that is away, and for an answer that cannot be read. */
@@ -37,6 +40,24 @@ from unnest($2::text[], $3::text[], $4::text[]) as call (agent, key, event_id)
 left join gdn_inbox b on b.swarm = $1 and b.agent = call.agent and b.key = call.key and b.event_id = call.event_id
 left join gdn_answer a on a.swarm = $1 and a.agent = call.agent and a.key = call.key and a.event_id = call.event_id
 where b.began or not b.pending or a.reply is not null`;
+
+/** $4 owner, $5 events, $6 replies. The fence is the owner: no other claim of this node is needed to give up a request. */
+const failStatement = (channel: string | undefined) => `with own as (
+  select 1 from gdn_instance where swarm = $1 and agent = $2 and key = $3 and owner = $4 for share
+), failed as (
+  update gdn_inbox b set cancelled = 'the agent could not start'
+  from own, unnest($5::text[], $6::text[]) as given (event_id, reply)
+  where b.swarm = $1 and b.agent = $2 and b.key = $3 and b.event_id = given.event_id and b.pending
+    and b.cancelled is null and b.caller_agent is not null
+  returning b.event_id, b.seq, b.caller_agent, b.caller_key, given.reply
+), answered as (
+  insert into gdn_answer (swarm, agent, key, event_id, seq, caller_agent, caller_key, reply)
+  select $1, $2, $3, event_id, seq, caller_agent, caller_key, reply from failed
+  on conflict (swarm, agent, key, event_id) do nothing
+)
+select ${channel === undefined ? 'null::text' : notifyExpression(`'${channel}'`, 'answer', { node: 'asked.owner', agent: 'asked.agent', key: 'asked.key' })} as told
+from failed join gdn_instance asked
+  on asked.swarm = $1 and asked.agent = failed.caller_agent and asked.key = failed.caller_key and asked.owner <> $4`;
 
 export class PostgresCalls implements RemoteCalls {
   readonly #clock: Clock;
@@ -75,6 +96,15 @@ export class PostgresCalls implements RemoteCalls {
 
   findCircle(instance: AgentAddress): Promise<readonly AgentAddress[] | undefined> {
     return readCircle(this.options, instance);
+  }
+
+  async fail(callee: AgentAddress, answers: Parameters<RemoteCalls['fail']>[1]): Promise<void> {
+    const { database, swarm, channel, node } = this.options;
+    await database.query(failStatement(channel), [
+      ...[swarm, callee.agentName, callee.instanceKey, node],
+      answers.map(({ eventId }) => eventId),
+      answers.map(({ reply }) => reply),
+    ]);
   }
 
   async held(): Promise<readonly AgentAddress[]> {

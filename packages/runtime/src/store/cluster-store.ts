@@ -5,7 +5,7 @@
 import type { AgentAddress, TurnResult } from '@goondan/types';
 import type { LogLine } from '../ports/log-line.ts';
 import type { RecordedAgent } from '../workspace/swarms/agent-descriptions.ts';
-import type { ConversationLog } from './conversation-log.ts';
+import type { ConversationLog, StoredAnswer } from './conversation-log.ts';
 import type { Placement, StoreNode } from './placement.ts';
 import type { Store } from './store.ts';
 
@@ -116,6 +116,11 @@ export interface RemoteCalls {
    * list begins and ends with this instance. Returns `undefined` when there is none.
    */
   findCircle(instance: AgentAddress): Promise<readonly AgentAddress[] | undefined>;
+  /**
+   * Answers pending requests to an instance of this node that cannot start, and cancels them. Requests of which the store
+   * knows no caller are ignored, and all of them if another node owns the instance.
+   */
+  fail(callee: AgentAddress, answers: readonly Pick<StoredAnswer, 'eventId' | 'reply'>[]): Promise<void>;
   /** Lists the watched callees that wait for people, directly or through other agents. */
   held(): Promise<readonly AgentAddress[]>;
 }

@@ -2,10 +2,11 @@
  * Several nodes of one swarm in one process, over a store in memory. The test ends leases by hand: `kill` takes the place
  * of a node away, and `scan` does what the store's scan does each second.
  */
-import { type AgentAddress, type AgentEvent, GoondanError, type TurnResult } from '@goondan/types';
+import { type AgentAddress, type AgentEvent, GoondanError, type JsonValue, type TurnResult } from '@goondan/types';
 import type { ClusterNode, ClusterPlacement, ClusterStore, RemoteCalls } from '../store/cluster-store.ts';
 import type { Inbox } from '../store/inbox.ts';
 import type { NodeStore } from '../store/store.ts';
+import { decodeReply } from '../workspace/records/reply.ts';
 import { memoryApprovals, memoryInbox, memoryPlacement, MemorySwarm } from './conformance/memory-seams.ts';
 
 interface MemoryNode {
@@ -203,6 +204,18 @@ export class MemoryCluster {
         const { answers } = this.swarm.inputOf(callee);
         const index = answers.findIndex((each) => each.eventId === eventId);
         if (index >= 0) answers.splice(index, 1);
+      },
+      fail: async (callee, failed) => {
+        const { pending, answers } = this.swarm.inputOf(callee);
+        for (const { eventId, reply } of failed) {
+          const index = pending.findIndex(({ event, cancelled }) => event.id === eventId && cancelled === undefined);
+          const entry = pending[index];
+          const read = decodeReply(JSON.parse(reply) as JsonValue);
+          if (entry === undefined || read === undefined) continue;
+          pending[index] = { ...entry, cancelled: 'the agent could not start' };
+          answers.push({ eventId, result: read.result });
+        }
+        this.tellAnswers();
       },
       findCircle: async (instance) => this.#findCircle(instance),
       held: async () => [...node.watched.values()].filter((callee) => this.#isHeld(callee)),

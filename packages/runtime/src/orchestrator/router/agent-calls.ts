@@ -85,6 +85,12 @@ export class AgentCalls implements SwarmListener {
 
   requestsFailed(at: AgentAddress, error: FrameError): void {
     this.#perform(this.#broker.failCallee(at, error));
+    const queue = this.deps.instances.find(at)?.state.queue ?? [];
+    void this.#remote?.calleeFailed(
+      at,
+      queue.map(({ event }) => event),
+      error,
+    );
   }
 
   processGone(at: AgentAddress): void {

@@ -75,6 +75,24 @@ describe('a request to an instance of another node', () => {
     expect(turns).toBe(1);
   });
 
+  test('S-04 fails at once when the callee cannot start at its node, and the input is cancelled there', async () => {
+    const outcomes: unknown[] = [];
+    const { one, two, cluster } = await openAsking(never, (outcome) => outcomes.push(outcome));
+    const sent = one.send('a', 'go');
+    await until(() => two.swarm.instances.find(at('b'))?.running !== undefined);
+    two.swarm.failRequests(at('b'), { code: 'E_EXT_LOAD', message: 'it does not load' });
+    await sent;
+    expect(outcomes).toEqual([
+      {
+        status: 'failed',
+        error: { code: 'E_AGENT_FAILED', message: 'Agent "b" failed (E_EXT_LOAD): it does not load' },
+      },
+    ]);
+    expect(cluster.swarm.inputOf(at('b')).pending.map(({ cancelled }) => cancelled)).toEqual([
+      'the agent could not start',
+    ]);
+  });
+
   test('is cancelled there when its time is over', async () => {
     const reasons: unknown[] = [];
     const { one } = await openAsking(

@@ -7,9 +7,13 @@
  * request is accepted, so of two requests that close it together, at least one is refused.
  */
 import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
-import type { FrameError } from '../../ipc/check/frame-error.ts';
+import { type FrameError, messageOf } from '../../ipc/check/frame-error.ts';
+import { withoutPlace } from '../../ipc/without-place.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { turnIdOf } from '../../ports/ids.ts';
 import type { RemoteCalls } from '../../store/cluster-store.ts';
+import { callerOf } from '../../store/log/caller-of.ts';
+import { encodeReply } from '../../workspace/records/reply.ts';
 import type { CallBroker } from '../calls/call-broker.ts';
 import type { CallAction } from '../calls/call.ts';
 import { describeCircle } from '../calls/format-callers.ts';
@@ -63,6 +67,24 @@ export class RemoteRequests {
   /** Watches the open requests to an instance that has left this node. */
   moved(callee: AgentAddress): void {
     for (const { id } of this.deps.broker.requestsTo(callee)) this.watch(callee, { id });
+  }
+
+  /** Answers the requests of other nodes to an instance that cannot start. The broker has answered those of this node. */
+  async calleeFailed(callee: AgentAddress, events: readonly AgentEvent[], error: FrameError): Promise<void> {
+    const { code, message } = withoutPlace(error);
+    const answers = events.flatMap((event) => {
+      const { id: eventId, replyTo } = event;
+      if (replyTo === undefined || callerOf(event) === undefined) return [];
+      const result = { turnId: turnIdOf(eventId), finishReason: 'error', error: { code, message } } as const;
+      return [{ eventId, reply: JSON.stringify(encodeReply({ replyTo, result })) }];
+    });
+    if (answers.length === 0) return;
+    try {
+      await this.deps.calls.fail(callee, answers);
+    } catch (thrown) {
+      const problem = `Callers at other nodes wait until their time is over, because the store failed: ${messageOf(thrown)}`;
+      this.deps.report('warn', 'call.not_failed', problem, callee);
+    }
   }
 
   /** Ends the watch of a request that is over. */
