@@ -18,6 +18,7 @@ import { WakeUps } from './nodes/wake-ups.ts';
 import { postgresAdmin } from './store/admin.ts';
 import { postgresAnswers } from './store/answers.ts';
 import { PostgresApprovals } from './store/approvals.ts';
+import { listInstances } from './store/directory.ts';
 import { PostgresLog } from './store/conversation-log.ts';
 import { openDescriptions } from './store/describe-swarm.ts';
 import { openEventSink } from './store/event-sink.ts';
@@ -130,6 +131,7 @@ async function openStore(
   return {
     ...readers,
     ...openDescriptions(patient, swarm, report),
+    listInstances: (page) => listInstances(patient, swarm, page),
     placement,
     log: fencedLog(log, placement),
     inbox: notedInbox(inbox, wakeUps),

@@ -6,6 +6,7 @@ import { postgresAdmin } from './admin.ts';
 import { PostgresLog } from './conversation-log.ts';
 import { openDescriptions } from './describe-swarm.ts';
 import { openEventSink } from './event-sink.ts';
+import { listInstances } from './directory.ts';
 import { PostgresInbox } from './inbox.ts';
 import { openPostgresReader, openPostgresSwarms, readersOf } from './open-reader.ts';
 import { unpackLines } from './pack-lines.ts';
@@ -169,4 +170,15 @@ test('a deleted instance takes its traces and runtime events with it', async () 
   expect(left.length).toBeGreaterThan(1);
   await traces.close();
   await events.close();
+});
+
+test('S-08 instances are listed page by page, in the order of agent and key, without those that were only claimed', async () => {
+  const inbox = new PostgresInbox({ database, swarm: 'paged', node: 'one', mayRepeat: () => false });
+  const all = ['a', 'b', 'c'].flatMap((agentName) => ['1', '2'].map((instanceKey) => ({ agentName, instanceKey })));
+  for (const at of all.toReversed()) await inbox.accept(at, event('one'));
+  await claimInstance(database, 'paged', { agentName: 'a', instanceKey: '3' }, 'one');
+  const agents = ['a', 'c'];
+  const first = await listInstances(database, 'paged', { agents, most: 3 });
+  expect(first).toEqual([all[0], all[1], all[4]] as never);
+  expect(await listInstances(database, 'paged', { agents, most: 3, after: first.at(-1) })).toEqual([all[5]] as never);
 });

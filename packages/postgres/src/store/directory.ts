@@ -1,5 +1,5 @@
 /** The instances of a swarm, and the facts about the swarm that outlive its nodes, from their rows. */
-import type { Directory, SwarmList } from '@goondan/runtime/history';
+import type { Directory, InstancePage, SwarmList } from '@goondan/runtime/history';
 import { followLinks, type RecordedAgent } from '@goondan/runtime/internal';
 import type { AgentAddress } from '@goondan/types';
 import type { Database } from '../driver/database.ts';
@@ -49,6 +49,17 @@ export function openDirectory(database: Database, swarm: string): Directory {
       return row && (JSON.parse(row.description) as RecordedAgent);
     },
   };
+}
+
+/** Reads a page of the instances of a swarm. It is read along the primary key, so it costs the same for any page. */
+export async function listInstances(
+  database: Pick<Database, 'query'>,
+  swarm: string,
+  { agents, most, after }: InstancePage,
+): Promise<readonly AgentAddress[]> {
+  const { agentName = '', instanceKey = '' } = after ?? {};
+  const rows = await database.query<AddressRow>(PAGE, [swarm, agents, agentName, instanceKey, most]);
+  return rows.map(addressOf);
 }
 
 /** Opens the list of the swarms in a database. */
@@ -105,6 +116,10 @@ function addressOf({ agent, key }: AddressRow): AgentAddress {
 const EXISTS = `
 select exists (select from gdn_swarm where swarm = $1) or exists (select from gdn_instance where swarm = $1) as exists`;
 const INSTANCES = `select agent, key from gdn_instance where swarm = $1 and ${IS_USED}`;
+const PAGE = `
+select agent, key from gdn_instance
+where swarm = $1 and agent = any ($2::text[]) and (agent, key) > ($3, $4) and ${IS_USED}
+order by agent, key limit $5`;
 const SUMMARY = `
 select messages, letters, created_at, updated_at,
   (select count(*) from gdn_inbox where swarm = $1 and agent = $2 and key = $3 and pending) as pending

@@ -46,6 +46,8 @@ export interface ClusterStore extends Omit<Store, 'placement' | 'conversations'>
    * store.
    */
   findPending(beginnings: readonly string[]): Promise<readonly PendingEvent[]>;
+  /** Lists instances with a conversation or input, in the order of agent and key. */
+  listInstances(choice: InstancePage): Promise<readonly AgentAddress[]>;
   /** Records facts for readers; a failure is reported by the store and does not reject. */
   describeSwarm(facts: { readonly swarm: string; readonly folder?: string }): Promise<void>;
   describeAgent(agentName: string, description: RecordedAgent): Promise<void>;
@@ -54,6 +56,15 @@ export interface ClusterStore extends Omit<Store, 'placement' | 'conversations'>
 export interface PendingEvent {
   readonly instance: AgentAddress;
   readonly eventId: string;
+}
+
+/** The part of a list of instances to read. */
+export interface InstancePage {
+  readonly agents: readonly string[];
+  /** The most instances of the page. */
+  readonly most: number;
+  /** The last instance of the page before; absent for the first page. */
+  readonly after?: AgentAddress | undefined;
 }
 
 export interface ClusterPlacement extends Placement {

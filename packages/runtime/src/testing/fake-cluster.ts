@@ -2,7 +2,7 @@
  * Several nodes of one swarm in one process, over real TLS, for tests of the relay between nodes. The swarm of each node is
  * fake, and the test says which node owns an instance.
  */
-import { GoondanError } from '@goondan/types';
+import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { Swarm } from '../control/swarm.ts';
 import { clusterSwarm } from '../orchestrator/control/cluster-swarm.ts';
 import { type ControlPort, openControlPort } from '../orchestrator/control/open-control-port.ts';
@@ -35,6 +35,8 @@ export interface FakeCluster {
   readonly marked: readonly string[];
   /** Adds a pending event of the instance with this key; `k` when absent. A mark of it succeeds once. */
   pend(eventId: string, instanceKey?: string): void;
+  /** Adds an instance to those of the store. */
+  store(at: AgentAddress): void;
   /** Makes lookups of owners fail while it is true. */
   setAway(isAway: boolean): void;
   close(): Promise<void>;
@@ -48,12 +50,14 @@ export function fakeCluster(): FakeCluster {
   const nodes = new Map<string, FakeClusterNode>();
   const marked: string[] = [];
   const pending = new Map<string, string>();
+  const stored: AgentAddress[] = [];
   let isAway = false;
   /** Running turns are pending events, too: of the instance `k`, because all tests ask it. */
   const running = () => [...nodes.values()].flatMap(({ local }) => local.running.map((id) => [id, 'k'] as const));
 
   return {
     marked,
+    store: (at) => void stored.push(at),
     join(name) {
       const local = fakeControl();
       const port = openControlPort({ node: name });
@@ -75,6 +79,10 @@ export function fakeCluster(): FakeCluster {
             marked.push(eventId);
             return true;
           },
+        },
+        listInstances: async ({ most, after }) => {
+          const begin = after === undefined ? 0 : stored.findIndex((at) => at.instanceKey === after.instanceKey) + 1;
+          return stored.slice(begin, begin + most);
         },
         placement: {
           node: name,

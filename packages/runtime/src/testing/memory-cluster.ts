@@ -20,7 +20,7 @@ interface MemoryNode {
   lost: (error: GoondanError, instance?: AgentAddress) => void;
 }
 
-type MemoryParts = Pick<NodeStore, 'inbox' | 'approvals'> & Pick<ClusterStore, 'placement' | 'calls'>;
+type MemoryParts = Pick<NodeStore, 'inbox' | 'approvals'> & Pick<ClusterStore, 'placement' | 'calls' | 'listInstances'>;
 
 export class MemoryCluster {
   readonly swarm = new MemorySwarm();
@@ -49,6 +49,8 @@ export class MemoryCluster {
       inbox: this.#inbox(name),
       approvals: memoryApprovals(this.swarm),
       calls: this.#calls(node),
+      listInstances: async ({ agents, most }) =>
+        [...this.#instances.values()].filter(({ agentName }) => agents.includes(agentName)).slice(0, most),
     };
   }
 

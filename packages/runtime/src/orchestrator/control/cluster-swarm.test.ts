@@ -273,6 +273,19 @@ describe('the handle of a swarm with several nodes', () => {
     expect(await a.swarm.instances()).toEqual([{ ...elsewhere, node: 'b' }, asleep]);
   });
 
+  test('S-08 lists instances that no node holds, page by page, and at most ten thousand of them', async () => {
+    a.local.instances = async () => [];
+    const working = { agent: 'entry', instanceKey: '1500', status: 'working', pid: 7, queued: 1, crashes: 0 } as const;
+    b.local.instances = async () => [working];
+    for (let key = 0; key < 2_500; key += 1) cluster.store({ agentName: 'entry', instanceKey: `${key}` });
+    const listed = await a.swarm.instances();
+    expect(new Set(listed.map(({ instanceKey }) => instanceKey)).size).toBe(2_500);
+    expect(listed.find(({ instanceKey }) => instanceKey === '1500')).toEqual({ ...working, node: 'b' });
+    expect(listed.at(-1)).toEqual({ agent: 'entry', instanceKey: '2499', status: 'asleep', queued: 0, crashes: 0 });
+    for (let key = 2_500; key < 11_000; key += 1) cluster.store({ agentName: 'entry', instanceKey: `${key}` });
+    expect(await a.swarm.instances()).toHaveLength(10_000);
+  });
+
   test('names the node that does not answer, and shows the others', async () => {
     await b.port.close();
     const { nodes = [] } = await a.swarm.status();

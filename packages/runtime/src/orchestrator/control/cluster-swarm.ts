@@ -8,7 +8,7 @@ import type { InstanceAddress, InstanceChoice, InstanceStatus, Swarm } from '../
 import type { Clock } from '../../ports/clock.ts';
 import { eventIdOf, type Ids } from '../../ports/ids.ts';
 import { splitRetries, typedTurnIds } from '../../ports/turn-ids.ts';
-import type { ClusterPlacement, ClusterStore } from '../../store/cluster-store.ts';
+import type { ClusterPlacement, ClusterStore, InstancePage } from '../../store/cluster-store.ts';
 import type { Inbox } from '../../store/inbox.ts';
 import { newTraceId } from '../../trace/span-id.ts';
 import { findEventId, findInInstances } from './find-queued-turn.ts';
@@ -23,6 +23,8 @@ export interface ClusterSwarmDeps {
   readonly placement: Pick<ClusterPlacement, 'node' | 'nodes' | 'ownerOf' | 'claim' | 'release'>;
   readonly inbox: Pick<Inbox, 'cancel'>;
   readonly findPending: ClusterStore['findPending'];
+  /** Lists the instances of the store. */
+  readonly listInstances: (page: Omit<InstancePage, 'agents'>) => Promise<readonly AgentAddress[]>;
   readonly clock: Clock;
   readonly ids: Ids;
   /** Returns the agent for requests that do not name one. */
@@ -34,6 +36,21 @@ export interface ClusterSwarmDeps {
 /** The number of attempts to find the owner of an instance that moves between nodes. */
 const MOST_ATTEMPTS = 5;
 const BY_A_CLIENT = 'cancelled by a client';
+
+/** The most instances of the store that a list has, and those that are read at once. */
+const MOST_STORED = 10_000;
+const PAGE = 1_000;
+
+/** Lists the instances of the store as sleeping ones. The nodes that hold some of them know better. */
+async function readSleeping(read: ClusterSwarmDeps['listInstances']): Promise<readonly InstanceStatus[]> {
+  const found: AgentAddress[] = [];
+  while (found.length < MOST_STORED) {
+    const page = await read({ most: PAGE, after: found.at(-1) });
+    found.push(...page);
+    if (page.length < PAGE) break;
+  }
+  return found.map((at) => ({ ...toInstanceAddress(at), status: 'asleep', queued: 0, crashes: 0 }));
+}
 
 export function clusterSwarm(deps: ClusterSwarmDeps): Swarm {
   const { local, placement, inbox, clock, ids, entryAgent } = deps;
@@ -77,8 +94,16 @@ export function clusterSwarm(deps: ClusterSwarmDeps): Swarm {
   };
 
   const instances = async (): Promise<readonly InstanceStatus[]> => {
-    const [own, others] = await Promise.all([local.instances(), nodes.ask((swarm) => swarm.instances())]);
-    return mergeInstances([{ node: placement.node, value: own }, ...answered(others)]);
+    const [own, others, stored] = await Promise.all([
+      local.instances(),
+      nodes.ask((swarm) => swarm.instances()),
+      readSleeping(deps.listInstances),
+    ]);
+    return mergeInstances([
+      { node: placement.node, value: own },
+      ...answered(others),
+      { node: placement.node, value: stored },
+    ]);
   };
 
   /** Runs an action at the owner of an instance. If nobody owns it, this node takes it. */

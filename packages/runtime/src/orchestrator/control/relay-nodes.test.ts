@@ -52,6 +52,7 @@ function openNodes() {
     ports.set(node, port);
     const placement = cluster.join(node).placement;
     const swarm = clusterSwarm({
+      listInstances: async () => [],
       local,
       clock: systemClock,
       ids: randomIds,

@@ -32,6 +32,7 @@ export function openClusterSwarm(
       release: (at) => owned.release(at),
     },
     findPending: (beginnings) => store.findPending(beginnings),
+    listInstances: (page) => store.listInstances({ ...page, agents: currentPlan.value.names }),
     entryAgent: () => currentPlan.value.entryAgent,
     connect: nodeConnector(node, token, clock),
   });

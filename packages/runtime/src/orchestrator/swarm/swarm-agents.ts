@@ -38,6 +38,7 @@ import { Mailboxes } from '../router/mailboxes.ts';
 import type { SwarmTelemetry } from '../../config/telemetry-settings.ts';
 import { callRulesOf, type CurrentPlan } from '../plan/current-plan.ts';
 import type { Grace } from '../supervision/drain-process.ts';
+import { AnswerLists } from './answer-lists.ts';
 import { InstanceMoves } from './instance-moves.ts';
 import { InstanceProcesses, type InstanceProcessesDeps } from './instance-processes.ts';
 import { wakeInputs } from './wake-inputs.ts';
@@ -54,7 +55,7 @@ export interface SwarmDeps {
   readonly clock: Clock;
   readonly location: InstanceProcessesDeps['location'];
   /** The other nodes of the swarm; absent on files. */
-  readonly cluster?: Pick<ClusterStore, 'placement' | 'calls'>;
+  readonly cluster?: Pick<ClusterStore, 'placement' | 'calls' | 'listInstances'>;
   /** See `InstanceProcessesDeps`. */
   readonly served?: NonNullable<InstanceProcessesDeps['served']>;
   readonly telemetry?: SwarmTelemetry;
@@ -164,6 +165,8 @@ export class SwarmAgents {
     });
     const kept = deps.keepers === undefined ? [] : [deps.keepers];
     const own = this.#ownListener();
+    const list = () => this.list();
+    const lists = new AnswerLists({ currentPlan, instances, list, stored: cluster, report });
     this.#listeners = [
       mailboxes,
       woken,
@@ -174,6 +177,7 @@ export class SwarmAgents {
       this.changes,
       instances,
       ...kept,
+      lists,
       own,
     ];
   }
@@ -326,13 +330,6 @@ export class SwarmAgents {
 
   #heard(at: AgentAddress, frame: AgentFrame): void {
     switch (frame.type) {
-      case 'agents.list': {
-        const askable = new Set(callRulesOf(this.deps.currentPlan.value).askableBy(at.agentName));
-        const instances = this.list()
-          .filter(({ agentName }) => askable.has(agentName))
-          .slice(0, MOST_LISTED);
-        return this.instances.find(at)?.say({ type: 'agents.listed', callId: frame.callId, instances });
-      }
       case 'delta': {
         const { type, eventId, delta } = frame;
         return this.#tell(() => ({ type, at: toInstanceAddress(at), eventId, delta }));
@@ -394,6 +391,3 @@ export class SwarmAgents {
     if (this.watchers.isWatched) this.watchers.tell(notice());
   }
 }
-
-/** The maximum number of listed instances, because a model reads the list and a frame must contain it. */
-const MOST_LISTED = 1_000;

@@ -12,8 +12,11 @@ import { REST_MS } from '../instances/resting-instances.ts';
 
 afterEach(closeFakeNodes);
 
-function isTurn(message: unknown): message is Extract<ToAgent, { type: 'turn' }> {
-  return typeof message === 'object' && message !== null && 'type' in message && message.type === 'turn';
+function isOfType<Type extends ToAgent['type']>(
+  message: unknown,
+  type: Type,
+): message is Extract<ToAgent, { type: Type }> {
+  return typeof message === 'object' && message !== null && 'type' in message && message.type === type;
 }
 
 describe('several nodes', () => {
@@ -67,7 +70,7 @@ describe('several nodes', () => {
     };
     await openFakeNode(cluster, 'two', answer, {
       beforeSend(message) {
-        if (isTurn(message) && message.isExcused === true) excused.push(message.event.id);
+        if (isOfType(message, 'turn') && message.isExcused === true) excused.push(message.event.id);
       },
     });
     cluster.kill('one', false);
@@ -227,6 +230,28 @@ describe('several nodes', () => {
     expect(ran).toEqual(['one before', 'one other', 'two after']);
     one.currentPlan.replace(plan);
     expect(messageText((await one.send('a', 'again', { instanceKey: 'new' })).result.responseMessage)).toBe('one');
+  });
+
+  test('S-08 an agent that lists the others sees instances that this node does not hold', async () => {
+    const cluster = new MemoryCluster();
+    const told: unknown[] = [];
+    const beforeSend = (message: unknown) => void told.push(message);
+    const list: FakeAnswer = async ({ child }) => {
+      await child.channel.send({ type: 'agents.list', callId: 'list' });
+      await until(() => told.some((each) => isOfType(each, 'agents.listed')));
+      return 'listed';
+    };
+    const one = await openFakeNode(cluster, 'one', list, { beforeSend });
+    const two = await openFakeNode(cluster, 'two', async () => 'two');
+    await two.send('b', 'hello', { instanceKey: 'far' });
+    await one.send('a', 'who is there');
+    expect(told.find((each) => isOfType(each, 'agents.listed'))).toMatchObject({
+      callId: 'list',
+      instances: [
+        { ...at('a'), status: 'working' },
+        { ...at('b', 'far'), status: 'asleep' },
+      ],
+    });
   });
 
   test('a cancel that comes in at another node reaches the running turn', async () => {
