@@ -24,14 +24,18 @@ function eventOf(id: string, more: Partial<AgentEvent> = {}): AgentEvent {
 }
 
 let made: TestDatabase;
+/** A database without NOTIFY: a statement that sends one fails. */
+let silent: TestDatabase;
 let swarms = 0;
 let swarm: string;
 const opened: ClusterStore[] = [];
 const problems: string[] = [];
 beforeAll(async () => {
   made = await makeTestDatabase();
+  silent = await makeTestDatabase();
+  await refuseNotify(silent);
 });
-afterAll(() => made.drop());
+afterAll(async () => void (await Promise.all([made.drop(), silent.drop()])));
 beforeEach(() => {
   swarm = `swarm ${++swarms}`;
 });
@@ -48,6 +52,15 @@ async function join(name: string, options: Partial<PostgresSourceOptions> = {}):
   return store;
 }
 
+async function refuseNotify({ address: at }: TestDatabase): Promise<void> {
+  const database = openDatabase(at, { connections: 1 });
+  await database.query(`create function public.pg_notify(text, text) returns void language plpgsql
+as $$ begin raise exception 'This database has no NOTIFY'; end $$`);
+  const [row] = await database.query<{ readonly name: string }>('select current_database() as name');
+  await database.query(`alter database ${row?.name} set search_path = public, pg_catalog`);
+  await database.close();
+}
+
 /** Writes a frame as a turn does: the log of the store does not look into it. */
 function frame(seq: number, isDurable: boolean) {
   return { seq, last: seq, line: `line ${seq}`, isDurable };
@@ -60,7 +73,7 @@ function wakesOf(store: ClusterStore): string[] {
 }
 
 describe.each([true, false])('a store of several nodes, with NOTIFY: %p', (notify) => {
-  const options = () => (notify ? { scanMs: 3_600_000 } : { notify, scanMs: 20 });
+  const options = () => (notify ? { scanMs: 3_600_000 } : { notify, scanMs: 20, address: silent.address });
 
   test('S-03 brings input that one node accepted to the node that owns the instance', async () => {
     const [one, two] = [await join('one', options()), await join('two', options())];
@@ -124,6 +137,42 @@ describe.each([true, false])('a store of several nodes, with NOTIFY: %p', (notif
       one.deployments.put({ digest: `d${number}`, bytes: new Uint8Array([number]), by: 'ann' }),
     );
     expect([...(await two.deployments.read(told[0] ?? ''))]).toHaveLength(1);
+  });
+
+  test('an approval that one node asks for reaches the others', async () => {
+    const [one, two] = [await join('one', options()), await join('two', options())];
+    const told: string[] = [];
+    two.approvals.onChange((id) => void told.push(id));
+    const record = {
+      id: 'a1',
+      agent: 'coder',
+      instanceKey: 'default',
+      eventId: 'e1',
+      traceId: 't',
+      key: 'k',
+      toolCallId: 'c',
+      toolName: 'bash',
+      args: {},
+      digest: 'd',
+      reason: 'r',
+      askedAt: '2026-01-01T00:00:00.000Z',
+      expiresAt: '2999-01-01T00:00:00.000Z',
+    };
+    await one.approvals.put(record);
+    await until(() => told.includes('a1'));
+  });
+
+  test('a released instance with input, and a node that drains, reach the other nodes', async () => {
+    const [one, two] = [await join('one', options()), await join('two', options())];
+    const woken = wakesOf(two);
+    await one.placement.claim(address);
+    await untilTold(woken, async (number) => {
+      await one.inbox.accept(address, eventOf(`e${number}`));
+      await one.placement.release(address);
+    });
+    const drained: string[] = [];
+    two.placement.onDrain(() => void drained.push('two'));
+    await untilTold(drained, () => one.placement.drain('two'));
   });
 
   /** Repeats the action until the other node hears of it: a node may begin to listen after the first one. */
@@ -204,29 +253,6 @@ describe('a store of several nodes', () => {
     expect(lost).toEqual(['default']);
     expect(await one.placement.claim(address)).toBe(true);
     expect((await one.log.load(address)).frames).toEqual([]);
-  });
-
-  test('an approval that one node asks for reaches the others', async () => {
-    const [one, two] = [await join('one'), await join('two', { scanMs: 20 })];
-    const told: string[] = [];
-    two.approvals.onChange((id) => void told.push(id));
-    const record = {
-      id: 'a1',
-      agent: 'coder',
-      instanceKey: 'default',
-      eventId: 'e1',
-      traceId: 't',
-      key: 'k',
-      toolCallId: 'c',
-      toolName: 'bash',
-      args: {},
-      digest: 'd',
-      reason: 'r',
-      askedAt: '2026-01-01T00:00:00.000Z',
-      expiresAt: '2999-01-01T00:00:00.000Z',
-    };
-    await one.approvals.put(record);
-    await until(() => told.includes('a1'));
   });
 
   test('keeps descriptions, log lines and what readers need', async () => {

@@ -86,7 +86,7 @@ async function openStore(
   const common = { swarm, ...(notify && { channel: channelOf(swarm) }), ...(clock && { clock }) };
   const placement = await joinNodes({ ...common, database: lease, work, facts, leaseMs, report });
   const { mayRepeat } = placement;
-  const context = { database: work, swarm, node: placement.id, mayRepeat };
+  const context = { ...common, database: work, node: placement.id, mayRepeat };
   // The readers of a node wait for a store that is away, like its writers.
   const patient: Database = { ...work, query: repeating(work, mayRepeat) };
   const rows = { ...common, database: patient };

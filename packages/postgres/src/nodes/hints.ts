@@ -8,6 +8,5 @@ export function scanHint(channel: string | undefined): string {
 
 /** Tells all nodes of an instance without an owner that has input. `agent` and `key` are SQL expressions. */
 export function freeHint(channel: string | undefined, agent: string, key: string): string {
-  if (channel === undefined) return 'null::text';
-  return notifyExpression(`'${channel}'`, 'input', { node: `''`, agent, key });
+  return notifyExpression(channel, 'input', { node: `''`, agent, key });
 }

@@ -19,9 +19,9 @@ export interface AcceptOutcome extends Readonly<Record<string, unknown>> {
 }
 
 const IS_FULL = (row: string) =>
-  `(coalesce(${row}.last_input - ${row}.handled, 0) >= $11 or coalesce(${row}.pending_bytes, 0) + octet_length($6::text) > $12)`;
+  `(coalesce(${row}.last_input - ${row}.handled, 0) >= $10 or coalesce(${row}.pending_bytes, 0) + octet_length($6::text) > $11)`;
 
-const notify = (row: string, node: string, channel: string) =>
+const notify = (row: string, node: string, channel: string | undefined) =>
   `(case when ${row}.owner <> ${node} then ${notifyExpression(channel, 'input', {
     node: `${row}.owner`,
     agent: '$2::text',
@@ -29,12 +29,12 @@ const notify = (row: string, node: string, channel: string) =>
   })} end)`;
 
 /**
- * $1–$3 instance, $4 event id, $5 attempt, $6 event, $7 and $8 caller, $9 node, $10 channel, $11 most events, $12 most
- * bytes; with `hasFence` $13 connection, $14 epoch. Another node that owns the instance is told.
+ * $1–$3 instance, $4 event id, $5 attempt, $6 event, $7 and $8 caller, $9 node, $10 most events, $11 most bytes; with
+ * `hasFence` $12 connection, $13 epoch. Another node that owns the instance is told.
  */
-export function acceptStatement(hasFence: boolean): string {
+export function acceptStatement(hasFence: boolean, channel: string | undefined): string {
   const fence = hasFence
-    ? `select 1 from gdn_connection where swarm = $1 and connection = $13 and owner = $9 and epoch = $14 for share`
+    ? `select 1 from gdn_connection where swarm = $1 and connection = $12 and owner = $9 and epoch = $13 for share`
     : 'select 1';
   return `
 with may as (${fence}), known as (
@@ -42,7 +42,7 @@ with may as (${fence}), known as (
 ), numbered as (
   insert into gdn_instance as row (swarm, agent, key, last_input, pending_bytes)
   select $1, $2, $3, 1, octet_length($6::text) from may
-  where not exists (select from known) and octet_length($6::text) <= $12 and $11 > 0
+  where not exists (select from known) and octet_length($6::text) <= $11 and $10 > 0
   on conflict (swarm, agent, key) do update
     set last_input = row.last_input + 1, pending_bytes = row.pending_bytes + octet_length($6::text)
     where not ${IS_FULL('row')}
@@ -55,19 +55,21 @@ with may as (${fence}), known as (
 )
 select put.seq as accepted, numbered.owner, known.seq as known, known.attempt, known.event, known.cancelled,
   exists (select from may) as may_connect,
-  numbered.last_input is null and known.seq is null and (octet_length($6::text) > $12 or ${IS_FULL('seen')}) as is_full,
+  numbered.last_input is null and known.seq is null and (octet_length($6::text) > $11 or ${IS_FULL('seen')}) as is_full,
   seen.last_input - seen.handled as waiting, seen.pending_bytes as bytes,
-  case when put.seq is not null then (select 1 from (select ${notify('numbered', '$9', '$10')}) as told) end as told
+  case when put.seq is not null then (select 1 from (select ${notify('numbered', '$9', channel)}) as told) end as told
 from (select 1) as one left join put on true left join numbered on true left join known on true
   left join gdn_instance as seen on seen.swarm = $1 and seen.agent = $2 and seen.key = $3`;
 }
 
-/** $1–$3 instance, $4 event id, $5 reason, $6 node, $7 channel. The first reason stays. */
-export const CANCEL = `
+/** $1–$3 instance, $4 event id, $5 reason, $6 node. The first reason stays. */
+export function cancelStatement(channel: string | undefined): string {
+  return `
 with marked as (
   update gdn_inbox set cancelled = coalesce(cancelled, $5) where ${SAME_INSTANCE} and event_id = $4 and pending
   returning 1
 )
 select exists (select from marked) as is_marked,
-  (select count(${notify('owned', '$6', '$7')}) from gdn_instance as owned, marked
+  (select count(${notify('owned', '$6', channel)}) from gdn_instance as owned, marked
     where owned.swarm = $1 and owned.agent = $2 and owned.key = $3) as told`;
+}

@@ -4,7 +4,7 @@ import type { FrameCommit, LogFrame } from '@goondan/runtime/history';
 import { defaultLimits } from '@goondan/runtime/internal';
 import type { Value } from '../driver/database.ts';
 import { keyOf, SAME_INSTANCE, type StoreContext } from './store-context.ts';
-import { channelOf, notifyExpression } from './wake-channel.ts';
+import { notifyExpression } from './wake-channel.ts';
 
 /** The number of handled events whose ids are kept, to recognize a second delivery. Files keep as many. */
 export const REMEMBERED_EVENTS = defaultLimits.rememberedEvents;
@@ -22,10 +22,12 @@ interface AppendParts {
   readonly commit: FrameCommit | undefined;
   /** True if a turn begins, and is not committed by the same statement. */
   readonly begins: boolean;
+  /** Where the node of a caller is told of its answer; absent when the database has no NOTIFY. */
+  readonly channel: string | undefined;
 }
 
 /** $1–$3 instance, $4 owner, $5 epoch, $6 number before, $7 last number, $8 numbers, $9 last numbers, $10 lines. */
-export function appendStatement({ commit, begins }: AppendParts): string {
+export function appendStatement({ commit, begins, channel }: AppendParts): string {
   return `
 with own as (
   update gdn_instance set last_seq = $7::bigint, created_at = coalesce(created_at, clock_timestamp())${commit ? COMMITTED : ''}
@@ -44,7 +46,7 @@ select exists (select from own) as is_done,
     from unnest($8::text::bigint[], string_to_array($10, E'\\n')) as frame (seq, line)
     join gdn_frame as kept on kept.swarm = $1 and kept.agent = $2 and kept.key = $3
       and kept.seq = frame.seq and kept.line = frame.line
-  ) end as are_there${commit?.answer ? TOLD : ''}
+  ) end as are_there${commit?.answer ? told(channel) : ''}
 from (select 1) as one left join gdn_instance as seen on seen.swarm = $1 and seen.agent = $2 and seen.key = $3`;
 }
 
@@ -87,9 +89,8 @@ const ANSWERED = `, answered as (
     caller_key = excluded.caller_key, reply = excluded.reply
 )`;
 
-/** $20 channel. */
-const TOLD = `, (
-    select count(${notifyExpression('$20', 'answer', { node: 'asked.owner', agent: 'asked.agent', key: 'asked.key' })})
+const told = (channel: string | undefined) => `, (
+    select count(${notifyExpression(channel, 'answer', { node: 'asked.owner', agent: 'asked.agent', key: 'asked.key' })})
     from gdn_instance as asked, own
     where asked.swarm = $1 and asked.agent = $17 and asked.key = $18 and asked.owner <> $4
   ) as told`;
@@ -119,16 +120,16 @@ export function appendValues(
     listOf(frames.map(({ seq }) => seq)),
     listOf(frames.map(({ last: end }) => end)),
     frames.map(({ line }) => line).join('\n'),
-    ...(commit ? commitValues(context, commit) : begins.length > 0 ? [listOf(begins)] : []),
+    ...(commit ? commitValues(commit) : begins.length > 0 ? [listOf(begins)] : []),
   ];
 }
 
-function commitValues({ swarm }: StoreContext, commit: FrameCommit): readonly Value[] {
+function commitValues(commit: FrameCommit): readonly Value[] {
   const { version, messages, deadLetters, updatedAt, handled, answer } = commit;
   const values = [version, messages, deadLetters, updatedAt, handled];
   if (!answer) return values;
   const { eventId, caller, reply } = answer;
-  return [...values, eventId, caller?.agentName ?? null, caller?.instanceKey ?? null, reply, channelOf(swarm)];
+  return [...values, eventId, caller?.agentName ?? null, caller?.instanceKey ?? null, reply];
 }
 
 /** The text of an array of numbers. */

@@ -8,7 +8,6 @@ import type { AnsweredApproval, ApprovalRecord, ApprovalStore } from '@goondan/r
 import type { Row, Value } from '../driver/database.ts';
 import type { Query } from '../driver/repeat.ts';
 import { queryOf, type StoreContext } from './store-context.ts';
-import { channelOf } from './wake-channel.ts';
 
 type ApprovalListener = Parameters<ApprovalStore['onChange']>[0];
 
@@ -20,7 +19,7 @@ export class PostgresApprovals implements ApprovalStore {
   readonly #query: Query;
   readonly #listeners = new Set<ApprovalListener>();
   readonly #timer: ReturnType<typeof setInterval>;
-  readonly #channel: string;
+  readonly #statements: ReturnType<typeof statementsOf>;
   #reading: Promise<void> | undefined;
   #isAgain = false;
   #isClosed = false;
@@ -34,7 +33,7 @@ export class PostgresApprovals implements ApprovalStore {
     private known: Set<string>,
   ) {
     this.#query = queryOf(context);
-    this.#channel = channelOf(context.swarm);
+    this.#statements = statementsOf(context.channel);
     this.#timer = setInterval(() => this.changed(), scanMs);
     this.#timer.unref?.();
   }
@@ -51,12 +50,12 @@ export class PostgresApprovals implements ApprovalStore {
   }
 
   async put(record: ApprovalRecord): Promise<void> {
-    await this.#change(PUT, [record.id, JSON.stringify(record)]);
+    await this.#change(this.#statements.put, [record.id, JSON.stringify(record)]);
   }
 
   async answer(record: AnsweredApproval): Promise<boolean> {
     for (;;) {
-      const answered = await this.#change<AnswerOutcome>(ANSWER, [record.id, JSON.stringify(record)]);
+      const answered = await this.#change<AnswerOutcome>(this.#statements.answer, [record.id, JSON.stringify(record)]);
       // A run of the statement whose answer was lost may have stored the same record.
       if (answered?.is_done === true || answered?.is_same === true) return true;
       if (answered?.is_answered === true) return false;
@@ -65,7 +64,7 @@ export class PostgresApprovals implements ApprovalStore {
   }
 
   async remove(id: string): Promise<void> {
-    await this.#change(REMOVE, [id, null]);
+    await this.#change(this.#statements.remove, [id, null]);
   }
 
   onChange(listener: ApprovalListener): () => void {
@@ -94,7 +93,7 @@ export class PostgresApprovals implements ApprovalStore {
     [id, record]: readonly [string, Value],
   ): Promise<Outcome | undefined> {
     if (this.#isClosed) throw new GoondanError('E_SWARM_STOPPED', 'The swarm is stopped: nothing can be answered.');
-    const [outcome] = await this.#query<Outcome>(statement, [this.context.swarm, id, record, this.#channel]);
+    const [outcome] = await this.#query<Outcome>(statement, [this.context.swarm, id, record]);
     this.changed();
     await this.#reading;
     return outcome;
@@ -167,7 +166,7 @@ from (select 1) as one left join gdn_approval as kept on kept.swarm = $1 order b
 const CHANGES = `
 select number, id, record from gdn_approval_change where swarm = $1 and number > $2 order by number limit ${KEPT_CHANGES}`;
 
-/** $1 swarm, $2 id, $3 record, $4 channel. `done`: the rows that changed. */
+/** $1 swarm, $2 id, $3 record. `done`: the rows that changed. */
 const TOLD = `numbered as (
   insert into gdn_swarm as row (swarm, approval_changes) select $1, 1 from done
   on conflict (swarm) do update set approval_changes = row.approval_changes + 1
@@ -178,26 +177,30 @@ const TOLD = `numbered as (
   delete from gdn_approval_change as old using numbered
   where old.swarm = $1 and old.number <= numbered.number - ${KEPT_CHANGES}
 )`;
-const WOKEN = `(select count(pg_notify($4, '["approval"]')) from numbered) as woken`;
 
-const PUT = `
+/** Without a channel, the other nodes find a change by their scans only. */
+function statementsOf(channel: string | undefined) {
+  const hint = channel === undefined ? 'null::text' : `pg_notify('${channel}', '["approval"]')`;
+  const woken = `(select count(${hint}) from numbered) as woken`;
+  return {
+    put: `
 with done as (
   insert into gdn_approval as kept (swarm, id, record) values ($1, $2, $3)
   on conflict (swarm, id) do update set record = excluded.record
     where not kept.is_answered and kept.record <> excluded.record
   returning 1
 ), ${TOLD}
-select ${WOKEN}`;
-
-const ANSWER = `
+select ${woken}`,
+    answer: `
 with done as (
   insert into gdn_approval as kept (swarm, id, record, is_answered) values ($1, $2, $3, true)
   on conflict (swarm, id) do update set record = excluded.record, is_answered = true where not kept.is_answered
   returning 1
 ), ${TOLD}
-select exists (select from done) as is_done, seen.is_answered, seen.record = $3 as is_same, ${WOKEN}
-from (select 1) as one left join gdn_approval as seen on seen.swarm = $1 and seen.id = $2`;
-
-const REMOVE = `
+select exists (select from done) as is_done, seen.is_answered, seen.record = $3 as is_same, ${woken}
+from (select 1) as one left join gdn_approval as seen on seen.swarm = $1 and seen.id = $2`,
+    remove: `
 with done as (delete from gdn_approval where swarm = $1 and id = $2 returning 1), ${TOLD}
-select ${WOKEN}`;
+select ${woken}`,
+  };
+}

@@ -170,7 +170,8 @@ export class PostgresLog implements ConversationLog {
 
   async #write(instance: AgentAddress, epoch: number, frames: readonly LogFrame[]): Promise<void> {
     const commit = frames.at(-1)?.commit;
-    const statement = appendStatement({ commit, begins: frames.some(({ begins }) => begins !== undefined) });
+    const begins = frames.some((frame) => frame.begins !== undefined);
+    const statement = appendStatement({ commit, begins, channel: this.context.channel });
     const values = appendValues(this.context, instance, epoch, frames);
     for (;;) {
       const [outcome] = await this.#query<AppendOutcome>(statement, values);

@@ -28,7 +28,7 @@ const caller: AgentAddress = { agentName: 'coder', instanceKey: 'default' };
 
 function swarmOf() {
   const swarm = `swarm ${++swarms}`;
-  const contextOf = (node: string) => ({ database, swarm, node, mayRepeat: () => false });
+  const contextOf = (node: string) => ({ database, swarm, node, mayRepeat: () => false, channel: channelOf(swarm) });
   return {
     swarm,
     inboxOf: (node: string, options?: PostgresInboxOptions) => new PostgresInbox(contextOf(node), options),

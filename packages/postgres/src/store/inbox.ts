@@ -9,10 +9,9 @@ import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types
 import type { Accepted, ConnectionFence, Inbox, InboxEntry } from '@goondan/runtime/history';
 import { callerOf, defaultLimits } from '@goondan/runtime/internal';
 import type { Query } from '../driver/repeat.ts';
-import { acceptStatement, type AcceptOutcome, CANCEL } from './accept-statement.ts';
+import { acceptStatement, type AcceptOutcome, cancelStatement } from './accept-statement.ts';
 import { decodeEvent, encodeEvent } from './event-text.ts';
 import { keyOf, queryOf, SAME_INSTANCE, type StoreContext } from './store-context.ts';
-import { channelOf } from './wake-channel.ts';
 
 /** The limits are those of an inbox in files. */
 export type InboxLimits = Pick<typeof defaultLimits, 'inboxEvents' | 'inboxBytes'>;
@@ -29,7 +28,6 @@ export class PostgresInbox implements Inbox {
   readonly #query: Query;
   readonly #listeners = new Set<WakeListener>();
   readonly #limits: InboxLimits;
-  readonly #channel: string;
 
   constructor(
     private readonly context: StoreContext,
@@ -37,7 +35,6 @@ export class PostgresInbox implements Inbox {
   ) {
     this.#query = queryOf(context);
     this.#limits = options.limits ?? defaultLimits;
-    this.#channel = channelOf(context.swarm);
   }
 
   async accept(instance: AgentAddress, event: AgentEvent, under?: ConnectionFence): Promise<Accepted> {
@@ -52,13 +49,13 @@ export class PostgresInbox implements Inbox {
       caller?.agentName ?? null,
       caller?.instanceKey ?? null,
       this.context.node,
-      this.#channel,
       this.#limits.inboxEvents,
       this.#limits.inboxBytes,
       ...(under ? [under.connection, under.epoch] : []),
     ];
+    const statement = acceptStatement(under !== undefined, this.context.channel);
     for (;;) {
-      const [outcome] = await this.#query<AcceptOutcome>(acceptStatement(under !== undefined), values);
+      const [outcome] = await this.#query<AcceptOutcome>(statement, values);
       if (outcome === undefined) throw new GoondanError('E_STORE_READ', 'The database answered without a row.');
       if (outcome.accepted !== null) {
         this.options.onOwner?.(instance, outcome.owner ?? undefined);
@@ -73,8 +70,8 @@ export class PostgresInbox implements Inbox {
 
   async cancel(instance: AgentAddress, eventId: string, reason: string): Promise<boolean> {
     const { context } = this;
-    const values = [...keyOf(context, instance), eventId, reason, context.node, this.#channel];
-    const [outcome] = await this.#query<{ readonly is_marked: boolean }>(CANCEL, values);
+    const values = [...keyOf(context, instance), eventId, reason, context.node];
+    const [outcome] = await this.#query<{ readonly is_marked: boolean }>(cancelStatement(context.channel), values);
     return outcome?.is_marked === true;
   }
 

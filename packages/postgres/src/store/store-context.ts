@@ -11,6 +11,8 @@ export interface StoreContext {
   readonly node: string;
   /** Returns true while the lease of this node may be valid. As long, a store that is away is waited for. */
   readonly mayRepeat: () => boolean;
+  /** The channel for hints to other nodes; absent when the database has no NOTIFY. Then only their scans find changes. */
+  readonly channel?: string;
 }
 
 /** The values $1, $2 and $3 of every statement about an instance. */

@@ -20,15 +20,17 @@ export function channelOf(swarm: string): string {
 
 /**
  * An expression that sends a wake-up. The arguments are SQL expressions. The server refuses payloads of 8000 bytes or
- * more, so a notification for a very long key is not sent.
+ * more, so a notification for a very long key is not sent. Without a channel nothing is sent: some databases do not even
+ * have the function.
  */
 export function notifyExpression(
-  channel: string,
+  channel: string | undefined,
   type: 'input' | 'answer',
   { node, agent, key }: { readonly node: string; readonly agent: string; readonly key: string },
 ): string {
+  if (channel === undefined) return 'null::text';
   const payload = `json_build_array('${type}', ${node}, ${agent}, ${key})::text`;
-  return `case when octet_length(${payload}) < 8000 then pg_notify(${channel}, ${payload}) end`;
+  return `case when octet_length(${payload}) < 8000 then pg_notify('${channel}', ${payload}) end`;
 }
 
 /** Reads a payload. Returns `undefined` for one that this version does not know. */

@@ -6,6 +6,7 @@ import { repeating } from '../driver/repeat.ts';
 import { postgresAnswers } from '../store/answers.ts';
 import { PostgresLog, type PostgresLogOptions } from '../store/conversation-log.ts';
 import { PostgresInbox } from '../store/inbox.ts';
+import { channelOf } from '../store/wake-channel.ts';
 import { claimInstance } from './claim-instance.ts';
 
 export interface OpenStoreOptions extends PostgresLogOptions {
@@ -20,7 +21,7 @@ export function openStore(
   swarm: string,
   { node = 'one', mayRepeat = () => false, writer, ...options }: OpenStoreOptions = {},
 ) {
-  const context = { database, swarm, node, mayRepeat };
+  const context = { database, swarm, node, mayRepeat, channel: channelOf(swarm) };
   const log = new PostgresLog(context, options);
   const answers = postgresAnswers(context);
   const claimed = new Set<string>();
