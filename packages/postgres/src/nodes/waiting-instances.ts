@@ -66,9 +66,7 @@ function shortestCircle(
 
 /** The instances that wait for people: those that ask for an approval, and those that wait for one of these. */
 const HELD = `with recursive held as (
-  select record::json ->> 'agent' as agent, record::json ->> 'instanceKey' as key
-  from gdn_approval
-  where swarm = $1 and not is_answered and (record::json ->> 'expiresAt')::timestamptz > clock_timestamp()
+  select agent, key from gdn_approval where swarm = $1 and not is_answered and expires_at > clock_timestamp()
   union
   select b.caller_agent, b.caller_key
   from held join gdn_inbox b on b.swarm = $1 and b.agent = held.agent and b.key = held.key

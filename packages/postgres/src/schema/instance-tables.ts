@@ -92,6 +92,9 @@ create table gdn_approval (
   place bigint generated always as identity,
   record text not null,
   is_answered boolean not null default false,
+  agent text not null,
+  key text not null,
+  expires_at timestamptz not null,
   primary key (swarm, id)
 );
 

@@ -50,12 +50,12 @@ export class PostgresApprovals implements ApprovalStore {
   }
 
   async put(record: ApprovalRecord): Promise<void> {
-    await this.#change(this.#statements.put, [record.id, JSON.stringify(record)]);
+    await this.#change(this.#statements.put, approvalValues(record));
   }
 
   async answer(record: AnsweredApproval): Promise<boolean> {
     for (;;) {
-      const answered = await this.#change<AnswerOutcome>(this.#statements.answer, [record.id, JSON.stringify(record)]);
+      const answered = await this.#change<AnswerOutcome>(this.#statements.answer, approvalValues(record));
       // A run of the statement whose answer was lost may have stored the same record.
       if (answered?.is_done === true || answered?.is_same === true) return true;
       if (answered?.is_answered === true) return false;
@@ -90,10 +90,10 @@ export class PostgresApprovals implements ApprovalStore {
 
   async #change<Outcome extends Row = Row>(
     statement: string,
-    [id, record]: readonly [string, Value],
+    values: readonly [id: string, record: Value, ...columns: Value[]],
   ): Promise<Outcome | undefined> {
     if (this.#isClosed) throw new GoondanError('E_SWARM_STOPPED', 'The swarm is stopped: nothing can be answered.');
-    const [outcome] = await this.#query<Outcome>(statement, [this.context.swarm, id, record]);
+    const [outcome] = await this.#query<Outcome>(statement, [this.context.swarm, ...values]);
     this.changed();
     await this.#reading;
     return outcome;
@@ -137,6 +137,15 @@ export class PostgresApprovals implements ApprovalStore {
     else this.known.delete(id);
     for (const listener of this.#listeners) listener(id, record);
   }
+}
+
+/**
+ * Returns the values $2 to $6 of a request: its id, its text, and the columns by which it is found. SQL never reads the
+ * text, because PostgreSQL refuses to look into JSON with a NUL or with half of a surrogate pair, which every input may have.
+ */
+export function approvalValues(record: ApprovalRecord) {
+  const { id, agent, instanceKey, expiresAt } = record;
+  return [id, JSON.stringify(record), agent, instanceKey, expiresAt] as const;
 }
 
 type ChangeRow = Readonly<{ number: number; id: string; record: string | null }>;
@@ -185,15 +194,16 @@ function statementsOf(channel: string | undefined) {
   return {
     put: `
 with done as (
-  insert into gdn_approval as kept (swarm, id, record) values ($1, $2, $3)
-  on conflict (swarm, id) do update set record = excluded.record
+  insert into gdn_approval as kept (swarm, id, record, agent, key, expires_at) values ($1, $2, $3, $4, $5, $6::text::timestamptz)
+  on conflict (swarm, id) do update set record = excluded.record, expires_at = excluded.expires_at
     where not kept.is_answered and kept.record <> excluded.record
   returning 1
 ), ${TOLD}
 select ${woken}`,
     answer: `
 with done as (
-  insert into gdn_approval as kept (swarm, id, record, is_answered) values ($1, $2, $3, true)
+  insert into gdn_approval as kept (swarm, id, record, agent, key, expires_at, is_answered)
+  values ($1, $2, $3, $4, $5, $6::text::timestamptz, true)
   on conflict (swarm, id) do update set record = excluded.record, is_answered = true where not kept.is_answered
   returning 1
 ), ${TOLD}

@@ -48,6 +48,7 @@ const many = { stateRoot, workspaceId: 'many' };
 const odd = 'ä "quoted" \\ \u0000 \ud800 🙂 \u2028 {a,b}';
 /** An id of an event, which is not in JSON. */
 const oddId = 'ä "quoted" \\u0000 🙂 \u2028 {a,b}';
+const asked = { id: 'one', agent: 'coder', instanceKey: 'k', reason: odd, expiresAt: '2999-01-01T00:00:00Z' };
 const limits = { ...defaultLimits, checkpointBytes: 2000, shortBaseBytes: 10 };
 /** Many segments, of which the oldest are deleted. */
 const short = { ...limits, archive: { bytes: 4000, files: 2 } };
@@ -172,7 +173,7 @@ describe('S-08 a swarm on files is copied', () => {
       { fs: (await import('../../../runtime/src/ports/fs.ts')).systemFs } as never,
       place,
     );
-    await approvals.put({ id: 'one', reason: odd } as never);
+    await approvals.put(asked as never);
     await approvals.close();
   }, 300_000);
 
@@ -196,7 +197,7 @@ describe('S-08 a swarm on files is copied', () => {
     const [approval] = await database.query<{ record: string }>(
       `select record from gdn_approval where swarm = 'imported'`,
     );
-    expect(JSON.parse(approval?.record ?? '')).toEqual({ id: 'one', reason: odd });
+    expect(JSON.parse(approval?.record ?? '')).toEqual(asked);
     await files.close();
     await rows.close();
   }, 300_000);

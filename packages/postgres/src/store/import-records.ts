@@ -3,6 +3,7 @@ import type { ApprovalRecord } from '@goondan/runtime/history';
 import type { ExportedTrace } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import type { Database } from '../driver/database.ts';
+import { approvalValues } from './approvals.ts';
 import { packLines } from './pack-lines.ts';
 
 /** Writes a request for an approval. Returns the problem if another one with its id is there. */
@@ -14,8 +15,7 @@ export async function importApproval(
   const text = JSON.stringify(record);
   const [known] = await database.query<{ readonly record: string }>(APPROVAL, [
     swarm,
-    record.id,
-    text,
+    ...approvalValues(record),
     record.answer !== undefined,
   ]);
   if (known === undefined || known.record === text) return undefined;
@@ -34,7 +34,8 @@ export async function importTrace(
 
 const APPROVAL = `
 with put as (
-  insert into gdn_approval (swarm, id, record, is_answered) values ($1, $2, $3, $4)
+  insert into gdn_approval (swarm, id, record, agent, key, expires_at, is_answered)
+  values ($1, $2, $3, $4, $5, $6::text::timestamptz, $7)
   on conflict (swarm, id) do nothing returning 1
 )
 select record from gdn_approval where swarm = $1 and id = $2 and not exists (select from put)`;
