@@ -8,6 +8,7 @@ import type { Database, Row } from '../driver/database.ts';
 import { encodeEvent } from './event-text.ts';
 import { REMEMBERED_EVENTS } from './append-statement.ts';
 import { digestOf, type ImportedRows, type InboxRow, type LinesRow } from './imported-rows.ts';
+import { isKept, keptText } from './kept-text.ts';
 import { SAME_INSTANCE } from './store-context.ts';
 
 /** The size of an archived row. The owner of an instance makes rows of about this size, too. */
@@ -142,7 +143,7 @@ function inboxRows(
       seq,
       event_id: kept(event.id),
       event: encodeEvent(event),
-      cancelled: cancelled === undefined ? null : cancelled.toWellFormed().replaceAll('\0', '\ufffd'),
+      cancelled: cancelled === undefined ? null : keptText(cancelled),
       began: log?.begun === seq,
       pending: true,
       caller_agent: caller?.agentName ?? null,
@@ -150,11 +151,6 @@ function inboxRows(
     };
   });
   return [...handled, ...waiting];
-}
-
-/** The text type of PostgreSQL has no NUL, and no half of a surrogate pair. */
-function isKept(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
 }
 
 function kept(text: string): string {

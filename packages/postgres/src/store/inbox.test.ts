@@ -135,6 +135,22 @@ describe('accept', () => {
   });
 });
 
+test('a text that PostgreSQL cannot keep is refused, or replaced in a reason', async () => {
+  const { inboxOf } = swarmOf();
+  for (const odd of ['a\0b', 'a\ud800']) {
+    expect(await codeOf(inboxOf('one').accept({ ...callee, instanceKey: odd }, eventOf('a')))).toBe('E_INSTANCE_KEY');
+    expect(await codeOf(inboxOf('one').accept(callee, eventOf(odd)))).toBe('E_EVENT_INVALID');
+    expect(await inboxOf('one').cancel({ ...callee, instanceKey: odd }, 'a', 'x')).toBe(false);
+    expect(await inboxOf('one').cancel(callee, odd, 'x')).toBe(false);
+  }
+  expect(await inboxOf('one').pendingEntries(callee)).toEqual([]);
+  await inboxOf('one').accept(callee, eventOf('a', { input: 'a\0b \ud800' }));
+  expect(await inboxOf('one').cancel(callee, 'a', 'a\0b \ud800')).toBe(true);
+  expect(await inboxOf('one').pendingEntries(callee)).toMatchObject([
+    { event: { input: 'a\0b \ud800' }, cancelled: 'a\ufffdb \ufffd' },
+  ]);
+});
+
 test('the first cancel mark of an event stays', async () => {
   const { inboxOf } = swarmOf();
   await inboxOf('one').accept(callee, eventOf('a'));

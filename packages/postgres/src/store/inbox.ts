@@ -11,6 +11,7 @@ import { callerOf, defaultLimits } from '@goondan/runtime/internal';
 import type { Query } from '../driver/repeat.ts';
 import { acceptStatement, type AcceptOutcome, cancelStatement } from './accept-statement.ts';
 import { decodeEvent, encodeEvent } from './event-text.ts';
+import { isKept, keptText, refuseUnkept } from './kept-text.ts';
 import { keyOf, queryOf, SAME_INSTANCE, type StoreContext } from './store-context.ts';
 
 /** The limits are those of an inbox in files. */
@@ -38,6 +39,7 @@ export class PostgresInbox implements Inbox {
   }
 
   async accept(instance: AgentAddress, event: AgentEvent, under?: ConnectionFence): Promise<Accepted> {
+    refuseUnkept(instance, event);
     const text = encodeEvent(event);
     const attempt = crypto.randomUUID();
     const caller = callerOf(event);
@@ -69,8 +71,9 @@ export class PostgresInbox implements Inbox {
   }
 
   async cancel(instance: AgentAddress, eventId: string, reason: string): Promise<boolean> {
+    if (!isKept(instance.instanceKey) || !isKept(eventId)) return false;
     const { context } = this;
-    const values = [...keyOf(context, instance), eventId, reason, context.node];
+    const values = [...keyOf(context, instance), eventId, keptText(reason), context.node];
     const [outcome] = await this.#query<{ readonly is_marked: boolean }>(cancelStatement(context.channel), values);
     return outcome?.is_marked === true;
   }
