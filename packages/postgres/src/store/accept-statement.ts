@@ -28,11 +28,24 @@ const notify = (row: string, node: string, channel: string | undefined) =>
     key: '$3::text',
   })} end)`;
 
+interface AcceptParts {
+  readonly hasFence: boolean;
+  readonly hasCaller: boolean;
+  readonly channel: string | undefined;
+}
+
+/** An answer from files does not say who asked. A caller that asks again becomes its caller, and removes it with its commit. */
+const ADOPTED = `, adopted as (
+  update gdn_answer as answer set caller_agent = $7::text, caller_key = $8::text from known
+  where answer.swarm = $1 and answer.agent = $2 and answer.key = $3 and answer.event_id = $4
+    and answer.caller_agent is null
+)`;
+
 /**
  * $1–$3 instance, $4 event id, $5 attempt, $6 event, $7 and $8 caller, $9 node, $10 most events, $11 most bytes; with
  * `hasFence` $12 connection, $13 epoch. Another node that owns the instance is told.
  */
-export function acceptStatement(hasFence: boolean, channel: string | undefined): string {
+export function acceptStatement({ hasFence, hasCaller, channel }: AcceptParts): string {
   const fence = hasFence
     ? `select 1 from gdn_connection where swarm = $1 and connection = $12 and owner = $9 and epoch = $13 for share`
     : 'select 1';
@@ -52,7 +65,7 @@ with may as (${fence}), known as (
   select $1, $2, $3, last_input, $4, $5, $6, $7::text, $8::text from numbered
   on conflict (swarm, agent, key, event_id) do nothing
   returning seq
-)
+)${hasCaller ? ADOPTED : ''}
 select put.seq as accepted, numbered.owner, known.seq as known, known.attempt, known.event, known.cancelled,
   exists (select from may) as may_connect,
   numbered.last_input is null and known.seq is null and (octet_length($6::text) > $11 or ${IS_FULL('seen')}) as is_full,

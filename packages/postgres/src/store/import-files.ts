@@ -8,7 +8,7 @@ import type { Database } from '../driver/database.ts';
 import { repeating } from '../driver/repeat.ts';
 import { openDescriptions } from './describe-swarm.ts';
 import { beginImport, importInstance } from './import-instance.ts';
-import { importApproval, importTrace } from './import-records.ts';
+import { importApproval, importConnection, importTrace } from './import-records.ts';
 
 export interface ImportedFiles {
   readonly stateRoot: string;
@@ -43,7 +43,9 @@ export interface ImportOptions {
 const PATIENCE_MS = 30_000;
 
 /**
- * Copies the swarm of a workspace. `swarm`: its name in the database. A damaged instance is not copied, and neither is one
+ * Copies the swarm of a workspace: conversations with their history and their input, approvals, traces, and the folders of
+ * connections, so that a schedule goes on from its place. Log lines and runtime events are records for people of the runs on
+ * files, and stay there. `swarm`: its name in the database. A damaged instance is not copied, and neither is one
  * that has another content in the database; both are problems, and the others are copied.
  *
  * **Errors** — `E_SWARM_RUNNING` when the swarm runs, `E_SWARM_UNKNOWN` when none ever ran there; those of the database
@@ -77,6 +79,12 @@ export function importFiles(
     }
     for (const record of await source.approvals()) {
       const problem = await importApproval(database, swarm, record);
+      if (problem) problems.push(problem);
+    }
+    for await (const [name, packed] of source.connections()) {
+      const problem = GoondanError.is(packed)
+        ? new GoondanError(packed.code, `Connection "${name}": ${packed.message}`, { cause: packed })
+        : await importConnection(database, swarm, name, packed);
       if (problem) problems.push(problem);
     }
     for await (const trace of source.traces()) {

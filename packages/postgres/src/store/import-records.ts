@@ -1,4 +1,4 @@
-/** Writes approvals and traces that were read from files. Those that are there already stay as they are. */
+/** Writes approvals, traces and folders of connections that were read from files. Those that are there already stay. */
 import type { ApprovalRecord } from '@goondan/runtime/history';
 import type { ExportedTrace } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
@@ -22,6 +22,20 @@ export async function importApproval(
   return new GoondanError('E_INSTANCE_EXISTS', `The database has another request for an approval "${record.id}"`);
 }
 
+/** Writes the folder of a connection. Returns the problem if the database has other files, or a node runs the connection. */
+export async function importConnection(
+  database: Database,
+  swarm: string,
+  connection: string,
+  packed: Uint8Array,
+): Promise<GoondanError | undefined> {
+  const [row] = await database.query<{ readonly is_done: boolean }>(CONNECTION, [swarm, connection, packed]);
+  if (row?.is_done === true) return undefined;
+  const message = `The database has other files of the connection "${connection}", or a node runs it. Its folder was not copied`;
+  const suggestion = 'Import into another swarm, or stop all nodes before the first import.';
+  return new GoondanError('E_INSTANCE_EXISTS', message, { suggestion });
+}
+
 /** Writes a recorded turn. Returns false if the database has it. */
 export async function importTrace(
   database: Database,
@@ -39,6 +53,16 @@ with put as (
   on conflict (swarm, id) do nothing returning 1
 )
 select record from gdn_approval where swarm = $1 and id = $2 and not exists (select from put)`;
+
+/** A run of this statement whose answer was lost has put the same files. */
+const CONNECTION = `
+with put as (
+  insert into gdn_connection as kept (swarm, connection, folder) values ($1, $2, $3)
+  on conflict (swarm, connection) do update set folder = excluded.folder
+    where kept.folder is null and kept.owner is null or kept.folder = excluded.folder
+  returning 1
+)
+select exists (select from put) as is_done`;
 
 const TRACE = `
 with put as (

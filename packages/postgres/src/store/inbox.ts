@@ -55,7 +55,11 @@ export class PostgresInbox implements Inbox {
       this.#limits.inboxBytes,
       ...(under ? [under.connection, under.epoch] : []),
     ];
-    const statement = acceptStatement(under !== undefined, this.context.channel);
+    const statement = acceptStatement({
+      hasFence: under !== undefined,
+      hasCaller: caller !== undefined,
+      channel: this.context.channel,
+    });
     for (;;) {
       const [outcome] = await this.#query<AcceptOutcome>(statement, values);
       if (outcome === undefined) throw new GoondanError('E_STORE_READ', 'The database answered without a row.');

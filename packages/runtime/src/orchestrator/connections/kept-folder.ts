@@ -5,14 +5,12 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
-import { packFolder, type PackLimits, unpackFolder } from '../../workspace/packs/pack-folder.ts';
+import { connectionLimits, packConnection, unpackConnection } from '../../workspace/packs/pack-connection.ts';
 import { messageOf } from '../../ipc/check/frame-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ConnectionLease } from '../../store/cluster-store.ts';
 
 const KEEP_EVERY_MS = 2_000;
-const limits: PackLimits = { mostFiles: 1_000, mostBytes: 8 * 1024 * 1024 };
-const nothing = () => false;
 
 export interface KeptFolderDeps {
   readonly clock: Clock;
@@ -37,7 +35,7 @@ export class KeptFolder {
   async open(): Promise<void> {
     const { lease, folder } = this.deps;
     const kept = await lease.readFolder();
-    if (kept !== undefined) unpackFolder(kept, folder, limits, nothing);
+    if (kept !== undefined) unpackConnection(kept, folder);
     if (kept !== undefined) this.#written = describe(folder);
     this.#schedule();
   }
@@ -70,7 +68,7 @@ export class KeptFolder {
     try {
       const now = describe(folder);
       if (now === this.#written) return;
-      await lease.writeFolder(packFolder(folder, limits, nothing).bytes);
+      await lease.writeFolder(packConnection(folder));
       this.#written = now;
       this.#problem = undefined;
     } catch (error) {
@@ -84,7 +82,7 @@ export class KeptFolder {
 
 /** Returns a text that changes with every file of the folder. No file is read. */
 function describe(folder: string): string {
-  const found = readdirSync(folder, { recursive: true, encoding: 'utf8' }).slice(0, limits.mostFiles + 1);
+  const found = readdirSync(folder, { recursive: true, encoding: 'utf8' }).slice(0, connectionLimits.mostFiles + 1);
   return JSON.stringify(
     found.toSorted().map((path) => {
       const { size, mtimeMs, ino } = lstatSync(join(folder, path), { throwIfNoEntry: false }) ?? {};

@@ -10,7 +10,7 @@ import type { Clock } from '../../ports/clock.ts';
 import { connectorRunner } from '../../ports/runner-path.ts';
 import type { ConnectionLeases } from '../../store/cluster-store.ts';
 import { newTraceId } from '../../trace/span-id.ts';
-import { workspaceFolder } from '../../workspace/layout/instance-paths.ts';
+import { connectionsFolder, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import { Connections } from '../connections/connections.ts';
 import type { CurrentPlan } from '../plan/current-plan.ts';
 import { askAgent } from '../swarm/ask-agent.ts';
@@ -56,7 +56,7 @@ export function openConnections(
     runner: connectorRunner,
     frameFolderFor: () => join(runFolder, crypto.randomUUID()),
     makeWorkFolder: (connection) => {
-      const path = join(folder, 'connections', connection);
+      const path = join(connectionsFolder(folder), connection);
       mkdirSync(path, { recursive: true, mode: 0o700 });
       return path;
     },

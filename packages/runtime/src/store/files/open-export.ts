@@ -10,12 +10,14 @@ import type { ApprovalRecord } from '../../workspace/approvals/approval-record.t
 import type { InboxEntry } from '../../workspace/inbox/inbox-line.ts';
 import { durableStore, type DurableStoreOptions } from '../../workspace/journal/durable-store.ts';
 import {
+  connectionsFolder,
   instancePaths,
   layersFolder,
   type StoredInstance,
   workspaceFolder,
 } from '../../workspace/layout/instance-paths.ts';
 import { defaultLimits } from '../../workspace/limits.ts';
+import { packConnection } from '../../workspace/packs/pack-connection.ts';
 import type { StoreWarning } from '../../workspace/store-ports.ts';
 import { type RecordedAgent, readDescription } from '../../workspace/swarms/agent-descriptions.ts';
 import { isUsed } from '../../workspace/swarms/list-workspaces.ts';
@@ -34,6 +36,8 @@ export interface SwarmExport<Log> {
   descriptions(): AsyncIterable<readonly [agentName: string, description: RecordedAgent]>;
   /** Yields the recorded turns, newest first. */
   traces(): AsyncIterable<ExportedTrace>;
+  /** Yields the folders of connections, packed; the error of a folder that cannot be packed. Empty folders are left out. */
+  connections(): AsyncIterable<readonly [connection: string, packed: Uint8Array | GoondanError]>;
   close(): Promise<void>;
 }
 
@@ -119,8 +123,25 @@ export async function openExport<Log>(
         yield { instance: { agentName, instanceKey }, trace, turn, at, text };
       }
     },
+    async *connections() {
+      for (const name of (await coded.fs.list(connectionsFolder(workspace))) ?? []) {
+        const folder = `${connectionsFolder(workspace)}/${name}`;
+        const packed = await pack(coded.fs, folder);
+        if (packed !== undefined) yield [name, packed];
+      }
+    },
     close: () => journal.close(),
   };
+}
+
+/** Returns `undefined` for a folder without files. */
+async function pack(fs: Pick<typeof systemFs, 'list'>, folder: string): Promise<Uint8Array | GoondanError | undefined> {
+  try {
+    return (await fs.list(folder))?.length ? packConnection(folder) : undefined;
+  } catch (error) {
+    if (GoondanError.is(error)) return error;
+    return new GoondanError('E_STORE_READ', `${folder} cannot be read: ${String(error)}`, { cause: error });
+  }
 }
 
 /** Returns the name of the agent in the file of a description. A damaged file counts as missing, as for other readers. */

@@ -79,6 +79,11 @@ export function approvalsPath(workspace: string): string {
   return `${workspace}/approvals.jsonl`;
 }
 
+/** Returns the folder with a folder for each connection, which the connection keeps its files in. */
+export function connectionsFolder(workspace: string): string {
+  return `${workspace}/connections`;
+}
+
 /** Returns the folder that stores the layers of each agent at its last start, one file per agent. */
 export function layersFolder(workspace: string): string {
   return `${workspace}/layers`;
