@@ -1,5 +1,12 @@
 // Follows docs/clusters.md on one machine, with a real PostgreSQL that needs a password, and looks for its secrets.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import {
+  afterAll,
+  beforeAll,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from '../packages/postgres/src/testing/with-postgres.ts';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

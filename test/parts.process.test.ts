@@ -57,12 +57,55 @@ test('Part 7 every skip is for a part, or has a reason here', () => {
     ({ path }) => !path.includes('node_modules'),
   );
   const skips = files.filter(({ text }) => /\b(?:test|describe)\s*\.(?:skip|skipIf|todo|todoIf|if)\b/.test(text));
-  const isForPart = (text: string) => /\bhas(?:Part|Tmux|Chromium)\b/.test(text);
+  const isForPart = (text: string) => /\bhas(?:Part|Tmux|Chromium|Postgres)\b/.test(text);
   const others = skips.filter(({ text }) => !isForPart(text)).map(({ path }) => path);
   expect(others.filter((path) => !(path in otherReasons))).toEqual([]);
-  for (const name of ['packages/cli/src/testing/tmux-terminal.ts', 'packages/studio/src/testing/chromium.ts']) {
-    expect(readFileSync(join(repository, name), 'utf8')).toMatch(/ = hasPart\('/);
+  for (const name of [
+    'packages/cli/src/testing/tmux-terminal.ts',
+    'packages/postgres/src/testing/with-postgres.ts',
+    'packages/studio/src/testing/chromium.ts',
+  ]) {
+    expect(readFileSync(join(repository, name), 'utf8')).toMatch(/ = hasPart\(\s*'/);
   }
+});
+
+describe('a test that needs PostgreSQL', () => {
+  const starting = /\b(?:makeTestDatabase|openTestSwarms|startServer|startOwnDatabase|startCluster)\(|'cluster', 'dev'/;
+  const files = readRepository('{packages,test,scripts,examples,bench}/**/*.test.ts').filter(
+    ({ path, text }) => !path.includes('node_modules') && path !== 'test/parts.process.test.ts' && starting.test(text),
+  );
+
+  test('Part 7 has its test functions from with-postgres.ts', () => {
+    expect(files.length).toBeGreaterThan(20);
+    expect(files.filter(({ text }) => !text.includes("/with-postgres.ts'")).map(({ path }) => path)).toEqual([]);
+  });
+
+  // A file with a database at the top, one with `beforeAll`, one with swarms, and one of another package.
+  const chosen = [
+    'packages/postgres/src/driver/database.test.ts',
+    'packages/postgres/src/driver/several-hosts.process.test.ts',
+    'packages/postgres/src/nodes/tokens.test.ts',
+    'packages/cli/src/commands/store.process.test.ts',
+  ];
+  const runWithout = (parts: Record<string, string>) => {
+    const env = { ...process.env, GOONDAN_TEST_POSTGRES: 'none', ...parts };
+    const command = [process.execPath, 'test', ...chosen.map((path) => `./${path}`)];
+    return Bun.spawnSync(command, { cwd: repository, env, stdout: 'pipe', stderr: 'pipe' });
+  };
+
+  test('Part 7 is skipped with the reason where no server can run', () => {
+    const { stderr, exitCode } = runWithout({ GOONDAN_TEST_PARTS: '' });
+    expect(stderr.toString()).toContain('Missing part: postgresql.');
+    expect(stderr.toString()).toMatch(/\n 0 pass\n \d\d skip\n 0 fail\n/);
+    expect(exitCode).toBe(0);
+  });
+
+  test('Part 7 fails in .ci/run where no server can run', () => {
+    const { stderr, exitCode } = runWithout({ GOONDAN_TEST_PARTS: 'all' });
+    expect(stderr.toString()).toContain('Missing part: postgresql.');
+    expect(stderr.toString()).toMatch(/\n 0 pass\n 4 fail\n/);
+    expect(exitCode).toBe(1);
+  });
 });
 
 /**

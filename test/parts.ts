@@ -3,7 +3,7 @@
  * developer's machine, the tests that need a missing part are skipped. In `.ci/run`, which sets
  * `GOONDAN_TEST_PARTS=all`, a missing part fails the run.
  */
-export type Part = 'bubblewrap' | 'chromium' | 'network namespaces' | 'pid namespaces' | 'tmux';
+export type Part = 'bubblewrap' | 'chromium' | 'network namespaces' | 'pid namespaces' | 'postgresql' | 'tmux';
 
 /**
  * Tells whether the part is here, for `describe.skipIf(!hasPart(…))`. `why` explains why it is missing. Throws if no

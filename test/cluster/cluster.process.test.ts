@@ -2,7 +2,7 @@
  * Five scenarios, one kill and one restart of the database, on real nodes with a lease of one second. `npm run
  * proof:cluster` does the same with ten scenarios, three nodes and hundreds of failures.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from '../../packages/postgres/src/testing/with-postgres.ts';
 import { join } from 'node:path';
 import { openPostgresReader } from '../../packages/postgres/src/store/open-reader.ts';
 import { runDisturbed, runUndisturbed, type Undisturbed } from './disturb.ts';

@@ -13,6 +13,7 @@ import { openLogSink } from '../../packages/postgres/src/store/log-sink.ts';
 import { openTraceSink } from '../../packages/postgres/src/store/trace-sink.ts';
 import { dumpDatabase } from '../../packages/postgres/src/testing/dump-database.ts';
 import { makeTestDatabase } from '../../packages/postgres/src/testing/test-database.ts';
+import { hasPostgres } from '../../packages/postgres/src/testing/with-postgres.ts';
 import { openStoreReader } from '../../packages/runtime/src/history.ts';
 import { connectSwarm, type SwarmNotice } from '../../packages/runtime/src/index.ts';
 import { openaiWire } from '../../packages/runtime/src/agent/model/providers/wire/openai-wire.ts';
@@ -195,36 +196,40 @@ describe('twenty planted secrets', () => {
     await until(() => readProcesses(swarm.pid).every(({ command }) => !command.includes(mark)));
   }, 120_000);
 
-  test('S-06 are not in the database to which the swarm is moved, nor in records that come there from its processes', async () => {
-    await gdn('stop');
-    await swarm.exited;
-    const made = await makeTestDatabase();
-    const database = openDatabase(made.address);
-    try {
-      const files = {
-        stateRoot: place.stateRoot,
-        workspaceId: readdirSync(join(place.stateRoot, 'workspaces'))[0] ?? '',
-      };
-      const { imported, traces, problems } = await importFiles(files, database, 'secrets');
-      expect(problems).toEqual([]);
-      expect(imported).toBeGreaterThan(3);
-      expect(traces).toBeGreaterThan(3);
-      await passRecords(files, database);
-      const dump = await dumpDatabase(database);
-      // The dump has the lines in which the secrets were masked.
-      for (const text of ['printed by the tool ', 'You said: hello', '"type":"chain"', '***'])
-        expect(dump).toContain(text);
-      expect(findCanaries(dump)).toEqual([]);
-      // The search would find a secret in a compressed chunk.
-      const sink = openLogSink(database, 'secrets', 'one', { report: () => undefined });
-      sink.write({ time: new Date().toISOString(), level: 'info', message: canaries.TOOL_KEY });
-      await sink.close();
-      expect(findCanaries(await dumpDatabase(database))).toEqual(['TOOL_KEY']);
-    } finally {
-      await database.close();
-      await made.drop();
-    }
-  }, 120_000);
+  test.skipIf(!hasPostgres)(
+    'S-06 are not in the database to which the swarm is moved, nor in records that come there from its processes',
+    async () => {
+      await gdn('stop');
+      await swarm.exited;
+      const made = await makeTestDatabase();
+      const database = openDatabase(made.address);
+      try {
+        const files = {
+          stateRoot: place.stateRoot,
+          workspaceId: readdirSync(join(place.stateRoot, 'workspaces'))[0] ?? '',
+        };
+        const { imported, traces, problems } = await importFiles(files, database, 'secrets');
+        expect(problems).toEqual([]);
+        expect(imported).toBeGreaterThan(3);
+        expect(traces).toBeGreaterThan(3);
+        await passRecords(files, database);
+        const dump = await dumpDatabase(database);
+        // The dump has the lines in which the secrets were masked.
+        for (const text of ['printed by the tool ', 'You said: hello', '"type":"chain"', '***'])
+          expect(dump).toContain(text);
+        expect(findCanaries(dump)).toEqual([]);
+        // The search would find a secret in a compressed chunk.
+        const sink = openLogSink(database, 'secrets', 'one', { report: () => undefined });
+        sink.write({ time: new Date().toISOString(), level: 'info', message: canaries.TOOL_KEY });
+        await sink.close();
+        expect(findCanaries(await dumpDatabase(database))).toEqual(['TOOL_KEY']);
+      } finally {
+        await database.close();
+        await made.drop();
+      }
+    },
+    120_000,
+  );
 });
 
 /** Passes the lines that the processes of the swarm have written through the sinks of a node. */

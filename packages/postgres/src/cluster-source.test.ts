@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from './testing/with-postgres.ts';
 import type { ClusterStore } from '@goondan/runtime/history';
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import { postgresSource, type PostgresSourceOptions } from './cluster-source.ts';

@@ -1,5 +1,12 @@
 // Tests the commands of a store with a real PostgreSQL, while no node runs.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import {
+  afterAll,
+  beforeAll,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from '../../../postgres/src/testing/with-postgres.ts';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeTestDatabase, type TestDatabase } from '../../../postgres/src/testing/test-database.ts';

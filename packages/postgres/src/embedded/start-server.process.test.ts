@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test';
+import { expect, test } from '../testing/with-postgres.ts';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

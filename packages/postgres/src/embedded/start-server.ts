@@ -14,6 +14,8 @@ import { asUser, isRoot, NOBODY, reachable } from './reachable-programs.ts';
 export interface ServerOptions {
   /** The folder of the server's data: an empty one, or that of a server that has ended. The caller removes it. */
   readonly folder: string;
+  /** The major version of the server; any that is installed when absent. */
+  readonly major?: number | undefined;
   /** The port; a free one when absent. */
   readonly port?: number;
   /** The password of the user `postgres`; without one, everybody on this machine may connect. */
@@ -41,9 +43,9 @@ const STATEMENT_MS = 500;
 
 /** **Errors** — `E_POSTGRES_MISSING`; `E_PROCESS_START` when the server does not start. */
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const { folder, port: wanted, password, settings = {}, isTemporary = false } = options;
+  const { folder, major, port: wanted, password, settings = {}, isTemporary = false } = options;
   makeFolder(folder);
-  const { postgres, initdb } = reachable(findBinaries(), folder);
+  const { postgres, initdb } = reachable(findBinaries(major), folder);
   const data = join(folder, 'data');
   if (!existsSync(data)) await makeData(initdb, folder, data, password);
   const port = wanted ?? (await freePort());

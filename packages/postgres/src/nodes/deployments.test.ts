@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '../testing/with-postgres.ts';
 import { codeOf } from '../testing/code-of.ts';
 import { openTestSwarms, type TestSwarm } from '../testing/test-swarm.ts';
 import { MOST_BUNDLE_BYTES, PostgresDeployments } from './deployments.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from '../testing/with-postgres.ts';
 import { sleep, systemClock } from '@goondan/runtime/internal';
 import { placementConformance } from '@goondan/runtime/testing';
 import type { AgentAddress } from '@goondan/types';

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '../testing/with-postgres.ts';
 import type { AgentAddress, TurnResult } from '@goondan/types';
 import { PostgresApprovals } from '../store/approvals.ts';
 import { countStatements } from '../testing/count-statements.ts';

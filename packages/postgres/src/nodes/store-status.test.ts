@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, test } from '../testing/with-postgres.ts';
 import { openDatabase } from '../driver/database.ts';
 import { SCHEMA_VERSION } from '../schema/migrations.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from '../testing/with-postgres.ts';
 import { codeOf } from '../testing/code-of.ts';
 import { openTestSwarms } from '../testing/test-swarm.ts';
 import { addToken, listTokens, postgresTokens, removeToken } from './tokens.ts';

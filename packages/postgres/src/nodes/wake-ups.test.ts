@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '../testing/with-postgres.ts';
 import type { AgentAddress } from '@goondan/types';
 import { countStatements } from '../testing/count-statements.ts';
 import { makeTestClock, openTestSwarms, type TestSwarm, until } from '../testing/test-swarm.ts';

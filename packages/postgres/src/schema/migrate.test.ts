@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test';
+import { expect, test } from '../testing/with-postgres.ts';
 import { openDatabase } from '../driver/database.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';
 import { migrate, readVersion } from './migrate.ts';

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, test } from '../testing/with-postgres.ts';
 import { type AgentAddress, createUserMessage } from '@goondan/types';
 import type { HistoryReader } from '@goondan/runtime/history';
 import { advanceKeptStart, decodeStart, readArchivedTurns, snapshotOf } from '@goondan/runtime/internal';

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, test } from '../testing/with-postgres.ts';
 import type { ApprovalRecord } from '@goondan/runtime/history';
 import { approvalConformance } from '@goondan/runtime/testing';
 import { StoreAddress } from '../driver/address.ts';

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, test } from '../testing/with-postgres.ts';
 import { createUserMessage } from '@goondan/types';
 import { inboxConformance, storeConformance } from '@goondan/runtime/testing';
 import { defaultLimits } from '@goondan/runtime/internal';

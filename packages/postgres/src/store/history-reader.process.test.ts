@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
+import { afterAll, beforeEach, describe, expect, test } from '../testing/with-postgres.ts';
 import { type ArchivedTurn, readHistory } from '@goondan/runtime/history';
 import { defaultLimits, loggedConversations } from '@goondan/runtime/internal';
 import { type AgentAddress, createAssistantMessage } from '@goondan/types';

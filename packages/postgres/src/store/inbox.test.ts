@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, test } from '../testing/with-postgres.ts';
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import type { FrameCommit } from '@goondan/runtime/history';
 import { storeAway } from '../driver/coded-error.ts';

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'bun:test';
+import { afterAll, expect, test } from '../testing/with-postgres.ts';
 import type { LogLine } from '@goondan/runtime';
 import { type Database, openDatabase } from '../driver/database.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';

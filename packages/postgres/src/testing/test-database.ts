@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { type Database, openDatabase } from '../driver/database.ts';
 import { type Server, startServer } from '../embedded/start-server.ts';
 import { migrate } from '../schema/migrate.ts';
+import { hasPostgres, testMajor } from './with-postgres.ts';
 
 export interface TestDatabase {
   /** The address of an empty database. With `migrated`, it has the tables. */
@@ -25,8 +26,12 @@ const TEMPLATE = 'gdn_template';
 let server: Promise<TestServer> | undefined;
 let databases = 0;
 
-/** Makes a database, as a copy of one that has the tables. The first call starts the server. */
+/**
+ * Makes a database, as a copy of one that has the tables. The first call starts the server. Where no server can run, the
+ * address leads nowhere: the tests that would use it are skipped.
+ */
 export async function makeTestDatabase({ migrated = true } = {}): Promise<TestDatabase> {
+  if (!hasPostgres) return { address: 'postgres://127.0.0.1:1/none', drop: async () => undefined };
   server ??= startOwn();
   const { addressOf, make } = await server;
   const name = `test_${process.pid}_${++databases}`;
@@ -42,7 +47,7 @@ export async function makeTestDatabase({ migrated = true } = {}): Promise<TestDa
 async function startOwn(): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
   const settings = { fsync: 'off', full_page_writes: 'off', max_connections: '300' };
-  const own = await startServer({ folder, settings, isTemporary: true });
+  const own = await startServer({ folder, major: testMajor, settings, isTemporary: true });
   const addressOf = (name: string) => own.addressOf(name);
   let last: Promise<unknown> = Promise.resolve();
   const make = (statement: string) => {

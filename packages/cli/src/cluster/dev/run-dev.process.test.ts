@@ -1,5 +1,12 @@
 // Tests `gdn cluster dev` with real nodes and a real PostgreSQL, and commands and Studio while a node dies.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import {
+  afterAll,
+  beforeAll,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from '../../../../postgres/src/testing/with-postgres.ts';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
