@@ -16,6 +16,9 @@ const refusals: readonly (readonly [RegExp, 'E_STORE_ADDRESS' | 'E_STORE_SCHEMA'
   [/^53100/, 'E_DISK_FULL', 'The disk of the database is full'],
 ];
 
+/** OpenSSL or the driver refuses the certificate of the server, or the server has no TLS. Waiting does not help. */
+const REFUSED_TLS = /CERT|SELF_SIGNED|ISSUER|HOSTNAME_MISMATCH|^ERR_POSTGRES_TLS_(?:NOT_AVAILABLE|UPGRADE_FAILED)$/;
+
 interface DriverError {
   readonly code?: string;
   /** The SQLSTATE of an error of the server. */
@@ -41,6 +44,10 @@ export function codedError(error: unknown, address: StoreAddress): GoondanError 
   const state = code === 'ERR_POSTGRES_SERVER_ERROR' ? errno : undefined;
   // The driver's error may have the statement and its values.
   const cause = new AwayCause(text, state ?? (error instanceof TooLate ? 'late' : 'cut'));
+  if (state === undefined && REFUSED_TLS.test(code))
+    return new GoondanError('E_STORE_ADDRESS', `No secure connection to the database can be made: ${text} (${code})`, {
+      cause,
+    });
   if (state === undefined || AWAY.test(state))
     return storeAway(`${text}${state === undefined ? '' : ` (${state})`}`, cause);
   const [, refusal, start] = refusals.find(([pattern]) => pattern.test(state)) ?? [];

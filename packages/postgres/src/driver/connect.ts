@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { SQL } from 'bun';
+import { GoondanError } from '@goondan/types';
 import type { StoreAddress, TlsMode } from './address.ts';
 
 export interface ConnectOptions {
@@ -42,5 +43,10 @@ export function connect(
 /** `verify-full` checks the certificate and the name of the host; the other modes only encrypt. */
 function secured(tls: TlsMode, rootCertificate: string | undefined): TlsMode | { readonly ca: string } {
   if (tls !== 'verify-full' || rootCertificate === undefined) return tls;
-  return { ca: readFileSync(rootCertificate, 'utf8') };
+  try {
+    return { ca: readFileSync(rootCertificate, 'utf8') };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new GoondanError('E_STORE_ADDRESS', `The file of \`sslrootcert\` cannot be read (${code}).`);
+  }
 }
