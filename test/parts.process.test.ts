@@ -50,6 +50,7 @@ const otherReasons: Readonly<Record<string, string>> = {
   'test/seeds/yaml-examples.test.ts': 'the seed documents are not part of the repository',
   'scripts/run-bun.process.test.ts': 'it tests what a skip looks like',
   'packages/postgres/src/testing/oldest-version.process.test.ts': 'each release of Debian has one version',
+  'packages/postgres/src/testing/pooler.process.test.ts': 'no test but this one needs a pooler',
   'test/parts.process.test.ts': 'it tests what a skip looks like',
 };
 

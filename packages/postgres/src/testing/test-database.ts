@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { type Database, openDatabase } from '../driver/database.ts';
 import { type Server, startServer } from '../embedded/start-server.ts';
 import { migrate } from '../schema/migrate.ts';
+import { startPooler } from './start-pooler.ts';
 import { hasPostgres, testMajor } from './with-postgres.ts';
 
 export interface TestDatabase {
@@ -17,6 +18,7 @@ export interface TestDatabase {
 }
 
 interface TestServer {
+  /** Returns the address of a database, through PgBouncer if `GOONDAN_TEST_POOLER` is set. */
   readonly addressOf: Server['addressOf'];
   /** Makes databases, one at a time: the server refuses to copy a template that is in use. */
   readonly make: (statement: string) => Promise<unknown>;
@@ -48,6 +50,8 @@ async function startOwn(): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
   const settings = { fsync: 'off', full_page_writes: 'off', max_connections: '300' };
   const own = await startServer({ folder, major: testMajor, settings, isTemporary: true });
+  const pooled = process.env['GOONDAN_TEST_POOLER'] === undefined ? undefined : await startPooler(own.port, folder);
+  if (pooled !== undefined) endWithProcess(pooled.pid);
   const addressOf = (name: string) => own.addressOf(name);
   let last: Promise<unknown> = Promise.resolve();
   const make = (statement: string) => {
@@ -57,7 +61,17 @@ async function startOwn(): Promise<TestServer> {
   };
   await make(`create database ${TEMPLATE}`);
   await withDatabase(addressOf(TEMPLATE), migrate);
-  return { addressOf, make };
+  if (pooled === undefined) return { addressOf, make };
+  return { addressOf: (name) => `postgres://postgres@127.0.0.1:${pooled.port}/${name}?prepare=false`, make };
+}
+
+/**
+ * Ends the pooler when this process has ended, also if it was killed. The shell that does it is not a child of this
+ * process, because the test runner kills those.
+ */
+function endWithProcess(pid: number): void {
+  const wait = `while kill -0 ${process.pid} 2> /dev/null; do sleep 0.5; done`;
+  spawn('sh', ['-c', `{ ${wait}; kill -QUIT ${pid}; } &`], { stdio: 'ignore', detached: true }).unref();
 }
 
 async function withDatabase<Result>(address: string, use: (database: Database) => Promise<Result>): Promise<Result> {
