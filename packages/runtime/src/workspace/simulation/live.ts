@@ -3,6 +3,7 @@
  * serves the client.
  */
 import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
+import type { ConversationStore } from '../../agent/conversation/conversation-store.ts';
 import { openJournal, type Journal } from '../journal/journal.ts';
 import type { StorePorts } from '../store-ports.ts';
 import { runScriptedTurn } from './run-scripted-turn.ts';
@@ -11,8 +12,19 @@ import { simulatedLimits, simulatedLocation } from './simulated-machine.ts';
 import { BETWEEN, type Input, type Workload } from './workload.ts';
 import { noteReset, resetAfter, resetBefore, statesAfter, statesBefore, type World } from './world.ts';
 
+/** The part of a store with which the orchestrator accepts input. */
+export type LivedInput = Pick<Journal, 'accept' | 'pendingEntries' | 'handled' | 'instances' | 'hasWork' | 'reset'>;
+
+/** The part of a store with which an agent process runs turns. */
+export interface LivedTurns extends ConversationStore, Pick<Journal, 'recover' | 'close'> {
+  readonly outbox: {
+    pending(instance: AgentAddress): Promise<readonly { readonly key: string }[]>;
+    acknowledge(instance: AgentAddress, key: string): Promise<void>;
+  };
+}
+
+/** What the client and the turns do in a life. */
 export interface Life {
-  readonly ports: StorePorts;
   readonly workload: Workload;
   readonly world: World;
   /** The number of inputs that the client sends in this life and in earlier lives together. */
@@ -23,7 +35,7 @@ export interface Life {
   readonly survives?: (error: unknown) => boolean;
 }
 
-export async function live(life: Life): Promise<void> {
+export async function live(life: Life & { readonly ports: StorePorts }): Promise<void> {
   // There are two journals, as in production: the orchestrator's journal accepts input, and the agent's journal runs
   // turns.
   const orchestrator = await openJournal(life.ports, simulatedLocation, simulatedLimits);
@@ -35,7 +47,7 @@ export async function live(life: Life): Promise<void> {
   await orchestrator.close();
 }
 
-export async function serve(orchestrator: Journal, agent: Journal, life: Life): Promise<void> {
+export async function serve(orchestrator: LivedInput, agent: LivedTurns, life: Life): Promise<void> {
   const client = new Client(orchestrator, life);
   for (;;) {
     try {
@@ -52,7 +64,7 @@ export async function serve(orchestrator: Journal, agent: Journal, life: Life): 
   }
 }
 
-async function wake(orchestrator: Journal, agent: Journal, { isWatched }: Life): Promise<void> {
+async function wake(orchestrator: LivedInput, agent: LivedTurns, { isWatched }: Life): Promise<void> {
   for (const instance of await orchestrator.instances()) {
     if (isWatched) await checkReadWithoutLock(agent, instance);
     else if (await orchestrator.hasWork(instance)) await agent.recover(instance);
@@ -60,7 +72,7 @@ async function wake(orchestrator: Journal, agent: Journal, { isWatched }: Life):
 }
 
 class Client {
-  readonly #orchestrator: Journal;
+  readonly #orchestrator: LivedInput;
   readonly #life: Life;
   #isSending = false;
   /**
@@ -69,7 +81,7 @@ class Client {
    */
   readonly #lost = new Set<string>();
 
-  constructor(orchestrator: Journal, life: Life) {
+  constructor(orchestrator: LivedInput, life: Life) {
     this.#orchestrator = orchestrator;
     this.#life = life;
   }
@@ -121,7 +133,7 @@ class Client {
 }
 
 /** Runs turns until no instance has work left, because the turn of one instance may have sent input to another. */
-async function drain(orchestrator: Journal, agent: Journal, life: Life, client: Client): Promise<void> {
+async function drain(orchestrator: LivedInput, agent: LivedTurns, life: Life, client: Client): Promise<void> {
   let rounds = 0;
   for (let isIdle = false; !isIdle;) {
     isIdle = true;
@@ -146,7 +158,7 @@ async function drain(orchestrator: Journal, agent: Journal, life: Life, client: 
 }
 
 async function runTurn(
-  agent: Journal,
+  agent: LivedTurns,
   input: Input,
   seq: number,
   { workload, world }: Life,
@@ -169,7 +181,7 @@ async function runTurn(
  * rejects the state while a turn is open. An event that is delivered again after its commit has no turn, so no state is
  * set before it.
  */
-async function setStateBefore(agent: Journal, input: Input, { world }: Life): Promise<void> {
+async function setStateBefore(agent: LivedTurns, input: Input, { world }: Life): Promise<void> {
   if (world.committed.includes(`turn-${input.event.id}`)) return;
   try {
     await setState(agent, input, statesBefore(`turn-${input.event.id}`), world);
@@ -178,7 +190,7 @@ async function setStateBefore(agent: Journal, input: Input, { world }: Life): Pr
   }
 }
 
-async function setState(agent: Journal, { instance }: Input, name: string, world: World): Promise<void> {
+async function setState(agent: LivedTurns, { instance }: Input, name: string, world: World): Promise<void> {
   const { stateVersion, extensionState } = await agent.read(instance);
   world.stateTries.push(name);
   const kept = await agent.commitStates(instance, stateVersion, { ...extensionState, [BETWEEN]: name });
@@ -190,7 +202,7 @@ async function setState(agent: Journal, { instance }: Input, name: string, world
  * Starts a turn whose event is in no inbox. The store rejects this turn if a turn of the inbox was interrupted, because
  * that turn must be resumed first.
  */
-async function leaveStray(agent: Journal, { instance, event }: Input): Promise<void> {
+async function leaveStray(agent: LivedTurns, { instance, event }: Input): Promise<void> {
   try {
     const { epoch, log } = await agent.open(instance, `turn-stray-${event.id}`);
     await agent.append(instance, epoch, log.length, simpleRecords('stray').slice(0, 1));
@@ -202,8 +214,8 @@ async function leaveStray(agent: Journal, { instance, event }: Input): Promise<v
 
 /** Resets the instance before this input's turn runs, even if an earlier process has begun the turn. */
 async function resetInstead(
-  orchestrator: Journal,
-  agent: Journal,
+  orchestrator: LivedInput,
+  agent: LivedTurns,
   input: Input,
   seq: number,
   life: Life,
@@ -220,8 +232,8 @@ async function resetInstead(
  * Repeats the reset after a disk error.
  */
 async function reset(
-  orchestrator: Journal,
-  agent: Journal,
+  orchestrator: LivedInput,
+  agent: LivedTurns,
   { instance }: Input,
   name: string,
   { world, survives }: Life,
@@ -239,7 +251,7 @@ async function reset(
 }
 
 async function interruptTurn(
-  agent: Journal,
+  agent: LivedTurns,
   input: Input,
   seq: number,
   writes: number,
@@ -248,7 +260,7 @@ async function interruptTurn(
 ): Promise<void> {
   const interruption = new Error('interrupted');
   let left = writes;
-  const store: Journal = {
+  const store: LivedTurns = {
     ...agent,
     append: (...write) => (left-- > 0 ? agent.append(...write) : Promise.reject(interruption)),
     commit: () => Promise.reject(interruption),
@@ -259,7 +271,7 @@ async function interruptTurn(
   });
 }
 
-async function fetchAnswers(agent: Journal, instance: AgentAddress, { workload, world }: Life): Promise<void> {
+async function fetchAnswers(agent: LivedTurns, instance: AgentAddress, { workload, world }: Life): Promise<void> {
   for (const { key } of await agent.outbox.pending(instance)) {
     const input = workload.inputs.find(({ event }) => `turn-${event.id}` === key);
     if (!input?.isAnswerFetched) continue;
@@ -275,7 +287,7 @@ function inputOf(workload: Workload, event: AgentEvent): Input {
 }
 
 /** Checks that a read before recovery returns the same as a read after it. */
-async function checkReadWithoutLock(agent: Journal, instance: AgentAddress): Promise<void> {
+async function checkReadWithoutLock(agent: LivedTurns, instance: AgentAddress): Promise<void> {
   const before = JSON.stringify(await agent.read(instance));
   await agent.recover(instance);
   const after = JSON.stringify(await agent.read(instance));

@@ -49,7 +49,7 @@ async function killAgentAt(seed: number, at: number): Promise<boolean> {
   async function live(fs: SimulatedDisk | typeof mortal, number: number): Promise<boolean> {
     const ports = simulatedMachine(fs, number);
     const agent = await openJournal(ports, simulatedLocation, simulatedLimits);
-    await serve(orchestrator, agent, { ports, workload, world, inputs: workload.inputs.length, isWatched: false });
+    await serve(orchestrator, agent, { workload, world, inputs: workload.inputs.length, isWatched: false });
     await agent.close();
     return false;
   }

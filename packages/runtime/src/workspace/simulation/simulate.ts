@@ -3,7 +3,7 @@
  * result. Each crash point has a name, and `replay` repeats it exactly.
  */
 import { check } from './check.ts';
-import { live, type Life } from './live.ts';
+import { live } from './live.ts';
 import { seededRandom, type Random } from './seeded-random.ts';
 import { SimulatedDisk, type CrashMode } from './simulated-disk.ts';
 import { simulatedMachine } from './simulated-machine.ts';
@@ -106,7 +106,7 @@ function afterCrash(world: World, mode: CrashMode): World {
 }
 
 /** Runs another life on this disk, and returns a snapshot of a random moment of that life. */
-async function liveOn(disk: SimulatedDisk, life: Life, random: Random): Promise<Snapshot> {
+async function liveOn(disk: SimulatedDisk, life: Parameters<typeof live>[0], random: Random): Promise<Snapshot> {
   setSyncTicks(disk, life.workload, random);
   let moments = 1;
   let chosen: Snapshot = { disk: disk.copy(), moment: momentOf(life.world) };
