@@ -24,7 +24,8 @@ export function listRepository(pattern: string): string[] {
 
 export function isTest(path: string): boolean {
   // Files that only tests import count as tests, too.
-  return /\.test\.tsx?$/.test(path) || /^packages\/(?:base|cli|studio|v010)\/src\/(?:.*\/)?testing\//.test(path);
+  const isTesting = /^packages\/(?:base|cli|studio|v010)\/src\/(?:.*\/)?testing\//.test(path);
+  return /\.test\.tsx?$/.test(path) || isTesting || path.startsWith('packages/postgres/src/simulation/');
 }
 
 /** Returns all code blocks of a page, or only those whose fence has exactly this `kind`. */

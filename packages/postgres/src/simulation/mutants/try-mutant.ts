@@ -1,0 +1,64 @@
+/** Applies a mutant to a copy of the package and runs the simulation on it. */
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Mutant } from './mutants.ts';
+
+export interface MutantOutcome {
+  /** The point that caught the mutant; `undefined` when the mutant survived. */
+  readonly caughtBy: string | undefined;
+  readonly problem: string;
+}
+
+const sources = join(import.meta.dir, '../..');
+/** This folder is inside the project, so that imports of packages resolve. Git ignores the folder. */
+const workbench = join(sources, '../../../tmp');
+
+const POINTS_OF_SEED = 40;
+/** A mutant may wait without end. */
+const MOST_MS = 120_000;
+
+/** `address`: a database with the tables, which nothing else uses at the same time. */
+export async function tryMutant(mutant: Mutant, address: string, points: number): Promise<MutantOutcome> {
+  mkdirSync(workbench, { recursive: true });
+  const copy = mkdtempSync(join(workbench, 'mutant-'));
+  try {
+    cpSync(sources, join(copy, 'postgres/src'), { recursive: true });
+    // The simulation imports files of the runtime.
+    symlinkSync(join(sources, '../../runtime'), join(copy, 'runtime'));
+    patch(join(copy, 'postgres/src', mutant.file), mutant);
+    return await runOn(join(copy, 'postgres/src/simulation'), address, points, mutant.seed ?? 0);
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+}
+
+function patch(path: string, { name, find, replace }: Mutant): void {
+  const text = readFileSync(path, 'utf8');
+  if (text.split(find).length !== 2)
+    throw new Error(`mutant '${name}' does not fit: its text must occur once in ${path}`);
+  writeFileSync(
+    path,
+    text.replace(find, () => replace),
+  );
+}
+
+async function runOn(folder: string, address: string, points: number, from: number): Promise<MutantOutcome> {
+  // The casts are safe: these are copies of the modules with these types.
+  const acts = (await import(join(folder, 'simulate-acts.ts'))) as typeof import('../simulate-acts.ts');
+  const many = (await import(join(folder, 'simulate-points.ts'))) as typeof import('../simulate-points.ts');
+  const ofActs = await acts.simulateActs(address).catch((error: unknown) => ({ problems: [String(error)] }));
+  const [problem] = ofActs.problems;
+  if (problem !== undefined) return { caughtBy: 'an act', problem: firstLine(problem) };
+  const asked = { address, from, points, pointsOfSeed: POINTS_OF_SEED, isFirstEnough: true };
+  const late = Bun.sleep(MOST_MS).then(() => undefined);
+  const report = await Promise.race([many.simulatePoints(asked), late]);
+  if (report === undefined) return { caughtBy: 'no end', problem: `not done after ${MOST_MS} ms` };
+  const [violation] = report.violations;
+  if (violation === undefined) return { caughtBy: undefined, problem: '' };
+  const { seed, fault, at } = violation.point;
+  return { caughtBy: `seed ${seed}, ${fault} ${at}`, problem: firstLine(violation.problem) };
+}
+
+function firstLine(text: string): string {
+  return (text.split('\n')[0] ?? '').slice(0, 100);
+}

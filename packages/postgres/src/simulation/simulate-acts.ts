@@ -1,0 +1,196 @@
+/**
+ * Acts on whole instances and on the log, which no workload has. Each act is broken at each of its statements. Then another
+ * node repeats it, or has taken over before the act goes on.
+ */
+import { addressKey } from '@goondan/runtime/internal';
+import { createUserMessage } from '@goondan/types';
+import { runSimpleTurn, simpleEvent } from '../../../runtime/src/workspace/simulation/simulated-turn.ts';
+import { type Database, openDatabase } from '../driver/database.ts';
+import { codeOf } from '../testing/code-of.ts';
+import { checkUntouched, endLeases, readRows, type SwarmRowTexts } from './read-rows.ts';
+import { type Fault, faults, SimulatedDatabase } from './simulated-database.ts';
+import { joinSimulated, type Observed, type SimulatedNode } from './simulated-node.ts';
+
+const instance = { agentName: 'coder', instanceKey: 'one' };
+const forked = { agentName: 'coder', instanceKey: 'two' };
+
+interface Act {
+  readonly run: (node: SimulatedNode) => Promise<unknown>;
+  /** The code of the error when an earlier attempt has succeeded. */
+  readonly done?: string;
+  /** Throws unless the act has happened once, completely. */
+  readonly check: (rows: readonly string[]) => void;
+  /** If true, every node may do it. */
+  readonly isOfAnyNode?: true;
+}
+
+const acts: Readonly<Record<string, Act>> = {
+  delete: {
+    run: ({ admin }) => admin.delete(instance, { force: true }),
+    done: 'E_INSTANCE_UNKNOWN',
+    check: (rows) => expect(rows.filter((row) => row.includes(`,${instance.instanceKey},`)).length === 0, 'is gone'),
+  },
+  fork: {
+    run: ({ admin }) => admin.fork(instance, { as: forked.instanceKey }),
+    done: 'E_INSTANCE_EXISTS',
+    check(rows) {
+      const frames = rows.filter((row) => row.startsWith(`(frame,coder,${forked.instanceKey},`));
+      expect(frames.length === 2, 'has the frames of a fork');
+    },
+    isOfAnyNode: true,
+  },
+  reset: {
+    run: ({ admin }) => admin.reset(instance),
+    check: (rows) =>
+      expect(
+        rows.some((row) => row.startsWith('(frame,coder,one,') && row.includes('reset')),
+        'is reset',
+      ),
+  },
+  folder: {
+    run: async ({ lease }) => lease?.writeFolder(Buffer.from('new')),
+    check: (rows) =>
+      expect(
+        rows.some((row) => row.startsWith('(connection,') && row.includes('6e6577')),
+        'has files',
+      ),
+  },
+};
+
+/** Returns the number of points, and the problems. */
+export async function simulateActs(address: string): Promise<{ points: number; problems: readonly string[] }> {
+  const real = openDatabase(address, { connections: 2 });
+  const problems: string[] = [];
+  const run = crypto.randomUUID();
+  let points = 0;
+  const attempt = async (name: string, action: () => Promise<unknown>): Promise<unknown> => {
+    points += 1;
+    return action().catch((error: unknown) => void problems.push(`${name}: ${String(error)}`));
+  };
+  try {
+    for (const [name, act] of Object.entries(acts)) {
+      for (const fault of faults) {
+        for (let at = 1; ; at += 1) {
+          const point = `${name}, ${fault} ${at}`;
+          const isThere = await attempt(point, () => breakAct(real, `${run}, ${point}`, act, { at, fault }));
+          if (isThere !== true) break;
+        }
+      }
+    }
+    await attempt('a number that is taken', () => reuseNumber(real, `${run}, numbers`));
+    await attempt('a checkpoint before the last frame', () => checkpointEarly(real, `${run}, checkpoint`));
+  } finally {
+    await real.close();
+  }
+  return { points, problems };
+}
+
+/** Breaks an act at a statement. Returns false if the act has fewer statements. */
+async function breakAct(
+  real: Database,
+  swarm: string,
+  act: Act,
+  { at, fault }: { readonly at: number; readonly fault: Fault },
+): Promise<boolean> {
+  const observed = { epochs: new Map<string, number>(), sent: new Map<string, number>() };
+  const before = await prepare(real, swarm, observed);
+  await endLeases(real, swarm);
+  // The node joins and claims undisturbed.
+  const quiet = new SimulatedDatabase(real);
+  const node = await joinNode(quiet, swarm, observed, 1);
+  await node.claim(instance);
+  const database = new SimulatedDatabase(real, [{ at, fault }]);
+  quiet.query = (statement, values) => database.query(statement, values);
+  const running = codeOf(act.run(node));
+  const stopped = await Promise.race([running.then(() => 'ended' as const), database.stopped]);
+  await database.sendEcho();
+  if (stopped === 'late') {
+    await endLeases(real, swarm);
+    const next = await joinNode(new SimulatedDatabase(real), swarm, observed, 2);
+    expect(await next.claim(instance), 'is taken over');
+    const taken = await readRows(real, swarm);
+    database.resume();
+    const code = await running;
+    if (act.isOfAnyNode) return true;
+    checkUntouched(taken, await readRows(real, swarm));
+    expect(code === 'E_FENCED', `is refused, and not ${code}`);
+    return true;
+  }
+  const isThere = database.statements >= at;
+  if (stopped === 'dead') {
+    const rows = await readRows(real, swarm);
+    const left = countRows(rows);
+    expect(left === 0 || left >= before, 'exists completely or not at all');
+    await endLeases(real, swarm);
+    const next = await joinNode(new SimulatedDatabase(real), swarm, observed, 2);
+    if (left > 0) await next.claim(instance);
+    const code = await codeOf(act.run(next));
+    expect(code === undefined || code === act.done, `can be repeated, and not ${code}`);
+  } else {
+    const code = await running;
+    expect(code === undefined, `succeeds after a cut, and not ${code}`);
+  }
+  act.check((await readRows(real, swarm)).owned);
+  return isThere;
+}
+
+/** Makes an instance with two turns and pending input. Returns the number of its rows. */
+async function prepare(real: Database, swarm: string, observed: Observed): Promise<number> {
+  const node = await joinNode(new SimulatedDatabase(real), swarm, observed, 0);
+  const { turns } = node.startAgent();
+  for (const id of ['e0', 'e2']) {
+    await node.orchestrator.accept(instance, simpleEvent(id));
+    await runSimpleTurn({ ...turns, pendingEntries: node.orchestrator.pendingEntries }, instance, id);
+  }
+  await node.orchestrator.accept(instance, simpleEvent('e4'));
+  await turns.close();
+  return countRows(await readRows(real, swarm));
+}
+
+/** Counts the rows of the instance, besides its own one, which a claim makes, too. */
+function countRows({ owned, input, answers }: SwarmRowTexts): number {
+  const isOwn = (row: string) => /^\((?:(?:frame|base|archive),)?coder,one,/.test(row);
+  return [...owned, ...input, ...answers].filter(isOwn).length;
+}
+
+/** A frame whose number another one has is refused, unless it is the same frame. */
+async function reuseNumber(real: Database, swarm: string): Promise<void> {
+  const { log, epoch } = await openLog(real, swarm);
+  const frame = { seq: 1, last: 1, line: 'a', isDurable: true };
+  await log.append(instance, epoch, frame);
+  expect((await codeOf(log.append(instance, epoch, frame))) === undefined, 'takes the same frame again');
+  const code = await codeOf(log.append(instance, epoch, { ...frame, line: 'b' }));
+  expect(code === 'E_FENCED', `refuses another frame of the same number, and not ${code}`);
+}
+
+/** A checkpoint leaves the frames after its number. */
+async function checkpointEarly(real: Database, swarm: string): Promise<void> {
+  const { log, epoch } = await openLog(real, swarm);
+  for (const seq of [1, 2, 3]) await log.append(instance, epoch, { seq, last: seq, line: `${seq}`, isDurable: true });
+  const lines = `${JSON.stringify(createUserMessage('hello'))}\n`;
+  await log.putCheckpoint(instance, epoch, { seq: 2, text: '{}', base: { type: 'append', lines } });
+  const { frames, base } = await log.load(instance);
+  expect(frames.join() === '3', `leaves frame 3, and not ${frames.join()}`);
+  expect(base.join('') === lines, 'keeps the base');
+}
+
+async function openLog(real: Database, swarm: string) {
+  const observed = { epochs: new Map<string, number>(), sent: new Map<string, number>() };
+  const node = await joinNode(new SimulatedDatabase(real), swarm, observed, 1);
+  await node.claim(instance);
+  return { log: node.log, epoch: observed.epochs.get(addressKey(instance)) ?? 0 };
+}
+
+function joinNode(
+  database: SimulatedDatabase,
+  swarm: string,
+  observed: Observed,
+  life: number,
+): Promise<SimulatedNode> {
+  const name = `node ${life}`;
+  return joinSimulated({ database, swarm, name, observed, life, isReleasing: false, mostBytes: 1 });
+}
+
+function expect(isTrue: boolean, what: string): void {
+  if (!isTrue) throw new Error(`expected that it ${what}`);
+}

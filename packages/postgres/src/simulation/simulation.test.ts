@@ -1,0 +1,25 @@
+import { afterAll, expect, test } from 'bun:test';
+import { makeTestDatabase } from '../testing/test-database.ts';
+import { simulateActs } from './simulate-acts.ts';
+import { describeViolation, simulatePoints } from './simulate-points.ts';
+
+// `npm run torture:cluster` tries ten thousand points, and all mutants.
+const POINTS = 200;
+const SEEDS = 20;
+
+const made = await makeTestDatabase();
+
+afterAll(() => made.drop());
+
+test('S-02 a node that ends, is cut off or is late at any statement loses nothing and does nothing twice', async () => {
+  const asked = { address: made.address, from: 0, points: POINTS, pointsOfSeed: POINTS / SEEDS };
+  const { points, violations } = await simulatePoints(asked);
+  expect(violations.map(describeViolation)).toEqual([]);
+  expect(points).toBe(POINTS);
+}, 120_000);
+
+test('S-02 a deletion, a fork, a reset and the files of a connection are whole after a fault at any statement', async () => {
+  const { points, problems } = await simulateActs(made.address);
+  expect(problems).toEqual([]);
+  expect(points).toBeGreaterThan(80);
+}, 60_000);

@@ -1,0 +1,80 @@
+/**
+ * Breaks a swarm in PostgreSQL before and after its statements, at thousands of points, or once more at one given point.
+ * It starts a PostgreSQL of its own.
+ *
+ * npm run torture:cluster -- [--points N] [--from SEED] [--width N]
+ * npm run torture:cluster -- --seed N --point N --fault 'die before|die after|cut before|cut after|echo|late|kill'
+ * npm run torture:cluster -- --mutants [NAME …]      deliberate mistakes, which must be found
+ */
+import { parseArgs } from 'node:util';
+import { faults } from '../packages/postgres/src/simulation/simulated-database.ts';
+import { type Mutant, mutants } from '../packages/postgres/src/simulation/mutants/mutants.ts';
+import { tryMutant } from '../packages/postgres/src/simulation/mutants/try-mutant.ts';
+import { describeViolation, repeatPoint, simulatePoints } from '../packages/postgres/src/simulation/simulate-points.ts';
+import { makeTestDatabase } from '../packages/postgres/src/testing/test-database.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    points: { type: 'string', default: '10000' },
+    from: { type: 'string', default: '0' },
+    width: { type: 'string' },
+    seed: { type: 'string' },
+    point: { type: 'string', default: '1' },
+    fault: { type: 'string', default: 'die before' },
+    mutants: { type: 'boolean', default: false },
+  },
+});
+/** The points after which a mutant counts as survived. */
+const MUTANT_POINTS = 2000;
+const { address } = await makeTestDatabase();
+const started = performance.now();
+const seconds = () => ((performance.now() - started) / 1000).toFixed(0);
+
+process.exit(await run());
+
+async function run(): Promise<number> {
+  if (values.mutants) return tryMutants();
+  return values.seed === undefined ? torture() : repeat(Number(values.seed));
+}
+
+async function repeat(seed: number): Promise<number> {
+  const fault = [...faults, 'kill' as const].find((each) => each === values.fault);
+  if (fault === undefined) throw new Error(`--fault is one of ${faults.join(', ')}, kill`);
+  const problem = await repeatPoint(address, { seed, at: Number(values.point), fault });
+  console.log(problem ?? 'nothing is wrong at this point');
+  return problem === undefined ? 0 : 1;
+}
+
+async function torture(): Promise<number> {
+  let reported = 0;
+  const { points, seeds, violations } = await simulatePoints({
+    address,
+    from: Number(values.from),
+    points: Number(values.points),
+    ...(values.width !== undefined && { width: Number(values.width) }),
+    onProgress(tried) {
+      if (tried - reported < 1000) return;
+      reported = tried;
+      console.log(`${tried} points, ${seconds()} s`);
+    },
+  });
+  for (const violation of violations.slice(0, 10)) console.log(describeViolation(violation));
+  const each = 'each followed by a second fault';
+  console.log(`${points} points of ${seeds} seeds, ${each}: ${violations.length} violations, ${seconds()} s`);
+  return violations.length === 0 ? 0 : 1;
+}
+
+async function tryMutants(): Promise<number> {
+  const isWanted = ({ name }: Mutant) => positionals.length === 0 || positionals.some((word) => name.includes(word));
+  let survivors = 0;
+  for (const mutant of mutants.filter(isWanted)) {
+    const before = performance.now();
+    const { caughtBy, problem } = await tryMutant(mutant, address, MUTANT_POINTS);
+    const took = ((performance.now() - before) / 1000).toFixed(1);
+    console.log(`${mutant.name.padEnd(72)} ${(caughtBy ?? 'SURVIVED').padEnd(24)} ${took.padStart(6)} s  ${problem}`);
+    if (caughtBy === undefined) survivors += 1;
+  }
+  console.log(`${mutants.filter(isWanted).length} mutants, ${survivors} survived, ${seconds()} s`);
+  return survivors === 0 ? 0 : 1;
+}
