@@ -9,6 +9,7 @@ import { withDescendants } from '../test/cluster/disturb.ts';
 import { type OwnDatabase, startOwnDatabase } from '../test/cluster/own-database.ts';
 import { type Cluster, startCluster } from '../test/cluster/start-cluster.ts';
 import { print, startNodes } from './cluster-nodes.ts';
+import { measurePrimary } from './cluster-primary.ts';
 import { measureSleepers } from './cluster-sleepers.ts';
 import { measureTakeOver } from './cluster-take-over.ts';
 import type { Figures } from './figures.ts';
@@ -35,6 +36,7 @@ export async function benchCluster(): Promise<Figures> {
     Object.assign(figures, await compareTurns(bundle, database, counter));
     Object.assign(figures, await measureTakeOver());
     Object.assign(figures, await compareNodes(slow));
+    Object.assign(figures, await measurePrimary());
     Object.assign(figures, await measureSleepers(bundle));
     await counter.close();
   } finally {

@@ -39,7 +39,7 @@ async function run({ seed }: ProofContext): Promise<Findings> {
       });
       sum.add(`clock of node-1 ${jump}`, disturbed);
     }
-    return sum.findings();
+    return await sum.findings(cluster.audit);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

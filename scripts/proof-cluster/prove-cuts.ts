@@ -46,7 +46,7 @@ async function run({ seed, say }: ProofContext): Promise<Findings> {
       (number) => !cut.before.has(number) || !cut.after.has(number),
     );
     say(`statements 0 to ${reached} of a round, of which ${missed.length} were not cut on both sides`);
-    return sum.findings({ cuts });
+    return await sum.findings(cluster.audit, { cuts });
   } finally {
     await proxy.close();
   }

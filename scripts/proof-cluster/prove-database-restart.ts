@@ -26,5 +26,5 @@ async function run({ seed }: ProofContext): Promise<Findings> {
     });
     sum.add(`restart ${round}`, disturbed);
   }
-  return sum.findings();
+  return await sum.findings(cluster.audit);
 }

@@ -28,5 +28,5 @@ async function run({ seed }: ProofContext): Promise<Findings> {
     });
     sum.add(`freeze ${round} of ${victim.name}`, disturbed);
   }
-  return sum.findings();
+  return await sum.findings(cluster.audit);
 }

@@ -17,13 +17,18 @@ async function run({ seed, kills, say }: ProofContext): Promise<Findings> {
   for (let kill = 1; kill <= kills; kill++) {
     const random = seededRandom(seed, kill);
     const victim = random.pick(cluster.nodes);
+    let killedAt = 0;
     const disturbed = await runDisturbed(cluster, `k${kill}`, undisturbed, {
       afterEvents: drawEvent(random),
-      disturb: () => victim.kill(),
+      async disturb() {
+        killedAt = await cluster.audit.now();
+        await victim.kill();
+      },
     });
     sum.add(`kill ${kill} of ${victim.name}`, disturbed);
+    sum.addTakeOvers(await cluster.audit.takeOversSince(killedAt, victim.name));
     await cluster.restart(victim);
     if (kill % EVERY === 0) say(`${kill} kills`);
   }
-  return sum.findings({ kills });
+  return await sum.findings(cluster.audit, { kills });
 }

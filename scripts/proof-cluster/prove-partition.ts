@@ -46,5 +46,5 @@ async function run({ seed }: ProofContext): Promise<Findings> {
     });
     sum.add(`partition ${round} of ${victim.name}`, disturbed);
   }
-  return sum.findings();
+  return await sum.findings(cluster.audit);
 }

@@ -20,7 +20,8 @@ const START_ATTEMPTS = 50;
 
 export async function startOwnDatabase(settings: Readonly<Record<string, string>> = {}): Promise<OwnDatabase> {
   const folder = mkdtempSync(join(tmpdir(), 'goondan-database-'));
-  const all = { max_connections: '300', ...settings };
+  // A killed server leaves its shared memory. With `mmap` it is in the folder, which is removed.
+  const all = { max_connections: '300', dynamic_shared_memory_type: 'mmap', ...settings };
   let server: Server = await startServer({ folder, settings: all });
   const { port } = server;
   return {

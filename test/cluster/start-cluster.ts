@@ -107,8 +107,8 @@ function environmentOf(store: string | undefined): Record<string, string> {
   return store === undefined ? {} : { GOONDAN_STORE: store, GOONDAN_CLUSTER_TOKEN: TOKEN };
 }
 
-/** Makes the tables and the token. */
-async function initStore(store: string): Promise<void> {
+/** Makes the tables and the token, unless the store has them. */
+export async function initStore(store: string): Promise<void> {
   const database = openDatabase(store, { connections: 1 });
   try {
     if ((await readVersion(database)) > 0) return;
