@@ -121,8 +121,8 @@ function endWithThisProcess(server: number | undefined, folder = ''): void {
   if (server === undefined) return;
   // A server that ended before is not signalled: its id may be that of another process.
   const wait = `while kill -0 ${process.pid}; do kill -0 ${server} || gone=1; sleep 0.5; done`;
-  const end = `[ "$gone" ] || for _ in $(seq 50); do kill -QUIT ${server} || break; sleep 0.1; done`;
-  const script = `{ ${wait}; ${end}; [ "$0" ] && rm -rf "$0"; } &`;
+  const quit = `[ "$gone" ] || for _ in $(seq 50); do kill -QUIT ${server} || break; sleep 0.1; done`;
+  const script = `{ ${wait}; ${quit}; [ "$0" ] && rm -rf "$0"; } &`;
   const shell = spawn('/bin/sh', ['-c', script, folder], { stdio: 'ignore', detached: true, cwd: '/' });
   shell.once('error', () => undefined);
   shell.unref();

@@ -2,6 +2,7 @@
  * A PostgreSQL server for tests. One server runs for each test process; each caller gets a database of its own. The
  * server ends with the process.
  */
+import { spawn } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -99,12 +99,12 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
         return instance?.running !== undefined && swarm.cancel(address, instance.running.id, reason);
       }
       const id = findEventId(eventId, instance && queueOf(instance));
-      const chosen = [...swarm.instances.all()].filter((each) => isChosen(each.address, choice));
+      const among = [...swarm.instances.all()].filter((each) => isChosen(each.address, choice));
       const turn =
         id === undefined
           ? findInInstances(
               eventId,
-              chosen.map((each) => [each.address, queueOf(each)]),
+              among.map((each) => [each.address, queueOf(each)]),
             )
           : { address, id };
       return turn !== undefined && swarm.cancel(turn.address, turn.id, reason);
