@@ -2,7 +2,7 @@
  * Breaks a swarm in PostgreSQL before and after its statements, at thousands of points, or once more at one given point.
  * It starts a PostgreSQL of its own.
  *
- * npm run torture:cluster -- [--points N] [--from SEED] [--width N]
+ * npm run torture:cluster -- [--points N] [--from SEED] [--each POINTS-OF-A-SEED] [--width N]
  * npm run torture:cluster -- --seed N --point N --fault 'die before|die after|cut before|cut after|echo|late|kill'
  * npm run torture:cluster -- --mutants [NAME …]      deliberate mistakes, which must be found
  */
@@ -18,6 +18,7 @@ const { values, positionals } = parseArgs({
   options: {
     points: { type: 'string', default: '10000' },
     from: { type: 'string', default: '0' },
+    each: { type: 'string' },
     width: { type: 'string' },
     seed: { type: 'string' },
     point: { type: 'string', default: '1' },
@@ -52,6 +53,7 @@ async function torture(): Promise<number> {
     address,
     from: Number(values.from),
     points: Number(values.points),
+    ...(values.each !== undefined && { pointsOfSeed: Number(values.each) }),
     ...(values.width !== undefined && { width: Number(values.width) }),
     onProgress(tried) {
       if (tried - reported < 1000) return;
@@ -60,8 +62,8 @@ async function torture(): Promise<number> {
     },
   });
   for (const violation of violations.slice(0, 10)) console.log(describeViolation(violation));
-  const each = 'each followed by a second fault';
-  console.log(`${points} points of ${seeds} seeds, ${each}: ${violations.length} violations, ${seconds()} s`);
+  const followed = 'each followed by a second fault';
+  console.log(`${points} points of ${seeds} seeds, ${followed}: ${violations.length} violations, ${seconds()} s`);
   return violations.length === 0 ? 0 : 1;
 }
 

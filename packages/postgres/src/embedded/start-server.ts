@@ -117,7 +117,7 @@ function start(command: readonly string[]): Child {
  * folder, if there is one to remove. The shell is not a child of this process, because Bun's option `--no-orphans` ends
  * those.
  */
-function endWithThisProcess(server: number | undefined, folder = ''): void {
+export function endWithThisProcess(server: number | undefined, folder = ''): void {
   if (server === undefined) return;
   // A server that ended before is not signalled: its id may be that of another process.
   const wait = `while kill -0 ${process.pid}; do kill -0 ${server} || gone=1; sleep 0.5; done`;

@@ -4,13 +4,13 @@ import { chownSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { asUser, isRoot, NOBODY } from '../embedded/reachable-programs.ts';
+import { endWithThisProcess } from '../embedded/start-server.ts';
 
 /** Debian installs it where the path of a user may not lead. */
 export const pgbouncer = Bun.which('pgbouncer', { PATH: `${process.env['PATH']}:/usr/sbin` });
 
 export interface Pooler {
   readonly port: number;
-  readonly pid: number;
 }
 
 /** Starts a pooler for the server at this port, with its files in the folder of the server. */
@@ -36,7 +36,8 @@ max_client_conn = 500
   if (isRoot()) chownSync(path, NOBODY, NOBODY);
   const [program = '', ...args] = [...asUser(), pgbouncer, '-q', path];
   const child = spawn(program, args, { stdio: 'ignore', cwd: '/' });
-  return { port, pid: child.pid ?? 0 };
+  endWithThisProcess(child.pid);
+  return { port };
 }
 
 async function freePort(): Promise<number> {

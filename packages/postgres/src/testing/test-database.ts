@@ -2,7 +2,6 @@
  * A PostgreSQL server for tests. One server runs for each test process; each caller gets a database of its own. The
  * server ends with the process.
  */
-import { spawn } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,7 +51,6 @@ async function startOwn(): Promise<TestServer> {
   const settings = { fsync: 'off', full_page_writes: 'off', max_connections: '300' };
   const own = await startServer({ folder, major: testMajor, settings, isTemporary: true });
   const pooled = process.env['GOONDAN_TEST_POOLER'] === undefined ? undefined : await startPooler(own.port, folder);
-  if (pooled !== undefined) endWithProcess(pooled.pid);
   const addressOf = (name: string) => own.addressOf(name);
   let last: Promise<unknown> = Promise.resolve();
   const make = (statement: string) => {
@@ -64,15 +62,6 @@ async function startOwn(): Promise<TestServer> {
   await withDatabase(addressOf(TEMPLATE), migrate);
   if (pooled === undefined) return { addressOf, make };
   return { addressOf: (name) => `postgres://postgres@127.0.0.1:${pooled.port}/${name}?prepare=false`, make };
-}
-
-/**
- * Ends the pooler when this process has ended, also if it was killed. The shell that does it is not a child of this
- * process, because the test runner kills those.
- */
-function endWithProcess(pid: number): void {
-  const wait = `while kill -0 ${process.pid} 2> /dev/null; do sleep 0.5; done`;
-  spawn('sh', ['-c', `{ ${wait}; kill -QUIT ${pid}; } &`], { stdio: 'ignore', detached: true }).unref();
 }
 
 async function withDatabase<Result>(address: string, use: (database: Database) => Promise<Result>): Promise<Result> {
