@@ -102,6 +102,23 @@ test('S-08 a trace in the store is listed, found and read as one in files', asyn
   await journal.close();
 });
 
+test('S-08 a turn whose node was killed is shown without an end, as in files', async () => {
+  const journal = await durableStore({ stateRoot, workspaceId: 'killed' });
+  const rows = openTraceSink(database, 'killed', { report });
+  const killed = { turnId: 'turn-killed', spanId: '5555555555555555', second: 1 };
+  for (const sink of [{ open: (instance) => journal.openTraces(instance) } satisfies TraceSink, rows])
+    await append(sink, 'host', linesOf(killed, { isUnfinished: true }));
+  await rows.close();
+  const files = openStoreReader({ stateRoot, workspaceId: 'killed' }).traces;
+  const reader = openTraceReader(database, 'killed', noHistory);
+  const [listed] = await reader.list();
+  expect(listed).toMatchObject({ turnId: killed.turnId });
+  expect(listed).not.toHaveProperty('finishReason');
+  expect([listed]).toEqual([...(await files.list())]);
+  expect(await reader.read(killed.turnId)).toEqual(await files.read(killed.turnId));
+  await journal.close();
+});
+
 test('lists turns across pages, each once, newest first', async () => {
   const sink = openTraceSink(database, 'pages', { report });
   const seconds = Array.from({ length: 130 }, (_, second) => second);
