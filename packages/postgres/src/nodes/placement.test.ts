@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '../testing/with-pos
 import { sleep, systemClock } from '@goondan/runtime/internal';
 import { placementConformance } from '@goondan/runtime/testing';
 import type { AgentAddress } from '@goondan/types';
+import { storeAway } from '../driver/coded-error.ts';
 import { makeTestClock, openTestSwarms, type TestSwarm } from '../testing/test-swarm.ts';
 import type { NodePlacement } from './placement.ts';
 
@@ -382,6 +383,17 @@ describe('the list of nodes', () => {
     expect(await next.ownerOf(other)).toBeUndefined();
     await swarm.endLease(node);
     expect(await next.ownerOf(address)).toBeUndefined();
+  });
+
+  withSwarm('a hint that cannot be sent does not end a claim', async () => {
+    const { database } = swarm;
+    const without: typeof database.query = (statement, values) =>
+      statement.startsWith('select case') ? Promise.reject(storeAway('a test')) : database.query(statement, values);
+    await swarm.join('two');
+    const node = await swarm.join('one', { database: { query: without } });
+    node.setLoad(7);
+    expect(node.claimDelayMs()).toBeGreaterThan(0);
+    expect(await node.claim({ agentName: 'coder', instanceKey: 'hinted' })).toBe(true);
   });
 
   withSwarm('refused agents are left to other nodes', async () => {

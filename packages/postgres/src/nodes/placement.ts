@@ -345,7 +345,8 @@ where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_tim
   async #offer({ agentName, instanceKey }: AgentAddress): Promise<void> {
     if (this.rows.channel === undefined || this.#nodes.length < 2) return;
     const hint = freeHint(this.rows.channel, '$1::text', '$2::text');
-    await this.rows.database.query(`select ${hint}`, [agentName, instanceKey]);
+    // It is only a hint: if it fails, the scans of the other nodes find the instance.
+    await this.start.work.query(`select ${hint}`, [agentName, instanceKey]).catch(() => undefined);
   }
 
   #noteSchema(version: number): void {
