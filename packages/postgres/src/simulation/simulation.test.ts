@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'bun:test';
+import { afterAll, expect, test } from '../testing/with-postgres.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';
 import { simulateActs } from './simulate-acts.ts';
 import { describeViolation, simulatePoints } from './simulate-points.ts';

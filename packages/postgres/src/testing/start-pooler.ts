@@ -34,7 +34,7 @@ max_client_conn = 500
 `,
   );
   if (isRoot()) chownSync(path, NOBODY, NOBODY);
-  const [program = '', ...args] = [...asUser(), pgbouncer, '-q', path];
+  const [program, ...args] = [...asUser(), pgbouncer, '-q', path];
   const child = spawn(program, args, { stdio: 'ignore', cwd: '/' });
   endWithThisProcess(child.pid);
   return { port };

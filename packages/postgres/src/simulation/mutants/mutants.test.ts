@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'bun:test';
+import { afterAll, expect, test } from '../../testing/with-postgres.ts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeTestDatabase } from '../../testing/test-database.ts';
