@@ -24,7 +24,7 @@ export function listRepository(pattern: string): string[] {
 
 export function isTest(path: string): boolean {
   // Files that only tests import count as tests, too.
-  const isTesting = /^packages\/(?:base|cli|studio|v010)\/src\/(?:.*\/)?testing\//.test(path);
+  const isTesting = /^packages\/(?:base|cli|postgres|studio|v010)\/src\/(?:.*\/)?testing\//.test(path);
   return /\.test\.tsx?$/.test(path) || isTesting || path.startsWith('packages/postgres/src/simulation/');
 }
 

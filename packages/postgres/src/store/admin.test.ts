@@ -124,8 +124,9 @@ describe('a deletion', () => {
   test('names every table that has rows of instances', async () => {
     const tables = await database.query<{ table_name: string }>(
       `select table_name from information_schema.columns where table_schema = 'public' and column_name in ('swarm', 'agent', 'key')
-       group by table_name having count(*) = 3`,
+       group by table_name having count(*) = 3 and table_name <> 'gdn_approval'`,
     );
+    // The node removes approval requests one by one, so that the other nodes are told.
     for (const { table_name: table } of tables) expect(DELETE).toContain(`delete from ${table}`);
   });
 

@@ -52,8 +52,8 @@ const fences: readonly Mutant[] = [
   {
     name: 'accept without the lease of the connection',
     file: accept,
-    find: 'and owner = $9 and epoch = $14 for share',
-    replace: 'and $9::text is not null and $14::bigint > 0 for share',
+    find: 'and owner = $9 and epoch = $13 for share',
+    replace: 'and $9::text is not null and $13::bigint > 0 for share',
     seed: 19,
   },
   {
