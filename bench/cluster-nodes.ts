@@ -4,9 +4,17 @@ import { type Cluster, startCluster } from '../test/cluster/start-cluster.ts';
 
 export const LEASE_SECONDS = 2;
 
-export function startNodes(bundleFolder: string, address: string, nodes: number): Promise<Cluster> {
-  const openReader = (swarm: string) => openPostgresReader({ address, swarm });
-  return startCluster({ bundleFolder, store: address, openReader, nodes, leaseSeconds: LEASE_SECONDS });
+export interface NodesOptions {
+  readonly bundleFolder: string;
+  /** The name of the swarm in the bundle. */
+  readonly swarm: string;
+  readonly address: string;
+  readonly nodes: number;
+}
+
+export function startNodes({ bundleFolder, swarm, address, nodes }: NodesOptions): Promise<Cluster> {
+  const openReader = () => openPostgresReader({ address, swarm });
+  return startCluster({ bundleFolder, swarm, store: address, openReader, nodes, leaseSeconds: LEASE_SECONDS });
 }
 
 export function print(name: string, figure: string): void {

@@ -7,6 +7,7 @@ import { startOwnDatabase } from '../test/cluster/own-database.ts';
 import { print, startNodes } from './cluster-nodes.ts';
 import type { Figures } from './figures.ts';
 import { medianOf } from './measure.ts';
+import { SWARM } from './swarm-bundle.ts';
 
 const SLEEPERS = 10_000;
 const TURNS = 10;
@@ -16,7 +17,7 @@ const MILLION = 1_000_000;
 export async function measureSleepers(bundleFolder: string): Promise<Figures> {
   await using database = await startOwnDatabase();
   {
-    await using cluster = await startNodes(bundleFolder, database.address, 1);
+    await using cluster = await startNodes({ bundleFolder, swarm: SWARM, address: database.address, nodes: 1 });
     for (let turn = 0; turn < TURNS; turn++)
       await cluster.at(0).ask({ instanceKey: 'pattern', input: `Hello ${turn}` });
   }
@@ -54,7 +55,7 @@ export async function measureSleepers(bundleFolder: string): Promise<Figures> {
   );
   const gigabytes = (total: number) => ((total / SLEEPERS) * MILLION) / 2 ** 30;
   print('a million of them', `${gigabytes(bytes).toFixed(1)} GB, ${gigabytes(indexes).toFixed(1)} GB in indexes`);
-  await using cluster = await startNodes(bundleFolder, database.address, 1);
+  await using cluster = await startNodes({ bundleFolder, swarm: SWARM, address: database.address, nodes: 1 });
   const times: number[] = [];
   for (let woken = 1; woken <= WOKEN; woken++) {
     const startedAt = performance.now();

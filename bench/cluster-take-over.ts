@@ -10,7 +10,7 @@ const bundleFolder = join(import.meta.dir, '../test/cluster/bundle');
 
 export async function measureTakeOver(): Promise<Figures> {
   await using database = await startOwnDatabase();
-  await using cluster = await startNodes(bundleFolder, database.address, 2);
+  await using cluster = await startNodes({ bundleFolder, swarm: 'scenarios', address: database.address, nodes: 2 });
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const at = { agent: 'worker', instanceKey: `take-over-${round}` };

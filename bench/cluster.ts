@@ -15,7 +15,7 @@ import { measureTakeOver } from './cluster-take-over.ts';
 import type { Figures } from './figures.ts';
 import { medianOf } from './measure.ts';
 import { processorMs } from './process-use.ts';
-import { writeSwarmBundle } from './swarm-bundle.ts';
+import { SWARM, writeSwarmBundle } from './swarm-bundle.ts';
 
 const ROUNDS = 5;
 const TURNS = 100;
@@ -47,7 +47,7 @@ export async function benchCluster(): Promise<Figures> {
 
 async function compareTurns(bundleFolder: string, database: OwnDatabase, counter: Database): Promise<Figures> {
   await using files = await startCluster({ bundleFolder });
-  await using nodes = await startNodes(bundleFolder, database.address, 1);
+  await using nodes = await startNodes({ bundleFolder, swarm: SWARM, address: database.address, nodes: 1 });
   const sides = [files, nodes] as const;
   const times = [[], []] as [number[], number[]];
   for (const cluster of sides) await askInTurn(cluster.at(0), WARM_UPS);
@@ -155,7 +155,7 @@ async function compareNodes(bundleFolder: string): Promise<Figures> {
   const rates: number[] = [];
   for (const nodes of [1, 3]) {
     await using database = await startOwnDatabase();
-    await using cluster = await startNodes(bundleFolder, database.address, nodes);
+    await using cluster = await startNodes({ bundleFolder, swarm: SWARM, address: database.address, nodes });
     await sendAll(cluster, KEYS);
     const startedAt = performance.now();
     await sendAll(cluster, TURNS_OF_KEYS);

@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parameters, secrets } from './instant-agent.ts';
 
+/** The name of the swarm. */
+export const SWARM = 'bench';
+
 export interface SwarmBundleOptions {
   /** Whether every layer is recorded. */
   readonly trace: 'on' | 'off';
@@ -25,7 +28,7 @@ export function writeSwarmBundle({ trace, isolation = 'instance', latencyMs = 0 
     join(folder, 'goondan.yaml'),
     `apiVersion: goondan.ai/v1
 kind: Swarm
-metadata: { name: bench }
+metadata: { name: ${SWARM} }
 spec: { entryAgent: Agent/echo, agents: [Agent/echo], policy: { trace: ${trace} } }
 ---
 apiVersion: goondan.ai/v1

@@ -10,7 +10,10 @@ export interface Audit extends AsyncDisposable {
   addressOf(store: string, node: string): string;
   /** Returns the time of the database, in milliseconds. */
   now(): Promise<number>;
-  /** Returns the milliseconds from a time until each claim of a conversation whose owner was this node. */
+  /**
+   * Returns the milliseconds from a time until each conversation of this node had another owner. Counts only
+   * conversations that had input at that time: the others wait for nobody.
+   */
   takeOversSince(ms: number, node: string): Promise<readonly number[]>;
   /** Returns the longest time between two writes around a time of the database, in milliseconds. */
   longestPauseAround(ms: number): Promise<number>;
@@ -42,7 +45,7 @@ export async function auditWrites(store: string, nodes: readonly string[]): Prom
     async takeOversSince(ms, node) {
       const found = await ask<{ value: number }>(
         `select ${milliseconds('at')} - $1 as value from proof_claim
-          where former_name = $2 and ${milliseconds('at')} >= $1 order by at`,
+          where former_name = $2 and ${milliseconds('at')} >= $1 and ${milliseconds('input_at')} <= $1 order by at`,
         [ms, node],
       );
       return found.map(({ value }) => value);
@@ -94,7 +97,9 @@ function milliseconds(time: string): string {
 
 const TABLES = `
 create table proof_place (id text primary key, name text not null, since timestamptz not null);
-create table proof_claim (at timestamptz not null, agent text, key text, former text, former_name text, owner text);
+create table proof_claim (at timestamptz not null, agent text, key text, former text, former_name text, owner text,
+  input_at timestamptz);
+create table proof_input (swarm text, agent text, key text, seq bigint, at timestamptz not null, primary key (swarm, agent, key, seq));
 create table proof_write (at timestamptz not null, writer text);
 create table proof_refused (at timestamptz not null, writer text);
 create table proof_violation (at timestamptz not null, what text not null);`;
@@ -116,6 +121,11 @@ begin
   end if;
   return null;
 end $$;
+create function proof_accepted() returns trigger language plpgsql as $$
+begin
+  insert into proof_input values (new.swarm, new.agent, new.key, new.seq, clock_timestamp()) on conflict do nothing;
+  return null;
+end $$;
 create function proof_claimed() returns trigger language plpgsql as $$
 declare
   former text := case when tg_op = 'UPDATE' then old.owner end;
@@ -133,7 +143,9 @@ begin
     insert into proof_violation values (clock_timestamp(), named || ': taken from a living owner by ' || new.owner);
   end if;
   insert into proof_claim values (clock_timestamp(), new.agent, new.key, former,
-    (select name from proof_place where id = former), new.owner);
+    (select name from proof_place where id = former), new.owner,
+    (select min(at) from gdn_inbox join proof_input using (swarm, agent, key, seq)
+      where swarm = new.swarm and agent = new.agent and key = new.key and pending));
   return null;
 end $$;
 create function proof_wrote() returns trigger language plpgsql as $$
@@ -159,6 +171,7 @@ end $$;`;
 
 const TRIGGERS = `
 create trigger proof_joined after insert on gdn_node for each row execute function proof_joined();
+create trigger proof_accepted after insert on gdn_inbox for each row execute function proof_accepted();
 create trigger proof_claimed after insert or update of owner, epoch on gdn_instance
   for each row execute function proof_claimed();
 create trigger proof_refused after update on gdn_instance referencing new table as changed
