@@ -29,6 +29,8 @@ export interface Member {
 }
 
 const MEMBERS = 3;
+/** The name of the database in etcd. */
+const SCOPE = 'goondan';
 const PRIMARY_LIMIT_MS = 60_000;
 /** Seconds until Patroni replaces a primary; 20 is the least that Patroni allows. */
 const PRIMARY_LEASE_SECONDS = 20;
@@ -52,11 +54,19 @@ export async function startPatroni(network: Network, folder: string): Promise<Re
     },
     async waitForStandby() {
       await until(folder, async () => {
-        const roles = ['primary', 'synchronous', 'asynchronous'] as const;
-        const found = await Promise.all(
-          roles.map(async (role) => (await Promise.all(members.map((member) => answers(member, role)))).includes(true)),
+        const roles = await Promise.all(
+          members.map(async (member) => ((await answers(member, 'primary')) ? member : undefined)),
         );
-        return found.every(Boolean);
+        const [primary, ...more] = roles.filter((member) => member !== undefined);
+        if (primary === undefined || more.length > 0) return false;
+        const followers = members.filter((member) => member !== primary);
+        const follow = await Promise.all(followers.map((member) => answers(member, 'replica')));
+        const { leader, standby } = await readSynchronous(primary);
+        return (
+          !follow.includes(false) &&
+          leader === primary.machine.name &&
+          followers.some(({ machine }) => machine.name === standby)
+        );
       });
     },
     async stop() {
@@ -83,8 +93,31 @@ function lastLines(folder: string): string {
   return logs.map(([name, text]) => `${name}:\n${text.split('\n').slice(-15).join('\n')}`).join('\n');
 }
 
+/**
+ * Reads from etcd which member Patroni takes for the synchronous standby of which primary. Only that member may become the
+ * next primary. The roles that Patroni tells may be those of the primary before.
+ */
+async function readSynchronous({ machine }: Member): Promise<{ readonly leader?: string; readonly standby?: string }> {
+  try {
+    const answer = await fetch(`http://${machine.address}:2379/v3/kv/range`, {
+      method: 'POST',
+      body: JSON.stringify({ key: btoa(`/service/${SCOPE}/sync`) }),
+      signal: AbortSignal.timeout(1_000),
+    });
+    // Safe: the shape of etcd's answer, and of the value that Patroni writes.
+    const { kvs } = (await answer.json()) as { readonly kvs?: readonly { readonly value: string }[] };
+    const value = JSON.parse(atob(kvs?.[0]?.value ?? btoa('{}'))) as { leader?: string; sync_standby?: string };
+    return {
+      ...(value.leader && { leader: value.leader }),
+      ...(value.sync_standby && { standby: value.sync_standby }),
+    };
+  } catch {
+    return {};
+  }
+}
+
 /** Asks the Patroni of a member about its role. */
-async function answers({ machine }: Member, role: 'primary' | 'synchronous' | 'asynchronous'): Promise<boolean> {
+async function answers({ machine }: Member, role: 'primary' | 'replica'): Promise<boolean> {
   try {
     const url = `http://${machine.address}:8008/${role}`;
     return (await fetch(url, { signal: AbortSignal.timeout(1_000) })).ok;
@@ -151,7 +184,7 @@ function etcdCommand(machine: Machine, all: readonly Machine[], folder: string):
 function patroniSettings(machine: Machine, all: readonly Machine[], folder: string): object {
   const authentication = { username: 'postgres' };
   return {
-    scope: 'goondan',
+    scope: SCOPE,
     name: machine.name,
     restapi: { listen: `${machine.address}:8008`, connect_address: `${machine.address}:8008` },
     etcd3: { hosts: all.map(({ address }) => `${address}:2379`) },
