@@ -2,7 +2,8 @@
 import { openPostgresReader } from '../packages/postgres/src/store/open-reader.ts';
 import { type Cluster, startCluster } from '../test/cluster/start-cluster.ts';
 
-export const LEASE_SECONDS = 2;
+/** Long enough that no node of a busy machine loses its place. */
+const LEASE_SECONDS = 10;
 
 export interface NodesOptions {
   readonly bundleFolder: string;
@@ -10,11 +11,17 @@ export interface NodesOptions {
   readonly swarm: string;
   readonly address: string;
   readonly nodes: number;
+  readonly leaseSeconds?: number;
 }
 
-export function startNodes({ bundleFolder, swarm, address, nodes }: NodesOptions): Promise<Cluster> {
+export function startNodes({
+  address,
+  leaseSeconds = LEASE_SECONDS,
+  swarm,
+  ...options
+}: NodesOptions): Promise<Cluster> {
   const openReader = () => openPostgresReader({ address, swarm });
-  return startCluster({ bundleFolder, swarm, store: address, openReader, nodes, leaseSeconds: LEASE_SECONDS });
+  return startCluster({ ...options, swarm, store: address, openReader, leaseSeconds });
 }
 
 export function print(name: string, figure: string): void {

@@ -1,16 +1,23 @@
 /** Measures the time from the death of a node until another node goes on with its turn. */
 import { join } from 'node:path';
 import { startOwnDatabase } from '../test/cluster/own-database.ts';
-import { LEASE_SECONDS, print, startNodes } from './cluster-nodes.ts';
+import { print, startNodes } from './cluster-nodes.ts';
 import type { Figures } from './figures.ts';
 import { medianOf } from './measure.ts';
 
 const ROUNDS = 5;
+const LEASE_SECONDS = 2;
 const bundleFolder = join(import.meta.dir, '../test/cluster/bundle');
 
 export async function measureTakeOver(): Promise<Figures> {
   await using database = await startOwnDatabase();
-  await using cluster = await startNodes({ bundleFolder, swarm: 'scenarios', address: database.address, nodes: 2 });
+  await using cluster = await startNodes({
+    bundleFolder,
+    swarm: 'scenarios',
+    address: database.address,
+    nodes: 2,
+    leaseSeconds: LEASE_SECONDS,
+  });
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const at = { agent: 'worker', instanceKey: `take-over-${round}` };

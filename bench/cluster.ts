@@ -3,6 +3,7 @@
  * of a take-over, and three nodes beside one. Both sides run `gdn run` and are asked over their control sockets.
  */
 import { rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import type { Swarm } from '@goondan/runtime';
 import { type Database, openDatabase } from '../packages/postgres/src/driver/database.ts';
 import { withDescendants } from '../test/cluster/disturb.ts';
@@ -22,6 +23,8 @@ const TURNS = 100;
 const WARM_UPS = 100;
 const KEYS = 300;
 const TURNS_OF_KEYS = 1_500;
+/** Turns of each node before the measured ones: a cold node takes twice the processor time. */
+const WARM_UPS_OF_NODE = 900;
 const MODEL_LATENCY_MS = 50;
 
 export async function benchCluster(): Promise<Figures> {
@@ -150,22 +153,40 @@ function difference(after: Work, before: Work, idle: Work, seconds: number): Wor
   };
 }
 
-/** Compares the turns a second of one node and of three nodes, with a model that takes its time. */
+/**
+ * Compares the turns a second of one node and of three nodes, with a model that takes its time. On one machine all nodes
+ * share its processors, so the processor time of a turn says more: if it stays the same, three machines do three times the work.
+ */
 async function compareNodes(bundleFolder: string): Promise<Figures> {
   const rates: number[] = [];
+  const uses: number[] = [];
   for (const nodes of [1, 3]) {
     await using database = await startOwnDatabase();
     await using cluster = await startNodes({ bundleFolder, swarm: SWARM, address: database.address, nodes });
-    await sendAll(cluster, KEYS);
+    await sendAll(cluster, WARM_UPS_OF_NODE * nodes);
+    const usedBefore = useOfAll(cluster, database);
     const startedAt = performance.now();
     await sendAll(cluster, TURNS_OF_KEYS);
-    rates.push(TURNS_OF_KEYS / ((performance.now() - startedAt) / 1_000));
+    const [rate, use] = [
+      TURNS_OF_KEYS / ((performance.now() - startedAt) / 1_000),
+      (useOfAll(cluster, database) - usedBefore) / TURNS_OF_KEYS,
+    ];
+    rates.push(rate);
+    uses.push(use);
     const note = `model ${MODEL_LATENCY_MS} ms, ${KEYS} conversations`;
-    print(`turns a second, ${nodes} ${nodes === 1 ? 'node' : 'nodes'} (${note})`, `${rates.at(-1)?.toFixed(0)}/s`);
+    const name = `turns a second, ${nodes} ${nodes === 1 ? 'node' : 'nodes'} (${note})`;
+    print(name, `${rate.toFixed(0)}/s, ${use.toFixed(2)} ms processor time a turn`);
   }
   const ratio = (rates[1] ?? 0) / (rates[0] ?? 1);
-  print('three nodes to one node', `${ratio.toFixed(2)}×`);
+  const useRatio = (uses[1] ?? 0) / (uses[0] ?? 1);
+  print(`three nodes to one node, all on ${availableParallelism()} processors`, `${ratio.toFixed(2)}×`);
+  print('three nodes to one node, processor time of a turn', `${useRatio.toFixed(2)}×`);
   return { 'cluster.nodes': ratio };
+}
+
+function useOfAll({ nodes }: Cluster, database: OwnDatabase): number {
+  const pids = [...nodes.map(({ pid }) => pid), database.pid].flatMap(withDescendants);
+  return pids.reduce((total, pid) => total + processorMs(pid), 0);
 }
 
 /** Sends turns to all conversations at the same time; each conversation has one turn at a time. */
