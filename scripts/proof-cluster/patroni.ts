@@ -4,7 +4,7 @@
  * when a second member has it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chownSync, closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chownSync, closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findPostgresPrograms } from './debian-packages.ts';
 import type { Machine, Network } from './network.ts';
@@ -24,7 +24,7 @@ export interface Member {
   readonly machine: Machine;
   /** Ends all programs of the member at once, as a power cut does. */
   kill(): Promise<void>;
-  /** Starts the programs of a killed member again. It follows the primary. */
+  /** Starts a killed member again, with an empty folder of data, as a new machine: it copies the primary. */
   start(): void;
 }
 
@@ -141,6 +141,7 @@ function makeMember(machine: Machine, all: readonly Machine[], folder: string, u
   return {
     machine,
     start() {
+      rmSync(join(folder, 'data'), { recursive: true, force: true });
       const log = openSync(join(folder, 'log'), 'a');
       // Each program has a pid namespace of its own, which ends with it: PostgreSQL does not outlive Patroni. A change of
       // the user forgets the signal of `--kill-child`, so `setpriv` sets it again.

@@ -14,7 +14,7 @@ export const proveFailover: Proof = { name: 'failover', needsWorld: true, run };
 
 /** Patroni needs 20 to 30 seconds for a new primary: one lease is far below it, one above. */
 const LEASES = [1, 60];
-const FAILURES = ['killed', 'parted', 'killed'] as const;
+const FAILURES = ['killed', 'parted'] as const;
 
 async function run(context: ProofContext): Promise<Findings> {
   const undisturbed = await runUndisturbed(BUNDLE);
@@ -40,6 +40,7 @@ async function failOver(
     await using cluster = await startNodes(replicated.address, 3, { leaseSeconds });
     for (const [index, failure] of FAILURES.entries()) {
       const random = seededRandom(seed, index);
+      await replicated.waitForStandby();
       const { primary } = await replicated.waitForPrimary();
       let failedAt = 0;
       let electedMs = 0;
@@ -54,12 +55,11 @@ async function failOver(
       });
       sum.add(`primary ${failure}`, disturbed);
       const pause = seconds(await cluster.audit.longestPauseAround(failedAt));
-      const name = `primary ${failure}, round ${index + 1}`;
+      const name = `primary ${failure}`;
       figures[name] = `${seconds(electedMs)} s until the next primary, ${pause} s without a commit`;
       say(`lease ${leaseSeconds} s: ${primary.machine.name} was ${failure}`);
       if (failure === 'killed') primary.start();
       else primary.machine.mendCable();
-      await replicated.waitForStandby();
     }
     return await sum.findings(cluster.audit, figures);
   } finally {
