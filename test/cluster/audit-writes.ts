@@ -53,7 +53,7 @@ export async function auditWrites(store: string, nodes: readonly string[]): Prom
     longestPauseAround: (ms) =>
       one(
         `select max(pause) as value from (
-          select ${milliseconds('at')} as ended, ${milliseconds('at')} - ${milliseconds('lag(at) over (order by at)')} as pause
+          select ${milliseconds('at')} as ended, ${milliseconds('at')} - coalesce(${milliseconds('lag(at) over (order by at)')}, $1) as pause
           from proof_write) as pauses
         where ended >= $1 and ended - pause <= $1 + 60000`,
         [ms],
