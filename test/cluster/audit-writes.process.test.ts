@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test';
+import { expect, test } from '../../packages/postgres/src/testing/with-postgres.ts';
 import { type Database, openDatabase } from '../../packages/postgres/src/driver/database.ts';
 import { makeTestDatabase } from '../../packages/postgres/src/testing/test-database.ts';
 import { auditWrites } from './audit-writes.ts';
