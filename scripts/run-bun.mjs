@@ -46,8 +46,11 @@ function runTests(command, ...extra) {
   // read them.
   const { NODE_EXTRA_CA_CERTS: _certificates, ...inherited } = process.env;
   // The TypeScript compiler, a Go program, collects no garbage before it uses a gigabyte.
-  const env = { GOGC: 'off', GOMEMLIMIT: '1GiB', ...inherited };
-  const report = join(tmpdir(), `gdn-junit-${randomUUID()}.xml`);
+  // Test processes share what they start under the name of the run: its process, and a word of its own.
+  const name = randomUUID();
+  const run = { GOONDAN_TEST_RUN: `${process.pid}-${name.slice(0, 8)}` };
+  const env = { GOGC: 'off', GOMEMLIMIT: '1GiB', ...inherited, ...run };
+  const report = join(tmpdir(), `gdn-junit-${name}.xml`);
   const reporter = ['--reporter=junit', `--reporter-outfile=${report}`];
   const child = spawn(bun, ['test', ...flags, notOurs, ...reporter, ...extra], {
     cwd: repository,

@@ -1,11 +1,12 @@
 import { afterAll, expect, test } from '../testing/with-postgres.ts';
+import { samples } from '../../../../test/samples.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';
 import { simulateActs } from './simulate-acts.ts';
 import { describeViolation, simulatePoints } from './simulate-points.ts';
 
 // `npm run torture:cluster` tries ten thousand points, and all mutants.
-const POINTS = 200;
-const SEEDS = 20;
+const POINTS = samples(300);
+const SEEDS = samples(30);
 
 const made = await makeTestDatabase();
 

@@ -13,7 +13,7 @@ export interface Pooler {
   readonly port: number;
 }
 
-/** Starts a pooler for the server at this port, with its files in the folder of the server. */
+/** Starts a pooler for the server at this port, with its files in this folder, which is removed after this process. */
 export async function startPooler(serverPort: number, folder: string): Promise<Pooler> {
   if (pgbouncer === null) throw new Error('PgBouncer is not installed.');
   const port = await freePort();
@@ -33,10 +33,10 @@ server_round_robin = 1
 max_client_conn = 500
 `,
   );
-  if (isRoot()) chownSync(path, NOBODY, NOBODY);
+  if (isRoot()) for (const owned of [folder, path]) chownSync(owned, NOBODY, NOBODY);
   const [program, ...args] = [...asUser(), pgbouncer, '-q', path];
   const child = spawn(program, args, { stdio: 'ignore', cwd: '/' });
-  endWithThisProcess(child.pid);
+  endWithThisProcess(child.pid, folder);
   return { port };
 }
 

@@ -1,0 +1,32 @@
+import { afterAll, expect, test } from './with-postgres.ts';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findSharedServer } from './shared-server.ts';
+import { TEMPLATE, withDatabase } from './start-test-server.ts';
+
+const run = Bun.spawn(['sleep', '600']);
+const name = `${run.pid}-${crypto.randomUUID().slice(0, 8)}`;
+
+afterAll(() => run.kill('SIGKILL'));
+
+test('a version that is not installed is named, to every caller', async () => {
+  for (const caller of ['first', 'second']) {
+    const found = await findSharedServer(name, 7).catch(String);
+    expect(found, caller).toContain('The server of the test run does not start');
+  }
+});
+
+test('test processes of a run share one server, which ends when the run is killed', async () => {
+  const ports = await Promise.all([1, 2, 3].map(() => findSharedServer(name, undefined)));
+  expect(new Set(ports).size).toBe(1);
+  const address = `postgres://postgres@127.0.0.1:${ports[0]}/${TEMPLATE}`;
+  const rows = await withDatabase(address, (database) => database.query('select count(*) as count from gdn_swarm'));
+  expect(rows).toMatchObject([{ count: 0 }]);
+  const pid = readFileSync(join(tmpdir(), `gdn-pg-${name}-any`, 'data', 'postmaster.pid'), 'utf8').split('\n')[0];
+  const left = () => readdirSync(tmpdir()).filter((folder) => folder.includes(name));
+  expect(left()).toHaveLength(2);
+  run.kill('SIGKILL');
+  for (let round = 0; round < 400 && left().length > 0; round += 1) await Bun.sleep(50);
+  expect([existsSync(`/proc/${pid}`), left()]).toEqual([false, []]);
+});
