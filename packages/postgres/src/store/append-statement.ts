@@ -14,13 +14,15 @@ export interface AppendOutcome extends Readonly<Record<string, unknown>> {
   /** What the statement found before it: the owner and the last number. Only of use when it is not done. */
   readonly is_owner: boolean;
   readonly last_seq: number | null;
+  /** True if input from before the event of these frames is not handled. */
+  readonly is_early: boolean;
   /** True if the same frames are there already, line by line. */
   readonly are_there: boolean | null;
 }
 
 interface AppendParts {
   readonly commit: FrameCommit | undefined;
-  /** True if a turn begins, and is not committed by the same statement. */
+  /** True if a turn begins, whether or not the same statement commits it. */
   readonly begins: boolean;
   /** Where the node of a caller is told of its answer; absent when the database has no NOTIFY. */
   readonly channel: string | undefined;
@@ -28,10 +30,11 @@ interface AppendParts {
 
 /** $1–$3 instance, $4 owner, $5 epoch, $6 number before, $7 last number, $8 numbers, $9 last numbers, $10 lines. */
 export function appendStatement({ commit, begins, channel }: AppendParts): string {
+  const early = isEarly(begins ? (commit ? '$15' : FIRST_BEGUN) : undefined);
   return `
 with own as (
   update gdn_instance set last_seq = $7::bigint, created_at = coalesce(created_at, clock_timestamp())${commit ? COMMITTED : ''}
-  where ${SAME_INSTANCE} and owner = $4 and epoch = $5 and last_seq = $6
+  where ${SAME_INSTANCE} and owner = $4 and epoch = $5 and last_seq = $6 and not ${early}
   returning 1
 ), put as (
   insert into gdn_frame (swarm, agent, key, seq, last, line)
@@ -41,6 +44,7 @@ with own as (
 select exists (select from own) as is_done,
   coalesce(seen.owner = $4 and seen.epoch = $5, false) as is_owner,
   seen.last_seq,
+  ${early} as is_early,
   case when not exists (select from own) then (
     select count(*) = cardinality($8::text::bigint[])
     from unnest($8::text::bigint[], string_to_array($10, E'\\n')) as frame (seq, line)
@@ -49,6 +53,14 @@ select exists (select from own) as is_done,
   ) end as are_there${commit?.answer ? told(channel) : ''}
 from (select 1) as one left join gdn_instance as seen on seen.swarm = $1 and seen.agent = $2 and seen.key = $3`;
 }
+
+/** Events are handled in the order of their numbers, whatever a node has queued. */
+function isEarly(number: string | undefined): string {
+  if (number === undefined) return 'false';
+  return `exists (select from gdn_inbox where ${SAME_INSTANCE} and pending and seq < ${number})`;
+}
+
+const FIRST_BEGUN = '(select min(number) from unnest($11::text::bigint[]) as number)';
 
 /** $11 version, $12 messages, $13 dead letters, $14 time, $15 handled. */
 const COMMITTED = `,

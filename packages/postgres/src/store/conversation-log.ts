@@ -178,6 +178,7 @@ export class PostgresLog implements ConversationLog {
       if (outcome?.is_done === true) return;
       if (outcome?.is_owner !== true) throw notTheOwner(instance);
       const first = frames[0]?.seq ?? 0;
+      if (outcome.last_seq === first - 1 && outcome.is_early) throw outOfOrder(instance);
       // Another run of this statement, whose answer was lost, ended while this one waited for the row.
       if (outcome.last_seq === first - 1) continue;
       if (outcome.are_there) return;
@@ -224,6 +225,11 @@ function endsElsewhere({ agentName, instanceKey }: AgentAddress, last: number, n
   const whose = `agent ${agentName}, instance ${JSON.stringify(instanceKey)}`;
   const message = `The log of ${whose} is at number ${last}; this writer is at ${next}. Another one wrote it.`;
   return new GoondanError('E_FENCED', message);
+}
+
+function outOfOrder({ agentName, instanceKey }: AgentAddress): GoondanError {
+  const whose = `agent ${agentName}, instance ${JSON.stringify(instanceKey)}`;
+  return new GoondanError('E_STORE_ORDER', `Earlier input of ${whose} is not handled yet, so nothing was written.`);
 }
 
 function nameOf({ agentName, instanceKey }: AgentAddress): string {

@@ -208,6 +208,20 @@ describe('commits', () => {
     expect((await inbox.accept(callee, eventOf('event-1'))).duplicate).toBe(false);
   });
 
+  test('S-03 a turn that begins before earlier input is handled writes nothing', async () => {
+    const { inboxOf, logOf, claim } = swarmOf();
+    const epoch = await claim(callee, 'one');
+    for (const id of ['a', 'b']) await inboxOf('one').accept(callee, eventOf(id));
+    const begun = { seq: 1, last: 1, line: '{}', isDurable: true, begins: 2 };
+    expect(await codeOf(logOf('one').append(callee, epoch, begun))).toBe('E_STORE_ORDER');
+    const whole = { ...commitFrame(1, 2), begins: 2 };
+    expect(await codeOf(logOf('one').append(callee, epoch, whole))).toBe('E_STORE_ORDER');
+    expect((await inboxOf('one').pendingEntries(callee)).map(({ event }) => event.id)).toEqual(['a', 'b']);
+    await logOf('one').append(callee, epoch, { ...commitFrame(1, 1), begins: 1 });
+    await logOf('one').append(callee, epoch, { ...commitFrame(2, 2), begins: 2 });
+    expect(await inboxOf('one').pendingEntries(callee)).toEqual([]);
+  });
+
   test('an answer is there with the commit, and goes with the commit of the turn that asked', async () => {
     const { inboxOf, logOf, claim, answers } = swarmOf();
     await inboxOf('one').accept(callee, request('asked'));

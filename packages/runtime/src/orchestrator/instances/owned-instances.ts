@@ -2,14 +2,15 @@
  * The instances that belong to this node. The only node of a swarm on files owns every instance.
  *
  * Invariants: 1. An instance gets no process and no input here before its claim, and none after it was released or lost.
- * 2. A node that gives up its instances (`giveUp`) claims no other one.
+ * 2. A node that gives up its instances (`giveUp`) claims no other one. 3. The number of the last queued event is known
+ * only for the present claim, and only after the input was read once.
  */
 import type { AgentAddress } from '@goondan/types';
 import type { Placement } from '../../store/placement.ts';
 import { addressKey } from '../address/address-key.ts';
 
 export class OwnedInstances {
-  readonly #owned = new Map<string, AgentAddress>();
+  readonly #owned = new Map<string, { readonly address: AgentAddress; queued?: number }>();
   #givesUp = false;
 
   /** `isAlone`: true if the swarm cannot have other nodes. `claimed` is called after each new claim. */
@@ -28,7 +29,7 @@ export class OwnedInstances {
   }
 
   all(): readonly AgentAddress[] {
-    return [...this.#owned.values()];
+    return [...this.#owned.values()].map(({ address }) => address);
   }
 
   /**
@@ -42,8 +43,22 @@ export class OwnedInstances {
     const isOwned = await this.placement.claim(at).catch(() => false);
     const { agentName, instanceKey } = at;
     if (!isOwned) return false;
-    this.#owned.set(addressKey(at), { agentName, instanceKey });
+    this.#owned.set(addressKey(at), { address: { agentName, instanceKey } });
     this.claimed(at);
+    return true;
+  }
+
+  /** Notes that every event up to this number is queued. */
+  queued(at: AgentAddress, seq: number): void {
+    const own = this.#owned.get(addressKey(at));
+    if (own) own.queued = Math.max(seq, own.queued ?? 0);
+  }
+
+  /** Returns true, and notes the event as queued, if every event before this number is queued. */
+  isNext(at: AgentAddress, seq: number): boolean {
+    const own = this.#owned.get(addressKey(at));
+    if (own?.queued !== seq - 1) return false;
+    own.queued = seq;
     return true;
   }
 

@@ -56,6 +56,12 @@ export interface Elsewhere {
   has(at: AgentAddress): boolean;
   /** Called when an event was accepted for an instance of another node, which the store wakes. Must not throw. */
   accepted(to: AgentAddress, event: AgentEvent): void;
+  /**
+   * Returns true if this node has queued every event before this number. Other nodes may have accepted some of them.
+   */
+  isNext(at: AgentAddress, seq: number): boolean;
+  /** Reads the input of an own instance, and queues it in order. */
+  wake(at: AgentAddress): void;
 }
 
 /** The maximum length of a cancel's stored reason, in characters. */
@@ -93,10 +99,18 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
       this.#instances.remember(to);
       const work = workOf(accepted, event, isAwaited);
       const isWanted = work !== undefined && (isAwaited || !this.#isClosed);
-      if (isWanted && (await this.#deps.placement.claim(to))) this.#instances.post(to, { type: 'work', ...work });
+      if (isWanted && (await this.#deps.placement.claim(to))) this.#queue(to, work);
       else if (isWanted) this.#deps.elsewhere?.accepted(to, event);
       return { duplicate: accepted.duplicate };
     });
+  }
+
+  /** Queues an event, or all input of its instance, if other nodes may have accepted events before it (invariant 2). */
+  #queue(to: AgentAddress, work: InboxEntry): void {
+    const { elsewhere } = this.#deps;
+    const isNext = elsewhere === undefined || work.seq === HANDLED || elsewhere.isNext(to, work.seq);
+    if (isNext) this.#instances.post(to, { type: 'work', ...work });
+    else elsewhere.wake(to);
   }
 
   async #write(to: AgentAddress, event: AgentEvent, under: ConnectionFence | undefined): Promise<Accepted> {

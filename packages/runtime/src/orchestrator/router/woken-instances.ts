@@ -17,7 +17,7 @@ import type { UnreadInboxes } from './unread-inboxes.ts';
 
 export interface WokenDeps {
   readonly inbox: Pick<Inbox, 'pendingEntries'>;
-  readonly owned: Pick<OwnedInstances, 'claim' | 'has'>;
+  readonly owned: Pick<OwnedInstances, 'claim' | 'has' | 'queued'>;
   readonly instances: Pick<Instances, 'post' | 'remember' | 'find'>;
   readonly mailboxes: Pick<Mailboxes, 'between'>;
   readonly unread: Pick<UnreadInboxes, 'add'>;
@@ -76,6 +76,8 @@ export class WokenInstances implements Pick<SwarmListener, 'turnFinished'> {
         instances.post(at, { type: 'work', ...entry, ...excused });
         if (reason !== undefined) instances.post(at, { type: 'cancel', eventId: event.id, reason });
       }
+      const last = entries.at(-1);
+      if (last) owned.queued(at, last.seq);
     });
   }
 }

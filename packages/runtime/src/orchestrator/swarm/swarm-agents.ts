@@ -143,6 +143,8 @@ export class SwarmAgents {
     const elsewhere = cluster && {
       has: (at: AgentAddress) => !owned.has(at),
       accepted: (to: AgentAddress, event: AgentEvent) => this.moves.acceptedElsewhere(to, event),
+      isNext: (at: AgentAddress, seq: number) => owned.isNext(at, seq),
+      wake: (at: AgentAddress) => void woken.wake(at),
     };
     this.#mailboxes = new Mailboxes({
       inbox: store.inbox,
@@ -151,7 +153,7 @@ export class SwarmAgents {
       ...(elsewhere && { elsewhere }),
     });
     const mailboxes = this.#mailboxes;
-    const woken = new WokenInstances({ inbox: store.inbox, owned, instances, mailboxes, unread });
+    const woken: WokenInstances = new WokenInstances({ inbox: store.inbox, owned, instances, mailboxes, unread });
     store.inbox.onWake((at) => void woken.wake(at));
     const remote = cluster && { calls: cluster.calls, isAnybodyAsking: () => this.approvals.asking().length > 0 };
     this.#calls = new AgentCalls({

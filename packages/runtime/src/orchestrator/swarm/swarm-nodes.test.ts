@@ -38,6 +38,24 @@ describe('several nodes', () => {
     expect(two.agents.children).toHaveLength(0);
   });
 
+  test('S-03 input that two nodes accept at the same time is handled in the order of its numbers', async () => {
+    const cluster = new MemoryCluster();
+    const ran: string[] = [];
+    const answer: FakeAnswer = async ({ event }) => {
+      ran.push(event.id);
+      return 'done';
+    };
+    const one = await openFakeNode(cluster, 'one', answer);
+    const two = await openFakeNode(cluster, 'two', answer);
+    await deliver(one, at('a'), { id: 'first' });
+    await until(() => ran.length === 1);
+    // The owner has not heard of this event yet when it accepts the next one itself.
+    await two.store.inbox.accept(at('a'), fakeEvent('more', { id: 'second', instanceKey: 'a' }));
+    await deliver(one, at('a'), { id: 'third' });
+    await until(() => pendingOf(cluster, at('a')).length === 0);
+    expect(ran).toEqual(['first', 'second', 'third']);
+  });
+
   test('S-02 a node that lost an instance kills its process at once, and its late commit changes nothing', async () => {
     const cluster = new MemoryCluster();
     const release = Promise.withResolvers<string>();
