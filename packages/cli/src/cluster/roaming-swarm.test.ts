@@ -129,6 +129,14 @@ describe('a swarm on many nodes', () => {
     expect(await swarm.approvals()).toHaveLength(1);
   });
 
+  test('goes on with another node when the certificate is that of another program', async () => {
+    const [one, two] = [makeNode(), makeNode()];
+    const swarm = roamingSwarm(one.swarm, { connect: async () => two.swarm });
+    one.control.failNext(new GoondanError('E_CLUSTER_CERTIFICATE', 'Another program answers.'));
+    expect(await swarm.deliver({ input: 'Hi' })).toMatchObject({ accepted: true });
+    expect(two.control.calls).toHaveLength(1);
+  });
+
   test('passes on an error that is not about the node', async () => {
     const [one, two] = [makeNode(), makeNode()];
     const swarm = roamingSwarm(one.swarm, { connect: async () => two.swarm });

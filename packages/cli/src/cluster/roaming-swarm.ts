@@ -20,8 +20,14 @@ export interface Nodes {
 const PATIENCE_MS = 30_000;
 const AGAIN_MS = 250;
 
-/** The error codes of a node that stops, has stopped, or cannot be reached any more. */
-const goneCodes: readonly string[] = ['E_CONTROL_CLOSED', 'E_CONTROL_SILENT', 'E_SWARM_STOPPED', 'E_FENCED'];
+/** The error codes of a node that stops, has stopped, cannot be reached any more, or whose place another program has. */
+const goneCodes: readonly string[] = [
+  'E_CONTROL_CLOSED',
+  'E_CONTROL_SILENT',
+  'E_SWARM_STOPPED',
+  'E_FENCED',
+  'E_CLUSTER_CERTIFICATE',
+];
 
 export function roamingSwarm(first: Swarm, { connect, clock = systemClock }: Nodes): Swarm {
   let current: Promise<Swarm | undefined> | undefined = Promise.resolve(first);

@@ -149,6 +149,17 @@ describe('the control port of a node', () => {
     expect(() => openControlPort({ node: 'node-2', listen: 'nowhere' })).toThrow('host:port');
   });
 
+  test('does not share its port with another node, at this address or at all of them', async () => {
+    const { port } = parseAddress(node.port.address);
+    for (const host of ['127.0.0.1', '0.0.0.0', 'localhost']) {
+      const refused = refusalOf(Promise.try(() => openControlPort({ node: 'node-2', listen: `${host}:${port}` })));
+      expect(await refused).toMatchObject({
+        code: 'E_CONTROL_PATH',
+        message: `The control port cannot listen at ${host}:${port}: another program has this port.`,
+      });
+    }
+  });
+
   test('tells other machines an address that they can use', async () => {
     const port = openControlPort({ node: 'node-2', listen: '0.0.0.0:0' });
     const { host } = parseAddress(port.address);

@@ -71,6 +71,8 @@ export function openControlPort(options: ControlPortOptions): ControlPort {
     Bun.serve({
       hostname,
       port,
+      // With TLS, Bun shares the port of another server by default.
+      reusePort: false,
       tls: { cert: certificate, key },
       // A stream may have no events for hours; bodies have their own deadline. Bun closes a connection that does not finish
       // its handshake or its headers after some seconds in any case.
@@ -143,8 +145,12 @@ function listenAt<Server>(address: string, listen: () => Server): Server {
   try {
     return listen();
   } catch (error) {
-    const suggestion = 'Choose another address with `--listen HOST:PORT`.';
-    const message = `The control port cannot listen at ${address}: ${messageOf(error).replace(/\.$/, '')}.`;
+    const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    const suggestion = isTaken
+      ? 'Choose another port with `--listen HOST:PORT`, or stop the program that has it.'
+      : 'Choose another address with `--listen HOST:PORT`.';
+    const problem = isTaken ? 'another program has this port' : messageOf(error).replace(/\.$/, '');
+    const message = `The control port cannot listen at ${address}: ${problem}.`;
     throw new GoondanError('E_CONTROL_PATH', message, { suggestion, cause: error });
   }
 }
