@@ -1,4 +1,5 @@
 /** Does the work of `gdn deploy`. */
+import type { Deployments } from '@goondan/runtime/history';
 import { packBundle } from '@goondan/runtime/internal';
 import { personName } from '../approval/person-name.ts';
 import { openBundle } from '../bundle/open-bundle.ts';
@@ -13,6 +14,8 @@ export interface DeployedBundle {
   readonly digest: string;
   /** False when this bundle was the deployed one before. */
   readonly isNew: boolean;
+  /** The digest of the bundle that was deployed before. */
+  readonly before?: string;
   readonly bytes: number;
   /** The number of living nodes. */
   readonly nodes: number;
@@ -35,5 +38,18 @@ export async function deployBundle(
   const before = await deployments.current();
   const isNew = before?.digest !== digest;
   if (isNew) await deployments.put({ digest, bytes, by: personName() });
-  return { swarm, key, digest, isNew, bytes: bytes.length, nodes };
+  return { swarm, key, digest, isNew, bytes: bytes.length, nodes, ...(before && { before: before.digest }) };
+}
+
+/**
+ * Deploys the bundle before again, if this one is still the deployed one. Otherwise, or if there is none to go back to,
+ * returns false. **Errors** — those of the store; `E_STORE_READ` when the store has dropped the bundle before.
+ */
+export async function takeBack(
+  deployments: Pick<Deployments, 'read' | 'put'>,
+  { digest, isNew, before }: Pick<DeployedBundle, 'digest' | 'isNew' | 'before'>,
+): Promise<boolean> {
+  if (!isNew || before === undefined) return false;
+  const bytes = await deployments.read(before);
+  return deployments.put({ digest: before, bytes, by: personName(), base: digest });
 }

@@ -97,10 +97,11 @@ describe('gdn cluster dev', () => {
     expect(same).toMatchObject({ deployed: false, exitCode: 0 });
     expect(states(same.replies)).toEqual(['node-1 taken', 'node-2 taken']);
     const bad = await deploy('bad');
-    expect(bad).toMatchObject({ deployed: true, exitCode: 1 });
+    expect(bad).toMatchObject({ deployed: false, isTakenBack: true, exitCode: 1 });
     expect(states(bad.replies)).toEqual(['node-1 refused', 'node-2 refused']);
     expect(bad.replies[0]?.problem).toContain('The module is not finished.');
-    expect(await deploy('quick')).toMatchObject({ deployed: true, exitCode: 0 });
+    // A node that starts now runs the bundle before: it is the deployed one again.
+    expect(await deploy('quick')).toMatchObject({ deployed: false, exitCode: 0 });
 
     const cluster = readClusterAccess(made.store, env);
     if (cluster === undefined) throw new Error('It has no store.');
