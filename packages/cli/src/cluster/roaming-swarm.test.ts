@@ -137,6 +137,30 @@ describe('a swarm on many nodes', () => {
     expect(two.control.calls).toHaveLength(1);
   });
 
+  test('waits while the database is away, and then says so to those who wait for the end', async () => {
+    const clock = manualClock();
+    const [one, two] = [makeNode(), makeNode()];
+    let isAway = true;
+    const connect = async () => {
+      if (isAway) throw new GoondanError('E_STORE_AWAY', 'The database shuts down.');
+      return two.swarm;
+    };
+    const swarm = roamingSwarm(one.swarm, { connect, clock });
+    // Nobody waits for the end of this watch: its rejection must not end the program.
+    const watch = await swarm.watch({ types: [] }, () => undefined);
+    one.die();
+    for (let second = 0; second < 40; second += 1) {
+      await settle();
+      await clock.advance(1_000);
+    }
+    expect(await watch.ended.catch((error: unknown) => error)).toMatchObject({ code: 'E_STORE_AWAY' });
+    const delivered = swarm.deliver({ input: 'Hi' });
+    await settle();
+    isAway = false;
+    await clock.advance(1_000);
+    expect(await delivered).toMatchObject({ accepted: true });
+  });
+
   test('passes on an error that is not about the node', async () => {
     const [one, two] = [makeNode(), makeNode()];
     const swarm = roamingSwarm(one.swarm, { connect: async () => two.swarm });

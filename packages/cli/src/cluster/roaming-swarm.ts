@@ -47,7 +47,8 @@ export function roamingSwarm(first: Swarm, { connect, clock = systemClock }: Nod
         if (node !== undefined) return await work(node);
         lost ??= noNode();
       } catch (error) {
-        if (!isGone(error)) {
+        // A database that changes its server is away for some seconds.
+        if (!isGone(error) && !isStoreAway(error)) {
           forget();
           throw error;
         }
@@ -129,12 +130,15 @@ export function roamingSwarm(first: Swarm, { connect, clock = systemClock }: Nod
     const left = new Promise<void>((resolve) => {
       over.signal.addEventListener('abort', () => resolve());
     });
+    const ended = Promise.race([follow(), left]);
+    // Not every caller waits for the end.
+    ended.catch(() => undefined);
     return {
       end() {
         over.abort();
         part.end();
       },
-      ended: Promise.race([follow(), left]),
+      ended,
     };
   }
 
@@ -172,6 +176,10 @@ function withId(delivery: Delivery): Delivery {
 
 function isGone(error: unknown): boolean {
   return GoondanError.is(error) && goneCodes.includes(error.code);
+}
+
+function isStoreAway(error: unknown): boolean {
+  return GoondanError.is(error) && error.code === 'E_STORE_AWAY';
 }
 
 function noNode(): GoondanError {

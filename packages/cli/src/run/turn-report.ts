@@ -71,10 +71,10 @@ export function reportWithoutEnd(
  * answer twice.
  */
 function withFate(code: ErrorCode, suggestion: string): string {
-  return SAY_THE_FATE.has(code) ? suggestion : `${suggestion} ${FATE}`;
+  if (SAY_THE_FATE.has(code)) return suggestion;
+  const time = code === 'E_STORE_AWAY' ? 'the database is back' : 'the agent starts';
+  return `${suggestion} The input is kept, so do not send it again: it is handled when ${time}.`;
 }
-
-const FATE = 'The input is kept, so do not send it again: it is handled when the agent starts.';
 
 /** Errors whose messages already say what happens to the accepted input. */
 const SAY_THE_FATE: ReadonlySet<ErrorCode> = new Set([
