@@ -28,6 +28,8 @@ function readPrivateFile(path: string, what: string, code: 'E_STORE_ADDRESS' | '
   } catch (error) {
     if (GoondanError.is(error)) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new GoondanError(code, `${what} is in "${path}", which cannot be read: ${reason}`, { cause: error });
+    const suggestion = `Correct the path after \`@\`, or write ${what.replace(/^The/, 'the')} into that file, with mode 600.`;
+    const message = `${what} is in "${path}", which cannot be read: ${reason}`;
+    throw new GoondanError(code, message, { suggestion, cause: error });
   }
 }

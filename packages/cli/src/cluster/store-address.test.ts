@@ -72,6 +72,7 @@ describe('the address of a store', () => {
       expect(error.code).toBe('E_STORE_ADDRESS');
       expect(error.message).not.toContain('hush');
     }
+    expect(refusal(() => readStoreAddress('@/nothing/there', {})).suggestion).toContain('Correct the path');
     expect(refusal(() => readStoreAddress(`@${write('empty', '\n', 0o600)}`, {})).message).toContain('is empty');
     expect(refusal(() => readStoreAddress(`@${write('long', 'x'.repeat(5_000), 0o600)}`, {})).message).toContain(
       'long',

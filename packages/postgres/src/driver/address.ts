@@ -87,12 +87,18 @@ export class StoreAddress {
     return text.replaceAll(this.#password, '***').replaceAll(encodeURIComponent(this.#password), '***');
   }
 
+  /** The hosts with their ports, or the folder of the socket. */
+  get place(): string {
+    if (this.socketFolder !== undefined) return this.socketFolder;
+    return this.hosts.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(',');
+  }
+
   /** Returns the address without its password. */
   toString(): string {
     const user = this.user === undefined ? '' : `${encodeURIComponent(this.user)}${this.hasPassword ? ':***' : ''}@`;
-    const hosts = this.hosts.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`).join(',');
-    const socket = this.socketFolder === undefined ? '' : `?host=${this.socketFolder}`;
-    return `postgres://${user}${hosts}/${encodeURIComponent(this.database)}${socket}`;
+    const database = encodeURIComponent(this.database);
+    if (this.socketFolder !== undefined) return `postgres://${user}/${database}?host=${this.socketFolder}`;
+    return `postgres://${user}${this.place}/${database}`;
   }
 
   toJSON(): string {

@@ -10,11 +10,37 @@ const AWAY = /^(?:08|57P|57014|53200|53300|25006|40001|40P01|55P03)/;
 /** Another server, or a new connection, may take the statement. */
 const ELSEWHERE = /^(?:08|57P|25006)/;
 
-const refusals: readonly (readonly [RegExp, 'E_STORE_ADDRESS' | 'E_STORE_SCHEMA' | 'E_DISK_FULL', string])[] = [
-  [/^(?:28|3D000)/, 'E_STORE_ADDRESS', 'The database refused the connection'],
-  [/^(?:42P01|42703)/, 'E_STORE_SCHEMA', 'The database does not have the tables of this version'],
-  [/^53100/, 'E_DISK_FULL', 'The disk of the database is full'],
+interface Refusal {
+  readonly state: RegExp;
+  readonly code: 'E_STORE_ADDRESS' | 'E_STORE_SCHEMA' | 'E_DISK_FULL';
+  readonly start: string;
+  /** Absent: that of the code. */
+  readonly suggestion?: string;
+}
+
+const refusals: readonly Refusal[] = [
+  {
+    state: /^28/,
+    code: 'E_STORE_ADDRESS',
+    start: 'The database refused the connection',
+    suggestion: 'Check the user and the password of the address, and `pg_hba.conf` of the server.',
+  },
+  {
+    state: /^3D000/,
+    code: 'E_STORE_ADDRESS',
+    start: 'The database refused the connection',
+    suggestion: 'Correct the name of the database in the address, or make the database with `createdb`.',
+  },
+  {
+    state: /^(?:42P01|42703)/,
+    code: 'E_STORE_SCHEMA',
+    start: 'The database does not have the tables of this version',
+  },
+  { state: /^53100/, code: 'E_DISK_FULL', start: 'The disk of the database is full' },
 ];
+
+const TOO_MANY =
+  'Raise `max_connections` of PostgreSQL, or put PgBouncer between the nodes and the database. Nothing that was accepted is lost.';
 
 /** OpenSSL or the driver refuses the certificate of the server, or the server has no TLS. Waiting does not help. */
 const REFUSED_TLS = /CERT|SELF_SIGNED|ISSUER|HOSTNAME_MISMATCH|^ERR_POSTGRES_TLS_(?:NOT_AVAILABLE|UPGRADE_FAILED)$/;
@@ -44,20 +70,36 @@ export function codedError(error: unknown, address: StoreAddress): GoondanError 
   const state = code === 'ERR_POSTGRES_SERVER_ERROR' ? errno : undefined;
   // The driver's error may have the statement and its values.
   const cause = new AwayCause(text, state ?? (error instanceof TooLate ? 'late' : 'cut'));
-  if (state === undefined && REFUSED_TLS.test(code))
-    return new GoondanError('E_STORE_ADDRESS', `No secure connection to the database can be made: ${text} (${code})`, {
-      cause,
-    });
-  if (state === undefined || AWAY.test(state))
-    return storeAway(`${text}${state === undefined ? '' : ` (${state})`}`, cause);
-  const [, refusal, start] = refusals.find(([pattern]) => pattern.test(state)) ?? [];
-  if (refusal !== undefined) return new GoondanError(refusal, `${start}: ${text} (${state})`, { cause });
-  return new GoondanError('E_STORE_WRITE', `The database refused a statement: ${text} (${state})`, { cause });
+  if (state === undefined && REFUSED_TLS.test(code)) {
+    const message = `No secure connection to the database can be made: ${text} (${code})`;
+    const suggestion =
+      'Check `sslmode` and `sslrootcert` of the address, the name of its host, and the certificate of the server.';
+    return new GoondanError('E_STORE_ADDRESS', message, { cause, suggestion });
+  }
+  if (state === undefined) return storeAway(text, { cause, address });
+  if (AWAY.test(state)) {
+    const suggestion = state === '53300' ? TOO_MANY : undefined;
+    return storeAway(`${text} (${state})`, { cause, address, ...(suggestion && { suggestion }) });
+  }
+  const found = refusals.find((refusal) => refusal.state.test(state));
+  if (found === undefined)
+    return new GoondanError('E_STORE_WRITE', `The database refused a statement: ${text} (${state})`, { cause });
+  const { suggestion } = found;
+  return new GoondanError(found.code, `${found.start}: ${text} (${state})`, {
+    cause,
+    ...(suggestion && { suggestion }),
+  });
 }
 
-export function storeAway(why: string, cause?: unknown): GoondanError {
-  const message = `The database cannot be reached: ${why}`;
-  return new GoondanError('E_STORE_AWAY', message, { retryable: true, cause });
+interface AwayFacts {
+  readonly address?: StoreAddress;
+  readonly cause?: unknown;
+  readonly suggestion?: string;
+}
+
+export function storeAway(why: string, { address, ...facts }: AwayFacts = {}): GoondanError {
+  const message = `The database${address === undefined ? '' : ` at ${address.place}`} cannot be reached: ${why}`;
+  return new GoondanError('E_STORE_AWAY', message, { retryable: true, ...facts });
 }
 
 /** Returns true if a new connection may lead further: to another host, or around one that hangs or takes no writes. */

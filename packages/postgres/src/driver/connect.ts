@@ -47,6 +47,8 @@ function secured(tls: TlsMode, rootCertificate: string | undefined): TlsMode | {
     return { ca: readFileSync(rootCertificate, 'utf8') };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new GoondanError('E_STORE_ADDRESS', `The file of \`sslrootcert\` cannot be read (${code}).`);
+    throw new GoondanError('E_STORE_ADDRESS', `The file of \`sslrootcert\` cannot be read (${code}).`, {
+      suggestion: 'Correct the path in `sslrootcert` of the address.',
+    });
   }
 }

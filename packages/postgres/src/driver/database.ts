@@ -87,7 +87,7 @@ export function openDatabase(
     const [row] = await ask(used, IS_READ_ONLY, []);
     if (row?.['is_read_only'] !== true) return;
     leave(used);
-    throw storeAway('the server takes no writes');
+    throw storeAway('the server takes no writes', { address });
   };
   /** Finds the host that takes writes. Each host is asked once. */
   const usable = async (): Promise<Pool> => {

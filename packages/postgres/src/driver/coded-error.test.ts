@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test';
+import { StoreAddress } from './address.ts';
+import { codedError } from './coded-error.ts';
+
+const address = StoreAddress.parse('postgres://gdn:hush@one.example:6000,two.example/gdn');
+
+function fromServer(errno: string, message: string) {
+  return codedError(Object.assign(new Error(message), { code: 'ERR_POSTGRES_SERVER_ERROR', errno }), address);
+}
+
+test.each([
+  ['28P01', 'E_STORE_ADDRESS', 'the password'],
+  ['3D000', 'E_STORE_ADDRESS', 'createdb'],
+  ['53300', 'E_STORE_AWAY', 'max_connections'],
+  ['57P03', 'E_STORE_AWAY', 'Check that the database runs'],
+] as const)('the suggestion for %s fits', (state, code, hint) => {
+  const error = fromServer(state, 'No.');
+  expect(error.code).toBe(code);
+  expect(error.message).toContain(`No. (${state})`);
+  expect(error.suggestion).toContain(hint);
+  expect(error.suggestion).not.toContain('without a password');
+});
+
+test('a database that is away is named by its hosts and ports, without the password', () => {
+  const error = codedError(new Error('Failed to connect as hush'), address);
+  expect(error.message).toBe(
+    'The database at one.example:6000,two.example:5432 cannot be reached: Failed to connect as ***',
+  );
+});
