@@ -66,8 +66,8 @@ export interface StoredTokens extends Tokens {
   /** Adds a token, which is made if none is given, and returns it. **Errors** — `E_CLUSTER_TOKEN`. */
   add(name: string, scope: TokenScope, token?: string): Promise<string>;
   list(): Promise<readonly ListedToken[]>;
-  /** Returns false if there is no token with this name. */
-  remove(name: string): Promise<boolean>;
+  /** Returns false if there is no token with this name. **Errors** — `E_CLUSTER_TOKEN` while nodes use it, without `force`. */
+  remove(name: string, force?: boolean): Promise<boolean>;
 }
 
 /** A command sends few statements at a time. */
@@ -85,7 +85,7 @@ export function openStore(address: string): OpenedStore {
       ...postgresTokens(database),
       add: (name, scope, token) => addToken(database, { name, scope, ...(token === undefined ? {} : { token }) }),
       list: () => listTokens(database),
-      remove: (name) => removeToken(database, name),
+      remove: (name, force) => removeToken(database, name, force),
     },
     deployments: (swarm) => new PostgresDeployments({ database, swarm, channel: channelOf(swarm) }),
     source: (swarm, options) => postgresSource({ ...options, address, swarm }),

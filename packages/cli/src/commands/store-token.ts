@@ -42,7 +42,10 @@ export function addStoreTokenCommand(store: GdnCommand): void {
     .command('remove')
     .argument('<name>', 'the name of the token')
     .summary('remove a token')
-    .description('Removes a token. Nodes refuse it within a few seconds.')
+    .description(
+      'Removes a token. Nodes refuse it within a few seconds. A token that living nodes use is not removed without --force.',
+    )
+    .option('--force', 'also a token that living nodes use; they then refuse each other')
     .commonOptions()
     .storeOption()
     .examples(`gdn store token remove alice ${EXAMPLE_STORE}`)
@@ -71,8 +74,12 @@ async function list(options: Options, terminal: Terminal): Promise<Result> {
   };
 }
 
-async function remove(options: Options, _terminal: Terminal, name: string): Promise<Result> {
-  const removed = await (await tokensOf(options)).remove(name);
+async function remove(
+  options: Options & { readonly force?: boolean },
+  _terminal: Terminal,
+  name: string,
+): Promise<Result> {
+  const removed = await (await tokensOf(options)).remove(name, options.force);
   if (!removed) {
     const { GoondanError } = await import('@goondan/types');
     const suggestion = '`gdn store token list` lists the tokens.';

@@ -11,6 +11,7 @@ import { GoondanError } from '@goondan/types';
 import type { Row } from '../driver/database.ts';
 import { scanHint } from './hints.ts';
 import type { SwarmRows } from './swarm-rows.ts';
+import { hashOf } from './tokens.ts';
 
 export interface LivingNode extends ClusterNode {
   readonly id: string;
@@ -47,21 +48,24 @@ export async function insertNode(
   { database, swarm }: SwarmRows,
   id: string,
   leaseMs: number,
-  { name, machine, version, control }: NodeFacts,
+  { name, machine, version, control, token }: NodeFacts,
 ): Promise<void> {
   const inserted = await database.query(
     `with earlier as (
   update gdn_node set lease_until = clock_timestamp()
   where swarm = $1 and name = $4 and machine = $5 and id <> $2 and lease_until > clock_timestamp()
 )
-insert into gdn_node (swarm, id, lease_until, name, machine, version, address, certificate)
-select $1, $2, ${LEASE_END}, $4::text, $5::text, $6::text, $7::text, $8::text
+insert into gdn_node (swarm, id, lease_until, name, machine, version, address, certificate, token)
+select $1, $2, ${LEASE_END}, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text
 where not exists (
   select 1 from gdn_node where swarm = $1 and name = $4 and machine <> $5 and lease_until > clock_timestamp()
 )
 on conflict (swarm, id) do update set lease_until = excluded.lease_until
 returning id`,
-    [swarm, id, leaseMs, name, machine, version, control?.address ?? null, control?.certificate ?? null],
+    [
+      ...[swarm, id, leaseMs, name, machine, version, control?.address ?? null, control?.certificate ?? null],
+      token === undefined ? null : hashOf(token),
+    ],
   );
   if (inserted.length === 0) throw taken(swarm, name);
 }

@@ -56,4 +56,23 @@ describe('tokens', () => {
     for (const each of refused) expect(await codeOf(addToken(database, each))).toBe('E_CLUSTER_TOKEN');
     expect(await addToken(database, { name: 'taken', scope: 'read', token })).toBe(token);
   });
+
+  test('stay while living nodes use them, unless the removal is forced', async () => {
+    const { database, swarm, join, endLease } = swarms.make();
+    const token = await addToken(database, { name: 'nodes', scope: 'operate' });
+    const facts = { name: 'one', machine: 'machine', version: '0.1.0', token };
+    const node = await join('one', { facts });
+    const refused = await removeToken(database, 'nodes').catch((error: unknown) => error);
+    expect(refused).toMatchObject({
+      code: 'E_CLUSTER_TOKEN',
+      message: `Living nodes use the token "nodes": "one" of swarm "${swarm}".`,
+    });
+    expect(await postgresTokens(database).check(token)).toMatchObject({ name: 'nodes' });
+    expect(JSON.stringify(await database.query('select * from gdn_node'))).not.toContain(token.slice(4));
+    expect(await removeToken(database, 'nodes', true)).toBe(true);
+
+    await addToken(database, { name: 'nodes', scope: 'operate', token });
+    await endLease(node);
+    expect(await removeToken(database, 'nodes')).toBe(true);
+  });
 });

@@ -88,16 +88,33 @@ export async function listTokens(database: Rows): Promise<readonly ListedToken[]
   return rows.map(({ name, scope, created_at: createdAt }) => ({ name, scope, createdAt }));
 }
 
-/** Returns false if there is no token with this name. */
-export async function removeToken(database: Rows, name: string): Promise<boolean> {
-  return (await database.query('delete from gdn_token where name = $1 returning 1', [name])).length > 0;
+/**
+ * Removes a token. Returns false if there is none with this name. **Errors** — `E_CLUSTER_TOKEN` while living nodes of any
+ * swarm use it; never with `force`.
+ */
+export async function removeToken(database: Rows, name: string, force = false): Promise<boolean> {
+  const [row] = await database.query<{ readonly removed: boolean; readonly users: string | null }>(
+    `with users as (
+  select n.swarm, n.name from gdn_node n join gdn_token t on t.hash = n.token
+  where t.name = $1 and n.lease_until > clock_timestamp()
+), removed as (
+  delete from gdn_token where name = $1 and ($2::boolean or not exists (select 1 from users)) returning 1
+)
+select exists (select 1 from removed) as removed,
+  (select string_agg(format('"%s" of swarm "%s"', name, swarm), ', ' order by swarm, name) from users) as users`,
+    [name, force],
+  );
+  if (row === undefined || row.removed || row.users === null) return row?.removed === true;
+  throw new GoondanError('E_CLUSTER_TOKEN', `Living nodes use the token "${name}": ${row.users}.`, {
+    suggestion: 'Start these nodes with another token first. `--force` removes it now; the nodes then refuse each other.',
+  });
 }
 
 function randomToken(): string {
   return `gdn_${randomBytes(32).toString('base64url')}`;
 }
 
-function hashOf(token: string): string {
+export function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 

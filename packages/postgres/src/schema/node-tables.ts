@@ -27,6 +27,7 @@ create table gdn_node (
   lease_until timestamptz not null,
   address text,
   certificate text,
+  token text,
   version text not null,
   load bigint not null default 0,
   instances bigint not null default 0,

@@ -65,7 +65,7 @@ async function send(
   }
   const body = method === 'GET' ? {} : { body: encode(request) };
   const response = await fetchFrom(place, url, { method, headers, signal, ...body });
-  if (!response.ok) throw refusalOf(await readJson(response), what);
+  if (!response.ok) throw refusalOf(await readJson(response), place, what);
   return response;
 }
 
@@ -79,10 +79,19 @@ async function fetchFrom(place: ControlSocket['place'], url: URL, request: Socke
  * Makes the error from an answer. For a version mismatch, uses the suggestion of this version, because an older swarm
  * does not know newer versions.
  */
-function refusalOf(body: unknown, what: string): GoondanError {
+function refusalOf(body: unknown, place: ControlSocket['place'], what: string): GoondanError {
   const refusal = readRefusal(body);
+  const node = 'path' in place ? undefined : place.relayedBy;
+  if (refusal.code === 'E_CLUSTER_TOKEN' && node !== undefined) return ownRefusal(node, what, refusal);
   if (refusal.code !== 'E_CONTROL_VERSION') return refusal;
   return new GoondanError(refusal.code, `${what} was started by another version of Goondan: ${refusal.message}`);
+}
+
+/** A node passed a request on, so its own token was refused, not that of its client. */
+function ownRefusal(node: string, what: string, cause: GoondanError): GoondanError {
+  const message = `${what} refuses the token of node "${node}", which passed the request on: ${cause.message}`;
+  const suggestion = `Start node "${node}" again with a token that \`gdn store token list\` lists. Your own token is accepted.`;
+  return new GoondanError(cause.code, message, { suggestion, cause });
 }
 
 function encode(body: object): string {

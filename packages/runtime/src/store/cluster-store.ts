@@ -31,6 +31,8 @@ export interface NodeFacts {
   readonly version: string;
   /** The address of the control port, as `host:port`, and the fingerprint of its certificate. */
   readonly control?: { readonly address: string; readonly certificate: string };
+  /** The token with which the node asks the others. The store keeps its hash, so that nobody removes it unknowingly. */
+  readonly token?: string;
 }
 
 export interface ClusterStore extends Omit<Store, 'placement' | 'conversations'> {

@@ -84,6 +84,12 @@ describe('the control port of a node', () => {
     expect(node.warnings).toEqual(['127.0.0.1 sent a wrong token to the control port.']);
   });
 
+  test('names the node whose token is wrong, if the node passes on a request', async () => {
+    const refusal = await refusalOf(node.connect('wrong', 'node-2'));
+    expect(refusal.code).toBe('E_CLUSTER_TOKEN');
+    expect(refusal.message).toContain('refuses the token of node "node-2", which passed the request on');
+  });
+
   test('lets a token with the scope read use exactly the operations that read', async () => {
     const statuses = new Map<string, number>();
     for (const name of operationNames) {

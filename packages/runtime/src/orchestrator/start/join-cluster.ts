@@ -59,7 +59,7 @@ export async function joinCluster({ cluster, folder, clock, endings, log }: Join
   });
   const { address, certificate } = port;
   const machine = readMachineId(folder);
-  const store = await source.join({ name: node, machine, version: VERSION, control: { address, certificate } });
+  const store = await source.join({ name: node, machine, version: VERSION, control: { address, certificate }, token });
   endings.defer(async () => {
     // A node that lost its place cannot leave it, and its lines may have no way to the store.
     for (const end of [() => store.placement.leave(), () => store.logSink.close(), () => store.close()]) {
