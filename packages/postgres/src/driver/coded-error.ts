@@ -42,6 +42,9 @@ const refusals: readonly Refusal[] = [
 const TOO_MANY =
   'Raise `max_connections` of PostgreSQL, or put PgBouncer between the nodes and the database. Nothing that was accepted is lost.';
 
+/** The SQLSTATE of a statement that the user of the database may not run. */
+const MISSING_RIGHT = '42501';
+
 /** OpenSSL or the driver refuses the certificate of the server, or the server has no TLS. Waiting does not help. */
 const REFUSED_TLS = /CERT|SELF_SIGNED|ISSUER|HOSTNAME_MISMATCH|^ERR_POSTGRES_TLS_(?:NOT_AVAILABLE|UPGRADE_FAILED)$/;
 
@@ -62,8 +65,8 @@ class AwayCause extends Error {
   }
 }
 
-/** Gives an error of the driver its code. The text of the error has no password. */
-export function codedError(error: unknown, address: StoreAddress): GoondanError {
+/** Gives an error of the driver its code. The text of the error has no password, and nothing of the statement. */
+export function codedError(error: unknown, address: StoreAddress, statement = ''): GoondanError {
   if (GoondanError.is(error)) return error;
   const { code = '', errno, message = String(error) } = error as DriverError;
   const text = address.mask(message);
@@ -81,6 +84,7 @@ export function codedError(error: unknown, address: StoreAddress): GoondanError 
     const suggestion = state === '53300' ? TOO_MANY : undefined;
     return storeAway(`${text} (${state})`, { cause, address, ...(suggestion && { suggestion }) });
   }
+  if (state === MISSING_RIGHT) return missingRight(text, statement, cause);
   const found = refusals.find((refusal) => refusal.state.test(state));
   if (found === undefined)
     return new GoondanError('E_STORE_WRITE', `The database refused a statement: ${text} (${state})`, { cause });
@@ -89,6 +93,13 @@ export function codedError(error: unknown, address: StoreAddress): GoondanError 
     cause,
     ...(suggestion && { suggestion }),
   });
+}
+
+function missingRight(text: string, statement: string, cause: Error): GoondanError {
+  const code = /^\s*select\b/i.test(statement) ? 'E_STORE_READ' : 'E_STORE_WRITE';
+  const suggestion = 'Use another user of the database, or grant the right; docs/clusters.md lists the rights.';
+  const message = `The user of the database does not have this right: ${text} (${MISSING_RIGHT})`;
+  return new GoondanError(code, message, { suggestion, cause });
 }
 
 interface AwayFacts {

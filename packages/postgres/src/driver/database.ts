@@ -78,7 +78,7 @@ export function openDatabase(
     try {
       return await within(used.sql.unsafe(statement, [...values]), statementMs);
     } catch (error) {
-      const coded = codedError(error, address);
+      const coded = codedError(error, address, statement);
       if (isElsewhere(coded, address.hosts.length)) leave(used);
       throw coded;
     }
