@@ -19,7 +19,8 @@ export function needClusterToken(environment: Readonly<Record<string, string | u
     'E_CLUSTER_TOKEN',
     'GOONDAN_CLUSTER_TOKEN is not set, and the nodes of a swarm need a token.',
     {
-      suggestion: 'Set it to the token, or to @FILE with the token; `gdn store token add NAME` makes one.',
+      suggestion:
+        'Set it to the token, or to @FILE with the token. `gdn store init` makes the first one, `gdn store token add NAME` another one.',
     },
   );
 }

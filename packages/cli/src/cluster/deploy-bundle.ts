@@ -1,13 +1,13 @@
 /** Does the work of `gdn deploy`. */
 import type { Deployments } from '@goondan/runtime/history';
 import { packBundle } from '@goondan/runtime/internal';
-import { personName } from '../approval/person-name.ts';
 import { openBundle } from '../bundle/open-bundle.ts';
 import type { BundleOptions } from '../common-options.ts';
 import { readableStateRoot } from '../state-root.ts';
 import { findWorkspace } from '../swarm/find-workspace.ts';
 import type { Terminal } from '../terminal.ts';
 import type { ClusterAccess } from './cluster-access.ts';
+import { operatingToken } from './operating-token.ts';
 
 export interface DeployedBundle {
   readonly swarm: string;
@@ -21,14 +21,17 @@ export interface DeployedBundle {
   readonly nodes: number;
   /** The name of the swarm in the store. */
   readonly key: string;
+  /** The name of the token that deployed it. */
+  readonly by: string;
 }
 
-/** **Errors** — those of `openBundle`, `packBundle` and the store; `E_SWARM_UNKNOWN`. */
+/** **Errors** — those of `operatingToken`, `openBundle`, `packBundle` and the store; `E_SWARM_UNKNOWN`. */
 export async function deployBundle(
   cluster: ClusterAccess,
   request: BundleOptions & { readonly folder: string },
   terminal: Terminal,
 ): Promise<DeployedBundle> {
+  const { name: by } = await operatingToken(cluster, '`gdn deploy`');
   const bundle = await openBundle(request.folder, terminal, { outcome: 'nothing was deployed' });
   const { swarm, key } = findWorkspace(bundle, request.swarm);
   const { digest, bytes } = packBundle(bundle.folder, [readableStateRoot(request)]);
@@ -37,8 +40,8 @@ export async function deployBundle(
   const nodes = (await store.nodes(key)).length;
   const before = await deployments.current();
   const isNew = before?.digest !== digest;
-  if (isNew) await deployments.put({ digest, bytes, by: personName() });
-  return { swarm, key, digest, isNew, bytes: bytes.length, nodes, ...(before && { before: before.digest }) };
+  if (isNew) await deployments.put({ digest, bytes, by });
+  return { swarm, key, by, digest, isNew, bytes: bytes.length, nodes, ...(before && { before: before.digest }) };
 }
 
 /**
@@ -47,9 +50,9 @@ export async function deployBundle(
  */
 export async function takeBack(
   deployments: Pick<Deployments, 'read' | 'put'>,
-  { digest, isNew, before }: Pick<DeployedBundle, 'digest' | 'isNew' | 'before'>,
+  { digest, isNew, before, by }: Pick<DeployedBundle, 'digest' | 'isNew' | 'before' | 'by'>,
 ): Promise<boolean> {
   if (!isNew || before === undefined) return false;
   const bytes = await deployments.read(before);
-  return deployments.put({ digest: before, bytes, by: personName(), base: digest });
+  return deployments.put({ digest: before, bytes, by, base: digest });
 }

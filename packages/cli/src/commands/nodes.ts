@@ -72,7 +72,11 @@ async function showNodes(options: BundleOptions, terminal: Terminal): Promise<Re
 }
 
 async function drain(options: BundleOptions, _terminal: Terminal, name: string): Promise<Result> {
-  const { store, workspaceId } = await placeOf(options);
+  const [{ store, cluster, workspaceId }, { operatingToken }] = await Promise.all([
+    placeOf(options),
+    import('../cluster/operating-token.ts'),
+  ]);
+  await operatingToken(cluster, '`gdn nodes drain`');
   await store.drain(workspaceId, name);
   return { json: { drained: true, node: name }, text: `Node "${name}" gives up its conversations between turns.\n` };
 }

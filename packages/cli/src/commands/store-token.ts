@@ -57,9 +57,24 @@ async function tokensOf(options: Options) {
   return (await needCluster(options).open()).tokens;
 }
 
+/**
+ * Returns the tokens for a command that changes them. Without a token that may operate, somebody must make the first one.
+ * **Errors** — those of `operatingToken`.
+ */
+async function changeableTokens(options: Options, command: string) {
+  const tokens = await tokensOf(options);
+  if (!(await tokens.list()).some(({ scope }) => scope === 'operate')) return tokens;
+  const [{ needCluster }, { operatingToken }] = await Promise.all([
+    import('../cluster/need-cluster.ts'),
+    import('../cluster/operating-token.ts'),
+  ]);
+  await operatingToken(needCluster(options), command);
+  return tokens;
+}
+
 async function add(options: Options & { readonly read?: boolean }, _terminal: Terminal, name: string): Promise<Result> {
   const scope = options.read === true ? 'read' : 'operate';
-  const token = await (await tokensOf(options)).add(name, scope);
+  const token = await (await changeableTokens(options, '`gdn store token add`')).add(name, scope);
   return { json: { name, scope, token }, text: `${token}\n` };
 }
 
@@ -79,7 +94,7 @@ async function remove(
   _terminal: Terminal,
   name: string,
 ): Promise<Result> {
-  const removed = await (await tokensOf(options)).remove(name, options.force);
+  const removed = await (await changeableTokens(options, '`gdn store token remove`')).remove(name, options.force);
   if (!removed) {
     const { GoondanError } = await import('@goondan/types');
     const suggestion = '`gdn store token list` lists the tokens.';

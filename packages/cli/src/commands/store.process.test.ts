@@ -9,6 +9,7 @@ import {
 } from '../../../postgres/src/testing/with-postgres.ts';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openDatabase } from '../../../postgres/src/driver/database.ts';
 import { makeTestDatabase, type TestDatabase } from '../../../postgres/src/testing/test-database.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
@@ -18,6 +19,8 @@ setDefaultTimeout(60_000);
 const place = new GdnPlace();
 let database: TestDatabase;
 let store: string;
+/** The first token; unset until it is made. */
+let token: string | undefined;
 
 beforeAll(async () => {
   database = await makeTestDatabase({ migrated: false });
@@ -31,7 +34,8 @@ afterAll(async () => {
   expect(await place.remove()).toEqual([]);
 });
 
-const gdn = (...args: string[]) => place.runWith({ env: { GOONDAN_STORE: store } }, ...args);
+const gdn = (...args: string[]) =>
+  place.runWith({ env: { GOONDAN_STORE: store, GOONDAN_CLUSTER_TOKEN: token } }, ...args);
 
 async function json(...args: string[]): Promise<unknown> {
   const { stdout, stderr, exitCode } = await gdn(...args, '--json');
@@ -49,7 +53,14 @@ async function refusal(
 
 describe('a database', () => {
   test('without tables is refused by every command but init, with the command that makes them', async () => {
-    for (const args of [['ls'], ['nodes'], ['status'], ['store', 'token', 'list'], ['send', '--input', 'x']]) {
+    for (const args of [
+      ...[['ls'], ['nodes'], ['status'], ['store', 'token', 'list'], ['send', '--input', 'x']],
+      ...[
+        ['store', 'token', 'add', 'x'],
+        ['deploy', 'bundle'],
+        ['run', 'bundle', '--trust', '--input', 'x'],
+      ],
+    ]) {
       expect(await refusal(...args)).toMatchObject({
         code: 'E_STORE_SCHEMA',
         message: 'The database has no tables of Goondan.',
@@ -70,6 +81,8 @@ describe('a database', () => {
       token: string;
       tokenName: string;
     };
+    // Before the check: `toMatchObject` puts its matchers into the object.
+    ({ token } = first);
     expect(first).toMatchObject({ version: 1, isNew: true, token: expect.stringMatching(/^gdn_[\w-]{43}$/) });
     const again = await gdn('store', 'init');
     expect(again.stdout).toContain('has its tables already (version 1)');
@@ -90,6 +103,31 @@ describe('a database', () => {
     expect((await refusal('store', 'token', 'add', 'a b')).code).toBe('E_CLUSTER_TOKEN');
     expect(await json('store', 'token', 'remove', 'board')).toEqual({ removed: true, name: 'board' });
     expect((await refusal('store', 'token', 'remove', 'board')).message).toBe('There is no token "board".');
+  });
+
+  test('S-08 is changed only with a token that may operate, also by commands that ask no node', async () => {
+    const reader = (await json('store', 'token', 'add', 'looker', '--read')) as { token: string };
+    const before = await json('store', 'token', 'list');
+    const commands = [
+      'deploy bundle',
+      'nodes drain one --bundle bundle',
+      'store token add eve',
+      'store token remove looker',
+    ];
+    for (const line of commands) {
+      for (const [wrong, message] of [
+        [undefined, 'GOONDAN_CLUSTER_TOKEN is not set'],
+        ['x'.repeat(40), 'The store does not have the token of GOONDAN_CLUSTER_TOKEN.'],
+        [reader.token, 'The token "looker" in GOONDAN_CLUSTER_TOKEN has the scope read, and `gdn '],
+      ] as const) {
+        const env = { GOONDAN_STORE: store, GOONDAN_CLUSTER_TOKEN: wrong };
+        const { stderr, exitCode } = await place.runWith({ env }, ...line.split(' '), '--json');
+        expect({ line, exitCode, ...JSON.parse(stderr).error }).toMatchObject({ exitCode: 3, code: 'E_CLUSTER_TOKEN' });
+        expect(JSON.parse(stderr).error.message).toStartWith(message);
+      }
+    }
+    expect(await json('store', 'token', 'list')).toEqual(before);
+    expect(await json('store', 'token', 'remove', 'looker')).toEqual({ removed: true, name: 'looker' });
   });
 
   test('shows its versions, and what could lose an acknowledged commit', async () => {
@@ -213,12 +251,12 @@ describe('an imported swarm', () => {
 
 test('S-08 a node without a right token does not start', async () => {
   const made = (await json('store', 'token', 'add', 'reader', '--read')) as { token: string };
-  for (const [token, message] of [
+  for (const [wrong, message] of [
     [undefined, 'GOONDAN_CLUSTER_TOKEN is not set, and the nodes of a swarm need a token.'],
     ['x'.repeat(40), 'The store does not have the token of GOONDAN_CLUSTER_TOKEN.'],
     [made.token, 'The token "reader" in GOONDAN_CLUSTER_TOKEN has the scope read, and a node needs the scope operate.'],
   ] as const) {
-    const env = { GOONDAN_STORE: store, GOONDAN_CLUSTER_TOKEN: token };
+    const env = { GOONDAN_STORE: store, GOONDAN_CLUSTER_TOKEN: wrong };
     const { stderr, exitCode } = await place.runWith({ env }, 'run', 'bundle', '--trust', '--input', 'x', '--json');
     const { error } = JSON.parse(stderr.trimEnd().split('\n').at(-1) ?? '');
     expect(error).toMatchObject({ code: 'E_CLUSTER_TOKEN', message });
@@ -226,6 +264,50 @@ test('S-08 a node without a right token does not start', async () => {
     expect(exitCode).toBe(3);
   }
   expect(await json('nodes', '--bundle', 'bundle')).toEqual([]);
+});
+
+test('S-08 a database user that may only read is enough for reading, and a missing right is named', async () => {
+  expect(await gdn('deploy', 'bundle')).toMatchObject({ exitCode: 0 });
+  const owner = openDatabase(database.address);
+  const [deployed] = await owner.query('select deployed_by from gdn_swarm where deployed is not null');
+  const [first] = (await json('store', 'token', 'list')) as { name: string }[];
+  expect(deployed?.['deployed_by']).toBe(first?.name);
+
+  await owner.query(`create role looker login password 'looker'`);
+  try {
+    const address = new URL(database.address);
+    address.username = address.password = 'looker';
+    const env = { GOONDAN_STORE: address.href, GOONDAN_CLUSTER_TOKEN: token };
+    const refused = await place.runWith({ env }, 'ls', '--json');
+    expect(JSON.parse(refused.stderr).error).toMatchObject({
+      code: 'E_STORE_READ',
+      message: expect.stringContaining('permission denied for table'),
+      suggestion: expect.stringContaining('docs/clusters.md'),
+    });
+    await owner.query('grant select on all tables in schema public to looker');
+    for (const line of [
+      'ls',
+      'nodes',
+      'status',
+      'instance list',
+      'history host default',
+      'trace last',
+      'logs',
+      'store status',
+    ]) {
+      const bundle = /^(?:ls|store)/.test(line) ? [] : ['--bundle', 'bundle'];
+      expect({ line, ...(await place.runWith({ env }, ...line.split(' '), ...bundle)) }).toMatchObject({ exitCode: 0 });
+    }
+    const write = await place.runWith({ env }, 'store', 'token', 'add', 'eve', '--json');
+    expect(JSON.parse(write.stderr).error).toMatchObject({
+      code: 'E_STORE_WRITE',
+      suggestion: expect.stringContaining('docs/clusters.md'),
+    });
+  } finally {
+    await owner.query('drop owned by looker');
+    await owner.query('drop role looker');
+    await owner.close();
+  }
 });
 
 test('a token that is too short, from GOONDAN_CLUSTER_TOKEN, is refused before it is stored', async () => {

@@ -9,7 +9,7 @@ import {
   workspaceFolder,
 } from '@goondan/runtime/internal';
 import { defaultNodeName, LEASE, type NodeOptions } from '../cluster/node-options.ts';
-import { nodeToken } from '../cluster/node-token.ts';
+import { operatingToken } from '../cluster/operating-token.ts';
 import { openBundle } from '../bundle/open-bundle.ts';
 import type { BundleOptions } from '../common-options.ts';
 import { type IsReported, printLogLine } from '../print-log-line.ts';
@@ -93,11 +93,11 @@ function workspaceOf({ stateRoot, workspaceId, cluster, key }: PreparedRun) {
   return cluster === undefined ? { stateRoot, workspaceId } : { stateRoot, swarm: key };
 }
 
-/** Returns the options that make the swarm a node; none for a swarm on files. **Errors** — those of `nodeToken`. */
+/** Returns the options that make the swarm a node; none for a swarm on files. **Errors** — those of `operatingToken`. */
 async function nodeOf(run: PreparedRun, terminal: Terminal): Promise<NodeToStart> {
   const { cluster, key, node = defaultNodeName(), listen, tlsCert, tlsKey, lease = LEASE } = run;
   if (cluster === undefined) return {};
-  const token = await nodeToken(cluster);
+  const { token } = await operatingToken(cluster, 'a node');
   const store = await cluster.open();
   const report = (problem: string) => terminal.printError(`warn: ${problem}\n`);
   return {

@@ -106,7 +106,8 @@ select exists (select 1 from removed) as removed,
   );
   if (row === undefined || row.removed || row.users === null) return row?.removed === true;
   throw new GoondanError('E_CLUSTER_TOKEN', `Living nodes use the token "${name}": ${row.users}.`, {
-    suggestion: 'Start these nodes with another token first. `--force` removes it now; the nodes then refuse each other.',
+    suggestion:
+      'Start these nodes with another token first. `--force` removes it now; the nodes then refuse each other.',
   });
 }
 
