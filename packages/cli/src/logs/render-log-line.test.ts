@@ -18,3 +18,10 @@ test.each([true, false])('a line of the log cannot control the terminal (at a te
     'error host␛[2J: On trial: ␛[8mhidden␛[31m (rules.ts:1:2)\nin two lines␇\n  Error: ␛[1A\n      at rules.ts:1:2\n',
   );
 });
+
+test('a line of a swarm with several nodes names its node', () => {
+  const { time, level } = line;
+  const about = { time, level, message: 'Hi' } as const;
+  expect(renderLogLine({ ...about, node: 'one', agent: 'host' }, false)).toBe(`${time} error [one] host: Hi\n`);
+  expect(renderLogLine({ ...about, node: 'one' }, false)).toBe(`${time} error [one]: Hi\n`);
+});

@@ -11,9 +11,11 @@ export function renderLogLine(line: LogLine, isWatched: boolean): string {
 
 /** Formats a line without its time. Code of a bundle wrote parts of it, so it is escaped, also for a pipe: `less` is one. */
 export function textOfLine(line: LogLine): string {
-  const { level, agent, instance, connection, extension, turnId } = line;
+  const { level, node, agent, instance, connection, extension, turnId } = line;
   const turn = turnId === undefined ? undefined : shortTurnId(turnId);
-  const who = harmlessText([agent ?? connection, instance, turn, extension].filter(Boolean).join(' '));
+  const who = harmlessText(
+    [node && `[${node}]`, agent ?? connection, instance, turn, extension].filter(Boolean).join(' '),
+  );
   const stack = stackIn(line).map((frame) => `  ${harmlessText(frame)}\n`);
   return `${level} ${who === '' ? '' : `${who}: `}${harmlessLines(logText(line))}\n${stack.join('')}`;
 }

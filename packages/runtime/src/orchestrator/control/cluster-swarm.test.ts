@@ -200,6 +200,21 @@ describe('a question to an instance of another node', () => {
 });
 
 describe('a watch of a swarm with several nodes', () => {
+  test('S-08 names the node of each log line', async () => {
+    const lines: string[] = [];
+    const watch = await a.swarm.watch({ types: ['log'] }, (notice) => {
+      if (notice.type === 'log') lines.push(`${notice.line.node} ${notice.line.message}`);
+    });
+    const line = { time: '2026-01-01T00:00:00.000Z', level: 'info', message: 'Hi' } as const;
+    a.local.tell({ type: 'log', line });
+    b.local.tell({ type: 'log', line });
+    await until(() => lines.length === 2);
+    expect(lines.toSorted()).toEqual(['a Hi', 'b Hi']);
+    watch.end();
+    await watch.ended;
+    await until(() => a.local.watching === 0 && b.local.watching === 0);
+  });
+
   test('S-08 has the notices of all nodes, also of one that joins later, and survives a dead one', async () => {
     const notices: SwarmNotice[] = [];
     const watch = await a.swarm.watch({ types: ['delta'] }, (notice) => notices.push(notice));

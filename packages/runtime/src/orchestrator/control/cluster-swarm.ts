@@ -139,7 +139,7 @@ export function clusterSwarm(deps: ClusterSwarmDeps): Swarm {
       const fixed = { ...delivery, agent, instanceKey, id: id ?? ids.next('event'), traceId };
       return relayAsk({ local, nodes, clock, cancel }, fixed, id !== undefined, options);
     },
-    watch: (filter, listener) => relayWatch({ local, nodes, clock }, filter, listener),
+    watch: (filter, listener) => relayWatch({ node: placement.node, local, nodes, clock }, filter, listener),
     cancel,
     status: async () => {
       const [own, others, all] = await Promise.all([

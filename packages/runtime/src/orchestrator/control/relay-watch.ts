@@ -12,6 +12,8 @@ const FIRST_MS = 3_000;
 const LOOK_MS = 1_000;
 
 export interface RelayWatchDeps {
+  /** The name of this node. */
+  readonly node: string;
   readonly local: Swarm;
   readonly nodes: OtherNodes;
   readonly clock: Clock;
@@ -19,7 +21,7 @@ export interface RelayWatchDeps {
 
 /** Implements `Swarm.watch`. */
 export async function relayWatch(
-  { local, nodes, clock }: RelayWatchDeps,
+  { node: here, local, nodes, clock }: RelayWatchDeps,
   filter: WatchFilter,
   listener: (notice: SwarmNotice) => void,
 ): Promise<SwarmWatch> {
@@ -28,11 +30,11 @@ export async function relayWatch(
   const watches = new Map<string, SwarmWatch | undefined>();
   let isOver = false;
   let callOff = () => {};
-  const own = await local.watch(filter, merged.from({}));
+  const own = await local.watch(filter, naming(here, merged.from({})));
 
-  const open = async ({ id, swarm }: OtherNode, wanted: WatchFilter) => {
+  const open = async ({ id, node, swarm }: OtherNode, wanted: WatchFilter) => {
     watches.set(id, undefined);
-    const source = merged.from({});
+    const source = naming(node.name, merged.from({}));
     const watch = await swarm.watch(wanted, (notice) => {
       if (!isOver) source(notice);
     });
@@ -72,4 +74,9 @@ export async function relayWatch(
     own.end();
   };
   return { end, ended: own.ended.finally(end) };
+}
+
+/** Returns a listener that adds the name of the node to each log line, like the reader of stored lines. */
+function naming(node: string, listener: (notice: SwarmNotice) => void): (notice: SwarmNotice) => void {
+  return (notice) => listener(notice.type === 'log' ? { ...notice, line: { ...notice.line, node } } : notice);
 }
