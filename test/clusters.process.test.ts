@@ -91,6 +91,10 @@ describe('docs/clusters.md', () => {
         'gdn send --bundle my-swarm --input "Are you there?" --wait',
     );
     expect({ ...started, stdout: '' }).toMatchObject({ exitCode: 0 });
+    const again = await inShell(
+      'GOONDAN_STORE=@store.txt GOONDAN_CLUSTER_TOKEN=@token.txt gdn run my-swarm --trust --detach --node one',
+    );
+    expect(again.stderr).toMatch(/or stop it with `gdn stop .* --node one`/);
     const token = readFileSync(join(place.folder, 'token.txt'), 'utf8').trim();
     const secrets = [PASSWORD, encodeURIComponent(PASSWORD), token];
     const shown = [...readProcesses('cmdline')].filter(([, line]) => secrets.some((secret) => line.includes(secret)));

@@ -1,6 +1,8 @@
 /** Serves a swarm in the foreground, until it is stopped. */
 import { GoondanError } from '@goondan/types';
+import { defaultNodeName } from '../cluster/node-options.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { quoteForShell } from '../quote-for-shell.ts';
 import { optionsElsewhere } from '../swarm/options-elsewhere.ts';
 import { awaitConnections } from './await-connections.ts';
 import { followBundle } from './follow-bundle.ts';
@@ -71,7 +73,9 @@ export async function serve(
 function withCommands(error: unknown, run: PreparedRun): unknown {
   if (!GoondanError.is(error) || error.code !== 'E_SWARM_RUNNING') return error;
   const options = optionsElsewhere(run).join(' ');
-  const suggestion = `Talk to it with \`gdn send ${options} --input TEXT --wait\`, or stop it with \`gdn stop ${options}\`.`;
+  // Without its name, all nodes would stop.
+  const node = run.cluster === undefined ? '' : ` --node ${quoteForShell(run.node ?? defaultNodeName())}`;
+  const suggestion = `Talk to it with \`gdn send ${options} --input TEXT --wait\`, or stop it with \`gdn stop ${options}${node}\`.`;
   return new GoondanError(error.code, error.message, { suggestion, cause: error });
 }
 
