@@ -1,3 +1,4 @@
+import type { ClusterAccess } from '../cluster/cluster-access.ts';
 import type { BundleOptions } from '../common-options.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
@@ -38,10 +39,18 @@ async function importSwarm(
   const imported = await withInterrupt((signal) => importFiles(cluster, named, terminal, signal), stopSignals);
   const { swarm, key, conversations, skipped, problems } = imported;
   for (const problem of problems) terminal.printError(`warn: ${harmlessLines(problem)}\n`);
-  const before = skipped === 0 ? '' : `; ${skipped} were there already`;
+  const before = skipped === 0 ? '' : `; ${skipped} ${skipped === 1 ? 'was' : 'were'} there already`;
   return {
     json: { swarm, key, conversations, skipped, problems },
-    text: `Imported ${conversations} ${conversations === 1 ? 'conversation' : 'conversations'} of swarm "${swarm}" into ${cluster.shown}${before}.\n`,
+    text: `Imported ${conversations} ${conversations === 1 ? 'conversation' : 'conversations'} of swarm "${swarm}" into ${cluster.shown}${before}.\n${advise(cluster, skipped)}`,
     code: problems.length === 0 ? exitCodes.ok : exitCodes.failure,
   };
+}
+
+/** Says which copy counts from now on. A command without the store would go on with the files. */
+function advise({ typed }: Pick<ClusterAccess, 'typed'>, skipped: number): string {
+  const set = typed === undefined ? 'Keep GOONDAN_STORE set' : 'Set GOONDAN_STORE to the address of the store';
+  const again =
+    'Conversations that were there were not copied again. If their files have newer turns, import them into an empty database.\n';
+  return `From now on, the files are the old copy. ${set}: without it, commands go on with the files.\n${skipped === 0 ? '' : again}`;
 }

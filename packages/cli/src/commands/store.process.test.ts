@@ -194,7 +194,20 @@ describe('an imported swarm', () => {
     const done = { swarm: 'default', key: 'default', problems: [] };
     expect(await json('store', 'import', 'bundle')).toEqual({ ...done, conversations: 2, skipped: 0 });
     expect(await json('store', 'import', 'bundle')).toEqual({ ...done, conversations: 0, skipped: 2 });
-    expect((await gdn('store', 'import', 'bundle')).stdout).toContain('; 2 were there already.');
+    const { stdout } = await gdn('store', 'import', 'bundle');
+    expect(stdout).toContain(
+      '; 2 were there already.\nFrom now on, the files are the old copy. Keep GOONDAN_STORE set: ',
+    );
+    expect(stdout).toContain('import them into an empty database');
+    const typed = await place.runWith(
+      { env: { GOONDAN_STORE: undefined } },
+      'store',
+      'import',
+      'bundle',
+      '--store',
+      store,
+    );
+    expect(typed.stdout).toContain('Set GOONDAN_STORE to the address of the store: ');
     expect((await onFiles('instance', 'list', '--bundle', 'bundle')).stdout.match(/asleep/g)).toHaveLength(2);
   });
 
