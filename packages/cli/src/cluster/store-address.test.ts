@@ -41,6 +41,8 @@ describe('the address of a store', () => {
     const error = refusal(() => readStoreAddress(secret, {}));
     expect(error.code).toBe('E_STORE_ADDRESS');
     expect(`${error.message} ${error.suggestion}`).not.toContain('hush');
+    const ofDatabase = refusal(() => readStoreAddress('postgres://gdn:hush@db/gdn', {}, '--database'));
+    expect(ofDatabase.suggestion).toContain('`--database @FILE`');
     expect(refusal(() => readStoreAddress('postgres://gdn@db/gdn?password=hush', {})).code).toBe('E_STORE_ADDRESS');
     expect(readStoreAddress(undefined, { GOONDAN_STORE: secret })).toBe(secret);
     expect(readStoreAddress(`@${write('private', `${secret}\n`, 0o600)}`, {})).toBe(secret);

@@ -6,15 +6,19 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Returns the address from `--store`, or else from `GOONDAN_STORE`; `undefined` when neither is set. Both may be `@` and
- * the path of a private file.
+ * the path of a private file. `name`: the option as the user types it.
  *
  * **Errors** — `E_STORE_ADDRESS`, also for a password on the command line, which every user of the machine could read.
  */
-export function readStoreAddress(option: string | undefined, environment: Environment): string | undefined {
+export function readStoreAddress(
+  option: string | undefined,
+  environment: Environment,
+  name: '--store' | '--database' = '--store',
+): string | undefined {
   if (option !== undefined) {
     const isFile = option.startsWith('@');
-    const address = checkAddress(readSecretText(option, 'The address of the store', 'E_STORE_ADDRESS'), '--store');
-    if (!isFile) refusePassword(address);
+    const address = checkAddress(readSecretText(option, 'The address of the store', 'E_STORE_ADDRESS'), name);
+    if (!isFile) refusePassword(address, name);
     return address;
   }
   const given = environment['GOONDAN_STORE'];
@@ -43,12 +47,17 @@ function checkAddress(address: string, source: string): string {
   throw new GoondanError('E_STORE_ADDRESS', message);
 }
 
-function refusePassword(address: string): void {
+function refusePassword(address: string, name: '--store' | '--database'): void {
   const { password, settings } = partsOf(address);
   if (password === undefined && !new URLSearchParams(settings ?? '').has('password')) return;
   throw new GoondanError(
     'E_STORE_ADDRESS',
     'The address of the store has a password, and every user of this machine can read the command line.',
-    { suggestion: 'Put the address into GOONDAN_STORE, or into a file with mode 600 and type `--store @FILE`.' },
+    {
+      suggestion:
+        name === '--store'
+          ? 'Put the address into GOONDAN_STORE, or into a file with mode 600 and type `--store @FILE`.'
+          : 'Put the address into a file with mode 600 and type `--database @FILE`.',
+    },
   );
 }

