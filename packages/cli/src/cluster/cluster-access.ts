@@ -14,7 +14,7 @@ export interface ClusterAccess {
   /** Returns the token for the nodes. **Errors** — `E_CLUSTER_TOKEN`. */
   token(): string;
   /**
-   * Opens the store. All callers share it; `close` closes it. **Errors** — `E_STORE_ADDRESS`, `E_STORE_AWAY`,
+   * Opens the store. All callers share it until `close`, after which it can be opened again. **Errors** — `E_STORE_ADDRESS`, `E_STORE_AWAY`,
    * `E_STORE_SCHEMA`.
    */
   open(): Promise<OpenedStore>;
@@ -48,6 +48,11 @@ export function readClusterAccess(
     token: () => needClusterToken(environment),
     open: () => (checked ??= check()),
     openAny,
-    close: async () => (await opened?.catch(() => undefined))?.close(),
+    async close() {
+      const closing = opened;
+      opened = undefined;
+      checked = undefined;
+      await (await closing?.catch(() => undefined))?.close();
+    },
   };
 }

@@ -98,11 +98,13 @@ async function nodeOf(run: PreparedRun, terminal: Terminal): Promise<NodeToStart
   const { cluster, key, node = defaultNodeName(), listen, tlsCert, tlsKey, lease = LEASE } = run;
   if (cluster === undefined) return {};
   const { token } = await operatingToken(cluster, 'a node');
-  const store = await cluster.open();
   const report = (problem: string) => terminal.printError(`warn: ${problem}\n`);
+  const source = (await cluster.open()).source(key, { leaseMs: lease * 1_000, report });
+  // The node has connections of its own.
+  await cluster.close();
   return {
     cluster: {
-      source: store.source(key, { leaseMs: lease * 1_000, report }),
+      source,
       node,
       token,
       ...(listen === undefined ? {} : { listen }),

@@ -74,10 +74,10 @@ export function codedError(error: unknown, address: StoreAddress, statement = ''
   // The driver's error may have the statement and its values.
   const cause = new AwayCause(text, state ?? (error instanceof TooLate ? 'late' : 'cut'));
   if (state === undefined && REFUSED_TLS.test(code)) {
-    const message = `No secure connection to the database can be made: ${text} (${code})`;
     const suggestion =
       'Check `sslmode` and `sslrootcert` of the address, the name of its host, and the certificate of the server.';
-    return new GoondanError('E_STORE_ADDRESS', message, { cause, suggestion });
+    const problem = `No secure connection to the database can be made: ${text} (${code})`;
+    return new GoondanError('E_STORE_ADDRESS', problem, { cause, suggestion });
   }
   if (state === undefined) return storeAway(text, { cause, address });
   if (AWAY.test(state)) {

@@ -58,10 +58,11 @@ describe('tokens', () => {
   });
 
   test('stay while living nodes use them, unless the removal is forced', async () => {
-    const { database, swarm, join, endLease } = swarms.make();
+    const made = swarms.make();
+    const { database, swarm } = made;
     const token = await addToken(database, { name: 'nodes', scope: 'operate' });
     const facts = { name: 'one', machine: 'machine', version: '0.1.0', token };
-    const node = await join('one', { facts });
+    const node = await made.join('one', { facts });
     const refused = await removeToken(database, 'nodes').catch((error: unknown) => error);
     expect(refused).toMatchObject({
       code: 'E_CLUSTER_TOKEN',
@@ -72,7 +73,7 @@ describe('tokens', () => {
     expect(await removeToken(database, 'nodes', true)).toBe(true);
 
     await addToken(database, { name: 'nodes', scope: 'operate', token });
-    await endLease(node);
+    await made.endLease(node);
     expect(await removeToken(database, 'nodes')).toBe(true);
   });
 });

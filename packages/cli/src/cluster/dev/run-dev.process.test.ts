@@ -7,6 +7,7 @@ import {
   setDefaultTimeout,
   test,
 } from '../../../../postgres/src/testing/with-postgres.ts';
+import { openDatabase } from '../../../../postgres/src/driver/database.ts';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -102,6 +103,14 @@ describe('gdn cluster dev', () => {
     expect(bad.replies[0]?.problem).toContain('The module is not finished.');
     // A node that starts now runs the bundle before: it is the deployed one again.
     expect(await deploy('quick')).toMatchObject({ deployed: false, exitCode: 0 });
+
+    // 15 for each node, as docs/scale.md says, and four of the command.
+    const database = openDatabase(readFileSync(made.store.slice(1), 'utf8').trim(), { connections: 1 });
+    const [others] = await database.query<{ count: number }>(
+      "select count(*) from pg_stat_activity where application_name = 'goondan' and pid <> pg_backend_pid()",
+    );
+    await database.close();
+    expect(others?.count).toBeLessThanOrEqual(2 * 15 + 4);
 
     const cluster = readClusterAccess(made.store, env);
     if (cluster === undefined) throw new Error('It has no store.');
