@@ -32,6 +32,8 @@ interface KeptLines {
   readonly events: JsonObject[];
 }
 
+const node = { name: 'one', machine: 'm1' };
+
 /** Makes a node that owns these instances. */
 function nodeOf(logs: MemoryLogs, more: Partial<StoreServerDeps['store']> = {}) {
   for (const instance of [address, otherAddress]) logs.claim(instance, 'one');
@@ -53,6 +55,7 @@ function nodeOf(logs: MemoryLogs, more: Partial<StoreServerDeps['store']> = {}) 
       },
       ...more,
     },
+    node,
     report: (_at, _problem, error) => void reports.push(error),
   });
   return { server, lines, reports };
@@ -124,11 +127,11 @@ test('a new conversation is not read, and its first commit is one statement', as
   expect((await connect(server).store.conversations.read(address)).version).toBe(1);
 });
 
-test('the start message of a new conversation has the epoch of the claim, and no address', () => {
+test('the start message of a new conversation has the epoch of the claim and the node, and no address', () => {
   const { server } = nodeOf(new MemoryLogs());
-  expect(server.startOf(address)).toEqual({ isElsewhere: true, newEpoch: 7 });
+  expect(server.startOf(address)).toEqual({ isElsewhere: true, newEpoch: 7, node });
   const known = nodeOf(new MemoryLogs(), { placement: { takeNewEpoch: () => undefined } });
-  expect(known.server.startOf(address)).toEqual({ isElsewhere: true });
+  expect(known.server.startOf(address)).toEqual({ isElsewhere: true, node });
 });
 
 test('a message that is too long for a frame goes by file, in both directions', async () => {

@@ -9,6 +9,12 @@ export interface ExecutionContext {
   readonly instanceKey: string;
   readonly turnId: string;
   readonly traceId: string;
+  /**
+   * The name of the node where the turn ran before, if the turn has moved to another node of a cluster: the last one that
+   * is not this node. It is set for the rest of the turn, also when the turn comes back to its first node. Files in
+   * `workdir` and in the scratch folder may then be missing or old. Absent if only one node ran the turn.
+   */
+  readonly movedFrom?: string | undefined;
 }
 
 /** The running turn, as its steps see it. */

@@ -6,6 +6,7 @@ import type { AgentAddress, AgentCard, ConnectionCard, JsonValue } from '@goonda
 import type { TelemetrySettings } from './telemetry-settings.ts';
 import type { ReplaySource } from '../trace/replay.ts';
 import type { WatchedKind } from '../ipc/to-agent.ts';
+import type { TurnNode } from '../workspace/records/frame.ts';
 import type { DeclaredAgent } from './declared-agent.ts';
 
 export interface AgentStart {
@@ -39,11 +40,11 @@ export interface AgentStart {
 /**
  * The place of the conversation: files that the process writes itself, or a store elsewhere, which the process reaches
  * through its channel. The process gets no address of such a store. `newEpoch`: the epoch of the owner's claim, for a new
- * conversation, so that its first turn reads nothing.
+ * conversation, so that its first turn reads nothing. `node`: the node of the process, among those that share the store.
  */
 export type StoreStart =
   | { readonly stateRoot: string; readonly workspaceId: string }
-  | { readonly isElsewhere: true; readonly newEpoch?: number };
+  | { readonly isElsewhere: true; readonly newEpoch?: number; readonly node?: TurnNode };
 
 /** A change of the plan in a replayed turn. */
 export interface ReplayedChange {

@@ -33,9 +33,7 @@ import { workspaceFolder } from '../workspace/layout/instance-paths.ts';
 import type { SwarmRun } from '../workspace/swarms/own-workspace.ts';
 import type { StoreWarning } from '../workspace/store-ports.ts';
 import { recordSwarm } from '../workspace/swarms/swarm-record.ts';
-import { messageOf } from '../ipc/check/frame-error.ts';
 import { agentChildren } from './child/agent-children.ts';
-import { StoreServer, type StoreServerDeps } from './child/serve-store.ts';
 import { reportRecoveries } from './changesets/report-recoveries.ts';
 import { serveChangesets } from './changesets/serve-changesets.ts';
 import { localSwarm } from './control/local-swarm.ts';
@@ -53,7 +51,7 @@ import { processTrials } from './reload/process-trials.ts';
 import { swarmReloader } from './reload/reload-swarm.ts';
 import { agentRunner } from '../ports/runner-path.ts';
 import { childSpawner } from './child/spawn-child.ts';
-import { type ClusterOptions, joinCluster } from './start/join-cluster.ts';
+import { type ClusterOptions, joinCluster, type JoinedCluster } from './start/join-cluster.ts';
 import { liveAsNode } from './start/live-as-node.ts';
 import { followDeployments, NodeBundle } from './start/node-bundle.ts';
 import { openClusterSwarm } from './start/open-cluster-swarm.ts';
@@ -163,7 +161,7 @@ async function start(given: Starting): Promise<Swarm> {
   const keepers = openKeepers(runFolder, { spawn, clock, currentPlan, log: (line) => log.tell(line) });
   const swarm = openSwarm(starting, {
     store,
-    cluster: joined?.store,
+    cluster: joined,
     local: placement,
     requests: await store.approvals.list(),
     children,
@@ -342,7 +340,7 @@ function rememberSwarm(
 
 interface SwarmPlaces {
   readonly store: NodeStore;
-  readonly cluster: ClusterStore | undefined;
+  readonly cluster: JoinedCluster | undefined;
   /** The place of this process among those of this machine. */
   readonly local: FilePlacement;
   readonly requests: SwarmDeps['requests'];
@@ -361,7 +359,7 @@ function openSwarm(
   endings.defer(() => descriptions.settled());
   const describe = (agentName: string, loaded: LoadedAgent) => {
     if (cluster === undefined) return descriptions.record(agentName, loaded);
-    return void cluster.describeAgent(agentName, { ...loaded, recordedAt: clock.now().toISOString() });
+    return void cluster.store.describeAgent(agentName, { ...loaded, recordedAt: clock.now().toISOString() });
   };
   const swarm = new SwarmAgents({
     currentPlan,
@@ -372,7 +370,7 @@ function openSwarm(
     location: { stateRoot, workspaceId },
     keepers,
     ...(telemetry === undefined ? {} : { telemetry }),
-    ...(cluster === undefined ? {} : { cluster, served: serveStore(cluster, log) }),
+    ...(cluster === undefined ? {} : { cluster: cluster.store, served: cluster.served }),
     // A process would create its folders again, which were removed or belong to another orchestrator.
     startChild: (...asked) => (local.check(), children.start(...asked)),
     startShared: (...asked) => (local.check(), children.startShared(...asked)),
@@ -382,15 +380,6 @@ function openSwarm(
   });
   log.handOver(swarm);
   return swarm;
-}
-
-/** Serves the conversations of the shared store to agent processes, which have no way to it themselves. */
-function serveStore(store: ClusterStore, log: StartLog): StoreServer {
-  const report: StoreServerDeps['report'] = ({ agentName, instanceKey }, problem, error) => {
-    const message = `${problem}, for conversation ${JSON.stringify(instanceKey)} of agent "${agentName}": ${messageOf(error)}`;
-    log.report('warn', 'store.failed', message);
-  };
-  return new StoreServer({ store, report });
 }
 
 function makeFolder(path: string): string {

@@ -19,6 +19,8 @@ export interface ResumePoint {
   readonly steps: readonly ResumedStep[];
   /** A digest of the plan whose turn layers ran first. Absent when it is not known. */
   readonly plan?: string;
+  /** The last other node that ran the turn. Absent when only one did. */
+  readonly movedFrom?: string;
   /** The index of the first step to run. */
   readonly nextStep: number;
   /**

@@ -90,6 +90,8 @@ export interface OpenTurn {
   loadBase(): Promise<readonly Message[]>;
   /** The records of this turn if it was interrupted; otherwise empty. */
   readonly log: readonly TurnRecord[];
+  /** The name of the last other node that ran this turn; absent if only this node did. */
+  readonly movedFrom?: string;
   /** Extension states by extension name, after the last commit. */
   readonly extensionState: Readonly<Record<string, JsonValue>>;
   /** The result, if this turn is already committed. */

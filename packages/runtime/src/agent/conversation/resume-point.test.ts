@@ -18,17 +18,20 @@ const effect = (key: string): TurnRecord => ({ type: 'effect', key, kind: 'model
 const input: MessageEvent = { type: 'append', message: createUserMessage('hello', {}, { id: 'i' }) };
 
 test('a resume point keeps the part of a log that a resumed turn reads, without the effects of finished steps', () => {
-  const log = readTurnLog([
-    { type: 'message', event: input, author: { kind: 'input' } },
-    effect('pre/memory/model/0'),
-    { type: 'entered', metadata: {}, extensionState: {} },
-    effect('0/model'),
-    { type: 'intent', key: '0/call/a', kind: 'tool' },
-    step(0),
-    effect('10/model'),
-    effect('1/model'),
-    { type: 'intent', key: '1/call/b', kind: 'tool' },
-  ]);
+  const log = readTurnLog(
+    [
+      { type: 'message', event: input, author: { kind: 'input' } },
+      effect('pre/memory/model/0'),
+      { type: 'entered', metadata: {}, extensionState: {} },
+      effect('0/model'),
+      { type: 'intent', key: '0/call/a', kind: 'tool' },
+      step(0),
+      effect('10/model'),
+      effect('1/model'),
+      { type: 'intent', key: '1/call/b', kind: 'tool' },
+    ],
+    'one',
+  );
   const resumePoint = toResumePoint(log);
   expect(resumePoint).toMatchObject({ events: 1, inputId: 'i', intents: ['1/call/b'], nextStep: 1 });
   expect(Object.keys(resumePoint.effects).toSorted()).toEqual(['1/model', '10/model', 'pre/memory/model/0']);
@@ -43,6 +46,7 @@ test('a resume point keeps the part of a log that a resumed turn reads, without 
     steps: [{ ...rest, metadata: {}, extensionState: {} }],
     restorePoint: { metadata: { step: 0 }, extensionState: { memory: { step: 0 } } },
     resumes: 0,
+    movedFrom: 'one',
   });
 });
 

@@ -6,7 +6,8 @@ import type { MessageEvent } from '@goondan/types';
 import type { ResumePoint, ResumedStep } from '../../trace/resume-point.ts';
 import type { TurnLog } from './turn-log.ts';
 
-export function toResumePoint({ events, inputId, effects, intents, steps, restorePoint, plan }: TurnLog): ResumePoint {
+export function toResumePoint(log: TurnLog): ResumePoint {
+  const { events, inputId, effects, intents, steps, restorePoint, plan, movedFrom } = log;
   const nextStep = (steps.at(-1)?.stepIndex ?? -1) + 1;
   // The key of an effect begins with the index of its step, or with the name of a part of the turn chain.
   const isOver = (key: string) => Number.parseInt(key, 10) < nextStep;
@@ -17,6 +18,7 @@ export function toResumePoint({ events, inputId, effects, intents, steps, restor
     intents: [...intents].filter((key) => !isOver(key)),
     nextStep,
     ...(plan === undefined ? {} : { plan }),
+    ...(movedFrom === undefined ? {} : { movedFrom }),
     steps: steps.map(
       ({ type: _type, survivors: _survivors, metadata: _metadata, extensionState: _state, ...step }): ResumedStep =>
         step,
@@ -29,7 +31,7 @@ export function toResumePoint({ events, inputId, effects, intents, steps, restor
 
 /** Builds the log from a resume point. `events`: the message events that count. */
 export function fromResumePoint(
-  { inputId, effects, intents, steps, restored, plan }: ResumePoint,
+  { inputId, effects, intents, steps, restored, plan, movedFrom }: ResumePoint,
   events: readonly MessageEvent[],
 ): TurnLog {
   return {
@@ -43,5 +45,6 @@ export function fromResumePoint(
     // This count only decides whether a turn may run again. The recorded turn did run, so 0 is right.
     resumes: 0,
     ...(plan === undefined ? {} : { plan }),
+    ...(movedFrom === undefined ? {} : { movedFrom }),
   };
 }

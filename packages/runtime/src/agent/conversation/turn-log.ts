@@ -26,9 +26,12 @@ export interface TurnLog {
   readonly resumes: number;
   /** The digest of the plan whose turn layers ran first; absent when the turn never reached its steps. */
   readonly plan?: string;
+  /** The name of the last other node that ran the turn; absent if only this node did. */
+  readonly movedFrom?: string;
 }
 
-export function readTurnLog(records: readonly TurnRecord[]): TurnLog {
+/** `movedFrom`: the last other node that ran the turn, if there is one. */
+export function readTurnLog(records: readonly TurnRecord[], movedFrom?: string): TurnLog {
   const events: MessageEvent[] = [];
   let waiting: MessageEvent[] = [];
   let inputId: string | undefined;
@@ -75,7 +78,8 @@ export function readTurnLog(records: readonly TurnRecord[]): TurnLog {
     }
     isAsking = record.type === 'intent' && record.kind === 'approval';
   }
-  return { events, inputId, effects, intents, steps, restorePoint, resumes, ...(plan === undefined ? {} : { plan }) };
+  const more = { ...(plan === undefined ? {} : { plan }), ...(movedFrom === undefined ? {} : { movedFrom }) };
+  return { events, inputId, effects, intents, steps, restorePoint, resumes, ...more };
 }
 
 function survivorsOf({ survivors = [] }: StepRecord, events: readonly MessageEvent[]): MessageEvent[] {

@@ -14,6 +14,7 @@ import type { ConversationLog } from '../../store/conversation-log.ts';
 import { loggedConversations } from '../../store/log/logged-conversations.ts';
 import type { AgentStore } from '../../store/store.ts';
 import type { LineWriter } from '../../workspace/lines/gathered-log.ts';
+import type { TurnNode } from '../../workspace/records/frame.ts';
 import type { StoreWarning } from '../../workspace/store-ports.ts';
 import type { TurnLine } from '../../workspace/traces/trace-writer.ts';
 import type { AgentChannel } from './process-host.ts';
@@ -21,6 +22,8 @@ import type { AgentChannel } from './process-host.ts';
 export interface IpcStoreOptions {
   /** The epoch of the owner's claim, for a conversation that has no frame yet. */
   readonly newEpoch?: number;
+  /** The node of this process. */
+  readonly node?: TurnNode;
   readonly clock: Clock;
   readonly warn: (warning: StoreWarning) => void;
 }

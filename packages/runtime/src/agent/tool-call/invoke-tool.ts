@@ -84,7 +84,7 @@ async function callHandler(
 }
 
 function toolContext(turn: RunningTurn, call: RunningToolCall, tool: RegisteredTool, run: BoundedRun): ToolContext {
-  const { agent, turnId, event } = turn;
+  const { agent, turnId, event, before } = turn;
   const { toolCallId, message, key: scope, spanIds } = call;
   let config: JsonObject | undefined;
   let agents: AgentsApi | undefined;
@@ -92,6 +92,7 @@ function toolContext(turn: RunningTurn, call: RunningToolCall, tool: RegisteredT
     ...agent.address,
     turnId,
     traceId: event.traceId,
+    ...(before.movedFrom === undefined ? {} : { movedFrom: before.movedFrom }),
     toolCallId,
     workdir: agent.workdir,
     // Copied, so that one call does not see changes made by another.

@@ -34,6 +34,9 @@ export abstract class TurnLayerContext<Subject> extends LayerContext {
   get traceId() {
     return this[turnOf].event.traceId;
   }
+  get movedFrom() {
+    return this[turnOf].before.movedFrom;
+  }
   get workdir() {
     return this[turnOf].agent.workdir;
   }

@@ -7,7 +7,7 @@ import type { ToolDeclaration } from '../tool/load-tool.ts';
 const kinds: readonly MiddlewareKind[] = ['turn', 'step', 'toolCall', 'model'];
 
 /** The readonly fields of each kind of context, and the fields that a layer may change. */
-const everywhere = ['agentName', 'instanceKey', 'turnId', 'traceId', 'workdir', 'bundleFolder', 'signal'];
+const everywhere = ['agentName', 'instanceKey', 'turnId', 'traceId', 'movedFrom', 'workdir', 'bundleFolder', 'signal'];
 const powers = ['conversationState', 'runtime', 'agents', 'model', 'tools', 'resumed', 'emitMessageEvent'];
 const readonlyFields: Record<MiddlewareKind, readonly string[]> = {
   turn: [...everywhere, ...powers, 'inputEvent'],

@@ -31,7 +31,7 @@ export async function openTurn(
     return { finished: { result: opened.finished, stepCount: 0, usage: noUsage() } };
   }
   const { observer, replay } = options;
-  const before = replay?.before ?? readTurnLog(opened.log);
+  const before = replay?.before ?? readTurnLog(opened.log, opened.movedFrom);
   const log = new TurnLogWriter(opened.log.length, (at, records) =>
     agent.store.append(agent.address, opened.epoch, at, records),
   );

@@ -277,6 +277,32 @@ describe('the layers of a resumed turn', () => {
     expect(seen).toEqual(['turn false 1', 'step 0 false', 'after {"from":"step"} "step"']);
   });
 
+  test('see the node from which the turn moved, and so do its tools', async () => {
+    const seen: unknown[] = [];
+    const looker = extension('looker', ({ pipeline }) => {
+      pipeline.register('turn', (ctx) => (seen.push(['turn', ctx.movedFrom]), ctx.next()));
+      pipeline.register('model', (ctx) => (seen.push(['model', ctx.movedFrom]), ctx.next()));
+    });
+    const tool: ToolDeclaration = {
+      name: 'counter',
+      exports: [{ name: 'add', description: 'Counts.' }],
+      handlers: { add: (ctx) => void seen.push(['tool', ctx.movedFrom]) },
+    };
+    const options = { tools: [tool], script: counter().options.script, extensions: [looker] };
+    const records = upTo(await recordTurn(options), ({ type }) => type === 'message');
+    expect(seen.map(String)).toEqual(['turn,', 'model,', 'tool,', 'model,']);
+    seen.length = 0;
+    const inner = memoryStore();
+    const { epoch } = await inner.open(address, 'turn-event-1');
+    await inner.append(address, epoch, 0, records);
+    const store = {
+      ...inner,
+      open: async (...turn: Parameters<typeof inner.open>) => ({ ...(await inner.open(...turn)), movedFrom: 'one' }),
+    };
+    await (await scriptedAgent({ ...options, store })).say('go');
+    expect(seen.map(String)).toEqual(['turn,one', 'model,one', 'tool,one', 'model,one']);
+  });
+
   test('M-07 D-04 keep the recorded events and the state they had when they fail', async () => {
     const records = upTo(await recordTurn({ extensions: [teller([])] }, 'fail'), ({ type }) => type === 'step');
     const { agent, turn, texts } = await resume({ extensions: [teller([])] }, records, 'fail');

@@ -15,12 +15,15 @@ import type { FromAgent, StoreRequest } from '../../ipc/from-agent.ts';
 import type { StoreEnd, ToAgent } from '../../ipc/to-agent.ts';
 import type { ClusterStore } from '../../store/cluster-store.ts';
 import type { LineWriter } from '../../workspace/lines/gathered-log.ts';
+import type { TurnNode } from '../../workspace/records/frame.ts';
 import { addressKey } from '../address/address-key.ts';
 
 export interface StoreServerDeps {
   readonly store: Pick<ClusterStore, 'log' | 'answers' | 'traceSink' | 'eventSink'> & {
     readonly placement: Pick<ClusterStore['placement'], 'takeNewEpoch'>;
   };
+  /** This node, which the first frame of each run of a turn names. */
+  readonly node?: TurnNode;
   /** Tells people at this node why a request failed. The process only gets the code. */
   readonly report: (instance: AgentAddress, problem: string, error: unknown) => void;
 }
@@ -48,8 +51,9 @@ export class StoreServer {
 
   /** Returns the place of a conversation for the start message of its next process. */
   startOf(instance: AgentAddress): Extract<StoreStart, { readonly isElsewhere: true }> {
-    const newEpoch = this.deps.store.placement.takeNewEpoch(instance);
-    return { isElsewhere: true, ...(newEpoch !== undefined && { newEpoch }) };
+    const { store, node } = this.deps;
+    const newEpoch = store.placement.takeNewEpoch(instance);
+    return { isElsewhere: true, ...(newEpoch !== undefined && { newEpoch }), ...(node && { node }) };
   }
 
   /** Serves the process behind a channel until the channel closes. Call it before the process gets its start message. */

@@ -5,6 +5,8 @@ import { VERSION } from '../../config/version.ts';
 import { messageOf } from '../../ipc/check/frame-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ClusterSource, ClusterStore } from '../../store/cluster-store.ts';
+import type { TurnNode } from '../../workspace/records/frame.ts';
+import { StoreServer, type StoreServerDeps } from '../child/serve-store.ts';
 import type { CertificateFiles } from '../control/node-certificate.ts';
 import { type ControlPort, openControlPort, type ServedNode } from '../control/open-control-port.ts';
 import type { StartLog } from './start-log.ts';
@@ -29,6 +31,8 @@ export interface JoinedCluster {
   readonly port: ControlPort;
   /** The token with which this node asks the others. */
   readonly token: string;
+  /** Serves the conversations to agent processes, which have no way to the store themselves. */
+  readonly served: StoreServer;
   /** Begins to answer other nodes and clients. The caller closes the port from now on. */
   serve(served: ServedNode): void;
 }
@@ -71,7 +75,15 @@ export async function joinCluster({ cluster, folder, clock, endings, log }: Join
     isServed = true;
     port.serve(served);
   };
-  return { store, port, token, serve };
+  return { store, port, token, served: serveStore(store, { name: node, machine }, log), serve };
+}
+
+function serveStore(store: ClusterStore, node: TurnNode, log: StartLog): StoreServer {
+  const report: StoreServerDeps['report'] = ({ agentName, instanceKey }, problem, error) => {
+    const message = `${problem}, for conversation ${JSON.stringify(instanceKey)} of agent "${agentName}": ${messageOf(error)}`;
+    log.report('warn', 'store.failed', message);
+  };
+  return new StoreServer({ store, node, report });
 }
 
 /** Returns the id of this machine's copy of the node. It is made at the first start. */

@@ -107,6 +107,45 @@ test('losing a node loses only the records after the last durable one', async ()
   expect(opened.log).toEqual([message(hello), intent]);
 });
 
+test('a turn that moved names the last other node that ran it, read from the log', async () => {
+  const logs = new MemoryLogs();
+  let at = 0;
+  async function runAt(name: string, machine = name): Promise<string | undefined> {
+    const { conversations } = openAt(logs, machine, { node: { name, machine } });
+    const { epoch, movedFrom } = await conversations.open(address, 'turn-a');
+    await conversations.append(address, epoch, at, [message(hello)]);
+    await conversations.append(address, epoch, at + 1, [intent]);
+    at += 2;
+    return movedFrom;
+  }
+  expect([await runAt('one'), await runAt('one')]).toEqual([undefined, undefined]);
+  expect([await runAt('two'), await runAt('two')]).toEqual(['one', 'one']);
+  // The files of the first node are old by now.
+  expect(await runAt('one')).toBe('two');
+  // A node of the same name on another machine has other files.
+  expect(await runAt('one', 'another machine')).toBe('one');
+  const lines = logs.linesOf(address).filter((line) => line.includes('"node":'));
+  expect(lines).toHaveLength(6);
+});
+
+test('a turn that did not move names no node, also after one that did', async () => {
+  const logs = new MemoryLogs();
+  const [one, two] = ['one', 'two'].map((name) => ({ node: { name, machine: name } }));
+  const before = openAt(logs, 'one', one);
+  const { epoch } = await before.conversations.open(address, 'turn-a');
+  await before.conversations.append(address, epoch, 0, [intent]);
+  const after = openAt(logs, 'two', two);
+  const moved = await after.conversations.open(address, 'turn-a');
+  expect(moved.movedFrom).toBe('one');
+  const delta = { type: 'append', messages: [hello] } as const;
+  const rest = { at: 1, records: [message(hello)] };
+  await after.conversations.commit(address, moved.epoch, 'turn-a', delta, {}, resultOf('turn-a'), rest);
+  const next = await after.conversations.open(address, 'turn-b');
+  await after.conversations.append(address, next.epoch, 0, [intent]);
+  const resumed = await openAt(logs, 'two', two).conversations.open(address, 'turn-b');
+  expect([next.movedFrom, resumed.log, resumed.movedFrom]).toEqual([undefined, [intent], undefined]);
+});
+
 test('losing an agent process loses nothing', async () => {
   const logs = new MemoryLogs();
   const before = openAt(logs, 'one');

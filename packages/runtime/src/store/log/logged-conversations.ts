@@ -67,7 +67,8 @@ export function loggedConversations(
 export function portsOf({
   clock = systemClock,
   limits = defaultLimits,
+  node,
   warn = () => undefined,
 }: Partial<LoggedPorts>): LoggedPorts {
-  return { clock, limits, warn };
+  return { clock, limits, node, warn };
 }

@@ -11,6 +11,7 @@ import type { StoreLimits } from '../../workspace/limits.ts';
 import { together } from '../../workspace/lines/together.ts';
 import { FinishedTurns } from '../../workspace/records/finished-turns.ts';
 import { appendedBy, foldTurn, isAppend } from '../../workspace/records/fold-base.ts';
+import type { TurnNode } from '../../workspace/records/frame.ts';
 import type { CommittedTurn } from '../../workspace/records/gather-turns.ts';
 import type { LogState } from '../../workspace/records/log-state.ts';
 import type { StoreWarning } from '../../workspace/store-ports.ts';
@@ -23,6 +24,8 @@ import { foldPieces, readStoredLog, type ReadStoredLog } from './read-stored-log
 export interface LoggedPorts {
   readonly clock: Clock;
   readonly limits: StoreLimits;
+  /** The node of the owner, for turns that move to another node. */
+  readonly node?: TurnNode | undefined;
   /** Must not throw. */
   readonly warn: (warning: StoreWarning) => void;
 }
@@ -43,6 +46,7 @@ export class LoggedInstance implements InstancePlace {
   readonly name: string;
   readonly clock: Clock;
   readonly limits: StoreLimits;
+  readonly node: TurnNode | undefined;
   readonly longestState = Number.POSITIVE_INFINITY;
   readonly state: LogState;
   readonly finished: FinishedTurns;
@@ -72,6 +76,7 @@ export class LoggedInstance implements InstancePlace {
     this.name = nameInstance(address);
     this.clock = ports.clock;
     this.limits = ports.limits;
+    this.node = ports.node;
     this.epoch = epoch;
     this.state = state;
     this.texts = texts;

@@ -6,7 +6,7 @@ import type { AgentEvent, Message } from '@goondan/types';
 import type { Clock } from '../../ports/clock.ts';
 import type { StoreLimits } from '../limits.ts';
 import type { FinishedTurns } from '../records/finished-turns.ts';
-import type { Frame } from '../records/frame.ts';
+import type { Frame, TurnNode } from '../records/frame.ts';
 import type { CommittedTurn } from '../records/gather-turns.ts';
 import type { LogState } from '../records/log-state.ts';
 import type { LoggedRecord } from '../records/logged-record.ts';
@@ -16,6 +16,8 @@ export interface InstancePlace {
   readonly name: string;
   readonly clock: Clock;
   readonly limits: Pick<StoreLimits, 'outboxEntries' | 'deadLetters'>;
+  /** The node of the writer, if several nodes share the place. */
+  readonly node?: TurnNode | undefined;
   readonly state: LogState;
   readonly finished: FinishedTurns;
   /** The states by extension name, when the place was loaded. */

@@ -36,13 +36,21 @@ export interface WriterOptions {
   readonly onCommit: () => void;
 }
 
+interface RunOfTurn {
+  readonly turnId: string;
+  readonly epoch: number;
+  readonly entry: TurnInput | undefined;
+  /** True once a frame of this run is written. */
+  hasFrame?: true;
+}
+
 export class InstanceWriter {
   readonly #serial: FailStop;
   readonly #nextEpoch: () => number;
   readonly #onCommit: () => void;
   #texts: StateTexts;
   /** The running turn, and its event if the event came through the inbox. */
-  #turn: { readonly turnId: string; readonly epoch: number; readonly entry: TurnInput | undefined } | undefined;
+  #turn: RunOfTurn | undefined;
 
   constructor(
     private readonly place: InstancePlace,
@@ -265,13 +273,15 @@ export class InstanceWriter {
   }
 
   #openTurn(epoch: number, log: readonly LoggedRecord[]): OpenTurn {
-    const { version, stateVersion } = this.#state;
+    const { version, stateVersion, open } = this.#state;
+    const movedFrom = log.length === 0 ? undefined : open.lastNodeBut(this.place.node);
     return {
       epoch,
       version,
       stateVersion,
       loadBase: () => this.#loadBase(version),
       log: log.map(({ record }) => record),
+      ...(movedFrom && { movedFrom: movedFrom.name }),
       extensionState: parseExtensions(this.#texts),
     };
   }
@@ -293,13 +303,17 @@ export class InstanceWriter {
     const { log, state, clock } = this.place;
     const at = clock.now().getTime();
     const texts = shortenRecords(records, state.open.contextOf(turn));
-    const input = state.open.turnId === turn || this.#turn?.turnId !== turn ? undefined : this.#turn.entry?.seq;
-    const frame = { turn, at, ...(input !== undefined && { input }), ...(commit && { commit }) };
+    const run = this.#turn?.turnId === turn ? this.#turn : undefined;
+    const input = state.open.turnId === turn ? undefined : run?.entry?.seq;
+    const node = run?.hasFrame === true ? undefined : run && this.place.node;
+    const begun = { ...(input !== undefined && { input }), ...(node && { node }) };
+    const frame = { turn, at, ...begun, ...(commit && { commit }) };
     const logged = numberRecords(records, state.seq + 1, at);
     const event = commit?.replyTo && this.#turn?.entry?.event;
     await log.append(frame, texts, isDurable, event && { event, records: logged });
+    if (run) run.hasFrame = true;
     state.seq = log.last;
-    const committed = state.open.addRecords(turn, at, logged, commit, input);
+    const committed = state.open.addRecords(turn, at, logged, commit, begun);
     if (commit) state.applyCommit(commit, committed);
     if (committed) this.place.follow?.(committed);
   }

@@ -24,12 +24,21 @@ export interface Frame {
   readonly turn?: string;
   /** The number of the turn's event in the inbox, if the event came through it. Only the first frame of a turn has it. */
   readonly input?: number;
+  /** The node that runs the turn from this frame on, if several nodes share the log. */
+  readonly node?: TurnNode;
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly records?: readonly (StoredRecord | ShortRecord)[];
   readonly commit?: CommitEntry;
   /** The identity of the instance. Only the first frame of a segment has it. */
   readonly head?: SegmentHead;
+}
+
+/** A node that ran a turn. */
+export interface TurnNode {
+  readonly name: string;
+  /** The id of the node's local folder, which has its scratch folders. A node on another machine has another id. */
+  readonly machine: string;
 }
 
 export interface SegmentHead {
@@ -100,9 +109,9 @@ export function encodeFrame(frame: Omit<Frame, 'records'>, records: readonly str
 
 /** Makes the line of a frame. `records`: the JSON texts of the records, which are made only once. */
 export function frameLine(frame: Omit<Frame, 'records'>, records: readonly string[] = []): string {
-  const { seq, skipped, durable, turn = null, input, at, head } = frame;
+  const { seq, skipped, durable, turn = null, input, node, at, head } = frame;
   const numbers = `"seq":${seq}${field('skipped', skipped)},"durable":${durable}`;
-  const start = `${numbers}${field('turn', turn)}${field('input', input)},"at":${at}`;
+  const start = `${numbers}${field('turn', turn)}${field('input', input)}${field('node', node)},"at":${at}`;
   const list = records.length > 0 ? `,"records":[${records.join(',')}]` : '';
   const body = `${start}${field('head', head)}${list}${field('commit', frame.commit)}}`;
   return `{"crc":"${checksum(body).toString(16).padStart(8, '0')}",${body}`;

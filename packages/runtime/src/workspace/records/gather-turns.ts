@@ -4,7 +4,7 @@
  * The frames of one turn follow each other. Frames without a turn may be between them. When a frame of another turn
  * comes, or a commit drops the turn, the records so far do not count any more.
  */
-import { type CommitEntry, type Frame } from './frame.ts';
+import type { CommitEntry, Frame, TurnNode } from './frame.ts';
 import { type LoggedRecord, readRecord } from './logged-record.ts';
 import { planAfter, type RecordContext, restoreRecords } from './short-record.ts';
 
@@ -22,11 +22,18 @@ export class GatheredTurn {
   /** The number of the turn's event in the inbox, if the event came through it. */
   input: number | undefined;
   log: LoggedRecord[] = [];
+  /** The nodes that ran the turn, each once; the last one is the newest. */
+  nodes: readonly TurnNode[] = [];
   #plan: string | undefined;
 
   /** Returns the context of the next records, if they belong to this turn. */
   contextOf(turn: string): RecordContext {
     return { turn, plan: turn === this.turnId ? this.#plan : undefined };
+  }
+
+  /** Returns the last other node that ran the turn; `undefined` when only this one did. */
+  lastNodeBut(own: TurnNode | undefined): TurnNode | undefined {
+    return this.nodes.findLast(({ machine }) => machine !== own?.machine);
   }
 
   /** Adds a frame. Returns the turn if the frame commits it. */
@@ -36,7 +43,7 @@ export class GatheredTurn {
     if (turn === undefined) return undefined;
     const restored = restoreRecords(records, this.contextOf(turn));
     const read = restored.map((record, index) => readRecord(record, seq + index, at));
-    return this.addRecords(turn, at, read, commit, frame.input);
+    return this.addRecords(turn, at, read, commit, frame);
   }
 
   /** Like `add`, for records that are not stored yet. */
@@ -45,11 +52,12 @@ export class GatheredTurn {
     at: number,
     records: readonly LoggedRecord[],
     commit?: CommitEntry,
-    input?: number,
+    { input, node }: Pick<Frame, 'input' | 'node'> = {},
   ): CommittedTurn | undefined {
     if (turnId !== this.turnId) this.clear();
     this.turnId = turnId;
     this.input ??= input;
+    if (node) this.nodes = [...this.nodes.filter(({ machine }) => machine !== node.machine), node];
     this.log.push(...records);
     this.#plan = planAfter(records, this.#plan);
     if (commit === undefined) return undefined;
@@ -62,6 +70,7 @@ export class GatheredTurn {
     this.turnId = undefined;
     this.input = undefined;
     this.log = [];
+    this.nodes = [];
     this.#plan = undefined;
   }
 }
