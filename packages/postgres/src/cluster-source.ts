@@ -8,6 +8,7 @@ import type { ClusterSource, ClusterStore, ConversationLog, Inbox, NodeFacts } f
 import type { Clock } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { type Database, openDatabase } from './driver/database.ts';
+import { StoreAddress } from './driver/address.ts';
 import { repeating } from './driver/repeat.ts';
 import { PostgresConnections } from './nodes/connection-leases.ts';
 import { PostgresDeployments } from './nodes/deployments.ts';
@@ -34,8 +35,6 @@ export interface PostgresSourceOptions {
   /** The swarm's name in the store. */
   readonly swarm: string;
   readonly leaseMs?: number;
-  /** False for a database without NOTIFY, or behind a pool that does not pass it on. Then only the scan wakes nodes. */
-  readonly notify?: boolean;
   /** The time between two scans. */
   readonly scanMs?: number;
   readonly clock?: Clock;
@@ -57,14 +56,15 @@ export function postgresSource(options: PostgresSourceOptions): ClusterSource {
 }
 
 async function join(options: PostgresSourceOptions, facts: NodeFacts): Promise<ClusterStore> {
-  const { address, leaseMs = LEASE_MS } = options;
+  const { leaseMs = LEASE_MS } = options;
+  const address = typeof options.address === 'string' ? StoreAddress.parse(options.address) : options.address;
   const statementMs = Math.max(FEWEST_STATEMENT_MS, leaseMs / 3);
   const lease = openDatabase(address, { connections: LEASE_CONNECTIONS, statementMs });
   const work = openDatabase(address, { connections: WORK_CONNECTIONS });
   const records = openDatabase(address, { connections: RECORD_CONNECTIONS });
   const closeAll = async () => void (await Promise.all([lease, work, records].map((database) => database.close())));
   try {
-    return await openStore(options, facts, { lease, work, records, closeAll });
+    return await openStore({ ...options, address }, facts, { lease, work, records, closeAll });
   } catch (error) {
     await closeAll();
     throw error;
@@ -79,11 +79,18 @@ interface Databases {
 }
 
 async function openStore(
-  { swarm, leaseMs = LEASE_MS, notify = true, scanMs, clock, report = () => undefined }: PostgresSourceOptions,
+  {
+    swarm,
+    address,
+    leaseMs = LEASE_MS,
+    scanMs,
+    clock,
+    report = () => undefined,
+  }: PostgresSourceOptions & { readonly address: StoreAddress },
   facts: NodeFacts,
   { lease, work, records, closeAll }: Databases,
 ): Promise<ClusterStore> {
-  const common = { swarm, ...(notify && { channel: channelOf(swarm) }), ...(clock && { clock }) };
+  const common = { swarm, ...(address.mayNotify && { channel: channelOf(swarm) }), ...(clock && { clock }) };
   const placement = await joinNodes({ ...common, database: lease, work, facts, leaseMs, report });
   const { mayRepeat } = placement;
   const context = { ...common, database: work, node: placement.id, mayRepeat };

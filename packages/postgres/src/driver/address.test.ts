@@ -12,12 +12,14 @@ describe('an address', () => {
     ['postgres://a:1,b,c:3/gdn?target_session_attrs=read-write', 'postgres://a:1,b:5432,c:3/gdn', 'prefer'],
     ['postgres://ann@/gdn?host=/run/postgresql', 'postgres://ann@/gdn?host=/run/postgresql', 'disable'],
     ['postgres://127.0.0.1/a%20b?prepare=false', 'postgres://127.0.0.1:5432/a%20b', 'disable'],
+    ['postgres://db/gdn?sslmode=disable&notify=false', 'postgres://db:5432/gdn', 'disable'],
   ])('%s', (text, shown, tls) => {
     const address = StoreAddress.parse(text);
-    expect([String(address), address.tls, address.mayPrepare]).toEqual([
+    expect([String(address), address.tls, address.mayPrepare, address.mayNotify]).toEqual([
       shown,
       tls as never,
       !text.includes('prepare'),
+      !text.includes('notify'),
     ]);
   });
 
@@ -30,6 +32,7 @@ describe('an address', () => {
     'postgres://db/gdn?sslmode=hush',
     'postgres://db/gdn?sslrootcert=/hush.pem',
     'postgres://db/gdn?hush=hush',
+    'postgres://db/gdn?notify=hush',
     'postgres://db:0/gdn',
     'postgres://db:99999/gdn',
     'postgres://ann:hush%@db/gdn',

@@ -17,7 +17,7 @@ export interface StoreHost {
 const DEFAULT_PORT = 5432;
 const FORM = /^postgres(?:ql)?:\/\/(?:(?<who>.*)@)?(?<hosts>[^@/?#]*)\/(?<database>[^/?#]+)(?:\?(?<settings>[^#]*))?$/s;
 const HOST = /^(?:\[(?<six>[0-9A-Fa-f:.]+)\]|(?<name>[^:[\]\s]+))(?::(?<port>\d{1,5}))?$/;
-const SETTINGS = ['host', 'prepare', 'sslmode', 'sslrootcert', 'target_session_attrs'];
+const SETTINGS = ['host', 'notify', 'prepare', 'sslmode', 'sslrootcert', 'target_session_attrs'];
 const SESSIONS = ['any', 'primary', 'read-write'];
 const TLS_MODES = ['disable', 'prefer', 'require', 'verify-full'];
 
@@ -36,6 +36,8 @@ export class StoreAddress {
     readonly rootCertificate: string | undefined,
     /** False for a pooler that gives each statement another connection. */
     readonly mayPrepare: boolean,
+    /** False for a database without NOTIFY, or behind a pooler that does not pass it on. */
+    readonly mayNotify: boolean,
     password: string | undefined,
   ) {
     this.#password = password;
@@ -68,6 +70,7 @@ export class StoreAddress {
       tls,
       rootCertificate,
       mayPrepare,
+      read.get('notify') !== 'false',
       password === '' ? undefined : password,
     );
   }
@@ -118,7 +121,7 @@ function readSettings(text: string): ReadonlyMap<string, string> {
   }
   refuseOther(read, 'sslmode', TLS_MODES);
   refuseOther(read, 'target_session_attrs', SESSIONS);
-  refuseOther(read, 'prepare', ['true', 'false']);
+  for (const name of ['notify', 'prepare']) refuseOther(read, name, ['true', 'false']);
   return read;
 }
 
