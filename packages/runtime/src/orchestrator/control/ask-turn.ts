@@ -54,7 +54,8 @@ async function ask(
   if (cancelOnDisconnect) left.addEventListener('abort', leave, { once: true });
   if (cancelOnDisconnect && left.aborted) leave();
   try {
-    return await swarm.ask(delivery, { ...options, signal: cancel.signal, ...(soFar && { soFar }) });
+    const more = { ...(soFar && { soFar }), ...(cancelOnDisconnect && { cancelOnDisconnect }) };
+    return await swarm.ask(delivery, { ...options, signal: cancel.signal, ...more });
   } finally {
     left.removeEventListener('abort', leave);
   }

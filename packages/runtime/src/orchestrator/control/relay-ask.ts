@@ -5,7 +5,9 @@
  * 2. `onAccepted` is called once. From then on, the loss of a node only makes the wait longer.
  * 3. Notices of this node come from one watch, which is there before the event is accepted and stays when the turn moves. So a
  *    turn that this node takes over is seen from its start.
- * 4. The owner is looked up again and again, because a node that is cut off may keep its connection open.
+ * 4. With `cancelOnDisconnect`, the owner cancels the turn when it loses this node. So a connection to an earlier owner stays
+ *    open until the end: it must not cancel a turn that has moved.
+ * 5. The owner is looked up again and again, because a node that is cut off may keep its connection open.
  */
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { Acceptance, AskOptions, Delivery, Swarm, TurnEnd } from '../../control/swarm.ts';
@@ -36,7 +38,7 @@ export async function relayAsk(
   deps: RelayAskDeps,
   delivery: FixedDelivery,
   isOwnId: boolean,
-  { signal, left, onAccepted, onCancelled, onNotice }: AskOptions,
+  { signal, left, onAccepted, onCancelled, onNotice, cancelOnDisconnect = false }: AskOptions,
 ): Promise<TurnEnd> {
   if (signal?.aborted) throw new GoondanError('E_CANCELLED', 'The request was cancelled before it was sent.');
   const { local, nodes, clock } = deps;
@@ -66,7 +68,10 @@ export async function relayAsk(
         const options = { left: away, onAccepted: accepted };
         if (owner === undefined || owner === 'here') return await local.ask(delivery, options);
         const onward = merged === undefined ? {} : { onNotice: merged.from({}), soFar: true };
-        return await owner.swarm.ask(delivery, { ...options, ...onward });
+        if (!cancelOnDisconnect) return await owner.swarm.ask(delivery, { ...options, ...onward });
+        const until = left === undefined ? over.signal : AbortSignal.any([over.signal, left]);
+        const bound = { ...options, ...onward, left: until, cancelOnDisconnect };
+        return await unlessMoved(owner.swarm.ask(delivery, bound), moved.signal);
       } catch (error) {
         left?.throwIfAborted();
         if (!moved.signal.aborted) {
@@ -82,6 +87,15 @@ export async function relayAsk(
     over.abort();
     here?.end();
   }
+}
+
+/** Waits for the turn, or rejects when it moves. The request goes on. */
+async function unlessMoved<Value>(asked: Promise<Value>, moved: AbortSignal): Promise<Value> {
+  const left = Promise.withResolvers<never>();
+  moved.addEventListener('abort', () => left.reject(moved.reason), { once: true });
+  // The end of the request does not count once the turn has moved.
+  asked.catch(() => undefined);
+  return Promise.race([asked, left.promise]);
 }
 
 /** Returns true if this node does not own the instance any more, or never did. */

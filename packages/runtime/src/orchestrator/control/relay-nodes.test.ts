@@ -152,6 +152,33 @@ describe('nodes with agents', () => {
     expect(textOf((await one.swarm.ask({ ...at, id: 'long' })).result.responseMessage)).toBe('stopped');
   });
 
+  test('S-08 a turn with cancelOnDisconnect is cancelled when its owner loses the node that asked', async () => {
+    const { open } = openNodes();
+    const one = await open('one', speak([], 'from one'));
+    const two = await open('two', async ({ signal }) => {
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      return 'stopped';
+    });
+    const running: Promise<unknown>[] = [];
+    for (const cancelOnDisconnect of [false, true]) {
+      const id = `cancel ${cancelOnDisconnect}`;
+      const key = { agent: 'a', instanceKey: id };
+      await two.swarm.deliver({ ...key, id });
+      const [left, accepted] = [new AbortController(), Promise.withResolvers<void>()];
+      const options = { cancelOnDisconnect, left: left.signal, onAccepted: () => accepted.resolve() };
+      const asked = one.swarm.ask({ ...key, id }, options).catch((error: unknown) => error);
+      await accepted.promise;
+      left.abort();
+      await asked;
+      running.push(two.swarm.ask({ ...key, id }));
+    }
+    const [stays, cancelled] = running;
+    expect(await cancelled).toMatchObject({ eventId: 'cancel true' });
+    expect(await Promise.race([stays, 'runs'])).toBe('runs');
+    expect(await two.swarm.cancel({ agent: 'a', instanceKey: 'cancel false', eventId: 'cancel false' })).toBe(true);
+    await stays;
+  });
+
   test('S-08 the handled question of another node repeats its result', async () => {
     const { open } = openNodes();
     const one = await open('one', speak([], 'from one'));
