@@ -26,6 +26,7 @@ export type {
   ClusterNode,
   ClusterPlacement,
   InstancePage,
+  StoredInstance,
   ClusterSource,
   ClusterStore,
   ConnectionFence,

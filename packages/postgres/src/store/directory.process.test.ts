@@ -177,8 +177,17 @@ test('S-08 instances are listed page by page, in the order of agent and key, wit
   const all = ['a', 'b', 'c'].flatMap((agentName) => ['1', '2'].map((instanceKey) => ({ agentName, instanceKey })));
   for (const at of all.toReversed()) await inbox.accept(at, event('one'));
   await claimInstance(database, 'paged', { agentName: 'a', instanceKey: '3' }, 'one');
+  // One node lives, and the lease of the other has ended.
+  for (const [index, id] of ['alive', 'dead'].entries()) {
+    await claimInstance(database, 'paged', { agentName: 'c', instanceKey: `${index + 1}` }, id);
+    await database.query(
+      `insert into gdn_node (swarm, id, lease_until, name, machine, version)
+       values ('paged', $1, clock_timestamp() + $2 * interval '1 hour', 'node ' || $1, 'm', '1')`,
+      [id, index === 0 ? 1 : -1],
+    );
+  }
   const agents = ['a', 'c'];
   const first = await listInstances(database, 'paged', { agents, most: 3 });
-  expect(first).toEqual([all[0], all[1], all[4]] as never);
+  expect(first).toEqual([all[0], all[1], { ...all[4], workingAt: 'node alive' }] as never);
   expect(await listInstances(database, 'paged', { agents, most: 3, after: first.at(-1) })).toEqual([all[5]] as never);
 });

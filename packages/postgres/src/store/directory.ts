@@ -1,5 +1,5 @@
 /** The instances of a swarm, and the facts about the swarm that outlive its nodes, from their rows. */
-import type { Directory, InstancePage, SwarmList } from '@goondan/runtime/history';
+import type { Directory, InstancePage, StoredInstance, SwarmList } from '@goondan/runtime/history';
 import { followLinks, type RecordedAgent } from '@goondan/runtime/internal';
 import type { AgentAddress } from '@goondan/types';
 import type { Database } from '../driver/database.ts';
@@ -56,10 +56,10 @@ export async function listInstances(
   database: Pick<Database, 'query'>,
   swarm: string,
   { agents, most, after }: InstancePage,
-): Promise<readonly AgentAddress[]> {
+): Promise<readonly StoredInstance[]> {
   const { agentName = '', instanceKey = '' } = after ?? {};
-  const rows = await database.query<AddressRow>(PAGE, [swarm, agents, agentName, instanceKey, most]);
-  return rows.map(addressOf);
+  const rows = await database.query<ListedInstance>(PAGE, [swarm, agents, agentName, instanceKey, most]);
+  return rows.map(({ node, ...at }) => ({ ...addressOf(at), ...(node !== null && { workingAt: node }) }));
 }
 
 /** Opens the list of the swarms in a database. */
@@ -88,6 +88,7 @@ export function openSwarms(database: Database): SwarmList & { close(): Promise<v
 }
 
 type AddressRow = Readonly<Record<'agent' | 'key', string>>;
+type ListedInstance = AddressRow & { readonly node: string | null };
 
 interface SummaryRow extends Readonly<Record<string, unknown>> {
   readonly messages: number;
@@ -117,7 +118,11 @@ const EXISTS = `
 select exists (select from gdn_swarm where swarm = $1) or exists (select from gdn_instance where swarm = $1) as exists`;
 const INSTANCES = `select agent, key from gdn_instance where swarm = $1 and ${IS_USED}`;
 const PAGE = `
-select agent, key from gdn_instance
+select agent, key, (select name from gdn_node as node where node.swarm = $1 and node.id = owner
+  and lease_until > clock_timestamp() and exists (
+    select from gdn_inbox as input where input.swarm = $1 and input.agent = instance.agent
+      and input.key = instance.key and pending)) as node
+from gdn_instance as instance
 where swarm = $1 and agent = any ($2::text[]) and (agent, key) > ($3, $4) and ${IS_USED}
 order by agent, key limit $5`;
 const SUMMARY = `

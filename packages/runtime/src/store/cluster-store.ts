@@ -49,7 +49,7 @@ export interface ClusterStore extends Omit<Store, 'placement' | 'conversations'>
    */
   findPending(beginnings: readonly string[]): Promise<readonly PendingEvent[]>;
   /** Lists instances with a conversation or input, in the order of agent and key. */
-  listInstances(choice: InstancePage): Promise<readonly AgentAddress[]>;
+  listInstances(choice: InstancePage): Promise<readonly StoredInstance[]>;
   /** Records facts for readers; a failure is reported by the store and does not reject. */
   describeSwarm(facts: { readonly swarm: string; readonly folder?: string }): Promise<void>;
   describeAgent(agentName: string, description: RecordedAgent): Promise<void>;
@@ -58,6 +58,11 @@ export interface ClusterStore extends Omit<Store, 'placement' | 'conversations'>
 export interface PendingEvent {
   readonly instance: AgentAddress;
   readonly eventId: string;
+}
+
+export interface StoredInstance extends AgentAddress {
+  /** The name of the living node that owns the instance, while the instance has pending input. */
+  readonly workingAt?: string;
 }
 
 /** The part of a list of instances to read. */

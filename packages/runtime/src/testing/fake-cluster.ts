@@ -2,14 +2,14 @@
  * Several nodes of one swarm in one process, over real TLS, for tests of the relay between nodes. The swarm of each node is
  * fake, and the test says which node owns an instance.
  */
-import { type AgentAddress, GoondanError } from '@goondan/types';
+import { GoondanError } from '@goondan/types';
 import type { Swarm } from '../control/swarm.ts';
 import { clusterSwarm } from '../orchestrator/control/cluster-swarm.ts';
 import { type ControlPort, openControlPort } from '../orchestrator/control/open-control-port.ts';
 import { nodeConnector } from '../orchestrator/control/other-nodes.ts';
 import { systemClock } from '../ports/clock.ts';
 import { randomIds } from '../ports/ids.ts';
-import type { ClusterNode } from '../store/cluster-store.ts';
+import type { ClusterNode, StoredInstance } from '../store/cluster-store.ts';
 import { type FakeControl, fakeControl } from './fake-control.ts';
 
 export interface FakeClusterNode {
@@ -36,7 +36,7 @@ export interface FakeCluster {
   /** Adds a pending event of the instance with this key; `k` when absent. A mark of it succeeds once. */
   pend(eventId: string, instanceKey?: string): void;
   /** Adds an instance to those of the store. */
-  store(at: AgentAddress): void;
+  store(at: StoredInstance): void;
   /** Makes lookups of owners fail while it is true. */
   setAway(isAway: boolean): void;
   close(): Promise<void>;
@@ -50,7 +50,7 @@ export function fakeCluster(): FakeCluster {
   const nodes = new Map<string, FakeClusterNode>();
   const marked: string[] = [];
   const pending = new Map<string, string>();
-  const stored: AgentAddress[] = [];
+  const stored: StoredInstance[] = [];
   let isAway = false;
   /** Running turns are pending events, too: of the instance `k`, because all tests ask it. */
   const running = () => [...nodes.values()].flatMap(({ local }) => local.running.map((id) => [id, 'k'] as const));

@@ -50,7 +50,13 @@ export class MemoryCluster {
       approvals: memoryApprovals(this.swarm),
       calls: this.#calls(node),
       listInstances: async ({ agents, most }) =>
-        [...this.#instances.values()].filter(({ agentName }) => agents.includes(agentName)).slice(0, most),
+        [...this.#instances.values()]
+          .filter(({ agentName }) => agents.includes(agentName))
+          .slice(0, most)
+          .map((at) => {
+            const workingAt = this.swarm.inputOf(at).pending.length > 0 ? this.ownerOf(at) : undefined;
+            return { ...at, ...(workingAt !== undefined && { workingAt }) };
+          }),
     };
   }
 

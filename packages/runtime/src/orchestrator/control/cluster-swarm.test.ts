@@ -297,6 +297,8 @@ describe('the handle of a swarm with several nodes', () => {
     expect(new Set(listed.map(({ instanceKey }) => instanceKey)).size).toBe(2_500);
     expect(listed.find(({ instanceKey }) => instanceKey === '1500')).toEqual({ ...working, node: 'b' });
     expect(listed.at(-1)).toEqual({ agent: 'entry', instanceKey: '2499', status: 'asleep', queued: 0, crashes: 0 });
+    cluster.store({ agentName: 'entry', instanceKey: 'far', workingAt: 'silent' });
+    expect((await a.swarm.instances()).at(-1)).toMatchObject({ instanceKey: 'far', status: 'working', node: 'silent' });
     for (let key = 2_500; key < 11_000; key += 1) cluster.store({ agentName: 'entry', instanceKey: `${key}` });
     expect(await a.swarm.instances()).toHaveLength(10_000);
   });

@@ -8,7 +8,7 @@ import type { InstanceAddress, InstanceChoice, InstanceStatus, Swarm } from '../
 import type { Clock } from '../../ports/clock.ts';
 import { eventIdOf, type Ids } from '../../ports/ids.ts';
 import { splitRetries, typedTurnIds } from '../../ports/turn-ids.ts';
-import type { ClusterPlacement, ClusterStore, InstancePage } from '../../store/cluster-store.ts';
+import type { ClusterPlacement, ClusterStore, InstancePage, StoredInstance } from '../../store/cluster-store.ts';
 import type { Inbox } from '../../store/inbox.ts';
 import { newTraceId } from '../../trace/span-id.ts';
 import { findEventId, findInInstances } from './find-queued-turn.ts';
@@ -24,7 +24,7 @@ export interface ClusterSwarmDeps {
   readonly inbox: Pick<Inbox, 'cancel'>;
   readonly findPending: ClusterStore['findPending'];
   /** Lists the instances of the store. */
-  readonly listInstances: (page: Omit<InstancePage, 'agents'>) => Promise<readonly AgentAddress[]>;
+  readonly listInstances: (page: Omit<InstancePage, 'agents'>) => Promise<readonly StoredInstance[]>;
   readonly clock: Clock;
   readonly ids: Ids;
   /** Returns the agent for requests that do not name one. */
@@ -41,15 +41,18 @@ const BY_A_CLIENT = 'cancelled by a client';
 const MOST_STORED = 10_000;
 const PAGE = 1_000;
 
-/** Lists the instances of the store as sleeping ones. The nodes that hold some of them know better. */
-async function readSleeping(read: ClusterSwarmDeps['listInstances']): Promise<readonly InstanceStatus[]> {
-  const found: AgentAddress[] = [];
+/** Lists the instances of the store: asleep, or working at a node. The nodes that hold some of them know better. */
+async function readStored(read: ClusterSwarmDeps['listInstances']): Promise<readonly InstanceStatus[]> {
+  const found: StoredInstance[] = [];
   while (found.length < MOST_STORED) {
     const page = await read({ most: PAGE, after: found.at(-1) });
     found.push(...page);
     if (page.length < PAGE) break;
   }
-  return found.map((at) => ({ ...toInstanceAddress(at), status: 'asleep', queued: 0, crashes: 0 }));
+  return found.map(({ workingAt: node, ...at }) => ({
+    ...{ ...toInstanceAddress(at), queued: 0, crashes: 0 },
+    ...(node === undefined ? { status: 'asleep' } : { status: 'working', node }),
+  }));
 }
 
 export function clusterSwarm(deps: ClusterSwarmDeps): Swarm {
@@ -97,7 +100,7 @@ export function clusterSwarm(deps: ClusterSwarmDeps): Swarm {
     const [own, others, stored] = await Promise.all([
       local.instances(),
       nodes.ask((swarm) => swarm.instances()),
-      readSleeping(deps.listInstances),
+      readStored(deps.listInstances),
     ]);
     return mergeInstances([
       { node: placement.node, value: own },

@@ -40,7 +40,7 @@ export function mergeStatus(
   };
 }
 
-/** Lists each instance once: as the node that runs it sees it, or else as asleep. */
+/** Lists each instance once: as the node that runs it sees it, or else as the store does. */
 export function mergeInstances(all: readonly OfNode<readonly InstanceStatus[]>[]): readonly InstanceStatus[] {
   const merged = new Map<string, InstanceStatus>();
   for (const { node, value } of all) {
@@ -48,7 +48,7 @@ export function mergeInstances(all: readonly OfNode<readonly InstanceStatus[]>[]
       const key = JSON.stringify([instance.agent, instance.instanceKey]);
       const there = merged.get(key);
       if (there !== undefined && rank(there) >= rank(instance)) continue;
-      merged.set(key, instance.status === 'asleep' ? instance : { ...instance, node });
+      merged.set(key, instance.status === 'asleep' ? instance : { node, ...instance });
     }
   }
   return [...merged.values()];

@@ -37,7 +37,7 @@ export class AnswerLists implements SwarmListener {
     instances.find(at)?.say({ type: 'agents.listed', callId, instances: listed });
   }
 
-  /** Lists instances that this node does not hold. Their state is not known here: most of them sleep. */
+  /** Lists instances that this node does not hold. One with input works at its node; the others count as asleep. */
   async #others(
     at: AgentAddress,
     known: readonly AgentInstance[],
@@ -48,7 +48,7 @@ export class AnswerLists implements SwarmListener {
       const found = await this.deps.stored?.listInstances({ agents, most: MOST_LISTED });
       return (found ?? [])
         .filter((each) => !keys.has(addressKey(each)))
-        .map((each) => ({ ...each, status: 'asleep' as const }));
+        .map(({ workingAt, ...each }) => ({ ...each, status: workingAt === undefined ? 'asleep' : 'working' }));
     } catch (error) {
       const message = `An agent got a list of the instances of this node only: ${messageOf(error)}`;
       this.deps.report('warn', 'agents.not_listed', message, at);

@@ -260,14 +260,23 @@ describe('several nodes', () => {
       return 'listed';
     };
     const one = await openFakeNode(cluster, 'one', list, { beforeSend });
-    const two = await openFakeNode(cluster, 'two', async () => 'two');
+    const gate = Promise.withResolvers<void>();
+    const two = await openFakeNode(cluster, 'two', async ({ event }) => {
+      if (event.input === 'work') await gate.promise;
+      return 'two';
+    });
     await two.send('b', 'hello', { instanceKey: 'far' });
+    const work = two.send('b', 'work', { instanceKey: 'busy' });
+    await until(() => cluster.ownerOf(at('b', 'busy')) === 'two');
     await one.send('a', 'who is there');
+    gate.resolve();
+    await work;
     expect(told.find((each) => isOfType(each, 'agents.listed'))).toMatchObject({
       callId: 'list',
       instances: [
         { ...at('a'), status: 'working' },
         { ...at('b', 'far'), status: 'asleep' },
+        { ...at('b', 'busy'), status: 'working' },
       ],
     });
   });
