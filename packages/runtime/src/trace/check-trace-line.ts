@@ -23,6 +23,7 @@ const isLayer = fields(
     ...each(isText, 'outcome', 'error', 'stack'),
     ...each(isNumber, 'startMs', 'ownMs', 'waitedMs', 'totalMs', 'emittedMore', 'emittedAfter', 'drewMore'),
     ...each(listOf(isChange), 'changed', 'resultChanged', 'messages'),
+    answers: listOf(fields({ decision: isText }, { by: isText })),
     emitted: listOf(isText),
     place: isPlace,
     drew: Array.isArray,

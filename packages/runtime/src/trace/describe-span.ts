@@ -64,7 +64,7 @@ export function describeOneLayer(recorded: RecordedLayer, mask: Mask): LayerReco
 
 function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStartedAt: number): LayerRecord {
   const { layer, ownMs, totalMs, outcome, error, emittedMore = 0, events = [], startedAt } = recorded;
-  const { authors, drew, drewMore, emittedBefore, hasGoneIn, stage, waitedMs } = recorded;
+  const { authors, drew, drewMore, emittedBefore, hasGoneIn, stage, waitedMs, answers } = recorded;
   writer.hasShortened = events.some(hasMore);
   const { extension, name, kind } = layer;
   const changed = writer.diff(byName(recorded.changed));
@@ -79,6 +79,7 @@ function describeLayer(recorded: RecordedLayer, writer: ChangeWriter, turnStarte
     startMs: startedAt - turnStartedAt,
     ownMs,
     ...(waitedMs === undefined ? {} : { waitedMs }),
+    ...(answers === undefined ? {} : { answers: [...answers] }),
     totalMs,
     outcome,
     ...(stage === undefined ? {} : { stage }),

@@ -48,9 +48,12 @@ test('F-22 the time that a layer waits for a person is not its own time', async 
     },
     { decision: 'approved', by: 'ann' },
   );
-  expect(layer).toMatchObject({ extension: 'asking', ownMs: 10, waitedMs: 12_000, totalMs: 12_010 });
+  expect(layer).toMatchObject({
+    ...{ extension: 'asking', ownMs: 10, waitedMs: 12_000, totalMs: 12_010 },
+    answers: [{ decision: 'approved', by: 'ann' }],
+  });
   expect(total).toBe(12_010);
-  expect(text).toContain('asking own 10 ms, waited for a person 12.0 s');
+  expect(text).toContain('asking own 10 ms, waited for a person 12.0 s, approved by ann');
 });
 
 test('F-22 two questions at once are one wait; a layer that asks nobody has none', async () => {
@@ -65,6 +68,7 @@ test('F-22 two questions at once are one wait; a layer that asks nobody has none
   expect(both.layer?.ownMs).toBe(0);
   const silent = await traceOf(() => (ctx) => ctx.next(), { decision: 'approved', by: 'ann' });
   expect(silent.layer).not.toHaveProperty('waitedMs');
+  expect(silent.layer).not.toHaveProperty('answers');
   expect(silent.text).not.toContain('waited');
 });
 

@@ -1,6 +1,8 @@
-/** Measures how long layers wait for a person, so that this time does not count as their own time. */
+/** Measures how long layers wait for a person, so that this time does not count as their own time, and notes the answers. */
+import type { ApprovalOutcome } from '@goondan/types';
 import { currentScope } from './draw-scope.ts';
 import type { EffectKind } from './effect-record.ts';
+import type { WatchedEffect } from './layer-span.ts';
 import type { RecordedLayer } from './recorded-layer.ts';
 import { RunningSpan } from './running-span.ts';
 
@@ -18,8 +20,10 @@ export class PersonWaits {
     this.#waiting.set(key, layer);
   }
 
-  end(key: string): void {
-    this.#waiting.get(key)?.endWait();
+  end({ key, outcome }: Pick<WatchedEffect, 'key' | 'outcome'>): void {
+    const layer = this.#waiting.get(key);
     this.#waiting.delete(key);
+    // Safe: the layer asked a person, so that the outcome is an answer.
+    layer?.endWait(outcome.ok ? (outcome.value as ApprovalOutcome) : undefined);
   }
 }

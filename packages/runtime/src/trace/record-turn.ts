@@ -60,7 +60,7 @@ class TreeRecorder implements TurnRecorder {
   }
 
   effect(effect: WatchedEffect): void {
-    this.waits.end(effect.key);
+    this.waits.end(effect);
     const make = this.recorder.record(effect, this.mask);
     let made: EffectRecord | undefined;
     this.effects.set(effect.key, () => (made ??= make(this.requests)));

@@ -3,13 +3,16 @@
  * clock, compare, and store the data that `describe-span.ts` needs later.
  */
 import type { MessageEvent } from '@goondan/types';
-import type { LayerRecord } from './turn-trace.ts';
+import { defined } from '../json/defined.ts';
+import type { GivenAnswer, LayerRecord } from './turn-trace.ts';
 import type { Draw, DrawKind, DrawnValues } from './draw-scope.ts';
 import type { LayerSpan, WatchedLayer } from './layer-span.ts';
 import type { RunningSpan } from './running-span.ts';
 
 /** The maximum number of events kept for one layer; further events are only counted. */
 const MOST_EMITTED = 100;
+/** The maximum number of answers of people kept for one layer. */
+const MOST_ANSWERS = 16;
 /**
  * The maximum number of draws kept for one layer, and of characters of a drawn text. All other draws are only counted.
  */
@@ -39,6 +42,8 @@ export class RecordedLayer implements LayerSpan {
   declare error?: unknown;
   /** The time during which the layer waited for a person. It is not part of the own time. */
   declare waitedMs?: number;
+  /** The first answers of people. */
+  declare answers?: GivenAnswer[];
   /** The number of open questions to a person, and the time since which there is one. */
   declare private questions?: number;
   declare private waitsSince?: number;
@@ -103,7 +108,10 @@ export class RecordedLayer implements LayerSpan {
     if (this.questions === 1) this.waitsSince = this.chain.now();
   }
 
-  endWait(): void {
+  endWait(answer?: GivenAnswer): void {
+    if (answer !== undefined && (this.answers ??= []).length < MOST_ANSWERS) {
+      this.answers.push(defined({ decision: answer.decision, by: answer.by }));
+    }
     this.questions = (this.questions ?? 1) - 1;
     if (this.questions > 0) return;
     const now = this.chain.now();

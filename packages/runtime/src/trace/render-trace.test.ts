@@ -359,11 +359,11 @@ test('F-22 the arguments of a tool call are cut to the line', () => {
 });
 
 test('F-22 durations are short, and the time waited for a person is apart', () => {
-  const asking = layer('approval', { ownMs: 0.94, waitedMs: 12_000 });
+  const asking = layer('approval', { ownMs: 0.94, waitedMs: 12_000, answers: [{ decision: 'denied', by: 'bob' }] });
   const call = chain('toolCall', 'shop__buy', { totalMs: 16_028, layers: [asking] });
   expect(renderTrace(call).split('\n')).toEqual([
     'toolCall shop__buy 16.0 s',
-    '│ approval own 0.94 ms, waited for a person 12.0 s',
+    '│ approval own 0.94 ms, waited for a person 12.0 s, denied by bob',
   ]);
 });
 

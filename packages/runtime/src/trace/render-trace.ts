@@ -5,6 +5,7 @@
 import { type ExtensionStatusChanged, placeText } from '@goondan/types';
 import type { Change } from '../json/diff-json.ts';
 import { shortDigest } from '../json/short-digest.ts';
+import { describeAnswer } from './describe-answer.ts';
 import { describeDuration } from './describe-duration.ts';
 import { describeExtensionStatus } from './describe-extension-status.ts';
 import { type Line, indent, joinLines } from './render-lines.ts';
@@ -87,11 +88,14 @@ class Renderer {
   private layers(layers: readonly LayerRecord[], chain: ChainRecord, turnStart: number): Line[] {
     const [outermost, ...inner] = layers;
     if (outermost === undefined) return this.core(chain, turnStart);
-    const { extension, name, kind, ownMs, waitedMs, outcome, error, isBeforeNext } = outermost;
+    const { extension, name, kind, ownMs, waitedMs, answers = [], outcome, error, isBeforeNext } = outermost;
     const title = shortLine(name === kind ? extension : `${extension} · ${name}`);
     // A layer that failed before `next()` is the origin of the error.
     const isWith = outcome === 'failed' && error === chain.error && isBeforeNext !== true;
-    const waited = waitedMs === undefined ? '' : `, waited for a person ${describeDuration(waitedMs)}`;
+    const waited =
+      waitedMs === undefined
+        ? ''
+        : `, waited for a person ${[describeDuration(waitedMs), ...answers.map(describeAnswer)].join(', ')}`;
     const time = this.paint('time', `own ${describeDuration(ownMs)}${waited}`);
     return [
       `${this.paint('name', title)} ${time}${this.mark(isWith, outermost)}`,

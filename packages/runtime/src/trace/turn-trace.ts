@@ -5,6 +5,7 @@
 import type {
   AgentAddress,
   AgentEventSource,
+  ApprovalOutcome,
   CodePlace,
   ExtensionStatusChanged,
   JsonObject,
@@ -76,6 +77,9 @@ export interface MissingRecords {
   readonly isCut: boolean;
 }
 
+/** The answer of a person: the decision, and the name of the person or of their token. */
+export type GivenAnswer = Pick<ApprovalOutcome, 'decision' | 'by'>;
+
 export interface LayerRecord {
   readonly extension: string;
   readonly name: string;
@@ -86,6 +90,8 @@ export interface LayerRecord {
   readonly ownMs: number;
   /** The time that the layer waited for a person; absent if it asked nobody. */
   readonly waitedMs?: number;
+  /** The first 16 answers of people to the layer; absent if there is none. */
+  readonly answers?: readonly GivenAnswer[];
   readonly totalMs: number;
   readonly outcome: 'running' | 'passed' | 'short_circuit' | 'skipped' | 'failed';
   /**

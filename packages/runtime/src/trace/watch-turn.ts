@@ -56,7 +56,7 @@ class SharedTurn implements TurnObserver {
   }
 
   effect(effect: WatchedEffect): void {
-    this.#waits.end(effect.key);
+    this.#waits.end(effect);
     for (const listener of this.listeners) listener.effect?.(effect);
   }
 

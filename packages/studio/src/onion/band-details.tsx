@@ -5,6 +5,7 @@ import { describeDuration } from '../time/describe-time.ts';
 import { counted } from '../text/counted.ts';
 import type { Band, SpanBand } from './bands.ts';
 import { ChangeList } from './change-list.tsx';
+import { describeWait } from './describe-band.ts';
 
 const outcomes: Readonly<Record<LayerRecord['outcome'], string>> = {
   passed: '',
@@ -44,14 +45,15 @@ function LayerDetails({
 }) {
   const { ownMs, totalMs, changed, emitted, emittedMore, messages, resultChanged, outcome, error, isCut, isCancelled } =
     layer;
-  const { place, stack, waitedMs } = layer;
+  const { place, stack } = layer;
+  const waited = describeWait(layer);
   const isQuiet = changed.length + emitted.length + resultChanged.length === 0;
   return (
     <>
       <h3>{title}</h3>
       <p className="quiet">
         {kinds[kind]} · own {describeDuration(ownMs)} of {describeDuration(totalMs)}
-        {waitedMs !== undefined && ` · waited for a person ${describeDuration(waitedMs)}`}
+        {waited !== undefined && ` · ${waited}`}
       </p>
       {outcome !== 'passed' && (
         <p className={(outcome === 'failed' || outcome === 'skipped') && isCancelled !== true ? 'bad' : ''}>

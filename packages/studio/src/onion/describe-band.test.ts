@@ -18,6 +18,10 @@ test.each([
   [chain('turn', 'concierge', { isUnfinished: true }), 'turn concierge, running'],
   [layer({}), 'memory, own 0.50 ms'],
   [layer({ waitedMs: 12_000 }), 'memory, own 0.50 ms, waited for a person 12.0 s'],
+  [
+    layer({ waitedMs: 12_000, answers: [{ decision: 'approved', by: 'ann' }] }),
+    'memory, own 0.50 ms, waited for a person 12.0 s, approved by ann',
+  ],
   [layer({ emitted: ['append system'] }), 'memory, 1 change, own 0.50 ms'],
   [layer({ outcome: 'skipped', emittedMore: 2 }), 'memory, 2 changes, skipped, own 0.50 ms'],
 ])('Y-09 the label of a band says when it is truncated: %#', (band, text) => {

@@ -48,9 +48,16 @@ export function titleOf({ type, kind, title }: Band): string {
 export function timeOf(band: Band): string {
   if (isRunning(band)) return '';
   if (band.type === 'chain') return describeDuration(band.totalMs);
-  const { ownMs, waitedMs } = band.layer;
-  const waited = waitedMs === undefined ? '' : `, waited for a person ${describeDuration(waitedMs)}`;
-  return `own ${describeDuration(ownMs)}${waited}`;
+  const { ownMs } = band.layer;
+  const waited = describeWait(band.layer);
+  return `own ${describeDuration(ownMs)}${waited === undefined ? '' : `, ${waited}`}`;
+}
+
+/** Describes how long a layer waited for people, and their answers; `undefined` if it asked nobody. */
+export function describeWait({ waitedMs, answers = [] }: LayerRecord): string | undefined {
+  if (waitedMs === undefined) return undefined;
+  const given = answers.map(({ decision, by }) => (by === undefined ? decision : `${decision} by ${by}`));
+  return `waited for a person ${[describeDuration(waitedMs), ...given].join(', ')}`;
 }
 
 export function isRunning(band: Band): boolean {
