@@ -9,6 +9,7 @@ import { makeTestDatabase } from '../testing/test-database.ts';
 import { postgresAnswers } from './answers.ts';
 import { PostgresLog } from './conversation-log.ts';
 import { readersOf } from './open-reader.ts';
+import { trimHistory } from './trim-history.ts';
 
 const swarm = 'read';
 let statements = 0;
@@ -83,6 +84,24 @@ describe('S-08 the history in the store', () => {
       extensionState: { memo: 209 },
     });
     expect(await readHistory(reader.history, instance, { limit: 1 })).toMatchObject({ first: 1, last: 210 });
+  });
+
+  test('says that it was shortened while it was read, and skips no turn', async () => {
+    for (let part = 0; part < 5; part += 1) await run(part * 40, 40, 1000);
+    expect(await countRows('gdn_archive')).toBeGreaterThan(4);
+    const { turns } = await reader.history.history(instance);
+    const epoch = await claimInstance(database, swarm, instance, 'one');
+    const seen: ArchivedTurn[] = [];
+    const readAll = async () => {
+      for await (const turn of turns) {
+        if (seen.push(turn) > 1) continue;
+        await trimHistory({ database, swarm, node: 'one', mayRepeat: () => false }, instance, epoch, 1);
+        expect(await countRows('gdn_archive')).toBe(0);
+      }
+    };
+    expect(await codeOf(readAll())).toBe('E_STORE_READ');
+    expect(versions(seen)).toEqual(upTo(seen.length));
+    expect(seen.length).toBeGreaterThan(1);
   });
 
   test('is whole although its owner moves the frames to the archive meanwhile, and goes on', async () => {

@@ -1,6 +1,7 @@
 /**
  * Reads conversations and their history from rows. A statement reads one moment; the history is read in pages, and the
- * frames that its owner moves to the archive meanwhile are found there.
+ * frames that its owner moves to the archive meanwhile are found there. If the owner removes lines before they were read,
+ * the reader says so with `E_STORE_READ`, so that no turn is skipped.
  */
 import type { ArchivedTurn, HistoryReader, HistoryStart, KeptHistory, StoredLog } from '@goondan/runtime/history';
 import {
@@ -8,11 +9,12 @@ import {
   decodeStart,
   emptyStart,
   isCorrupt,
+  nameInstance,
   readArchivedTurns,
   snapshotOf,
   type UncheckedListener,
 } from '@goondan/runtime/internal';
-import type { AgentAddress, AgentEvent } from '@goondan/types';
+import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
 import type { Database } from '../driver/database.ts';
 import { readPending } from './read-pending.ts';
 
@@ -27,7 +29,7 @@ export function openHistoryReader(database: Database, swarm: string): HistoryRea
     const first = await readFirst(database, swarm, instance);
     if (first === undefined) return { start: emptyStart, turns: noTurns() };
     const start = startOf(instance, first.history_start);
-    const lines = readLines(database, swarm, instance, first.page);
+    const lines = readLines(database, swarm, instance, first);
     return { start, turns: checkedTurns(instance, start, lines, first.version, onUnchecked) };
   };
   return {
@@ -139,7 +141,7 @@ async function* readLines(
   database: Database,
   swarm: string,
   { agentName, instanceKey }: AgentAddress,
-  first: readonly LineRow[],
+  { page: first, history_start: start }: FirstRow,
 ): AsyncGenerator<readonly string[]> {
   let page = first;
   let last = 0;
@@ -149,8 +151,19 @@ async function* readLines(
       last = row.last;
     }
     const isFull = page.filter(({ archived }) => archived).length === ARCHIVED_ROWS || page.length >= FRAME_ROWS;
-    page = isFull ? await database.query<LineRow>(READ_PAGE, [swarm, agentName, instanceKey, last]) : [];
+    if (!isFull) return;
+    page = await database.query<LineRow>(READ_PAGE, [swarm, agentName, instanceKey, last]);
+    const [next] = page;
+    if (next !== undefined && next.seq <= last + 1) continue;
+    // It was the end, or numbers are missing: those of removed lines, or of records that format 1 did not keep.
+    const [now] = await database.query<Pick<FirstRow, 'history_start'>>(READ_START, [swarm, agentName, instanceKey]);
+    if (now?.history_start !== start) throw shortenedError({ agentName, instanceKey });
   }
+}
+
+function shortenedError(instance: AgentAddress): GoondanError {
+  const message = `The history of ${nameInstance(instance)} was shortened while it was read.`;
+  return new GoondanError('E_STORE_READ', message, { retryable: true, suggestion: 'Read it again.' });
 }
 
 /** Returns the lines of a row after a number. The lines before it were frames when they were read, and are archived now. */
@@ -174,6 +187,8 @@ with archived as (
 select seq, last, lines, true as archived from archived
 union all select seq, last, line, false from framed
 order by seq`;
+
+const READ_START = `select history_start from gdn_instance where ${SAME}`;
 
 const READ_FIRST = `
 with page as (${READ_PAGE})
