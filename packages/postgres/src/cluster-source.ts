@@ -37,6 +37,8 @@ export interface PostgresSourceOptions {
   readonly leaseMs?: number;
   /** The time between two scans. */
   readonly scanMs?: number;
+  /** The time in which a statement about conversations is answered. A statement that is too late is repeated with more. */
+  readonly statementMs?: number;
   readonly clock?: Clock;
   /** Told of problems that no caller gets as an error. It must not write to the store's log. */
   readonly report?: (problem: string) => void;
@@ -56,11 +58,11 @@ export function postgresSource(options: PostgresSourceOptions): ClusterSource {
 }
 
 async function join(options: PostgresSourceOptions, facts: NodeFacts): Promise<ClusterStore> {
-  const { leaseMs = LEASE_MS } = options;
+  const { leaseMs = LEASE_MS, statementMs } = options;
   const address = typeof options.address === 'string' ? StoreAddress.parse(options.address) : options.address;
-  const statementMs = Math.max(FEWEST_STATEMENT_MS, leaseMs / 3);
-  const lease = openDatabase(address, { connections: LEASE_CONNECTIONS, statementMs });
-  const work = openDatabase(address, { connections: WORK_CONNECTIONS });
+  const renewalMs = Math.max(FEWEST_STATEMENT_MS, leaseMs / 3);
+  const lease = openDatabase(address, { connections: LEASE_CONNECTIONS, statementMs: renewalMs });
+  const work = openDatabase(address, { connections: WORK_CONNECTIONS, ...(statementMs && { statementMs }) });
   const records = openDatabase(address, { connections: RECORD_CONNECTIONS });
   const closeAll = async () => void (await Promise.all([lease, work, records].map((database) => database.close())));
   try {

@@ -72,10 +72,12 @@ export interface StoredTokens extends Tokens {
 
 /** A command sends few statements at a time. */
 const CONNECTIONS = 4;
+/** A command does not repeat its statements, and may read or import a large conversation. */
+const STATEMENT_MS = 30_000;
 
 /** Opens a store. Nothing is connected before the first question. **Errors** — `E_STORE_ADDRESS`. */
 export function openStore(address: string): OpenedStore {
-  const database = openDatabase(address, { connections: CONNECTIONS });
+  const database = openDatabase(address, { connections: CONNECTIONS, statementMs: STATEMENT_MS });
   return {
     swarms: openSwarms(database),
     reader: (swarm) => ({ ...readersOf(database, swarm), close: async () => undefined }),

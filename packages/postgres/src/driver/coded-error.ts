@@ -113,6 +113,11 @@ export function storeAway(why: string, { address, ...facts }: AwayFacts = {}): G
   return new GoondanError('E_STORE_AWAY', message, { retryable: true, ...facts });
 }
 
+/** Returns true if the database did not answer in time. */
+export function isLate({ cause }: GoondanError): boolean {
+  return cause instanceof AwayCause && cause.code === 'late';
+}
+
 /** Returns true if a new connection may lead further: to another host, or around one that hangs or takes no writes. */
 export function isElsewhere({ cause }: GoondanError, hosts: number): boolean {
   if (!(cause instanceof AwayCause)) return false;

@@ -90,6 +90,54 @@ describe('a connection that is cut', () => {
   });
 });
 
+describe('a statement that is too late', () => {
+  test('ends nothing but its own connection', async () => {
+    const database = openDatabase(made.address, { connections: 2, statementMs: 200 });
+    await direct.query('select pg_advisory_lock(1)');
+    const patience = { times: 1000, mayWait: () => true };
+    const waiting = database.query<{ got: number }>('select 1 as got from pg_advisory_lock_shared(1)', [], patience);
+    expect(await codeOf(database.query('select pg_sleep(60)'))).toBe('E_STORE_AWAY');
+    await direct.query('select pg_advisory_unlock_all()');
+    expect([...(await waiting)]).toEqual([{ got: 1 }]);
+    await database.close();
+  });
+
+  test('keeps no other statement waiting, as long as a connection is free', async () => {
+    const database = openDatabase(made.address, { connections: 2, statementMs: 2000 });
+    const slow = database.query('select pg_sleep(1)');
+    const quick = Array.from({ length: 20 }, () => database.query('select 1'));
+    const first = await Promise.race([slow.then(() => 'slow'), Promise.all(quick).then(() => 'quick')]);
+    expect(first).toBe('quick');
+    await slow;
+    await database.close();
+  });
+
+  test('is away when no connection is free in time', async () => {
+    const database = openDatabase(made.address, { connections: 1, statementMs: 100 });
+    const slow = database.query('select pg_sleep(0.5)', [], { times: 100, mayWait: () => true });
+    expect(await codeOf(database.query('select 1'))).toBe('E_STORE_AWAY');
+    await slow;
+    expect([...(await database.query('select 1 as one'))]).toEqual([{ one: 1 }]);
+    await database.close();
+  });
+
+  test('gets twice the time with each repetition, and no more time when it may not be repeated', async () => {
+    const database = openDatabase(proxied, { connections: 1, statementMs: 100 });
+    await database.query('select 1');
+    const before = proxy.statements;
+    let left = 20;
+    await repeating(database, () => left-- > 0)('select pg_sleep(0.5)');
+    // 100, 200, 400 and 800 ms.
+    expect(proxy.statements - before).toBeLessThanOrEqual(5);
+    expect(left).toBeGreaterThan(0);
+    let asked = 0;
+    const given = database.query('select pg_sleep(60)', [], { times: 1000, mayWait: () => (asked += 1) < 3 });
+    expect(await codeOf(given)).toBe('E_STORE_AWAY');
+    expect(asked).toBe(3);
+    await database.close();
+  });
+});
+
 describe('a server that refuses', () => {
   test('a statement that the server refuses is not repeated', async () => {
     let asked = 0;

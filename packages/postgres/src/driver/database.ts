@@ -4,12 +4,11 @@
  * Every statement is a transaction of its own. A statement whose answer is lost may have happened, so every statement of
  * this package can be repeated. With several hosts, only the one that takes writes is used.
  */
-import type { SQL } from 'bun';
 import { StoreAddress } from './address.ts';
 import { codedError, isElsewhere, storeAway } from './coded-error.ts';
-import { connect } from './connect.ts';
+import { type Connection, ConnectionPool } from './connection-pool.ts';
 import { listenAlways } from './listen-always.ts';
-import { within } from './within.ts';
+import { type Patience, within } from './within.ts';
 
 /** A value of a statement. Texts, numbers, booleans and bytes keep their type; lists become arrays of PostgreSQL. */
 export type Value = string | number | bigint | boolean | null | Uint8Array | Date | readonly (string | number)[];
@@ -21,9 +20,13 @@ export interface Database {
   /**
    * Runs one statement. **Errors** — `E_STORE_AWAY` when the server cannot be reached, does not answer in time, or the
    * connection was cut: then the statement may have happened; `E_STORE_ADDRESS`, `E_STORE_SCHEMA`, `E_DISK_FULL` and
-   * `E_STORE_WRITE` when the server refuses the connection or the statement.
+   * `E_STORE_WRITE` when the server refuses the connection or the statement. `patience` is more time than usual.
    */
-  query<Found extends Row>(statement: string, values?: readonly Value[]): Promise<readonly Found[]>;
+  query<Found extends Row>(
+    statement: string,
+    values?: readonly Value[],
+    patience?: Patience,
+  ): Promise<readonly Found[]>;
   /**
    * Calls the listener for each notification of a channel, as long as a connection for it exists. It is only a hint.
    * Resolves when the server listens; after that, a connection that is cut is made again.
@@ -33,9 +36,9 @@ export interface Database {
 }
 
 export interface DatabaseOptions {
-  /** The most connections at a time. Further statements wait for one, and their time counts. */
+  /** The most connections at a time. Further statements wait for one, at most `statementMs`. */
   readonly connections?: number;
-  /** The time in which a statement is answered. After it, the server counts as away. */
+  /** The time in which a statement is answered. After it, the server counts as away, and the connection is closed. */
   readonly statementMs?: number;
   /** The time in which a connection is made. After it, the server counts as away. */
   readonly connectMs?: number;
@@ -45,77 +48,68 @@ const MOST_CONNECTIONS = 10;
 const STATEMENT_MS = 5000;
 const CONNECT_MS = 2000;
 
-interface Pool {
-  readonly sql: SQL;
-  readonly host: number;
-  /** Resolves if the host takes writes. Asked again after a connection was closed. */
-  writable?: Promise<void> | undefined;
-}
-
 /** Opens a database. Nothing is connected before the first statement. **Errors** — `E_STORE_ADDRESS`. */
 export function openDatabase(
   given: string | StoreAddress,
   { connections = MOST_CONNECTIONS, statementMs = STATEMENT_MS, connectMs = CONNECT_MS }: DatabaseOptions = {},
 ): Database {
   const address = typeof given === 'string' ? StoreAddress.parse(given) : given;
-  const open = (host: number): Pool => {
-    const onClosed = () => {
-      pool.writable = undefined;
-    };
-    const pool: Pool = { host, sql: connect(address, { host, connections, connectMs, onClosed }) };
-    return pool;
-  };
-  let pool = open(0);
+  const pool = new ConnectionPool({ address, connections, connectMs });
   let isClosed = false;
 
-  /** Leaves connections that lead nowhere, or to a server that takes no writes. Their statements end as away. */
-  const leave = (used: Pool, next = used.host + 1) => {
-    if (used !== pool || isClosed) return;
-    pool = open(next % Math.max(1, address.hosts.length));
-    void used.sql.close({ timeout: 0 }).catch(() => undefined);
-  };
-  const ask = async (used: Pool, statement: string, values: readonly Value[]): Promise<readonly Row[]> => {
+  const ask = async (
+    used: Connection,
+    statement: string,
+    values: readonly Value[],
+    patience?: Patience,
+  ): Promise<readonly Row[]> => {
     try {
-      return await within(used.sql.unsafe(statement, [...values]), statementMs);
+      return await within(used.sql.unsafe(statement, [...values]), statementMs, patience);
     } catch (error) {
       const coded = codedError(error, address, statement);
-      if (isElsewhere(coded, address.hosts.length)) leave(used);
+      if (isElsewhere(coded, address.hosts.length)) pool.leave(used);
       throw coded;
     }
   };
-  const checkWritable = async (used: Pool) => {
+  const checkWritable = async (used: Connection) => {
     const [row] = await ask(used, IS_READ_ONLY, []);
-    if (row?.['is_read_only'] !== true) return;
-    leave(used);
-    throw storeAway('the server takes no writes', { address });
+    if (row?.['is_read_only'] === true) {
+      pool.leave(used);
+      throw storeAway('the server takes no writes', { address });
+    }
+    used.isWritable = true;
   };
-  /** Finds the host that takes writes. Each host is asked once. */
-  const usable = async (): Promise<Pool> => {
+  /** Takes a connection to the host that takes writes. Each host is asked once. */
+  const takeUsable = async (): Promise<Connection> => {
     let error: unknown;
-    for (let attempt = 0; attempt < address.hosts.length; attempt += 1) {
-      const used = pool;
+    for (let attempt = 0; attempt < Math.max(1, address.hosts.length); attempt += 1) {
+      const used = await pool.take(statementMs);
+      if (address.hosts.length < 2 || used.isWritable) return used;
       try {
-        used.writable ??= checkWritable(used);
-        await used.writable;
+        await checkWritable(used);
         return used;
       } catch (refusal) {
-        used.writable = undefined;
+        pool.give(used);
         error = refusal;
       }
     }
     throw error;
   };
   return {
-    async query<Found extends Row>(statement: string, values: readonly Value[] = []) {
+    async query<Found extends Row>(statement: string, values: readonly Value[] = [], patience?: Patience) {
       if (isClosed) throw storeAway('it was closed');
-      const used = address.hosts.length > 1 ? await usable() : pool;
-      // Safe: the statement decides the columns of its rows.
-      return (await ask(used, statement, values)).map(withNumbers) as unknown as readonly Found[];
+      const used = await takeUsable();
+      try {
+        // Safe: the statement decides the columns of its rows.
+        return (await ask(used, statement, values, patience)).map(withNumbers) as unknown as readonly Found[];
+      } finally {
+        pool.give(used);
+      }
     },
     listen: (channel, heard) => listenAlways(address, connectMs, channel, heard),
     async close() {
       isClosed = true;
-      await pool.sql.close({ timeout: 1 }).catch(() => undefined);
+      await pool.close();
     },
   };
 }

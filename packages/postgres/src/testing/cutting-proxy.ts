@@ -18,6 +18,8 @@ export interface CuttingProxy {
   partition(): void;
   /** Keeps connections open, and passes nothing on until `heal`: a server that hangs. */
   freeze(): void;
+  /** Passes at most so many bytes a second from each client to the server, until `heal`. */
+  slow(bytesPerSecond: number): void;
   heal(): void;
   close(): Promise<void>;
 }
@@ -40,6 +42,7 @@ export async function startCuttingProxy(serverPort: number): Promise<CuttingProx
   let decide: ((statement: number) => Cut) | undefined;
   let isParted = false;
   let isFrozen = false;
+  let bytesPerSecond = Infinity;
   const cut = (link: Link) => {
     links.delete(link);
     link.client.destroy();
@@ -66,7 +69,12 @@ export async function startCuttingProxy(serverPort: number): Promise<CuttingProx
       if (link.losing) return type === READY ? cut(link) : undefined;
       client.write(bytes);
     });
-    client.on('data', asked);
+    client.on('data', (chunk: Buffer) => {
+      asked(chunk);
+      if (bytesPerSecond === Infinity) return;
+      client.pause();
+      setTimeout(() => isFrozen || client.resume(), (1000 * chunk.length) / bytesPerSecond);
+    });
     server.on('data', answered);
     for (const [socket, other] of [
       [client, server],
@@ -101,7 +109,11 @@ export async function startCuttingProxy(serverPort: number): Promise<CuttingProx
         server.pause();
       }
     },
+    slow(most) {
+      bytesPerSecond = most;
+    },
     heal() {
+      bytesPerSecond = Infinity;
       isParted = false;
       isFrozen = false;
       for (const { client, server } of links) {
@@ -123,13 +135,21 @@ export async function startCuttingProxy(serverPort: number): Promise<CuttingProx
 function messagesOf(side: 'client' | 'server', take: (type: number, bytes: Buffer) => void): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   let hasType = side === 'server';
+  /** Parts of a message that is not complete. A large message is joined once. */
+  let parts: Buffer[] = [];
+  let [size, needed] = [0, 0];
   return (chunk) => {
-    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    parts.push(chunk);
+    size += chunk.length;
+    if (size < needed) return;
+    rest = parts.length === 1 ? chunk : Buffer.concat(parts);
     for (;;) {
       const start = hasType ? 1 : 0;
-      if (rest.length < start + 4) return;
-      const length = start + rest.readUInt32BE(start);
-      if (rest.length < length) return;
+      const length = rest.length < start + 4 ? start + 4 : start + rest.readUInt32BE(start);
+      if (rest.length < start + 4 || rest.length < length) {
+        [parts, size, needed] = [[rest], rest.length, length];
+        return;
+      }
       const message = rest.subarray(0, length);
       rest = rest.subarray(length);
       take(hasType ? (message[0] ?? 0) : 0, message);
