@@ -220,10 +220,23 @@ export type OperationName = keyof typeof operations;
 /** Safe: these are the keys of `operations`, although the compiler types them as any text. */
 export const operationNames = Object.keys(operations) as OperationName[];
 
-/** Describes a request. Unknown fields are rejected, because they are mistakes of the caller. */
+/**
+ * Describes a request. Unknown fields are rejected, because they are mistakes of the caller. So are texts that no store
+ * can keep as they are; only an input may have any character.
+ */
 function request<Request extends object>(shape: NoInfer<ShapeOf<Request>>): Part<Request> {
   // Safe: each field of the shape is checked against its type.
-  return { fields: fieldsOf(shape), check: exactObject(shape) as Check<Request> };
+  const check = exactObject(shape) as Check<Request>;
+  return { fields: fieldsOf(shape), check: (value) => refuseOddTexts(check(value)) };
+}
+
+function refuseOddTexts<Request extends object>(asked: Request): Request {
+  for (const [field, value] of Object.entries(asked)) {
+    if (field === 'input' || typeof value !== 'string') continue;
+    if (value.includes('\0')) throw new ShapeError('contains a NUL character', field);
+    if (!value.isWellFormed()) throw new ShapeError('contains half of a surrogate pair', field);
+  }
+  return asked;
 }
 
 /** Describes an answer that is the result itself. Fields that only a newer server knows are ignored. */

@@ -9,12 +9,13 @@ const LONGEST_KEY = 1_024;
 /**
  * Returns the problem with an instance key from outside, or `undefined`. Almost any text is valid, because
  * `pathSegment` turns it into a safe file name. Half of a surrogate pair is invalid, because every such half is stored
- * as the same bytes.
+ * as the same bytes, and so is a NUL character, which PostgreSQL cannot keep.
  */
 export function findKeyProblem(key: string): string | undefined {
   if (key === '') return 'is empty';
   if (key.length > LONGEST_KEY) return `has ${key.length} characters; ${LONGEST_KEY} are allowed`;
   if (!key.isWellFormed()) return 'is not valid Unicode';
+  if (key.includes('\0')) return 'contains a NUL character';
   return undefined;
 }
 

@@ -54,6 +54,37 @@ describe('the control socket', () => {
     ]);
   });
 
+  test.each([
+    ['/v2/deliver', 'instanceKey', {}],
+    ['/v2/ask', 'id', {}],
+    ['/v2/ask', 'client', {}],
+    ['/v2/instances/delete', 'instanceKey', { agent: 'helper' }],
+    ['/v2/instances/fork', 'as', { agent: 'helper', instanceKey: 'a' }],
+    ['/v2/instances/fork', 'at', { agent: 'helper', instanceKey: 'a', as: 'b' }],
+    ['/v2/cancel', 'reason', {}],
+    ['/v2/cancel', 'eventId', {}],
+    ['/v2/dead-letters/retry', 'eventId', { agent: 'helper', instanceKey: 'a' }],
+    ['/v2/dead-letters/drop', 'agent', { eventId: 'a', instanceKey: 'a' }],
+    ['/v2/approvals/approve', 'note', { id: 'a' }],
+    ['/v2/approvals/deny', 'id', {}],
+    ['/v2/restart', 'agent', {}],
+  ])('%s refuses a NUL character and half of a surrogate pair in `%s`', async (path, field, body) => {
+    for (const [odd, problem] of [
+      ['a\0b', 'contains a NUL character'],
+      ['a\ud800', 'contains half of a surrogate pair'],
+    ] as const) {
+      const message = `The body of the request: ${field} ${problem}.`;
+      const refusal = await refusalOf('POST', path, { body: { ...body, [field]: odd } });
+      expect(refusal.slice(0, 3)).toEqual([400, 'E_CONTROL_REQUEST', message]);
+    }
+    expect(served.swarm.calls).toEqual([]);
+  });
+
+  test('takes an input with any character', async () => {
+    await answerTo('POST', '/v2/deliver', { body: { input: 'a\0b \ud800' } });
+    expect(served.swarm.calls).toEqual([['deliver', { input: 'a\0b \ud800' }]]);
+  });
+
   test('asks and waits for the end of the turn', async () => {
     const answer = answerTo('POST', '/v2/ask', { body: { id: 'e1', input: 'Hello' } });
     await until(() => served.swarm.running.length === 1);

@@ -111,6 +111,40 @@ describe('the gate for tokens', () => {
     expect(await outcome('right', '10.0.0.4')).toBe('right');
   });
 
+  test('lets a right token of another address through while many addresses send wrong ones', async () => {
+    const { outcome, clock, checked } = openGate({ mostChecks: 4, mostChecksOfAddress: 2 });
+    const addresses = ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4'];
+    for (const from of addresses) await outcome('wrong', from);
+    const storm = addresses.flatMap((from) => [1, 2, 3].map((n) => outcome(`${from} ${n}`.replace(' ', '-'), from)));
+    expect(await outcome('right', '10.0.0.9')).toBe('right');
+    expect(checked.at(-1)).toBe('right');
+    await clock.advance(portLimits.slowestMs);
+    expect((await Promise.all(storm)).filter((each) => each === 429)).toHaveLength(8);
+  });
+
+  test('checks a token that was right again at once, while its address sends wrong ones', async () => {
+    const { outcome, clock, right, checked } = openGate({ mostChecksOfAddress: 2 });
+    expect(await outcome('right')).toBe('right');
+    for (let n = 0; n < 5; n++) {
+      const wrong = outcome(`wrong${n}`);
+      await clock.advance(portLimits.slowestMs);
+      await wrong;
+    }
+    const storm = [1, 2, 3].map((n) => outcome(`more${n}`));
+    expect(await outcome('right')).toBe('right');
+    expect(checked.filter((token) => token === 'right')).toHaveLength(2);
+    right.delete('right');
+    await clock.advance(portLimits.keptMs);
+    await Promise.all(storm);
+    expect(await outcome('right')).toBe(401);
+    // From now on, it is a wrong token like any other.
+    const later = outcome('right');
+    await clock.advance(portLimits.slowMs);
+    expect(checked.filter((token) => token === 'right')).toHaveLength(3);
+    await clock.advance(portLimits.slowestMs);
+    expect(await later).toBe(401);
+  });
+
   test('keeps a bounded number of tokens and addresses', async () => {
     const { outcome, checked, right, warnings } = openGate({ mostKept: 2, mostAddresses: 2 });
     for (const token of ['a', 'b', 'c']) right.add(token);

@@ -4,8 +4,9 @@
  * 1. Only hashes of tokens are kept, and no error or log line has one. Comparing hashes takes a time
  *    that says nothing about the token.
  * 2. A right token is checked in the store at most once in a few seconds. Removing it has an effect after this time.
- * 3. Wrong tokens are counted, and each makes the next check from its address slower. A right token that was checked before
- *    never waits. The number of checks under way is bounded.
+ * 3. Wrong tokens are counted, and each makes the next check from its address slower. A token that was right at its last
+ *    check never waits. The number of checks under way is bounded, for addresses with wrong tokens apart from the others: so
+ *    a storm of wrong tokens does not keep a right token from another address waiting.
  */
 import { createHash } from 'node:crypto';
 import { GoondanError } from '@goondan/types';
@@ -34,10 +35,12 @@ interface Strikes {
 }
 
 export class TokenGate {
-  /** Right tokens, by their hash, oldest first. */
+  /** Tokens that were right at their last check, by their hash, oldest first. */
   readonly #kept = new Map<string, { readonly owner: TokenOwner; readonly until: number }>();
   readonly #checks = new Map<string, Promise<TokenOwner | undefined>>();
   readonly #checksOf = new Map<string, number>();
+  /** The number of checks for addresses with wrong tokens, and for the others. */
+  readonly #checksFor = { suspects: 0, others: 0 };
   /** The wrong tokens of each address, latest address last. */
   readonly #strikes = new Map<string, Strikes>();
 
@@ -53,7 +56,8 @@ export class TokenGate {
     const key = createHash('sha256').update(token).digest('hex');
     const kept = this.#kept.get(key);
     if (kept !== undefined && kept.until > this.deps.clock.elapsed()) return kept.owner;
-    const check = this.#checks.get(key) ?? this.#begin(key, token, from);
+    const check =
+      this.#checks.get(key) ?? (kept === undefined ? this.#begin(key, token, from) : this.#again(key, token, from));
     const owner = await check;
     if (owner === undefined) throw refusal('This token is not known.');
     return owner;
@@ -69,24 +73,43 @@ export class TokenGate {
   #begin(key: string, token: string, from: string): Promise<TokenOwner | undefined> {
     const { mostChecks, mostChecksOfAddress } = this.deps.limits;
     const ofAddress = this.#checksOf.get(from) ?? 0;
-    if (this.#checks.size >= mostChecks || ofAddress >= mostChecksOfAddress) {
+    const group = this.#strikesOf(from) > 0 ? 'suspects' : 'others';
+    if (this.#checksFor[group] >= mostChecks || ofAddress >= mostChecksOfAddress) {
       throw new GoondanError('E_CONTROL_FULL', 'Too many tokens are being checked.', { retryable: true });
     }
     this.#checksOf.set(from, ofAddress + 1);
-    const check = this.#check(key, token, from).finally(() => {
-      this.#checks.delete(key);
+    this.#checksFor[group] += 1;
+    return this.#note(key, this.#checkSlowly(key, token, from), () => {
+      this.#checksFor[group] -= 1;
       const left = (this.#checksOf.get(from) ?? 1) - 1;
       if (left === 0) this.#checksOf.delete(from);
       else this.#checksOf.set(from, left);
+    });
+  }
+
+  /** Checks a token that was right before. There are at most `mostKept` of them, so they need no other bound. */
+  #again(key: string, token: string, from: string): Promise<TokenOwner | undefined> {
+    return this.#note(key, this.#check(key, token, from), () => undefined);
+  }
+
+  #note(key: string, checking: Promise<TokenOwner | undefined>, ended: () => void): Promise<TokenOwner | undefined> {
+    const check = checking.finally(() => {
+      this.#checks.delete(key);
+      ended();
     });
     this.#checks.set(key, check);
     return check;
   }
 
-  async #check(key: string, token: string, from: string): Promise<TokenOwner | undefined> {
-    const { tokens, clock, limits } = this.deps;
+  async #checkSlowly(key: string, token: string, from: string): Promise<TokenOwner | undefined> {
+    const { clock, limits } = this.deps;
     const delay = Math.min(this.#strikesOf(from) * limits.slowMs, limits.slowestMs);
     if (delay > 0) await sleep(clock, delay);
+    return this.#check(key, token, from);
+  }
+
+  async #check(key: string, token: string, from: string): Promise<TokenOwner | undefined> {
+    const { tokens, clock, limits } = this.deps;
     const owner = await tokens.check(token);
     this.#kept.delete(key);
     if (owner === undefined) {

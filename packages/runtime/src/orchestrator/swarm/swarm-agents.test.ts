@@ -82,7 +82,7 @@ describe('an event', () => {
       code: 'E_AGENT_UNKNOWN',
       message: 'There is no agent "nobody". Agents: a, b, c, d, e.',
     });
-    for (const key of ['', 'k'.repeat(1_025), '\ud800']) {
+    for (const key of ['', 'k'.repeat(1_025), '\ud800', 'a\0b']) {
       expect(await refusal('a', key)).toMatchObject({ code: 'E_INSTANCE_KEY' });
     }
     expect(await journal.instances()).toHaveLength(1);
