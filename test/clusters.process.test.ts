@@ -20,10 +20,11 @@ setDefaultTimeout(300_000);
 
 const PASSWORD = 'hush-hush-hush';
 const place = new GdnPlace();
-const folder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
+let folder: string;
 let server: Server;
 
 beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
   symlinkSync(join(repository, 'node_modules'), join(place.folder, 'node_modules'));
   server = await startServer({ folder, password: PASSWORD, settings: { fsync: 'off', max_connections: '200' } });
   const database = openDatabase(server.addressOf('postgres'), { connections: 1 });

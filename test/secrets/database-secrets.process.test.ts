@@ -23,14 +23,16 @@ import { canaries, findCanaries } from './canaries.ts';
 import { countConnections, findInMemory } from './read-memory.ts';
 
 const PASSWORD = 'only-the-node-knows-this-password';
-const folder = mkdtempSync(join(tmpdir(), 'gdn-secrets-'));
-const serverFolder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
+let folder: string;
+let serverFolder: string;
 const model = startWireServer(openaiWire);
 let server: Server;
 let store: string;
 let cluster: Cluster;
 
 beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gdn-secrets-'));
+  serverFolder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
   server = await startServer({ folder: serverFolder, major: testMajor, password: PASSWORD });
   store = server.addressOf('postgres');
   const bundleFolder = join(folder, 'bundle');
