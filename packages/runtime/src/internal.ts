@@ -110,7 +110,7 @@ export { listTurnsOf, readTraceOf } from './workspace/traces/read-turn-trace.ts'
 export { whenOf } from './workspace/traces/trace-names.ts';
 export type { RecordedTurn, TraceSource, WantedTurns } from './workspace/traces/trace-source.ts';
 export { type LimitedTurn, textWithin, type TurnLine } from './workspace/traces/trace-writer.ts';
-export { corruptLine, nameInstance } from './store/log/name-instance.ts';
+export { corruptLine, damagedConversation, nameInstance } from './store/log/name-instance.ts';
 export type { UncheckedListener } from './workspace/archive/read-committed-turns.ts';
 export { followLinks } from './workspace/layout/follow-links.ts';
 export { isCorrupt } from './workspace/lines/corrupt-store.ts';

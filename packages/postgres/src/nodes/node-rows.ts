@@ -162,6 +162,30 @@ select ${scanHint(channel)}`,
   );
 }
 
+/**
+ * Frees instances and connections whose owner has no row, because somebody deleted it. Invariant 2 holds nevertheless: the
+ * statement sees claims and nodes at one moment, and a node adds its row before it claims.
+ */
+export async function freeOrphans({ database, swarm }: SwarmRows): Promise<void> {
+  await database.query(
+    `with recursive owner_of_instances as (
+  (select min(owner) as owner from gdn_instance where swarm = $1 and owner is not null)
+  union all
+  select (select min(i.owner) from gdn_instance i where i.swarm = $1 and i.owner > before.owner)
+  from owner_of_instances before where before.owner is not null
+), owners as materialized (
+  select owner from owner_of_instances where owner is not null
+  union select owner from gdn_connection where swarm = $1 and owner is not null
+), gone as materialized (
+  select owner from owners where not exists (select 1 from gdn_node n where n.swarm = $1 and n.id = owners.owner)
+), instances as (
+  update gdn_instance i set owner = null from gone where i.swarm = $1 and i.owner = gone.owner
+)
+update gdn_connection c set owner = null from gone where c.swarm = $1 and c.owner = gone.owner`,
+    [swarm],
+  );
+}
+
 /** The most sleeping instances of ended nodes that one call frees. */
 const MOST_FREED = 10_000;
 

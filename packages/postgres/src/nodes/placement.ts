@@ -24,6 +24,7 @@ import { freeHint } from './hints.ts';
 import {
   drainNode,
   endLease,
+  freeOrphans,
   insertNode,
   type LivingNode,
   listNodes,
@@ -63,6 +64,7 @@ export async function joinNodes(options: PlacementOptions): Promise<NodePlacemen
   await insertNode(rows, id, leaseMs, facts);
   await refuseTwin(rows, id, facts.name, facts.machine);
   await removeEndedNodes(rows);
+  await freeOrphans(rows);
   const { work = database, report = () => undefined } = options;
   const start = { id, node: facts.name, leaseMs, knownSchema, clock, sentAt, work, report };
   const placement = new NodePlacement(rows, start);

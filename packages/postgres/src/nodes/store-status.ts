@@ -3,6 +3,7 @@ import type { ClusterNode } from '@goondan/runtime/history';
 import type { Database, Row } from '../driver/database.ts';
 import { readVersion } from '../schema/migrate.ts';
 import { SCHEMA_VERSION } from '../schema/migrations.ts';
+import { findDamage } from './find-damage.ts';
 import { listNodes } from './node-rows.ts';
 
 export interface StoreStatus {
@@ -48,7 +49,7 @@ export async function readStatus(database: Rows): Promise<StoreStatus> {
     ...facts,
     tables: await readTables(database),
     swarms: isUsable ? await readSwarms(database) : [],
-    warnings: warningsOf(server, schema),
+    warnings: [...warningsOf(server, schema), ...(isUsable ? await findDamage(database, server.number) : [])],
   };
 }
 

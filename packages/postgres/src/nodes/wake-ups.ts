@@ -11,6 +11,7 @@ import { addressKey, type Clock, sleep, systemClock } from '@goondan/runtime/int
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { Database } from '../driver/database.ts';
 import { readWakeUp } from '../store/wake-channel.ts';
+import { freeOrphans } from './node-rows.ts';
 import type { NodePlacement } from './placement.ts';
 import { type PendingInput, scan, type Scan } from './scan.ts';
 import type { SwarmRows } from './swarm-rows.ts';
@@ -123,6 +124,7 @@ export class WakeUps {
     const began = this.#clock.elapsed();
     try {
       const found = await scan(this.options, placement.id);
+      if (found.hasOrphans) await freeOrphans(this.options);
       if (!this.#isOver) this.#tell(found);
     } catch (error) {
       if (!GoondanError.is(error)) throw error;

@@ -14,6 +14,7 @@ import { defaultLimits } from '@goondan/runtime/internal';
 import type { Query } from '../driver/repeat.ts';
 import { appendStatement, type AppendOutcome, appendValues } from './append-statement.ts';
 import { checkpointStatement, type CheckpointOutcome } from './checkpoint-statement.ts';
+import { damagedRows } from './damaged-rows.ts';
 import { keyOf, notTheOwner, ownerQueryOf, SAME_INSTANCE, type StoreContext } from './store-context.ts';
 import { trimHistory } from './trim-history.ts';
 
@@ -63,11 +64,9 @@ export class PostgresLog implements ConversationLog {
     // Frames of a process that has ended belong to the log. If they cannot be written, the log ends before them.
     await this.settle(instance).catch(() => undefined);
     return this.#inTurn(instance, async (waiting) => {
-      const [row] = await this.#query<{ epoch: number; checkpoint: string | null; base: string; frames: string }>(
-        LOAD,
-        [...keyOf(this.context, instance), this.context.node],
-      );
+      const [row] = await this.#query<LoadedRow>(LOAD, [...keyOf(this.context, instance), this.context.node]);
       if (row === undefined) throw notTheOwner(instance);
+      refuseOtherEnd(instance, row);
       delete waiting.failed;
       return {
         epoch: row.epoch,
@@ -215,11 +214,33 @@ export class PostgresLog implements ConversationLog {
   }
 }
 
+interface LoadedRow extends Readonly<Record<string, unknown>> {
+  readonly epoch: number;
+  readonly checkpoint: string | null;
+  readonly base: string | null;
+  readonly frames: string | null;
+  /** The last number by the row of the instance, and by its frames. */
+  readonly last_seq: number;
+  readonly last_frame: number;
+}
+
+/** Refuses a log whose end was changed by hand: every write to it would fail. **Errors** — `E_STORE_CORRUPT`. */
+function refuseOtherEnd(instance: AgentAddress, { last_seq: last, last_frame: kept }: LoadedRow): void {
+  if (last === kept) return;
+  throw damagedRows(instance, 'gdn_frame', `its frames end at ${kept}, and last_seq in gdn_instance is ${last}`);
+}
+
+/** The last number of the frames of a row `own` of `gdn_instance`. Frames before the checkpoint are in the archive. */
+export const LAST_FRAME = `coalesce((
+    select kept.last from gdn_frame kept
+    where kept.swarm = own.swarm and kept.agent = own.agent and kept.key = own.key order by kept.seq desc limit 1
+  ), own.checkpoint_seq)`;
+
 const LOAD = `
-select epoch, checkpoint,
+select epoch, checkpoint, last_seq, ${LAST_FRAME} as last_frame,
   (select string_agg(lines, '' order by part) from gdn_base where ${SAME_INSTANCE}) as base,
   (select string_agg(line, E'\\n' order by seq) from gdn_frame where ${SAME_INSTANCE}) as frames
-from gdn_instance where ${SAME_INSTANCE} and owner = $4`;
+from gdn_instance own where ${SAME_INSTANCE} and owner = $4`;
 
 function endsElsewhere({ agentName, instanceKey }: AgentAddress, last: number, next: number): GoondanError {
   const whose = `agent ${agentName}, instance ${JSON.stringify(instanceKey)}`;

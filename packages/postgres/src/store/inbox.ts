@@ -67,7 +67,7 @@ export class PostgresInbox implements Inbox {
         this.options.onOwner?.(instance, outcome.owner ?? undefined);
         return { accepted: true, duplicate: false, seq: outcome.accepted };
       }
-      if (outcome.known !== null) return knownAs(outcome, attempt);
+      if (outcome.known !== null) return knownAs(instance, outcome, attempt);
       if (!outcome.may_connect) throw connectionLost(under?.connection ?? '');
       // Otherwise the same event came in at the same time, and is known to the next run of the statement.
       if (outcome.is_full) throw inboxFull(instance, outcome);
@@ -84,7 +84,7 @@ export class PostgresInbox implements Inbox {
 
   async pendingEntries(instance: AgentAddress): Promise<readonly InboxEntry[]> {
     const rows = await this.#query<EntryRow>(PENDING, keyOf(this.context, instance));
-    return rows.map(entryOf);
+    return rows.map((row) => entryOf(instance, row));
   }
 
   /** The commit of a turn has ended its input already. */
@@ -103,19 +103,19 @@ export class PostgresInbox implements Inbox {
   }
 }
 
-type EntryRow = Readonly<{ seq: number; event: string; cancelled: string | null }>;
+type EntryRow = Readonly<{ seq: number; event: string | null; cancelled: string | null }>;
 
 const PENDING = `select seq, event, cancelled from gdn_inbox where ${SAME_INSTANCE} and pending order by seq`;
 
-function entryOf({ seq, event, cancelled }: EntryRow): InboxEntry {
-  return { seq, event: decodeEvent(event), ...(cancelled !== null && { cancelled }) };
+function entryOf(instance: AgentAddress, { seq, event, cancelled }: EntryRow): InboxEntry {
+  return { seq, event: decodeEvent(instance, seq, event), ...(cancelled !== null && { cancelled }) };
 }
 
 /** An event that is there: accepted by a lost run of this call, or by an earlier delivery. */
-function knownAs({ known, attempt, event, cancelled }: AcceptOutcome, own: string): Accepted {
+function knownAs(instance: AgentAddress, { known, attempt, event, cancelled }: AcceptOutcome, own: string): Accepted {
   if (attempt === own) return { accepted: true, duplicate: false, seq: known ?? 0 };
   if (event === null) return { accepted: true, duplicate: true };
-  return { accepted: true, duplicate: true, pending: entryOf({ seq: known ?? 0, event, cancelled }) };
+  return { accepted: true, duplicate: true, pending: entryOf(instance, { seq: known ?? 0, event, cancelled }) };
 }
 
 function connectionLost(connection: string): GoondanError {

@@ -7,19 +7,20 @@ import { decodeEvent } from './event-text.ts';
 export async function readPending(
   database: Pick<Database, 'query'>,
   swarm: string,
-  { agentName, instanceKey }: AgentAddress,
+  instance: AgentAddress,
 ): Promise<readonly InboxEntry[]> {
+  const { agentName, instanceKey } = instance;
   const rows = await database.query<PendingRow>(PENDING, [swarm, agentName, instanceKey]);
   return rows.map(({ seq, event, cancelled }) => ({
     seq,
-    event: decodeEvent(event),
+    event: decodeEvent(instance, seq, event),
     ...(cancelled !== null && { cancelled }),
   }));
 }
 
 interface PendingRow extends Readonly<Record<string, unknown>> {
   readonly seq: number;
-  readonly event: string;
+  readonly event: string | null;
   readonly cancelled: string | null;
 }
 
