@@ -30,6 +30,8 @@ export class MemoryCluster {
   readonly #began = new Set<string>();
   /** If true, claims and writes fail with `E_STORE_AWAY`. */
   isAway = false;
+  /** If true, no node is told of input that another node accepted, and scans find nothing. */
+  isSilent = false;
 
   /** Joins as a node. The result replaces the seams of a swarm on files. */
   join(name: string): MemoryParts {
@@ -180,6 +182,7 @@ export class MemoryCluster {
     const inbox = memoryInbox(this.swarm, name);
     return {
       ...inbox,
+      onWake: (listener) => inbox.onWake((at) => (this.isSilent ? undefined : listener(at))),
       accept: async (at, event, under) => {
         if (this.isAway) throw new GoondanError('E_STORE_AWAY', 'The store is away.', { retryable: true });
         this.#instances.set(keyOf(at), at);

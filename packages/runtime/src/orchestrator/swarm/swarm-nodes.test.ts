@@ -1,5 +1,5 @@
 // Tests several nodes of one swarm: fake agents, and a shared store in memory whose leases the test ends by hand.
-import { afterEach, describe, expect, test } from 'bun:test';
+import { afterEach, describe, expect, spyOn, test } from 'bun:test';
 import { type AgentAddress, textOf as messageText } from '@goondan/types';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { FakeAnswer } from '../../testing/fake-agents.ts';
@@ -47,13 +47,33 @@ describe('several nodes', () => {
     };
     const one = await openFakeNode(cluster, 'one', answer);
     const two = await openFakeNode(cluster, 'two', answer);
+    // The owner does not hear of events that the other node accepts, also before its claim.
+    cluster.isSilent = true;
+    await two.store.inbox.accept(at('a'), fakeEvent('hello', { id: 'first' }));
+    await deliver(one, at('a'), { id: 'second' });
+    await until(() => ran.includes('second'));
+    await deliver(two, at('a'), { id: 'third' });
+    await deliver(one, at('a'), { id: 'fourth' });
+    await deliver(two, at('a'), { id: 'fifth' });
+    await Promise.all([deliver(two, at('a'), { id: 'sixth' }), deliver(one, at('a'), { id: 'seventh' })]);
+    await until(() => ran.includes('seventh'));
+    expect(ran).toEqual(['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh']);
+    expect(pendingOf(cluster, at('a'))).toEqual([]);
+  });
+
+  test('S-03 input that arrives at its owner alone is queued without a read of the inbox', async () => {
+    const cluster = new MemoryCluster();
+    const ran: string[] = [];
+    const one = await openFakeNode(cluster, 'one', async ({ event }) => {
+      ran.push(event.id);
+      return 'done';
+    });
     await deliver(one, at('a'), { id: 'first' });
     await until(() => ran.length === 1);
-    // The owner has not heard of this event yet when it accepts the next one itself.
-    await two.store.inbox.accept(at('a'), fakeEvent('more', { id: 'second', instanceKey: 'a' }));
-    await deliver(one, at('a'), { id: 'third' });
-    await until(() => pendingOf(cluster, at('a')).length === 0);
-    expect(ran).toEqual(['first', 'second', 'third']);
+    const read = spyOn(one.store.inbox, 'pendingEntries');
+    for (const id of ['second', 'third']) await deliver(one, at('a'), { id });
+    await until(() => ran.length === 3);
+    expect(read).not.toHaveBeenCalled();
   });
 
   test('S-02 a node that lost an instance kills its process at once, and its late commit changes nothing', async () => {
