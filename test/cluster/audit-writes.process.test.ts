@@ -5,7 +5,7 @@ import { auditWrites } from './audit-writes.ts';
 
 const join = (database: Database, name: string) =>
   database.query(
-    `insert into gdn_node (swarm, id, name, machine, lease_until, version)
+    `insert into gdn_node (swarm, id, name, start, lease_until, version)
       values ('s', $1 || '-id', $1, 'm', clock_timestamp() + interval '1 minute', '1')`,
     [name],
   );

@@ -47,7 +47,7 @@ afterEach(async () => {
 async function join(name: string, options: Partial<PostgresSourceOptions> = {}): Promise<ClusterStore> {
   const report = (problem: string) => void problems.push(problem);
   const source = postgresSource({ address: made.address, swarm, report, leaseMs: 60_000, ...options });
-  const store = await source.join({ name, machine: `machine of ${name}`, version: '0.1.0' });
+  const store = await source.join({ name, start: `start of ${name}`, version: '0.1.0' });
   opened.push(store);
   return store;
 }
@@ -267,7 +267,7 @@ describe('a store of several nodes', () => {
 
   test('refuses an address that leads nowhere, and closes what it opened', async () => {
     const source = postgresSource({ address: 'postgres://postgres@127.0.0.1:1/nothing', swarm });
-    const refused = codeOf(source.join({ name: 'one', machine: 'm', version: '1' }));
+    const refused = codeOf(source.join({ name: 'one', start: 's', version: '1' }));
     expect(await refused).toBe('E_STORE_AWAY');
   });
 

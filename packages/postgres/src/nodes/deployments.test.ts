@@ -78,7 +78,7 @@ describe('deployments', () => {
   });
 
   test('show which bundle each living node has, and why one was refused', async () => {
-    const facts = { name: 'one', machine: 'm', version: '1.0.0' };
+    const facts = { name: 'one', start: 's', version: '1.0.0' };
     await insertNode(swarm, 'node-id', 60_000, facts);
     expect((await listNodes(swarm))[0]?.bundle).toBeUndefined();
     await deployments.tell('one', { digest: 'a' });

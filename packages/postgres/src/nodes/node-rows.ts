@@ -40,7 +40,7 @@ const SCHEMA = '(select coalesce(max(version), 0)::int from gdn_schema) as schem
 const LEASE_END = `clock_timestamp() + $3::float8 * interval '1 millisecond'`;
 
 /**
- * Adds the row of a node. An earlier node of the same name and machine has ended: its lease ends now.
+ * Adds the row of a node. The leases of earlier starts that have ended for certain end now.
  *
  * **Errors** — `E_NODE_TAKEN`.
  */
@@ -48,37 +48,41 @@ export async function insertNode(
   { database, swarm }: SwarmRows,
   id: string,
   leaseMs: number,
-  { name, machine, version, control, token }: NodeFacts,
+  { name, start, ended = [], version, control, token }: NodeFacts,
 ): Promise<void> {
   const inserted = await database.query(
     `with earlier as (
   update gdn_node set lease_until = clock_timestamp()
-  where swarm = $1 and name = $4 and machine = $5 and id <> $2 and lease_until > clock_timestamp()
+  where swarm = $1 and name = $4 and ${HAS_ENDED} and id <> $2 and lease_until > clock_timestamp()
 )
-insert into gdn_node (swarm, id, lease_until, name, machine, version, address, certificate, token)
+insert into gdn_node (swarm, id, lease_until, name, start, version, address, certificate, token)
 select $1, $2, ${LEASE_END}, $4::text, $5::text, $6::text, $7::text, $8::text, $9::text
 where not exists (
-  select 1 from gdn_node where swarm = $1 and name = $4 and machine <> $5 and lease_until > clock_timestamp()
+  select 1 from gdn_node
+  where swarm = $1 and name = $4 and id <> $2 and not ${HAS_ENDED} and lease_until > clock_timestamp()
 )
 on conflict (swarm, id) do update set lease_until = excluded.lease_until
 returning id`,
     [
-      ...[swarm, id, leaseMs, name, machine, version, control?.address ?? null, control?.certificate ?? null],
-      token === undefined ? null : hashOf(token),
+      ...[swarm, id, leaseMs, name, start, version, control?.address ?? null, control?.certificate ?? null],
+      ...[token === undefined ? null : hashOf(token), ended.join('\n')],
     ],
   );
   if (inserted.length === 0) throw taken(swarm, name);
 }
 
+/** True for a start of the list `$10`. */
+const HAS_ENDED = `start = any(string_to_array($10::text, E'\\n'))`;
+
 /**
- * Refuses a name that two machines took at the same moment: neither row was there when the other one was added. Both are
+ * Refuses a name that two nodes took at the same moment: neither row was there when the other one was added. Both are
  * refused then.
  */
-export async function refuseTwin(rows: SwarmRows, id: string, name: string, machine: string): Promise<void> {
+export async function refuseTwin(rows: SwarmRows, id: string, name: string): Promise<void> {
   const twins = await rows.database.query(
     `select id from gdn_node
-where swarm = $1 and name = $3 and id <> $2 and machine <> $4 and lease_until > clock_timestamp()`,
-    [rows.swarm, id, name, machine],
+where swarm = $1 and name = $3 and id <> $2 and lease_until > clock_timestamp()`,
+    [rows.swarm, id, name],
   );
   if (twins.length === 0) return;
   await endLease(rows, id);
@@ -86,10 +90,7 @@ where swarm = $1 and name = $3 and id <> $2 and machine <> $4 and lease_until > 
 }
 
 function taken(swarm: string, name: string): GoondanError {
-  return new GoondanError(
-    'E_NODE_TAKEN',
-    `A living node of swarm "${swarm}" on another machine has the name "${name}".`,
-  );
+  return new GoondanError('E_NODE_TAKEN', `A living node of swarm "${swarm}" has the name "${name}".`);
 }
 
 export interface Renewal {

@@ -143,7 +143,7 @@ select pg_sleep(0.3)::text from locked`,
     const claim = taker.claim(address);
     await sleep(systemClock, 50);
     await swarm.database.query(
-      `insert into gdn_node (swarm, id, name, machine, lease_until, version)
+      `insert into gdn_node (swarm, id, name, start, lease_until, version)
 values ($1, 'node-new', 'new', 'm', clock_timestamp() + interval '1 min', '1')`,
       [swarm.swarm],
     );
@@ -277,18 +277,26 @@ describe("S-05 only the database's clock decides about leases", () => {
 });
 
 describe('joining', () => {
-  withSwarm('refuses the name of a living node on another machine', async () => {
-    await swarm.join('one');
-    const facts = { name: 'one', machine: 'another', version: '0.1.0' };
-    const refused = swarm.join('one', { facts });
-    expect(await refused.catch(codeFrom)).toBe('E_NODE_TAKEN');
+  withSwarm('S-02 refuses the name of a living node again and again, until its lease has ended', async () => {
+    const first = await swarm.join('one', { facts: { name: 'one', start: 'first', version: '0.1.0' } });
+    await first.claim(address);
+    // A copy of the node's folder knows of the start before the first one.
+    const facts = { name: 'one', start: 'copy', ended: ['before'], version: '0.1.0' };
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      expect(await swarm.join('one', { facts }).catch(codeFrom)).toBe('E_NODE_TAKEN');
+      await first.renew();
+      first.check(address);
+    }
+    await swarm.endLease(first);
+    const later = await swarm.join('one', { facts });
+    expect(await later.claim(address)).toBe(true);
   });
 
-  withSwarm('of two machines that take a name at the same moment at most one gets it', async () => {
+  withSwarm('of two nodes that take a name at the same moment at most one gets it', async () => {
     for (let round = 0; round < 20; round += 1) {
       const name = `twin ${round}`;
       const joins = await Promise.allSettled(
-        ['left', 'right'].map((machine) => swarm.join(name, { facts: { name, machine, version: '1' } })),
+        ['left', 'right'].map((start) => swarm.join(name, { facts: { name, start, version: '1' } })),
       );
       const living = (await (await swarm.join(`reader ${round}`)).nodes()).filter((node) => node.name === name);
       expect(living.length).toBe(joins.filter(({ status }) => status === 'fulfilled').length);
@@ -296,7 +304,7 @@ describe('joining', () => {
     }
   });
 
-  withSwarm('S-02 again on the same machine takes over at once, and the earlier node is lost', async () => {
+  withSwarm('S-02 a start that has ended for certain is replaced at once, and its node is lost', async () => {
     const earlier = await swarm.join('one');
     await earlier.claim(address);
     const later = await swarm.join('one');
@@ -372,7 +380,7 @@ describe('draining', () => {
 describe('the list of nodes', () => {
   withSwarm('has loads, counts of instances and control ports', async () => {
     const control = { address: '127.0.0.1:7444', certificate: 'ab' };
-    const facts = { name: 'one', machine: 'm', version: '0.2.0', control };
+    const facts = { name: 'one', start: 's', version: '0.2.0', control };
     const node = await swarm.join('one', { facts });
     await node.claim(address);
     node.setLoad(7);

@@ -62,7 +62,7 @@ export async function joinNodes(options: PlacementOptions): Promise<NodePlacemen
   const id = randomIds.next('node');
   const sentAt = clock.elapsed();
   await insertNode(rows, id, leaseMs, facts);
-  await refuseTwin(rows, id, facts.name, facts.machine);
+  await refuseTwin(rows, id, facts.name);
   await removeEndedNodes(rows);
   await freeOrphans(rows);
   const { work = database, report = () => undefined } = options;

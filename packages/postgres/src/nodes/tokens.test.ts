@@ -61,7 +61,7 @@ describe('tokens', () => {
     const made = swarms.make();
     const { database, swarm } = made;
     const token = await addToken(database, { name: 'nodes', scope: 'operate' });
-    const facts = { name: 'one', machine: 'machine', version: '0.1.0', token };
+    const facts = { name: 'one', start: 'start', version: '0.1.0', token };
     const node = await made.join('one', { facts });
     const refused = await removeToken(database, 'nodes').catch((error: unknown) => error);
     expect(refused).toMatchObject({

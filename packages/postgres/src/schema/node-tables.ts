@@ -22,7 +22,7 @@ create table gdn_node (
   swarm text not null,
   id text not null,
   name text not null,
-  machine text not null,
+  start text not null,
   since timestamptz not null default clock_timestamp(),
   lease_until timestamptz not null,
   address text,

@@ -92,7 +92,7 @@ async function breakAct(
   act: Act,
   { at, fault }: { readonly at: number; readonly fault: Fault },
 ): Promise<boolean> {
-  const observed = { epochs: new Map<string, number>(), sent: new Map<string, number>() };
+  const observed: Observed = { epochs: new Map(), sent: new Map(), starts: new Map() };
   const before = await prepare(real, swarm, observed);
   await endLeases(real, swarm);
   // The node joins and claims undisturbed.
@@ -175,7 +175,7 @@ async function checkpointEarly(real: Database, swarm: string): Promise<void> {
 }
 
 async function openLog(real: Database, swarm: string) {
-  const observed = { epochs: new Map<string, number>(), sent: new Map<string, number>() };
+  const observed: Observed = { epochs: new Map(), sent: new Map(), starts: new Map() };
   const node = await joinNode(new SimulatedDatabase(real), swarm, observed, 1);
   await node.claim(instance);
   return { log: node.log, epoch: observed.epochs.get(addressKey(instance)) ?? 0 };

@@ -71,7 +71,7 @@ export async function simulatePoint(real: Database, swarm: string, point: Point)
 
 function stageOf(real: Database, swarm: string, { seed, at, fault }: Point): Stage {
   const random = seededRandom(seed, at, fault.length, fault.charCodeAt(0), fault.charCodeAt(4));
-  const observed = { epochs: new Map(), sent: new Map() };
+  const observed = { epochs: new Map(), sent: new Map(), starts: new Map() };
   return { real, swarm, workload: makeWorkload(seed), observed, random };
 }
 

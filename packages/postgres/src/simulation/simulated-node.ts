@@ -24,6 +24,8 @@ export interface Observed {
   readonly epochs: Map<string, number>;
   /** How often a node was asked to accept an event, by id. */
   readonly sent: Map<string, number>;
+  /** The starts of each node, by its name. */
+  readonly starts: Map<string, readonly string[]>;
 }
 
 export interface NodeToJoin {
@@ -49,7 +51,9 @@ const NEVER_MS = 2 ** 31 - 1;
 export async function joinSimulated(start: NodeToJoin) {
   const { database, swarm, name, observed, life } = start;
   const clock = stillClock(life);
-  const facts = { name, machine: 'machine', version: '0.1.0' };
+  const ended = observed.starts.get(name) ?? [];
+  const facts = { name, start: `${name}, start ${ended.length}`, ended, version: '0.1.0' };
+  observed.starts.set(name, [...ended, facts.start]);
   const placement = await joinNodes({ database, swarm, facts, leaseMs: LEASE_MS, clock });
   const context = { database, swarm, node: placement.id, mayRepeat: placement.mayRepeat };
   const log = new PostgresLog(context, { waitMs: NEVER_MS, mostBytes: start.mostBytes });

@@ -40,7 +40,7 @@ const request = eventOf('call-1', {
 const joinSwarm = (swarm: string) =>
   postgresSource({ address: made.address, swarm, leaseMs: 60_000, scanMs: 20 }).join({
     name: 'one',
-    machine: 'one',
+    start: 'one',
     version: '0.1.0',
   });
 

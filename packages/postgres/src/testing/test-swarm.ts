@@ -48,7 +48,9 @@ function makeSwarm(database: Database): TestSwarm {
     swarm,
     channel,
     async join(name, options = {}) {
-      const facts = { name, machine: `machine of ${name}`, version: '0.1.0' };
+      // An earlier node of this name has ended.
+      const start = `start of ${name}`;
+      const facts = { name, start, ended: [start], version: '0.1.0' };
       const placement = await joinNodes({ database, swarm, channel, facts, leaseMs: 60_000, ...options });
       joined.push(placement);
       return placement;

@@ -48,24 +48,41 @@ function startOf(pid: number): string | undefined {
   return startFromProc(pid) ?? startFromPs(pid);
 }
 
+/** Returns the random id that this machine has since its last boot, or `undefined`. */
+export function bootId(): string | undefined {
+  return bootFromProc() ?? readOutput('sysctl', ['-n', 'kern.bootsessionuuid']);
+}
+
+function bootFromProc(): string | undefined {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function startFromProc(pid: number): string | undefined {
   try {
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    const boot = bootFromProc();
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The second field is the program's name in brackets and may contain anything. The third is the state, and the 22nd
     // the start time.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return 'ended';
-    return fields[19] && `${boot}:${fields[19]}`;
+    return boot && fields[19] && `${boot}:${fields[19]}`;
   } catch {
     return undefined;
   }
 }
 
 function startFromPs(pid: number): string | undefined {
+  return readOutput('ps', ['-o', 'lstart=', '-p', String(pid)]);
+}
+
+function readOutput(program: string, given: readonly string[]): string | undefined {
   try {
     const { spawnSync } = process.getBuiltinModule('node:child_process');
-    const { status, stdout } = spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)]);
+    const { status, stdout } = spawnSync(program, given);
     return status === 0 ? stdout.toString().trim() || undefined : undefined;
   } catch {
     return undefined;

@@ -23,11 +23,10 @@ export interface ClusterSource {
 export interface NodeFacts {
   /** The name, which is unique among the living nodes of the swarm. */
   readonly name: string;
-  /**
-   * An id that the machine keeps in the local folder of the node. A node with the same name and the same id has ended, so
-   * that its instances are free at once.
-   */
-  readonly machine: string;
+  /** The random id of this start of the node. */
+  readonly start: string;
+  /** Earlier starts that have ended for certain, at most a few. A living node of the same name that has none of them is left alone. */
+  readonly ended?: readonly string[];
   readonly version: string;
   /** The address of the control port, as `host:port`, and the fingerprint of its certificate. */
   readonly control?: { readonly address: string; readonly certificate: string };

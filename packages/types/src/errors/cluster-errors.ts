@@ -17,7 +17,8 @@ export const clusterErrors = {
   },
   E_NODE_TAKEN: {
     meaning: 'A living node of the swarm has this name.',
-    suggestion: 'Choose another name with `--node`, or stop the other node.',
+    suggestion:
+      'Choose another name with `--node`, or stop the other node. If its machine is gone, wait until its lease has ended (`--lease`).',
   },
   E_NODE_UNKNOWN: {
     meaning: 'No living node of the swarm has this name.',

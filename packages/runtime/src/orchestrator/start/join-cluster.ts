@@ -1,6 +1,4 @@
 /** Joins a swarm with several nodes: opens the control port for other nodes, and takes a place among them. */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { VERSION } from '../../config/version.ts';
 import { messageOf } from '../../ipc/check/frame-error.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -9,6 +7,7 @@ import type { TurnNode } from '../../workspace/records/frame.ts';
 import { StoreServer, type StoreServerDeps } from '../child/serve-store.ts';
 import type { CertificateFiles } from '../control/node-certificate.ts';
 import { type ControlPort, openControlPort, type ServedNode } from '../control/open-control-port.ts';
+import { noteStart } from './node-starts.ts';
 import type { StartLog } from './start-log.ts';
 
 /** The store that the nodes of a swarm share, and this node. */
@@ -62,8 +61,10 @@ export async function joinCluster({ cluster, folder, clock, endings, log }: Join
     if (!isServed) await port.close();
   });
   const { address, certificate } = port;
-  const machine = readMachineId(folder);
-  const store = await source.join({ name: node, machine, version: VERSION, control: { address, certificate }, token });
+  const { start, ended, joined } = noteStart(folder);
+  const facts = { name: node, start, ended, version: VERSION, control: { address, certificate }, token };
+  const store = await source.join(facts);
+  joined();
   endings.defer(async () => {
     // A node that lost its place cannot leave it, and its lines may have no way to the store.
     for (const end of [() => store.placement.leave(), () => store.logSink.close(), () => store.close()]) {
@@ -84,18 +85,4 @@ function serveStore(store: ClusterStore, node: TurnNode, log: StartLog): StoreSe
     log.report('warn', 'store.failed', message);
   };
   return new StoreServer({ store, node, report });
-}
-
-/** Returns the id of this machine's copy of the node. It is made at the first start. */
-function readMachineId(folder: string): string {
-  const path = join(folder, 'machine-id');
-  try {
-    const id = readFileSync(path, 'utf8').trim();
-    if (/^[0-9a-f-]{36}$/.test(id)) return id;
-  } catch {
-    // The node starts here for the first time.
-  }
-  const id = crypto.randomUUID();
-  writeFileSync(path, `${id}\n`, { mode: 0o600 });
-  return id;
 }
