@@ -36,7 +36,7 @@ afterAll(async () => {
 
 function join(name: string): Promise<ClusterStore> {
   const source = postgresSource({ address: made.address, swarm, leaseMs: 60_000, scanMs: 20 });
-  return source.join({ name, machine: name, version: '0.1.0' });
+  return source.join({ name, start: `start of ${name}`, version: '0.1.0' });
 }
 
 const frame = (seq: number) => ({ seq, last: seq, line: `line ${seq}`, isDurable: true });

@@ -27,7 +27,7 @@ async function joinSlowly(): Promise<ClusterStore> {
   const { database } = StoreAddress.parse(made.address);
   const slow = `postgres://postgres@127.0.0.1:${proxy.port}/${database}`;
   const source = postgresSource({ address: slow, swarm: 'large', leaseMs: 4000, statementMs: 200 });
-  return source.join({ name: 'one', machine: 'one', version: '0.1.0' });
+  return source.join({ name: 'one', start: 'start of one', version: '0.1.0' });
 }
 
 function eventOf(id: string, input: string): AgentEvent {

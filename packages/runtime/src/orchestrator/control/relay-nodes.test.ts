@@ -174,7 +174,7 @@ describe('nodes with agents', () => {
     }
     const [stays, cancelled] = running;
     expect(await cancelled).toMatchObject({ eventId: 'cancel true' });
-    expect(await Promise.race([stays, 'runs'])).toBe('runs');
+    expect(await Promise.race([stays, Promise.resolve('runs')])).toBe('runs');
     expect(await two.swarm.cancel({ agent: 'a', instanceKey: 'cancel false', eventId: 'cancel false' })).toBe(true);
     await stays;
   });

@@ -1,4 +1,6 @@
 /** Joins a swarm with several nodes: opens the control port for other nodes, and takes a place among them. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { VERSION } from '../../config/version.ts';
 import { messageOf } from '../../ipc/check/frame-error.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -76,7 +78,7 @@ export async function joinCluster({ cluster, folder, clock, endings, log }: Join
     isServed = true;
     port.serve(served);
   };
-  return { store, port, token, served: serveStore(store, { name: node, machine }, log), serve };
+  return { store, port, token, served: serveStore(store, { name: node, machine: readMachineId(folder) }, log), serve };
 }
 
 function serveStore(store: ClusterStore, node: TurnNode, log: StartLog): StoreServer {
@@ -85,4 +87,18 @@ function serveStore(store: ClusterStore, node: TurnNode, log: StartLog): StoreSe
     log.report('warn', 'store.failed', message);
   };
   return new StoreServer({ store, node, report });
+}
+
+/** Returns the id of the node's local folder. It is made at the first start. */
+function readMachineId(folder: string): string {
+  const path = join(folder, 'machine-id');
+  try {
+    const id = readFileSync(path, 'utf8').trim();
+    if (/^[0-9a-f-]{36}$/.test(id)) return id;
+  } catch {
+    // The node starts here for the first time.
+  }
+  const id = crypto.randomUUID();
+  writeFileSync(path, `${id}\n`, { mode: 0o600 });
+  return id;
 }

@@ -33,7 +33,7 @@ export class GatheredTurn {
 
   /** Returns the last other node that ran the turn; `undefined` when only this one did. */
   lastNodeBut(own: TurnNode | undefined): TurnNode | undefined {
-    return this.nodes.findLast(({ machine }) => machine !== own?.machine);
+    return this.nodes.findLast((each) => !isSame(each, own));
   }
 
   /** Adds a frame. Returns the turn if the frame commits it. */
@@ -57,7 +57,7 @@ export class GatheredTurn {
     if (turnId !== this.turnId) this.clear();
     this.turnId = turnId;
     this.input ??= input;
-    if (node) this.nodes = [...this.nodes.filter(({ machine }) => machine !== node.machine), node];
+    if (node) this.nodes = [...this.nodes.filter((each) => !isSame(each, node)), node];
     this.log.push(...records);
     this.#plan = planAfter(records, this.#plan);
     if (commit === undefined) return undefined;
@@ -73,4 +73,9 @@ export class GatheredTurn {
     this.nodes = [];
     this.#plan = undefined;
   }
+}
+
+/** Folders may be copies with the same id, so the name counts, too. */
+function isSame(one: TurnNode, other: TurnNode | undefined): boolean {
+  return one.machine === other?.machine && one.name === other.name;
 }
