@@ -29,6 +29,8 @@ export async function drainSwarm(
   { clock, swarm, connections, keepers }: Draining,
   graceMs: number,
   hurry: AbortSignal,
+  /** The reason why a node of several ends, although nobody stopped it. */
+  lost?: GoondanError,
 ): Promise<void> {
   const deadline = clock.elapsed() + graceMs;
   hurry.addEventListener('abort', () => void connections.drain(0), { once: true });
@@ -36,6 +38,12 @@ export async function drainSwarm(
   await swarm.drain(Math.max(0, deadline - clock.elapsed()), hurry);
   await keepers.drain(hurry.aborted ? 0 : KEEPERS_GRACE_MS);
   swarm.waiters.failAll(
-    new GoondanError('E_SWARM_STOPPED', 'The swarm was stopped; the turn continues when it is started again.'),
+    lost?.code === 'E_FENCED'
+      ? new GoondanError('E_SWARM_STOPPED', `${lost.message} The turn continues at another node.`, {
+          suggestion:
+            'Nothing that was accepted is lost. Ask again with the same id, and the answer comes from that node.',
+          cause: lost,
+        })
+      : new GoondanError('E_SWARM_STOPPED', 'The swarm was stopped; the turn continues when it is started again.'),
   );
 }

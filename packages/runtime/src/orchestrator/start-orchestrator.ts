@@ -196,7 +196,7 @@ async function start(given: Starting): Promise<Swarm> {
 
   const stopping = new Stopping(async (graceMs, hurry) => {
     await Promise.all([reloader.close(), changesets.close()]);
-    await drainSwarm({ clock, swarm, connections, keepers }, graceMs, hurry);
+    await drainSwarm({ clock, swarm, connections, keepers }, graceMs, hurry, joined && stopping.failure);
     swarm.report('info', 'swarm.stopped', `Swarm "${name}" is stopped.`);
     await endings.disposeAsync().catch(() => undefined);
     // Closed last: a client that stopped the swarm over the socket gets its answer when the workspace is free.
