@@ -55,7 +55,7 @@ export {
   restoreStoppedSwarm,
 } from './orchestrator/stopped-swarm.ts';
 export { type Clock, sleep, systemClock, waitAtMost } from './ports/clock.ts';
-export { eventIdOf, randomIds, retryIdOf } from './ports/ids.ts';
+export { eventIdOf, randomIds, retryIdOf, turnIdOf } from './ports/ids.ts';
 export { ambiguousId, findTurnId, shortIdOfEvent, shortTurnId } from './ports/turn-ids.ts';
 export { probeCollector } from './telemetry/probe-collector.ts';
 export { backUpFiles } from './store/files/backup-files.ts';
@@ -93,7 +93,7 @@ export { addInputDamage, readFork } from './workspace/journal/fork-instance.ts';
 export { pendingInputs, takenKey, unknownInstance } from './workspace/journal/instance-refusals.ts';
 export { describeDamage, salvageConversation } from './workspace/journal/salvage-conversation.ts';
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';
-export { decodeReply } from './workspace/records/reply.ts';
+export { decodeReply, encodeReply } from './workspace/records/reply.ts';
 export { type LoadedAgent, type RecordedAgent, recordDescriptions } from './workspace/swarms/agent-descriptions.ts';
 export { keepKnownTools } from './workspace/swarms/keep-known-tools.ts';
 export type { KnownSwarm } from './workspace/swarms/list-known-swarms.ts';

@@ -10,7 +10,6 @@ const INSTANCE_TABLES = [
   'gdn_frame',
   'gdn_base',
   'gdn_archive',
-  'gdn_answer',
   'gdn_traced_turn',
   'gdn_trace_chunk',
   'gdn_runtime_event',
@@ -25,24 +24,38 @@ export interface DeleteOutcome extends Readonly<Record<string, unknown>> {
 }
 
 /**
- * $1–$3 instance, $4 owner, $5 epoch, $6 also with pending input. Input that comes in while the statement waits for the row
- * changes `last_input`, so that nothing is deleted that the statement has not seen.
+ * $1–$3 instance, $4 owner, $5 epoch, $6 also with pending input, $7 the pending requests of other instances, $8 the answers
+ * to them. Input that comes in while the statement waits for the row changes `last_input`, so that nothing is deleted that
+ * the statement has not seen. A request that is not in $7 came in after it was made. Answers that a caller has not taken
+ * stay: the commit of the caller removes them.
  */
 export const DELETE = `
 with seen as (
   select owner, epoch, last_input from gdn_instance where ${SAME_INSTANCE}
 ), waiting as (
-  select count(*) as count from gdn_inbox where ${SAME_INSTANCE} and pending
+  select count(*) as count, count(*) filter (where caller_agent is not null and event_id <> all ($7::text[])) as unanswered
+  from gdn_inbox where ${SAME_INSTANCE} and pending
 ), gone as (
   delete from gdn_instance
   where ${SAME_INSTANCE} and owner = $4 and epoch = $5 and last_input = (select last_input from seen)
-    and ($6::boolean or (select count from waiting) = 0)
+    and ($6::boolean or (select count from waiting) = 0) and (select unanswered from waiting) = 0
   returning 1
 )${INSTANCE_TABLES.map(
   (table) => `, ${table}_gone as (
   delete from ${table} as old using gone where old.swarm = $1 and old.agent = $2 and old.key = $3
 )`,
-).join('')}, asked as (
+).join('')}, answers_gone as (
+  delete from gdn_answer as old using gone
+  where old.swarm = $1 and old.agent = $2 and old.key = $3 and old.caller_agent is null
+), answered as (
+  insert into gdn_answer (swarm, agent, key, event_id, seq, caller_agent, caller_key, reply)
+  select $1, $2, $3, given.event_id, request.seq, request.caller_agent, request.caller_key, given.reply
+  from gone, unnest($7::text[], $8::text[]) as given (event_id, reply)
+    join gdn_inbox as request on request.swarm = $1 and request.agent = $2 and request.key = $3
+      and request.event_id = given.event_id and request.pending and request.caller_agent is not null
+      and not (request.caller_agent = $2 and request.caller_key = $3)
+  on conflict (swarm, agent, key, event_id) do nothing
+), asked as (
   delete from gdn_answer as old using gone where old.swarm = $1 and old.caller_agent = $2 and old.caller_key = $3
     and not (old.agent = $2 and old.key = $3)
 ), changed as (

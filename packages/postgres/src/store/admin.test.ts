@@ -140,6 +140,40 @@ describe('a deletion', () => {
     expect(await rowsOf(swarm)).toEqual({});
   });
 
+  test('S-03 answers the requests of other instances, and keeps answers that no caller has taken', async () => {
+    const { admin, inbox, runTurn, swarm } = openSwarm();
+    const event = await runTurn('a');
+    const request = {
+      source: { kind: 'agent', name: 'lead' },
+      replyTo: { target: 'lead', correlationId: 'c' },
+      callChain: [{ agentName: 'lead', instanceKey: 'main' }],
+    } as const;
+    await inbox.accept(instance, { ...event, ...request, id: 'asked' });
+    await inbox.accept(instance, { ...event, ...request, id: 'damaged' });
+    await inbox.accept(instance, { ...event, id: 'told' });
+    await database.query(`update gdn_inbox set event = 'no json' where swarm = $1 and event_id = 'damaged'`, [swarm]);
+    await database.query(
+      `insert into gdn_answer (swarm, agent, key, event_id, seq, caller_agent, caller_key, reply)
+values ($1, 'coder', 'key', 'answered', 1, 'lead', 'main', 'x'), ($1, 'coder', 'key', 'of files', 1, null, null, 'x')`,
+      [swarm],
+    );
+    expect(await admin.delete(instance, { force: true })).toEqual({ inputs: 3 });
+    const answers = await database.query<{ event_id: string; caller_agent: string; reply: string }>(
+      'select event_id, caller_agent, reply from gdn_answer where swarm = $1 order by event_id',
+      [swarm],
+    );
+    expect(answers.map(({ event_id: id, caller_agent: agent }) => [id, agent])).toEqual([
+      ['answered', 'lead'],
+      ['asked', 'lead'],
+      ['damaged', 'lead'],
+    ]);
+    expect(JSON.parse(answers[1]?.reply ?? '')).toMatchObject({
+      replyTo: { correlationId: 'c' },
+      result: { finishReason: 'error', error: { code: 'E_INSTANCE_DELETED' } },
+    });
+    expect(await rowsOf(swarm)).toEqual({ gdn_answer: 3 });
+  });
+
   test('S-02 of an instance that another node owns is fenced and changes nothing', async () => {
     const { admin, runTurn, swarm } = openSwarm();
     await runTurn('a');
@@ -148,7 +182,7 @@ describe('a deletion', () => {
     expect(await codeOf(admin.delete(instance))).toBe('E_FENCED');
     const key = [swarm, instance.agentName, instance.instanceKey];
     for (const [owner, claimed] of [['one', epoch] as const, ['two', epoch - 1] as const]) {
-      const [outcome] = await database.query(DELETE, [...key, owner, claimed, true]);
+      const [outcome] = await database.query(DELETE, [...key, owner, claimed, true, [], []]);
       expect(outcome).toMatchObject({ is_done: false, is_owner: false });
     }
     expect(await rowsOf(swarm)).toEqual(before);

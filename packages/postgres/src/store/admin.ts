@@ -2,16 +2,19 @@
  * Work on whole instances, at the node that owns them, while they have no process. A deletion is one statement, and so is a
  * fork: after a crash, an instance exists completely or not at all.
  */
-import type { AgentAddress } from '@goondan/types';
+import type { AgentAddress, AgentEvent, ReplyAddress } from '@goondan/types';
 import type { DeadLetters, HistoryReader, InstanceAdmin } from '@goondan/runtime/history';
 import {
   addInputDamage,
+  encodeReply,
   forkFrames,
   lettersOf,
+  nameInstance,
   openLoggedAdmin,
   pendingInputs,
   readFork,
   takenKey,
+  turnIdOf,
   unknownInstance,
 } from '@goondan/runtime/internal';
 import { DELETE, type DeleteOutcome, FORK, forkValues, type ForkOutcome } from './admin-statements.ts';
@@ -43,6 +46,16 @@ export function postgresAdmin(
     return row?.exists === true ? row : undefined;
   }
 
+  /** The answers to pending requests of other instances: without one, they would wait for their time limit. */
+  async function answersOf(instance: AgentAddress): Promise<readonly DeletedAnswer[]> {
+    const rows = await query<{ readonly event_id: string; readonly event: string | null }>(
+      REQUESTS,
+      keyOf(context, instance),
+    );
+    const message = `The conversation of ${nameInstance(instance)} was deleted before it answered.`;
+    return rows.map(({ event_id: eventId, event }) => ({ eventId, reply: deletedReply(eventId, event, message) }));
+  }
+
   return {
     reset: (instance) => logged.reset(instance),
     has: async (instance) => (await find(instance)) !== undefined,
@@ -51,8 +64,13 @@ export function postgresAdmin(
       if (owned === undefined) throw unknownInstance(instance);
       if (owned.epoch === null) throw notTheOwner(instance);
       const values = [...keyOf(context, instance), context.node, owned.epoch, force];
+      let answers: readonly DeletedAnswer[] = [];
       for (;;) {
-        const [outcome] = await ownerQuery<DeleteOutcome>(DELETE, values);
+        const [outcome] = await ownerQuery<DeleteOutcome>(DELETE, [
+          ...values,
+          answers.map(({ eventId }) => eventId),
+          answers.map(({ reply }) => reply),
+        ]);
         const { is_done: isDone = false, is_there: isThere = false, is_owner: isOwner, waiting = 0 } = outcome ?? {};
         // A run of the statement whose answer was lost may have deleted it.
         if (isDone || !isThere) {
@@ -62,7 +80,8 @@ export function postgresAdmin(
         }
         if (isOwner !== true) throw notTheOwner(instance);
         if (waiting > 0 && !force) throw pendingInputs(instance, waiting);
-        // Otherwise input came in while the statement waited for the row.
+        // Otherwise input came in while the statement waited for the row, or other instances wait for an answer.
+        answers = await answersOf(instance);
       }
     },
     async fork(from, { as: instanceKey, at }) {
@@ -94,6 +113,31 @@ export function postgresAdmin(
     },
   };
 }
+
+interface DeletedAnswer {
+  readonly eventId: string;
+  readonly reply: string;
+}
+
+function deletedReply(eventId: string, event: string | null, message: string): string {
+  const error = { code: 'E_INSTANCE_DELETED', message };
+  const result = { turnId: turnIdOf(eventId), finishReason: 'error', error } as const;
+  return JSON.stringify(encodeReply({ replyTo: replyAddressOf(event), result }));
+}
+
+/** The caller's node finds the answer by the event. A damaged event does not keep its conversation from being deleted. */
+function replyAddressOf(event: string | null): ReplyAddress {
+  const unknown = { target: '', correlationId: '' };
+  try {
+    // Safe: only `encodeEvent` writes these texts.
+    return (JSON.parse(event ?? '') as Partial<AgentEvent> | null)?.replyTo ?? unknown;
+  } catch {
+    return unknown;
+  }
+}
+
+const REQUESTS = `
+select event_id, event from gdn_inbox where ${SAME_INSTANCE} and pending and caller_agent is not null order by seq`;
 
 /** $4 node. `epoch`: that of the claim, if the node owns the instance. An instance that was only claimed does not exist. */
 const FIND = `
