@@ -11,6 +11,7 @@ import { faults } from '../packages/postgres/src/simulation/simulated-database.t
 import { type Mutant, mutants } from '../packages/postgres/src/simulation/mutants/mutants.ts';
 import { tryMutant } from '../packages/postgres/src/simulation/mutants/try-mutant.ts';
 import { describeViolation, repeatPoint, simulatePoints } from '../packages/postgres/src/simulation/simulate-points.ts';
+import { simulateOrder } from '../packages/postgres/src/simulation/simulate-order.ts';
 import { makeTestDatabase } from '../packages/postgres/src/testing/test-database.ts';
 
 const { values, positionals } = parseArgs({
@@ -64,7 +65,10 @@ async function torture(): Promise<number> {
   for (const violation of violations.slice(0, 10)) console.log(describeViolation(violation));
   const followed = 'each followed by a second fault';
   console.log(`${points} points of ${seeds} seeds, ${followed}: ${violations.length} violations, ${seconds()} s`);
-  return violations.length === 0 ? 0 : 1;
+  const { points: orders, problems } = await simulateOrder(address);
+  for (const problem of problems.slice(0, 10)) console.log(problem);
+  console.log(`${orders} points of input at two nodes: ${problems.length} violations, ${seconds()} s`);
+  return violations.length + problems.length === 0 ? 0 : 1;
 }
 
 async function tryMutants(): Promise<number> {

@@ -17,6 +17,7 @@ import { PostgresLog } from '../store/conversation-log.ts';
 import { PostgresInbox } from '../store/inbox.ts';
 import { openHistoryReader } from '../store/history-reader.ts';
 import { never, type SimulatedDatabase } from './simulated-database.ts';
+import { SimulatedQueue } from './simulated-queue.ts';
 
 /** Facts about the swarm that outlive its nodes. The simulation notes them. */
 export interface Observed {
@@ -62,6 +63,11 @@ export async function joinSimulated(start: NodeToJoin) {
   };
   const answers = postgresAnswers(context);
   const inbox = new PostgresInbox(context);
+  /** Another node that accepts input, and owns nothing. */
+  const elsewhere = new PostgresInbox({ ...context, node: 'elsewhere' });
+  /** True while this node may not have heard of input that was accepted elsewhere. */
+  let isUnheard = false;
+  const queue = new SimulatedQueue();
   const patient = { query: repeating(database, placement.mayRepeat), listen: never, close: async () => undefined };
   const history = openHistoryReader(patient, swarm);
   const admin = postgresAdmin(context, { log, history });
@@ -69,7 +75,12 @@ export async function joinSimulated(start: NodeToJoin) {
   let lease = await connections.claim(CONNECTION);
   /** The instances whose input this node knows of, by key. */
   const told = new Map<string, AgentAddress>();
-  const onInput = (instance: AgentAddress) => void told.set(addressKey(instance), instance);
+  /** The keys of instances whose input this node has to read. */
+  const unread = new Set<string>();
+  const onInput = (instance: AgentAddress) => {
+    told.set(addressKey(instance), instance);
+    unread.add(addressKey(instance));
+  };
   const nothing = () => undefined;
   const hears = { onInput, onAnswer: nothing, onApproval: nothing, onDeployed: nothing };
   const wakeUps = new WakeUps({ ...hears, database, swarm, placement, clock });
@@ -94,34 +105,54 @@ export async function joinSimulated(start: NodeToJoin) {
     async accept(instance: AgentAddress, event: AgentEvent) {
       observed.sent.set(event.id, (observed.sent.get(event.id) ?? 0) + 1);
       const under = lease && isConnected(event) ? { connection: CONNECTION, epoch: lease.epoch } : undefined;
-      const accepted = await inbox.accept(instance, event, under);
+      const isElsewhere = isAcceptedElsewhere(event);
+      isUnheard ||= isElsewhere;
+      const accepted = await (isElsewhere ? elsewhere : inbox).accept(instance, event, under);
       const isFirst = observed.sent.get(event.id) === 1;
       if (isFirst && accepted.duplicate) throw new Error(`the first delivery of ${event.id} is called a duplicate`);
       if (under && !accepted.duplicate) connected.push(event.id);
-      if (await claim(instance)) onInput(instance);
+      if (isElsewhere || !(await claim(instance))) return accepted;
+      const isQueued = !accepted.duplicate && queue.accepted(instance, accepted.seq);
+      if (!isQueued) onInput(instance);
       return accepted;
     },
     async pendingEntries(instance) {
-      if (!told.has(addressKey(instance))) return [];
-      const entries = await inbox.pendingEntries(instance);
+      let entries = await readQueued(instance);
+      if (entries.length === 0 && isUnheard) {
+        await lookAround();
+        isUnheard = false;
+        entries = await readQueued(instance);
+      }
       if (entries.length === 0 && start.isReleasing) await release(instance);
       return entries;
     },
     handled: () => inbox.handled(),
     async instances() {
-      const owned = new Set(told.keys());
-      const { cuts } = database;
       await lookAround();
-      // The next renewal and the next scan come by themselves.
-      if (database.cuts > cuts) await lookAround();
-      for (const [key, instance] of told) if (!owned.has(key) && isNewClaim(instance)) noteEpoch(instance);
       return [...told.values()];
     },
     hasWork: async () => true,
     reset: (instance) => admin.reset(instance),
   };
 
+  async function readQueued(instance: AgentAddress) {
+    const key = addressKey(instance);
+    if (!told.has(key)) return [];
+    const entries = await inbox.pendingEntries(instance);
+    if (unread.delete(key)) queue.read(instance, entries);
+    return entries.filter(({ seq }) => queue.has(instance, seq));
+  }
+
   async function lookAround(): Promise<void> {
+    const owned = new Set(told.keys());
+    const { cuts } = database;
+    await scan();
+    // The next renewal and the next scan come by themselves.
+    if (database.cuts > cuts) await scan();
+    for (const [key, instance] of told) if (!owned.has(key) && isNewClaim(instance)) noteEpoch(instance);
+  }
+
+  async function scan(): Promise<void> {
     await placement.renew();
     await wakeUps.scan();
     await database.settled();
@@ -134,6 +165,7 @@ export async function joinSimulated(start: NodeToJoin) {
 
   async function release(instance: AgentAddress): Promise<void> {
     told.delete(addressKey(instance));
+    queue.forget(instance);
     await agent?.turns.close(instance);
     await placement.release(instance);
   }
@@ -166,6 +198,7 @@ export async function joinSimulated(start: NodeToJoin) {
       for (const instance of instances) {
         if (placement.loseInstance(instance, error)) log.forget(instance);
         told.delete(addressKey(instance));
+        queue.forget(instance);
       }
     },
     /** Drops what the memory of the node has. */
@@ -224,6 +257,11 @@ function startAgent(
 /** Returns true if the event comes in through the connection, and is accepted under its lease. */
 export function isConnected({ id }: AgentEvent): boolean {
   return Number(id.slice(1)) % 2 === 1;
+}
+
+/** Returns true if another node than the owner accepts the event. */
+function isAcceptedElsewhere({ id }: AgentEvent): boolean {
+  return Number(id.slice(1)) % 4 === 2;
 }
 
 function stillClock(life: number): Clock {

@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from '../testing/with-postgres.ts';
-import { samples } from '../../../../test/samples.ts';
+import { samples, sampleStep } from '../../../../test/samples.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';
 import { simulateActs } from './simulate-acts.ts';
+import { simulateOrder } from './simulate-order.ts';
 import { describeViolation, simulatePoints } from './simulate-points.ts';
 
 // `npm run torture:cluster` tries ten thousand points, and all mutants.
@@ -24,3 +25,9 @@ test('S-02 a deletion, a fork, a reset and the files of a connection are whole a
   expect(problems).toEqual([]);
   expect(points).toBeGreaterThan(80);
 }, 60_000);
+
+test('S-03 input that two nodes accept at the same time is handled once and in order after a fault at any statement', async () => {
+  const { points, problems } = await simulateOrder(made.address, sampleStep === 1 ? 7 : 60);
+  expect(problems).toEqual([]);
+  expect(points).toBeGreaterThan(10);
+}, 120_000);

@@ -235,4 +235,25 @@ const writes: readonly Mutant[] = [
   },
 ];
 
-export const mutants: readonly Mutant[] = [...fences, ...leases, ...writes];
+const order: readonly Mutant[] = [
+  {
+    name: 'begin a turn before earlier input is handled',
+    file: append,
+    find: 'and last_seq = $6 and not ${early}',
+    replace: 'and last_seq = $6',
+  },
+  {
+    name: 'skip a number of input',
+    file: accept,
+    find: 'set last_input = row.last_input + 1, pending_bytes',
+    replace: 'set last_input = row.last_input + 2, pending_bytes',
+  },
+  {
+    name: 'queue own input at once, whatever other nodes accepted before',
+    file: 'simulation/simulated-queue.ts',
+    find: 'if (numbers?.last !== seq - 1) return false;',
+    replace: 'if (numbers === undefined) return false;',
+  },
+];
+
+export const mutants: readonly Mutant[] = [...fences, ...leases, ...writes, ...order];

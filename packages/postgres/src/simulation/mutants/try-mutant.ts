@@ -14,6 +14,8 @@ const sources = join(import.meta.dir, '../..');
 const workbench = join(sources, '../../../tmp');
 
 const POINTS_OF_SEED = 40;
+/** One of so many statements of the order of input is broken. */
+const ORDER_STEP = 200;
 /** A mutant may wait without end. */
 const MOST_MS = 120_000;
 
@@ -49,6 +51,12 @@ async function runOn(folder: string, address: string, points: number, from: numb
   const ofActs = await acts.simulateActs(address).catch((error: unknown) => ({ problems: [String(error)] }));
   const [problem] = ofActs.problems;
   if (problem !== undefined) return { caughtBy: 'an act', problem: firstLine(problem) };
+  const order = (await import(join(folder, 'simulate-order.ts'))) as typeof import('../simulate-order.ts');
+  const ofOrder = await order
+    .simulateOrder(address, ORDER_STEP)
+    .catch((error: unknown) => ({ problems: [String(error)] }));
+  const [disorder] = ofOrder.problems;
+  if (disorder !== undefined) return { caughtBy: 'the order', problem: firstLine(disorder) };
   const asked = { address, from, points, pointsOfSeed: POINTS_OF_SEED, isFirstEnough: true };
   const late = Bun.sleep(MOST_MS).then(() => undefined);
   const report = await Promise.race([many.simulatePoints(asked), late]);
