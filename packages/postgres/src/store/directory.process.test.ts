@@ -181,7 +181,7 @@ test('S-08 instances are listed page by page, in the order of agent and key, wit
   for (const [index, id] of ['alive', 'dead'].entries()) {
     await claimInstance(database, 'paged', { agentName: 'c', instanceKey: `${index + 1}` }, id);
     await database.query(
-      `insert into gdn_node (swarm, id, lease_until, name, machine, version)
+      `insert into gdn_node (swarm, id, lease_until, name, start, version)
        values ('paged', $1, clock_timestamp() + $2 * interval '1 hour', 'node ' || $1, 'm', '1')`,
       [id, index === 0 ? 1 : -1],
     );
