@@ -25,4 +25,6 @@ export interface NodePlace {
   readonly token: string;
   /** The name of the node that passes on requests of its own clients; the other node then answers for itself only. */
   readonly relayedBy?: string;
+  /** The time for a connection and its handshake; 10 seconds when absent. */
+  readonly connectMs?: number;
 }

@@ -32,9 +32,9 @@ describe('the address of a node', () => {
 describe('a request to a node', () => {
   test('that takes a connection and says nothing is given up, also if its answer may take long', async () => {
     const mute = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
-    const place = { address: `127.0.0.1:${mute.port}`, certificate: '', token: 'x' };
+    const place = { address: `127.0.0.1:${mute.port}`, certificate: '', token: 'x', connectMs: 100 };
     const deleted = nodeSwarm(place).deleteInstance({ agent: 'a', instanceKey: 'k' });
     expect(await deleted.catch((error: unknown) => error)).toMatchObject({ code: 'E_CONTROL_CLOSED' });
     mute.stop(true);
-  }, 30_000);
+  });
 });

@@ -49,7 +49,8 @@ const CONNECT_MS = 10_000;
 const KEEP_ALIVE_MS = 15_000;
 
 /** Opens a connection, and checks the certificate of its other end. */
-async function openChecked({ address, certificate }: NodePlace, signal: AbortSignal): Promise<TLSSocket> {
+async function openChecked(place: NodePlace, signal: AbortSignal): Promise<TLSSocket> {
+  const { address, certificate, connectMs = CONNECT_MS } = place;
   const { connect } = await import('node:tls');
   const { host, port } = parseAddress(address);
   return new Promise((resolve, reject) => {
@@ -64,7 +65,7 @@ async function openChecked({ address, certificate }: NodePlace, signal: AbortSig
     const failAs = (code: string) => () => fail(Object.assign(new Error('There is no connection.'), { code }));
     const closed = failAs('ECONNRESET');
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
-    socket.setTimeout(CONNECT_MS, failAs('ETIMEDOUT'));
+    socket.setTimeout(connectMs, failAs('ETIMEDOUT'));
     signal.addEventListener('abort', leave, { once: true });
     if (signal.aborted) leave();
     socket.once('error', fail);
