@@ -1,4 +1,4 @@
-// Follows docs/clusters.md on one machine, with a real PostgreSQL that needs a password, and looks for its secrets.
+// Follows docs/clusters.md on one machine, with a real PostgreSQL, and looks for its secrets.
 import {
   afterAll,
   beforeAll,
@@ -7,34 +7,31 @@ import {
   setDefaultTimeout,
   test,
 } from '../packages/postgres/src/testing/with-postgres.ts';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { GdnPlace } from '../packages/cli/src/testing/gdn-place.ts';
-import { openDatabase } from '../packages/postgres/src/driver/database.ts';
-import { type Server, startServer } from '../packages/postgres/src/embedded/start-server.ts';
+import { makeTestDatabase, type TestDatabase } from '../packages/postgres/src/testing/test-database.ts';
 import { readSteps } from './follow-page.ts';
 import { readRepository, repository } from './read-repository.ts';
 
 setDefaultTimeout(300_000);
 
+// The server of the tests asks nobody for a password; a node has one all the same.
 const PASSWORD = 'hush-hush-hush';
 const place = new GdnPlace();
-let folder: string;
-let server: Server;
+let made: TestDatabase;
+let store: string;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
   symlinkSync(join(repository, 'node_modules'), join(place.folder, 'node_modules'));
-  server = await startServer({ folder, password: PASSWORD, settings: { fsync: 'off', max_connections: '200' } });
-  const database = openDatabase(server.addressOf('postgres'), { connections: 1 });
-  await database.query('create database gdn');
-  await database.close();
+  made = await makeTestDatabase({ migrated: false });
+  const address = new URL(made.address);
+  address.password = PASSWORD;
+  store = address.href;
 });
 afterAll(async () => {
   expect(await place.remove()).toEqual([]);
-  await server.stop();
-  rmSync(folder, { recursive: true, force: true });
+  await made.drop();
 });
 
 /** Runs a script in one shell, so that its variables stay set, and returns what it printed. */
@@ -46,7 +43,7 @@ async function inShell(script: string) {
       ...{ ANTHROPIC_API_KEY: '', OPENAI_API_KEY: '', GOOGLE_GENERATIVE_AI_API_KEY: '' },
       GDN_LAUNCHER: join(repository, 'packages/cli/bin/gdn.cjs'),
       GOONDAN_STATE_ROOT: place.stateRoot,
-      DATABASE_URL: server.addressOf('gdn'),
+      DATABASE_URL: store,
     },
     stdin: 'ignore',
     stdout: 'pipe',

@@ -4,17 +4,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase } from '../../packages/postgres/src/driver/database.ts';
-import { type Server, startServer } from '../../packages/postgres/src/embedded/start-server.ts';
 import { openPostgresReader } from '../../packages/postgres/src/store/open-reader.ts';
 import { dumpDatabase } from '../../packages/postgres/src/testing/dump-database.ts';
-import {
-  afterAll,
-  beforeAll,
-  describe,
-  expect,
-  test,
-  testMajor,
-} from '../../packages/postgres/src/testing/with-postgres.ts';
+import { makeTestDatabase, type TestDatabase } from '../../packages/postgres/src/testing/test-database.ts';
+import { afterAll, beforeAll, describe, expect, test } from '../../packages/postgres/src/testing/with-postgres.ts';
 import { openaiWire } from '../../packages/runtime/src/agent/model/providers/wire/openai-wire.ts';
 import { startWireServer } from '../../packages/runtime/src/agent/model/providers/wire/wire-server.ts';
 import { type Cluster, startCluster } from '../cluster/start-cluster.ts';
@@ -22,19 +15,22 @@ import { withDescendants } from '../cluster/disturb.ts';
 import { canaries, findCanaries } from './canaries.ts';
 import { countConnections, findInMemory } from './read-memory.ts';
 
+// The server of the tests asks nobody for a password; a node has one all the same.
 const PASSWORD = 'only-the-node-knows-this-password';
 let folder: string;
-let serverFolder: string;
 const model = startWireServer(openaiWire);
-let server: Server;
+let made: TestDatabase;
 let store: string;
+let port: number;
 let cluster: Cluster;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'gdn-secrets-'));
-  serverFolder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
-  server = await startServer({ folder: serverFolder, major: testMajor, password: PASSWORD });
-  store = server.addressOf('postgres');
+  made = await makeTestDatabase({ migrated: false });
+  const address = new URL(made.address);
+  address.password = PASSWORD;
+  store = address.href;
+  port = Number(address.port);
   const bundleFolder = join(folder, 'bundle');
   cpSync(join(import.meta.dir, 'bundle'), bundleFolder, { recursive: true });
   const { FROM_FILE, ...declared } = canaries;
@@ -46,8 +42,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await cluster[Symbol.asyncDispose]();
   await model[Symbol.asyncDispose]();
-  await server.stop();
-  for (const each of [folder, serverFolder]) rmSync(each, { recursive: true });
+  await made.drop();
+  rmSync(folder, { recursive: true });
 }, 60_000);
 
 const usage = { input: 1, output: 1, cached: 0 };
@@ -93,16 +89,16 @@ describe('a swarm on PostgreSQL, in which every part writes what it knows', () =
     const children = withDescendants(node).filter((pid) => pid !== node);
     const agents = children.filter((pid) => /(?:^|\0)AGENT_VARIABLE=/.test(read(pid, 'environ')));
     expect(agents.length).toBeGreaterThan(0);
-    const address = `127.0.0.1:${server.port}`;
+    const address = `127.0.0.1:${port}`;
     for (const pid of children) {
       for (const file of ['environ', 'cmdline']) {
         for (const secret of [PASSWORD, address, 'GOONDAN_STORE']) expect(read(pid, file)).not.toContain(secret);
       }
-      expect(countConnections(pid, server.port)).toBe(0);
+      expect(countConnections(pid, port)).toBe(0);
       expect(findInMemory(pid, [PASSWORD, address])).toEqual([]);
     }
     // The search finds both in the node, and a secret of the agent in its process.
-    expect(countConnections(node, server.port)).toBeGreaterThan(0);
+    expect(countConnections(node, port)).toBeGreaterThan(0);
     expect(findInMemory(node, [PASSWORD, address]).toSorted()).toEqual([PASSWORD, address].toSorted());
     for (const pid of agents) expect(findInMemory(pid, [canaries.AGENT_VARIABLE])).not.toBeEmpty();
   }, 120_000);

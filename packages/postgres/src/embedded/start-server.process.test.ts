@@ -1,4 +1,4 @@
-import { expect, test } from '../testing/with-postgres.ts';
+import { afterAll, beforeAll, expect, test } from '../testing/with-postgres.ts';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,56 +6,60 @@ import { GoondanError } from '@goondan/types';
 import { openDatabase } from '../driver/database.ts';
 import { repeating } from '../driver/repeat.ts';
 import { EMBEDDED_VERSION } from './embedded-version.ts';
-import { startServer } from './start-server.ts';
+import { type Server, startServer } from './start-server.ts';
+
+// The tests share the data of one server, because it takes a second of processor time to make them.
+const password = 'hush hush';
+let folder: string;
+let server: Server;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
+  server = await startServer({ folder, password });
+}, 60_000);
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 test('S-08 a server with a password refuses everybody else, and its processes name neither', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
-  const server = await startServer({ folder, password: 'hush hush' });
-  try {
-    const answers = async (address: string) => {
-      const database = openDatabase(address, { connections: 1 });
-      try {
-        return await database.query('select 1 as one');
-      } catch (error) {
-        return GoondanError.is(error) ? error.code : error;
-      } finally {
-        await database.close();
-      }
-    };
-    expect(await answers(server.addressOf('postgres'))).toMatchObject([{ one: 1 }]);
-    expect(await answers(`postgres://postgres@127.0.0.1:${server.port}/postgres`)).toBe('E_STORE_ADDRESS');
-    expect(await answers(`postgres://postgres:wrong@127.0.0.1:${server.port}/postgres`)).toBe('E_STORE_ADDRESS');
-    expect(readFileSync(`/proc/${server.pid}/cmdline`, 'utf8')).not.toContain('hush');
-    expect(existsSync(join(folder, 'pw'))).toBe(false);
-  } finally {
-    await server.stop();
-    rmSync(folder, { recursive: true });
-  }
-  expect(existsSync(`/proc/${server.pid}`)).toBe(false);
+  const answers = async (address: string) => {
+    const database = openDatabase(address, { connections: 1 });
+    try {
+      return await database.query('select 1 as one');
+    } catch (error) {
+      return GoondanError.is(error) ? error.code : error;
+    } finally {
+      await database.close();
+    }
+  };
+  expect(await answers(server.addressOf('postgres'))).toMatchObject([{ one: 1 }]);
+  expect(await answers(`postgres://postgres@127.0.0.1:${server.port}/postgres`)).toBe('E_STORE_ADDRESS');
+  expect(await answers(`postgres://postgres:wrong@127.0.0.1:${server.port}/postgres`)).toBe('E_STORE_ADDRESS');
+  expect(readFileSync(`/proc/${server.pid}/cmdline`, 'utf8')).not.toContain('hush');
+  expect(existsSync(join(folder, 'pw'))).toBe(false);
 });
 
 test('a killed server goes on with its data, at the same port', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
-  const first = await startServer({ folder });
-  const database = openDatabase(first.addressOf('postgres'), { connections: 1 });
-  await database.query('create table kept as select 7 as number');
-  process.kill(first.pid, 'SIGKILL');
-  await first.ended;
-  const second = await startServer({ folder, port: first.port });
+  const database = openDatabase(server.addressOf('postgres'), { connections: 1 });
   try {
+    await database.query('create table kept as select 7 as number');
+    process.kill(server.pid, 'SIGKILL');
+    await server.ended;
+    server = await startServer({ folder, password, port: server.port });
     const repeated = repeating(database, () => true);
     expect([...(await repeated('select number from kept'))]).toEqual([{ number: 7 }]);
   } finally {
     await database.close();
-    await second.stop();
-    rmSync(folder, { recursive: true });
   }
 });
 
-test('a server ends with a process that is killed', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
+test('a server ends when it is stopped, and with a process that is killed', async () => {
+  await server.stop();
+  expect(existsSync(`/proc/${server.pid}`)).toBe(false);
+  const options = { folder, password, isTemporary: true };
   const program = `const { startServer } = await import(${JSON.stringify(join(import.meta.dir, 'start-server.ts'))});
-const { pid } = await startServer({ folder: ${JSON.stringify(folder)}, isTemporary: true });
+const { pid } = await startServer(${JSON.stringify(options)});
 console.log(pid);
 setInterval(() => undefined, 1_000);`;
   const starter = Bun.spawn([process.execPath, '--no-orphans', '-e', program], { stdout: 'pipe', stderr: 'inherit' });
