@@ -13,6 +13,11 @@ export interface Undisturbed {
 /** Runs a round on one node with files. */
 export async function runUndisturbed(bundleFolder: string): Promise<Undisturbed> {
   await using cluster = await startCluster({ bundleFolder });
+  return await workUndisturbed(cluster);
+}
+
+/** Runs a round on a cluster that nothing disturbs. */
+export async function workUndisturbed(cluster: Cluster): Promise<Undisturbed> {
   await work(cluster, 'undisturbed');
   return { round: 'undisturbed', outcome: await readRound(cluster, 'undisturbed') };
 }

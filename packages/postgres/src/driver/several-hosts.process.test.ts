@@ -4,28 +4,40 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Server, startServer } from '../embedded/start-server.ts';
 import { codeOf } from '../testing/code-of.ts';
+import { makeTestDatabase, type TestDatabase } from '../testing/test-database.ts';
 import { openDatabase } from './database.ts';
 import { repeating } from './repeat.ts';
 
-const folders = [mkdtempSync(join(tmpdir(), 'gdn-pg-')), mkdtempSync(join(tmpdir(), 'gdn-pg-'))] as const;
-const settings = { fsync: 'off', max_connections: '20' };
-let standby: Server;
+const folder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
+let made: TestDatabase;
+/** The name of the database, on both servers. */
+let name: string;
+let standby: { readonly port: number };
 let primary: Server;
 beforeAll(async () => {
-  const start = (folder: string, more = {}) =>
-    startServer({ folder, major: testMajor, settings: { ...settings, ...more } });
-  // A server that takes no writes answers as a standby does: with 25006.
-  [standby, primary] = await Promise.all([
-    start(folders[0], { default_transaction_read_only: 'on' }),
-    start(folders[1]),
-  ]);
+  made = await makeTestDatabase({ migrated: false });
+  const { port, pathname } = new URL(made.address);
+  name = pathname.slice(1);
+  standby = { port: Number(port) };
+  // A database that takes no writes answers as a standby does: with 25006.
+  await run(made.address, `alter database ${name} set default_transaction_read_only = on`);
+  const settings = { fsync: 'off', max_connections: '20' };
+  primary = await startServer({ folder, major: testMajor, settings });
+  await run(primary.addressOf('postgres'), `create database ${name}`);
 });
+
+async function run(address: string, statement: string): Promise<void> {
+  const database = openDatabase(address, { connections: 1 });
+  await database.query(statement);
+  await database.close();
+}
+
 const hosts = (...servers: readonly { readonly port: number }[]) =>
-  `postgres://postgres@${servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}/postgres`;
+  `postgres://postgres@${servers.map(({ port }) => `127.0.0.1:${port}`).join(',')}/${name}`;
 
 afterAll(async () => {
-  await Promise.all([standby.stop(), primary.stop()]);
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+  await Promise.all([made.drop(), primary.stop()]);
+  rmSync(folder, { recursive: true, force: true });
 });
 
 const PORT = `select current_setting('port')::int as port`;
@@ -53,8 +65,7 @@ test('S-10 after a failover the statement goes to the new primary, and so does t
   expect([...(await database.query(PORT))]).toEqual([{ port: primary.port }]);
   const promoted = openDatabase(hosts(standby), { connections: 1 });
   await promoted.query('set default_transaction_read_only = off');
-  // The setting of the command line is stronger than the file, so the database and its sessions get it.
-  await promoted.query('alter database postgres set default_transaction_read_only = off');
+  await promoted.query(`alter database ${name} set default_transaction_read_only = off`);
   await primary.stop();
   const query = repeating(database, () => true);
   await query('create table after_failover (number int)');
