@@ -8,13 +8,14 @@ import { makeTestDatabase, type TestDatabase } from '../testing/test-database.ts
 import { openDatabase } from './database.ts';
 import { repeating } from './repeat.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
+let folder: string;
 let made: TestDatabase;
 /** The name of the database, on both servers. */
 let name: string;
 let standby: { readonly port: number };
 let primary: Server;
 beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'gdn-pg-'));
   made = await makeTestDatabase({ migrated: false });
   const { port, pathname } = new URL(made.address);
   name = pathname.slice(1);
