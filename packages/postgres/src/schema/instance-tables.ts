@@ -23,6 +23,7 @@ create table gdn_instance (
   history_start text,
   primary key (swarm, agent, key)
 );
+create index gdn_instance_letters on gdn_instance (swarm, agent, key) where letters > 0;
 create index gdn_instance_owner on gdn_instance (swarm, owner) where owner is not null;
 
 create table gdn_inbox (

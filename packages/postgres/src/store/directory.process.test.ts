@@ -190,4 +190,10 @@ test('S-08 instances are listed page by page, in the order of agent and key, wit
   const first = await listInstances(database, 'paged', { agents, most: 3 });
   expect(first).toEqual([all[0], all[1], { ...all[4], workingAt: 'node alive' }] as never);
   expect(await listInstances(database, 'paged', { agents, most: 3, after: first.at(-1) })).toEqual([all[5]] as never);
+
+  await database.query(`update gdn_instance set letters = 1 where swarm = 'paged' and key = '2'`);
+  expect(await listInstances(database, 'paged', { agents, most: 3, hasLetters: true })).toEqual([
+    all[1],
+    all[5],
+  ] as never);
 });

@@ -55,10 +55,11 @@ export function openDirectory(database: Database, swarm: string): Directory {
 export async function listInstances(
   database: Pick<Database, 'query'>,
   swarm: string,
-  { agents, most, after }: InstancePage,
+  { agents, most, after, hasLetters = false }: InstancePage,
 ): Promise<readonly StoredInstance[]> {
   const { agentName = '', instanceKey = '' } = after ?? {};
-  const rows = await database.query<ListedInstance>(PAGE, [swarm, agents, agentName, instanceKey, most]);
+  const statement = hasLetters ? PAGE_WITH_LETTERS : PAGE;
+  const rows = await database.query<ListedInstance>(statement, [swarm, agents, agentName, instanceKey, most]);
   return rows.map(({ node, ...at }) => ({ ...addressOf(at), ...(node !== null && { workingAt: node }) }));
 }
 
@@ -117,14 +118,16 @@ function addressOf({ agent, key }: AddressRow): AgentAddress {
 const EXISTS = `
 select exists (select from gdn_swarm where swarm = $1) or exists (select from gdn_instance where swarm = $1) as exists`;
 const INSTANCES = `select agent, key from gdn_instance where swarm = $1 and ${IS_USED}`;
-const PAGE = `
+const page = (rows: string) => `
 select agent, key, (select name from gdn_node as node where node.swarm = $1 and node.id = owner
   and lease_until > clock_timestamp() and exists (
     select from gdn_inbox as input where input.swarm = $1 and input.agent = instance.agent
       and input.key = instance.key and pending)) as node
 from gdn_instance as instance
-where swarm = $1 and agent = any ($2::text[]) and (agent, key) > ($3, $4) and ${IS_USED}
+where swarm = $1 and agent = any ($2::text[]) and (agent, key) > ($3, $4) and ${rows}
 order by agent, key limit $5`;
+const PAGE = page(IS_USED);
+const PAGE_WITH_LETTERS = page('letters > 0');
 const SUMMARY = `
 select messages, letters, created_at, updated_at,
   (select count(*) from gdn_inbox where swarm = $1 and agent = $2 and key = $3 and pending) as pending

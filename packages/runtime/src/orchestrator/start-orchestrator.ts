@@ -54,7 +54,7 @@ import { childSpawner } from './child/spawn-child.ts';
 import { type ClusterOptions, joinCluster, type JoinedCluster } from './start/join-cluster.ts';
 import { liveAsNode } from './start/live-as-node.ts';
 import { followDeployments, NodeBundle } from './start/node-bundle.ts';
-import { openClusterSwarm } from './start/open-cluster-swarm.ts';
+import { findLettered, openClusterSwarm } from './start/open-cluster-swarm.ts';
 import { openConnections } from './start/open-connections.ts';
 import { readTelemetry } from './start/read-telemetry.ts';
 import { openLog, type StartLog } from './start/start-log.ts';
@@ -206,6 +206,7 @@ async function start(given: Starting): Promise<Swarm> {
   const local = localSwarm({
     swarm,
     store,
+    ...(joined && { findLettered: () => findLettered(joined.store, currentPlan.value.names) }),
     clock,
     ids,
     entryAgent: () => currentPlan.value.entryAgent,

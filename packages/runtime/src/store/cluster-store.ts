@@ -71,6 +71,8 @@ export interface InstancePage {
   readonly most: number;
   /** The last instance of the page before; absent for the first page. */
   readonly after?: AgentAddress | undefined;
+  /** True for only the instances with dead letters. */
+  readonly hasLetters?: boolean;
 }
 
 export interface ClusterPlacement extends Placement {

@@ -388,12 +388,12 @@ describe('the handle of a swarm with several nodes', () => {
     expect(await a.swarm.cancel({ eventId: two })).toBe(true);
   });
 
-  test('lists each dead letter once, and approvals from the store', async () => {
+  test('lists dead letters and approvals from the store', async () => {
     expect(await a.swarm.deadLetters()).toHaveLength(1);
     expect(await a.swarm.approvals()).toEqual([fakeApproval]);
     await a.swarm.approve({ id: fakeApproval.id, by: 'ann' });
     expect(a.local.calls.at(-1)).toEqual(['approve', { id: fakeApproval.id, by: 'ann' }]);
-    expect(b.local.calls.map(([name]) => name)).toEqual(['deadLetters']);
+    expect(b.local.calls).toEqual([]);
   });
 
   test('delivers here, stops only this node, and refuses a reload', async () => {

@@ -10,9 +10,10 @@ import { eventIdOf, type Ids } from '../../ports/ids.ts';
 import { splitRetries, typedTurnIds } from '../../ports/turn-ids.ts';
 import type { ClusterPlacement, ClusterStore, InstancePage, StoredInstance } from '../../store/cluster-store.ts';
 import type { Inbox } from '../../store/inbox.ts';
+import { readPages } from '../../store/read-pages.ts';
 import { newTraceId } from '../../trace/span-id.ts';
 import { findEventId, findInInstances } from './find-queued-turn.ts';
-import { answered, mergeDeadLetters, mergeInstances, mergeStatus } from './merge-status.ts';
+import { answered, mergeInstances, mergeStatus } from './merge-status.ts';
 import { isGone, OtherNodes, type OtherNodesDeps } from './other-nodes.ts';
 import { relayAsk } from './relay-ask.ts';
 import { relayWatch } from './relay-watch.ts';
@@ -37,19 +38,9 @@ export interface ClusterSwarmDeps {
 const MOST_ATTEMPTS = 5;
 const BY_A_CLIENT = 'cancelled by a client';
 
-/** The most instances of the store that a list has, and those that are read at once. */
-const MOST_STORED = 10_000;
-const PAGE = 1_000;
-
 /** Lists the instances of the store: asleep, or working at a node. The nodes that hold some of them know better. */
 async function readStored(read: ClusterSwarmDeps['listInstances']): Promise<readonly InstanceStatus[]> {
-  const found: StoredInstance[] = [];
-  while (found.length < MOST_STORED) {
-    const page = await read({ most: PAGE, after: found.at(-1) });
-    found.push(...page);
-    if (page.length < PAGE) break;
-  }
-  return found.map(({ workingAt: node, ...at }) => ({
+  return (await readPages(read)).map(({ workingAt: node, ...at }) => ({
     ...{ ...toInstanceAddress(at), queued: 0, crashes: 0 },
     ...(node === undefined ? { status: 'asleep' } : { status: 'working', node }),
   }));
@@ -155,13 +146,8 @@ export function clusterSwarm(deps: ClusterSwarmDeps): Swarm {
     instances,
     deleteInstance: (request) => atOwner(request, (swarm) => swarm.deleteInstance(request)),
     forkInstance: (request) => atOwner(request, (swarm) => swarm.forkInstance(request)),
-    deadLetters: async (choice) => {
-      const [own, others] = await Promise.all([
-        local.deadLetters(choice),
-        nodes.ask((swarm) => swarm.deadLetters(choice)),
-      ]);
-      return mergeDeadLetters([own, ...answered(others).map(({ value }) => value)]);
-    },
+    // Every node lists the dead letters of the whole swarm from the store, also those of instances that nobody owns.
+    deadLetters: (choice) => local.deadLetters(choice),
     retryDeadLetter: (letter) => atOwner(letter, (swarm) => swarm.retryDeadLetter(letter)),
     dropDeadLetter: (letter) => atOwner(letter, (swarm) => swarm.dropDeadLetter(letter)),
     // Every node lists the approvals of the whole swarm, and answers any of them in the store.

@@ -7,7 +7,7 @@ import type { FakeAnswer } from '../../testing/fake-agents.ts';
 import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import { fakeEvent, openFakeSwarm, removeFakeSwarm } from '../../testing/fake-swarm.ts';
 import { toAgentAddress, toInstanceAddress } from '../../control/instance-address.ts';
-import { localSwarm } from './local-swarm.ts';
+import { localSwarm, type LocalSwarmDeps } from './local-swarm.ts';
 import type { SwarmNotice } from '../../control/swarm.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -23,7 +23,7 @@ async function open(
 ) {
   const opened = await openFakeSwarm(answer, { policy, secrets });
   const graces: number[] = [];
-  const control = localSwarm({
+  const deps: LocalSwarmDeps = {
     swarm: opened.swarm,
     store: opened.store,
     clock: systemClock,
@@ -34,10 +34,11 @@ async function open(
     describe: () => ({ swarm: 'test', workspaceId: 'test', pid: 1, startedAt: '', version: '0', connections: [] }),
     stopped,
     stop: async (graceMs) => void graces.push(graceMs),
-  });
+  };
+  const control = localSwarm(deps);
   cleanups.push(() => removeFakeSwarm(opened));
   cleanups.push(() => opened.close());
-  return { ...opened, control, graces };
+  return { ...opened, deps, control, graces };
 }
 
 const echo: FakeAnswer = async ({ at, event }) => `${at.agentName}/${at.instanceKey}: ${event.input}`;
@@ -297,6 +298,19 @@ describe('a swarm reports', () => {
     expect(heard).toEqual([]);
     expect(await control.restart({ instanceKey: '' })).toBe(0);
     expect(await control.deadLetters({ instanceKey: '' })).toEqual([]);
+  });
+
+  test('dead letters of instances that no node owns', async () => {
+    const { deps } = await open(echo);
+    const letter = { event: fakeEvent('dead'), crashes: 3, deadAt: new Date(0), reason: 'it crashes' };
+    const asleep = [
+      { agentName: 'a', instanceKey: 'one' },
+      { agentName: 'b', instanceKey: 'two' },
+    ];
+    const deadLetters = { ...deps.store.deadLetters, list: async () => [letter] };
+    const control = localSwarm({ ...deps, store: { ...deps.store, deadLetters }, findLettered: async () => asleep });
+    const listed = async (choice = {}) => (await control.deadLetters(choice)).map(({ instanceKey }) => instanceKey);
+    expect([await listed(), await listed({ agent: 'b' })]).toEqual([['one', 'two'], ['two']]);
   });
 
   test('its stop to watchers', async () => {

@@ -33,6 +33,8 @@ import { describeProblem } from '../supervision/describe-problem.ts';
 export interface LocalSwarmDeps {
   readonly swarm: SwarmAgents;
   readonly store: Pick<Store, 'admin' | 'deadLetters'>;
+  /** Returns the instances with dead letters; absent: all instances of this node are looked at. */
+  findLettered?(): Promise<readonly AgentAddress[]>;
   readonly clock: Clock;
   readonly ids: Ids;
   /** Returns the agent for requests that do not name one. */
@@ -149,7 +151,7 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
 
     async deadLetters(choice = {}) {
       const found: DeadLetterSummary[] = [];
-      for (const at of chosen(choice)) {
+      for (const at of chosen(choice, await deps.findLettered?.())) {
         // Reads are served from the page cache without waiting. This pause lets other work run between instances.
         await new Promise((resolve) => void setImmediate(resolve));
         for (const letter of await lettersOf(at, choice)) found.push(summariseDeadLetter(at, letter));
@@ -268,9 +270,9 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
     return true;
   }
 
-  function chosen(choice: InstanceChoice): readonly AgentAddress[] {
+  function chosen(choice: InstanceChoice, all: readonly AgentAddress[] = swarm.list()): readonly AgentAddress[] {
     if (choice.agent !== undefined) checkAddress({ agent: choice.agent, instanceKey: '' });
-    return swarm.list().filter((each) => isChosen(each, choice));
+    return all.filter((each) => isChosen(each, choice));
   }
 
   function checkAddress(instance: InstanceAddress): AgentAddress {

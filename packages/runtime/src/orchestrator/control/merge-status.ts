@@ -1,12 +1,6 @@
 /** Merges the statuses of the nodes of a swarm into one. */
 import { defined } from '../../json/defined.ts';
-import type {
-  ConnectionStatus,
-  DeadLetterSummary,
-  InstanceStatus,
-  NodeStatus,
-  SwarmStatus,
-} from '../../control/swarm.ts';
+import type { ConnectionStatus, InstanceStatus, NodeStatus, SwarmStatus } from '../../control/swarm.ts';
 import type { ClusterNode } from '../../store/cluster-store.ts';
 import type { NodeAnswer } from './other-nodes.ts';
 
@@ -72,16 +66,6 @@ function mergeConnections(all: readonly OfNode<readonly ConnectionStatus[]>[]): 
     const running = statuses.filter(({ pid, status }) => pid !== undefined || status === 'listening');
     return running.length > 0 ? running : statuses.slice(0, 1);
   });
-}
-
-/** Lists each dead letter once. */
-export function mergeDeadLetters(all: readonly (readonly DeadLetterSummary[])[]): readonly DeadLetterSummary[] {
-  const merged = new Map<string, DeadLetterSummary>();
-  for (const letter of all.flat()) {
-    const key = JSON.stringify([letter.agent, letter.instanceKey, letter.eventId]);
-    if (!merged.has(key)) merged.set(key, letter);
-  }
-  return [...merged.values()];
 }
 
 function describeNode(

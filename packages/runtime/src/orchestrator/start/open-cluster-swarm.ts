@@ -1,6 +1,9 @@
 import type { Swarm } from '../../control/swarm.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
+import type { AgentAddress } from '@goondan/types';
+import type { ClusterStore } from '../../store/cluster-store.ts';
+import { readPages } from '../../store/read-pages.ts';
 import { clusterSwarm } from '../control/cluster-swarm.ts';
 import { nodeConnector } from '../control/other-nodes.ts';
 import type { CurrentPlan } from '../plan/current-plan.ts';
@@ -11,6 +14,14 @@ export interface OpenedNode {
   readonly currentPlan: CurrentPlan;
   readonly clock: Clock;
   readonly ids: Ids;
+}
+
+/** Returns the instances of these agents with dead letters, wherever they are. */
+export function findLettered(
+  store: Pick<ClusterStore, 'listInstances'>,
+  agents: readonly string[],
+): Promise<readonly AgentAddress[]> {
+  return readPages((page) => store.listInstances({ ...page, agents, hasLetters: true }));
 }
 
 /** Makes the handle that shows the swarm of all nodes. `local` is the handle of this node alone. */
