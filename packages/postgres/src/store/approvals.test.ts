@@ -60,6 +60,7 @@ describe.each(['before', 'after'] as const)('S-03 approvals conform when connect
 test('a request that is made again keeps its answer', async () => {
   const { seams, end } = await openAt(database, () => false)();
   const answer = { decision: 'approved', by: 'ann', decidedAt: '2026-01-01T00:00:00.000Z' } as const;
+  await seams.approvals.put(record('a', 'why'));
   await seams.approvals.answer({ ...record('a', 'why'), answer });
   await seams.approvals.put(record('a', 'again'));
   expect(await seams.approvals.list()).toEqual([{ ...record('a', 'why'), answer }]);

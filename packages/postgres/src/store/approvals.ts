@@ -55,11 +55,11 @@ export class PostgresApprovals implements ApprovalStore {
 
   async answer(record: AnsweredApproval): Promise<boolean> {
     for (;;) {
-      const answered = await this.#change<AnswerOutcome>(this.#statements.answer, approvalValues(record));
+      const answered = await this.#change<AnswerOutcome>(this.#statements.answer, [record.id, JSON.stringify(record)]);
       // A run of the statement whose answer was lost may have stored the same record.
       if (answered?.is_done === true || answered?.is_same === true) return true;
-      if (answered?.is_answered === true) return false;
-      // Another answer was stored while this one waited for the row. The next run sees it.
+      if (answered?.is_answered !== false) return false;
+      // The request was answered or removed while this answer waited for the row. The next run sees it.
     }
   }
 
@@ -149,7 +149,8 @@ export function approvalValues(record: ApprovalRecord) {
 }
 
 type ChangeRow = Readonly<{ number: number; id: string; record: string | null }>;
-type AnswerOutcome = Readonly<{ is_done: boolean; is_same: boolean | null; is_answered: boolean | null }>;
+/** `is_answered`: null if the request was removed. */
+type AnswerOutcome = Readonly<{ is_done: boolean; is_same: boolean; is_answered: boolean | null }>;
 
 async function readState(query: Query, swarm: string) {
   const rows = await query<{ last: number | null; id: string | null; record: string | null }>(STATE, [swarm]);
@@ -202,12 +203,10 @@ with done as (
 select ${woken}`,
     answer: `
 with done as (
-  insert into gdn_approval as kept (swarm, id, record, agent, key, expires_at, is_answered)
-  values ($1, $2, $3, $4, $5, $6::text::timestamptz, true)
-  on conflict (swarm, id) do update set record = excluded.record, is_answered = true where not kept.is_answered
-  returning 1
+  update gdn_approval set record = $3, is_answered = true where swarm = $1 and id = $2 and not is_answered returning 1
 ), ${TOLD}
-select exists (select from done) as is_done, seen.is_answered, seen.record = $3 as is_same, ${woken}
+select exists (select from done) as is_done, seen.is_answered, ${woken},
+  exists (select from gdn_approval_change as kept where kept.swarm = $1 and kept.id = $2 and kept.record = $3) as is_same
 from (select 1) as one left join gdn_approval as seen on seen.swarm = $1 and seen.id = $2`,
     remove: `
 with done as (delete from gdn_approval where swarm = $1 and id = $2 returning 1), ${TOLD}

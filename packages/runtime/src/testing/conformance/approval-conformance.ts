@@ -44,9 +44,14 @@ export function approvalConformance(
     expectEqual(stored?.answer?.decision, given[0] ? 'approved' : 'denied', 'the answer that counts is stored');
   });
 
-  check('an answer adds a request that the store does not have', async ({ approvals }, again) => {
-    expectEqual(await approvals.answer(answered('a', 'denied')), true, 'its owner waits for it');
-    expectEqual(await (await again()).approvals.list(), [answered('a', 'denied')], 'it is durable');
+  check('a request that was removed takes no answer', async ({ approvals, elsewhere }, again) => {
+    for (const id of ['a', 'b']) await approvals.put(request(id));
+    const other = (await elsewhere?.()) ?? approvals;
+    await approvals.answer(answered('a', 'approved'));
+    for (const id of ['a', 'b']) await approvals.remove(id);
+    expectEqual(await other.answer(answered('a', 'denied')), false, 'its turn has ended with another answer');
+    expectEqual(await other.answer(answered('b', 'approved')), false, 'its turn has ended without an answer');
+    expectEqual(await (await again()).approvals.list(), [], 'nothing is added');
   });
 
   check('a removed request is gone', async ({ approvals }, again) => {

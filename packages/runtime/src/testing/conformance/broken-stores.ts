@@ -161,13 +161,21 @@ export const brokenStores: readonly BrokenStore[] = [
       return isFirst;
     },
   })),
+  approvals('an answer brings a removed request back', (kept, swarm) => ({
+    async answer(record) {
+      if (!swarm.approvals.has(record.id)) await kept.put(record);
+      return kept.answer(record);
+    },
+  })),
   approvals('an answer is not stored', () => ({ answer: async () => true })),
   approvals('a request is lost', () => ({ put: async () => undefined })),
   approvals('a removed request stays', () => ({ remove: async () => undefined })),
   approvals('an answered request loses its place', (kept, swarm) => ({
     async answer(record) {
-      if (swarm.approvals.get(record.id)?.answer === undefined) swarm.approvals.delete(record.id);
-      return kept.answer(record);
+      const isFirst = await kept.answer(record);
+      if (isFirst) swarm.approvals.delete(record.id);
+      if (isFirst) await kept.put(record);
+      return isFirst;
     },
   })),
   approvals('changes are not told', () => ({ onChange: () => () => undefined })),

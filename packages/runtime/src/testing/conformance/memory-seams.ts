@@ -151,7 +151,8 @@ export function memoryApprovals({ approvals, approvalListeners }: MemorySwarm): 
     list: async () => [...approvals.values()],
     put: async (record) => write(record),
     async answer(record) {
-      if (approvals.get(record.id)?.answer !== undefined) return false;
+      const kept = approvals.get(record.id);
+      if (kept === undefined || kept.answer !== undefined) return false;
       write(record);
       return true;
     },

@@ -56,10 +56,10 @@ export class ApprovalFile {
     this.#tell(record.id, record);
   }
 
-  /** Stores a request with its answer. Returns false, and writes nothing, when the stored request has an answer. */
+  /** Stores the answer of a request. Returns false, and writes nothing, unless the request is stored without an answer. */
   async answer(record: ApprovalRecord & Required<Pick<ApprovalRecord, 'answer'>>): Promise<boolean> {
     const isFirst = await this.#run(async (queue) => {
-      if (recordsOf(queue).some(({ id, answer }) => id === record.id && answer !== undefined)) return false;
+      if (!recordsOf(queue).some(({ id, answer }) => id === record.id && answer === undefined)) return false;
       await write(queue, record);
       return true;
     });
