@@ -63,7 +63,13 @@ export class AgentCalls implements SwarmListener {
   /** Called when an instance has left this node: its own calls are forgotten, and calls to it are answered from elsewhere. */
   moved(at: AgentAddress): void {
     this.#perform(this.#broker.moved(at));
-    this.#remote?.moved(at);
+    this.#remote?.watchOthers(at);
+  }
+
+  /** Called when the input of an own instance was read. Another node answered the requests to it that are not there. */
+  inputRead(at: AgentAddress): void {
+    const queue = this.deps.instances.find(at)?.state.queue ?? [];
+    this.#remote?.watchOthers(at, new Set(queue.map(({ event }) => event.id)));
   }
 
   heard(at: AgentAddress, frame: AgentFrame, during: AgentEvent | undefined): void {

@@ -1,5 +1,5 @@
 // Tests requests between instances of several nodes: fake agents, and a shared store in memory.
-import { afterEach, describe, expect, test } from 'bun:test';
+import { afterEach, describe, expect, spyOn, test } from 'bun:test';
 import { textOf as messageText } from '@goondan/types';
 import type { FakeAnswer } from '../../testing/fake-agents.ts';
 import { at, closeFakeNodes, deliver, never, openFakeNode, pendingOf } from '../../testing/fake-nodes.ts';
@@ -73,6 +73,24 @@ describe('a request to an instance of another node', () => {
     expect(messageText((await end).result.responseMessage)).toBe('asked again');
     expect(outcomes).toMatchObject([{ status: 'answered' }]);
     expect(turns).toBe(1);
+  });
+
+  test('S-04 is answered when another node deleted the callee before this node claimed it', async () => {
+    const outcomes: unknown[] = [];
+    const { one, two, cluster } = await openAsking(never, (outcome) => outcomes.push(outcome));
+    await two.store.placement.release(at('b'));
+    const { claim } = one.store.placement;
+    spyOn(one.store.placement, 'claim').mockImplementation(async (callee) => {
+      const { pending, answers } = cluster.swarm.inputOf(at('b'));
+      const error = { code: 'E_INSTANCE_DELETED', message: 'It was deleted.' };
+      for (const { event } of callee.agentName === 'b' ? pending.splice(0) : [])
+        answers.push({ eventId: event.id, result: { turnId: `turn-${event.id}`, finishReason: 'error', error } });
+      return claim.call(one.store.placement, callee);
+    });
+    await one.send('a', 'go');
+    expect(outcomes).toMatchObject([
+      { status: 'failed', error: { message: expect.stringContaining('E_INSTANCE_DELETED') } },
+    ]);
   });
 
   test('S-04 fails at once when the callee cannot start at its node, and the input is cancelled there', async () => {

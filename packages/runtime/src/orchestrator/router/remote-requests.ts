@@ -64,9 +64,9 @@ export class RemoteRequests {
     this.#callOff ??= this.deps.clock.after(LOOK_EVERY_MS, () => void this.#look());
   }
 
-  /** Watches the open requests to an instance that has left this node. */
-  moved(callee: AgentAddress): void {
-    for (const { id } of this.deps.broker.requestsTo(callee)) this.watch(callee, { id });
+  /** Watches the open requests to an instance that this node does not handle: those that are not queued here. */
+  watchOthers(callee: AgentAddress, queued: ReadonlySet<string> = new Set()): void {
+    for (const { id } of this.deps.broker.requestsTo(callee)) if (!queued.has(id)) this.watch(callee, { id });
   }
 
   /** Answers the requests of other nodes to an instance that cannot start. The broker has answered those of this node. */

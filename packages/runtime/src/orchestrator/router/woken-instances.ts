@@ -21,6 +21,8 @@ export interface WokenDeps {
   readonly instances: Pick<Instances, 'post' | 'remember' | 'find'>;
   readonly mailboxes: Pick<Mailboxes, 'between'>;
   readonly unread: Pick<UnreadInboxes, 'add'>;
+  /** Called when the input of an own instance was read and queued. */
+  inputRead(at: AgentAddress): void;
 }
 
 interface Reading {
@@ -78,6 +80,7 @@ export class WokenInstances implements Pick<SwarmListener, 'turnFinished'> {
       }
       const last = entries.at(-1);
       if (last) owned.queued(at, last.seq);
+      this.deps.inputRead(at);
     });
   }
 }

@@ -153,7 +153,10 @@ export class SwarmAgents {
       ...(elsewhere && { elsewhere }),
     });
     const mailboxes = this.#mailboxes;
-    const woken: WokenInstances = new WokenInstances({ inbox: store.inbox, owned, instances, mailboxes, unread });
+    const woken: WokenInstances = new WokenInstances({
+      ...{ inbox: store.inbox, owned, instances, mailboxes, unread },
+      inputRead: (at) => this.#calls.inputRead(at),
+    });
     store.inbox.onWake((at) => void woken.wake(at));
     const remote = cluster && { calls: cluster.calls, isAnybodyAsking: () => this.approvals.asking().length > 0 };
     this.#calls = new AgentCalls({
