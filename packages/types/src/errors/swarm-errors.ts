@@ -296,7 +296,8 @@ export const swarmErrors = {
   E_SWARM_STOPPED: {
     forPrograms: true,
     meaning: 'The swarm is stopping or has stopped, and accepts no more input.',
-    suggestion: 'Start the swarm again: it then handles the inputs that were accepted before.',
+    suggestion:
+      'Start the swarm again, or ask another node of it: the inputs that were accepted before are then handled.',
   },
   E_WATCH: {
     meaning: 'The files of a bundle cannot be watched: there are too many folders, or the system is out of watches.',

@@ -25,6 +25,7 @@ export const controlStatusByCode: StatusByCode = {
   E_CONTROL_FULL: 429,
   E_CONTROL_CLOSED: 503,
   E_STORE_AWAY: 503,
+  E_SWARM_STOPPED: 503,
 };
 
 export function refuse(error: GoondanError): Response {
