@@ -184,6 +184,21 @@ describe('the scan', () => {
     expect(database.take()).toHaveLength(1);
   });
 
+  test('S-03 claims at most eight instances at a time', async () => {
+    let [under, most] = [0, 0];
+    const work = { ...swarm.database };
+    work.query = async (statement, values) => {
+      under += 1;
+      most = Math.max(most, under);
+      return swarm.database.query<never>(statement, values).finally(() => void (under -= 1));
+    };
+    const { wakeUps, told } = open(await swarm.join('one', { work }));
+    for (let key = 0; key < 30; key += 1) await swarm.addInput(at(`${key}`), { seq: 1, eventId: `${key}` });
+    await wakeUps.scan();
+    await until(() => told.length === 30);
+    expect(most).toBe(8);
+  });
+
   test('reads the pending input, and not the conversations', async () => {
     await swarm.database.query(
       `insert into gdn_instance (swarm, agent, key, last_input, handled) select $1, 'coder', n::text, 9, 9 from generate_series(1, 20000) n`,
