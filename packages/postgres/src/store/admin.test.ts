@@ -282,25 +282,35 @@ describe('the rest of the administration', () => {
   });
 });
 
+/** Runs turns, each with a checkpoint after it, and returns the epoch of their claim. */
+async function archiveTurns(
+  { runTurn, closeProcess, log, swarm }: ReturnType<typeof openSwarm>,
+  turns: readonly string[],
+): Promise<number> {
+  let epoch = 0;
+  for (const id of turns) {
+    await runTurn(id);
+    const [row] = await database.query<{ last_seq: number; epoch: number }>(
+      'select last_seq, epoch from gdn_instance where swarm = $1',
+      [swarm],
+    );
+    epoch = row?.epoch ?? 0;
+    await log.putCheckpoint(instance, epoch, {
+      seq: row?.last_seq ?? 0,
+      text: '{}',
+      base: { type: 'append', lines: '' },
+    });
+  }
+  await closeProcess();
+  return epoch;
+}
+
 describe('the bound of the history', () => {
   test('the oldest lines become a part of its start', async () => {
-    const { runTurn, closeProcess, log, swarm, context, linesOf } = openSwarm();
+    const opened = openSwarm();
+    const { swarm, context, linesOf } = opened;
     const turns = ['a', 'b', 'c', 'd'];
-    let epoch = 0;
-    for (const id of turns) {
-      await runTurn(id);
-      const [row] = await database.query<{ last_seq: number; epoch: number }>(
-        'select last_seq, epoch from gdn_instance where swarm = $1',
-        [swarm],
-      );
-      epoch = row?.epoch ?? 0;
-      await log.putCheckpoint(instance, epoch, {
-        seq: row?.last_seq ?? 0,
-        text: '{}',
-        base: { type: 'append', lines: '' },
-      });
-    }
-    await closeProcess();
+    const epoch = await archiveTurns(opened, turns);
     const all = await linesOf(instance);
     expect(all).toHaveLength(turns.length);
     const keep = Buffer.byteLength(
@@ -321,6 +331,27 @@ describe('the bound of the history', () => {
     const start = decodeStart(Buffer.from(row?.history_start ?? ''));
     expect(start).toMatchObject({ version: 2, seq: 2, states: { known: { n: 1 }, unknown: [] } });
     expect(row?.history_start).toBe(await advanceKeptStart(instance, undefined, all.slice(0, 2).flat()));
+  });
+
+  test('a run that is late does not set the start back', async () => {
+    const opened = openSwarm();
+    const { swarm, context, linesOf } = opened;
+    const epoch = await archiveTurns(opened, ['a', 'b', 'c']);
+    const all = await linesOf(instance);
+    let runs = 0;
+    const late = { ...database };
+    late.query = async (statement, values) => {
+      // Another run removes all lines after this one has read the oldest.
+      if (statement.includes('delete from gdn_archive') && ++runs === 1) await trimHistory(context, instance, epoch, 1);
+      return database.query(statement, values);
+    };
+    await trimHistory({ ...context, database: late }, instance, epoch, 1);
+    const [row] = await database.query<{ history_start: string }>(
+      'select history_start from gdn_instance where swarm = $1',
+      [swarm],
+    );
+    expect(runs).toBe(1);
+    expect(row?.history_start).toBe(await advanceKeptStart(instance, undefined, all.flat()));
   });
 
   test('lines that are damaged are kept', async () => {

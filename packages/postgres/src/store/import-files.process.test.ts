@@ -203,6 +203,16 @@ describe('S-08 a swarm on files is copied', () => {
     await rows.close();
   }, 300_000);
 
+  test('with a mark on each input whose turn has begun, for a caller at another node', async () => {
+    const marks = await database.query<{ is_cut: boolean; began: boolean }>(
+      `select distinct event_id = 'cut' as is_cut, began from gdn_inbox where swarm = 'imported' and pending order by is_cut`,
+    );
+    expect([...marks]).toEqual([
+      { is_cut: false, began: false },
+      { is_cut: true, began: true },
+    ]);
+  });
+
   test('and goes on: the next turn is the same on files and in the database', async () => {
     const [files, rows] = open();
     const context = { database, swarm: 'imported', node: 'one', mayRepeat: () => false };
