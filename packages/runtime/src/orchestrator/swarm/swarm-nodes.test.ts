@@ -95,6 +95,17 @@ describe('several nodes', () => {
     expect(one.lines.filter(({ event: name }) => name === 'event.dead_lettered')).toEqual([]);
   });
 
+  test('S-08 a wait for a turn that moves ends at once, so that its next owner can be asked', async () => {
+    const cluster = new MemoryCluster();
+    const one = await openFakeNode(cluster, 'one', never);
+    one.store.placement.onLost((_, instance) => instance && one.swarm.moves.moved(instance));
+    const event = await deliver(one, at('a'));
+    await until(() => one.swarm.instances.find(at('a'))?.running !== undefined);
+    const told = one.swarm.waiters.wait(at('a'), event.id).end.catch((error: unknown) => error);
+    cluster.move(at('a'), 'two');
+    expect(await Promise.race([told, Bun.sleep(0)])).toMatchObject({ code: 'E_FENCED', retryable: true });
+  });
+
   test('S-03 input of a dead node is handled by another one, once, and its interruption is no crash', async () => {
     const cluster = new MemoryCluster();
     const one = await openFakeNode(cluster, 'one', never);
@@ -190,6 +201,28 @@ describe('several nodes', () => {
     expect(one.swarm.instances.find(at('a'))?.status).toBe('idle');
   });
 
+  test('S-02 an instance that is lost while its inbox is being read gets no process here', async () => {
+    const cluster = new MemoryCluster();
+    const one = await openFakeNode(cluster, 'one', never);
+    const { inbox, placement } = one.store;
+    placement.onLost((_, instance) => instance && one.swarm.moves.moved(instance));
+    await inbox.accept(at('a'), fakeEvent('hello'));
+    const read = inbox.pendingEntries.bind(inbox);
+    let reads = 0;
+    Object.assign(inbox, {
+      async pendingEntries(instance: AgentAddress) {
+        const entries = await read(instance);
+        cluster.move(instance, 'two');
+        reads += 1;
+        return entries;
+      },
+    });
+    cluster.scan();
+    await until(() => reads === 1);
+    await Bun.sleep(1);
+    expect([one.swarm.instances.find(at('a')), one.agents.children.length]).toEqual([undefined, 0]);
+  });
+
   test('an instance that sleeps for a minute is released, and the next node takes its input', async () => {
     const cluster = new MemoryCluster();
     const clock = manualClock();
@@ -206,6 +239,24 @@ describe('several nodes', () => {
     await until(() => cluster.ownerOf(at('a')) === undefined);
     expect(messageText((await two.send('a', 'again')).result.responseMessage)).toBe('two');
     expect(cluster.ownerOf(at('a'))).toBe('two');
+  });
+
+  test('an instance that woke up before its minute is over stays, with its process', async () => {
+    const cluster = new MemoryCluster();
+    const clock = manualClock();
+    const one = await openFakeNode(cluster, 'one', async () => 'one', {
+      policy: { idle: { hibernateAfterSeconds: 50 } },
+      clock,
+    });
+    await one.send('a', 'hello');
+    await clock.advance(50_001);
+    await until(() => one.swarm.instances.find(at('a')) === undefined);
+    await clock.advance(REST_MS - 10_000);
+    await one.send('a', 'again');
+    await clock.advance(11_000);
+    await Bun.sleep(1);
+    expect([cluster.ownerOf(at('a')), one.swarm.instances.find(at('a'))?.hasProcess]).toEqual(['one', true]);
+    expect(one.agents.children.at(-1)?.kills).toEqual([]);
   });
 
   test('a node that drains ends its turns, gives up its instances, and claims no other one', async () => {
