@@ -161,6 +161,27 @@ describe('S-07 a connection of several nodes', () => {
     expect(one.children).toHaveLength(2);
   });
 
+  test('that came back is not ended by the folder that it had before', async () => {
+    const leases = new MemoryLeases();
+    const one = openNode(leases, 'one');
+    one.connections.start();
+    await one.clock.advance(0);
+    one.connections.lost('one');
+    await one.clock.advance(1_000);
+    expect(one.connections.fenceOf('one')?.epoch).toBe(2);
+    writeFileSync(join(one.folder, 'schedule.json'), '{"until":7}');
+    await one.clock.advance(10_000);
+    expect([one.children.length, one.children[1]?.kills, leases.writes]).toEqual([2, [], 1]);
+  });
+
+  test('whose lease comes after its end was asked for is given back, and does not start', async () => {
+    const leases = new MemoryLeases();
+    const one = openNode(leases, 'one');
+    one.connections.start();
+    await Promise.all([one.connections.drain(0), one.clock.advance(0)]);
+    expect([leases.epoch, leases.owner, one.children.length]).toEqual([1, undefined, 0]);
+  });
+
   test('with `placement: every` runs at each node, and needs no lease', async () => {
     const leases = new MemoryLeases();
     const nodes = ['one', 'two'].map((node) => openNode(leases, node, { placement: 'every' }));

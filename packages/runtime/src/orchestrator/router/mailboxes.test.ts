@@ -92,3 +92,25 @@ test('the first events of instances that sleep are accepted in different ticks, 
   // New instances have no log to read.
   expect(await ticks(['four', 'five', 'six'])).toBe(1);
 });
+
+test('S-07 the store gets the lease of the connection with its event', async () => {
+  const fences: unknown[] = [];
+  const fake = await openFakeSwarm(async () => 'done', {
+    wrap: (store) => ({
+      ...store,
+      inbox: {
+        ...store.inbox,
+        accept: (to, event, under) => {
+          fences.push(under);
+          return store.inbox.accept(to, event, under);
+        },
+      },
+    }),
+  });
+  removeLater(fake);
+  const at = { agentName: 'a', instanceKey: 'default' };
+  const fence = { connection: 'chat', epoch: 7 };
+  await fake.swarm.accept(at, fakeEvent('heard'), false, fence);
+  await fake.swarm.accept(at, fakeEvent('typed'), false);
+  expect(fences).toEqual([fence, undefined]);
+});
