@@ -164,6 +164,27 @@ test('the close of the channel ends all waits', async () => {
   expect(await rejectionOf(waits)).toMatchObject({ code: 'E_IPC_CLOSED' });
 });
 
+test('a closed store hears no messages', async () => {
+  const [parent, child] = connectInMemory(agentLanguage);
+  ended.push(() => parent.close());
+  nodeOf(new MemoryLogs()).server.serve(parent, address);
+  let listeners = 0;
+  const hear = child.onMessage.bind(child);
+  child.onMessage = (listener) => {
+    const stop = hear(listener);
+    listeners += 1;
+    return () => {
+      listeners -= 1;
+      stop();
+    };
+  };
+  const store = openIpcStore(child, address, ports);
+  await commitTurn(store.conversations, 'turn-a');
+  expect(listeners).toBe(1);
+  await store.close();
+  expect(listeners).toBe(0);
+});
+
 test('a fence reaches the process with its code, and a failure of the store without its text', async () => {
   const logs = new MemoryLogs();
   const { server, reports } = nodeOf(logs);

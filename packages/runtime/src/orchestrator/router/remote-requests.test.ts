@@ -3,8 +3,11 @@ import { afterEach, describe, expect, spyOn, test } from 'bun:test';
 import { textOf as messageText } from '@goondan/types';
 import type { FakeAnswer } from '../../testing/fake-agents.ts';
 import { at, closeFakeNodes, deliver, never, openFakeNode, pendingOf } from '../../testing/fake-nodes.ts';
+import { manualClock } from '../../testing/manual-clock.ts';
 import { MemoryCluster } from '../../testing/memory-cluster.ts';
 import { until } from '../../testing/serve-fake-swarm.ts';
+import type { RemoteCalls } from '../../store/cluster-store.ts';
+import { RemoteRequests, type RemoteRequestsDeps } from './remote-requests.ts';
 
 afterEach(closeFakeNodes);
 
@@ -163,4 +166,30 @@ describe('a request to an instance of another node', () => {
     await sent;
     expect(outcomes).toMatchObject([{ status: 'answered' }]);
   });
+});
+
+test('a request that is over is not watched any more, and none is after the close', () => {
+  const watched = new Set<string>();
+  const calls: Pick<RemoteCalls, 'watch' | 'forget' | 'onBegan' | 'onAnswered'> = {
+    watch: (_, eventId) => void watched.add(eventId),
+    forget: (eventId) => void watched.delete(eventId),
+    onBegan: () => undefined,
+    onAnswered: () => undefined,
+  };
+  const clock = manualClock();
+  // Safe: only these methods are called, and of a call only its kind is read.
+  const requests = new RemoteRequests({
+    calls,
+    clock,
+    broker: { find: () => ({ kind: 'request' }) },
+    perform: () => undefined,
+    isAnybodyAsking: () => false,
+    heldChanged: () => undefined,
+    report: () => undefined,
+  } as unknown as RemoteRequestsDeps);
+  for (const id of ['first', 'second']) requests.watch(at('b'), { id });
+  requests.ended('first');
+  expect([...watched]).toEqual(['second']);
+  requests.close();
+  expect([watched.size, clock.pending]).toEqual([0, 0]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { noteStart } from './node-starts.ts';
@@ -25,6 +25,13 @@ test('S-02 a start knows the one before it in the same folder, also when the fol
     expect(second.ended).toEqual([first.start]);
     second.joined();
     expect(noteStart(join(root, 'moved')).ended).toEqual([second.start]);
+  });
+});
+
+test('no other user may read the list, which proves that a start has ended', () => {
+  inFolder((folder) => {
+    noteStart(folder).joined();
+    expect(statSync(join(folder, 'node-starts')).mode & 0o777).toBe(0o600);
   });
 });
 

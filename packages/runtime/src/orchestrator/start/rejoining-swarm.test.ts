@@ -71,6 +71,29 @@ test('S-02 a node that lost its place joins again until it is stopped, and its w
   expect(made).toHaveLength(2);
 });
 
+test('a watch that was ended does not go on when the node joins again', async () => {
+  const clock = manualClock();
+  const made: ReturnType<typeof fakeNode>[] = [];
+  const swarm = await rejoiningSwarm({
+    clock,
+    warn: () => undefined,
+    async start() {
+      const node = fakeNode(`node ${made.length}`);
+      made.push(node);
+      return node.swarm;
+    },
+  });
+  const heard: SwarmNotice[] = [];
+  const watch = await swarm.watch({}, (each) => void heard.push(each));
+  watch.end();
+  made[0]?.end('E_FENCED');
+  await clock.advance(1_000);
+  expect(await swarm.status()).toMatchObject({ swarm: 'node 1' });
+  made[1]?.tell(notice);
+  expect(heard).toEqual([]);
+  await swarm.stop();
+});
+
 test('a node that ends for another reason does not join again', async () => {
   const node = fakeNode('only');
   let starts = 0;
