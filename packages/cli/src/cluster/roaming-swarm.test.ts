@@ -118,15 +118,24 @@ describe('a swarm on many nodes', () => {
   });
 
   test('repeats no request that must not happen twice, and reads at the next node', async () => {
-    const [one, two] = [makeNode(), makeNode()];
-    const swarm = roamingSwarm(one.swarm, { connect: async () => two.swarm });
-    one.die();
     const at = { agent: 'entry', instanceKey: 'default' };
-    expect(await swarm.forkInstance({ ...at, as: 'copy' }).catch((error: unknown) => error)).toMatchObject({
-      code: 'E_CONTROL_CLOSED',
-    });
-    expect(two.control.calls).toEqual([]);
-    expect(await swarm.approvals()).toHaveLength(1);
+    const requests: readonly ((swarm: Swarm) => Promise<unknown>)[] = [
+      (swarm) => swarm.forkInstance({ ...at, as: 'copy' }),
+      (swarm) => swarm.deleteInstance(at),
+      (swarm) => swarm.retryDeadLetter({ ...at, eventId: 'e1' }),
+      (swarm) => swarm.dropDeadLetter({ ...at, eventId: 'e1' }),
+      (swarm) => swarm.restart(at),
+      (swarm) => swarm.reload(),
+      (swarm) => swarm.stop(),
+    ];
+    for (const request of requests) {
+      const [one, two] = [makeNode(), makeNode()];
+      const swarm = roamingSwarm(one.swarm, { connect: async () => two.swarm });
+      one.die();
+      expect(await request(swarm).catch((error: unknown) => error)).toMatchObject({ code: 'E_CONTROL_CLOSED' });
+      expect(two.control.calls).toEqual([]);
+      expect(await swarm.approvals()).toHaveLength(1);
+    }
   });
 
   test('goes on with another node when the certificate is that of another program', async () => {
