@@ -82,13 +82,13 @@ describe('a request to an instance of another node', () => {
     const outcomes: unknown[] = [];
     const { one, two, cluster } = await openAsking(never, (outcome) => outcomes.push(outcome));
     await two.store.placement.release(at('b'));
-    const { claim } = one.store.placement;
+    const claim = one.store.placement.claim.bind(one.store.placement);
     spyOn(one.store.placement, 'claim').mockImplementation(async (callee) => {
       const { pending, answers } = cluster.swarm.inputOf(at('b'));
       const error = { code: 'E_INSTANCE_DELETED', message: 'It was deleted.' };
       for (const { event } of callee.agentName === 'b' ? pending.splice(0) : [])
         answers.push({ eventId: event.id, result: { turnId: `turn-${event.id}`, finishReason: 'error', error } });
-      return claim.call(one.store.placement, callee);
+      return claim(callee);
     });
     await one.send('a', 'go');
     expect(outcomes).toMatchObject([
