@@ -13,13 +13,14 @@ import { joinSimulated, type Observed, type SimulatedNode } from './simulated-no
 
 const instance = { agentName: 'coder', instanceKey: 'one' };
 const forked = { agentName: 'coder', instanceKey: 'two' };
+const unclaimed = { agentName: 'coder', instanceKey: 'three' };
 
 interface Act {
   readonly run: (node: SimulatedNode) => Promise<unknown>;
   /** The code of the error when an earlier attempt has succeeded. */
   readonly done?: string;
   /** Throws unless the act has happened once, completely. */
-  readonly check: (rows: readonly string[]) => void;
+  readonly check: (rows: SwarmRowTexts) => void;
   /** If true, every node may do it. */
   readonly isOfAnyNode?: true;
 }
@@ -28,32 +29,41 @@ const acts: Readonly<Record<string, Act>> = {
   delete: {
     run: ({ admin }) => admin.delete(instance, { force: true }),
     done: 'E_INSTANCE_UNKNOWN',
-    check: (rows) => expect(rows.filter((row) => row.includes(`,${instance.instanceKey},`)).length === 0, 'is gone'),
+    check: ({ owned }) =>
+      expect(owned.filter((row) => row.includes(`,${instance.instanceKey},`)).length === 0, 'is gone'),
   },
   fork: {
     run: ({ admin }) => admin.fork(instance, { as: forked.instanceKey }),
     done: 'E_INSTANCE_EXISTS',
-    check(rows) {
-      const frames = rows.filter((row) => row.startsWith(`(frame,coder,${forked.instanceKey},`));
+    check({ owned }) {
+      const frames = owned.filter((row) => row.startsWith(`(frame,coder,${forked.instanceKey},`));
       expect(frames.length === 2, 'has the frames of a fork');
     },
     isOfAnyNode: true,
   },
   reset: {
     run: ({ admin }) => admin.reset(instance),
-    check: (rows) =>
+    check: ({ owned }) =>
       expect(
-        rows.some((row) => row.startsWith('(frame,coder,one,') && row.includes('reset')),
+        owned.some((row) => row.startsWith('(frame,coder,one,') && row.includes('reset')),
         'is reset',
       ),
   },
   folder: {
     run: async ({ lease }) => lease?.writeFolder(Buffer.from('new')),
-    check: (rows) =>
+    check: ({ owned }) =>
       expect(
-        rows.some((row) => row.startsWith('(connection,') && row.includes('6e6577')),
+        owned.some((row) => row.startsWith('(connection,') && row.includes('6e6577')),
         'has files',
       ),
+  },
+  // Under the lease of the connection, also for an instance that no node owns.
+  accept: {
+    run: ({ orchestrator }) => orchestrator.accept(unclaimed, simpleEvent('e1')),
+    check({ input }) {
+      const accepted = input.filter((row) => row.includes(unclaimed.instanceKey));
+      expect(accepted.length === 1, `is accepted once, and not as ${accepted.join()}`);
+    },
   },
 };
 
@@ -116,7 +126,9 @@ async function breakAct(
     database.resume();
     const code = await running;
     if (act.isOfAnyNode) return true;
-    checkUntouched(taken, await readRows(real, swarm));
+    const left = await readRows(real, swarm);
+    checkUntouched(taken, left);
+    expect(left.input.length === taken.input.length, 'adds no input');
     expect(code === 'E_FENCED', `is refused, and not ${code}`);
     return true;
   }
@@ -134,7 +146,7 @@ async function breakAct(
     const code = await running;
     expect(code === undefined, `succeeds after a cut, and not ${code}`);
   }
-  act.check((await readRows(real, swarm)).owned);
+  act.check(await readRows(real, swarm));
   return isThere;
 }
 

@@ -54,7 +54,6 @@ const fences: readonly Mutant[] = [
     file: accept,
     find: 'and owner = $9 and epoch = $13 for share',
     replace: 'and $9::text is not null and $13::bigint > 0 for share',
-    seed: 19,
   },
   {
     name: 'write the folder of a connection without the lease',
