@@ -250,7 +250,8 @@ function endsElsewhere({ agentName, instanceKey }: AgentAddress, last: number, n
 
 function outOfOrder({ agentName, instanceKey }: AgentAddress): GoondanError {
   const whose = `agent ${agentName}, instance ${JSON.stringify(instanceKey)}`;
-  return new GoondanError('E_STORE_ORDER', `Earlier input of ${whose} is not handled yet, so nothing was written.`);
+  const message = `Earlier input of ${whose} is not handled yet, so nothing was written.`;
+  return new GoondanError('E_STORE_ORDER', message, { retryable: true });
 }
 
 function nameOf({ agentName, instanceKey }: AgentAddress): string {

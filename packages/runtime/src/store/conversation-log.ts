@@ -16,7 +16,10 @@ import type { AgentAddress } from '@goondan/types';
 export interface ConversationLog {
   /** Reads the log for its owner. **Errors** — `E_FENCED`, `E_STORE_AWAY`, `E_STORE_READ`. */
   load(instance: AgentAddress): Promise<StoredLog>;
-  /** Adds a frame. **Errors** — `E_FENCED`, `E_STORE_WRITE`. */
+  /**
+   * Adds a frame. **Errors** — `E_FENCED`, `E_STORE_WRITE`; a retryable `E_STORE_ORDER` when a turn begins before earlier
+   * input is handled, which the node then reads and runs first.
+   */
   append(instance: AgentAddress, epoch: number, frame: LogFrame): Promise<void>;
   /**
    * Replaces the checkpoint, and moves the frames that it includes to the archive. **Errors** — as `append`. After an

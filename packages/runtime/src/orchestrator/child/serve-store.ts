@@ -38,6 +38,7 @@ const OWN_TEXTS: ReadonlySet<ErrorCode> = new Set([
   'E_IPC_SIZE',
   'E_STORE_CORRUPT',
   'E_STORE_FORMAT',
+  'E_STORE_ORDER',
 ]);
 
 type StoreFrame = Extract<FromAgent, { readonly type: 'store' }>;

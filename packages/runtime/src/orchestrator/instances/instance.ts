@@ -14,6 +14,7 @@ import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import type { InstanceInput, InstanceState, Phase } from '../supervision/instance-state.ts';
 import { hasTurn } from '../supervision/instance-step.ts';
 import { hasFailedForGood } from '../supervision/lose-process.ts';
+import { isTooEarly } from '../supervision/start-failure.ts';
 import type { ProcessListener, RunningProcess } from '../supervision/supervise-process.ts';
 import { type OwnAction, SupervisedProcess } from '../supervision/supervised-process.ts';
 import type { SupervisionPolicy } from '../supervision/supervision-policy.ts';
@@ -197,7 +198,8 @@ export class Instance extends SupervisedProcess<ToAgent, FromAgent> {
       case 'start.failed':
         return this.post({ type: 'start.failed', process, error: message.error });
       case 'turn.lost':
-        return this.post({ type: 'turn.lost', process, error: message.error });
+        this.post({ type: 'turn.lost', process, error: message.error });
+        return isTooEarly(message.error) ? this.deps.events.inputMissed(this.address) : undefined;
       case 'turn.done': {
         const { type, eventId, begins, ...outcome } = message;
         return this.post({ type, process, eventId, outcome, ...(begins === undefined ? {} : { begins }) });

@@ -32,6 +32,8 @@ export interface SwarmListener {
   /** A turn begins, or continues in another process. */
   turnStarted?(at: AgentAddress, event: AgentEvent): void;
   turnFinished?(at: AgentAddress, turn: FinishedTurn): void;
+  /** The store has input of this instance that is not queued, and refused a turn for this reason. */
+  inputMissed?(at: AgentAddress): void;
   /** A question to people was answered, or has expired. */
   decided?(question: ApprovalRecord, outcome: ApprovalOutcome): void;
   /** Open requests to this instance will get no answer. */
@@ -68,6 +70,7 @@ export function tellListeners(listeners: () => readonly SwarmListener[]): Requir
     described: (at, description) => tell((each) => each.described?.(at, description)),
     turnStarted: (at, event) => tell((each) => each.turnStarted?.(at, event)),
     turnFinished: (at, turn) => tell((each) => each.turnFinished?.(at, turn)),
+    inputMissed: (at) => tell((each) => each.inputMissed?.(at)),
     decided: (question, outcome) => tell((each) => each.decided?.(question, outcome)),
     requestsFailed: (at, error) => tell((each) => each.requestsFailed?.(at, error)),
     waitsChanged: () => tell((each) => each.waitsChanged?.()),

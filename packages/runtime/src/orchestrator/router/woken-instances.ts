@@ -31,7 +31,7 @@ interface Reading {
   isAskedAgain: boolean;
 }
 
-export class WokenInstances implements Pick<SwarmListener, 'turnFinished'> {
+export class WokenInstances implements Pick<SwarmListener, 'turnFinished' | 'inputMissed'> {
   readonly #reading = new Map<string, Reading>();
 
   constructor(private readonly deps: WokenDeps) {}
@@ -60,6 +60,10 @@ export class WokenInstances implements Pick<SwarmListener, 'turnFinished'> {
 
   turnFinished(at: AgentAddress, { event }: FinishedTurn): void {
     this.#reading.get(addressKey(at))?.finished.add(event.id);
+  }
+
+  inputMissed(at: AgentAddress): void {
+    void this.wake(at);
   }
 
   async #take(at: AgentAddress, { finished }: Reading): Promise<void> {

@@ -9,7 +9,8 @@
  *    the first event of the queue.
  * 3. An event leaves the queue only by its own `turn.done`, or because it is no longer in the inbox (`discard`). A
  *    crash sends the same event again.
- * 4. Events are sent in the order of arrival. An event that arrives again while it is still queued is not queued twice.
+ * 4. Events are sent in the order of their numbers. An event that arrives again while it is still queued is not queued
+ *    twice. If the store refuses a turn because it has earlier input, that input is sent first, as soon as it arrives.
  * 5. Every start passes `seekProcess`, which never skips the backoff. Only `forgive` ends the backoff early. A request
  *    to an instance that does not start waits for the backoff too: its caller gets the error at once, and one start is
  *    tried when the backoff is over.

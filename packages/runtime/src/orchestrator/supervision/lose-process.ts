@@ -17,7 +17,7 @@ import {
   stay,
 } from './instance-step.ts';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
-import { isFinal, isStoreFault } from './start-failure.ts';
+import { isFinal, isStoreFault, isTooEarly } from './start-failure.ts';
 import { countFailedStart, failStart, reportStart, seekProcess, startError, tellWaiting } from './start-process.ts';
 
 export function killHung(
@@ -127,7 +127,9 @@ function blame(state: InstanceState, how: string, moment: Moment): InstanceStep 
     return reportStart({ state: failed, actions: tellWaiting(failed, moment) });
   }
   if (state.phase.name === 'killed' && state.phase.why === 'store') {
-    const queue = hasTurn(state.phase) ? excuse(state.queue) : state.queue;
+    const excused = hasTurn(state.phase) ? excuse(state.queue) : state.queue;
+    const isEarly = state.startError !== undefined && isTooEarly(state.startError);
+    const queue = isEarly ? excused.toSorted((left, right) => numberOf(left) - numberOf(right)) : excused;
     return { state: { ...state, queue }, actions: tellWaiting(state, moment) };
   }
   if (!hasTurn(state.phase)) return stay(state);
@@ -156,6 +158,11 @@ function countCrash([running, ...others]: readonly QueuedEvent[]): readonly Queu
 /** Marks the running event, so that this exit does not count as its crash (invariants 12 and 15 of the machine). */
 function excuse([running, ...others]: readonly QueuedEvent[]): readonly QueuedEvent[] {
   return running === undefined ? [] : [{ ...running, isExcused: true }, ...others];
+}
+
+/** Returns the number by which an event is queued. Events that were handled before have none, and come last. */
+function numberOf({ seq }: QueuedEvent): number {
+  return seq > 0 ? seq : Number.MAX_SAFE_INTEGER;
 }
 
 /** Logs the dead letter once, when the limit is reached. */

@@ -1,6 +1,12 @@
 /** The queue of an instance: events are added, given to the process in order, and removed when handled. */
 import { defined } from '../../json/defined.ts';
-import { type InstanceAction, type InstanceInput, type InstanceState, newInstance } from './instance-state.ts';
+import {
+  type InstanceAction,
+  type InstanceInput,
+  type InstanceState,
+  newInstance,
+  type QueuedEvent,
+} from './instance-state.ts';
 import {
   after,
   clearTimer,
@@ -30,7 +36,7 @@ export function acceptWork(
     return state.phase.name === 'doesNotStart' ? tryAgain(state, moment) : { state, actions: told };
   }
   const entry = { seq, event, crashes, ...defined({ cancelled, isExcused }) };
-  const queued = { ...state, queue: [...state.queue, entry] };
+  const queued = { ...state, queue: addInOrder(state, entry) };
   switch (state.phase.name) {
     case 'absent':
       return after(told, seekProcess(queued, moment));
@@ -43,6 +49,13 @@ export function acceptWork(
     default:
       return { state: queued, actions: told };
   }
+}
+
+/** Adds an event before those with higher numbers, but not before those that the process has (invariant 4 of the machine). */
+function addInOrder({ queue, phase, ahead }: InstanceState, entry: QueuedEvent): readonly QueuedEvent[] {
+  const given = (hasTurn(phase) ? 1 : 0) + (ahead === undefined ? 0 : 1);
+  const later = queue.findIndex(({ seq }, index) => index >= given && entry.seq > 0 && seq > entry.seq);
+  return later < 0 ? [...queue, entry] : queue.toSpliced(later, 0, entry);
 }
 
 /** Returns true if another start is being tried after a final error. The running start reports its own outcome. */

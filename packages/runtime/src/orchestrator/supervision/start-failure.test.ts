@@ -259,6 +259,50 @@ describe('a store that cannot write for a while', () => {
   });
 });
 
+describe('a turn that the store refuses because it has earlier input', () => {
+  const early: FrameError = { code: 'E_STORE_ORDER', message: 'too early', retryable: true };
+  const work = (seq: number, id: string) => ({ type: 'work', seq, event: eventOf(id) }) as const;
+  const queueOf = ({ state }: Driven) => state.queue.map(({ event: { id }, crashes }) => `${id} ${crashes}`);
+
+  test('S-03 runs after that input, in the order of the numbers, whenever the input arrives', () => {
+    for (const isLate of [false, true]) {
+      const instance = new Driven();
+      instance.do(work(3, 'c'), work(0, 'answered before'), work(4, 'd'));
+      expect(instance.start()).toEqual(['send c']);
+      const { spawned: process } = instance.state;
+      const missed = [work(1, 'a'), work(2, 'b')];
+      instance.do({ type: 'turn.lost', process, error: early }, ...(isLate ? [] : missed));
+      instance.do({ type: 'exited', process, code: null, signal: 'SIGKILL' }, ...(isLate ? missed : []));
+      expect(queueOf(instance).filter((text) => text !== 'answered before 0')).toEqual(['a 0', 'b 0', 'c 0', 'd 0']);
+      expect(queueOf(instance)).toContain('answered before 0');
+      expect(instance.start()).toEqual(['send a']);
+    }
+  });
+
+  test('S-03 is tried again with the backoff while the input does not arrive, and never counts a crash', () => {
+    const instance = new Driven();
+    instance.do(work(2, 'b'));
+    for (let refusal = 1; refusal <= 8; refusal++) {
+      expect(instance.start()).toEqual(['send b']);
+      instance.loseTurn(early);
+      if (instance.state.phase.name !== 'backoff') continue;
+      instance.now = instance.state.phase.until;
+      instance.do({ type: 'timer', timer: 'backoff' });
+    }
+    expect(queueOf(instance)).toEqual(['b 0']);
+    expect(instance.now).toBeGreaterThan(0);
+  });
+
+  test('S-03 leaves an event that the process has before one that arrives later', () => {
+    const instance = new Driven();
+    instance.do(work(3, 'c'), work(4, 'd'), { type: 'slot.granted' });
+    instance.do({ type: 'ready', process: instance.state.spawned, takesAhead: true }, work(6, 'f'), work(5, 'e'));
+    expect(queueOf(instance)).toEqual(['c 0', 'd 0', 'e 0', 'f 0']);
+    instance.do(work(1, 'a'));
+    expect(queueOf(instance)).toEqual(['c 0', 'd 0', 'a 0', 'e 0', 'f 0']);
+  });
+});
+
 test.each<[ErrorCode, boolean, boolean]>([
   ['E_EXT_INIT', true, false],
   ['E_EXT_LOAD', true, false],

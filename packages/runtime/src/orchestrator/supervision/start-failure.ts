@@ -53,9 +53,14 @@ export function isFinal({ code, retryable }: FrameError): boolean {
   return FINAL.has(code) && retryable !== true;
 }
 
-/** Returns true if the store failed. Such a failure does not count as a crash of an event. */
-export function isStoreFault({ code }: FrameError): boolean {
-  return STORE.has(code);
+/** Returns true if the store failed, or refused a turn. Such a failure does not count as a crash of an event. */
+export function isStoreFault(error: FrameError): boolean {
+  return STORE.has(error.code) || isTooEarly(error);
+}
+
+/** Returns true if the store refused a turn because it has earlier input, which must be handled first. */
+export function isTooEarly({ code, retryable }: FrameError): boolean {
+  return code === 'E_STORE_ORDER' && retryable === true;
 }
 
 /** Returns true if the conversation on disk cannot be used. */

@@ -61,6 +61,38 @@ describe('several nodes', () => {
     expect(pendingOf(cluster, at('a'))).toEqual([]);
   });
 
+  test('S-03 a turn that the store refuses because of earlier input runs after that input, and is not a crash', async () => {
+    const cluster = new MemoryCluster();
+    const [ran, refused]: [string[], string[]] = [[], []];
+    const answer: FakeAnswer = async ({ at: own, event: { id }, deadLetter, child }) => {
+      if (pendingOf(cluster, own)[0] === id) {
+        ran.push(deadLetter ? `${id} as a dead letter` : id);
+        return 'done';
+      }
+      refused.push(id);
+      const error = { code: 'E_STORE_ORDER', message: 'Earlier input is not handled yet.', retryable: true } as const;
+      await child.channel.send({ type: 'turn.lost', eventId: id, error });
+      child.exit({ code: 1 });
+      return undefined;
+    };
+    const one = await openFakeNode(cluster, 'one', answer);
+    const two = await openFakeNode(cluster, 'two', answer);
+    cluster.isSilent = true;
+    await deliver(one, at('a'), { id: 'first' });
+    await until(() => ran.length === 1);
+    // The owner misses events when it reads its input.
+    const read = one.store.inbox.pendingEntries.bind(one.store.inbox);
+    spyOn(one.store.inbox, 'pendingEntries').mockImplementation(async (address) => {
+      const entries = await read(address);
+      return refused.length === 0 ? entries.filter(({ event: { id } }) => !id.startsWith('missed')) : entries;
+    });
+    for (const id of ['missed-1', 'missed-2']) await deliver(two, at('a'), { id });
+    for (const id of ['second', 'third']) await deliver(one, at('a'), { id });
+    await until(() => pendingOf(cluster, at('a')).length === 0);
+    expect(ran).toEqual(['first', 'missed-1', 'missed-2', 'second', 'third']);
+    expect(refused).toEqual(['second']);
+  });
+
   test('S-03 input that arrives at its owner alone is queued without a read of the inbox', async () => {
     const cluster = new MemoryCluster();
     const ran: string[] = [];
