@@ -1,5 +1,5 @@
 // Tests several nodes of one swarm: fake agents, and a shared store in memory whose leases the test ends by hand.
-import { afterEach, describe, expect, spyOn, test } from 'bun:test';
+import { afterEach, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test';
 import { type AgentAddress, textOf as messageText } from '@goondan/types';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import type { FakeAnswer } from '../../testing/fake-agents.ts';
@@ -9,6 +9,9 @@ import { manualClock } from '../../testing/manual-clock.ts';
 import { MemoryCluster } from '../../testing/memory-cluster.ts';
 import { until } from '../../testing/serve-fake-swarm.ts';
 import { REST_MS } from '../instances/resting-instances.ts';
+
+// A mistake in the wake-ups lets most of these tests wait without end.
+setDefaultTimeout(5_000);
 
 afterEach(closeFakeNodes);
 
