@@ -1,5 +1,5 @@
 /**
- * Acts on whole instances and on the log, which no workload has. Each act is broken at each of its statements. Then another
+ * Acts on whole instances and on the log, which no workload has, and the statements with a fence. Each act is broken at each of its statements. Then another
  * node repeats it, or has taken over before the act goes on.
  */
 import { addressKey } from '@goondan/runtime/internal';
@@ -8,6 +8,8 @@ import { runSimpleTurn, simpleEvent } from '../../../runtime/src/workspace/simul
 import { type Database, openDatabase } from '../driver/database.ts';
 import { codeOf } from '../testing/code-of.ts';
 import { checkUntouched, endLeases, readRows, type SwarmRowTexts } from './read-rows.ts';
+import { runNextTurn } from './run-next-turn.ts';
+import { runSeveral } from './run-several.ts';
 import { type Fault, faults, SimulatedDatabase } from './simulated-database.ts';
 import { joinSimulated, type Observed, type SimulatedNode } from './simulated-node.ts';
 
@@ -24,6 +26,9 @@ interface Act {
   /** If true, every node may do it. */
   readonly isOfAnyNode?: true;
 }
+
+/** The number of acts at a time. */
+const WIDTH = 6;
 
 const acts: Readonly<Record<string, Act>> = {
   delete: {
@@ -57,6 +62,16 @@ const acts: Readonly<Record<string, Act>> = {
         'has files',
       ),
   },
+  turn: {
+    async run(node) {
+      node.onInput(instance);
+      await runNextTurn(node, node.startAgent(), instance);
+    },
+    check({ input, answers }) {
+      expect(input.filter((row) => row.includes(',e4,') && row.endsWith(',f)')).length === 1, 'ends its input');
+      expect(answers.filter((row) => row.includes(',e4,')).length === 1, 'has one answer');
+    },
+  },
   // Under the lease of the connection, also for an instance that no node owns.
   accept: {
     run: ({ orchestrator }) => orchestrator.accept(unclaimed, simpleEvent('e1')),
@@ -72,27 +87,38 @@ export async function simulateActs(
   address: string,
   { isFirstEnough = false } = {},
 ): Promise<{ points: number; problems: readonly string[] }> {
-  const real = openDatabase(address, { connections: 2 });
+  const real = openDatabase(address, { connections: WIDTH });
   const problems: string[] = [];
   const run = crypto.randomUUID();
   let points = 0;
   const attempt = async (name: string, action: () => Promise<unknown>): Promise<unknown> => {
-    if (isFirstEnough && problems.length > 0) return undefined;
     points += 1;
     return action().catch((error: unknown) => void problems.push(`${name}: ${String(error)}`));
   };
   try {
-    for (const [name, act] of Object.entries(acts)) {
-      for (const fault of faults) {
-        for (let at = 1; ; at += 1) {
-          const point = `${name}, ${fault} ${at}`;
-          const isThere = await attempt(point, () => breakAct(real, `${run}, ${point}`, act, { at, fault }));
-          if (isThere !== true) break;
-        }
+    const breakEverywhere = async (name: string, act: Act, fault: Fault) => {
+      for (let at = 1; ; at += 1) {
+        const point = `${name}, ${fault} ${at}`;
+        if (!(await attempt(point, () => breakAct(real, `${run}, ${point}`, act, { at, fault })))) return;
       }
-    }
-    await attempt('a number that is taken', () => reuseNumber(real, `${run}, numbers`));
-    await attempt('a checkpoint before the last frame', () => checkpointEarly(real, `${run}, checkpoint`));
+    };
+    const actions = [
+      () => attempt('a number that is taken', () => reuseNumber(real, `${run}, numbers`)),
+      () => attempt('a checkpoint before the last frame', () => checkpointEarly(real, `${run}, checkpoint`)),
+      // The fences come first, because most mutants break one.
+      ...faults.toReversed().flatMap((fault) =>
+        Object.entries(acts).map(
+          ([name, act]) =>
+            () =>
+              breakEverywhere(name, act, fault),
+        ),
+      ),
+    ];
+    const goesOn = (action: () => Promise<unknown>) => async () => {
+      await action();
+      return !isFirstEnough || problems.length === 0;
+    };
+    await runSeveral(WIDTH, actions.map(goesOn));
   } finally {
     await real.close();
   }
@@ -116,20 +142,24 @@ async function breakAct(
   const database = new SimulatedDatabase(real, [{ at, fault }]);
   quiet.query = (statement, values) => database.query(statement, values);
   const running = codeOf(act.run(node));
-  const stopped = await Promise.race([running.then(() => 'ended' as const), database.stopped]);
+  // A checkpoint after the end of a turn is written in the background.
+  const ended = running.then(() => database.settled()).then(() => 'ended' as const);
+  const stopped = await Promise.race([ended, database.stopped]);
   await database.sendEcho();
   if (stopped === 'late') {
     await endLeases(real, swarm);
     const next = await joinNode(new SimulatedDatabase(real), swarm, observed, 2);
     expect(await next.claim(instance), 'is taken over');
     const taken = await readRows(real, swarm);
+    const isOver = await Promise.race([running.then(() => true), Bun.sleep(0).then(() => false)]);
     database.resume();
     const code = await running;
+    await database.settled();
     if (act.isOfAnyNode) return true;
     const left = await readRows(real, swarm);
     checkUntouched(taken, left);
     expect(left.input.length === taken.input.length, 'adds no input');
-    expect(code === 'E_FENCED', `is refused, and not ${code}`);
+    expect(isOver || code === 'E_FENCED', `is refused, and not ${code}`);
     return true;
   }
   const isThere = database.statements >= at;
@@ -158,7 +188,8 @@ async function prepare(real: Database, swarm: string, observed: Observed): Promi
     await node.orchestrator.accept(instance, simpleEvent(id));
     await runSimpleTurn({ ...turns, pendingEntries: node.orchestrator.pendingEntries }, instance, id);
   }
-  await node.orchestrator.accept(instance, simpleEvent('e4'));
+  const replyTo = { target: 'client', correlationId: 'e4' };
+  await node.orchestrator.accept(instance, simpleEvent('e4', { replyTo }));
   await turns.close();
   return countRows(await readRows(real, swarm));
 }

@@ -1,21 +1,25 @@
 /**
  * Two nodes accept input of one instance at the same time, also while a turn runs. The owner is broken at each of its
- * statements, the next owner at a random one, and a third one finishes. All accepted input must be handled once, in the
- * order of its numbers.
+ * statements, the other node at each of its accepts, the next owner at a random statement, and a third one finishes. All
+ * accepted input must be handled once, in the order of its numbers.
  */
 import type { AgentEvent } from '@goondan/types';
 import { type Random, seededRandom } from '../../../runtime/src/workspace/simulation/seeded-random.ts';
-import { messagesOf, simpleEvent, simpleRecords } from '../../../runtime/src/workspace/simulation/simulated-turn.ts';
+import { simpleEvent } from '../../../runtime/src/workspace/simulation/simulated-turn.ts';
 import { type Database, openDatabase } from '../driver/database.ts';
-import { PostgresInbox } from '../store/inbox.ts';
 import { readersOf } from '../store/open-reader.ts';
 import { codeOf } from '../testing/code-of.ts';
-import { checkCounts, endLeases, readRows } from './read-rows.ts';
+import { AcceptingNode } from './accepting-node.ts';
+import { checkCounts, checkUntouched, endLeases, readRows } from './read-rows.ts';
+import { runNextTurn } from './run-next-turn.ts';
+import { runSeveral } from './run-several.ts';
 import { type Fault, faults, type PlannedFault, SimulatedDatabase } from './simulated-database.ts';
-import { type Agent, joinSimulated, type Observed, type SimulatedNode } from './simulated-node.ts';
+import { joinSimulated, type Observed, type SimulatedNode } from './simulated-node.ts';
 
 const instance = { agentName: 'coder', instanceKey: 'one' };
 const ROUNDS = 3;
+/** The number of points at a time. */
+const WIDTH = 6;
 
 /** The client, which outlives the nodes. It sends each event until it is acknowledged. */
 interface Client {
@@ -29,32 +33,49 @@ interface Stage {
   readonly client: Client;
 }
 
-/** `step`: each how many statements one is broken. Returns the number of points, and the problems. */
+interface OrderToSimulate {
+  /** One of so many points is tried. */
+  readonly step?: number;
+  readonly isFirstEnough?: boolean;
+}
+
+/** Returns the number of points, and the problems. */
 export async function simulateOrder(
   address: string,
-  step = 1,
+  { step = 1, isFirstEnough = false }: OrderToSimulate = {},
 ): Promise<{ points: number; problems: readonly string[] }> {
-  const real = openDatabase(address, { connections: 3 });
+  const real = openDatabase(address, { connections: WIDTH });
   const run = crypto.randomUUID();
   const problems: string[] = [];
   let points = 0;
-  const attempt = async (name: string, action: (stage: Stage) => Promise<boolean>): Promise<boolean> => {
+  const attempt = (name: string, action: (stage: Stage) => Promise<unknown>) => async () => {
     points += 1;
     const observed = { epochs: new Map(), sent: new Map(), starts: new Map() };
     const stage = { real, swarm: `${run}, ${name}`, client: { observed, acknowledged: new Set<string>() } };
-    return action(stage).catch((error: unknown) => {
-      problems.push(`${name}: ${String(error)}`);
-      return false;
-    });
+    await action(stage).catch((error: unknown) => void problems.push(`${name}: ${String(error)}`));
+    return !isFirstEnough || problems.length === 0;
   };
+  const broken = (who: 'owner' | 'other', statements: number) =>
+    faults.flatMap((fault, index) =>
+      Array.from({ length: statements }, (_, at) =>
+        attempt(`${who}, ${fault} ${at + 1}`, (stage) =>
+          breakTwice(stage, { [who]: { at: at + 1, fault } }, seededRandom(at, index, who.length)),
+        ),
+      ),
+    );
   try {
-    await attempt('a turn before earlier input', beginEarly);
-    for (const [index, fault] of faults.entries()) {
-      if (fault === 'late') continue;
-      for (let at = 1 + (index % step); ; at += step) {
-        const random = seededRandom(at, index);
-        if (!(await attempt(`${fault} ${at}`, (stage) => breakTwice(stage, { at, fault }, random)))) break;
-      }
+    let statements = 0;
+    const whole = attempt('no fault', async (stage) => {
+      statements = (await begin(stage, 1, {}).ended()).statements;
+      await check(stage);
+    });
+    await runSeveral(1, [attempt('a turn before earlier input', beginEarly), whole]);
+    const all = [...broken('other', 3 * ROUNDS), ...broken('owner', statements)];
+    if (!isFirstEnough || problems.length === 0) {
+      await runSeveral(
+        WIDTH,
+        all.filter((_, index) => index % step === 0),
+      );
     }
   } finally {
     await real.close();
@@ -62,45 +83,94 @@ export async function simulateOrder(
   return { points, problems };
 }
 
-/** Returns false if the first life has fewer statements. */
-async function breakTwice(stage: Stage, planned: PlannedFault, random: Random): Promise<boolean> {
-  const first = await live(stage, 1, [planned]);
-  const again = random.pick<Fault>(['die before', 'die after', 'cut after']);
-  await live(stage, 2, [{ at: 1 + random.below(30), fault: again }]);
-  await live(stage, 3, []);
-  await check(stage);
-  return first >= planned.at;
+/** Faults of the node that owns the instance, and of the one that only accepts input. */
+interface Planned {
+  readonly owner?: PlannedFault;
+  readonly other?: PlannedFault;
 }
 
-/** Lives until the end or the fault. Returns the number of statements. */
-async function live(stage: Stage, life: number, planned: readonly PlannedFault[]): Promise<number> {
+async function breakTwice(stage: Stage, planned: Planned, random: Random): Promise<void> {
+  const first = begin(stage, 1, planned);
+  const late = (await first.stopped()) === 'late' && first.node() !== undefined ? first : undefined;
+  if (late === undefined) await first.ended();
+  const again = random.pick<Fault>(['die before', 'die after', 'cut after']);
+  const other = { at: 1 + random.below(3 * ROUNDS), fault: random.pick(faults) };
+  await endLeases(stage.real, stage.swarm);
+  const second = begin(stage, 2, { owner: { at: 1 + random.below(60), fault: again }, other });
+  // The late node continues soon after the second one owns the instance, often before that one has written to the log.
+  let wait = random.below(6);
+  second.database.beforeStatement = async () => {
+    if (second.node()?.placement.owns(instance) && wait-- === 0) await resume(stage, late);
+  };
+  await second.ended();
+  await resume(stage, late);
+  await endLeases(stage.real, stage.swarm);
+  await begin(stage, 3, {}).ended();
+  await check(stage);
+}
+
+/** Lets a node continue that has lost its lease and does not know it. It may only accept input. */
+async function resume({ real, swarm }: Stage, late: Life | undefined): Promise<void> {
+  if (late === undefined || late.isResumed) return;
+  late.isResumed = true;
+  const before = await readRows(real, swarm);
+  late.database.resume();
+  await late.ended();
+  // If the second node ended before it claimed the instance, the first one still owns it.
+  const isOwner = before.owned.some((row) => row.startsWith(`(instance,coder,one,${late.node()?.placement.id},`));
+  if (!isOwner) checkUntouched(before, await readRows(real, swarm));
+}
+
+interface Life {
+  readonly database: SimulatedDatabase;
+  readonly node: () => SimulatedNode | undefined;
+  /** Resolves when the owner ends, dies or is late. */
+  readonly stopped: () => Promise<'ended' | 'dead' | 'late'>;
+  /** Waits for the end or the death of the owner, and for late statements. Returns the number of statements. */
+  readonly ended: () => Promise<{ statements: number }>;
+  isResumed: boolean;
+}
+
+/** Lives until the end or the fault. */
+function begin(stage: Stage, life: number, planned: Planned): Life {
   const { real, swarm, client } = stage;
-  await endLeases(real, swarm);
-  const database = new SimulatedDatabase(real, planned);
+  const database = new SimulatedDatabase(real, planned.owner ? [planned.owner] : []);
+  const other = new AcceptingNode(real, swarm, client.observed.sent, planned.other);
+  let node: SimulatedNode | undefined;
   const serve = async () => {
     const join = () =>
       joinSimulated({
         ...{ database, swarm, life, name: `node ${life}`, observed: client.observed },
         ...{ isReleasing: false, mostBytes: 1 },
       });
-    const node = await join().catch(join);
+    node = await join().catch(join);
     await node.orchestrator.instances();
-    for (let round = 0; round < ROUNDS; round += 1) await serveRound(stage, node, round);
+    for (let round = 0; round < ROUNDS; round += 1) await serveRound(client, node, other, round);
   };
+  // The echo of a claim raises the epoch, so that the node has to claim again. The next life does. A late node is refused.
+  const mayBeRefused = planned.owner?.fault === 'echo' || planned.owner?.fault === 'late';
   const served = serve().catch(async (error: unknown) => {
-    // The echo of a claim raises the epoch, so that the node has to claim again. The next life does.
-    if (planned.some(({ fault }) => fault === 'echo') && (await codeOf(Promise.reject(error))) === 'E_FENCED') return;
-    throw error;
+    if (!mayBeRefused || (await codeOf(Promise.reject(error))) !== 'E_FENCED') throw error;
   });
-  await Promise.race([served, database.stopped]);
-  await database.settled();
-  await database.sendEcho();
-  database.kill();
-  return database.statements;
+  const stopped = () => Promise.race([served.then(() => 'ended' as const), database.stopped]);
+  return {
+    database,
+    node: () => node,
+    stopped,
+    isResumed: false,
+    async ended() {
+      const how = await stopped();
+      if (how === 'late' && node !== undefined) await served;
+      await database.settled();
+      await database.sendEcho();
+      database.kill();
+      await other.end();
+      return { statements: database.statements };
+    },
+  };
 }
 
-async function serveRound({ real, swarm, client }: Stage, node: SimulatedNode, round: number): Promise<void> {
-  const other = new PostgresInbox({ database: real, swarm, node: 'other', mayRepeat: () => false });
+async function serveRound(client: Client, node: SimulatedNode, other: AcceptingNode, round: number): Promise<void> {
   const send = async (id: string, accept: (event: AgentEvent) => Promise<unknown>) => {
     if (client.acknowledged.has(id)) return;
     await accept(simpleEvent(id));
@@ -112,36 +182,11 @@ async function serveRound({ real, swarm, client }: Stage, node: SimulatedNode, r
   await Promise.all([atOwner(0), atOther(0)]);
   const agent = node.startAgent();
   // The owner hears of no event of the other node by itself, and accepts the next one before or after it.
-  await runNext(node, agent, () => Promise.all([atOther(1), atOwner(1)]));
-  await runNext(node, agent, () => Promise.all([atOwner(2), atOther(2)]));
+  await runNextTurn(node, agent, instance, () => Promise.all([atOther(1), atOwner(1)]));
+  await runNextTurn(node, agent, instance, () => Promise.all([atOwner(2), atOther(2)]));
   node.onInput(instance);
-  while (await runNext(node, agent, async () => undefined));
+  while (await runNextTurn(node, agent, instance));
   await agent.turns.close();
-}
-
-/** Runs the turn of the first event in the queue. Returns false if there is none. */
-async function runNext(node: SimulatedNode, { turns }: Agent, meanwhile: () => Promise<unknown>): Promise<boolean> {
-  const [entry] = await node.orchestrator.pendingEntries(instance);
-  if (entry === undefined) {
-    await meanwhile();
-    return false;
-  }
-  const turnId = `turn-${entry.event.id}`;
-  const { epoch, log, extensionState } = await turns.open(instance, turnId, entry);
-  const records = simpleRecords(entry.event.id);
-  const left = records.slice(log.length);
-  if (left.length > 0) await turns.append(instance, epoch, log.length, left);
-  await meanwhile();
-  const result = { turnId, finishReason: 'text_response' } as const;
-  await turns.commit(
-    instance,
-    epoch,
-    turnId,
-    { type: 'append', messages: messagesOf(records) },
-    extensionState,
-    result,
-  );
-  return true;
 }
 
 interface InputRow extends Readonly<Record<string, unknown>> {
@@ -160,7 +205,7 @@ async function check({ real, swarm, client }: Stage): Promise<void> {
 }
 
 /** A turn of a later event changes nothing, whether it only begins or is committed by the same statement. */
-async function beginEarly({ real, swarm, client }: Stage): Promise<boolean> {
+async function beginEarly({ real, swarm, client }: Stage): Promise<void> {
   const { observed } = client;
   const database = new SimulatedDatabase(real);
   const start = { database, swarm, name: 'node 1', observed, isReleasing: false };
@@ -171,11 +216,10 @@ async function beginEarly({ real, swarm, client }: Stage): Promise<boolean> {
     const [first, later] = await node.orchestrator.pendingEntries(instance);
     if (first === undefined || later === undefined) throw new Error('the input is not pending');
     const before = await readRows(real, swarm);
-    const early = { ...node, orchestrator: { ...node.orchestrator, pendingEntries: async () => [later] } };
-    const code = await codeOf(runNext(early, node.startAgent(), async () => undefined));
+    const early = { orchestrator: { ...node.orchestrator, pendingEntries: async () => [later] } };
+    const code = await codeOf(runNextTurn(early, node.startAgent(), instance));
     if (code !== 'E_STORE_ORDER') throw new Error(`a turn before earlier input ended with ${code ?? 'success'}`);
     const after = await readRows(real, swarm);
     if (after.input.join() !== before.input.join()) throw new Error(`it changed the input to ${after.input.join()}`);
   }
-  return true;
 }

@@ -3,6 +3,7 @@ import { seededRandom } from '../../../runtime/src/workspace/simulation/seeded-r
 import { type Database, openDatabase } from '../driver/database.ts';
 import { repeating } from '../driver/repeat.ts';
 import { faults } from './simulated-database.ts';
+import { runSeveral } from './run-several.ts';
 import { measure, type Point, simulatePoint } from './simulate-point.ts';
 
 export interface PointsToSimulate {
@@ -45,14 +46,12 @@ export async function simulatePoints(asked: PointsToSimulate): Promise<PointsRep
         },
       );
       tried += left.length;
-      const work = async () => {
-        for (let point = left.pop(); point; point = left.pop()) {
-          const problem = await simulatePoint(real, `${run}, ${nameOf(point)}`, point);
-          if (problem !== undefined) violations.push({ point, problem });
-          if (problem !== undefined && isFirstEnough) return;
-        }
-      };
-      await Promise.all(Array.from({ length: width }, work));
+      const trials = left.map((point) => async () => {
+        const problem = await simulatePoint(real, `${run}, ${nameOf(point)}`, point);
+        if (problem !== undefined) violations.push({ point, problem });
+        return problem === undefined || !isFirstEnough;
+      });
+      await runSeveral(width, trials);
       await empty(real);
       onProgress?.(tried);
       seed += 1;

@@ -14,10 +14,10 @@ const sources = join(import.meta.dir, '../..');
 const workbench = join(sources, '../../../tmp');
 
 const POINTS_OF_SEED = 40;
-/** One of so many statements of the order of input is broken. */
-const ORDER_STEP = 200;
-/** A mutant may wait without end. */
-const MOST_MS = 120_000;
+/** One of so many points of the order of input is tried. */
+const ORDER_STEP = 97;
+/** A mutant may wait without end: no seed, no act and no order of input takes as long. */
+const MOST_MS = 60_000;
 
 /** `address`: a database with the tables, which nothing else uses at the same time. */
 export async function tryMutant(mutant: Mutant, address: string, points: number): Promise<MutantOutcome> {
@@ -28,7 +28,7 @@ export async function tryMutant(mutant: Mutant, address: string, points: number)
     // The simulation imports files of the runtime.
     symlinkSync(join(sources, '../../runtime'), join(copy, 'runtime'));
     patch(join(copy, 'postgres/src', mutant.file), mutant);
-    return await runOn(join(copy, 'postgres/src/simulation'), address, points, mutant.seed ?? 0);
+    return await runOn(join(copy, 'postgres/src/simulation'), address, points);
   } finally {
     rmSync(copy, { recursive: true });
   }
@@ -44,29 +44,39 @@ function patch(path: string, { name, find, replace }: Mutant): void {
   );
 }
 
-async function runOn(folder: string, address: string, points: number, from: number): Promise<MutantOutcome> {
+async function runOn(folder: string, address: string, points: number): Promise<MutantOutcome> {
   // The casts are safe: these are copies of the modules with these types.
-  const acts = (await import(join(folder, 'simulate-acts.ts'))) as typeof import('../simulate-acts.ts');
+  const { simulateActs } = (await import(join(folder, 'simulate-acts.ts'))) as typeof import('../simulate-acts.ts');
+  const { simulateOrder } = (await import(join(folder, 'simulate-order.ts'))) as typeof import('../simulate-order.ts');
   const many = (await import(join(folder, 'simulate-points.ts'))) as typeof import('../simulate-points.ts');
-  const ofActs = await acts
-    .simulateActs(address, { isFirstEnough: true })
-    .catch((error: unknown) => ({ problems: [String(error)] }));
-  const [problem] = ofActs.problems;
-  if (problem !== undefined) return { caughtBy: 'an act', problem: firstLine(problem) };
-  const order = (await import(join(folder, 'simulate-order.ts'))) as typeof import('../simulate-order.ts');
-  const ofOrder = await order
-    .simulateOrder(address, ORDER_STEP)
-    .catch((error: unknown) => ({ problems: [String(error)] }));
-  const [disorder] = ofOrder.problems;
-  if (disorder !== undefined) return { caughtBy: 'the order', problem: firstLine(disorder) };
-  const asked = { address, from, points, pointsOfSeed: POINTS_OF_SEED, isFirstEnough: true };
-  const late = Bun.sleep(MOST_MS).then(() => undefined);
-  const report = await Promise.race([many.simulatePoints(asked), late]);
-  if (report === undefined) return { caughtBy: 'no end', problem: `not done after ${MOST_MS} ms` };
-  const [violation] = report.violations;
-  if (violation === undefined) return { caughtBy: undefined, problem: '' };
-  const { seed, fault, at } = violation.point;
-  return { caughtBy: `seed ${seed}, ${fault} ${at}`, problem: firstLine(violation.problem) };
+  const { promise: endless, resolve: giveUp } = Promise.withResolvers<MutantOutcome>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const wind = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => giveUp({ caughtBy: 'no end', problem: `nothing for ${MOST_MS} ms` }), MOST_MS);
+  };
+  const tryAll = async (): Promise<MutantOutcome> => {
+    const [problem] = await problemsOf(simulateActs(address, { isFirstEnough: true }));
+    if (problem !== undefined) return { caughtBy: 'an act', problem: firstLine(problem) };
+    wind();
+    const [disorder] = await problemsOf(simulateOrder(address, { step: ORDER_STEP, isFirstEnough: true }));
+    if (disorder !== undefined) return { caughtBy: 'the order', problem: firstLine(disorder) };
+    const asked = { address, from: 0, points, pointsOfSeed: POINTS_OF_SEED, isFirstEnough: true, onProgress: wind };
+    const [violation] = (await many.simulatePoints(asked)).violations;
+    if (violation === undefined) return { caughtBy: undefined, problem: '' };
+    const { seed, fault, at } = violation.point;
+    return { caughtBy: `seed ${seed}, ${fault} ${at}`, problem: firstLine(violation.problem) };
+  };
+  wind();
+  return Promise.race([tryAll(), endless]).finally(() => clearTimeout(timer));
+}
+
+/** An error that stops a simulation is a problem, too. */
+async function problemsOf(simulated: Promise<{ readonly problems: readonly string[] }>): Promise<readonly string[]> {
+  return simulated.then(
+    ({ problems }) => problems,
+    (error: unknown) => [String(error)],
+  );
 }
 
 function firstLine(text: string): string {
