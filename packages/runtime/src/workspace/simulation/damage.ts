@@ -143,8 +143,8 @@ function changed(bytes: Uint8Array, from: number, to: number, change: (byte: num
   return copy;
 }
 
-/** Tries all cases, or every `step`th case. */
-export async function tryDamages(step = 1): Promise<DamageReport> {
+/** Tries all cases, or every `step`th case. If `stopAtFirst` is true, stops at the first problem. */
+export async function tryDamages(step = 1, { stopAtFirst = false } = {}): Promise<DamageReport> {
   const endings = new Map<string, number>();
   const problems: string[] = [];
   let cases = 0;
@@ -161,6 +161,7 @@ export async function tryDamages(step = 1): Promise<DamageReport> {
         return 'problem';
       });
       endings.set(ending, (endings.get(ending) ?? 0) + 1);
+      if (stopAtFirst && problems.length > 0) return { cases: Math.floor(cases / step), endings, problems };
     }
   }
   return { cases: Math.floor(cases / step), endings, problems };

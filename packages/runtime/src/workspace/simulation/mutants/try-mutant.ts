@@ -63,7 +63,7 @@ async function crashIt({ name }: Mutant, copy: string, seeds: readonly number[])
 async function damageIt({ name }: Mutant, copy: string): Promise<MutantOutcome> {
   // The cast is safe: this is a copy of the module with this type.
   const { tryDamages } = (await import(join(copy, 'workspace/simulation/damage.ts'))) as typeof import('../damage.ts');
-  const { problems } = await tryDamages(3);
+  const { problems } = await tryDamages(3, { stopAtFirst: true });
   const [problem] = problems;
   return { mutant: name, caughtBy: problem && 'damaged files', problem: firstLine(problem ?? '') };
 }
