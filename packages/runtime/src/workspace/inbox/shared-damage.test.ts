@@ -17,6 +17,9 @@ const everybody = Array.from({ length: 20 }, (_, index) => ({ agentName: 'coder'
 const open = (disk: SimulatedDisk, life: number) =>
   openJournal(simulatedMachine(disk, life), simulatedLocation, defaultLimits);
 
+/** The distance of damaged bytes. In `npm test` it shares no factor with 3, 7 and 8, which choose the kind of damage. */
+const STEP = sampleStep === 1 ? 1 : Math.max(13, sampleStep);
+
 /** Makes a log of 20 conversations. Some have handled events, cancelled events, and several pending ones. */
 async function makeLog(): Promise<{ disk: SimulatedDisk; bytes: Uint8Array }> {
   const disk = SimulatedDisk.empty();
@@ -71,7 +74,7 @@ test('each flipped byte of a shared segment concerns at most the conversation it
   expect(await concerned(disk.copy(), true)).toEqual([]);
   let reported = 0;
   const end = bytes.findLastIndex((byte) => byte !== 0) + 1;
-  for (let at = 0; at < bytes.length; at += at < end ? sampleStep : 97 * sampleStep) {
+  for (let at = 0; at < bytes.length; at += at < end ? STEP : 97 * STEP) {
     const changed = new Uint8Array(bytes);
     changed[at] = (changed[at] ?? 0) ^ (at % 3 === 0 ? 0xff : 1 << (at % 8));
     const owner = ownerOf(bytes, at);
@@ -80,7 +83,7 @@ test('each flipped byte of a shared segment concerns at most the conversation it
     reported += keys.length;
   }
   // The lines of handled events concern nobody. All others are reported.
-  expect(reported).toBeGreaterThan(end / sampleStep / 2);
+  expect(reported).toBeGreaterThan(end / STEP / 2);
 }, 120_000);
 
 test('a damaged last line of a conversation is reported, and a deletion makes the conversation usable again', async () => {
