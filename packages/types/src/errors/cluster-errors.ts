@@ -13,7 +13,8 @@ export const clusterErrors = {
   },
   E_DEPLOY_CONFLICT: {
     meaning: 'Another bundle is deployed than the one that this command is about.',
-    suggestion: 'Deploy this bundle with `gdn deploy`, or run the deployed one.',
+    suggestion:
+      'Deploy this bundle with `gdn deploy`, which also works while no node runs. To run the deployed one, type `cd ANOTHER_FOLDER && gdn run --swarm NAME`, where that folder has no bundle. If it is another swarm, give it another name: `metadata.name` of its Swarm in goondan.yaml.',
   },
   E_NODE_TAKEN: {
     meaning: 'A living node of the swarm has this name.',

@@ -48,15 +48,10 @@ class MemoryDeployments implements Deployments {
   }
 }
 
-function nodeBundle(
-  deployments: Deployments,
-  startFolder: string,
-  { others = [] as string[], takesDeployed = false } = {},
-): NodeBundle {
-  const nodes = ['own', ...others].map((name) => ({ name }));
+function nodeBundle(deployments: Deployments, startFolder: string, { takesDeployed = false } = {}): NodeBundle {
   return new NodeBundle({
     deployments,
-    placement: { node: 'own', nodes: async () => nodes as never },
+    placement: { node: 'own' },
     startFolder,
     folder: join(folderWith({}), 'bundle'),
     stateRoot: '/nowhere',
@@ -69,32 +64,40 @@ const two = { 'goondan.yaml': 'kind: Swarm # two\n' };
 const yamlOf = ({ folder }: NodeBundle) => readFileSync(join(folder, 'goondan.yaml'), 'utf8');
 
 describe('S-09 the bundle of a node', () => {
-  test('becomes the deployed one if no other node lives, also in place of an earlier one', async () => {
+  test('becomes the deployed one at the first start of the swarm', async () => {
     const deployments = new MemoryDeployments();
     const first = nodeBundle(deployments, folderWith(one));
     await first.settle();
     expect(deployments.now).toMatchObject({ digest: first.digest, by: 'own' });
-    const second = nodeBundle(deployments, folderWith(two));
-    await second.settle();
-    expect(deployments.now?.digest).toBe(second.digest);
-    expect(yamlOf(second)).toBe(two['goondan.yaml']);
+    expect(yamlOf(first)).toBe(one['goondan.yaml']);
   });
 
-  test('must be the deployed one if other nodes live', async () => {
+  test('must be the deployed one at every later start, also while no other node lives', async () => {
     const deployments = new MemoryDeployments();
+    await deployments.put({ ...packBundle(folderWith(one)), by: 'ann' });
     await nodeBundle(deployments, folderWith(one)).settle();
-    await nodeBundle(deployments, folderWith(one), { others: ['other'] }).settle();
-    const refused = nodeBundle(deployments, folderWith(two), { others: ['other'] }).settle();
-    expect(await refused.catch((error: unknown) => error)).toMatchObject({
+    const old = nodeBundle(deployments, folderWith(two));
+    const [own, deployed] = [two, one].map((files) => packBundle(folderWith(files)).digest.slice(0, 12));
+    expect(await old.settle().catch((error: unknown) => error)).toMatchObject({
       code: 'E_DEPLOY_CONFLICT',
-      message: 'The bundle of node "own" is not the deployed one, which "other" run.',
+      message: `The folder of node "own" has bundle ${own}, and bundle ${deployed} is deployed, by ann.`,
     });
+    expect(deployments.now?.by).toBe('ann');
+    expect(existsSync(old.folder)).toBe(false);
+  });
+
+  test('is refused if another first start at the same time was faster, unless both are the same', async () => {
+    const deployments = new MemoryDeployments();
+    const starts = [one, one, two].map((files) => nodeBundle(deployments, folderWith(files)).settle());
+    const ended = await Promise.allSettled(starts);
+    expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+    expect(ended[2]).toMatchObject({ reason: { code: 'E_DEPLOY_CONFLICT' } });
   });
 
   test('is the deployed one for a node that joins again, whatever its folder has', async () => {
     const deployments = new MemoryDeployments();
     await nodeBundle(deployments, folderWith(two)).settle();
-    const again = nodeBundle(deployments, folderWith(one), { others: ['other'], takesDeployed: true });
+    const again = nodeBundle(deployments, folderWith(one), { takesDeployed: true });
     await again.settle();
     expect(yamlOf(again)).toBe(two['goondan.yaml']);
   });

@@ -2,7 +2,8 @@
  * The bundle of a node: a copy in the node's own folder, of the bundle that is deployed for all nodes.
  *
  * Invariants:
- * 1. A node runs the deployed bundle. The first node deploys its own; a later one with another bundle is refused.
+ * 1. A node runs the deployed bundle. The first start of a swarm deploys its own; every later start with another bundle is
+ *    refused, also while no node lives. An old folder on some machine never replaces the deployed bundle.
  * 2. A deployed bundle that cannot be put in force changes nothing here: the files of the bundle before are put back.
  * 3. The files change only on the road of reloads, so never under a changeset or another deployment.
  * 4. A changeset is deployed only if the deployed bundle is the one that it was made on.
@@ -18,7 +19,7 @@ import type { BundleOfNode, ClusterPlacement, Deployment, Deployments } from '..
 
 export interface NodeBundleDeps {
   readonly deployments: Deployments;
-  readonly placement: Pick<ClusterPlacement, 'node' | 'nodes'>;
+  readonly placement: Pick<ClusterPlacement, 'node'>;
   /** The folder from which the node was started. */
   readonly startFolder: string;
   /** The folder of the copy. Only this node uses it. */
@@ -45,15 +46,15 @@ export class NodeBundle {
   }
 
   /**
-   * Puts the bundle of this node into its folder. **Errors** — `E_DEPLOY_CONFLICT` when other nodes run another one; those
-   * of packing, of the store and of the disk.
+   * Puts the bundle of this node into its folder. **Errors** — `E_DEPLOY_CONFLICT` when another one is deployed; those of
+   * packing, of the store and of the disk.
    */
   async settle(): Promise<void> {
     const { deployments, startFolder, stateRoot, takesDeployed } = this.deps;
     const current = await deployments.current();
     if (takesDeployed && current !== undefined) return this.#put(await deployments.read(current.digest));
     const packed = packBundle(startFolder, [stateRoot]);
-    if (packed.digest !== current?.digest) await this.#deployFirst(packed, current?.digest);
+    await this.#deployFirst(packed, current);
     this.#put(packed.bytes);
   }
 
@@ -97,13 +98,15 @@ export class NodeBundle {
     await this.deps.deployments.tell(this.deps.placement.node, { digest: this.#digest, ...(refused && { refused }) });
   }
 
-  async #deployFirst(packed: PackedFolder, base: string | undefined): Promise<void> {
+  async #deployFirst(packed: PackedFolder, before: Deployment | undefined): Promise<void> {
     const { deployments, placement } = this.deps;
-    const others = (await placement.nodes()).filter(({ name }) => name !== placement.node);
-    const isAlone = others.length === 0 || base === undefined;
-    if (isAlone && (await deployments.put({ ...packed, by: placement.node, base: base ?? null }))) return;
-    const names = others.map(({ name }) => `"${name}"`).join(', ');
-    const message = `The bundle of node "${placement.node}" is not the deployed one${names === '' ? '' : `, which ${names} run`}.`;
+    const { node } = placement;
+    if (before === undefined && (await deployments.put({ ...packed, by: node, base: null }))) return;
+    // Without a bundle before, another node was faster.
+    const current = before ?? (await deployments.current());
+    if (current === undefined || current.digest === packed.digest) return;
+    const [own, deployed] = [packed, current].map(({ digest }) => digest.slice(0, 12));
+    const message = `The folder of node "${node}" has bundle ${own}, and bundle ${deployed} is deployed, by ${current.by}.`;
     throw new GoondanError('E_DEPLOY_CONFLICT', message);
   }
 
