@@ -44,6 +44,7 @@ async function inShell(script: string) {
       GDN_LAUNCHER: join(repository, 'packages/cli/bin/gdn.cjs'),
       GOONDAN_STATE_ROOT: place.stateRoot,
       DATABASE_URL: store,
+      HOME: place.folder,
     },
     stdin: 'ignore',
     stdout: 'pipe',
@@ -84,16 +85,16 @@ describe('docs/clusters.md', () => {
 
   test('S-06 S-08 no secret is in a process list, nor in an agent process', async () => {
     const started = await inShell(
-      'export GOONDAN_STORE=@store.txt GOONDAN_CLUSTER_TOKEN=@token.txt\n' +
+      'export GOONDAN_STORE=@gdn-secrets/store.txt GOONDAN_CLUSTER_TOKEN=@gdn-secrets/token.txt\n' +
         'gdn run my-swarm --trust --detach --node one && ' +
         'gdn send --bundle my-swarm --input "Are you there?" --wait',
     );
     expect({ ...started, stdout: '' }).toMatchObject({ exitCode: 0 });
     const again = await inShell(
-      'GOONDAN_STORE=@store.txt GOONDAN_CLUSTER_TOKEN=@token.txt gdn run my-swarm --trust --detach --node one',
+      'GOONDAN_STORE=@gdn-secrets/store.txt GOONDAN_CLUSTER_TOKEN=@gdn-secrets/token.txt gdn run my-swarm --trust --detach --node one',
     );
     expect(again.stderr).toMatch(/or stop it with `gdn stop .* --node one`/);
-    const token = readFileSync(join(place.folder, 'token.txt'), 'utf8').trim();
+    const token = readFileSync(join(place.folder, 'gdn-secrets/token.txt'), 'utf8').trim();
     const secrets = [PASSWORD, encodeURIComponent(PASSWORD), token];
     const shown = [...readProcesses('cmdline')].filter(([, line]) => secrets.some((secret) => line.includes(secret)));
     expect(shown).toEqual([]);
@@ -105,7 +106,9 @@ describe('docs/clusters.md', () => {
     );
     expect(leaking.map(([pid]) => lines.get(pid))).toEqual([]);
     expect(
-      await inShell('GOONDAN_STORE=@store.txt GOONDAN_CLUSTER_TOKEN=@token.txt gdn stop --bundle my-swarm'),
+      await inShell(
+        'GOONDAN_STORE=@gdn-secrets/store.txt GOONDAN_CLUSTER_TOKEN=@gdn-secrets/token.txt gdn stop --bundle my-swarm',
+      ),
     ).toMatchObject({
       exitCode: 0,
     });

@@ -35,6 +35,7 @@ const errors: Partial<Record<ErrorCode, ExitCode>> = {
   E_BACKUP_FORMAT: exitCodes.setup,
   E_BUNDLE_INVALID: exitCodes.invalid,
   E_BUNDLE_MISSING: exitCodes.setup,
+  E_BUNDLE_SECRET: exitCodes.setup,
   E_CANCELLED: exitCodes.interrupted,
   E_CHANGESET_UNKNOWN: exitCodes.setup,
   E_CLUSTER_CERTIFICATE: exitCodes.setup,

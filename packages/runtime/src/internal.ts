@@ -10,7 +10,7 @@ export type { Model } from './agent/model/model-port.ts';
 export type { ToolDeclaration } from './agent/tool/load-tool.ts';
 export { AGENT_TOOL_NAMES } from './config/bundle/agent-tools.ts';
 export { findBundlePackage } from './config/bundle/files/find-package.ts';
-export { packBundle, unpackBundle } from './workspace/packs/pack-bundle.ts';
+export { type KeptOut, packBundle, unpackBundle } from './workspace/packs/pack-bundle.ts';
 export { readTextFile, refusalText } from './config/bundle/files/text-file.ts';
 export { findPackageUses } from './config/bundle/find-package-uses.ts';
 export { BASE_LIBRARY } from './config/bundle/base-library.ts';

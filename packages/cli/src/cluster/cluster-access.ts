@@ -2,6 +2,7 @@
  * The way of a command to a store that many nodes share. Nothing is loaded and no connection is opened before `open`,
  * because most commands work on files.
  */
+import { resolve } from 'node:path';
 import { needClusterToken } from './cluster-token.ts';
 import type { OpenedStore } from './open-store.ts';
 import { readStoreAddress, showAddress } from './store-address.ts';
@@ -11,6 +12,8 @@ export interface ClusterAccess {
   readonly shown: string;
   /** The value of `--store`, for suggested commands; absent when the address is that of `GOONDAN_STORE`. */
   readonly typed?: string;
+  /** The address with its password, and the files from which the address and the token come. They are never deployed. */
+  readonly secrets: ClusterSecrets;
   /** Returns the token for the nodes. **Errors** — `E_CLUSTER_TOKEN`. */
   token(): string;
   /**
@@ -21,6 +24,11 @@ export interface ClusterAccess {
   /** Like `open`, but also for a database without the tables of this version. */
   openAny(): Promise<OpenedStore>;
   close(): Promise<void>;
+}
+
+export interface ClusterSecrets {
+  readonly address: string;
+  readonly files: readonly string[];
 }
 
 /**
@@ -45,6 +53,7 @@ export function readClusterAccess(
   return {
     shown: showAddress(address),
     ...(typed === undefined ? {} : { typed }),
+    secrets: { address, files: filesOf([typed, environment['GOONDAN_STORE'], environment['GOONDAN_CLUSTER_TOKEN']]) },
     token: () => needClusterToken(environment),
     open: () => (checked ??= check()),
     openAny,
@@ -55,4 +64,9 @@ export function readClusterAccess(
       await (await closing?.catch(() => undefined))?.close();
     },
   };
+}
+
+/** The paths of those values that are `@` and a path. */
+function filesOf(values: readonly (string | undefined)[]): readonly string[] {
+  return values.flatMap((value) => (value?.startsWith('@') === true ? [resolve(value.slice(1))] : []));
 }

@@ -7,6 +7,7 @@ import { readableStateRoot } from '../state-root.ts';
 import { findWorkspace } from '../swarm/find-workspace.ts';
 import type { Terminal } from '../terminal.ts';
 import type { ClusterAccess } from './cluster-access.ts';
+import { keptOutOf } from './kept-out.ts';
 import { operatingToken } from './operating-token.ts';
 
 export interface DeployedBundle {
@@ -34,7 +35,7 @@ export async function deployBundle(
   const { name: by } = await operatingToken(cluster, '`gdn deploy`');
   const bundle = await openBundle(request.folder, terminal, { outcome: 'nothing was deployed' });
   const { swarm, key } = findWorkspace(bundle, request.swarm);
-  const { digest, bytes } = packBundle(bundle.folder, [readableStateRoot(request)]);
+  const { digest, bytes } = packBundle(bundle.folder, keptOutOf(cluster, [readableStateRoot(request)]));
   const store = await cluster.open();
   const deployments = store.deployments(key);
   const nodes = (await store.nodes(key)).length;

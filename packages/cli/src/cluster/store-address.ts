@@ -32,6 +32,22 @@ export function showAddress(address: string): string {
   return `postgres://${user === undefined ? '' : `${user}@`}${hosts}/${database}`;
 }
 
+/** Returns the passwords of an address, as they are written and as the database gets them. */
+export function passwordsIn(address: string): readonly string[] {
+  const { password, settings = '' } = partsOf(address);
+  const given = [password, new URLSearchParams(settings).get('password')];
+  const found = given.flatMap((each) => (each === undefined || each === null || each === '' ? [] : [each]));
+  return [...new Set(found.flatMap((each) => [each, decoded(each)]))];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 /** The package `@goondan/postgres` checks the address in full. It is loaded only when the store is opened. */
 const FORM =
   /^postgres(?:ql)?:\/\/(?:(?<user>[^:@]*)(?::(?<password>.*))?@)?(?<hosts>[^@/?#]*)\/(?<database>[^/?#]+)(?:\?(?<settings>[^#]*))?$/s;

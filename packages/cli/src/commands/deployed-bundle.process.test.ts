@@ -1,6 +1,8 @@
 // Tests commands whose folder has another bundle than the deployed one, and files that are never deployed.
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { openDatabase } from '../../../postgres/src/driver/database.ts';
+import { dumpDatabase } from '../../../postgres/src/testing/dump-database.ts';
 import { makeTestDatabase, type TestDatabase } from '../../../postgres/src/testing/test-database.ts';
 import {
   afterAll,
@@ -52,5 +54,40 @@ describe('S-09 the deployed bundle', () => {
     const cwd = join(place.folder, 'empty');
     const args = ['run', '--swarm', 'default', '--trust', '--input', 'Hello', '--node', 'one'];
     expect(await place.runWith({ env, cwd }, ...args)).toMatchObject({ stdout: 'new: Hello\n', exitCode: 0 });
+  });
+});
+
+describe('S-06 a bundle folder with the secrets of the cluster', () => {
+  const PASSWORD = 'hush-hush 1';
+  const yaml = sampleBundle().replace('name: default', 'name: secrets');
+  const encoded = (text: string) => Buffer.from(text).toString('base64');
+
+  test('is deployed without the files that name them, by a node and by gdn deploy', async () => {
+    const address = new URL(database.address);
+    address.password = PASSWORD;
+    const files = { 'store.txt': `${address.href}\n`, 'token.txt': `${TOKEN}\n`, '.npmrc': '_authToken=npm-secret\n' };
+    const cwd = await place.write('secrets', { 'goondan.yaml': yaml, ...files });
+    for (const name of Object.keys(files)) chmodSync(join(cwd, name), 0o600);
+    const named = { GOONDAN_STORE: '@store.txt', GOONDAN_CLUSTER_TOKEN: '@token.txt' };
+    const first = await place.runWith({ env: named, cwd }, 'run', '--trust', '--input', 'Hello', '--node', 'two');
+    expect(first).toMatchObject({ stdout: 'You said: Hello\n', exitCode: 0 });
+    await place.write('secrets', { 'more.txt': 'more' });
+    const typed = { ...named, GOONDAN_STORE: undefined };
+    expect(await place.runWith({ env: typed, cwd }, 'deploy', '--store', '@store.txt')).toMatchObject({ exitCode: 0 });
+    await place.write('secrets', { 'notes/todo.txt': `Use ${PASSWORD} here.` });
+    const refused = await place.runWith({ env: named, cwd }, 'deploy');
+    expect(refused.exitCode).toBe(3);
+    expect(refused.stderr).toContain('E_BUNDLE_SECRET: notes/todo.txt contains the token');
+    expect(refused.stderr).not.toContain(PASSWORD);
+
+    const rows = openDatabase(database.address, { connections: 1 });
+    const packed = await rows.query<{ bytes: Uint8Array }>("select bytes from gdn_bundle where swarm = 'secrets'");
+    const texts = packed.map(({ bytes }) => new TextDecoder().decode(Bun.gunzipSync(new Uint8Array(bytes))));
+    expect(texts).toHaveLength(2);
+    expect(texts.filter((text) => text.includes(encoded('more')))).toHaveLength(1);
+    for (const [name, text] of Object.entries(files))
+      for (const pack of texts) for (const secret of [name, encoded(text)]) expect(pack).not.toContain(secret);
+    expect(await dumpDatabase(rows)).not.toContain(TOKEN);
+    await rows.close();
   });
 });

@@ -9,6 +9,7 @@ import {
   workspaceFolder,
 } from '@goondan/runtime/internal';
 import { defaultNodeName, LEASE, type NodeOptions } from '../cluster/node-options.ts';
+import { keptOutOf } from '../cluster/kept-out.ts';
 import { operatingToken } from '../cluster/operating-token.ts';
 import { openBundle } from '../bundle/open-bundle.ts';
 import type { BundleOptions } from '../common-options.ts';
@@ -107,6 +108,7 @@ async function nodeOf(run: PreparedRun, terminal: Terminal): Promise<NodeToStart
       source,
       node,
       token,
+      keptOut: keptOutOf(cluster, tlsKey === undefined ? [] : [tlsKey]),
       ...(listen === undefined ? {} : { listen }),
       ...(tlsCert === undefined || tlsKey === undefined
         ? {}

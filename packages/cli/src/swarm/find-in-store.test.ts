@@ -22,6 +22,7 @@ function storeWith(swarms: Readonly<Record<string, string>>, nodes: readonly str
   const store = { swarms: { list }, nodes: listNodes } as unknown as OpenedStore;
   return {
     shown: 'postgres://db/gdn',
+    secrets: { address: 'postgres://db/gdn', files: [] },
     token: () => 'token',
     open: async () => store,
     openAny: async () => store,

@@ -268,9 +268,15 @@ async function openNodeBundle(
 ): Promise<NodeBundle | undefined> {
   if (store === undefined || bundleAt === undefined || startFolder === undefined) return undefined;
   const { deployments, placement } = store;
-  const takesDeployed = cluster?.takesDeployed === true;
-  const copy = join(folder, 'bundle');
-  const bundle = new NodeBundle({ deployments, placement, startFolder, folder: copy, stateRoot, takesDeployed });
+  const { takesDeployed = false, keptOut = {}, token = '' } = cluster ?? {};
+  const bundle = new NodeBundle({
+    deployments,
+    placement,
+    startFolder,
+    folder: join(folder, 'bundle'),
+    keptOut: { paths: [stateRoot, ...(keptOut.paths ?? [])], secrets: [token, ...(keptOut.secrets ?? [])] },
+    takesDeployed,
+  });
   await bundle.settle();
   return bundle;
 }

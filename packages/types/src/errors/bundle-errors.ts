@@ -20,6 +20,10 @@ export const bundleErrors = {
     meaning: 'There is no bundle here: the folder is missing or has no `goondan.yaml`.',
     suggestion: 'Name the folder that holds `goondan.yaml` with `--bundle`, or create a bundle with `gdn init`.',
   },
+  E_BUNDLE_SECRET: {
+    meaning: 'A file of the bundle contains the token of the cluster or the password of the database.',
+    suggestion: 'Move the file out of the folder of the bundle, or take the secret out of it.',
+  },
   E_BUNFIG_REFUSED: {
     meaning: 'The `bunfig.toml` of a bundle preloads a module. Goondan ignores the file, so the module was not loaded.',
     suggestion: 'Import the module where it is needed, and remove the `preload` line.',

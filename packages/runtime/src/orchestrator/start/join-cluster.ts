@@ -5,6 +5,7 @@ import { VERSION } from '../../config/version.ts';
 import { messageOf } from '../../ipc/check/frame-error.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { ClusterSource, ClusterStore } from '../../store/cluster-store.ts';
+import type { KeptOut } from '../../workspace/packs/pack-bundle.ts';
 import type { TurnNode } from '../../workspace/records/frame.ts';
 import { StoreServer, type StoreServerDeps } from '../child/serve-store.ts';
 import type { CertificateFiles } from '../control/node-certificate.ts';
@@ -25,6 +26,8 @@ export interface ClusterOptions {
   readonly token: string;
   /** True for a node that joins again: it takes the deployed bundle, whatever its folder has. */
   readonly takesDeployed?: boolean;
+  /** The files and texts that are never deployed, besides the token. */
+  readonly keptOut?: KeptOut;
 }
 
 export interface JoinedCluster {

@@ -54,7 +54,7 @@ function nodeBundle(deployments: Deployments, startFolder: string, { takesDeploy
     placement: { node: 'own' },
     startFolder,
     folder: join(folderWith({}), 'bundle'),
-    stateRoot: '/nowhere',
+    keptOut: { paths: [join(startFolder, 'store.txt')], secrets: ['token-of-the-cluster'] },
     takesDeployed,
   });
 }
@@ -114,6 +114,29 @@ describe('S-09 the bundle of a node', () => {
     expect(yamlOf(bundle)).toBe(two['goondan.yaml']);
     expect(readFileSync(join(start, 'goondan.yaml'), 'utf8')).toBe(one['goondan.yaml']);
     expect(existsSync(join(start, 'node_modules/p/index.js'))).toBe(true);
+  });
+});
+
+describe('S-06 a secret of the cluster', () => {
+  test('is not deployed by the first start', async () => {
+    const deployments = new MemoryDeployments();
+    const start = folderWith({ ...one, 'store.txt': 'postgres://me:hush@db/gdn' });
+    const bundle = nodeBundle(deployments, start);
+    await bundle.settle();
+    expect(bundle.digest).toBe(packBundle(folderWith(one)).digest);
+    expect(existsSync(join(bundle.folder, 'store.txt'))).toBe(false);
+    const leaky = nodeBundle(new MemoryDeployments(), folderWith({ ...one, 'a.txt': 'x token-of-the-cluster' }));
+    expect(await leaky.settle().catch((error: unknown) => error)).toMatchObject({ code: 'E_BUNDLE_SECRET' });
+  });
+
+  test('is not deployed by a changeset', async () => {
+    const deployments = new MemoryDeployments();
+    const bundle = nodeBundle(deployments, folderWith(one));
+    await bundle.settle();
+    writeFileSync(join(bundle.folder, 'a.txt'), 'token-of-the-cluster');
+    const refused = await bundle.deployChange('agent a', async () => 'applied').catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: 'E_BUNDLE_SECRET' });
+    expect(deployments.bundles.size).toBe(1);
   });
 });
 

@@ -11,7 +11,7 @@
 import { copyFileSync, existsSync, lstatSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { GoondanError } from '@goondan/types';
-import { packBundle, unpackBundle } from '../../workspace/packs/pack-bundle.ts';
+import { type KeptOut, packBundle, unpackBundle } from '../../workspace/packs/pack-bundle.ts';
 import type { PackedFolder } from '../../workspace/packs/pack-folder.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
 import { messageOf } from '../../ipc/check/frame-error.ts';
@@ -24,8 +24,8 @@ export interface NodeBundleDeps {
   readonly startFolder: string;
   /** The folder of the copy. Only this node uses it. */
   readonly folder: string;
-  /** A folder inside the bundle that is no part of it. */
-  readonly stateRoot: string;
+  /** The files and texts that are never deployed. */
+  readonly keptOut: KeptOut;
   /** True for a node that joins again: it takes the deployed bundle, whatever its start folder has. */
   readonly takesDeployed: boolean;
 }
@@ -50,10 +50,10 @@ export class NodeBundle {
    * packing, of the store and of the disk.
    */
   async settle(): Promise<void> {
-    const { deployments, startFolder, stateRoot, takesDeployed } = this.deps;
+    const { deployments, startFolder, keptOut, takesDeployed } = this.deps;
     const current = await deployments.current();
     if (takesDeployed && current !== undefined) return this.#put(await deployments.read(current.digest));
-    const packed = packBundle(startFolder, [stateRoot]);
+    const packed = packBundle(startFolder, keptOut);
     await this.#deployFirst(packed, current);
     this.#put(packed.bytes);
   }
@@ -78,9 +78,9 @@ export class NodeBundle {
    * was not called then.
    */
   async deployChange<Value>(by: string, apply: () => Promise<Value>): Promise<Value | undefined> {
-    const { deployments, folder } = this.deps;
+    const { deployments, folder, keptOut } = this.deps;
     const before = this.#digest;
-    const packed = packBundle(folder);
+    const packed = packBundle(folder, keptOut);
     if (!(await deployments.put({ ...packed, by, base: before }))) return undefined;
     this.#digest = packed.digest;
     try {

@@ -53,18 +53,48 @@ describe('a packed bundle', () => {
     expect(inode()).toBe(before);
   });
 
-  test('S-06 has no values of the environment, no packages, and nothing of Git', () => {
+  test('S-06 has no values of the environment, no packages, no keys, and nothing of Git', () => {
+    const keys = ['.npmrc', 'deep/.netrc', '.pgpass', '.ssh/id', 'tls/node.pem', 'tls/NODE.KEY', 'a.p12', 'b.pfx'];
     using bundle = temporaryBundle(files);
     const { digest } = packBundle(bundle.folder);
-    for (const path of ['.env', '.env.local', '.git/config', 'node_modules/x/index.js', 'deep/.env', 'state/x']) {
+    for (const path of [
+      '.env',
+      '.env.local',
+      '.git/config',
+      'node_modules/x/index.js',
+      'deep/.env',
+      'state/x',
+      ...keys,
+    ]) {
       mkdirSync(join(bundle.folder, path, '..'), { recursive: true });
       writeFileSync(join(bundle.folder, path), 'SECRET=value-of-a-secret');
     }
-    const { digest: after, bytes } = packBundle(bundle.folder, [join(bundle.folder, 'state')]);
+    const { digest: after, bytes } = packBundle(bundle.folder, { paths: [join(bundle.folder, 'state')] });
     expect(after).toBe(digest);
     expect(new TextDecoder().decode(Bun.gunzipSync(new Uint8Array(bytes)))).not.toContain(
       Buffer.from('SECRET=value').toString('base64').slice(0, 12),
     );
+  });
+
+  test('S-06 has no file that is kept out, however its path is written', () => {
+    using bundle = temporaryBundle({ ...files, 'store.txt': 'hush' });
+    using elsewhere = temporaryBundle({});
+    using plain = temporaryBundle(files);
+    symlinkSync(bundle.folder, join(elsewhere.folder, 'link'));
+    const linked = join(elsewhere.folder, 'link');
+    for (const folder of [bundle.folder, linked]) {
+      for (const path of [join(bundle.folder, 'store.txt'), join(linked, 'store.txt')])
+        expect(packBundle(folder, { paths: [path, '/nowhere'] }).digest).toBe(packBundle(plain.folder).digest);
+    }
+  });
+
+  test('S-06 is refused with the name of the file that contains a secret', () => {
+    using bundle = temporaryBundle({ ...files, 'deep/notes.txt': 'The token is hush-hush.' });
+    expect(() => packBundle(bundle.folder, { secrets: ['', 'hush-hush'] })).toThrow(
+      'deep/notes.txt contains the token',
+    );
+    expect(codeOf(() => packBundle(bundle.folder, { secrets: ['hush-hush'] }))).toBe('E_BUNDLE_SECRET');
+    expect(codeOf(() => packBundle(bundle.folder, { secrets: ['', 'another'] }))).toBe('no error');
   });
 
   test('a link to a file of the bundle is this file; a link out of it, or to nothing, is refused', () => {

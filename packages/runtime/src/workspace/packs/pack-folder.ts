@@ -44,11 +44,17 @@ interface PackedFile {
 export type IsLeftOut = (name: string, path: string) => boolean;
 
 /**
- * Packs a folder. **Errors** — `E_BUNDLE_LIMIT` when it has too many or too large files, `E_PATH_OUTSIDE` when a link leads
- * out of it; those of the disk.
+ * Packs a folder. `check` gets each file, and throws to refuse it. **Errors** — `E_BUNDLE_LIMIT` when it has too many or
+ * too large files, `E_PATH_OUTSIDE` when a link leads out of it; those of `check` and of the disk.
  */
-export function packFolder(folder: string, limits: PackLimits, isLeftOut: IsLeftOut): PackedFolder {
+export function packFolder(
+  folder: string,
+  limits: PackLimits,
+  isLeftOut: IsLeftOut,
+  check?: (path: string, content: Buffer) => void,
+): PackedFolder {
   const files = readFiles(realpathSync(folder), limits, isLeftOut);
+  for (const { path, content } of files) check?.(path, content);
   const lines = files.map(({ path, content, isExecutable }) => [path, isExecutable, sha256(content)]);
   const packed = { version: VERSION, files: files.map(toPacked) };
   return { digest: sha256(JSON.stringify(lines)), bytes: gzipSync(JSON.stringify(packed)) };
