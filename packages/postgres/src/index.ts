@@ -4,7 +4,15 @@ export { openDatabase } from './driver/database.ts';
 export { PostgresDeployments } from './nodes/deployments.ts';
 export { drainNode, listNodes } from './nodes/node-rows.ts';
 export { readStatus, type StoreStatus, type SwarmStatus } from './nodes/store-status.ts';
-export { addToken, type ListedToken, listTokens, type NewToken, postgresTokens, removeToken } from './nodes/tokens.ts';
+export {
+  addToken,
+  checkNewToken,
+  type ListedToken,
+  listTokens,
+  type NewToken,
+  postgresTokens,
+  removeToken,
+} from './nodes/tokens.ts';
 export { migrate, readVersion } from './schema/migrate.ts';
 export { SCHEMA_VERSION } from './schema/migrations.ts';
 export { openSwarms } from './store/directory.ts';

@@ -1,6 +1,7 @@
 /** The store of swarms on many machines, as commands use it. Only this file and `gdn cluster dev` load PostgreSQL. */
 import {
   addToken,
+  checkNewToken,
   drainNode,
   type ImportedFiles,
   importFiles,
@@ -65,8 +66,10 @@ export interface OpenedStore {
 export interface StoredTokens extends Tokens {
   /** Adds a token, which is made if none is given, and returns it. **Errors** — `E_CLUSTER_TOKEN`. */
   add(name: string, scope: TokenScope, token?: string): Promise<string>;
+  /** Checks the name and the token before they are added. **Errors** — `E_CLUSTER_TOKEN`. */
+  checkNew(name: string, token?: string): void;
   list(): Promise<readonly ListedToken[]>;
-  /** Returns false if there is no token with this name. **Errors** — `E_CLUSTER_TOKEN` while nodes use it, without `force`. */
+  /** Returns false if there is no token with this name. **Errors** — those of `removeToken` of `@goondan/postgres`. */
   remove(name: string, force?: boolean): Promise<boolean>;
 }
 
@@ -86,6 +89,7 @@ export function openStore(address: string): OpenedStore {
     tokens: {
       ...postgresTokens(database),
       add: (name, scope, token) => addToken(database, { name, scope, ...(token === undefined ? {} : { token }) }),
+      checkNew: (name, token) => void checkNewToken({ name, ...(token === undefined ? {} : { token }) }),
       list: () => listTokens(database),
       remove: (name, force) => removeToken(database, name, force),
     },

@@ -23,6 +23,10 @@ export async function operatingToken(
   const token = cluster.token();
   const owner = await store.tokens.check(token);
   if (owner?.scope === 'operate') return { token, name: owner.name };
+  if (!(await store.tokens.list()).some(({ scope }) => scope === 'operate')) {
+    const suggestion = '`gdn store init` makes a first token again.';
+    throw new GoondanError('E_CLUSTER_TOKEN', 'The store has no token that may operate.', { suggestion });
+  }
   const message =
     owner === undefined
       ? 'The store does not have the token of GOONDAN_CLUSTER_TOKEN.'

@@ -14,7 +14,11 @@ export async function initStore(cluster: ClusterAccess): Promise<Result> {
   const store = await cluster.openAny();
   const before = await store.version();
   if (before > 0) await store.checkVersion();
-  else await store.migrate();
+  else {
+    // Before the tables, so that a wrong token leaves nothing behind.
+    store.tokens.checkNew(tokenName(), given);
+    await store.migrate();
+  }
   const version = await store.version();
   const made = await makeFirstToken(store, given);
   const done = before > 0 ? 'has its tables already' : 'is ready';
@@ -24,25 +28,34 @@ export async function initStore(cluster: ClusterAccess): Promise<Result> {
       isNew: before === 0,
       ...(made && { tokenName: made.name, ...(made.token && { token: made.token }) }),
     },
-    text: `The store ${cluster.shown} ${done} (version ${version}).\n${describeToken(made)}`,
+    text: `The store ${cluster.shown} ${done} (version ${version}).\n${describeToken(made, before > 0)}`,
   };
 }
 
-/** Makes a token, unless one exists. In the result, `token` is absent if the caller knows it. */
+/** Makes a token, unless one that may operate exists. In the result, `token` is absent if the caller knows it. */
 async function makeFirstToken(store: OpenedStore, given: string | undefined) {
-  if ((await store.tokens.list()).some(({ scope }) => scope === 'operate')) return undefined;
-  const name = personName().replaceAll(/[^A-Za-z0-9._@-]/g, '-');
+  const tokens = await store.tokens.list();
+  if (tokens.some(({ scope }) => scope === 'operate')) return undefined;
+  const isTaken = (wanted: string) => tokens.some(({ name }) => name === wanted);
+  let name = tokenName();
+  for (let number = 2; isTaken(name); number += 1) name = `${tokenName()}-${number}`;
   const token = await store.tokens.add(name, 'operate', given);
   return { name, ...(given === undefined ? { token } : {}) };
 }
 
-function describeToken(made: Awaited<ReturnType<typeof makeFirstToken>>): string {
+function tokenName(): string {
+  return personName().replaceAll(/[^A-Za-z0-9._@-]/g, '-');
+}
+
+/** `isAgain`: the tables existed. */
+function describeToken(made: Awaited<ReturnType<typeof makeFirstToken>>, isAgain: boolean): string {
   if (made === undefined) return 'It has a token already; `gdn store token add NAME` makes another one.\n';
   const { name, token } = made;
+  const first = isAgain ? 'It had no token that may operate, so one was made.\n' : '';
   if (token === undefined)
-    return `The token of GOONDAN_CLUSTER_TOKEN may operate its swarms, under the name "${name}".\n`;
+    return `${first}The token of GOONDAN_CLUSTER_TOKEN may operate its swarms, under the name "${name}".\n`;
   return (
-    `This token may operate its swarms, under the name "${name}". It is shown once:\n\n  ${token}\n\n` +
+    `${first}This token may operate its swarms, under the name "${name}". It is shown once:\n\n  ${token}\n\n` +
     'Keep it in a file with mode 600, and set GOONDAN_CLUSTER_TOKEN to @FILE wherever you start a node or type a command.\n'
   );
 }

@@ -43,9 +43,10 @@ export function addStoreTokenCommand(store: GdnCommand): void {
     .argument('<name>', 'the name of the token')
     .summary('remove a token')
     .description(
-      'Removes a token. Nodes refuse it within a few seconds. A token that living nodes use is not removed without --force.',
+      'Removes a token. Nodes refuse it within a few seconds. A token that living nodes use, and the last one that ' +
+        'may operate, is not removed without --force.',
     )
-    .option('--force', 'also a token that living nodes use; they then refuse each other')
+    .option('--force', 'also a token that living nodes use, or the last one that may operate')
     .commonOptions()
     .storeOption()
     .examples(`gdn store token remove alice ${EXAMPLE_STORE}`)
@@ -57,19 +58,14 @@ async function tokensOf(options: Options) {
   return (await needCluster(options).open()).tokens;
 }
 
-/**
- * Returns the tokens for a command that changes them. Without a token that may operate, somebody must make the first one.
- * **Errors** — those of `operatingToken`.
- */
+/** Returns the tokens for a command that changes them. **Errors** — those of `operatingToken`. */
 async function changeableTokens(options: Options, command: string) {
-  const tokens = await tokensOf(options);
-  if (!(await tokens.list()).some(({ scope }) => scope === 'operate')) return tokens;
   const [{ needCluster }, { operatingToken }] = await Promise.all([
     import('../cluster/need-cluster.ts'),
     import('../cluster/operating-token.ts'),
   ]);
   await operatingToken(needCluster(options), command);
-  return tokens;
+  return tokensOf(options);
 }
 
 async function add(options: Options & { readonly read?: boolean }, _terminal: Terminal, name: string): Promise<Result> {

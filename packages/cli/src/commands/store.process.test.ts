@@ -130,6 +130,23 @@ describe('a database', () => {
     expect(await json('store', 'token', 'remove', 'looker')).toEqual({ removed: true, name: 'looker' });
   });
 
+  test('S-08 keeps its last token that may operate; without one, only init makes another', async () => {
+    const [first] = (await json('store', 'token', 'list')) as { name: string }[];
+    const name = first?.name ?? '';
+    expect((await refusal('store', 'token', 'remove', name)).message).toBe(
+      `The token "${name}" is the last one that may operate.`,
+    );
+    expect(await json('store', 'token', 'remove', name, '--force')).toEqual({ removed: true, name });
+    expect(await refusal('store', 'token', 'add', 'eve')).toMatchObject({
+      code: 'E_CLUSTER_TOKEN',
+      message: 'The store has no token that may operate.',
+      suggestion: expect.stringContaining('gdn store init'),
+    });
+    const { stdout } = await gdn('store', 'init');
+    expect(stdout).toContain('It had no token that may operate, so one was made.\n');
+    expect(await json('store', 'token', 'list')).toMatchObject([{ name, scope: 'operate' }]);
+  });
+
   test('shows its versions, and what could lose an acknowledged commit', async () => {
     const { stdout } = await gdn('store', 'status');
     expect(stdout).toMatch(
@@ -331,6 +348,8 @@ test('a token that is too short, from GOONDAN_CLUSTER_TOKEN, is refused before i
   const env = { GOONDAN_STORE: made.address, GOONDAN_CLUSTER_TOKEN: 'short' };
   const refused = await place.runWith({ env }, 'store', 'init', '--json');
   expect(refused.stderr).toContain('"E_CLUSTER_TOKEN"');
+  const state = await place.runWith({ env }, 'store', 'status', '--json');
+  expect(JSON.parse(state.stdout)).toMatchObject({ schema: 0 });
   const long = { ...env, GOONDAN_CLUSTER_TOKEN: 'x'.repeat(40) };
   const { stdout } = await place.runWith({ env: long }, 'store', 'init');
   expect(stdout).toContain('The token of GOONDAN_CLUSTER_TOKEN may operate its swarms');

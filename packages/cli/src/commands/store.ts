@@ -25,7 +25,7 @@ export function addStoreCommand(program: GdnCommand): void {
     .description(
       'Makes the tables in a PostgreSQL database, and the first token, with which nodes and people reach each other. The ' +
         'token is that of GOONDAN_CLUSTER_TOKEN, or else a new one, which is printed once. If the tables exist, they do ' +
-        'not change; if a token exists, none is made.',
+        'not change; if a token that may operate exists, none is made.',
     )
     .commonOptions()
     .storeOption()

@@ -22,7 +22,7 @@ describe('tokens', () => {
       ['ann', 'operate'],
       ['bob', 'read'],
     ]);
-    expect([await removeToken(database, 'ann'), await removeToken(database, 'ann')]).toEqual([true, false]);
+    expect([await removeToken(database, 'ann', true), await removeToken(database, 'ann')]).toEqual([true, false]);
     expect(await tokens.check(made)).toBeUndefined();
     for (const wrong of ['', made.slice(1), `${made} `, 'x'.repeat(33), 'x'.repeat(100_000)]) {
       expect(await tokens.check(wrong)).toBeUndefined();
@@ -74,6 +74,29 @@ describe('tokens', () => {
 
     await addToken(database, { name: 'nodes', scope: 'operate', token });
     await made.endLease(node);
+    await addToken(database, { name: 'another', scope: 'operate' });
     expect(await removeToken(database, 'nodes')).toBe(true);
+  });
+
+  test('keep the last one that may operate, unless the removal is forced', async () => {
+    const { database } = swarms.make();
+    // All tests of this file have the same table.
+    await database.query('delete from gdn_token');
+    await addToken(database, { name: 'looker', scope: 'read' });
+    await addToken(database, { name: 'one', scope: 'operate' });
+    expect(await removeToken(database, 'one').catch((error: unknown) => error)).toMatchObject({
+      code: 'E_CLUSTER_TOKEN',
+      message: 'The token "one" is the last one that may operate.',
+    });
+    for (let round = 0; round < 10; round += 1) {
+      const names = (await listTokens(database)).filter(({ scope }) => scope === 'operate').map(({ name }) => name);
+      const name = names.includes('one') ? 'two' : 'one';
+      await addToken(database, { name, scope: 'operate' });
+      const done = await Promise.allSettled(['one', 'two'].map((each) => removeToken(database, each)));
+      expect(done.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    }
+    const [left] = (await listTokens(database)).filter(({ scope }) => scope === 'operate');
+    expect(await removeToken(database, left?.name ?? '', true)).toBe(true);
+    expect(await removeToken(database, 'looker')).toBe(true);
   });
 });

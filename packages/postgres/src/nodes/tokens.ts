@@ -43,11 +43,8 @@ export function postgresTokens(database: Rows): Tokens {
   };
 }
 
-/**
- * Adds a token and returns it. It cannot be read again. **Errors** — `E_CLUSTER_TOKEN` when the name is taken or cannot
- * be used, or the token is too short or taken.
- */
-export async function addToken(database: Rows, { name, scope, token = randomToken() }: NewToken): Promise<string> {
+/** **Errors** — `E_CLUSTER_TOKEN` when the name cannot be used, or the token is too short or too long. */
+export function checkNewToken({ name, token = randomToken() }: Pick<NewToken, 'name' | 'token'>): string {
   if (!NAME.test(name)) {
     throw new GoondanError('E_CLUSTER_TOKEN', `The name of a token cannot be ${JSON.stringify(name)}.`, {
       suggestion: 'Use letters, digits and the signs . _ @ -, at most 100.',
@@ -62,8 +59,18 @@ export async function addToken(database: Rows, { name, scope, token = randomToke
       },
     );
   }
+  return token;
+}
+
+/**
+ * Adds a token and returns it. It cannot be read again. **Errors** — those of `checkNewToken`; `E_CLUSTER_TOKEN` when the name
+ * or the token is taken.
+ */
+export async function addToken(database: Rows, added: NewToken): Promise<string> {
+  const token = checkNewToken(added);
+  const { name, scope } = added;
   // A repeated statement finds its own row: the same name, scope and hash.
-  const added = await database
+  const rows = await database
     .query(
       `insert into gdn_token as t (name, scope, hash) values ($1, $2, $3)
 on conflict (name) do update set scope = excluded.scope where t.hash = excluded.hash and t.scope = excluded.scope
@@ -75,7 +82,7 @@ returning 1`,
         ? new GoondanError('E_CLUSTER_TOKEN', 'Another name has this token.', { cause: error })
         : error;
     });
-  if (added.length > 0) return token;
+  if (rows.length > 0) return token;
   throw new GoondanError('E_CLUSTER_TOKEN', `There is a token with the name "${name}".`, {
     suggestion: 'Choose another name, or remove the token with `gdn store token remove`.',
   });
@@ -90,21 +97,37 @@ export async function listTokens(database: Rows): Promise<readonly ListedToken[]
 
 /**
  * Removes a token. Returns false if there is none with this name. **Errors** — `E_CLUSTER_TOKEN` while living nodes of any
- * swarm use it; never with `force`.
+ * swarm use it, and for the last token that may operate; never with `force`.
  */
 export async function removeToken(database: Rows, name: string, force = false): Promise<boolean> {
-  const [row] = await database.query<{ readonly removed: boolean; readonly users: string | null }>(
-    `with users as (
+  const [row] = await database.query<{
+    readonly removed: boolean;
+    readonly users: string | null;
+    readonly last: boolean;
+  }>(
+    // The locks let one of two removals at the same time see the other.
+    `with operating as (
+  select name from gdn_token where scope = 'operate' order by name for update
+), last as (
+  select 1 where exists (select 1 from operating where name = $1) and not exists (select 1 from operating where name <> $1)
+), users as (
   select n.swarm, n.name from gdn_node n join gdn_token t on t.hash = n.token
   where t.name = $1 and n.lease_until > clock_timestamp()
 ), removed as (
-  delete from gdn_token where name = $1 and ($2::boolean or not exists (select 1 from users)) returning 1
+  delete from gdn_token where name = $1 and ($2::boolean or not exists (select 1 from users) and not exists (select 1 from last))
+  returning 1
 )
-select exists (select 1 from removed) as removed,
+select exists (select 1 from removed) as removed, exists (select 1 from last) as last,
   (select string_agg(format('"%s" of swarm "%s"', name, swarm), ', ' order by swarm, name) from users) as users`,
     [name, force],
   );
-  if (row === undefined || row.removed || row.users === null) return row?.removed === true;
+  if (row === undefined || row.removed || (row.users === null && !row.last)) return row?.removed === true;
+  if (row.users === null) {
+    throw new GoondanError('E_CLUSTER_TOKEN', `The token "${name}" is the last one that may operate.`, {
+      suggestion:
+        'Make another one with `gdn store token add` first. `--force` removes it now; `gdn store init` then makes a first token again.',
+    });
+  }
   throw new GoondanError('E_CLUSTER_TOKEN', `Living nodes use the token "${name}": ${row.users}.`, {
     suggestion:
       'Start these nodes with another token first. `--force` removes it now; the nodes then refuse each other.',

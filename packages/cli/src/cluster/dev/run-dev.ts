@@ -91,7 +91,7 @@ async function openCluster(address: string, endings: AsyncDisposableStack): Prom
   // A database of the user may have the token of another `gdn cluster dev`.
   const name = `cluster-dev-${randomBytes(6).toString('hex')}`;
   await opened.tokens.add(name, 'operate', access.token());
-  endings.defer(async () => void (await opened.tokens.remove(name).catch(() => false)));
+  endings.defer(async () => void (await opened.tokens.remove(name, true).catch(() => false)));
   return { access, store: `@${store}`, token: `@${token}`, folder };
 }
 
