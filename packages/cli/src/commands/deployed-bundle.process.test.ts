@@ -50,6 +50,15 @@ describe('S-09 the deployed bundle', () => {
     expect(await ask('new')).toMatchObject({ stdout: 'new: Hello\n', exitCode: 0 });
   });
 
+  test('answers for a folder with another bundle while a node runs it, with a warning', async () => {
+    await place.serveWith({ env }, 'new');
+    const other = await ask('old');
+    expect(other).toMatchObject({ stdout: 'new: Hello\n', exitCode: 0 });
+    expect(other.stderr).toContain('/old has another bundle than the deployed one, which answers. `gdn deploy old`');
+    expect(await ask('new')).toMatchObject({ stdout: 'new: Hello\n', stderr: '' });
+    expect(await gdn('stop', '--bundle', 'new')).toMatchObject({ exitCode: 0 });
+  });
+
   test('runs in a folder without a bundle, by the name of its swarm', async () => {
     const cwd = join(place.folder, 'empty');
     const args = ['run', '--swarm', 'default', '--trust', '--input', 'Hello', '--node', 'one'];

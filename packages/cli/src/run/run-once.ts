@@ -2,6 +2,7 @@
 import type { Delivery, Swarm } from '@goondan/runtime';
 import { eventIdOf, randomIds, sleep, systemClock } from '@goondan/runtime/internal';
 import { type DeskPlace, withDesk } from '../approval/with-desk.ts';
+import { warnOfOtherBundle } from '../cluster/warn-of-other-bundle.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { attachSwarm } from '../swarm/attach-swarm.ts';
 import { quoteForShell } from '../quote-for-shell.ts';
@@ -38,6 +39,7 @@ export async function runOnce(
     const running = await attachSwarm(run.place);
     // After a repetition, the only input that waits may be this one: the swarm that stopped had accepted it.
     if (running === undefined) return runAlone(run, { ...question, tellsEarlier: !isAgain }, desk, terminal);
+    if (!isAgain) await warnOfOtherBundle(run, terminal);
     // This swarm belongs to another process, which may be about to stop it. Accepted inputs then wait for its next
     // start.
     return withDesk({ ...desk, swarm: running, isAlone: false }, terminal, (_desk, onAccepted) =>
