@@ -75,6 +75,7 @@ const errors: Partial<Record<ErrorCode, ExitCode>> = {
   E_STUDIO_PORT: exitCodes.setup,
   E_SWARM_PLAN: exitCodes.invalid,
   E_SWARM_RUNNING: exitCodes.setup,
+  E_SWARM_TAKEN: exitCodes.setup,
   E_SWARM_UNKNOWN: exitCodes.setup,
   E_TRACE_AMBIGUOUS: exitCodes.setup,
   E_TRACE_UNKNOWN: exitCodes.setup,

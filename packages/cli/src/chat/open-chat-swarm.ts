@@ -1,4 +1,5 @@
 /** The swarm of a chat: a swarm that already runs, or one that is started for the chat and stops with it. */
+import { warnOfOtherBundle } from '../cluster/warn-of-other-bundle.ts';
 import type { Swarm, SwarmWatch } from '@goondan/runtime';
 import { interrupted } from '../interrupted.ts';
 import { type IsReported, printLogLine } from '../print-log-line.ts';
@@ -29,6 +30,7 @@ export function openChatSwarm(
   return betweenSwarms(async () => {
     const running = await attachSwarm(run.place);
     if (running !== undefined) {
+      await warnOfOtherBundle(run, terminal);
       const watch = await running.watch({ types: ['log'] }, (notice) => {
         if (notice.type === 'log') printLogLine(notice.line, terminal, isReported);
       });

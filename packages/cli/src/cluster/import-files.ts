@@ -7,6 +7,7 @@ import { findWorkspaceIn } from '../swarm/find-workspace.ts';
 import { filePlaceOf } from '../swarm/reach-swarm.ts';
 import type { Terminal } from '../terminal.ts';
 import type { ClusterAccess } from './cluster-access.ts';
+import { refuseOtherSwarm } from './refuse-other-swarm.ts';
 
 export interface ImportedSwarm {
   readonly swarm: string;
@@ -22,7 +23,7 @@ export interface ImportedSwarm {
 /** The time between two lines about the progress. */
 const EVERY_MS = 1_000;
 
-/** **Errors** — `E_SWARM_UNKNOWN`, `E_SWARM_RUNNING`, `E_CANCELLED`; those of the store and of the disk. */
+/** **Errors** — `E_SWARM_UNKNOWN`, `E_SWARM_RUNNING`, `E_SWARM_TAKEN`, `E_CANCELLED`; those of the store and of the disk. */
 export async function importFiles(
   cluster: ClusterAccess,
   options: BundleOptions & { readonly flock: boolean },
@@ -39,6 +40,11 @@ export async function importFiles(
     throw new GoondanError('E_SWARM_UNKNOWN', message, { suggestion });
   }
   const store = await cluster.open();
+  await refuseOtherSwarm(
+    store,
+    { key, folder: bundleFolder(undefined, options), stateRoot: place.stateRoot },
+    terminal,
+  );
   try {
     const { imported, skipped, problems } = await store.importFiles({ ...place, flock: options.flock }, key, {
       signal,

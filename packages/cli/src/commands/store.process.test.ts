@@ -228,6 +228,17 @@ describe('an imported swarm', () => {
     expect((await onFiles('instance', 'list', '--bundle', 'bundle')).stdout.match(/asleep/g)).toHaveLength(2);
   });
 
+  test('is not mixed with another one of the same name', async () => {
+    await place.write('other', { 'goondan.yaml': sampleBundle() });
+    expect(await onFiles('run', 'other', '--trust', '--instance', 'x', '--input', 'Hi')).toMatchObject({ exitCode: 0 });
+    expect(await refusal('store', 'import', 'other')).toMatchObject({
+      code: 'E_SWARM_TAKEN',
+      message: `The store has conversations of a swarm "default" from the folder ${join(place.folder, 'bundle')}, and this one is in ${join(place.folder, 'other')}.`,
+      exit: 3,
+    });
+    expect(await json('instance', 'list', '--bundle', 'bundle')).toHaveLength(2);
+  });
+
   test.each([
     ['instance list'],
     ['instance show host default'],

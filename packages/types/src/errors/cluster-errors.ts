@@ -43,4 +43,9 @@ export const clusterErrors = {
     meaning: 'The database has no tables of Goondan, or those of another version.',
     suggestion: 'Run `gdn store init` for a new database, or `gdn store upgrade` for an older one.',
   },
+  E_SWARM_TAKEN: {
+    meaning: 'The store has another swarm with this name, and the name is the identity of a swarm in a store.',
+    suggestion:
+      'Import this swarm into another database. To keep two swarms in one database, give them different names before their first run: `metadata.name` of the Swarm in goondan.yaml.',
+  },
 } as const satisfies Record<string, CatalogueEntry>;
