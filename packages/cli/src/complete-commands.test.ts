@@ -27,6 +27,14 @@ test('the swarm and the state root are named too, once', () => {
   );
 });
 
+test('a command on files gets no store', () => {
+  const selected = { bundle: 'a', store: '@s' };
+  const text = '`GOONDAN_STORE= gdn stop`, `gdn stop`';
+  expect(completeCommands(text, program, selected)).toBe(
+    "`GOONDAN_STORE= gdn stop --bundle a`, `gdn stop --bundle a --store '@s'`",
+  );
+});
+
 test('nothing is added when nothing was selected', () => {
   expect(completeCommands('`gdn trace`, `gdn run`', program, {})).toBe('`gdn trace`, `gdn run`');
 });

@@ -1,6 +1,6 @@
 /**
  * Completes the commands in a suggestion, such as `gdn instance list`, so that a person can copy them: adds the options
- * that selected the swarm in the command that failed.
+ * that selected the swarm in the command that failed. A command after `GOONDAN_STORE= ` works on files, and gets no store.
  */
 import type { Command } from 'commander';
 import type { BundleOptions } from './common-options.ts';
@@ -9,7 +9,8 @@ import { optionsAgain } from './swarm/options-again.ts';
 
 /** `program` has all commands. `selected` has the options; `bundle` is also set for a command that takes a folder. */
 export function completeCommands(text: string, program: Command, selected: BundleOptions): string {
-  return text.replaceAll(/`gdn ([^`]+)`/g, (whole, line: string) => {
+  return text.replaceAll(/`(GOONDAN_STORE= )?gdn ([^`]+)`/g, (whole, onFiles: string | undefined, line: string) => {
+    const write = (typed: readonly string[]) => `\`${onFiles ?? ''}gdn ${typed.join(' ')}\``;
     const words = line.split(' ');
     const { command, rest } = findCommand(program, words);
     const has = (flag: string) => command.options.some(({ long }) => long === flag);
@@ -27,7 +28,7 @@ export function completeCommands(text: string, program: Command, selected: Bundl
     const { swarm, store, stateRoot } = others;
     const kept = {
       ...(swarm === undefined || rest.includes('--swarm') ? {} : { swarm }),
-      ...(store === undefined || rest.includes('--store') || !has('--store') ? {} : { store }),
+      ...(store === undefined || onFiles !== undefined || rest.includes('--store') || !has('--store') ? {} : { store }),
       ...(stateRoot === undefined || rest.includes('--state-root') ? {} : { stateRoot }),
     };
     const isFolderTaken = command.registeredArguments[0]?.name() === 'folder';
@@ -36,10 +37,6 @@ export function completeCommands(text: string, program: Command, selected: Bundl
     const names = words.slice(0, words.length - rest.length);
     return write([...names, ...(bundle === undefined ? [] : [quoteForShell(bundle)]), ...rest, ...optionsAgain(kept)]);
   });
-}
-
-function write(words: readonly string[]): string {
-  return `\`gdn ${words.join(' ')}\``;
 }
 
 function findCommand(from: Command, words: readonly string[]): { command: Command; rest: readonly string[] } {

@@ -59,7 +59,7 @@ export async function importFiles(
     if (!GoondanError.is(error) || error.code !== 'E_SWARM_RUNNING') throw error;
     const message = `The files of swarm "${swarm}" are in use: the swarm runs on them, or another import copies them. ${error.message}`;
     const suggestion =
-      'Stop the swarm with `gdn stop`, or wait until the other import has ended. Then type the command again.';
+      'Stop the swarm with `GOONDAN_STORE= gdn stop`, or wait until the other import has ended. Then type the command again.';
     throw new GoondanError(error.code, message, { suggestion, cause: error });
   }
 }

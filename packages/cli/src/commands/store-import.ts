@@ -20,7 +20,9 @@ export function addStoreImportCommand(store: GdnCommand): void {
     )
     .flockOption()
     .swarmOptions()
-    .examples('gdn stop --bundle my-swarm && gdn store import my-swarm --store postgres://gdn@db.example/gdn')
+    .examples(
+      'GOONDAN_STORE= gdn stop --bundle my-swarm && gdn store import my-swarm --store postgres://gdn@db.example/gdn',
+    )
     .runs(importSwarm);
 }
 

@@ -288,6 +288,7 @@ describe('an imported swarm', () => {
     expect(await refusal('store', 'import', 'bundle')).toMatchObject({
       code: 'E_SWARM_RUNNING',
       message: expect.stringContaining('the swarm runs on them, or another import copies them'),
+      suggestion: expect.stringContaining('Stop the swarm with `GOONDAN_STORE= gdn stop --bundle bundle`, or '),
     });
     expect(await onFiles('stop', '--bundle', 'bundle')).toMatchObject({ exitCode: 0 });
   });
