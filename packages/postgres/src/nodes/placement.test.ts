@@ -383,13 +383,17 @@ describe('the list of nodes', () => {
     const facts = { name: 'one', start: 's', version: '0.2.0', control };
     const node = await swarm.join('one', { facts });
     await node.claim(address);
-    node.setLoad(7);
+    node.setLoad(() => 7);
     await node.renew();
     const next = await swarm.join('two');
     const one = { name: 'one', version: '0.2.0', control, load: 7, instances: 1, isDraining: false };
     expect((await next.nodes()).find(({ name }) => name === 'one')).toMatchObject(one);
     expect(await next.ownerOf(address)).toMatchObject(one);
     expect(await next.ownerOf(other)).toBeUndefined();
+    // A node knows its own counts without a renewal.
+    node.setLoad(() => 8);
+    await node.claim(other);
+    expect((await node.nodes()).find(({ name }) => name === 'one')).toMatchObject({ load: 8, instances: 2 });
     await swarm.endLease(node);
     expect(await next.ownerOf(address)).toBeUndefined();
   });
@@ -400,7 +404,7 @@ describe('the list of nodes', () => {
       statement.startsWith('select case') ? Promise.reject(storeAway('a test')) : database.query(statement, values);
     await swarm.join('two');
     const node = await swarm.join('one', { database: { query: without } });
-    node.setLoad(7);
+    node.setLoad(() => 7);
     expect(node.claimDelayMs()).toBeGreaterThan(0);
     expect(await node.claim({ agentName: 'coder', instanceKey: 'hinted' })).toBe(true);
   });

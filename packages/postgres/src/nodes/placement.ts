@@ -106,7 +106,7 @@ export class NodePlacement implements ClusterPlacement {
   #hasLeft = false;
   #isDraining = false;
   #refused: ReadonlySet<string> = new Set();
-  #load = 0;
+  #load = () => 0;
   #nodes: readonly LivingNode[] = [];
   #schema = 0;
   #sentAt: number;
@@ -185,7 +185,7 @@ export class NodePlacement implements ClusterPlacement {
 
   /** The time to wait before this node claims an instance that other nodes could claim, too. */
   claimDelayMs(): number {
-    return claimDelayMs(this.id, this.#load, this.#nodes);
+    return claimDelayMs(this.id, this.#load(), this.#nodes);
   }
 
   /** Returns the epoch of an own instance. **Errors** — `E_FENCED`. */
@@ -256,13 +256,14 @@ where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_tim
     return known ?? (await listNodes(this.rows)).find(({ id }) => id === row.owner);
   }
 
-  /** Lists the nodes that the last renewal found, or asks again if the own lease is over. */
+  /** Lists the nodes that the last renewal found, with the own counts as they are now; asks again if the own lease is over. */
   async nodes(): Promise<readonly LivingNode[]> {
-    return this.isOver ? listNodes(this.rows) : this.#nodes;
+    if (this.isOver) return listNodes(this.rows);
+    return this.#nodes.map((node) => (node.id === this.id ? { ...node, ...this.#facts() } : node));
   }
 
-  setLoad(processes: number): void {
-    this.#load = processes;
+  setLoad(count: () => number): void {
+    this.#load = count;
   }
 
   refuseAgents(names: ReadonlySet<string>): void {
@@ -300,7 +301,7 @@ where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_tim
     if (this.isOver || this.#isLate()) return;
     const { leaseMs, clock } = this.start;
     const sentAt = clock.elapsed();
-    const facts = { load: this.#load, instances: this.#claims.size };
+    const facts = this.#facts();
     const renewed = await waitAtMost(clock, leaseMs / 3, renewLease(this.rows, this.id, leaseMs, facts)).catch(
       () => undefined,
     );
@@ -316,6 +317,10 @@ where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_tim
     this.#noteSchema(renewed.schema);
     this.#renewAfter(leaseMs / 3);
     this.heardDraining(renewed.own.isDraining);
+  }
+
+  #facts(): Pick<LivingNode, 'load' | 'instances'> {
+    return { load: this.#load(), instances: this.#claims.size };
   }
 
   async #leave(): Promise<void> {

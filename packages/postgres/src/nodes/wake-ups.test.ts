@@ -249,7 +249,7 @@ describe.each([true, false])('wake-ups with NOTIFY: %p', (hasNotify) => {
   test('S-03 let the least loaded node take a new instance', async () => {
     const busy = await swarm.join('busy');
     const idle = await swarm.join('idle');
-    busy.setLoad(10);
+    busy.setLoad(() => 10);
     await busy.renew();
     await idle.renew();
     const { wakeUps, told } = open(idle, options());

@@ -87,8 +87,8 @@ export interface ClusterPlacement extends Placement {
   takeNewEpoch(instance: AgentAddress): number | undefined;
   /** Lists the living nodes. */
   nodes(): Promise<readonly ClusterNode[]>;
-  /** Sets the number of processes at this node, which other nodes see with the next renewal of the lease. */
-  setLoad(processes: number): void;
+  /** Sets the function that counts the processes of this node. Other nodes see the number of the last renewal of the lease. */
+  setLoad(count: () => number): void;
   /** Leaves these agents to other nodes, for example because a secret of theirs is missing here. */
   refuseAgents(names: ReadonlySet<string>): void;
   /** Calls the listener when somebody asks this node to give up its instances; once, also for an earlier request. */

@@ -11,7 +11,7 @@ import { memoryApprovals, memoryInbox, memoryPlacement, MemorySwarm } from './co
 
 interface MemoryNode {
   readonly watched: Map<string, AgentAddress>;
-  load: number;
+  load: () => number;
   isDraining: boolean;
   refused: ReadonlySet<string>;
   began: (callee: AgentAddress, eventId: string) => void;
@@ -37,7 +37,7 @@ export class MemoryCluster {
   join(name: string): MemoryParts {
     const node: MemoryNode = {
       watched: new Map(),
-      load: 0,
+      load: () => 0,
       isDraining: false,
       refused: new Set(),
       began: () => undefined,
@@ -89,7 +89,7 @@ export class MemoryCluster {
       const free = [...this.#nodes].filter(
         ([name, { isDraining, refused }]) => this.swarm.nodes.has(name) && !isDraining && !refused.has(at.agentName),
       );
-      const [least] = free.toSorted(([, left], [, right]) => left.load - right.load);
+      const [least] = free.toSorted(([, left], [, right]) => left.load() - right.load());
       const owner = this.swarm.owners.get(key);
       const awake = owner !== undefined && this.swarm.nodes.has(owner) ? owner : least?.[0];
       if (awake !== undefined) this.swarm.wakeListeners.get(awake)?.(at);
@@ -146,7 +146,7 @@ export class MemoryCluster {
       name: each,
       since,
       version: '0',
-      load: this.#nodes.get(each)?.load ?? 0,
+      load: this.#nodes.get(each)?.load() ?? 0,
       instances: [...this.swarm.owners.values()].filter((owner) => owner === each).length,
       isDraining: this.#nodes.get(each)?.isDraining ?? false,
     });
@@ -166,7 +166,7 @@ export class MemoryCluster {
       nodes,
       ownerOf: async (at) => (await nodes()).find((each) => each.name === this.ownerOf(at)),
       takeNewEpoch: () => undefined,
-      setLoad: (processes) => void (node.load = processes),
+      setLoad: (count) => void (node.load = count),
       refuseAgents: (names) => void (node.refused = names),
       onDrain: (listener) => void (node.drain = listener),
       drain: async (other) => {

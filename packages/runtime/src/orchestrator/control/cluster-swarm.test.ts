@@ -251,7 +251,7 @@ describe('the handle of a swarm with several nodes', () => {
   test('S-08 shows the instances and connections of all nodes, each with its node', async () => {
     const elsewhere = { agent: 'entry', instanceKey: 'far', status: 'working', pid: 7, queued: 1, crashes: 0 } as const;
     const asleep = { ...at, status: 'asleep', queued: 0, crashes: 0 } as const;
-    b.local.status = async () => ({
+    const inB: typeof b.local.status = async () => ({
       ...fakeStatus,
       instances: [elsewhere],
       connections: [{ connection: 'telegram', status: 'waiting', crashes: 0 }],
@@ -259,6 +259,15 @@ describe('the handle of a swarm with several nodes', () => {
     });
     b.local.instances = async () => [elsewhere, asleep];
     a.local.instances = async () => [{ ...asleep, instanceKey: 'far' }, asleep];
+    b.local.status = async () => ({
+      ...fakeStatus,
+      instances: ['x', 'y', 'z'].map((instanceKey) => ({ ...elsewhere, instanceKey })),
+    });
+    // The row of the node is older than its answer.
+    expect((await a.swarm.status()).nodes?.[1]).toMatchObject({ processes: 3, instances: 3 });
+    b.local.status = async () => ({ ...fakeStatus, instances: [] });
+    expect((await a.swarm.status()).nodes?.[1]).toMatchObject({ processes: 0, instances: 2 });
+    b.local.status = inB;
     const status = await a.swarm.status();
     expect(status.instances.map(({ instanceKey, node }) => [instanceKey, node])).toEqual([
       ['default', 'a'],

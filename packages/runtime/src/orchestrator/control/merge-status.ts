@@ -22,7 +22,7 @@ export function mergeStatus(
 ): SwarmStatus {
   const all = [own, ...answered(others)];
   const problems = new Map(others.map(({ node, problem }) => [node.name, problem]));
-  const missing = new Map(all.map(({ node, value }) => [node, value.missing]));
+  const answers = new Map(all.map(({ node, value }) => [node, value]));
   const kept = all.flatMap(({ value }) => value.kept ?? []);
   const { missing: _, ...status } = own.value;
   return {
@@ -30,7 +30,7 @@ export function mergeStatus(
     instances: mergeInstances(all.map(({ node, value }) => ({ node, value: value.instances }))),
     connections: mergeConnections(all.map(({ node, value }) => ({ node, value: value.connections }))),
     ...(kept.length === 0 ? {} : { kept }),
-    nodes: nodes.map((node) => describeNode(node, problems.get(node.name), missing.get(node.name))),
+    nodes: nodes.map((node) => describeNode(node, problems.get(node.name), answers.get(node.name))),
   };
 }
 
@@ -68,17 +68,20 @@ function mergeConnections(all: readonly OfNode<readonly ConnectionStatus[]>[]): 
   });
 }
 
+/** The row of a node has the counts of its last renewal, so those of its answer come first. */
 function describeNode(
   { name, version, since, control, load, instances, isDraining }: ClusterNode,
   problem: string | undefined,
-  missing: readonly string[] | undefined,
+  answer: SwarmStatus | undefined,
 ): NodeStatus {
+  const awake = answer?.instances.filter(({ status }) => status !== 'asleep');
   return {
     name,
     version,
     since: since.toISOString(),
-    processes: load,
-    instances,
-    ...defined({ address: control?.address, isDraining: isDraining || undefined, missing, problem }),
+    processes: awake?.filter(({ pid }) => pid !== undefined).length ?? load,
+    // A node also owns conversations that sleep. Only its row counts these.
+    instances: Math.max(instances, awake?.length ?? 0),
+    ...defined({ address: control?.address, isDraining: isDraining || undefined, missing: answer?.missing, problem }),
   };
 }

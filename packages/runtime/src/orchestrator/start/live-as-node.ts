@@ -18,8 +18,7 @@ export interface NodeParts {
 }
 
 export function liveAsNode({ placement, swarm, connections, graceMs, fail }: NodeParts): void {
-  const tellLoad = () => placement.setLoad(swarm.instances.processes + swarm.instances.waiting);
-  swarm.listen({ processStarting: tellLoad, processGone: tellLoad });
+  placement.setLoad(() => swarm.instances.processes + swarm.instances.waiting);
   placement.onLost((error, instance) => {
     if (instance !== undefined) {
       swarm.report('warn', 'instance.lost', `${error.message} Its process is killed.`, instance);
