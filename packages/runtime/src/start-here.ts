@@ -31,7 +31,7 @@ export async function startHere({ stateRoot: root, flock, onLog, cluster, ...wha
   const options: OrchestratorOptions = { ...known, stateRoot, ...defined({ flock, onLog }) };
   if (cluster === undefined) return startOrchestrator(options);
   const { source, node } = cluster;
-  const id = nodeWorkspaceId(source.swarm, node);
+  const id = cluster.workspaceId ?? nodeWorkspaceId(source.swarm, node);
   return rejoiningSwarm({
     start: (takesDeployed) =>
       startOrchestrator({ ...options, workspaceId: id, cluster: { ...cluster, takesDeployed } }),

@@ -5,11 +5,13 @@
 import { resolve } from 'node:path';
 import { needClusterToken } from './cluster-token.ts';
 import type { OpenedStore } from './open-store.ts';
-import { readStoreAddress, showAddress } from './store-address.ts';
+import { placeOf, readStoreAddress, showAddress } from './store-address.ts';
 
 export interface ClusterAccess {
   /** The address for people, without a password. */
   readonly shown: string;
+  /** The server and the database, which tell stores apart: without user, password and settings. */
+  readonly place: string;
   /** The value of `--store`, for suggested commands; absent when the address is that of `GOONDAN_STORE`. */
   readonly typed?: string;
   /** The address with its password, and the files from which the address and the token come. They are never deployed. */
@@ -52,6 +54,7 @@ export function readClusterAccess(
   };
   return {
     shown: showAddress(address),
+    place: placeOf(address),
     ...(typed === undefined ? {} : { typed }),
     secrets: { address, files: filesOf([typed, environment['GOONDAN_STORE'], environment['GOONDAN_CLUSTER_TOKEN']]) },
     token: () => needClusterToken(environment),

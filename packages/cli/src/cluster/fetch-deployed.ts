@@ -27,7 +27,7 @@ export async function fetchDeployed(
   }
   const root = readableStateRoot(options);
   checkStateRootWritable(root);
-  const names = { swarmName: key, bundleRealPath: node };
+  const names = { swarmName: key, bundleRealPath: `${node}@${cluster.place}` };
   const folder = join(root, 'deployed', workspaceId(names));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   unpackBundle(await deployments.read(current.digest), folder);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import { needClusterToken, readClusterToken } from './cluster-token.ts';
-import { readStoreAddress, showAddress } from './store-address.ts';
+import { placeOf, readStoreAddress, showAddress } from './store-address.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'store-address-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -85,6 +85,13 @@ describe('the address of a store', () => {
     expect(showAddress('postgres://gdn:a:b@c@one:1,two:2/gdn')).toBe('postgres://gdn@one:1,two:2/gdn');
     expect(showAddress(`${secret}?password=hush&sslmode=require`)).toBe('postgres://gdn@db.example/gdn');
   });
+});
+
+test('the place of a store has no user, no password and no settings, and names the usual port', () => {
+  expect(placeOf(`${secret}?sslmode=require`)).toBe('db.example:5432/gdn');
+  expect(placeOf('postgres://other@DB.example:5432/gdn')).toBe('db.example:5432/gdn');
+  expect(placeOf('postgres://one,two:2/gdn')).toBe('one:5432,two:2/gdn');
+  expect(placeOf('postgres://db.example/other')).not.toBe(placeOf(secret));
 });
 
 describe('the token of a cluster', () => {

@@ -48,6 +48,13 @@ function decoded(text: string): string {
   }
 }
 
+/** Returns the servers with their ports, and the database. Users of the same database get the same text. */
+export function placeOf(address: string): string {
+  const { hosts = '', database = '' } = partsOf(address);
+  const servers = hosts.split(',').map((host) => (/:\d+$/.test(host) ? host : `${host}:5432`));
+  return `${servers.join(',').toLowerCase()}/${database}`;
+}
+
 /** The package `@goondan/postgres` checks the address in full. It is loaded only when the store is opened. */
 const FORM =
   /^postgres(?:ql)?:\/\/(?:(?<user>[^:@]*)(?::(?<password>.*))?@)?(?<hosts>[^@/?#]*)\/(?<database>[^/?#]+)(?:\?(?<settings>[^#]*))?$/s;

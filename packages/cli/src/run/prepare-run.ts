@@ -58,8 +58,7 @@ export async function prepareRun(request: RunRequest, terminal: Terminal): Promi
   const root = readableStateRoot(request);
   const { swarm: swarmName, workspaceId: id, key } = findWorkspace(bundle, request.swarm);
   const { cluster, node = defaultNodeName() } = request;
-  // Several nodes of a swarm may run on one machine.
-  const workspaceId = cluster === undefined ? id : nodeWorkspaceId(key, node);
+  const workspaceId = cluster === undefined ? id : nodeWorkspaceId(key, node, cluster.place);
   const workspace = workspaceFolder(root, workspaceId);
   const place = cluster === undefined ? { stateRoot: root, workspaceId } : { cluster, workspaceId: key };
   return { ...request, bundle, stateRoot: root, swarmName, workspaceId, key, place, workspace };
@@ -107,6 +106,7 @@ async function nodeOf(run: PreparedRun, terminal: Terminal): Promise<NodeToStart
     cluster: {
       source,
       node,
+      workspaceId: run.workspaceId,
       token,
       keptOut: keptOutOf(cluster, tlsKey === undefined ? [] : [tlsKey]),
       ...(listen === undefined ? {} : { listen }),

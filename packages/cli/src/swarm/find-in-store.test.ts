@@ -23,6 +23,7 @@ function storeWith(swarms: Readonly<Record<string, string>>, nodes: readonly str
   return {
     shown: 'postgres://db/gdn',
     secrets: { address: 'postgres://db/gdn', files: [] },
+    place: 'db:5432/gdn',
     token: () => 'token',
     open: async () => store,
     openAny: async () => store,

@@ -18,6 +18,8 @@ export interface ClusterOptions {
   readonly source: ClusterSource;
   /** The name of this node. */
   readonly node: string;
+  /** The id of the local workspace of this node; one for its swarm and its name when absent. */
+  readonly workspaceId?: string;
   /** The address of the control port, as `host:port`; a free port of the loopback interface when absent. */
   readonly listen?: string;
   /** The certificate of the control port; one is made when absent. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { instancePaths, workspaceFolder } from './instance-paths.ts';
 import { stateRoot } from './state-root.ts';
-import { workspaceId } from './workspace-id.ts';
+import { nodeWorkspaceId, workspaceId } from './workspace-id.ts';
 
 test('two bundles with a swarm named default have different workspaces', () => {
   const one = workspaceId({ swarmName: 'default', bundleRealPath: '/home/me/one' });
@@ -18,6 +18,17 @@ test('a named workspace is shared, and always differs from an unnamed one', () =
   const unnamed = workspaceId({ swarmName: 'default', bundleRealPath: '/home/me/one' });
   expect(workspaceId({ ...named, workspace: unnamed })).not.toBe(unnamed);
   expect(workspaceId({ ...named, workspace: 'My Team' })).not.toBe(workspaceId({ ...named, workspace: 'my-team' }));
+});
+
+test('a node has a workspace of its own for each swarm, name and store, which is no workspace of a swarm', () => {
+  const ids = [
+    nodeWorkspaceId('default', 'one', 'db.example:5432/a'),
+    nodeWorkspaceId('default', 'one', 'db.example:5432/b'),
+    nodeWorkspaceId('default', 'two', 'db.example:5432/a'),
+    nodeWorkspaceId('other', 'one', 'db.example:5432/a'),
+  ];
+  expect(new Set(ids).size).toBe(4);
+  for (const id of ids) expect(id).toMatch(/^node@[a-z0-9_-]+-[0-9a-f]{16}$/);
 });
 
 test('R-06 state lives under ~/.goondan/workspaces/<workspaceId>/instances/<instance>, not in the project, unless told otherwise', () => {

@@ -17,7 +17,10 @@ export function workspaceId({ workspace, swarmName, bundleRealPath }: WorkspaceN
   return `${pathSegment(swarmName)}-${shortHash(bundleRealPath)}`;
 }
 
-/** Returns the id of the local workspace of a node. Several nodes of a swarm can run on one machine. */
-export function nodeWorkspaceId(swarm: string, node: string): string {
-  return pathSegment(`${swarm}@${node}`);
+/**
+ * Returns the id of the local workspace of a node. Several nodes of a swarm can run on one machine, also with several stores.
+ * `store`: a text about the store, without a secret. No id of `workspaceId` has an `@`, so lists of swarms leave nodes out.
+ */
+export function nodeWorkspaceId(swarm: string, node: string, store = ''): string {
+  return `node@${pathSegment(`${swarm}@${node}@${store}`)}`;
 }
