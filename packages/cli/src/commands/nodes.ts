@@ -25,7 +25,7 @@ export function addNodesCommand(program: GdnCommand): void {
     .summary('move the conversations of a node away')
     .description(
       'Asks a node to give up its conversations and connections. Running turns finish first; other nodes take the rest. The ' +
-        'node keeps running without work until it is stopped.',
+        'node keeps running without work until it is stopped. To undo this, stop the node and start it again.',
     )
     .swarmOptions()
     .examples(`gdn nodes drain node-2 ${EXAMPLE_STORE}`)
@@ -71,12 +71,16 @@ async function showNodes(options: BundleOptions, terminal: Terminal): Promise<Re
   };
 }
 
-async function drain(options: BundleOptions, _terminal: Terminal, name: string): Promise<Result> {
-  const [{ store, cluster, workspaceId }, { operatingToken }] = await Promise.all([
-    placeOf(options),
-    import('../cluster/operating-token.ts'),
-  ]);
+async function drain(options: BundleOptions, terminal: Terminal, name: string): Promise<Result> {
+  const [{ store, cluster, workspaceId }, { operatingToken }, { areAllDraining, NO_NODE_TAKES_WORK }] =
+    await Promise.all([
+      placeOf(options),
+      import('../cluster/operating-token.ts'),
+      import('../cluster/tell-idle-nodes.ts'),
+    ]);
   await operatingToken(cluster, '`gdn nodes drain`');
   await store.drain(workspaceId, name);
-  return { json: { drained: true, node: name }, text: `Node "${name}" gives up its conversations between turns.\n` };
+  if (areAllDraining(await store.nodes(workspaceId))) terminal.printError(`warn: ${NO_NODE_TAKES_WORK}\n`);
+  const text = `Node "${name}" gives up its conversations between turns. To undo this, stop the node and start it again.\n`;
+  return { json: { drained: true, node: name }, text };
 }

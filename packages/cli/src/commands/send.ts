@@ -42,17 +42,21 @@ async function send(
     ...callerTrace(process.env),
   };
   if (wait) {
-    const [{ askOnce }, { withDesk }, { optionsElsewhere }, { readableStateRoot }] = await Promise.all([
-      import('../run/ask-once.ts'),
-      import('../approval/with-desk.ts'),
-      import('../swarm/options-elsewhere.ts'),
-      import('../state-root.ts'),
-    ]);
+    const [{ askOnce }, { withDesk }, { optionsElsewhere }, { readableStateRoot }, { tellingIdleNodes }] =
+      await Promise.all([
+        import('../run/ask-once.ts'),
+        import('../approval/with-desk.ts'),
+        import('../swarm/options-elsewhere.ts'),
+        import('../state-root.ts'),
+        import('../cluster/tell-idle-nodes.ts'),
+      ]);
     const [folder, stateRoot] = [bundleFolder(undefined, options), readableStateRoot(options)];
     const desk = { swarm, options: optionsElsewhere({ ...options, folder, stateRoot }), isAlone: false };
     return withInterrupt((signal, holdQuit, takeInterrupt) =>
       withDesk({ ...desk, takeInterrupt }, terminal, (_desk, onAccepted) =>
-        askOnce(swarm, { delivery, json, signal, holdQuit, onAccepted }, terminal),
+        tellingIdleNodes(options, terminal, () =>
+          askOnce(swarm, { delivery, json, signal, holdQuit, onAccepted }, terminal),
+        ),
       ),
     );
   }
