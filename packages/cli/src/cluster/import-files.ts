@@ -8,6 +8,7 @@ import { filePlaceOf } from '../swarm/reach-swarm.ts';
 import type { Terminal } from '../terminal.ts';
 import type { ClusterAccess } from './cluster-access.ts';
 import { refuseOtherSwarm } from './refuse-other-swarm.ts';
+import { noteImport } from './imported-note.ts';
 
 export interface ImportedSwarm {
   readonly swarm: string;
@@ -16,6 +17,8 @@ export interface ImportedSwarm {
   readonly conversations: number;
   /** The conversations that the store had before. */
   readonly skipped: number;
+  /** The conversations that differ from those of the store, and were not copied. */
+  readonly newer: number;
   /** A text for each part that was not copied. */
   readonly problems: readonly string[];
 }
@@ -51,7 +54,9 @@ export async function importFiles(
       onProgress: showProgress(terminal),
       onWarning: (warning) => terminal.printError(`warn: ${warning}\n`),
     });
-    return { swarm, key, conversations: imported, skipped, problems: problems.map(describe) };
+    noteImport(place, cluster.place);
+    const newer = problems.filter(({ code }) => code === 'E_INSTANCE_EXISTS').length;
+    return { swarm, key, conversations: imported, skipped, newer, problems: problems.map(describe) };
   } catch (error) {
     if (signal.aborted && error === signal.reason) {
       throw interrupted('The import was interrupted. What was copied stays; the same command goes on from there.');

@@ -83,10 +83,14 @@ function isChat({ input, detach, json }: RunOptions, { isWatched, isTyped }: Ter
 }
 
 async function run(folder: string, options: RunOptions, terminal: Terminal): Promise<ExitCode> {
-  const { prepareRun } = await import('../run/prepare-run.ts');
+  const [{ prepareRun }, { warnImported }] = await Promise.all([
+    import('../run/prepare-run.ts'),
+    import('../cluster/imported-note.ts'),
+  ]);
   const { input, trust = false, connections = input === undefined, ...common } = options;
   const where = (await findDeployed(folder, options)) ?? { folder };
   const prepared = await prepareRun({ ...common, ...where, trust, connections, workdir: process.cwd() }, terminal);
+  warnImported(prepared.place, terminal);
   if (options.detach === true) {
     const { detach } = await import('../run/detach.ts');
     return detach(prepared, terminal, (served, isNew) =>

@@ -28,13 +28,14 @@ async function send(
   options: InstanceOptions & { readonly input: string; readonly id?: string; readonly wait?: boolean },
   terminal: Terminal,
 ): Promise<Result | ExitCode> {
-  const [{ reachSwarm }, { readInput }, { callerTrace }] = await Promise.all([
+  const [{ reachSwarm }, { warnImported }, { readInput }, { callerTrace }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
+    import('../cluster/imported-note.ts'),
     import('../read-input.ts'),
     import('../caller-trace.ts'),
   ]);
   const { id, json = false, wait = false } = options;
-  const swarm = await reachSwarm(options);
+  const swarm = await reachSwarm(options, undefined, (place) => warnImported(place, terminal));
   const delivery = {
     input: await readInput(options.input, terminal),
     ...addressIn(options),

@@ -39,20 +39,20 @@ async function importSwarm(
   const { bundleFolder } = await import('../common-options.ts');
   const named = { ...options, bundle: bundleFolder(argument, options) };
   const imported = await withInterrupt((signal) => importFiles(cluster, named, terminal, signal), stopSignals);
-  const { swarm, key, conversations, skipped, problems } = imported;
+  const { swarm, key, conversations, skipped, newer, problems } = imported;
   for (const problem of problems) terminal.printError(`warn: ${harmlessLines(problem)}\n`);
   const before = skipped === 0 ? '' : `; ${skipped} ${skipped === 1 ? 'was' : 'were'} there already`;
   return {
     json: { swarm, key, conversations, skipped, problems },
-    text: `Imported ${conversations} ${conversations === 1 ? 'conversation' : 'conversations'} of swarm "${swarm}" into ${cluster.shown}${before}.\n${advise(cluster, skipped)}`,
+    text: `Imported ${conversations} ${conversations === 1 ? 'conversation' : 'conversations'} of swarm "${swarm}" into ${cluster.shown}${before}.\n${advise(cluster, newer)}`,
     code: problems.length === 0 ? exitCodes.ok : exitCodes.failure,
   };
 }
 
 /** Says which copy counts from now on. A command without the store would go on with the files. */
-function advise({ typed }: Pick<ClusterAccess, 'typed'>, skipped: number): string {
+function advise({ typed }: Pick<ClusterAccess, 'typed'>, newer: number): string {
   const set = typed === undefined ? 'Keep GOONDAN_STORE set' : 'Set GOONDAN_STORE to the address of the store';
   const again =
-    'Conversations that were there were not copied again. If their files have newer turns, import them into an empty database.\n';
-  return `From now on, the files are the old copy. ${set}: without it, commands go on with the files.\n${skipped === 0 ? '' : again}`;
+    'Conversations that differ from those in the store were not copied. To take their files, import them into an empty database.\n';
+  return `From now on, the files are the old copy. ${set}: without it, commands go on with the files.\n${newer === 0 ? '' : again}`;
 }

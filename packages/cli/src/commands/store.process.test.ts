@@ -192,9 +192,9 @@ describe('a database', () => {
   });
 });
 
-describe('an imported swarm', () => {
-  const onFiles = (...args: string[]) => place.runWith({ env: { GOONDAN_STORE: undefined } }, ...args);
+const onFiles = (...args: string[]) => place.runWith({ env: { GOONDAN_STORE: undefined } }, ...args);
 
+describe('an imported swarm', () => {
   beforeAll(async () => {
     for (const [key, input] of [
       ['default', 'Good morning'],
@@ -215,7 +215,7 @@ describe('an imported swarm', () => {
     expect(stdout).toContain(
       '; 2 were there already.\nFrom now on, the files are the old copy. Keep GOONDAN_STORE set: ',
     );
-    expect(stdout).toContain('import them into an empty database');
+    expect(stdout).not.toContain('empty database');
     const typed = await place.runWith(
       { env: { GOONDAN_STORE: undefined } },
       'store',
@@ -367,4 +367,22 @@ test('a token that is too short, from GOONDAN_CLUSTER_TOKEN, is refused before i
   expect(stdout).toContain('The token of GOONDAN_CLUSTER_TOKEN may operate its swarms');
   expect(stdout).not.toContain('xxxx');
   await made.drop();
+});
+
+test('an imported swarm warns who goes on with the files, and says at the next import that they differ', async () => {
+  expect(await gdn('run', 'bundle', '--trust', '--input', 'In the store')).toMatchObject({ exitCode: 0, stderr: '' });
+  const again = await gdn('store', 'import', 'bundle');
+  expect(again).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('; 2 were there already.\n') });
+  const turn = await onFiles('run', 'bundle', '--trust', '--input', 'On files');
+  expect(turn.exitCode).toBe(0);
+  expect(turn.stderr).toMatch(
+    /^warn: The conversations of this swarm were copied into the store [^ @]+:\d+\/\w+, and this command goes on with the files\./m,
+  );
+  const { stdout, stderr, exitCode } = await gdn('store', 'import', 'bundle');
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain(
+    'E_INSTANCE_EXISTS: The files and the database both have new turns of agent host, instance "default"',
+  );
+  expect(stdout).toContain('; 1 was there already.\n');
+  expect(stdout).toContain('import them into an empty database');
 });

@@ -7,11 +7,18 @@ import { findSwarm } from './find-swarm.ts';
 import type { FilePlace, SwarmPlace } from './swarm-place.ts';
 
 /**
+ * `onPlace` hears where the state of the swarm is.
+ *
  * **Errors** — `E_CONTROL_CLOSED`, with a suggestion, when the swarm does not run; those of `placeOfSwarm` and
  * `attachSwarm`.
  */
-export async function reachSwarm(options: BundleOptions, whenGone?: string): Promise<Swarm> {
+export async function reachSwarm(
+  options: BundleOptions,
+  whenGone?: string,
+  onPlace: (place: SwarmPlace) => void = () => undefined,
+): Promise<Swarm> {
   const { swarm, ...place } = await placeOfSwarm(options);
+  onPlace(place);
   const client = await attachSwarm(place);
   if (client !== undefined) return client;
   const { notRunning } = await import('./not-running.ts');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '../testing/with-postgres.ts';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -327,6 +327,43 @@ describe('an import', () => {
         (index) => `E_INSTANCE_EXISTS The database has another conversation of agent coder, instance "k${index}"`,
       ),
     );
+  });
+
+  test('knows a copy that has grown, files that have grown, and both', async () => {
+    const at = { agentName: 'coder', instanceKey: 'grows' };
+    const older = { stateRoot: join(stateRoot, 'older'), workspaceId: 'grows' };
+    const [newer, other] = ['newer', 'other'].map((name) => ({ ...older, stateRoot: join(stateRoot, name) }));
+    if (newer === undefined || other === undefined) throw new Error('Two places were made.');
+    const run = async (where: typeof older, ...ids: string[]) => {
+      const journal = await durableStore(where);
+      for (const id of ids) await runTurn(journal, at, eventOf(id));
+      await journal.close();
+    };
+    await run(older, 'first', 'second');
+    for (const copy of [newer, other]) cpSync(older.stateRoot, copy.stateRoot, { recursive: true });
+    await run(newer, 'third');
+    await run(other, 'fourth', 'fifth');
+    await importFiles(newer, database, 'grown');
+    expect(await importFiles(older, database, 'grown')).toMatchObject({ imported: 0, skipped: 1, problems: [] });
+    const problemOf = async (where: typeof older, swarm: string) =>
+      (await importFiles(where, database, swarm)).problems.map(({ code, message }) => `${code} ${message}`);
+    const name = 'agent coder, instance "grows"';
+    expect(await problemOf(other, 'grown')).toEqual([
+      `E_INSTANCE_EXISTS The files and the database both have new turns of ${name} since the import`,
+    ]);
+    await importFiles(older, database, 'still');
+    expect(await problemOf(newer, 'still')).toEqual([
+      `E_INSTANCE_EXISTS The files of ${name} have newer turns than the database`,
+    ]);
+    const journal = await durableStore(older);
+    await journal.accept(at, eventOf('waits'));
+    await journal.close();
+    expect(await problemOf(older, 'still')).toEqual([
+      `E_INSTANCE_EXISTS The files of ${name} have newer turns than the database`,
+    ]);
+    expect(await problemOf(older, 'grown')).toEqual([
+      `E_INSTANCE_EXISTS The files and the database both have new turns of ${name} since the import`,
+    ]);
   });
 
   test('keeps the ids of handled events, and refuses an id that the database cannot keep', async () => {

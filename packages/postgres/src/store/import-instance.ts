@@ -2,11 +2,12 @@
  * Writes one instance that was read from files, in one statement. Its archive may be too long for one; then the first rows
  * are written under another name, and the last statement gives them theirs.
  */
-import { callerOf, type ExportedInstance, type ExportedLog, nameInstance } from '@goondan/runtime/internal';
+import { callerOf, type ExportedInstance, type ExportedLog } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { Database, Row } from '../driver/database.ts';
 import { encodeEvent } from './event-text.ts';
 import { REMEMBERED_EVENTS } from './append-statement.ts';
+import { anotherConversation, refuseDifference } from './compare-instance.ts';
 import { digestOf, type ImportedRows, type InboxRow, type LinesRow } from './imported-rows.ts';
 import { isKept, keptText } from './kept-text.ts';
 import { SAME_INSTANCE } from './store-context.ts';
@@ -27,9 +28,9 @@ export async function beginImport(database: Database, swarm: string): Promise<vo
 }
 
 /**
- * Writes an instance. Returns false if an equal one is there.
+ * Writes an instance. Returns false if an equal one is there, or one that has grown since it was imported.
  *
- * **Errors** — `E_INSTANCE_EXISTS` when another one is there; those of the files and of the database.
+ * **Errors** — `E_INSTANCE_EXISTS` when another one is there, or the files have grown; those of the files and of the database.
  */
 export async function importInstance(
   database: Database,
@@ -55,7 +56,7 @@ export async function importInstance(
   const imported = rowsOf(exported);
   const digest = digestOfInstance(imported, digests);
   if (known !== undefined) {
-    if (known !== digest) throw differs(instance);
+    if (known !== digest) await refuseDifference(database, swarm, instance, exported);
     return false;
   }
   const [outcome] = await database.query<{ readonly is_done: boolean }>(IMPORT, [
@@ -70,14 +71,9 @@ export async function importInstance(
     isWaiting ? waitingName(swarm) : '',
   ]);
   // A run of this statement whose answer was lost may have written the instance.
-  if (outcome?.is_done !== true && digest !== (await readDigest(database, swarm, instance))) throw differs(instance);
+  if (outcome?.is_done !== true && digest !== (await readDigest(database, swarm, instance)))
+    throw anotherConversation(instance);
   return true;
-}
-
-function differs(instance: AgentAddress): GoondanError {
-  const message = `The database has another conversation of ${nameInstance(instance)}`;
-  const suggestion = 'Delete it there with `gdn instance delete`, or import into another swarm, then import again.';
-  return new GoondanError('E_INSTANCE_EXISTS', message, { suggestion });
 }
 
 /** Yields rows that end with the commit of a turn, because the oldest rows are removed one by one. */
