@@ -25,6 +25,7 @@ export type {
   BundleOfNode,
   ClusterNode,
   ClusterPlacement,
+  FailoverListener,
   InstancePage,
   StoredInstance,
   ClusterSource,

@@ -17,6 +17,8 @@ import type { SwarmRows } from './swarm-rows.ts';
 export interface ClaimAnswer {
   /** The epoch of the claim; `undefined` when another node is the owner. */
   readonly epoch: number | undefined;
+  /** The name of the ended node whose unfinished turn the instance has. */
+  readonly takenFrom?: string;
   /** True if an instance has no frame yet. */
   readonly isNew?: boolean;
   /** False when the lease of this node has ended. */
@@ -26,6 +28,7 @@ export interface ClaimAnswer {
 interface ClaimRow extends Row {
   readonly epoch: number | null;
   readonly is_new?: boolean | null;
+  readonly taken_from?: string | null;
   readonly lives: boolean;
 }
 
@@ -53,7 +56,10 @@ export async function claimInstance(
   where ${isFree('i')}
   returning epoch, last_seq = 0 as is_new
 )
-select (select epoch from claimed) as epoch, (select is_new from claimed) as is_new, exists (select 1 from me) as lives`,
+select (select epoch from claimed) as epoch, (select is_new from claimed) as is_new, exists (select 1 from me) as lives,
+  (select n.name from gdn_instance i join gdn_node n on n.swarm = i.swarm and n.id = i.owner
+    where i.swarm = $1 and i.agent = $3 and i.key = $4 and i.owner <> $2 and exists (select 1 from gdn_inbox b
+      where b.swarm = $1 and b.agent = $3 and b.key = $4 and b.pending and b.began)) as taken_from`,
     [swarm, id, agentName, instanceKey],
   );
   return answerOf(row);
@@ -96,5 +102,7 @@ select (select epoch from claimed) as epoch, exists (select 1 from me) as lives`
 }
 
 function answerOf(row: ClaimRow | undefined): ClaimAnswer {
-  return { epoch: row?.epoch ?? undefined, isNew: row?.is_new === true, isLiving: row?.lives === true };
+  const { epoch, taken_from: takenFrom } = row ?? {};
+  const from = takenFrom === undefined || takenFrom === null ? {} : { takenFrom };
+  return { epoch: epoch ?? undefined, isNew: row?.is_new === true, isLiving: row?.lives === true, ...from };
 }

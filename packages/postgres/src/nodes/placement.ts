@@ -10,16 +10,16 @@
  * 4. An own instance is claimed with one statement. After that, claims of it are answered from memory until it is
  *    released or lost.
  */
-import type { ClusterPlacement, NodeFacts } from '@goondan/runtime/history';
-import { addressKey, type Clock, randomIds, sleep, systemClock, waitAtMost } from '@goondan/runtime/internal';
+import type { ClusterPlacement, FailoverListener } from '@goondan/runtime/history';
+import { addressKey, randomIds, sleep, systemClock, waitAtMost } from '@goondan/runtime/internal';
 import { type AgentAddress, GoondanError } from '@goondan/types';
-import type { Database } from '../driver/database.ts';
 import { repeating } from '../driver/repeat.ts';
 import { readVersion } from '../schema/migrate.ts';
 import { refuseSchema } from '../schema/refuse-schema.ts';
 import { SCHEMA_VERSION } from '../schema/migrations.ts';
 import { claimInstance, releaseInstance } from './claim-rows.ts';
 import { claimDelayMs } from './claim-delay.ts';
+import { Failover } from './failover.ts';
 import { freeHint } from './hints.ts';
 import {
   drainNode,
@@ -32,22 +32,9 @@ import {
   removeEndedNodes,
   renewLease,
 } from './node-rows.ts';
+import type { NodeStart, PlacementOptions } from './placement-options.ts';
 import { TaskOfKey } from './task-of-key.ts';
 import type { SwarmRows } from './swarm-rows.ts';
-
-export interface PlacementOptions extends SwarmRows {
-  /** The connections for the lease. Nothing else should use them, so that a renewal never waits for other statements. */
-  readonly database: Pick<Database, 'query'>;
-  /** The connections for claims; those of the lease when absent. */
-  readonly work?: Pick<Database, 'query'>;
-  readonly facts: NodeFacts;
-  readonly leaseMs: number;
-  readonly clock?: Clock;
-  /** The version of the tables that this program knows. */
-  readonly knownSchema?: number;
-  /** Called once when this node begins to claim nothing, because the tables are newer than it. */
-  readonly report?: (problem: string) => void;
-}
 
 /** The part of the lease after which the place is lost. The rest is for the time that it takes to end processes. */
 const LOST_AFTER = 0.95;
@@ -72,18 +59,6 @@ export async function joinNodes(options: PlacementOptions): Promise<NodePlacemen
   return placement;
 }
 
-interface NodeStart {
-  readonly id: string;
-  readonly node: string;
-  readonly leaseMs: number;
-  readonly knownSchema: number;
-  readonly clock: Clock;
-  /** The time on the monotonic clock at which the lease was asked for. */
-  readonly sentAt: number;
-  readonly work: Pick<Database, 'query'>;
-  readonly report: (problem: string) => void;
-}
-
 type LostListener = Parameters<ClusterPlacement['onLost']>[0];
 
 export class NodePlacement implements ClusterPlacement {
@@ -97,6 +72,7 @@ export class NodePlacement implements ClusterPlacement {
   /** The own instances that had no frame when they were claimed, and have had no process since. */
   readonly #newClaims = new Set<string>();
   readonly #tasks = new TaskOfKey();
+  readonly #failover = new Failover();
   readonly #lostListeners: LostListener[] = [];
   /** The instances that were lost and not claimed again, for later listeners. */
   readonly #lostInstances = new Map<string, Parameters<LostListener>>();
@@ -287,6 +263,10 @@ where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_tim
     for (const listener of this.#drainListeners) listener();
   }
 
+  onFailover(listener: FailoverListener): void {
+    this.#failover.listen(listener);
+  }
+
   drain(name: string): Promise<void> {
     return drainNode(this.rows, name);
   }
@@ -313,6 +293,7 @@ where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_tim
       return;
     }
     this.#sentAt = sentAt;
+    this.#failover.compare(this.#nodes, renewed.nodes);
     this.#nodes = renewed.nodes;
     this.#noteSchema(renewed.schema);
     this.#renewAfter(leaseMs / 3);
@@ -336,7 +317,7 @@ where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_tim
     this.assertPlace();
     if (this.owns(instance)) return true;
     if (!this.accepts(instance.agentName)) return false;
-    const { epoch, isNew, isLiving } = await claimInstance(this.#patient, this.id, instance).finally(() =>
+    const { epoch, isNew, isLiving, takenFrom } = await claimInstance(this.#patient, this.id, instance).finally(() =>
       this.assertPlace(),
     );
     if (!isLiving) throw this.ended();
@@ -345,6 +326,7 @@ where i.swarm = $1 and i.agent = $2 and i.key = $3 and n.lease_until > clock_tim
     if (isNew === true) this.#newClaims.add(addressKey(instance));
     else this.#newClaims.delete(addressKey(instance));
     this.#lostInstances.delete(addressKey(instance));
+    this.#failover.claimed(instance, takenFrom);
     return true;
   }
 

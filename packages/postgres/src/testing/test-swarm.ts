@@ -2,7 +2,8 @@
 import { type Clock, systemClock } from '@goondan/runtime/internal';
 import type { AgentAddress } from '@goondan/types';
 import { type Database, openDatabase } from '../driver/database.ts';
-import { joinNodes, type NodePlacement, type PlacementOptions } from '../nodes/placement.ts';
+import { joinNodes, type NodePlacement } from '../nodes/placement.ts';
+import type { PlacementOptions } from '../nodes/placement-options.ts';
 import { channelOf } from '../store/wake-channel.ts';
 import { makeTestDatabase } from './test-database.ts';
 

@@ -95,6 +95,14 @@ export interface ClusterPlacement extends Placement {
   onDrain(listener: () => void): void;
   /** Asks a node to give up its instances. **Errors** — `E_NODE_UNKNOWN`. */
   drain(name: string): Promise<void>;
+  onFailover(listener: FailoverListener): void;
+}
+
+export interface FailoverListener {
+  /** A node has stopped, or its lease has ended. */
+  gone(node: string): void;
+  /** This node has claimed an instance with an unfinished turn of a node whose lease has ended. */
+  takenOver(instance: AgentAddress, from: string): void;
 }
 
 export interface ClusterNode extends StoreNode {

@@ -168,6 +168,7 @@ export class MemoryCluster {
       takeNewEpoch: () => undefined,
       setLoad: (count) => void (node.load = count),
       refuseAgents: (names) => void (node.refused = names),
+      onFailover: () => undefined,
       onDrain: (listener) => void (node.drain = listener),
       drain: async (other) => {
         const drained = this.#nodes.get(other);

@@ -29,6 +29,17 @@ export function liveAsNode({ placement, swarm, connections, graceMs, fail }: Nod
     swarm.report('error', 'node.lost', `${error.message} All processes of node "${placement.node}" are killed.`);
     fail(error);
   });
+  placement.onFailover({
+    gone: (node) =>
+      swarm.report('warn', 'node.gone', `Node "${node}" is gone: it was stopped, or its lease has ended.`),
+    takenOver: (instance, from) =>
+      swarm.report(
+        'warn',
+        'instance.taken_over',
+        `Node "${placement.node}" goes on with a turn of node "${from}", whose lease has ended.`,
+        instance,
+      ),
+  });
   placement.onDrain(() => {
     swarm.report('info', 'node.drains', `Node "${placement.node}" gives its conversations and connections to others.`);
     void Promise.all([swarm.moves.giveUpAll(), connections.drain(graceMs())]).then(() =>
