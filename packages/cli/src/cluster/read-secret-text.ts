@@ -10,8 +10,11 @@ const LONGEST = 4_096;
  * **Errors** — `code` when the file cannot be read, when others may read it, or when the text is empty or too long.
  */
 export function readSecretText(text: string, what: string, code: 'E_STORE_ADDRESS' | 'E_CLUSTER_TOKEN'): string {
-  const found = (text.startsWith('@') ? readPrivateFile(text.slice(1), what, code) : text).trim();
-  if (found === '') throw new GoondanError(code, `${what} is empty.`);
+  const isFile = text.startsWith('@');
+  const found = (isFile ? readPrivateFile(text.slice(1), what, code) : text).trim();
+  if (found === '') {
+    throw new GoondanError(code, isFile ? `${what} is in "${text.slice(1)}", which is empty.` : `${what} is empty.`);
+  }
   if (found.length > LONGEST) throw new GoondanError(code, `${what} is longer than ${LONGEST} characters.`);
   return found;
 }

@@ -75,7 +75,19 @@ describe('the address of a store', () => {
       expect(error.message).not.toContain('hush');
     }
     expect(refusal(() => readStoreAddress('@/nothing/there', {})).suggestion).toContain('Correct the path');
-    expect(refusal(() => readStoreAddress(`@${write('empty', '\n', 0o600)}`, {})).message).toContain('is empty');
+    expect(refusal(() => readStoreAddress(`@${write('empty', '\n', 0o600)}`, {})).message).toMatch(
+      /empty", which is empty/,
+    );
+    const quoted = `@${write('quoted', '"postgres://gdn:hush@db/gdn"', 0o600)}`;
+    for (const error of [
+      refusal(() => readStoreAddress(quoted, {})),
+      refusal(() => readStoreAddress(undefined, { GOONDAN_STORE: quoted })),
+    ]) {
+      expect(error.message).toContain(`the file "${quoted.slice(1)}"`);
+      expect(error.suggestion).toBe('Write the address without quotation marks.');
+      expect(error.message).not.toContain('hush');
+    }
+    expect(refusal(() => readStoreAddress(quoted.slice(1), {})).suggestion).toContain(`type \`${quoted}\``);
     expect(refusal(() => readStoreAddress(`@${write('long', 'x'.repeat(5_000), 0o600)}`, {})).message).toContain(
       'long',
     );

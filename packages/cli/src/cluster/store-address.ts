@@ -1,4 +1,5 @@
 /** The address of the database in which a swarm on many machines keeps its conversations. */
+import { existsSync } from 'node:fs';
 import { GoondanError } from '@goondan/types';
 import { readSecretText } from './read-secret-text.ts';
 
@@ -17,13 +18,18 @@ export function readStoreAddress(
 ): string | undefined {
   if (option !== undefined) {
     const isFile = option.startsWith('@');
-    const address = checkAddress(readSecretText(option, 'The address of the store', 'E_STORE_ADDRESS'), name);
+    const text = readSecretText(option, 'The address of the store', 'E_STORE_ADDRESS');
+    const address = checkAddress(text, isFile ? `the file "${option.slice(1)}"` : name, isFile ? undefined : option);
     if (!isFile) refusePassword(address, name);
     return address;
   }
   const given = environment['GOONDAN_STORE'];
   if (given === undefined || given === '') return undefined;
-  return checkAddress(readSecretText(given, 'The address in GOONDAN_STORE', 'E_STORE_ADDRESS'), 'GOONDAN_STORE');
+  return checkAddress(readSecretText(given, 'The address in GOONDAN_STORE', 'E_STORE_ADDRESS'), sourceOf(given));
+}
+
+function sourceOf(given: string): string {
+  return given.startsWith('@') ? `the file "${given.slice(1)}" that GOONDAN_STORE names` : 'GOONDAN_STORE';
 }
 
 /** Returns the address for people: without a password, and without further settings. */
@@ -63,11 +69,23 @@ function partsOf(address: string): Readonly<Record<string, string | undefined>> 
   return FORM.exec(address)?.groups ?? {};
 }
 
-/** The message never repeats the address, which may have a password. */
-function checkAddress(address: string, source: string): string {
+/**
+ * The message never repeats the address, which may have a password. `typed`: the text of a command line, which may be the
+ * name of a file without its `@`.
+ */
+function checkAddress(address: string, source: string, typed?: string): string {
   if (partsOf(address)['database'] !== undefined) return address;
-  const message = `The address of the store, from ${source}, is not of the form postgres://user@host/database.`;
-  throw new GoondanError('E_STORE_ADDRESS', message);
+  const start = `The address of the store, from ${source}, is not of the form postgres://user@host/database`;
+  if (/^["']/.test(address)) {
+    const suggestion = 'Write the address without quotation marks.';
+    throw new GoondanError('E_STORE_ADDRESS', `${start}: it begins with a quotation mark.`, { suggestion });
+  }
+  if (typed === undefined || !existsSync(typed)) {
+    const suggestion = 'Write it as `postgres://user:password@host/database`.';
+    throw new GoondanError('E_STORE_ADDRESS', `${start}.`, typed === undefined ? { suggestion } : {});
+  }
+  const suggestion = `There is a file of this name. To read the address from it, type \`@${typed}\`.`;
+  throw new GoondanError('E_STORE_ADDRESS', `${start}.`, { suggestion });
 }
 
 function refusePassword(address: string, name: '--store' | '--database'): void {

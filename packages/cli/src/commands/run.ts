@@ -1,6 +1,13 @@
 import { existsSync } from 'node:fs';
 import { checkInput } from '../check-input.ts';
-import { findNodeProblem, type NodeOptions, readLease, readListen, readNodeName } from '../cluster/node-options.ts';
+import {
+  defaultNodeName,
+  findNodeProblem,
+  type NodeOptions,
+  readLease,
+  readListen,
+  readNodeName,
+} from '../cluster/node-options.ts';
 import { addressIn, bundleFolder, type InstanceOptions } from '../common-options.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { GdnCommand } from '../gdn-command.ts';
@@ -131,9 +138,12 @@ async function findDeployed(folder: string, options: RunOptions) {
   return fetchDeployed(cluster, options, node ?? defaultNodeName());
 }
 
-function tell(served: ServedSwarm, what: string, { json }: PreparedRun, terminal: Terminal): void {
+function tell(served: ServedSwarm, what: string, { json, cluster, node }: PreparedRun, terminal: Terminal): void {
   if (json === true) return printJson(served, terminal);
-  terminal.printError(`${what}: swarm "${served.swarm}", process ${served.pid}. Its logs: ${served.workspace}/logs\n`);
+  const name = cluster === undefined ? '' : `, node "${node ?? defaultNodeName()}"`;
+  terminal.printError(
+    `${what}: swarm "${served.swarm}"${name}, process ${served.pid}. Its logs: ${served.workspace}/logs\n`,
+  );
   if (served.version !== undefined) {
     const how = terminal.suggest('type `gdn stop`, then this command again');
     const versions = `Version ${harmlessText(served.version)} of Goondan runs this swarm; this command is version ${readVersion()}`;

@@ -43,7 +43,7 @@ export function addStoreTokenCommand(store: GdnCommand): void {
     .argument('<name>', 'the name of the token')
     .summary('remove a token')
     .description(
-      'Removes a token. Nodes refuse it within a few seconds. A token that living nodes use, and the last one that ' +
+      'Removes a token. Nodes refuse it within 5 seconds. A token that living nodes use, and the last one that ' +
         'may operate, is not removed without --force.',
     )
     .option('--force', 'also a token that living nodes use, or the last one that may operate')
@@ -96,5 +96,5 @@ async function remove(
     const suggestion = '`gdn store token list` lists the tokens.';
     throw new GoondanError('E_CLUSTER_TOKEN', `There is no token "${name}".`, { suggestion });
   }
-  return { json: { removed: true, name }, text: `Removed token "${name}".\n` };
+  return { json: { removed: true, name }, text: `Removed token "${name}". Nodes refuse it within 5 seconds.\n` };
 }

@@ -7,6 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { GoondanError } from '@goondan/types';
 import type { CommonOptions } from '../../common-options.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { harmlessText } from '../../harmless-text.ts';
@@ -48,6 +49,7 @@ export async function runDev(request: DevRequest, terminal: Terminal): Promise<E
   const database = await openDevDatabase(request.database);
   endings.defer(() => database.remove());
   const cluster = await openCluster(database.address, endings);
+  await refuseNodes(cluster, run);
   const nodes = await startNodes(request, run, cluster, terminal, asked.signal);
   let isEnding = false;
   endings.defer(async () => {
@@ -93,6 +95,16 @@ async function openCluster(address: string, endings: AsyncDisposableStack): Prom
   await opened.tokens.add(name, 'operate', access.token());
   endings.defer(async () => void (await opened.tokens.remove(name, true).catch(() => false)));
   return { access, store: `@${store}`, token: `@${token}`, folder };
+}
+
+/** **Errors** — `E_SWARM_RUNNING` when nodes of the swarm live in a database of the user. */
+async function refuseNodes({ access }: DevCluster, { key, swarmName }: PreparedRun): Promise<void> {
+  const nodes = await (await access.open()).nodes(key);
+  if (nodes.length === 0) return;
+  const names = nodes.map(({ name }) => name).toSorted();
+  const message = `Nodes of swarm "${swarmName}" already run with this database: ${names.join(', ')}.`;
+  const suggestion = 'Stop them, or name another database with `--database`.';
+  throw new GoondanError('E_SWARM_RUNNING', message, { suggestion });
 }
 
 async function startNodes(
