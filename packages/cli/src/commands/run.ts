@@ -131,10 +131,7 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
 async function findDeployed(folder: string, options: RunOptions) {
   const { cluster, node } = options;
   if (cluster === undefined || folder !== '.' || existsSync('goondan.yaml')) return undefined;
-  const [{ fetchDeployed }, { defaultNodeName }] = await Promise.all([
-    import('../cluster/fetch-deployed.ts'),
-    import('../cluster/node-options.ts'),
-  ]);
+  const { fetchDeployed } = await import('../cluster/fetch-deployed.ts');
   return fetchDeployed(cluster, options, node ?? defaultNodeName());
 }
 

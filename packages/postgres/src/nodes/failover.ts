@@ -13,11 +13,11 @@ export class Failover {
   /** Compares two lists of living nodes. A node that joined again under its name is not gone. */
   compare(before: readonly LivingNode[], now: readonly LivingNode[]): void {
     const names = new Set(now.map(({ name }) => name));
-    for (const { name } of before) if (!names.has(name)) for (const { gone } of this.#listeners) gone(name);
+    for (const { name } of before) if (!names.has(name)) for (const each of this.#listeners) each.gone(name);
   }
 
   /** `from`: the name of the node that ran a turn of the instance; absent when there is no such turn. */
   claimed(instance: AgentAddress, from: string | undefined): void {
-    if (from !== undefined) for (const { takenOver } of this.#listeners) takenOver(instance, from);
+    if (from !== undefined) for (const each of this.#listeners) each.takenOver(instance, from);
   }
 }

@@ -24,8 +24,8 @@ export async function refuseDifference(
   const key = [swarm, instance.agentName, instance.instanceKey];
   const [stored] = await database.query<StoredRow>(COMPARE, [...key, first, last, JSON.stringify(waiting)]);
   if (stored === undefined || !stored.has_first) throw anotherConversation(instance);
-  const hasAll = stored.has_last && Number(stored.known) === new Set(waiting).size;
-  const hasMore = stored.has_last ? Number(stored.last_seq) > (log?.last ?? 0) : !(await hasLine(log, stored.newest));
+  const hasAll = stored.has_last && stored.known === new Set(waiting).size;
+  const hasMore = stored.has_last ? stored.last_seq > (log?.last ?? 0) : !(await hasLine(log, stored.newest));
   if (hasAll && hasMore) return;
   if (hasAll) throw anotherConversation(instance);
   const name = nameInstance(instance);
