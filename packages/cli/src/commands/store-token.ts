@@ -43,8 +43,8 @@ export function addStoreTokenCommand(store: GdnCommand): void {
     .argument('<name>', 'the name of the token')
     .summary('remove a token')
     .description(
-      'Removes a token. Nodes refuse it within 5 seconds. A token that living nodes use, and the last one that ' +
-        'may operate, is not removed without --force.',
+      'Removes a token. New requests are refused within 5 seconds, open streams within 10. A token that living nodes ' +
+        'use, and the last one that may operate, is not removed without --force.',
     )
     .option('--force', 'also a token that living nodes use, or the last one that may operate')
     .commonOptions()
@@ -96,5 +96,8 @@ async function remove(
     const suggestion = '`gdn store token list` lists the tokens.';
     throw new GoondanError('E_CLUSTER_TOKEN', `There is no token "${name}".`, { suggestion });
   }
-  return { json: { removed: true, name }, text: `Removed token "${name}". Nodes refuse it within 5 seconds.\n` };
+  return {
+    json: { removed: true, name },
+    text: `Removed token "${name}". Nodes refuse new requests with it within 5 seconds.\n`,
+  };
 }
