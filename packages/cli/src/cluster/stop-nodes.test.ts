@@ -12,6 +12,7 @@ function storeWith(names: readonly string[]): ClusterAccess {
   const store = { swarms: { list }, nodes } as unknown as OpenedStore;
   return {
     shown: 'postgres://db/gdn',
+    place: 'db:5432/gdn',
     secrets: { address: 'postgres://db/gdn', files: [] },
     token: () => 'token',
     open: async () => store,

@@ -43,7 +43,7 @@ export function addStoreTokenCommand(store: GdnCommand): void {
     .argument('<name>', 'the name of the token')
     .summary('remove a token')
     .description(
-      'Removes a token. New requests are refused within 5 seconds, open streams within 10. A token that living nodes ' +
+      'Removes a token. New requests are refused within 5 seconds, open streams within 30. A token that living nodes ' +
         'use, and the last one that may operate, is not removed without --force.',
     )
     .option('--force', 'also a token that living nodes use, or the last one that may operate')
