@@ -9,7 +9,7 @@
  */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readFileSync, rmSync, statfsSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -49,7 +49,7 @@ function runTests(command, ...extra) {
   // Test processes share what they start under the name of the run: its process, and a word of its own.
   const name = randomUUID();
   const run = { GOONDAN_TEST_RUN: `${process.pid}-${name.slice(0, 8)}` };
-  const env = { GOGC: 'off', GOMEMLIMIT: '1GiB', ...temporaryFolder(), ...inherited, ...run };
+  const env = { GOGC: 'off', GOMEMLIMIT: '1GiB', ...inherited, ...run };
   const report = join(tmpdir(), `gdn-junit-${name}.xml`);
   const reporter = ['--reporter=junit', `--reporter-outfile=${report}`];
   const child = spawn(bun, ['test', ...flags, notOurs, ...reporter, ...extra], {
@@ -71,21 +71,6 @@ function runTests(command, ...extra) {
     process.stdout.write(describeFailures([...looseErrors, ...takeReport(report)]));
     close(readSummary(ending), code ?? 1);
   });
-}
-
-/**
- * Returns the variable that puts temporary files into memory, where a sync costs nothing. `npm run proof` uses the disk,
- * and so does a system without two free gigabytes in /dev/shm.
- */
-function temporaryFolder() {
-  if (process.env['GOONDAN_SAMPLES'] === 'all') return {};
-  try {
-    const { bavail, bsize } = statfsSync('/dev/shm');
-    return bavail * bsize < 2 * 2 ** 30 ? {} : { TMPDIR: '/dev/shm' };
-  } catch (error) {
-    if (error.code === 'ENOENT') return {};
-    throw error;
-  }
 }
 
 /** Removes the report and returns its failures; none when Bun ended before it wrote the report. */

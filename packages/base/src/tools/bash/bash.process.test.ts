@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
 import { scriptedAgent } from '@goondan/runtime/testing';
@@ -7,8 +8,7 @@ import { runningCommands } from '../../process-tree/testing/running-commands.ts'
 import { findSandbox } from './find-sandbox.ts';
 import { handlers } from './index.ts';
 
-// The sandbox has a `/dev` of its own, so a folder in `/dev/shm` is not visible in it.
-const workdir = mkdtempSync(join('/tmp', 'goondan-bash-agent-'));
+const workdir = mkdtempSync(join(tmpdir(), 'goondan-bash-agent-'));
 afterAll(() => rmSync(workdir, { recursive: true, force: true }));
 const exports = [{ name: 'exec', description: 'Runs a command.' }];
 

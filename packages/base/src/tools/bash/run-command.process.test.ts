@@ -1,7 +1,7 @@
 // Tests with real processes, because a command can leave behind anything that a shell can start.
 import { afterAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
 import { hasPart } from '../../../../../test/parts.ts';
@@ -11,8 +11,7 @@ import { findSandbox, type Sandbox } from './find-sandbox.ts';
 import { type CommandAsk, type CommandPlace, runCommand } from './run-command.ts';
 import { SpillFolder } from './spill-folder.ts';
 
-// The sandbox has a `/dev` of its own, so a folder in `/dev/shm` is not visible in it.
-const folder = realpathSync(mkdtempSync(join('/tmp', 'goondan-bash-test-')));
+const folder = realpathSync(mkdtempSync(join(tmpdir(), 'goondan-bash-test-')));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const workdir = join(folder, 'work');
 mkdirSync(join(workdir, 'inner'), { recursive: true });
