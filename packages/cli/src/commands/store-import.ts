@@ -21,7 +21,8 @@ export function addStoreImportCommand(store: GdnCommand): void {
     .flockOption()
     .swarmOptions()
     .examples(
-      'GOONDAN_STORE= gdn stop --bundle my-swarm && gdn store import my-swarm --store postgres://gdn@db.example/gdn',
+      'GOONDAN_STORE= gdn stop --bundle my-swarm',
+      'gdn store import my-swarm --store postgres://gdn@db.example/gdn',
     )
     .runs(importSwarm);
 }
