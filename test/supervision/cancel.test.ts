@@ -20,6 +20,7 @@ import {
   type TestSwarm,
   until,
 } from './kit.ts';
+import { sampledCases } from '../samples.ts';
 
 const agentsIn = (workdir: string) => [scriptedAgent('clerk', { workdir })];
 
@@ -32,7 +33,7 @@ async function beginLong({ control }: TestSwarm, folder: string, signal?: AbortS
 }
 
 describe('a cancelled turn', () => {
-  test.each(['by its event', 'as the one that runs', 'by whoever asked'])(
+  test.each([...sampledCases(['by its event', 'as the one that runs', 'by whoever asked'], 2)])(
     'while it runs, %s: its tool gets the signal, it ends with E_CANCELLED, and the next turn is answered',
     async (how) => {
       await using folder = await temporaryFolder();
@@ -105,7 +106,7 @@ async function cancelAndDie(folder: string, situation: Situation): Promise<void>
 }
 
 describe('a turn that was cancelled before its orchestrator is killed', () => {
-  test.each(['running', 'waiting', 'crashed', 'asking'] as const)(
+  test.each([...sampledCases(['running', 'waiting', 'crashed', 'asking'] as const, 2)])(
     'is not continued by the next one: %s',
     async (situation) => {
       await using folder = await temporaryFolder();

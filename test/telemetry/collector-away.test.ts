@@ -1,6 +1,6 @@
 // Tests turns of real processes while their collector is down, slow, broken or missing.
 import { expect, setDefaultTimeout, test } from 'bun:test';
-import { sampleStep } from '../samples.ts';
+import { sampledCases, sampleStep } from '../samples.ts';
 import { startCollector } from './collector.ts';
 import { type Office, startOffice } from './start-office.ts';
 
@@ -14,11 +14,13 @@ const answered = [200, 'ANSWER-CANARY'];
 const saidBy = ({ lines }: Office) =>
   lines.filter(({ event }) => event?.startsWith('telemetry')).map(({ level, message }) => `${level} ${message}`);
 
-test.each([
+const troubles: readonly (readonly [string, () => Response | Promise<Response>, string])[] = [
   ['answers 500', () => new Response('', { status: 500 }), 'it answers 500'],
   ['answers 429', () => new Response('', { status: 429, headers: { 'retry-after': '3600' } }), 'it answers 429'],
   ['never answers', () => new Promise<Response>(() => undefined), 'the agent ends'],
-])(
+];
+
+test.each([...sampledCases(troubles, 2)])(
   'a collector that %s: turns are answered, the end is not delayed, and it is reported once',
   async (_, answer, why) => {
     using collector = startCollector();

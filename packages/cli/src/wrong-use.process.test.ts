@@ -5,11 +5,14 @@ import { join } from 'node:path';
 import { GdnPlace } from './testing/gdn-place.ts';
 import { allCommands, type KnownCommand, runCaptured } from './testing/run-captured.ts';
 import { sampleBundle } from './testing/sample-bundle.ts';
+import { sampledCases } from '../../../test/samples.ts';
 
 const place = new GdnPlace();
 const at = (name: string) => join(place.folder, name);
 const ends = allCommands().filter(({ command }) => command.commands.length === 0);
-const named = (known: readonly KnownCommand[]) => known.map((each) => [each.path.join(' '), each] as const);
+/** Returns commands with their names. `npm test` takes every fifth command, and other ones for each kind of wrong use. */
+const sampled = (known: readonly KnownCommand[], first: number) =>
+  sampledCases(known, 5, first).map((each) => [each.path.join(' '), each] as const);
 /** Commands about a database that many nodes share. Without its address, they do nothing. */
 const needStore = ends.filter(
   ({ path: [name = '', second = ''] }) =>
@@ -36,14 +39,14 @@ beforeAll(async () => {
 afterAll(async () => expect(await place.remove()).toEqual([]), 60_000);
 
 describe('every command', () => {
-  test.each(named(ends))('gdn %s: an option it does not have', async (name, known) => {
+  test.each(sampled(ends, 0))('gdn %s: an option it does not have', async (name, known) => {
     await expectRefusal([...usual(known), '--jsno'], 2, {
       message: "unknown option '--jsno' (Did you mean --json?)",
       suggestion: `\`gdn ${name} --help\` shows the arguments and options.`,
     });
   });
 
-  test.each(named(ends))('gdn %s: options without their value, or with an empty one', async (name, known) => {
+  test.each(sampled(ends, 1))('gdn %s: options without their value, or with an empty one', async (name, known) => {
     for (const { flags, long } of known.command.options.filter(({ required }) => required)) {
       const suggestion = `\`gdn ${name} --help\` shows the arguments and options.`;
       await expectRefusal([...usual(known), `${long}`], 2, { message: `option '${flags}' needs a value`, suggestion });
@@ -55,7 +58,12 @@ describe('every command', () => {
     }
   });
 
-  test.each(named(ends.filter((known) => !takesMany(known))))('gdn %s: an argument too many', async (_name, known) => {
+  test.each(
+    sampled(
+      ends.filter((known) => !takesMany(known)),
+      2,
+    ),
+  )('gdn %s: an argument too many', async (_name, known) => {
     const takesFolder = known.command.registeredArguments.some((each) => each.name() === 'folder');
     const most = known.command.registeredArguments.map(() => 'x');
     const hasBundle = known.command.options.some(({ long }) => long === '--bundle');
@@ -66,19 +74,21 @@ describe('every command', () => {
     });
   });
 
-  test.each(named(ends.filter((known) => usual(known).length > known.path.length)))(
-    'gdn %s: a required part is missing',
-    async (name, { path }) => {
-      await expectRefusal([...path], 2, {
-        message: /^(missing required argument '[\w-]+'|required option '.+' not specified)$/,
-        suggestion: new RegExp(
-          `^Type it as \`gdn ${name} .*<[\\w-]+>.*\`\\. \`gdn ${name} --help\` shows the arguments and options\\.$`,
-        ),
-      });
-    },
-  );
+  test.each(
+    sampled(
+      ends.filter((known) => usual(known).length > known.path.length),
+      3,
+    ),
+  )('gdn %s: a required part is missing', async (name, { path }) => {
+    await expectRefusal([...path], 2, {
+      message: /^(missing required argument '[\w-]+'|required option '.+' not specified)$/,
+      suggestion: new RegExp(
+        `^Type it as \`gdn ${name} .*<[\\w-]+>.*\`\\. \`gdn ${name} --help\` shows the arguments and options\\.$`,
+      ),
+    });
+  });
 
-  test.each(named(needBundle))('gdn %s: no bundle', async (_name, known) => {
+  test.each(sampled(needBundle, 4))('gdn %s: no bundle', async (_name, known) => {
     await expectRefusal([...usual(known), '--bundle', at('nowhere')], 3, {
       code: 'E_BUNDLE_MISSING',
       message: `There is no folder "${at('nowhere')}".`,
@@ -97,17 +107,19 @@ describe('every command', () => {
   });
 
   // `gdn changes` also works while the bundle cannot be read.
-  test.each(named(needState.filter(({ path }) => path[0] !== 'changes')))(
-    'gdn %s: a bundle that cannot be read',
-    async (_name, known) => {
-      const { stdout, stderr, exitCode } = await runCaptured([...usual(known), '--bundle', at('broken')]);
-      expect(stderr).toMatch(/goondan\.yaml:2:1 /);
-      expect(stderr).toMatch(/(^|\n)E_BUNDLE_INVALID: .+\n(.*\n)*Correct the errors .+\n$/);
-      expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 4 });
-    },
-  );
+  test.each(
+    sampled(
+      needState.filter(({ path }) => path[0] !== 'changes'),
+      5,
+    ),
+  )('gdn %s: a bundle that cannot be read', async (_name, known) => {
+    const { stdout, stderr, exitCode } = await runCaptured([...usual(known), '--bundle', at('broken')]);
+    expect(stderr).toMatch(/goondan\.yaml:2:1 /);
+    expect(stderr).toMatch(/(^|\n)E_BUNDLE_INVALID: .+\n(.*\n)*Correct the errors .+\n$/);
+    expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 4 });
+  });
 
-  test.each(named(needState))('gdn %s: a swarm that the bundle does not have', async (_name, known) => {
+  test.each(sampled(needState, 6))('gdn %s: a swarm that the bundle does not have', async (_name, known) => {
     await expectRefusal([...usual(known), '--bundle', at('good'), '--swarm', 'defualt'], 3, {
       code: 'E_SWARM_UNKNOWN',
       message: 'The bundle declares no Swarm/defualt; it has default.',
@@ -115,7 +127,7 @@ describe('every command', () => {
     });
   });
 
-  test.each(named(needState))('gdn %s: a state root that is a file', async (_name, known) => {
+  test.each(sampled(needState, 7))('gdn %s: a state root that is a file', async (_name, known) => {
     for (const root of [at('file'), at('file/inside')]) {
       await expectRefusal([...usual(known), '--bundle', at('good'), '--state-root', root], 3, {
         code: 'E_STATE_ROOT',
@@ -127,7 +139,7 @@ describe('every command', () => {
 });
 
 describe('every command about a database', () => {
-  test.each(named(needStore))('gdn %s: no address', async (_name, known) => {
+  test.each(sampled(needStore, 8))('gdn %s: no address', async (_name, known) => {
     await expectRefusal(usual(known), 3, {
       code: 'E_STORE_ADDRESS',
       message: 'No store is named.',
@@ -136,7 +148,7 @@ describe('every command about a database', () => {
   });
 
   const takeStore = ends.filter(({ command }) => command.options.some(({ long }) => long === '--store'));
-  test.each(named(takeStore))('S-08 gdn %s: a password on the command line', async (_name, known) => {
+  test.each(sampled(takeStore, 9))('S-08 gdn %s: a password on the command line', async (_name, known) => {
     const { stdout, stderr, exitCode } = await runCaptured([...usual(known), '--store', 'postgres://me:hush@db/gdn']);
     expect(stderr).toStartWith('E_STORE_ADDRESS: The address of the store has a password');
     expect(`${stdout}${stderr}`).not.toContain('hush');

@@ -12,7 +12,7 @@ import { type TemporaryBundle, temporaryBundle } from './testing/temporary-bundl
 setDefaultTimeout(15_000);
 
 /** The number of turns in flight when the process is killed. In the proof it is that of the issue. */
-const MANY = process.env.GOONDAN_SAMPLES === 'all' ? 50 : 6;
+const MANY = process.env.GOONDAN_SAMPLES === 'all' ? 50 : 4;
 
 interface Options {
   readonly maxInstances?: number;

@@ -6,6 +6,7 @@ import { connectSwarm, type Swarm } from '@goondan/runtime';
 import { backUpSwarm } from '../instance/back-up-swarm.ts';
 import { type Ended, GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
+import { sampledCases } from '../../../../test/samples.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);
@@ -244,7 +245,7 @@ describe('an interrupted command', () => {
     return child;
   }
 
-  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  test.each([...sampledCases(['SIGINT', 'SIGTERM', 'SIGHUP'] as const, 3)])(
     '%s removes the partial backup, and exits with 130',
     async (name) => {
       const child = await startBackup();

@@ -7,6 +7,7 @@ import { undoChangeset } from '../changes/undo-changeset.ts';
 import { commitChangeset, writeChangeset } from '../testing/commit-changeset.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
+import { sampledCases } from '../../../../test/samples.ts';
 
 const PATIENCE = 60_000;
 
@@ -264,7 +265,7 @@ describe('a commit of another process that was killed', () => {
     expect(await now()).toEqual(['new prompt\n', 'old skill\n']);
   }
 
-  test.each(['validate', 'status', 'changes list'])(
+  test.each([...sampledCases(['validate', 'status', 'changes list'], 3)])(
     'is finished before gdn %s does anything, and said in one line',
     async (typed) => {
       const command = typed.split(' ');

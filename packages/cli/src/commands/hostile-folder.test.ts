@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sampleStep } from '../../../../test/samples.ts';
+import { sampledCases, sampleStep } from '../../../../test/samples.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { type HostileFolder, plantedPrograms, plantHostileFolder } from '../testing/hostile-folder.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
@@ -163,12 +163,13 @@ describe.each(['armed', 'invalid'] as const)('without trust, in the folder (%s)'
 });
 
 describe('at a terminal', () => {
-  test.each([
+  const answers: [string, string, number, string][] = [
     ['no', 'n\r', 3, 'E_UNTRUSTED: Nothing of '],
     ['nothing', '\r', 3, 'E_UNTRUSTED: Nothing of '],
     ['Ctrl-C', '\x03', 130, 'E_CANCELLED: '],
     ['the end of input', '\x04', 3, 'E_UNTRUSTED: Nothing of '],
-  ])('%s as the answer: none of it runs', async (_name, keys, code, said) => {
+  ];
+  test.each([...sampledCases(answers, 2)])('%s as the answer: none of it runs', async (_name, keys, code, said) => {
     const { folder, takeMarks } = await plantHostileFolder(place, 'armed');
     const { screen, exitCode } = await place.runOnTerminal(
       ['run', '--input', 'hello'],

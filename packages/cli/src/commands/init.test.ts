@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { firstQuestions, type Template, templateNames } from '../init/templates.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
+import { sampledCases } from '../../../../test/samples.ts';
 
 /** An environment without provider keys, and with an author for git commits. */
 const env = {
@@ -58,7 +59,7 @@ describe('gdn init', () => {
     ['extension', /^This is visit number 1\.$/m],
     ['demo', /^Seoul, the next 3 days: 12 °C, 14 °C, 11 °C\.$/m],
   ];
-  test.each(shown)(
+  test.each([...sampledCases(shown, 2, 1)])(
     'F-16 --template %s: its own first question shows its features, and another input is repeated',
     async (template, answer) => {
       const input = firstQuestions[template];

@@ -5,7 +5,7 @@ import { openaiWire } from '../../../runtime/src/agent/model/providers/wire/open
 import { startResetServer } from '../../../runtime/src/agent/model/providers/wire/reset-server.ts';
 import type { WireCall, WireReply } from '../../../runtime/src/agent/model/providers/wire/wire-dialect.ts';
 import { startWireServer, type WireServer } from '../../../runtime/src/agent/model/providers/wire/wire-server.ts';
-import { sampleStep, testInProof } from '../../../../test/samples.ts';
+import { sampledCases, sampleStep, testInProof } from '../../../../test/samples.ts';
 import { type Template, templateNames } from '../init/templates.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { noProviders } from '../testing/no-providers.ts';
@@ -155,21 +155,27 @@ const failures = [
 ] as const;
 
 describe('a server with errors', () => {
-  test.each([
+  // `provider-failures.test.ts` has every error for every provider.
+  const repeated = [
     ['500', { status: 500, body: '{"error":{"message":"Out of memory."}}' }, 'failed (HTTP 500): Out of memory.'],
     ['429', { status: 429, body: '{"error":{"message":"Slow down."}}' }, 'failed (HTTP 429): Slow down.'],
     ['its end in the middle', { first: 2, of: greeting, after: 'end' }, 'broke off in the middle of its reply: '],
-  ] as const)('%s: the request is repeated, and the answer is complete', async (_name, trouble, words) => {
-    await init('minimal');
-    await useServer();
-    server.answer(trouble, { reply: greeting });
-    const { stdout, stderr, exitCode } = await gdn('run', 'my-swarm', '--trust', '--input', 'hello');
-    expect({ stdout, exitCode }).toEqual({ stdout: 'Good morning to you.\n', exitCode: 0 });
-    expect(stderr).toStartWith(
-      `warn: assistant: Step 0 failed and is tried again in 1000 ms: openai-compatible/qwen3:8b ${words}`,
-    );
-    expect(server.requests).toHaveLength(2);
-  });
+  ] as const;
+
+  test.each([...sampledCases(repeated, 3, 2)])(
+    '%s: the request is repeated, and the answer is complete',
+    async (_name, trouble, words) => {
+      await init('minimal');
+      await useServer();
+      server.answer(trouble, { reply: greeting });
+      const { stdout, stderr, exitCode } = await gdn('run', 'my-swarm', '--trust', '--input', 'hello');
+      expect({ stdout, exitCode }).toEqual({ stdout: 'Good morning to you.\n', exitCode: 0 });
+      expect(stderr).toStartWith(
+        `warn: assistant: Step 0 failed and is tried again in 1000 ms: openai-compatible/qwen3:8b ${words}`,
+      );
+      expect(server.requests).toHaveLength(2);
+    },
+  );
 
   testInProof('on a terminal, text before a broken stream does not count', async () => {
     await init('minimal');

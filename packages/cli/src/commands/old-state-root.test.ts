@@ -18,6 +18,7 @@ import { systemProcesses } from '../../../runtime/src/ports/processes.ts';
 import { fixture, writeOldRoot } from '../../../../test/format-1/write-old-root.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
+import { sampledCases } from '../../../../test/samples.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
@@ -86,7 +87,7 @@ describe('a state root of format 1', () => {
     expect((await gdn('history coder random-1 --json')).stdout).toBe(history.stdout);
   });
 
-  test.each(['backup copy', 'status', 'fork coder random-1 --as other'])(
+  test.each([...sampledCases(['backup copy', 'status', 'fork coder random-1 --as other'], 3, 1)])(
     'is migrated by gdn %s, which says so',
     async (typed) => {
       const done = await place.runProcess(...typed.split(' '), '--bundle', 'bundle');
@@ -97,13 +98,10 @@ describe('a state root of format 1', () => {
   );
 
   test.each([
-    'ls',
-    'status',
-    'instance list',
-    'store compact',
-    'backup copy',
-    'restore copy',
-    'run bundle --trust --detach',
+    ...sampledCases(
+      ['ls', 'status', 'instance list', 'store compact', 'backup copy', 'restore copy', 'run bundle --trust --detach'],
+      4,
+    ),
   ])('the kept files are not migrated by gdn %s, which names the state root above', async (typed) => {
     expect((await gdn('instance list')).exitCode).toBe(0);
     if (typed === 'restore copy') expect((await gdn('backup copy')).exitCode).toBe(0);
@@ -156,7 +154,7 @@ describe('a state root of format 1', () => {
     expect((await gdn('stop')).exitCode).toBe(0);
   });
 
-  test.each(['stopped', 'running'])(
+  test.each([...sampledCases(['stopped', 'running'], 2, 1)])(
     'gdn instance delete removes the kept files of the conversation, %s',
     async (state) => {
       const old = (key: string) => join(kept(), 'instances', `coder~${key}`);
@@ -199,15 +197,20 @@ describe('a state root of format 1', () => {
   });
 
   test.each([
-    'instance list',
-    'instance show coder random-1',
-    'instance export coder random-1',
-    'instance delete coder random-1 --yes',
-    'history coder random-1',
-    'fork coder random-1 --as other',
-    'status',
-    'deadletter list',
-    'backup copy',
+    ...sampledCases(
+      [
+        'instance list',
+        'instance show coder random-1',
+        'instance export coder random-1',
+        'instance delete coder random-1 --yes',
+        'history coder random-1',
+        'fork coder random-1 --as other',
+        'status',
+        'deadletter list',
+        'backup copy',
+      ],
+      4,
+    ),
   ])('gdn %s says that an older version runs the swarm', async (typed) => {
     ownOldRoot();
     writeFileSync(controlSocketPath(workspace(), 'shop', systemSocketEnvironment()), '');
@@ -267,19 +270,18 @@ describe('a state root of format 1', () => {
     expect((await gdn('stop --state-root elsewhere')).exitCode).toBe(0);
   });
 
-  test.each(['backup copy', 'fork coder random-1 --as other', 'instance delete coder random-1 --yes'])(
-    'gdn %s --no-flock migrates without the lock of the file system',
-    async (typed) => {
-      const lock = openSync(join(workspace(), 'workspace.lock'), 'w');
-      try {
-        expect(await systemFlock(lock)).toEqual({ answer: 'locked' });
-        expect((await gdn(`${typed} --no-flock`)).exitCode).toBe(0);
-        expect(existsSync(kept())).toBe(true);
-      } finally {
-        closeSync(lock);
-      }
-    },
-  );
+  test.each([
+    ...sampledCases(['backup copy', 'fork coder random-1 --as other', 'instance delete coder random-1 --yes'], 3),
+  ])('gdn %s --no-flock migrates without the lock of the file system', async (typed) => {
+    const lock = openSync(join(workspace(), 'workspace.lock'), 'w');
+    try {
+      expect(await systemFlock(lock)).toEqual({ answer: 'locked' });
+      expect((await gdn(`${typed} --no-flock`)).exitCode).toBe(0);
+      expect(existsSync(kept())).toBe(true);
+    } finally {
+      closeSync(lock);
+    }
+  });
 
   test('Ctrl-C ends a backup that waits for the migration of another process', async () => {
     ownOldRoot();

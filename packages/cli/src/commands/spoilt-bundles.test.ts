@@ -11,7 +11,7 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { reportError } from '../report-error.ts';
 import { openTerminal } from '../terminal.ts';
 
-const TIMES = samples(120);
+const TIMES = samples(120, 15);
 const commands = ['explain', 'status', 'instance list', 'logs', 'stop', 'run --input x', 'reload'];
 const files = ['goondan.yaml', 'agents.yaml', 'parts.yml'];
 

@@ -7,6 +7,7 @@ import { killTagged } from './kill-tagged.ts';
 import { tagEntry, newTag, type ProcessTag } from './process-tag.ts';
 import { readProcesses } from './read-processes.ts';
 import { startGuardian } from './start-guardian.ts';
+import { sampledCases } from '../../../../../test/samples.ts';
 
 let folder: string;
 const tags: ProcessTag[] = [];
@@ -125,7 +126,7 @@ describe('when the orchestrator is gone', () => {
     promisedInSeconds,
   );
 
-  test.each<[string, string[], (pid: number, guardian: number) => void]>([
+  const ends: [string, string[], (pid: number, guardian: number) => void][] = [
     ['its group with it', [], (pid) => process.kill(-pid, 'SIGKILL')],
     ['and it ran so that its own children go with it', ['--no-orphans'], (pid) => process.kill(pid, 'SIGKILL')],
     ['by an error of its own', [], (pid) => process.kill(pid, 'SIGUSR2')],
@@ -138,7 +139,8 @@ describe('when the orchestrator is gone', () => {
         process.kill(pid, 'SIGKILL');
       },
     ],
-  ])(
+  ];
+  test.each([...sampledCases(ends, 2)])(
     '%s',
     async (_, flags, end) => {
       const tag = tagForTest();

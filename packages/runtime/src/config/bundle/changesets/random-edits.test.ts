@@ -9,7 +9,7 @@ import { loadBundle } from '../load-bundle.ts';
 import { resolveSwarm } from '../resolve/resolve-swarm.ts';
 import { type EditedTexts, examineTexts, writeTexts } from './examine-texts.ts';
 
-const TIMES = samples(250);
+const TIMES = samples(250, 8);
 const environment = completeEnvironment;
 const earlier = { addedTools: ['earlier'], addedFiles: ['tools/earlier.ts'] };
 const tool = (name: string) =>
