@@ -2,6 +2,7 @@
 // another request.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { errand as write, startTestSwarm, until } from './start-test-swarm.ts';
+import { testInProof } from '../samples.ts';
 
 setDefaultTimeout(60_000);
 
@@ -45,7 +46,7 @@ describe('a request that is not answered in time', () => {
     );
   });
 
-  test('A-03 the next turn of the caller, asking the same, gets its own reply, too', async () => {
+  testInProof('A-03 the next turn of the caller, asking the same, gets its own reply, too', async () => {
     await using running = await startTestSwarm({ agents: ['a', 'b'] });
     const held = { name: 'held', steps: [{ hold: 'gate' }] };
     expect(await running.run('a', [{ ask: { target: 'b', errand: held, timeoutMs: 500 } }])).toMatchObject([

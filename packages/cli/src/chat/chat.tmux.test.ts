@@ -273,54 +273,57 @@ describe.skipIf(!hasTmux)('a chat at a terminal', () => {
     }
   });
 
-  test('T-16 a chat with a running swarm leaves it running, also with Ctrl-\\, and says when it is stopped elsewhere', async () => {
-    await place.run('run', 'bundle', '--trust', '--detach');
-    const status = async () => JSON.parse((await place.run('status', '--bundle', 'bundle', '--json')).stdout);
-    await start('--agent', 'helper', '--instance', 'a/b');
-    expect(await terminal.screen()).toContain('helper · conversation a/b · ');
-    expect(await terminal.screen()).toContain('The swarm was already running, and keeps running when you leave.');
-    await terminal.enter('weather');
-    await terminal.see(/✓ weather__get(.*\n)*It is 21 degrees\.\n\n>$/);
-    await terminal.enter('/agent hots');
-    await terminal.see(/E_AGENT_UNKNOWN: There is no agent "hots"\. Agents: host, helper\.\nDid you mean `host`\?/);
-    await terminal.enter('/agent host');
-    await terminal.see('host · conversation default · ');
-    await terminal.enter('/new plan');
-    await terminal.see('host · conversation plan · ');
-    await terminal.enter('/status');
-    await terminal.see(/helper \(a\/b\): \w+, process \d+/);
-    expect(await quit()).toBe(0);
-    const { pid, running } = await status();
-    expect(running).toBe(true);
+  testInProof(
+    'T-16 a chat with a running swarm leaves it running, also with Ctrl-\\, and says when it is stopped elsewhere',
+    async () => {
+      await place.run('run', 'bundle', '--trust', '--detach');
+      const status = async () => JSON.parse((await place.run('status', '--bundle', 'bundle', '--json')).stdout);
+      await start('--agent', 'helper', '--instance', 'a/b');
+      expect(await terminal.screen()).toContain('helper · conversation a/b · ');
+      expect(await terminal.screen()).toContain('The swarm was already running, and keeps running when you leave.');
+      await terminal.enter('weather');
+      await terminal.see(/✓ weather__get(.*\n)*It is 21 degrees\.\n\n>$/);
+      await terminal.enter('/agent hots');
+      await terminal.see(/E_AGENT_UNKNOWN: There is no agent "hots"\. Agents: host, helper\.\nDid you mean `host`\?/);
+      await terminal.enter('/agent host');
+      await terminal.see('host · conversation default · ');
+      await terminal.enter('/new plan');
+      await terminal.see('host · conversation plan · ');
+      await terminal.enter('/status');
+      await terminal.see(/helper \(a\/b\): \w+, process \d+/);
+      expect(await quit()).toBe(0);
+      const { pid, running } = await status();
+      expect(running).toBe(true);
 
-    // It can leave even when the swarm does not answer.
-    await terminal.clear();
-    await start('--instance', 'slow');
-    await terminal.enter('slow');
-    await terminal.see('… weather__get');
-    process.kill(pid, 'SIGSTOP');
-    try {
-      await terminal.press('C-\\');
-      await terminal.see(/\$$/);
-      expect(await terminal.exitCode()).toBe(130);
-    } finally {
-      process.kill(pid, 'SIGCONT');
-    }
-    // The swarm, which answers again, has cancelled the turn.
-    const history = () => place.run('history', 'host', 'slow', '--bundle', 'bundle', '--json');
-    const deadline = Date.now() + 40_000;
-    while (!(await history()).stdout.includes('E_CANCELLED')) {
-      expect(Date.now()).toBeLessThan(deadline);
-      await Bun.sleep(100);
-    }
+      // It can leave even when the swarm does not answer.
+      await terminal.clear();
+      await start('--instance', 'slow');
+      await terminal.enter('slow');
+      await terminal.see('… weather__get');
+      process.kill(pid, 'SIGSTOP');
+      try {
+        await terminal.press('C-\\');
+        await terminal.see(/\$$/);
+        expect(await terminal.exitCode()).toBe(130);
+      } finally {
+        process.kill(pid, 'SIGCONT');
+      }
+      // The swarm, which answers again, has cancelled the turn.
+      const history = () => place.run('history', 'host', 'slow', '--bundle', 'bundle', '--json');
+      const deadline = Date.now() + 40_000;
+      while (!(await history()).stdout.includes('E_CANCELLED')) {
+        expect(Date.now()).toBeLessThan(deadline);
+        await Bun.sleep(100);
+      }
 
-    await terminal.clear();
-    await start();
-    await terminal.type('half a sen');
-    await place.run('stop', '--bundle', 'bundle');
-    await terminal.see(/Not sent:\nhalf a sen\nThe swarm was stopped\. `gdn run bundle` starts it again\.\n\$$/);
-    expect(await terminal.exitCode()).toBe(0);
-  });
+      await terminal.clear();
+      await start();
+      await terminal.type('half a sen');
+      await place.run('stop', '--bundle', 'bundle');
+      await terminal.see(/Not sent:\nhalf a sen\nThe swarm was stopped\. `gdn run bundle` starts it again\.\n\$$/);
+      expect(await terminal.exitCode()).toBe(0);
+    },
+  );
 
   testInProof('TERM=dumb: line by line, edited by the terminal itself', async () => {
     await terminal.enter('export TERM=dumb');

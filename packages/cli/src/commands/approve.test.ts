@@ -7,6 +7,7 @@ import { type ApprovalSummary, connectSwarm } from '@goondan/runtime';
 import { shortIdOfEvent } from '@goondan/runtime/internal';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
+import { sampledCases, testInProof } from '../../../../test/samples.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(120_000);
@@ -182,7 +183,7 @@ describe('in a running swarm', () => {
     expect(stdout).toBe('gdn: E_APPROVAL_BELOW_AGENT\n');
   });
 
-  test.each(['run', 'send'])(
+  test.each([...sampledCases(['run', 'send'], 2)])(
     'gdn %s asks as the chat does: Enter means no, y lets it run, any other text is the reason; only keys typed after the question answer it',
     async (command) => {
       const target = command === 'run' ? ['bundle', '--trust'] : ['--bundle', 'bundle', '--wait'];
@@ -217,18 +218,24 @@ describe('in a running swarm', () => {
     expect([exitCode, shelf().includes('a chair')]).toEqual([130, false]);
   });
 
-  test('gdn run --input continues after Ctrl-C at the question and an answer from another terminal', async () => {
-    const { screen, exitCode } = await place.runOnTerminal(
-      ['run', 'bundle', '--trust', '--instance', 'elsewhere', '--input', 'put a table'],
-      [
-        { whenSeen: question, keys: '\x03' },
-        { whenSeen: 'stays unanswered.', onSeen: () => void waiting('elsewhere').then(({ id }) => gdn('approve', id)) },
-      ],
-    );
-    expect(screen).toMatch(/`gdn approve \w+ --bundle \/\S+\/bundle` or `gdn deny \w+ --bundle \/\S+\/bundle`/);
-    expect(screen).toContain('Put: a table');
-    expect([exitCode, shelf().includes('a table')]).toEqual([0, true]);
-  });
+  testInProof(
+    'gdn run --input continues after Ctrl-C at the question and an answer from another terminal',
+    async () => {
+      const { screen, exitCode } = await place.runOnTerminal(
+        ['run', 'bundle', '--trust', '--instance', 'elsewhere', '--input', 'put a table'],
+        [
+          { whenSeen: question, keys: '\x03' },
+          {
+            whenSeen: 'stays unanswered.',
+            onSeen: () => void waiting('elsewhere').then(({ id }) => gdn('approve', id)),
+          },
+        ],
+      );
+      expect(screen).toMatch(/`gdn approve \w+ --bundle \/\S+\/bundle` or `gdn deny \w+ --bundle \/\S+\/bundle`/);
+      expect(screen).toContain('Put: a table');
+      expect([exitCode, shelf().includes('a table')]).toEqual([0, true]);
+    },
+  );
 });
 
 describe('gdn run --input', () => {

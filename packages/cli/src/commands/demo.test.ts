@@ -213,7 +213,7 @@ describe('gdn demo, cancelled', () => {
     },
   );
 
-  test('twice: it quits without waiting, and still leaves nothing', async () => {
+  testInProof('twice: it quits without waiting, and still leaves nothing', async () => {
     const child = start('demo', '--input', longInput);
     await turnBegun();
     child.kill('SIGINT');

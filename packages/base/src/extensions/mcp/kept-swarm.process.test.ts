@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { join } from 'node:path';
 import type { JsonObject } from '@goondan/types';
-import { sampleStep } from '../../../../../test/samples.ts';
+import { sampleStep, testInProof } from '../../../../../test/samples.ts';
 import { GdnPlace } from '../../../../cli/src/testing/gdn-place.ts';
 import { isAlive, toolOf, until } from './testing/server-place.ts';
 
@@ -299,8 +299,8 @@ describe('a kept connection', () => {
     expect(await events('run.left_over')).toBe(0);
   });
 
-  test('L-02 without attach.mode there are as many servers as agent processes, and no keeper', async () => {
-    const conversations = isProof ? 200 : 4;
+  testInProof('L-02 without attach.mode there are as many servers as agent processes, and no keeper', async () => {
+    const conversations = 200;
     await write({ mcp: {}, policy: { maxProcesses: 3 } });
     await place.serve('bundle');
     // Each conversation has a server of its own. Their process ids do not show it, because the system uses ids again.
@@ -322,7 +322,7 @@ describe('a kept connection', () => {
     await write({});
     expect((await place.run('run', 'bundle', '--trust', '--detach')).exitCode).toBe(0);
     await count();
-    for (let each = 0; each < (isProof ? 100 : 2); each += 1) {
+    for (let each = 0; each < (isProof ? 100 : 1); each += 1) {
       await reload({ argument: `argument-${each}` });
       expect((await count()).calls).toBe(1);
     }

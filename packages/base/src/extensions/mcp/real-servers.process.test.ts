@@ -7,6 +7,7 @@ import { extension, scriptedAgent, type ScriptedAgent } from '@goondan/runtime/t
 import { register } from './register.ts';
 import { obedientModel } from './testing/obedient-model.ts';
 import { isAlive, ServerPlace, until } from './testing/server-place.ts';
+import { sampledCases, testInProof } from '../../../../../test/samples.ts';
 
 // This timeout is long, because each server is a Node process that starts slowly.
 setDefaultTimeout(60_000);
@@ -174,7 +175,8 @@ describe('server-everything over stdio', () => {
     expect(server.logged('withheld')[0]).toContain('"simulate-research-query" is not offered');
   });
 
-  test('killed and back', async () => {
+  // `register.process.test.ts` kills a server, too.
+  testInProof('killed and back', async () => {
     await server.call('echo', { message: 'one' });
     const pid = serverProcess();
     process.kill(pid, 'SIGKILL');
@@ -225,30 +227,33 @@ describe('server-everything over HTTP', () => {
     expect(server.logged('starting').length).toBeGreaterThan(1);
   });
 
-  test.each([400, 404])('a server that lost the session (%d) gets the call in a new one', async (status) => {
-    const { url } = web;
-    const sessions = new Set<string>();
-    const forgotten = new Set<string>();
-    using proxy = Bun.serve({
-      port: 0,
-      hostname: '127.0.0.1',
-      idleTimeout: 0,
-      async fetch(request) {
-        const session = request.headers.get('mcp-session-id') ?? '';
-        if (forgotten.has(session))
-          return new Response('{"jsonrpc":"2.0","error":{"code":-32000,"message":"?"}}', { status });
-        const { method, headers } = request;
-        const answer = await fetch(url, { method, headers, body: method === 'POST' ? await request.text() : null });
-        sessions.add(answer.headers.get('mcp-session-id') ?? session);
-        return answer;
-      },
-    });
-    const server = await open({ type: 'http', url: `http://127.0.0.1:${proxy.port}/mcp` });
-    expect(await server.call('echo', { message: 'one' })).toBe('Echo: one');
-    for (const session of sessions) if (session !== '') forgotten.add(session);
-    expect(await server.call('echo', { message: 'two' })).toBe('Echo: two');
-    expect(server.logged('lost')[0]).toContain('has lost this session');
-  });
+  test.each([...sampledCases([400, 404], 2, 1)])(
+    'a server that lost the session (%d) gets the call in a new one',
+    async (status) => {
+      const { url } = web;
+      const sessions = new Set<string>();
+      const forgotten = new Set<string>();
+      using proxy = Bun.serve({
+        port: 0,
+        hostname: '127.0.0.1',
+        idleTimeout: 0,
+        async fetch(request) {
+          const session = request.headers.get('mcp-session-id') ?? '';
+          if (forgotten.has(session))
+            return new Response('{"jsonrpc":"2.0","error":{"code":-32000,"message":"?"}}', { status });
+          const { method, headers } = request;
+          const answer = await fetch(url, { method, headers, body: method === 'POST' ? await request.text() : null });
+          sessions.add(answer.headers.get('mcp-session-id') ?? session);
+          return answer;
+        },
+      });
+      const server = await open({ type: 'http', url: `http://127.0.0.1:${proxy.port}/mcp` });
+      expect(await server.call('echo', { message: 'one' })).toBe('Echo: one');
+      for (const session of sessions) if (session !== '') forgotten.add(session);
+      expect(await server.call('echo', { message: 'two' })).toBe('Echo: two');
+      expect(server.logged('lost')[0]).toContain('has lost this session');
+    },
+  );
 });
 
 describe('server-filesystem', () => {
@@ -266,7 +271,7 @@ describe('server-filesystem', () => {
     expect(await server.call('read_text_file', { path: '/etc/hostname' })).toMatchObject({ code: 'E_MCP_TOOL' });
   });
 
-  test('only allowed tools are offered', async () => {
+  testInProof('only allowed tools are offered', async () => {
     const server = await open(transport, { expose: { tools: { allow: ['read_*', 'list_*'], deny: ['*media*'] } } });
     await server.agent.say('hello');
     expect(server.offered()).toEqual(expect.arrayContaining(['read_text_file', 'list_directory']));

@@ -17,6 +17,7 @@ import { StudioPlace, until } from '../../testing/studio-place.ts';
 import type { WorkspaceList, WorkspaceView } from '../../studio/contract.ts';
 import type { NodeReply } from '../await-nodes.ts';
 import { readClusterAccess } from '../cluster-access.ts';
+import { testInProof } from '../../../../../test/samples.ts';
 
 // Processes start on a machine that may be busy.
 setDefaultTimeout(180_000);
@@ -62,7 +63,8 @@ async function expectNothing(): Promise<void> {
 }
 
 describe('gdn cluster dev', () => {
-  test('S-03 --kill-one shows that another node answers, and leaves nothing', async () => {
+  // docs/clusters.md has this command, too, and `test/clusters.process.test.ts` types it.
+  testInProof('S-03 --kill-one shows that another node answers, and leaves nothing', async () => {
     const { stdout, stderr, exitCode } = await place.runProcessWith(
       { env: { TMPDIR: temporary } },
       ...['cluster', 'dev', 'slow', '--trust', '--nodes', '2', '--lease', '2', '--kill-one', '--input', 'Hello'],
