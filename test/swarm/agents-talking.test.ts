@@ -3,6 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { rejectionOf } from '../../packages/runtime/src/workspace/simulation/rejection-of.ts';
 import { errand, heardBy, startTestSwarm, until } from './start-test-swarm.ts';
+import { testInProof } from '../samples.ts';
 
 setDefaultTimeout(60_000);
 
@@ -151,7 +152,8 @@ describe('errors of a call', () => {
     expect(await running.say('host', 'ask guest Again?')).toBe('guest heard: Again?');
   });
 
-  test('A-08 a full inbox is a coded error for the caller, and no accepted event is dropped', async () => {
+  // `call-broker.test.ts` has a full inbox, too.
+  testInProof('A-08 a full inbox is a coded error for the caller, and no accepted event is dropped', async () => {
     await using running = await startTestSwarm({ agents: ['host', 'guest'] });
     const { swarm } = running;
     await swarm.deliver({ agent: 'guest', input: errand('held', [{ hold: 'gate' }]) });

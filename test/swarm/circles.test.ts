@@ -3,6 +3,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { shareTestSwarm, startTestSwarm, type TestSwarm, until } from './start-test-swarm.ts';
 import type { Errand, ErrandStep, StepEnd } from './bundle/run-errand.ts';
+import { testInProof } from '../samples.ts';
 
 setDefaultTimeout(60_000);
 
@@ -66,7 +67,8 @@ describe('a request that returns to its caller', () => {
     });
   });
 
-  test('more than 16 deep is refused, although no agent is in it twice', async () => {
+  // `call-broker.test.ts` has this limit, too.
+  testInProof('more than 16 deep is refused, although no agent is in it twice', async () => {
     await using running = await startTestSwarm({ agents: ['a'], policy });
     const deep = (depth: number): Errand => ({
       name: 'deep',

@@ -7,7 +7,7 @@ import { errand, startTestSwarm, until } from './start-test-swarm.ts';
 
 setDefaultTimeout(60_000);
 
-const TENANTS = samples(20);
+const TENANTS = samples(20, 7);
 const ROUNDS = sampleStep === 1 ? 3 : 2;
 const EVENTS = sampleStep === 1 ? 15 : 8;
 

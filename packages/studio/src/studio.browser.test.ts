@@ -370,7 +370,7 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     await page.getByRole('link', { name: question }).click();
   });
 
-  test('the overview lists the changesets, and shows the diff of one', async () => {
+  testInProof('the overview lists the changesets, and shows the diff of one', async () => {
     await page.getByRole('link', { name: 'Overview' }).click();
     const bundle = {
       stateRoot: studio.place.stateRoot,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { ReplayReport } from '@goondan/runtime/history';
 import { openaiWire } from '../../../runtime/src/agent/model/providers/wire/openai-wire.ts';
 import { startWireServer } from '../../../runtime/src/agent/model/providers/wire/wire-server.ts';
-import { sampleStep } from '../../../../test/samples.ts';
+import { testInProof } from '../../../../test/samples.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
 
@@ -263,7 +263,7 @@ describe('gdn replay', () => {
     expect(await replayJson(called?.turnId ?? '')).toMatchObject({ exitCode: 0, turn: { agentName: 'helper' } });
   });
 
-  test('replays the demo: no divergence when unchanged; a replaced extension is named first', async () => {
+  testInProof('replays the demo: no divergence when unchanged; a replaced extension is named first', async () => {
     await place.run('init', 'bundle', '--template', 'demo');
     const turnId = await run('What is the weather in Seoul for the next 30 days?');
     expect((await gdn('replay', turnId)).stdout).toContain('\nNo divergence: 2 layers behaved as recorded.\n');
@@ -284,8 +284,7 @@ describe('gdn replay', () => {
       'Replay a turn of agent "forecaster": `gdn trace --agent forecaster --bundle bundle` lists them.',
     );
 
-    // Only `npm run proof` replays the turn of the other agent, too. Other tests replay such a turn, and such a layer.
-    if (sampleStep !== 1) return;
+    // The turn of the other agent.
     const turns = await place.run('trace', '--agent', 'forecaster', '--bundle', 'bundle', '--json');
     const [asked] = JSON.parse(turns.stdout) as { turnId: string }[];
     const guarded = await Bun.file(join(place.folder, 'bundle/extensions/tool-guard.ts')).text();

@@ -8,6 +8,7 @@ import { serveControl } from '../../../runtime/src/orchestrator/control/serve-co
 import { readVersion } from '../read-version.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle, tellTale } from '../testing/sample-bundle.ts';
+import { sampledCases } from '../../../../test/samples.ts';
 
 // This timeout is long, because processes start one after the other and the machine may be busy.
 setDefaultTimeout(60_000);
@@ -254,10 +255,11 @@ test('F-20 without trust no code of the bundle runs: says so, with the command t
 });
 
 describe('gdn run without --input', () => {
-  test.each([
+  const signals = [
     ['SIGTERM', 0],
     ['SIGINT', 130],
-  ] as const)('serves until %s', async (signal, code) => {
+  ] as const;
+  test.each([...sampledCases(signals, 2, 1)])('serves until %s', async (signal, code) => {
     await place.write('bundle', { 'goondan.yaml': sampleBundle() });
     const child = place.start('run', 'bundle', '--trust', '--json');
     const reader = child.stdout.getReader();

@@ -164,7 +164,7 @@ async function writeConversation(place: typeof many, index: number): Promise<voi
 describe('S-08 a swarm on files is copied', () => {
   const place = many;
   // Every fiftieth conversation has only input.
-  const count = sampleStep === 1 ? 1000 : 50;
+  const count = sampleStep === 1 ? 1000 : 20;
   const open = () =>
     [openStoreReader(place), openPostgresReader({ address: made.address, swarm: 'imported' })] as const;
 
