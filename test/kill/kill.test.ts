@@ -20,7 +20,7 @@ interface Left {
   readonly extensionState: unknown;
 }
 
-const KILLS = samples(100, 12);
+const KILLS = samples(100);
 const AT_ONCE = 2;
 const seed = Number(process.env['GOONDAN_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
