@@ -188,7 +188,8 @@ async function misbehave(swarm: TestSwarm, acts: readonly Act[]): Promise<Readon
   );
   // Other instances of the same agent are not affected either.
   const healthy = ask(swarm, 'bad', 'healthy', 'hello');
-  expect(await askWhile(swarm, 'good', done)).toBeGreaterThanOrEqual(3);
+  // In `npm test` the misdeeds are few, and may be over soon.
+  expect(await askWhile(swarm, 'good', done)).toBeGreaterThanOrEqual(sampleStep === 1 ? 3 : 1);
   expect(await healthy).toBe('You said: hello');
   expect(await pidOf(swarm, 'good')).toBe(before);
   expect(loop.longestWorkMs).toBeLessThan(1_000);
