@@ -1,12 +1,11 @@
 /**
- * Three scenarios (in `npm run proof` five), one kill and one restart of the database, on real nodes. The nodes that are
+ * Five scenarios, one kill and one restart of the database, on real nodes. The nodes that are
  * disturbed have a lease of one second. `npm run proof:cluster` does the same with ten scenarios, three nodes and hundreds
  * of failures.
  */
 import { afterAll, beforeAll, describe, expect, test } from '../../packages/postgres/src/testing/with-postgres.ts';
 import { join } from 'node:path';
 import { openPostgresReader } from '../../packages/postgres/src/store/open-reader.ts';
-import { sampleStep } from '../samples.ts';
 import { runDisturbed, type Undisturbed, workUndisturbed } from './disturb.ts';
 import { type OwnDatabase, startOwnDatabase } from './own-database.ts';
 import { compareOutcomes, type Outcome, readOutcome } from './read-outcome.ts';
@@ -45,15 +44,15 @@ describe('a swarm on PostgreSQL', () => {
     'S-01 the scenarios have the transcripts, histories and traces of a swarm on files',
     async () => {
       // The disturbed rounds below have single steps and requests, too.
-      const names = ['effects', 'approval', 'forks', ...(sampleStep === 1 ? ['one-step', 'request'] : [])];
+      const names = ['effects', 'approval', 'forks', 'one-step', 'request'];
       const chosen = scenarios.filter(({ name }) => names.includes(name));
       const files = await runAll(onFiles, chosen);
       await using node = await startNodes(1, UNDISTURBED_SECONDS);
       const store = await runAll(node, chosen);
       expect(store.answers).toEqual(files.answers);
       expect(compareOutcomes(files.outcome, store.outcome)).toEqual([]);
-      expect(Object.keys(files.outcome.conversations)).toHaveLength(sampleStep === 1 ? 8 : 4);
-      expect(files.outcome.traces.length).toBeGreaterThan(sampleStep === 1 ? 8 : 4);
+      expect(Object.keys(files.outcome.conversations)).toHaveLength(8);
+      expect(files.outcome.traces.length).toBeGreaterThan(8);
     },
     TEST_MS,
   );
