@@ -21,8 +21,9 @@ export class SwarmLog extends LogBuffer {
   /** Opens no file yet. `place.warn` is called once whenever the log becomes unwritable. */
   constructor(place: StorePlace, limits: typeof defaultSwarmLogLimits = defaultSwarmLogLimits) {
     const { stateRoot, workspaceId, fs = systemFs, clock = systemClock, warn } = place;
-    const path = swarmLogPath(workspaceFolder(stateRoot, workspaceId));
-    super(new ReopenedLog(fs, stateRoot, path, limits.files), {
+    const workspace = workspaceFolder(stateRoot, workspaceId);
+    // The folder of the workspace is not made again after it was taken away.
+    super(new ReopenedLog(fs, workspace, swarmLogPath(workspace), limits.files), {
       clock,
       waiting: limits.waiting,
       atOnce: Math.min(CHARACTERS_AT_ONCE, limits.files.bytes),
