@@ -4,10 +4,14 @@ import type { AssistantPart, ModelMessage } from './model-message.ts';
 import type { ToolCatalogItem } from './tool.ts';
 
 export interface TokenUsage {
+  /** All tokens of the request, including those that the provider read from its cache or wrote to it. */
   inputTokens: number;
   outputTokens: number;
   totalTokens: number;
+  /** The input tokens that the provider read from its cache. */
   cachedInputTokens?: number;
+  /** The input tokens that the provider wrote to its cache. */
+  cacheWriteTokens?: number;
   reasoningTokens?: number;
 }
 

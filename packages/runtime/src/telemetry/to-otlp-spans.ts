@@ -108,11 +108,12 @@ function describeReply({ finishReason, usage, response }: ModelReply, mask: Mask
 }
 
 export function describeUsage(usage: TokenUsage): Attributes {
-  const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage;
+  const { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens, reasoningTokens } = usage;
   return {
     'gen_ai.usage.input_tokens': inputTokens,
     'gen_ai.usage.output_tokens': outputTokens,
     'gen_ai.usage.cache_read.input_tokens': cachedInputTokens,
+    'gen_ai.usage.cache_creation.input_tokens': cacheWriteTokens,
     'gen_ai.usage.reasoning.output_tokens': reasoningTokens,
   };
 }

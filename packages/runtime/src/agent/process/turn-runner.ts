@@ -10,6 +10,7 @@
  * turn again.
  */
 import { type AgentEvent, endingOf, GoondanError, type TurnDelta, type TurnResult } from '@goondan/types';
+import { NO_USAGE } from '../../ports/token-usage.ts';
 import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import { TurnClock } from '../turn-state/turn-clock.ts';
 import { turnIdOf } from '../../ports/ids.ts';
@@ -168,5 +169,5 @@ function forgotten(event: AgentEvent, thrown: unknown): TurnOutcome {
   if (!GoondanError.is(thrown) || thrown.code !== 'E_TURN_FORGOTTEN') throw thrown;
   const { code, message } = thrown;
   const result: TurnResult = { turnId: turnIdOf(event.id), finishReason: 'error', error: { code, message } };
-  return { result, stepCount: 0, usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } };
+  return { result, stepCount: 0, usage: NO_USAGE };
 }

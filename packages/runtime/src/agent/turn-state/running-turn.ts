@@ -12,6 +12,7 @@ import {
   type ToolCallResult,
   type Turn,
 } from '@goondan/types';
+import { sumUsage } from '../../ports/token-usage.ts';
 import type { TurnPolicy } from '../../config/turn-policy.ts';
 import type { ChainSpan, TurnObserver } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
@@ -71,7 +72,8 @@ export interface RunningTurn {
   readonly onAbort: Bounds['onAbort'];
   /** Takes the time limits of another policy for the rest of the turn. */
   readonly changeLimits: (policy: TurnPolicy) => void;
-  readonly usage: TokenUsage;
+  /** The tokens of the turn so far. */
+  usage: TokenUsage;
 }
 
 /** One step while it runs. */
@@ -115,12 +117,6 @@ export function refuseWhenOver({ signal }: RunningTurn): void {
     : new GoondanError('E_CANCELLED', 'The turn was cancelled.', { cause: reason });
 }
 
-export function addUsage({ usage }: RunningTurn, more: TokenUsage): void {
-  usage.inputTokens += more.inputTokens;
-  usage.outputTokens += more.outputTokens;
-  usage.totalTokens += more.totalTokens;
-  if (more.cachedInputTokens !== undefined) {
-    usage.cachedInputTokens = (usage.cachedInputTokens ?? 0) + more.cachedInputTokens;
-  }
-  if (more.reasoningTokens !== undefined) usage.reasoningTokens = (usage.reasoningTokens ?? 0) + more.reasoningTokens;
+export function addUsage(turn: RunningTurn, more: TokenUsage): void {
+  turn.usage = sumUsage(turn.usage, more);
 }

@@ -10,6 +10,7 @@ import { readTurnLog, type TurnLog, TurnLogWriter } from '../conversation/turn-l
 import { Effects } from '../turn-state/effects.ts';
 import { DeltaGate } from '../turn-state/delta-gate.ts';
 import type { TurnOptions } from './run-turn.ts';
+import { NO_USAGE } from '../../ports/token-usage.ts';
 import type { TurnOutcome } from '../../ports/turn-outcome.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
 import { turnIdOf } from '../../ports/ids.ts';
@@ -28,7 +29,7 @@ export async function openTurn(
   const { seq } = options;
   const opened = await agent.store.open(agent.address, turnId, seq === undefined ? undefined : { seq, event });
   if (opened.finished !== undefined) {
-    return { finished: { result: opened.finished, stepCount: 0, usage: noUsage() } };
+    return { finished: { result: opened.finished, stepCount: 0, usage: NO_USAGE } };
   }
   const { observer, replay } = options;
   const before = replay?.before ?? readTurnLog(opened.log, opened.movedFrom);
@@ -75,7 +76,7 @@ export async function openTurn(
     phase: 'pre',
     muted: before.restorePoint !== undefined,
     ...bounds,
-    usage: noUsage(),
+    usage: NO_USAGE,
   };
   const base = { ...opened, extensionState: stateAtStart(agent, opened) };
   return { turn, base };
@@ -128,8 +129,4 @@ function stateAtStart(agent: AgentParts, opened: OpenTurn): Record<string, JsonV
   }
   states.version = opened.stateVersion;
   return states.snapshot();
-}
-
-function noUsage() {
-  return { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 }

@@ -4,6 +4,7 @@ import { defined } from '../../json/defined.ts';
 import { aboutThrown } from '../../log/about-thrown.ts';
 import { maskJson } from '../../log/mask-secrets.ts';
 import { sleep } from '../../ports/clock.ts';
+import { usageSince } from '../../ports/token-usage.ts';
 import type { StepRecord } from '../conversation/conversation-store.ts';
 import { toPlacedError } from '../pipeline/turn-error.ts';
 import { runStep, startStep } from '../step/run-step.ts';
@@ -182,17 +183,6 @@ function toRecord(
 
 function madeSince(before: { usage: TokenUsage; resultCount: number }, { usage, toolResults }: RunningTurn) {
   return { usage: usageSince(before.usage, usage), toolResults: toolResults.slice(before.resultCount) };
-}
-
-function usageSince(before: TokenUsage, now: TokenUsage): TokenUsage {
-  const since = (count: keyof TokenUsage) => (now[count] ?? 0) - (before[count] ?? 0);
-  return {
-    inputTokens: since('inputTokens'),
-    outputTokens: since('outputTokens'),
-    totalTokens: since('totalTokens'),
-    ...(now.cachedInputTokens === undefined ? {} : { cachedInputTokens: since('cachedInputTokens') }),
-    ...(now.reasoningTokens === undefined ? {} : { reasoningTokens: since('reasoningTokens') }),
-  };
 }
 
 /** Returns true if the reply was truncated, by the finish reason in the result that the layers returned. */

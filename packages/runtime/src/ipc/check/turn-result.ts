@@ -22,6 +22,7 @@ export const tokenUsage: Check<TokenUsage> = object({
   outputTokens: number,
   totalTokens: number,
   cachedInputTokens: optional(number),
+  cacheWriteTokens: optional(number),
   reasoningTokens: optional(number),
 } satisfies FieldsOf<TokenUsage>);
 

@@ -77,6 +77,17 @@ describe.each(providerCases)('%s', (_name, provider) => {
     expect(reply.response?.id).toBeString();
   });
 
+  test.each([true, false])(
+    'Y-03 reports the tokens written to the cache if the provider does (stream: %p)',
+    async (stream) => {
+      await using server = startWireServer(provider.dialect);
+      server.answer({ reply: { ...hello, usage: { input: 120, output: 30, cached: 70, written: 40 } } });
+      const { reply } = await ask(openAt(server.url, provider, { stream }), [question]);
+      expect(reply.usage).toMatchObject({ inputTokens: 120, cachedInputTokens: 70 });
+      expect(reply.usage.cacheWriteTokens ?? 0).toBe(provider.provider === 'anthropic' ? 40 : 0);
+    },
+  );
+
   test.each([true, false])('calls tools in parallel and sends their results back (stream: %p)', async (stream) => {
     await using server = startWireServer(provider.dialect);
     server.answer({ reply: twoCalls }, { reply: hello });

@@ -43,12 +43,14 @@ function toUsage(usage: LanguageModelV4Usage | undefined): TokenUsage {
   const inputTokens = usage?.inputTokens.total ?? 0;
   const outputTokens = usage?.outputTokens.total ?? 0;
   const cachedInputTokens = usage?.inputTokens.cacheRead;
+  const cacheWriteTokens = usage?.inputTokens.cacheWrite;
   const reasoningTokens = usage?.outputTokens.reasoning;
   return {
     inputTokens,
     outputTokens,
     totalTokens: inputTokens + outputTokens,
     ...(cachedInputTokens !== undefined && { cachedInputTokens }),
+    ...(cacheWriteTokens !== undefined && { cacheWriteTokens }),
     ...(reasoningTokens !== undefined && { reasoningTokens }),
   };
 }

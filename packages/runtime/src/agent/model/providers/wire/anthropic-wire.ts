@@ -83,7 +83,12 @@ function stopReason({ calls = [], isTruncated = false }: WireReply): string {
   return calls.length > 0 ? 'tool_use' : 'end_turn';
 }
 
-/** Returns the usage as Anthropic reports it: cached tokens are counted separately. */
-function usage({ usage: { input, cached } }: WireReply, output: number): JsonObject {
-  return { input_tokens: input - cached, cache_read_input_tokens: cached, output_tokens: output };
+/** Returns the usage as Anthropic reports it: tokens read from the cache and written to it are counted separately. */
+function usage({ usage: { input, cached, written = 0 } }: WireReply, output: number): JsonObject {
+  return {
+    input_tokens: input - cached - written,
+    cache_read_input_tokens: cached,
+    cache_creation_input_tokens: written,
+    output_tokens: output,
+  };
 }

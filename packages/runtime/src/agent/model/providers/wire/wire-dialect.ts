@@ -16,7 +16,13 @@ export interface WireReply {
   readonly calls?: readonly WireCall[];
   /** If true, the reply reaches its token limit. With tool calls, it ends inside the arguments of the last call. */
   readonly isTruncated?: boolean;
-  readonly usage: { readonly input: number; readonly output: number; readonly cached: number };
+  /** `input` includes `cached` and `written`. Only Anthropic reports tokens that were written to the cache. */
+  readonly usage: {
+    readonly input: number;
+    readonly output: number;
+    readonly cached: number;
+    readonly written?: number;
+  };
 }
 
 export interface WireDialect {

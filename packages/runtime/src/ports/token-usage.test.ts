@@ -1,0 +1,26 @@
+import { expect, test } from 'bun:test';
+import type { TokenUsage } from '@goondan/types';
+import { NO_USAGE, sumUsage, usageSince } from './token-usage.ts';
+
+const plain: TokenUsage = { inputTokens: 10, outputTokens: 2, totalTokens: 12 };
+const cached: TokenUsage = {
+  inputTokens: 100,
+  outputTokens: 5,
+  totalTokens: 105,
+  cachedInputTokens: 60,
+  cacheWriteTokens: 30,
+  reasoningTokens: 3,
+};
+
+test('Y-03 a sum has cache reads, cache writes and reasoning, also if only one side has them', () => {
+  expect(sumUsage(plain, cached)).toEqual({ ...cached, inputTokens: 110, outputTokens: 7, totalTokens: 117 });
+  expect(sumUsage(cached, cached)).toMatchObject({ cachedInputTokens: 120, cacheWriteTokens: 60, reasoningTokens: 6 });
+});
+
+test('counts that neither side has stay absent', () => {
+  expect(sumUsage(plain, NO_USAGE)).toEqual(plain);
+});
+
+test('the difference undoes the sum', () => {
+  expect(usageSince(plain, sumUsage(plain, cached))).toEqual(cached);
+});
