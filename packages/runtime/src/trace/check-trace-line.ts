@@ -50,7 +50,15 @@ const isRequest = fields(
       { after: fields({ effect: isText, count: isWhole }) },
     ),
   },
-  { ...each(isText, 'package', 'model'), parts: isPlainObject },
+  {
+    ...each(isText, 'package', 'model'),
+    parts: isPlainObject,
+    stableCount: isWhole,
+    cacheLost: fields(
+      { ...each(isText, 'at', 'did'), by: fields({ kind: isText }, { name: isText }), tokens: isNumber },
+      { position: isWhole },
+    ),
+  },
 );
 
 /** Only the top level is checked, because a damaged line is usually not valid JSON and was rejected before. */

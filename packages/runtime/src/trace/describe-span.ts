@@ -2,7 +2,7 @@
  * Describes a recorded chain: changes as paths with before and after, and events and errors in short form. The
  * description is made when the record is read or written, never while the chain runs.
  */
-import type { JsonObject, MessageEvent, ModelReply, ToolCallResult, TurnResult } from '@goondan/types';
+import type { JsonObject, MessageEvent, ModelReply, TokenUsage, ToolCallResult, TurnResult } from '@goondan/types';
 import { defaultDiffLimits, type Diff, diffJson, type Shorten } from '../json/diff-json.ts';
 import { defined } from '../json/defined.ts';
 import { readField } from '../json/read-field.ts';
@@ -114,11 +114,21 @@ function describeOutcome(recorded: RunningSpan, writer: ChangeWriter): Partial<C
     }
     case 'model': {
       const { finishReason, usage } = recorded.result as ModelReply;
-      return { outcome: finishReason, tokens: { input: usage.inputTokens, output: usage.outputTokens } };
+      return { outcome: finishReason, tokens: describeTokens(usage) };
     }
     case 'step':
       return {};
   }
+}
+
+function describeTokens(usage: TokenUsage): NonNullable<ChainRecord['tokens']> {
+  const { inputTokens: input, outputTokens: output, cachedInputTokens, cacheWriteTokens } = usage;
+  // Many providers report 0 for a cache that they did not use.
+  return {
+    input,
+    output,
+    ...defined({ cacheRead: cachedInputTokens || undefined, cacheWrite: cacheWriteTokens || undefined }),
+  };
 }
 
 class ChangeWriter {

@@ -106,6 +106,11 @@ export interface ChainSpan {
   readonly scope?: DrawScope | undefined;
   /** Called when a layer begins. Returns undefined when the layer is not watched. */
   enter(layer: WatchedLayer): LayerSpan | undefined;
+  /**
+   * Returns the changes that layers made to the fields of this chain and of the chain around it, in order; absent if
+   * changes are not kept.
+   */
+  changes?(): readonly LayerChange[];
   /** Called when the chain returned a result. */
   end(result: unknown): void;
   /**
@@ -113,6 +118,13 @@ export interface ChainSpan {
    * retry.
    */
   fail(error: unknown, retryMs?: number): void;
+}
+
+/** The fields of a chain before and after a layer changed them. */
+export interface LayerChange {
+  readonly extension: string;
+  readonly before: unknown;
+  readonly after: unknown;
 }
 
 export interface LayerSpan {

@@ -6,8 +6,10 @@
  */
 import type { JsonValue, ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
 import { isJson } from '../json/copy-json.ts';
+import { defined } from '../json/defined.ts';
 import { digestJson } from '../json/digest-json.ts';
 import type { Shorten } from '../json/diff-json.ts';
+import type { CacheLoss } from './cache-loss.ts';
 import { type DigestedMessages, MessageDigests, type MessageRun } from './message-digests.ts';
 
 /** A request to a model, before it is sent. */
@@ -23,6 +25,10 @@ export interface AskedModel {
   readonly idOf?: (message: ModelMessage) => string | undefined;
   /** Returns true if the message `id` is the successor of the message `other` in the conversation. */
   readonly follows?: (id: string, other: string) => boolean;
+  /** The number of leading messages that stay in the conversation; undefined for a call by a layer. */
+  readonly stableCount?: number | undefined;
+  /** Set when the provider could not read from its cache what the last request had left there. */
+  cacheLost?: CacheLoss;
   /** Set when the model has sent a request, with a digest of the body if there is one. */
   sent?: Omit<SentRequest, 'body'> & Partial<Pick<RequestReferences, 'bodyDigest'>>;
 }
@@ -61,6 +67,10 @@ export type ModelRequestRecord = {
 export type RequestReferences = Omit<SentRequest, 'body'> & {
   /** SHA-256 of the sent body; for a model without a network, of the runtime's own request. */
   readonly bodyDigest: string;
+  /** The number of leading messages that stay in the conversation. The body depends on it. Absent for a call by a layer. */
+  readonly stableCount?: number;
+  /** The reason why the provider could not read from its cache what the last request had left there. */
+  readonly cacheLost?: CacheLoss;
   /** The messages in order: the first `count` messages of an earlier request of the run, followed by `more`. */
   readonly references: {
     readonly after?: { readonly effect: string; readonly count: number };
@@ -194,6 +204,7 @@ export class RequestRecorder {
     return {
       ...sent,
       bodyDigest: sent.bodyDigest ?? this.#digestRequest(asked, digested.digest),
+      ...defined({ stableCount: asked.stableCount, cacheLost: asked.cacheLost }),
       references: { ...(after === undefined ? {} : { after }), more },
       ...(Object.keys(parts).length > 0 && { parts }),
     };

@@ -5,8 +5,10 @@
 import { type ExtensionStatusChanged, placeText } from '@goondan/types';
 import type { Change } from '../json/diff-json.ts';
 import { shortDigest } from '../json/short-digest.ts';
+import { describeCacheLoss } from './cache-loss.ts';
 import { describeAnswer } from './describe-answer.ts';
 import { describeDuration } from './describe-duration.ts';
+import { describeTokens } from './describe-tokens.ts';
 import { describeExtensionStatus } from './describe-extension-status.ts';
 import { type Line, indent, joinLines } from './render-lines.ts';
 import { knownMessages, showEvents } from './show-events.ts';
@@ -158,8 +160,11 @@ class Renderer {
    */
   private chainNotes(chain: ChainRecord, isWith: boolean): string[] {
     const { kind, error, retryMs, outcome } = chain;
-    if (kind === 'model' && outcome === 'length') return [this.paint('error', '! cut off at its limit of tokens')];
-    if (error === undefined || (isWith && kind !== 'turn' && retryMs === undefined)) return [];
+    const lost = chain.request?.cacheLost;
+    const cache = lost === undefined ? [] : [this.paint('change', `! ${shortLine(describeCacheLoss(lost))}`)];
+    if (kind === 'model' && outcome === 'length')
+      return [this.paint('error', '! cut off at its limit of tokens'), ...cache];
+    if (error === undefined || (isWith && kind !== 'turn' && retryMs === undefined)) return cache;
     const retried = retryMs === undefined ? '' : ` (tried again after ${describeDuration(retryMs)})`;
     return [this.paint(styleOf(chain), `✗ ${failureOf(chain)}${retried}`), ...this.stack(chain)];
   }
@@ -171,7 +176,7 @@ class Renderer {
 
   private details({ tokens, input, outcome, plan }: ChainRecord): string {
     const planned = this.showsPlans && plan !== undefined ? [`plan ${shortLine(shortDigest(plan))}`] : [];
-    const used = [...planned, ...(tokens === undefined ? [] : [`${tokens.input} → ${tokens.output} tokens`])];
+    const used = [...planned, ...(tokens === undefined ? [] : [describeTokens(tokens)])];
     if (!this.isFull) return used.map((text) => this.paint('time', `, ${text}`)).join('');
     const said = [...(input === undefined ? [] : [input]), ...(outcome === undefined ? [] : [outcome]), ...used];
     return said.map((text) => ` ${this.paint('time', shortLine(text))}`).join('');

@@ -13,7 +13,7 @@ import type { PlainObject } from '../json/copy-json.ts';
 import { isAsBefore, snapshotJson } from '../json/snapshot-json.ts';
 import type { EffectRecord } from './effect-record.ts';
 import type { DrawKind, DrawnValues } from './draw-scope.ts';
-import type { ChainSpan, SpanStart, WatchedLayer } from './layer-span.ts';
+import type { ChainSpan, LayerChange, SpanStart, WatchedLayer } from './layer-span.ts';
 import { type Difference, RecordedLayer } from './recorded-layer.ts';
 import type { TurnKeeper } from './turn-keeper.ts';
 
@@ -116,6 +116,12 @@ export class RunningSpan implements ChainSpan {
   draw<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind] {
     const { active } = this.running;
     return active === undefined ? make() : active.draw(kind, make);
+  }
+
+  changes(): readonly LayerChange[] {
+    return [...(this.parent?.layers ?? []), ...this.layers].flatMap(({ layer: { extension }, changed }) =>
+      changed === undefined ? [] : [{ extension, ...changed }],
+    );
   }
 
   end(result: unknown): void {

@@ -171,7 +171,13 @@ export interface ChainRecord {
   /** The outcome: how a model or a turn finished, or the status of a tool call. */
   readonly outcome?: string;
   /** Present in a model call. */
-  readonly tokens?: { readonly input: number; readonly output: number };
+  readonly tokens?: {
+    readonly input: number;
+    readonly output: number;
+    /** The input tokens that the provider read from its cache, and those that it wrote to it. Absent when 0. */
+    readonly cacheRead?: number;
+    readonly cacheWrite?: number;
+  };
   /** The error that the chain threw, or that a tool returned. */
   readonly error?: string;
   /** True if the error was caused by the cancel of the turn, so the chain itself did not fail. */

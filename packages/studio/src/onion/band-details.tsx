@@ -5,7 +5,7 @@ import { describeDuration } from '../time/describe-time.ts';
 import { counted } from '../text/counted.ts';
 import type { Band, SpanBand } from './bands.ts';
 import { ChangeList } from './change-list.tsx';
-import { describeWait } from './describe-band.ts';
+import { describeCacheLoss, describeTokens, describeWait } from './describe-band.ts';
 
 const outcomes: Readonly<Record<LayerRecord['outcome'], string>> = {
   passed: '',
@@ -86,7 +86,7 @@ function LayerDetails({
 
 function SpanDetails({ band }: { readonly band: SpanBand }) {
   const { chain, turn, kind, title, totalMs } = band;
-  const { input, outcome, tokens, error, place, stack, retryMs, layers, isCancelled, plan } = chain;
+  const { input, outcome, tokens, error, place, stack, retryMs, layers, isCancelled, plan, request } = chain;
   const about = { turn: 'turn of', step: '', model: 'model call', toolCall: 'tool call' }[kind];
   return (
     <>
@@ -97,12 +97,13 @@ function SpanDetails({ band }: { readonly band: SpanBand }) {
         {[
           chain.isUnfinished === true ? 'running' : describeDuration(totalMs),
           counted(layers.length, 'layer'),
-          ...(tokens === undefined ? [] : [`${tokens.input} → ${tokens.output} tokens`]),
+          ...(tokens === undefined ? [] : describeTokens(tokens)),
           ...(outcome === undefined ? [] : [outcome]),
           ...(plan === undefined ? [] : [`plan ${plan.slice(0, 8)}`]),
           ...(turn === undefined ? [] : [turn.instanceKey]),
         ].join(' · ')}
       </p>
+      {request?.cacheLost !== undefined && <p>{describeCacheLoss(request.cacheLost)}</p>}
       {turn?.input !== undefined && <p className="text">“{turn.input}”</p>}
       {input !== undefined && (
         <>

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { LayerRecord } from '@goondan/cli/studio';
 import type { Band, SpanBand } from './bands.ts';
-import { describeBand, hasFailed, marksOf } from './describe-band.ts';
+import { describeBand, describeCacheLoss, describeTokens, hasFailed, marksOf } from './describe-band.ts';
 
 const place = { id: '0', startMs: 0, totalMs: 321.4, inside: [] };
 
@@ -38,6 +38,20 @@ test('F-30 a cancelled band has not failed', () => {
   ];
   expect(bands.map(hasFailed)).toEqual([false, false, true, true]);
   expect(bands.map((band) => marksOf(band).map(({ tone }) => tone))).toEqual([['plain'], ['plain'], ['bad'], ['bad']]);
+});
+
+test('Y-05 a model call shows its cached tokens, and who lost the cache', () => {
+  expect(describeTokens({ input: 9, output: 2, cacheRead: 5, cacheWrite: 3 })).toEqual([
+    '9 → 2 tokens',
+    '5 from the cache',
+    '3 to the cache',
+  ]);
+  const cacheLost = { at: 'message', position: 4, by: { kind: 'extension', name: 'skills' } } as const;
+  const lost = { ...cacheLost, did: 'replaced it', tokens: 5 };
+  expect(describeCacheLoss(lost)).toBe('cache lost at message 4: `skills` replaced it');
+  // Safe: only this field of the request is read.
+  const request = { cacheLost: lost } as unknown as NonNullable<SpanBand['chain']['request']>;
+  expect(describeBand(chain('model', 'Model/main', { request }))).toBe('model Model/main, cache lost, 321 ms');
 });
 
 function chain(kind: Band['kind'], title: string, more: Partial<SpanBand['chain']> = {}): Band {

@@ -1,7 +1,10 @@
 /** Describes a band: the text on it, and the label for screen readers. */
-import type { LayerRecord } from '@goondan/cli/studio';
+import type { ChainRecord, LayerRecord } from '@goondan/cli/studio';
 import { describeDuration } from '../time/describe-time.ts';
 import { type Band, countChanges } from './bands.ts';
+
+type Tokens = NonNullable<ChainRecord['tokens']>;
+type CacheLoss = NonNullable<NonNullable<ChainRecord['request']>['cacheLost']>;
 
 export interface BandMark {
   readonly text: string;
@@ -20,11 +23,12 @@ const cancelled: readonly BandMark[] = [{ text: 'cancelled', tone: 'plain' }];
 
 export function marksOf(band: Band): readonly BandMark[] {
   if (band.type === 'chain') {
-    const { error, isUnfinished, isCancelled, retryMs, kind, outcome } = band.chain;
+    const { error, isUnfinished, isCancelled, retryMs, kind, outcome, request } = band.chain;
     if (isCancelled === true) return cancelled;
     if (error !== undefined) return [{ text: retryMs === undefined ? 'failed' : 'tried again', tone: 'bad' }];
     const isTruncated = band.turn?.truncated === true || (kind === 'model' && outcome === 'length');
     if (isTruncated) return [{ text: 'truncated', tone: 'bad' }];
+    if (request?.cacheLost !== undefined) return [{ text: 'cache lost', tone: 'change' }];
     return isUnfinished === true ? outcomes.running : [];
   }
   const count = countChanges(band.layer);
@@ -58,6 +62,21 @@ export function describeWait({ waitedMs, answers = [] }: LayerRecord): string | 
   if (waitedMs === undefined) return undefined;
   const given = answers.map(({ decision, by }) => (by === undefined ? decision : `${decision} by ${by}`));
   return `waited for a person ${[describeDuration(waitedMs), ...given].join(', ')}`;
+}
+
+/** Describes the tokens of a model call, and those that the provider read from its cache or wrote to it. */
+export function describeTokens({ input, output, cacheRead = 0, cacheWrite = 0 }: Tokens): readonly string[] {
+  return [
+    `${input} → ${output} tokens`,
+    ...(cacheRead === 0 ? [] : [`${cacheRead} from the cache`]),
+    ...(cacheWrite === 0 ? [] : [`${cacheWrite} to the cache`]),
+  ];
+}
+
+/** Describes why the provider could not read its cache, such as ``cache lost at message 4: `skills` replaced it``. */
+export function describeCacheLoss({ at, position, by, did }: CacheLoss): string {
+  const place = position === undefined ? `the ${at}` : `message ${position}`;
+  return `cache lost at ${place}: ${by.name === undefined ? `the ${by.kind}` : `\`${by.name}\``} ${did}`;
 }
 
 export function isRunning(band: Band): boolean {

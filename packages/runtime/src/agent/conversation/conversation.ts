@@ -22,6 +22,7 @@ import { maskMessageEvent } from '../secrets/mask-message.ts';
 import { checkMessageEvent } from './check-message-event.ts';
 import type { BaseDelta, EventAuthor, InputOrigin } from './conversation-store.ts';
 import { LlmView } from './llm-view.ts';
+import type { MessageAuthors } from './message-authors.ts';
 
 /** An event that a rollback keeps. `index`: its index among the events of the turn. */
 export interface Survivor {
@@ -80,6 +81,7 @@ export class Conversation {
       this.deps.warn(`${checked.type} of message "${target}" was ignored: there is no such message.`, author);
       return undefined;
     }
+    this.view.authors.note(checked, author);
     this.deps.record(checked, author, stepId);
     return checked;
   }
@@ -116,7 +118,7 @@ export class Conversation {
     this.baseTaken = this.base();
     this.baseTouched = false;
     this.baseEnd = list.end;
-    this.view = new LlmView(list, this.systemPrompt, this.view.clean);
+    this.view = new LlmView(list, this.systemPrompt, this.view.clean, this.view.authors);
     this.events = [];
     this.eventsTaken = undefined;
     this.ephemerals = [];
@@ -157,6 +159,23 @@ export class Conversation {
    */
   show<Value>(use: (messages: readonly ModelMessage[]) => Promise<Value>): Promise<Value> {
     return this.view.lend(use);
+  }
+
+  /**
+   * Counts the leading messages of a shown array that stay in the conversation: all before the first ephemeral one. The
+   * search begins at the end, where the messages of this turn are.
+   */
+  countStable(shown: readonly ModelMessage[]): number {
+    return this.ephemerals.reduce((count, message) => {
+      if (this.get(message.id) !== message) return count;
+      const place = shown.lastIndexOf(this.view.clean.one(message.data));
+      return place < 0 ? count : Math.min(count, place);
+    }, shown.length);
+  }
+
+  /** The authors of the last events, also of earlier turns in this process. */
+  get authors(): MessageAuthors {
+    return this.view.authors;
   }
 
   /**

@@ -8,6 +8,7 @@
 import type { ModelMessage } from '@goondan/types';
 import type { MessageList } from '../../messages/message-list.ts';
 import { CleanMessages } from '../secrets/clean-messages.ts';
+import { MessageAuthors } from './message-authors.ts';
 import { callsOf, pairToolCalls } from './pair-tool-calls.ts';
 
 const MOST_CHECKPOINTS = 256;
@@ -30,6 +31,7 @@ export class LlmView {
     readonly list: MessageList,
     private systemPrompt: string | undefined,
     readonly clean = new CleanMessages(),
+    readonly authors = new MessageAuthors(),
   ) {
     this.startAnew();
   }

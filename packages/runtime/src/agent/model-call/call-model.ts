@@ -1,7 +1,9 @@
 /** The only way to call a model: runs the model chain and then the model, and records the result as an effect. */
 import { GoondanError, type JsonValue, type ModelReply } from '@goondan/types';
+import { defined } from '../../json/defined.ts';
 import { sha256 } from '../../json/sha256.ts';
 import { snapshotJson } from '../../json/snapshot-json.ts';
+import type { ChainSpan } from '../../trace/layer-span.ts';
 import type { AskedModel, SentRequest } from '../../trace/model-request.ts';
 import { problemWithModelReply } from '../pipeline/result-shapes.ts';
 import { isRetryable, retryAfterMsOf, toTurnError } from '../pipeline/turn-error.ts';
@@ -37,7 +39,7 @@ export async function callModel(turn: RunningTurn, call: ModelCall): Promise<Mod
     kind: 'model',
     span,
     contextFor: (asking, next) => new ModelContext(turn, call, asking, next),
-    core: () => recordedOrAsked(turn, call),
+    core: () => recordedOrAsked(turn, call, span),
     problemWith: problemWithModelReply,
     answered: (by) => {
       if (step !== undefined && extension === undefined) step.repliedBy = by;
@@ -45,7 +47,7 @@ export async function callModel(turn: RunningTurn, call: ModelCall): Promise<Mod
   });
 }
 
-async function recordedOrAsked(turn: RunningTurn, call: ModelCall): Promise<ModelReply> {
+async function recordedOrAsked(turn: RunningTurn, call: ModelCall, span: ChainSpan | undefined): Promise<ModelReply> {
   const { key, extension } = call;
   call.tools.check();
   const recorded = turn.effects.recorded(key);
@@ -63,31 +65,74 @@ async function recordedOrAsked(turn: RunningTurn, call: ModelCall): Promise<Mode
   const onSent = (told: SentRequest) => {
     if (watched !== undefined) watched.sent = digestBody(told);
   };
-  const reply = await turn.effects.perform({ key, kind: 'model', asked }, () =>
-    turn.agent.activity.effect(() => askModel(turn, call, { ...request, onSent })),
-  );
+  const reply = await turn.effects.perform({ key, kind: 'model', asked }, async () => {
+    const replied = await turn.agent.activity.effect(() => askModel(turn, call, { ...request, onSent }));
+    if (watched !== undefined && extension === undefined) noteCacheLoss(turn, call, watched, replied, span);
+    return replied;
+  });
   turn.effects.record(key, 'model', { ok: true, value: reply as unknown as JsonValue });
   return reply;
 }
 
 /** Builds the request that the model receives. */
-function requestOf({ agent }: RunningTurn, { messages, ownMessages, tools, params, modelRef }: ModelCall) {
+function requestOf(turn: RunningTurn, call: ModelCall) {
+  const { agent } = turn;
+  const { messages, ownMessages, tools, params, modelRef } = call;
   return {
     modelRef,
     params,
+    stableCount: call.extension === undefined ? countStable(turn, call) : undefined,
     tools: agent.cleanMessages.ofTools(tools.items),
     messages: agent.cleanMessages.of(ownMessages ?? messages),
   };
 }
 
+/** Counts the leading messages that stay in the conversation, and that no layer of this call has changed. */
+function countStable({ conversation }: RunningTurn, { messages, ownMessages }: ModelCall): number {
+  const stable = conversation.countStable(messages);
+  if (ownMessages === undefined) return stable;
+  let count = 0;
+  while (count < stable && messages[count] === ownMessages[count]) count += 1;
+  return count;
+}
+
 /** Copies the request, because the conversation may change its array after the call. */
-function keep({ modelRef, params, tools, messages }: ReturnType<typeof requestOf>, isShown: boolean) {
+function keep({ modelRef, params, tools, messages, stableCount }: ReturnType<typeof requestOf>, isShown: boolean) {
   return {
     modelRef,
+    stableCount,
     params: snapshotJson(params),
     tools: snapshotJson(tools),
     messages: isShown ? messages.slice() : messages.map((message) => snapshotJson(message)),
   };
+}
+
+/** Adds the reason to a watched request whose provider could not read from its cache what the last request had left. */
+function noteCacheLoss(
+  { agent, conversation: { authors } }: RunningTurn,
+  { step }: ModelCall,
+  watched: AskedModel,
+  { usage }: ModelReply,
+  span: ChainSpan | undefined,
+): void {
+  const { modelRef, params, tools, messages, sent, idOf = () => undefined } = watched;
+  const lost = agent.cacheWatch.compare(
+    {
+      ...defined({ sent }),
+      modelRef,
+      params,
+      tools,
+      messages,
+      idOf,
+      changes: span?.changes?.() ?? [],
+      authors,
+      eventCount: authors.count,
+      plan: step?.plan,
+      ownerOf: (tool) => agent.tools.get(tool)?.extension,
+    },
+    usage,
+  );
+  if (lost !== undefined) watched.cacheLost = lost;
 }
 
 /** Replaces the body of a request by its digest, because a long body would stay in memory until the turn ends. */

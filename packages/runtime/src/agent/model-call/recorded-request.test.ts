@@ -86,7 +86,14 @@ describe.each(providerCases)('%s', (_name, provider) => {
     };
     const models = { 'Model/real': spec };
     const agent = await startAgent(
-      { agentName: 'a', systemPrompt: 'Be brief.', models, tools: [weather], extensions: [meddler, adviser] },
+      // The prompt is long enough for cache breakpoints, which depend on `stableCount`.
+      {
+        agentName: 'a',
+        systemPrompt: 'Be brief. '.repeat(500),
+        models,
+        tools: [weather],
+        extensions: [meddler, adviser],
+      },
       {
         logSink: () => undefined,
         fetch: (input, init) => {
@@ -145,8 +152,9 @@ function rebuild(
       ...(more.map(({ id, digest }) => (id === undefined ? parts[digest] : conversation(id))) as ModelMessage[]),
     ];
   };
-  const { tools = {}, params = {} } = requestOf(effect) ?? {};
+  const { tools = {}, params = {}, stableCount } = requestOf(effect) ?? {};
   return {
+    stableCount,
     messages: messagesOf(effect),
     tools: Object.values(tools).map((digest) => parts[digest]) as unknown as ToolCatalogItem[],
     params: params as ModelParams,

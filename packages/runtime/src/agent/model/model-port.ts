@@ -7,6 +7,11 @@ import type { SentRequest } from '../../trace/model-request.ts';
 export interface ModelRequest {
   /** The system prompt first, then the conversation. Every tool call is paired with its result. */
   readonly messages: readonly ModelMessage[];
+  /**
+   * The number of leading messages that stay in the conversation: they are not ephemeral, and no model layer put them
+   * there. Absent for a call by a layer.
+   */
+  readonly stableCount?: number | undefined;
   readonly tools: readonly ToolCatalogItem[];
   readonly params: ModelParams;
   /** Aborts when the turn is cancelled or the call exceeds its deadline. */

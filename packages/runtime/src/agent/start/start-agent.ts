@@ -5,6 +5,7 @@
 import { type AgentEvent, type ConnectionCard, GoondanError, type MiddlewareKind } from '@goondan/types';
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import { Activity } from '../turn-state/activity.ts';
+import { CacheWatch } from '../turn-state/cache-watch.ts';
 import type { AgentParts } from '../turn-state/agent-parts.ts';
 import type { WantedParts } from '../change/agent-part.ts';
 import { AgentChanges, type ForgetFiles, type PreparedChange } from '../change/agent-changes.ts';
@@ -249,6 +250,7 @@ async function assemble(plan: AgentPlan, deps: AgentDeps, clock: Clock, currentE
     mask,
     locate,
     cleanMessages: new CleanMessages(mask),
+    cacheWatch: new CacheWatch(),
     log,
     toolLogger: loggerFor(),
     warm: undefined,

@@ -5,6 +5,7 @@
 import type { AgentAddress, ConnectionCard, ModelParams, RuntimeView } from '@goondan/types';
 import type { Clock } from '../../ports/clock.ts';
 import type { Activity } from './activity.ts';
+import type { CacheWatch } from './cache-watch.ts';
 import type { Engine } from '../seams/engine.ts';
 import type { Approver } from '../seams/approver.ts';
 import type { Changesets } from '../seams/changesets.ts';
@@ -65,6 +66,8 @@ export interface AgentParts {
   readonly locate: LocateThrown;
   /** Masks secrets in messages for models, with a cache. */
   readonly cleanMessages: CleanMessages;
+  /** Finds the reason when a provider's cache was lost. */
+  readonly cacheWatch: CacheWatch;
   readonly log: Log;
   /** The logger for tool handlers. Its lines name no extension. */
   readonly toolLogger: Console;

@@ -9,6 +9,7 @@ import type { Fetch, ModelRequest } from '../model-port.ts';
 import type { CallSettings } from './read-provider-options.ts';
 import { restoreToolNames } from './restore-tool-names.ts';
 import { readStream, type StreamReading } from './read-stream.ts';
+import type { CacheRules } from './set-breakpoints.ts';
 import { toCallOptions } from './to-call-options.ts';
 import { type FailedCall, toModelError } from './to-model-error.ts';
 import type { PromptMemo } from './to-prompt.ts';
@@ -25,6 +26,7 @@ export interface ProviderCall extends Omit<FailedCall, 'accepted' | 'now'> {
   readonly settings: CallSettings;
   readonly params: ModelParams;
   readonly memo: PromptMemo;
+  readonly cache?: CacheRules | undefined;
   make(send: typeof fetch): LanguageModelV4;
 }
 

@@ -44,6 +44,7 @@ export function openProviderModel(name: ProviderName, spec: ModelSpec, deps: Mod
           ? params
           : { ...params, ...(await (limit ??= defaultLimit(provider, spec.model, label, deps.warn))) },
         memo,
+        cache: provider.cache,
         make: (fetch) => make(spec.model, { ...defined({ apiKey }), baseURL, headers: settings.headers, fetch }),
       });
     },

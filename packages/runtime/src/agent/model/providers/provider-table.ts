@@ -4,6 +4,7 @@
  */
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { providerVariables } from '../../../config/provider-variables.ts';
+import type { CacheRules } from './set-breakpoints.ts';
 import type { SystemPlacement } from './to-prompt.ts';
 
 interface ProviderSettings {
@@ -33,7 +34,18 @@ export interface Provider {
    * can write; `undefined` for an unknown model.
    */
   loadMostTokens?(modelId: string): Promise<number | undefined>;
+  /** Absent when the provider caches without marks, or not at all. */
+  readonly cache?: CacheRules;
 }
+
+/**
+ * The minimum lengths that Anthropic caches, by the name of the model; 1024 for all others. The provider ignores a mark
+ * on a shorter prompt.
+ */
+const leastCachedByAnthropic: readonly (readonly [name: RegExp, tokens: number])[] = [
+  [/opus-4-[5-9]|haiku-4/, 4_096],
+  [/haiku-3|3-haiku|3-5-haiku|sonnet-4-[6-9]/, 2_048],
+];
 
 export const providers = {
   anthropic: {
@@ -52,6 +64,12 @@ export const providers = {
       const { getModelCapabilities } = await import('@ai-sdk/anthropic/internal');
       const { isKnownModel, maxOutputTokens } = getModelCapabilities(modelId);
       return isKnownModel ? maxOutputTokens : undefined;
+    },
+    cache: {
+      provider: 'anthropic',
+      mostMarks: 4,
+      lookback: 20,
+      leastTokens: (modelId) => leastCachedByAnthropic.find(([name]) => name.test(modelId))?.[1] ?? 1_024,
     },
   },
   google: {

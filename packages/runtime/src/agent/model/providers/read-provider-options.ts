@@ -15,6 +15,8 @@ export interface CallSettings {
   readonly headers: Record<string, string>;
   /** Provider options for every call; options of a single request win over them. */
   readonly providerOptions: ProviderOptions | undefined;
+  /** If true, prompts get marks for the provider's cache. */
+  readonly cache: boolean;
 }
 
 const defaultDeadlines = {
@@ -24,15 +26,16 @@ const defaultDeadlines = {
   totalMs: 600_000,
 };
 const placements: readonly SystemPlacement[] = ['in-place', 'front', 'joined'];
-const known = ['stream', 'timeouts', 'systemMessages', 'headers', 'providerOptions'];
+const known = ['stream', 'timeouts', 'systemMessages', 'headers', 'providerOptions', 'cache'];
 
 export function readProviderOptions(options: JsonObject, systemMessages: SystemPlacement, label: string): CallSettings {
   const refuse = (what: string) => new GoondanError('E_RESOURCE_INVALID', `Model ${label}: ${what}.`);
   const unknown = Object.keys(options).find((key) => !known.includes(key));
   if (unknown !== undefined) throw refuse(`options.${unknown} is not known; use ${known.join(', ')}`);
 
-  const { stream = true, timeouts = {}, headers = {}, providerOptions } = options;
+  const { stream = true, cache = true, timeouts = {}, headers = {}, providerOptions } = options;
   if (typeof stream !== 'boolean') throw refuse('options.stream must be true or false');
+  if (typeof cache !== 'boolean') throw refuse('options.cache must be true or false');
   if (!isPlainObject(timeouts)) throw refuse('options.timeouts must be { silenceMs, totalMs }');
   if (!isPlainObject(headers) || !Object.values(headers).every((value) => typeof value === 'string')) {
     throw refuse('options.headers must map names to strings');
@@ -54,6 +57,7 @@ export function readProviderOptions(options: JsonObject, systemMessages: SystemP
   // Safe: each field was checked above.
   return {
     stream,
+    cache,
     deadlines,
     systemMessages: placement,
     headers: headers as Record<string, string>,

@@ -1,28 +1,58 @@
 /** Builds the request to a provider: the prompt, the tools, the settings. */
 import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
-import type { ModelParams, ToolCatalogItem } from '@goondan/types';
+import type { ModelParams, ProviderOptions, ToolCatalogItem } from '@goondan/types';
 import { toProviderName } from '../../tool/provider-tool-name.ts';
 import type { ModelRequest } from '../model-port.ts';
 import { mergeProviderOptions } from './merge-provider-options.ts';
 import type { CallSettings } from './read-provider-options.ts';
+import { breakpoint, type CacheRules, type MarkedRequest, setBreakpoints } from './set-breakpoints.ts';
 import { toPrompt, type PromptMemo } from './to-prompt.ts';
+
+/** The parts of a call that are the same for every request to a model. */
+interface CalledModel {
+  readonly modelId: string;
+  readonly params: ModelParams;
+  readonly memo: PromptMemo;
+  /** Absent when the provider needs no marks. */
+  readonly cache?: CacheRules | undefined;
+}
 
 export function toCallOptions(
   request: ModelRequest,
-  { systemMessages, providerOptions: always }: Pick<CallSettings, 'systemMessages' | 'providerOptions'>,
-  { params, memo }: { readonly params: ModelParams; readonly memo: PromptMemo },
+  settings: Pick<CallSettings, 'systemMessages' | 'providerOptions' | 'cache'>,
+  { params, memo, ...model }: CalledModel,
   abortSignal: AbortSignal,
 ): LanguageModelV4CallOptions {
-  const { maxTokens, providerOptions: _, ...settings } = { ...params, ...request.params };
-  const providerOptions = mergeProviderOptions(always, params.providerOptions, request.params.providerOptions);
+  const { maxTokens, providerOptions: _, ...sampling } = { ...params, ...request.params };
+  const providerOptions = mergeProviderOptions(
+    settings.providerOptions,
+    params.providerOptions,
+    request.params.providerOptions,
+  );
+  const { messages, marksTools } = mark(request, settings, model, providerOptions);
+  const tools = request.tools.map(toFunctionTool);
+  const lastTool = tools.at(-1);
+  if (marksTools && lastTool !== undefined) Object.assign(lastTool, breakpoint(model.cache?.provider ?? ''));
   return {
-    ...settings,
-    prompt: toPrompt(request.messages, systemMessages, memo),
+    ...sampling,
+    prompt: toPrompt(messages, settings.systemMessages, memo),
     ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
     abortSignal,
-    ...(request.tools.length > 0 && { tools: request.tools.map(toFunctionTool) }),
+    ...(tools.length > 0 && { tools }),
     ...(providerOptions !== undefined && { providerOptions }),
   };
+}
+
+function mark(
+  request: ModelRequest,
+  settings: Pick<CallSettings, 'systemMessages' | 'cache'>,
+  { modelId, cache }: Pick<CalledModel, 'modelId' | 'cache'>,
+  providerOptions: ProviderOptions | undefined,
+): MarkedRequest {
+  const { messages, tools, stableCount } = request;
+  if (cache === undefined || !settings.cache || stableCount === undefined) return { messages, marksTools: false };
+  const rules = { ...cache, leastTokens: cache.leastTokens(modelId) };
+  return setBreakpoints({ messages, tools, stableCount }, settings.systemMessages, rules, providerOptions);
 }
 
 function toFunctionTool(tool: ToolCatalogItem): LanguageModelV4FunctionTool {

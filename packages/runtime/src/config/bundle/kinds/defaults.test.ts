@@ -43,12 +43,12 @@ test('an agent has no default limits of turns: the limits of its swarm apply', (
 });
 
 test('the defaults of models shown in editors are the real ones', () => {
-  const { stream, deadlines } = readProviderOptions({}, 'front', 'x');
+  const { stream, deadlines, cache } = readProviderOptions({}, 'front', 'x');
   const script = checkScript({ script: [{ fail: { message: 'no' } }] });
   const [rule] = script.rules;
   const fail = rule?.action.type === 'fail' ? rule.action : undefined;
   expect(shownDefaults('Model')).toEqual({
-    ...dotted({ options: { stream, timeouts: { ...deadlines } } }),
+    ...dotted({ options: { stream, cache, timeouts: { ...deadlines } } }),
     ...dotted({ options: { latencyMs: script.latencyMs, tokensPerSecond: script.tokensPerSecond } }),
     'options.script[].fail.retryable': String(fail?.retryable),
     'options.script[].fail.code': String(fail?.code),
@@ -56,8 +56,8 @@ test('the defaults of models shown in editors are the real ones', () => {
   const { signal } = new AbortController();
   const options = toCallOptions(
     { messages: [], tools: [], params: {}, signal, turnId: 'turn', onDelta: () => undefined },
-    { providerOptions: undefined, systemMessages: 'front' },
-    { params: {}, memo: new WeakMap() },
+    { providerOptions: undefined, systemMessages: 'front', cache },
+    { modelId: 'x', params: {}, memo: new WeakMap() },
     signal,
   );
   expect(options).not.toHaveProperty('maxOutputTokens');

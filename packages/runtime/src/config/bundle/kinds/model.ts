@@ -24,6 +24,11 @@ const named = {
 
 const options = z.strictObject({
   stream: optional(z.boolean(), '`false`: the whole answer at once instead of a stream.', true),
+  cache: optional(
+    z.boolean(),
+    '`false`: sets no marks for the cache of the provider. Only `anthropic` needs such marks.',
+    true,
+  ),
   timeouts: z
     .strictObject({
       silenceMs: optional(z.number().positive(), 'The maximum time without a byte from the provider.', 120_000),

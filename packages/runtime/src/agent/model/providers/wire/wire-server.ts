@@ -31,7 +31,11 @@ export interface WireServer extends AsyncDisposable {
   answer(...answers: WireAnswer[]): void;
 }
 
-export function startWireServer(dialect: WireDialect): WireServer {
+/** `count`: counts the input tokens of a request, in place of the numbers in the replies of the test. */
+export function startWireServer(
+  dialect: WireDialect,
+  count?: (body: JsonObject) => Partial<WireReply['usage']>,
+): WireServer {
   const requests: WireRequest[] = [];
   let answers: WireAnswer[] = [];
 
@@ -47,9 +51,14 @@ export function startWireServer(dialect: WireDialect): WireServer {
       const received = { path: pathname + search, headers: request.headers, body, gone: gone.promise };
       requests.push(received);
       const answer = answers.length > 1 ? answers.shift() : answers[0];
-      return respond(dialect, received, answer ?? 'nothing');
+      return respond(dialect, received, counted(answer ?? 'nothing', body));
     },
   });
+
+  const counted = (answer: WireAnswer, body: JsonObject): WireAnswer => {
+    if (count === undefined || typeof answer === 'string' || !('reply' in answer)) return answer;
+    return { reply: { ...answer.reply, usage: { ...answer.reply.usage, ...count(body) } } };
+  };
 
   return {
     url: server.url.href.replace(/\/$/, ''),
