@@ -15,7 +15,7 @@ export const register: ExtensionRegister<{ backup: string }> = (api, { backup })
       throw new GoondanError('E_MODEL_FAILED', `${ctx.modelRef} failed, ${backup} takes over.`, {
         cause: error,
         retryable: true,
-        retryAfterMs: 0,
+        isFallback: true,
       });
     }
   });

@@ -160,10 +160,12 @@ export interface ModelMiddlewareContext extends ExecutionContext, LayerPlaces {
   tools: ToolCatalogItem[];
   params: ModelParams;
   /**
-   * The model to call, as `Model/name`. To fail over, throw a retryable error and assign another model in the retried
-   * step.
+   * The model to call, as `Model/name`. To fail over, throw a retryable error with `isFallback: true`, and assign another
+   * model in the retried step.
    */
   modelRef: string;
+  /** The reason for another model, for people who read the trace. */
+  modelReason?: string | undefined;
   metadata: Record<string, JsonValue>;
   next(): Promise<ModelReply>;
 }

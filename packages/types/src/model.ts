@@ -37,6 +37,37 @@ export interface ModelReply {
   response?: { id?: string; modelId?: string };
 }
 
+/**
+ * The kinds of failures of a model call:
+ *
+ * - `rate-limit`: too many requests (HTTP 429)
+ * - `server`: the provider failed or is overloaded (HTTP 5xx)
+ * - `timeout`: no answer in time, or HTTP 408
+ * - `unreachable`: no connection
+ * - `broken-off`: the reply is incomplete
+ * - `format`: the reply is not in the provider's format
+ * - `context`: the conversation is too long
+ * - `auth`: the key is missing or not accepted
+ * - `credit`: the account has no credit
+ * - `not-found`: the provider does not know the model (HTTP 404)
+ * - `refused`: the provider refused the request for another reason, such as HTTP 400
+ */
+export const modelFailures = [
+  'rate-limit',
+  'server',
+  'timeout',
+  'unreachable',
+  'broken-off',
+  'format',
+  'context',
+  'auth',
+  'credit',
+  'not-found',
+  'refused',
+] as const;
+
+export type ModelFailure = (typeof modelFailures)[number];
+
 /** A piece of a reply while the reply is being streamed. */
 export type ModelDelta =
   { readonly type: 'text'; readonly text: string } | { readonly type: 'reasoning'; readonly text: string };

@@ -28,8 +28,11 @@ export function checkPlainSchema(schema: JsonSchema): ((value: unknown) => reado
   };
 }
 
+/** The keyword for a text that names a model of the agent. Its value is `Model`. Bundles are checked for it. */
+export const MODEL_REFERENCE = 'x-goondan-ref';
+
 /** Keywords that say nothing about values. */
-const remarks = ['title', 'description', 'default', 'examples', '$comment'];
+const remarks = ['title', 'description', 'default', 'examples', '$comment', MODEL_REFERENCE];
 
 const isAtMost = (value: number, wanted: number) => value <= wanted;
 const isAtLeast = (value: number, wanted: number) => value >= wanted;

@@ -1,5 +1,5 @@
 /** A rule of a script, in the form in which people write it. */
-import type { ErrorCode, JsonObject } from '@goondan/types';
+import type { ErrorCode, JsonObject, ModelFailure } from '@goondan/types';
 
 /**
  * A rule of a scripted model. It is matched against the newest message that is not a system message. Without `when` and
@@ -35,6 +35,8 @@ export interface ScriptedFailure {
   retryAfterMs?: number;
   /** How often the rule fails in one turn; after that it is skipped. When absent, the rule always fails. */
   times?: number;
+  /** The kind of failure, as a provider's model reports it. */
+  failure?: ModelFailure;
   /** A code of the catalogue. Default `E_MODEL_FAILED`. */
   code?: ErrorCode;
 }

@@ -33,4 +33,6 @@ export interface ThrownRecord {
   readonly helpUrl?: string;
   readonly retryable?: boolean;
   readonly retryAfterMs?: number;
+  readonly failure?: string;
+  readonly isFallback?: boolean;
 }

@@ -17,6 +17,7 @@ export function recordThrown(thrown: unknown, mask: Mask): ThrownRecord {
   };
   const retryable = readField(thrown, 'retryable');
   const retryAfterMs = readField(thrown, 'retryAfterMs');
+  const isFallback = readField(thrown, 'isFallback');
   return {
     message: text('message') ?? (typeof thrown === 'string' ? cut(thrown) : 'something was thrown'),
     ...defined({
@@ -26,6 +27,8 @@ export function recordThrown(thrown: unknown, mask: Mask): ThrownRecord {
       helpUrl: text('helpUrl'),
       retryable: typeof retryable === 'boolean' ? retryable : undefined,
       retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : undefined,
+      failure: text('failure'),
+      isFallback: typeof isFallback === 'boolean' ? isFallback : undefined,
     }),
   };
 }

@@ -1,4 +1,5 @@
 import type { CodePlace } from '../code-place.ts';
+import type { ModelFailure } from '../model.ts';
 import { errorCatalogue, type ErrorCode } from './error-catalogue.ts';
 import { helpUrlOf } from './help-url.ts';
 
@@ -10,6 +11,13 @@ export interface GoondanErrorOptions {
   retryable?: boolean;
   /** How long to wait before the retry, in milliseconds. */
   retryAfterMs?: number;
+  /** The kind of failure, for the failure of a model call. */
+  failure?: ModelFailure;
+  /**
+   * If true, the retry uses something else than the failed attempt, such as another model. So the retry starts at once,
+   * and `policy.maxStepRetries` does not count it. The runtime makes at most 16 such retries in a row.
+   */
+  isFallback?: boolean;
 }
 
 /** Marks a {@link GoondanError}. Another copy of this package recognises the mark, too. */
@@ -24,6 +32,10 @@ export class GoondanError extends Error {
   declare readonly helpUrl?: string;
   readonly retryable: boolean;
   readonly retryAfterMs?: number;
+  /** The kind of failure, for the failure of a model call. */
+  declare readonly failure?: ModelFailure;
+  /** True if the retry uses something else than the failed attempt, such as another model. */
+  declare readonly isFallback?: boolean;
   /**
    * The extension whose layer threw the error, once known. The runtime sets this field and overwrites any earlier
    * value.
@@ -58,5 +70,7 @@ export class GoondanError extends Error {
     if (helpUrl !== undefined) this.helpUrl = helpUrl;
     this.retryable = options.retryable ?? false;
     if (options.retryAfterMs !== undefined) this.retryAfterMs = options.retryAfterMs;
+    if (options.failure !== undefined) this.failure = options.failure;
+    if (options.isFallback !== undefined) this.isFallback = options.isFallback;
   }
 }

@@ -6,7 +6,7 @@ import { snapshotJson } from '../../json/snapshot-json.ts';
 import type { ChainSpan } from '../../trace/layer-span.ts';
 import type { AskedModel, SentRequest } from '../../trace/model-request.ts';
 import { problemWithModelReply } from '../pipeline/result-shapes.ts';
-import { isRetryable, retryAfterMsOf, toTurnError } from '../pipeline/turn-error.ts';
+import { isRetryable, modelFailureOf, retryAfterMsOf, toTurnError } from '../pipeline/turn-error.ts';
 import { maskReply } from '../secrets/mask-model-call.ts';
 import { previewArguments } from '../tool-call/preview-call.ts';
 import { runChain } from '../pipeline/run-chain.ts';
@@ -149,7 +149,10 @@ async function askModel(
   const model = await agent.plan.openModel(modelRef);
   const timeoutMs = agent.plan.policy.modelTimeoutMs;
   const whenLate = () =>
-    new GoondanError('E_MODEL_TIMEOUT', `${modelRef} did not finish within ${timeoutMs} ms.`, { retryable: true });
+    new GoondanError('E_MODEL_TIMEOUT', `${modelRef} did not finish within ${timeoutMs} ms.`, {
+      retryable: true,
+      failure: 'timeout',
+    });
   const reply: unknown = await withDeadline(turn, timeoutMs, whenLate, (run) =>
     model.generate({
       ...request,
@@ -171,18 +174,17 @@ async function askModel(
   return maskReply(reply as ModelReply, agent.mask);
 }
 
-/** Adds a code to a model's error if it has none. Keeps `retryable`. */
+/** Adds a code to a model's error if it has none. Keeps `retryable` and `failure`. */
 function withCode(error: unknown, modelRef: string): unknown {
   const { code, message } = toTurnError(error);
   if (code !== undefined) return error;
-  const retryAfterMs = retryAfterMsOf(error);
   return new GoondanError('E_MODEL_FAILED', `${modelRef}: ${message}`, {
     cause: error,
     retryable: isRetryable(error),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...defined({ retryAfterMs: retryAfterMsOf(error), failure: modelFailureOf(error) }),
   });
 }
 
-function inspect({ messages, ownMessages, tools, params, modelRef }: ModelCall) {
-  return { modelRef, params, tools: tools.items, messages: ownMessages ?? messages };
+function inspect({ messages, ownMessages, tools, params, modelRef, modelReason }: ModelCall) {
+  return { modelRef, ...defined({ modelReason }), params, tools: tools.items, messages: ownMessages ?? messages };
 }

@@ -7,7 +7,8 @@ import { findUnknownField, knownFields } from '../../config/find-unknown-field.t
 import { isPlainObject } from '../../json/copy-json.ts';
 import { problemWithModelMessage } from '../conversation/model-message-problem.ts';
 import { ToolCatalog } from '../tool/tool-catalog.ts';
-import { addUsage, type LayerAsk } from '../turn-state/running-turn.ts';
+import { isFallback, MOST_FALLBACKS } from '../pipeline/turn-error.ts';
+import { addUsage, type LayerAsk, refuseWhenOver, type RunningTurn } from '../turn-state/running-turn.ts';
 import { callModel } from './call-model.ts';
 
 export async function generateForLayer(ask: LayerAsk, request: GenerateRequest): Promise<ModelReply> {
@@ -15,18 +16,47 @@ export async function generateForLayer(ask: LayerAsk, request: GenerateRequest):
   const { extension } = layer.layer;
   const problem = problemWithRequest(request);
   if (problem !== undefined) throw new GoondanError('E_MODEL_REQUEST', `Extension "${extension}": ${problem}.`);
-  const reply = await callModel(turn, {
-    key: turn.effects.nextKey(scope, 'model'),
-    step,
-    messages: request.messages,
-    tools: new ToolCatalog(request.tools ?? [], extension),
-    params: { ...turn.agent.plan.params, ...request.params },
-    modelRef: request.modelRef ?? turn.agent.plan.modelRef,
-    stepIndex: step?.stepIndex ?? turn.stepCount,
-    extension,
-  });
+  const key = turn.effects.nextKey(scope, 'model');
+  const reply = await withFallbacks(turn, key, (attempt) =>
+    callModel(turn, {
+      key: attempt,
+      step,
+      messages: request.messages,
+      tools: new ToolCatalog(request.tools ?? [], extension),
+      params: { ...turn.agent.plan.params, ...request.params },
+      modelRef: request.modelRef ?? turn.agent.plan.modelRef,
+      stepIndex: step?.stepIndex ?? turn.stepCount,
+      extension,
+    }),
+  );
   addUsage(turn, reply.usage);
   return reply;
+}
+
+/**
+ * Calls the model again, as the runtime retries a step, when a model layer says that the next attempt uses another
+ * model. Each attempt has a key of its own. A resumed turn goes straight to the attempt that is recorded.
+ */
+async function withFallbacks(
+  turn: RunningTurn,
+  key: string,
+  call: (key: string) => Promise<ModelReply>,
+): Promise<ModelReply> {
+  const keys = [key, ...Array.from({ length: MOST_FALLBACKS }, (_, at) => `${key}.${at + 1}`)];
+  const last = keys.pop() ?? key;
+  const first = Math.max(
+    0,
+    keys.findIndex((each) => turn.effects.isRecorded(each)),
+  );
+  for (const attempt of keys.slice(first)) {
+    try {
+      return await call(attempt);
+    } catch (error) {
+      if (!isFallback(error)) throw error;
+      refuseWhenOver(turn);
+    }
+  }
+  return call(last);
 }
 
 function problemWithRequest(request: GenerateRequest): string | undefined {

@@ -17,6 +17,7 @@ export interface ModelCall {
   readonly tools: ToolCatalog;
   params: ModelParams;
   modelRef: string;
+  modelReason?: string | undefined;
   readonly stepIndex: number;
   /** The extension that made the call; `undefined` for the step's own call. */
   readonly extension: string | undefined;
@@ -59,5 +60,12 @@ export class ModelContext extends TurnLayerContext<ModelCall> {
   set modelRef(modelRef: string) {
     if (typeof modelRef !== 'string') throw new TypeError('ctx.modelRef must be a text such as "Model/name".');
     this[subjectOf].modelRef = modelRef;
+  }
+  get modelReason() {
+    return this[subjectOf].modelReason;
+  }
+  set modelReason(reason: string | undefined) {
+    if (reason !== undefined && typeof reason !== 'string') throw new TypeError('ctx.modelReason must be a text.');
+    this[subjectOf].modelReason = reason;
   }
 }

@@ -39,6 +39,8 @@ const errorFields = knownFields<TurnError & GoondanError>('an error', {
   cause: true,
   retryable: true,
   retryAfterMs: true,
+  failure: true,
+  isFallback: true,
 });
 
 export function problemWithTurnResult(value: unknown): string | undefined {

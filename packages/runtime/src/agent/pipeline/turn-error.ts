@@ -1,5 +1,5 @@
 /** Reads a thrown value: the extension that threw it, and its form in results and runtime events. */
-import { GoondanError, type TurnError } from '@goondan/types';
+import { GoondanError, type ModelFailure, modelFailures, type TurnError } from '@goondan/types';
 import type { LocateThrown } from '../../log/locate-thrown.ts';
 import type { Mask } from '../../log/mask-secrets.ts';
 import { readField } from '../../json/read-field.ts';
@@ -74,6 +74,20 @@ export function isRetryable(thrown: unknown): boolean {
 export function retryAfterMsOf(thrown: unknown): number | undefined {
   const value = readField(thrown, 'retryAfterMs');
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+/** Returns true if the retry uses something else than the failed attempt, such as another model. */
+export function isFallback(thrown: unknown): boolean {
+  return isRetryable(thrown) && readField(thrown, 'isFallback') === true;
+}
+
+/** The maximum number of fallbacks in a row, in case an extension never stops. */
+export const MOST_FALLBACKS = 16;
+
+/** Returns the kind of failure of a model call. */
+export function modelFailureOf(thrown: unknown): ModelFailure | undefined {
+  const value = readField(thrown, 'failure');
+  return modelFailures.find((failure) => failure === value);
 }
 
 /** The messages of Bun for a change of something frozen or readonly. They do not say what was to be changed. */

@@ -83,6 +83,7 @@ function assigning(target: object, field: string, value: unknown): unknown {
 describe('D-17 a context shows the members of the contract and nothing else', () => {
   const more: Partial<Record<MiddlewareKind, readonly string[]>> = {
     toolCall: ['effects', 'approval', 'tools', 'callers'],
+    model: ['modelReason'],
   };
 
   test.each(kinds)('D-17 kind %s: in a copy, in JSON and in the console', async (kind) => {

@@ -35,6 +35,19 @@ describe('planRetry', () => {
     });
   });
 
+  test('Y-06 makes a fallback at once and does not count it, 16 times in a row at most', () => {
+    const error = new GoondanError('E_MODEL_FAILED', 'busy', {
+      retryable: true,
+      retryAfterMs: 70_000,
+      isFallback: true,
+    });
+    const policy = { ...defaultPolicy, maxStepRetries: 0 };
+    expect(planRetry(error, 1, policy, 15)).toEqual({ delayMs: 0, isFallback: true });
+    expect(planRetry(error, 1, policy, 16)).toBeUndefined();
+    expect(planRetry(error, 1, defaultPolicy, 16)).toEqual({ delayMs: 70_000 });
+    expect(planRetry({ isFallback: true }, 1, defaultPolicy)).toBeUndefined();
+  });
+
   test('ignores an invalid wait; the delay is always a finite number', () => {
     const policy = { ...defaultPolicy, maxStepRetries: 5_000 };
     fc.assert(

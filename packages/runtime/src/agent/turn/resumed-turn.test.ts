@@ -171,6 +171,61 @@ describe('a retried step', () => {
   });
 });
 
+describe('Y-06 a fallback to another model', () => {
+  /** The first attempt of each call fails, and the next one uses the spare model. */
+  const falling = extension('falling', ({ pipeline }) => {
+    pipeline.register('model', async (ctx) => {
+      const key = `falling.${ctx.extension ?? 'step'}`;
+      if (ctx.metadata[key] === true) ctx.modelRef = 'Model/spare';
+      delete ctx.metadata[key];
+      return ctx.next().catch((error: unknown) => {
+        ctx.metadata[key] = true;
+        throw new GoondanError('E_MODEL_FAILED', 'The spare model takes over.', {
+          cause: error,
+          retryable: true,
+          isFallback: true,
+        });
+      });
+    });
+  });
+  const asker = extension('asker', ({ pipeline }) => {
+    pipeline.register('turn', async (ctx) => {
+      for (const question of ['one', 'two']) {
+        const { content } = await ctx.model.generate({ messages: [{ role: 'user', content: question }] });
+        ctx.emitMessageEvent(says(`${question}: ${JSON.stringify(content)}`));
+      }
+      return ctx.next();
+    });
+  });
+  const spare = { provider: 'scripted', model: 's', options: { script: [{ say: 'spare {{input}}' }] } };
+  const options: ScriptedAgentOptions = {
+    script: [{ fail: { message: 'down' } }],
+    models: { 'Model/spare': spare },
+    extensions: [falling, asker],
+    policy: { maxStepRetries: 0 },
+  };
+  const whole = 'go | one: [{"type":"text","text":"spare one"}] | two: [{"type":"text","text":"spare two"}] | spare go';
+
+  test('has its own record, so that no other call gets its reply, wherever the process was killed', async () => {
+    const records = await recordTurn(options);
+    for (let count = 1; count <= records.length; count++) {
+      expect((await resume(options, records.slice(0, count))).texts).toBe(whole);
+      // In the new process the first model works again.
+      const { texts } = await resume({ ...options, script: [{ say: 'first {{input}}' }] }, records.slice(0, count));
+      expect(texts).toMatch(/^go \| one: .*(first|spare) one.* \| two: .*(first|spare) two.* \| (first|spare) go$/);
+    }
+  });
+
+  test('is not made again when its reply is recorded', async () => {
+    const all = await recordTurn(options);
+    const records = upTo(all, (record) => record.type === 'effect' && record.key.endsWith('/model/0.1'));
+    const { agent, texts } = await resume(options, records);
+    expect(texts).toBe(whole);
+    const asked = agent.requests.map(({ messages }) => messages.at(-1)?.content);
+    expect(asked).toEqual(['two', expect.anything()]);
+  });
+});
+
 describe('a call to another agent', () => {
   function asking(answer: () => string) {
     const engine = inProcessEngine(systemClock);

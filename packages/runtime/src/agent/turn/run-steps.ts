@@ -9,7 +9,7 @@ import type { StepRecord } from '../conversation/conversation-store.ts';
 import { toPlacedError } from '../pipeline/turn-error.ts';
 import { runStep, startStep } from '../step/run-step.ts';
 import { recordedMetadata } from './recorded-metadata.ts';
-import { planRetry } from './plan-retry.ts';
+import { planRetry, type Retry } from './plan-retry.ts';
 import { addUsage, refuseWhenOver, type RunningTurn, type RunningStep } from '../turn-state/running-turn.ts';
 
 export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
@@ -23,12 +23,14 @@ export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
     const outcome = await tryStep(turn, progress);
     progress.nextIndex++;
     if ('delayMs' in outcome) {
-      progress.failures++;
+      if (outcome.isFallback === true) progress.fallbacks++;
+      else progress.failures++;
       // A replay does not wait, because its recording has the outcome of the retry.
       if (turn.replay === undefined) await sleep(turn.clock, outcome.delayMs, turn.signal);
       continue;
     }
     progress.failures = 0;
+    progress.fallbacks = 0;
     progress.response = outcome.reply ?? progress.response;
     progress.truncated = isTruncated(outcome.result);
     progress.needsStep = outcome.result.hasToolCalls;
@@ -51,6 +53,8 @@ interface Progress {
   nextIndex: number;
   /** The number of failures in a row of the current step. */
   failures: number;
+  /** The number of fallbacks in a row of the current step. A resumed turn counts those before it as failures. */
+  fallbacks: number;
   needsStep: boolean;
   /** The newest reply of the model. */
   response: Message | undefined;
@@ -60,7 +64,14 @@ interface Progress {
 
 /** Returns the progress at the start: none, or the steps that an interrupted run had finished. */
 function progressOf(turn: RunningTurn): Progress {
-  const progress: Progress = { nextIndex: 0, failures: 0, needsStep: true, response: undefined, truncated: false };
+  const progress: Progress = {
+    nextIndex: 0,
+    failures: 0,
+    fallbacks: 0,
+    needsStep: true,
+    response: undefined,
+    truncated: false,
+  };
   for (const record of turn.before.steps) {
     progress.nextIndex = record.stepIndex + 1;
     if (record.usage !== undefined) addUsage(turn, record.usage);
@@ -87,7 +98,7 @@ function progressOf(turn: RunningTurn): Progress {
 async function tryStep(
   turn: RunningTurn,
   progress: Progress,
-): Promise<{ readonly result: StepResult; readonly reply: Message | undefined } | { readonly delayMs: number }> {
+): Promise<{ readonly result: StepResult; readonly reply: Message | undefined } | Retry> {
   const { agent, turnId } = turn;
   const mark = turn.conversation.mark();
   const before = { usage: { ...turn.usage }, resultCount: turn.toolResults.length };
@@ -123,7 +134,9 @@ async function tryStep(
     agent.bus.tell('step.completed', () => ({ ...named(), toolCallCount: result.toolCalls.length, duration }));
     return { result, reply };
   } catch (error) {
-    const retry = turn.signal.aborted ? undefined : planRetry(error, progress.failures + 1, agent.plan.policy);
+    const retry = turn.signal.aborted
+      ? undefined
+      : planRetry(error, progress.failures + 1, agent.plan.policy, progress.fallbacks);
     if (retry === undefined) turn.deltas.brokenOff();
     // Marks the span as failed, also when the step failed after its chain had ended.
     step.span?.fail(error, retry?.delayMs);

@@ -2,7 +2,7 @@
  * Checks the options of a scripted model once, when the model is opened. The checked options are not checked again.
  * Every problem is an `E_MODEL_SCRIPT` error, which names the rule by its index and the field.
  */
-import { errorCatalogue, type ErrorCode, isErrorCode } from '@goondan/types';
+import { errorCatalogue, type ErrorCode, isErrorCode, type ModelFailure, modelFailures } from '@goondan/types';
 import {
   checkAmount,
   checkBoolean,
@@ -101,16 +101,23 @@ function checkCall(value: unknown, where: string): AnswerAction['calls'][number]
 }
 
 function checkFailure(value: unknown, where: string): FailAction {
-  const written = checkObject(value, where, ['message', 'retryable', 'times', 'retryAfterMs', 'code']);
-  const { retryable, retryAfterMs, times, code } = written;
+  const written = checkObject(value, where, ['message', 'retryable', 'times', 'retryAfterMs', 'failure', 'code']);
+  const { retryable, retryAfterMs, failure, times, code } = written;
   return {
     type: 'fail',
     code: code === undefined ? 'E_MODEL_FAILED' : checkCode(code, `${where}.code`),
     message: checkName(written.message, `${where}.message`),
     retryable: retryable === undefined ? false : checkBoolean(retryable, `${where}.retryable`),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs: checkAmount(retryAfterMs, `${where}.retryAfterMs`) }),
+    ...(failure === undefined ? {} : { failure: checkKind(failure, `${where}.failure`) }),
     times: times === undefined ? Infinity : checkCount(times, `${where}.times`),
   };
+}
+
+function checkKind(value: unknown, where: string): ModelFailure {
+  const kind = modelFailures.find((each) => each === value);
+  if (kind === undefined) throw scriptError(where, `must be one of ${modelFailures.join(', ')}`);
+  return kind;
 }
 
 function checkCode(value: unknown, where: string): ErrorCode {

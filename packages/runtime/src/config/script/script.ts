@@ -1,5 +1,5 @@
 /** A script in the form in which the scripted model uses it, after the check. */
-import type { ErrorCode, JsonObject } from '@goondan/types';
+import type { ErrorCode, JsonObject, ModelFailure } from '@goondan/types';
 
 export interface Rule {
   readonly condition:
@@ -22,6 +22,7 @@ export interface FailAction {
   readonly message: string;
   readonly retryable: boolean;
   readonly retryAfterMs?: number;
+  readonly failure?: ModelFailure;
   /** The number of failures; `Infinity` means that the rule always fails. */
   readonly times: number;
 }

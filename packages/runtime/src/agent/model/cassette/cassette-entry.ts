@@ -23,7 +23,10 @@ export interface CassetteEntry {
   readonly request: CassetteRequest;
   readonly deltas: readonly ModelDelta[];
   readonly outcome:
-    { readonly reply: ModelReply } | { readonly error: Required<Pick<ThrownRecord, 'code' | 'message' | 'retryable'>> };
+    | { readonly reply: ModelReply }
+    | {
+        readonly error: Required<Pick<ThrownRecord, 'code' | 'message' | 'retryable'>> & Pick<ThrownRecord, 'failure'>;
+      };
 }
 
 export function toCassetteRequest(request: ModelRequest): CassetteRequest {
@@ -77,9 +80,12 @@ export function readEntry(line: string, previous: CassetteRequest | undefined): 
 function readOutcome({ reply, error }: JsonObject): CassetteEntry['outcome'] | undefined {
   // Safe: the caller checks the reply.
   if (isPlainObject(reply)) return { reply: reply as unknown as ModelReply };
-  if (!isPlainObject(error) || typeof error['code'] !== 'string' || typeof error['message'] !== 'string')
-    return undefined;
-  return { error: { code: error['code'], message: error['message'], retryable: error['retryable'] === true } };
+  if (!isPlainObject(error)) return undefined;
+  const { code, message, retryable, failure } = error;
+  if (typeof code !== 'string' || typeof message !== 'string') return undefined;
+  return {
+    error: { code, message, retryable: retryable === true, ...(typeof failure === 'string' && { failure }) },
+  };
 }
 
 function countSame(before: readonly JsonValue[], now: readonly JsonValue[]): number {

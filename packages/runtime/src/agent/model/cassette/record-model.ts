@@ -1,5 +1,6 @@
 /** A model that calls another model and records its replies and errors. Only cancelled calls are not recorded. */
 import { GoondanError, type ModelDelta } from '@goondan/types';
+import { defined } from '../../../json/defined.ts';
 import type { Model } from '../model-port.ts';
 import { toCassetteRequest, type CassetteEntry } from './cassette-entry.ts';
 import type { openCassetteWriter } from './cassette-file.ts';
@@ -29,7 +30,10 @@ export function recordModel(upstream: Model, cassette: Awaited<ReturnType<typeof
 }
 
 function toRecordedError(error: unknown) {
-  if (GoondanError.is(error)) return { code: error.code, message: error.message, retryable: error.retryable };
+  if (GoondanError.is(error)) {
+    const { code, message: words, retryable, failure } = error;
+    return { code, message: words, retryable, ...defined({ failure }) };
+  }
   const message = error instanceof Error ? error.message : String(error);
   return { code: 'E_MODEL_FAILED', message, retryable: false };
 }

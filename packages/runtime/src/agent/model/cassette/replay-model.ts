@@ -2,7 +2,8 @@
  * A model that repeats the replies of a cassette, call by call, without a network. A request that differs from the
  * recorded one fails and does not advance the position, so the same request fails again in the same way.
  */
-import { GoondanError, isErrorCode } from '@goondan/types';
+import { GoondanError, isErrorCode, modelFailures } from '@goondan/types';
+import { defined } from '../../../json/defined.ts';
 import type { Model } from '../model-port.ts';
 import { toCassetteRequest, type CassetteEntry } from './cassette-entry.ts';
 import { describeDifference } from './describe-difference.ts';
@@ -27,9 +28,12 @@ export function replayModel(entries: readonly CassetteEntry[], name: string): Mo
       position += 1;
       for (const delta of entry.deltas) request.onDelta(delta);
       if ('reply' in entry.outcome) return structuredClone(entry.outcome.reply);
-      const { code, message, retryable } = entry.outcome.error;
+      const { code, message, retryable, failure } = entry.outcome.error;
       // Throws the recorded error again, without `retryAfterMs`, because a replay does not need to wait.
-      throw new GoondanError(isErrorCode(code) ? code : 'E_MODEL_FAILED', message, { retryable });
+      throw new GoondanError(isErrorCode(code) ? code : 'E_MODEL_FAILED', message, {
+        retryable,
+        ...defined({ failure: modelFailures.find((kind) => kind === failure) }),
+      });
     },
   };
 }

@@ -6,6 +6,7 @@ import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Genera
 import type { ModelDelta, ModelParams, ModelReply } from '@goondan/types';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Fetch, ModelRequest } from '../model-port.ts';
+import type { ProviderName } from './provider-table.ts';
 import type { CallSettings } from './read-provider-options.ts';
 import { restoreToolNames } from './restore-tool-names.ts';
 import { readStream, type StreamReading } from './read-stream.ts';
@@ -18,7 +19,7 @@ import { toReplyPart } from './to-reply-part.ts';
 import { watchCall } from './watch-call.ts';
 
 export interface ProviderCall extends Omit<FailedCall, 'accepted' | 'now'> {
-  readonly name: string;
+  readonly name: ProviderName;
   readonly package: string;
   readonly modelId: string;
   readonly clock: Clock;

@@ -4,12 +4,14 @@ import type { ModelParams, ProviderOptions, ToolCatalogItem } from '@goondan/typ
 import { toProviderName } from '../../tool/provider-tool-name.ts';
 import type { ModelRequest } from '../model-port.ts';
 import { mergeProviderOptions } from './merge-provider-options.ts';
+import type { ProviderName } from './provider-table.ts';
 import type { CallSettings } from './read-provider-options.ts';
 import { breakpoint, type CacheRules, type MarkedRequest, setBreakpoints } from './set-breakpoints.ts';
 import { toPrompt, type PromptMemo } from './to-prompt.ts';
 
 /** The parts of a call that are the same for every request to a model. */
 interface CalledModel {
+  readonly name?: ProviderName;
   readonly modelId: string;
   readonly params: ModelParams;
   readonly memo: PromptMemo;
@@ -35,7 +37,7 @@ export function toCallOptions(
   if (marksTools && lastTool !== undefined) Object.assign(lastTool, breakpoint(model.cache?.provider ?? ''));
   return {
     ...sampling,
-    prompt: toPrompt(messages, settings.systemMessages, memo),
+    prompt: toPrompt(messages, settings.systemMessages, memo, model.name),
     ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
     abortSignal,
     ...(tools.length > 0 && { tools }),

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test';
+import type { ModelFailure } from '@goondan/types';
+import { StreamedError } from './read-stream.ts';
 import { toModelError } from './to-model-error.ts';
 import { retryAfter } from './retry-after.ts';
 
@@ -229,5 +231,32 @@ describe('suggestions', () => {
     const error = toModelError(apiError(401, {}), { ...call, apiKey: undefined });
     expect(error.message).toStartWith('some/model requires a key, and the Model has none (HTTP 401): ');
     expect(error.suggestion).toContain('`apiKey` of the Model');
+  });
+});
+
+describe('Y-06 the kind of a failure', () => {
+  const streamed = (type: string) => new StreamedError({ type: 'error', error: { type, message: 'No.' } });
+  test.each([
+    [apiError(429, {}), false, 'rate-limit'],
+    [apiError(408, {}), false, 'timeout'],
+    [apiError(500, {}), false, 'server'],
+    [apiError(529, {}), false, 'server'],
+    [apiError(400, {}), false, 'refused'],
+    [apiError(404, {}), false, 'not-found'],
+    [apiError(401, {}), false, 'auth'],
+    [apiError(429, { error: { message: 'Pay.', code: 'insufficient_quota' } }), false, 'credit'],
+    [
+      apiError(413, { error: { type: 'request_too_large', message: 'Request exceeds the maximum size' } }),
+      false,
+      'context',
+    ],
+    [Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }), false, 'unreachable'],
+    [new Error('odd'), false, 'refused'],
+    [new Error('odd'), true, 'broken-off'],
+    [streamed('overloaded_error'), true, 'server'],
+    [streamed('api_error'), true, 'server'],
+    [streamed('rate_limit_error'), true, 'rate-limit'],
+  ])('%s', (error, accepted, failure) => {
+    expect(toModelError(error, { ...call, accepted }).failure).toBe(failure as ModelFailure);
   });
 });

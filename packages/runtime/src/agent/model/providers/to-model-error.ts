@@ -11,10 +11,12 @@
  * 8. any other error, which happened before the request was sent (for example, an unsupported file) → `E_MODEL_FAILED`,
  *    final
  *
+ * `failure` of the error is its kind, on which layers can rely.
+ *
  * The message contains the provider's words, cut to 1000 characters and without the key. The cause is a plain copy,
  * because the original error contains the whole request.
  */
-import { GoondanError, type ErrorCode, type GoondanErrorOptions } from '@goondan/types';
+import { GoondanError, type ErrorCode, type GoondanErrorOptions, type ModelFailure } from '@goondan/types';
 import { describeFailure, type Failure } from './describe-failure.ts';
 import { isContextOverflow } from './is-context-overflow.ts';
 import { StreamedError } from './read-stream.ts';
@@ -36,6 +38,8 @@ export interface FailedCall {
 
 const wordsLimit = 1000;
 const keyCodes = new Set(['API_KEY_INVALID', 'authentication_error', 'invalid_api_key', 'UNAUTHENTICATED']);
+const rateCodes = new Set(['rate_limit_error', 'rate_limit_exceeded', 'RESOURCE_EXHAUSTED']);
+const serverCodes = new Set(['api_error', 'server_error', 'INTERNAL', 'UNAVAILABLE']);
 const creditCodes = new Set(['insufficient_quota', 'billing_error']);
 
 export function toModelError(error: unknown, call: FailedCall): GoondanError {
@@ -43,34 +47,45 @@ export function toModelError(error: unknown, call: FailedCall): GoondanError {
   const failure = describeFailure(error instanceof StreamedError ? error.reported : error);
   const words = hide(failure.words, call.apiKey).slice(0, wordsLimit);
   const status = failure.status !== undefined && failure.status >= 300 ? ` (HTTP ${failure.status})` : '';
-  const fail = (code: ErrorCode, message: string, options: GoondanErrorOptions = {}) =>
-    new GoondanError(code, `${message}${status}: ${words}`, { cause: copyOf(error, call.apiKey), ...options });
+  const fail = (code: ErrorCode, kind: ModelFailure, message: string, options: GoondanErrorOptions = {}) => {
+    const about = { cause: copyOf(error, call.apiKey), failure: kind };
+    return new GoondanError(code, `${message}${status}: ${words}`, { ...about, ...options });
+  };
 
-  if (isContextOverflow(failure)) return fail('E_MODEL_CONTEXT', `The conversation is too long for ${call.label}`);
-  if (isRefusedKey(failure)) return fail('E_MODEL_AUTH', ...refusedKey(call));
-  if (failure.codes.some((code) => creditCodes.has(code))) return fail('E_MODEL_FAILED', `${call.label} failed`);
-  if (isPassing(failure)) {
+  if (isContextOverflow(failure)) {
+    return fail('E_MODEL_CONTEXT', 'context', `The conversation is too long for ${call.label}`);
+  }
+  if (isRefusedKey(failure)) return fail('E_MODEL_AUTH', 'auth', ...refusedKey(call));
+  if (failure.codes.some((code) => creditCodes.has(code))) {
+    return fail('E_MODEL_FAILED', 'credit', `${call.label} failed`);
+  }
+  const passing = passingKind(failure);
+  if (passing !== undefined) {
     const retryAfterMs = retryAfter(failure.headers, failure.body, call.now);
-    return fail('E_MODEL_FAILED', `${call.label} failed`, {
+    return fail('E_MODEL_FAILED', passing, `${call.label} failed`, {
       retryable: true,
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     });
   }
   if (failure.status === 404) {
     const suggestion = `Check \`model\` and \`endpoint\` of the Model: the request went to ${call.address}.`;
-    return fail('E_MODEL_FAILED', `${call.label} was not found`, { suggestion });
+    return fail('E_MODEL_FAILED', 'not-found', `${call.label} was not found`, { suggestion });
   }
-  if (failure.status !== undefined && failure.status >= 300) return fail('E_MODEL_FAILED', `${call.label} failed`);
+  if (failure.status !== undefined && failure.status >= 300) {
+    return fail('E_MODEL_FAILED', 'refused', `${call.label} failed`);
+  }
   if (failure.isGarbled)
-    return fail('E_MODEL_REPLY', `${call.label} answered in an unknown format`, { retryable: true });
+    return fail('E_MODEL_REPLY', 'format', `${call.label} answered in an unknown format`, { retryable: true });
   if (call.accepted) {
-    return fail('E_MODEL_FAILED', `${call.label} broke off in the middle of its reply`, { retryable: true });
+    return fail('E_MODEL_FAILED', streamedKind(failure), `${call.label} broke off in the middle of its reply`, {
+      retryable: true,
+    });
   }
   if (isUnreachable(error)) {
     const suggestion = `Check that a server runs at ${call.address}, and that this machine can reach it.`;
-    return fail('E_MODEL_FAILED', `${call.label} cannot be reached`, { retryable: true, suggestion });
+    return fail('E_MODEL_FAILED', 'unreachable', `${call.label} cannot be reached`, { retryable: true, suggestion });
   }
-  return fail('E_MODEL_FAILED', `${call.label} rejected this request`);
+  return fail('E_MODEL_FAILED', 'refused', `${call.label} rejected this request`);
 }
 
 function isRefusedKey({ status, codes }: Failure): boolean {
@@ -86,9 +101,18 @@ function refusedKey({ label, apiKey, keySource }: FailedCall): [message: string,
   return [`${label} requires a key, and the Model has none`, { suggestion }];
 }
 
-function isPassing({ status, codes }: Failure): boolean {
-  if (codes.includes('overloaded_error')) return true;
-  return status !== undefined && (status === 408 || status === 429 || status >= 500);
+/** Returns the kind of a failure that may be over soon; undefined for other failures. */
+function passingKind({ status = 0, codes }: Failure): ModelFailure | undefined {
+  if (codes.includes('overloaded_error')) return 'server';
+  if (status === 408) return 'timeout';
+  if (status === 429) return 'rate-limit';
+  return status >= 500 ? 'server' : undefined;
+}
+
+/** Returns the kind of a failure inside a stream. Its status was a success, so only the provider's code tells the kind. */
+function streamedKind({ codes }: Failure): ModelFailure {
+  if (codes.some((code) => rateCodes.has(code))) return 'rate-limit';
+  return codes.some((code) => serverCodes.has(code)) ? 'server' : 'broken-off';
 }
 
 /**

@@ -12,8 +12,9 @@
  * 4. Empty text and empty messages are not sent: providers answer such a conversation with 400, now and in every later
  *    call.
  * 5. Tools have the names that providers accept ({@link toProviderName}).
+ * 6. Parts that only another provider understands are not sent ({@link isForeign}).
  *
- * The prompt equals the one that the AI SDK writes, except for rules 3 to 5, and for URLs, which are never downloaded
+ * The prompt equals the one that the AI SDK writes, except for rules 3 to 6, and for URLs, which are never downloaded
  * here. A test compares the two prompts.
  */
 import type { LanguageModelV4Message, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
@@ -27,13 +28,15 @@ import type {
   UserPart,
 } from '@goondan/types';
 import { toProviderName } from '../../tool/provider-tool-name.ts';
+import { isForeign } from './foreign-part.ts';
 import { isKeptPart, restoreKeptPart } from './kept-part.ts';
 import { mergeProviderOptions } from './merge-provider-options.ts';
+import type { ProviderName } from './provider-table.ts';
 import { toFileData } from './to-file-data.ts';
 
 export type SystemPlacement = 'in-place' | 'front' | 'joined';
 
-/** Maps a message to its converted form. */
+/** Maps a message to its converted form, for one provider. */
 export type PromptMemo = WeakMap<ModelMessage, LanguageModelV4Message>;
 
 type MessageOf<Role extends LanguageModelV4Message['role']> = Extract<LanguageModelV4Message, { role: Role }>;
@@ -42,6 +45,7 @@ export function toPrompt(
   messages: readonly ModelMessage[],
   placement: SystemPlacement,
   memo: PromptMemo,
+  provider?: ProviderName,
 ): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = [];
   let results: MessageOf<'tool'>[] = [];
@@ -55,7 +59,7 @@ export function toPrompt(
   };
 
   for (const message of messages) {
-    const converted = convertOnce(message, memo);
+    const converted = convertOnce(message, memo, provider);
     if (isEmpty(converted)) continue;
     if (converted.role === 'system') system.push(converted);
     else if (converted.role === 'tool') results.push(converted);
@@ -68,15 +72,19 @@ export function toPrompt(
   return system.length === 0 ? prompt : [...(placement === 'joined' ? joinSystem(system) : system), ...prompt];
 }
 
-function convertOnce(message: ModelMessage, memo: PromptMemo): LanguageModelV4Message {
+function convertOnce(
+  message: ModelMessage,
+  memo: PromptMemo,
+  provider: ProviderName | undefined,
+): LanguageModelV4Message {
   const known = memo.get(message);
   if (known !== undefined) return known;
-  const converted = convert(message);
+  const converted = convert(message, provider);
   if (isDeepFrozen(message)) memo.set(message, converted);
   return converted;
 }
 
-function convert(message: ModelMessage): LanguageModelV4Message {
+function convert(message: ModelMessage, provider: ProviderName | undefined): LanguageModelV4Message {
   switch (message.role) {
     case 'system':
       return message;
@@ -85,7 +93,7 @@ function convert(message: ModelMessage): LanguageModelV4Message {
     case 'user':
       return { role: 'user', content: convertUserContent(message.content), ...options(message) };
     case 'assistant':
-      return { role: 'assistant', content: convertAssistantContent(message.content), ...options(message) };
+      return { role: 'assistant', content: convertAssistantContent(message.content, provider), ...options(message) };
   }
 }
 
@@ -95,9 +103,13 @@ function convertUserContent(content: string | readonly UserPart[]): MessageOf<'u
   return said.map((part) => (part.type === 'text' ? part : convertFile(part)));
 }
 
-function convertAssistantContent(content: string | readonly AssistantPart[]): MessageOf<'assistant'>['content'] {
+function convertAssistantContent(
+  content: string | readonly AssistantPart[],
+  provider: ProviderName | undefined,
+): MessageOf<'assistant'>['content'] {
   const parts: readonly AssistantPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   return parts.flatMap((part) => {
+    if (provider !== undefined && isForeign(part, provider)) return [];
     // Empty text with options is kept, because the options may contain a signature of the provider.
     if (part.type === 'text' && part.text === '' && part.providerOptions === undefined) return [];
     if (part.type === 'custom' && isKeptPart(part)) return restoreKeptPart(part) ?? [];

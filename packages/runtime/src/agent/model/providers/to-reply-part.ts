@@ -6,6 +6,7 @@ import type {
   LanguageModelV4ToolResult,
 } from '@ai-sdk/provider';
 import type { AssistantPart, FilePart, JsonValue, ProviderOptions, ToolCallPart, ToolResultPart } from '@goondan/types';
+import { optionsKeyOf } from './foreign-part.ts';
 import { keepPart } from './kept-part.ts';
 import { toJson } from './to-json.ts';
 
@@ -19,10 +20,10 @@ export function toReplyPart(part: LanguageModelV4Content, provider: string): Ass
     case 'reasoning':
       return { type: part.type, text: part.text, ...metadata(part.providerMetadata) };
     case 'tool-call':
-      return toToolCall(part);
+      return toToolCall(part, provider);
     case 'tool-result':
       // A preliminary result is dropped, because the final one follows.
-      return part.preliminary === true ? undefined : toToolResult(part);
+      return part.preliminary === true ? undefined : toToolResult(part, provider);
     case 'file':
       return toFile(part);
     case 'custom':
@@ -43,14 +44,15 @@ export function metadata(providerMetadata: object | undefined): { providerOption
   return { providerOptions: toJson(providerMetadata) as ProviderOptions };
 }
 
-function toToolCall(part: LanguageModelV4ToolCall): ToolCallPart {
+function toToolCall(part: LanguageModelV4ToolCall, provider: string): ToolCallPart {
+  const isExecuted = part.providerExecuted === true;
   return {
     type: 'tool-call',
     toolCallId: part.toolCallId,
     toolName: part.toolName,
     input: parseInput(part.input),
-    ...(part.providerExecuted === true && { providerExecuted: true }),
-    ...metadata(part.providerMetadata),
+    ...(isExecuted && { providerExecuted: true }),
+    ...metadata(isExecuted ? named(part.providerMetadata, provider) : part.providerMetadata),
   };
 }
 
@@ -67,7 +69,7 @@ function parseInput(input: string): JsonValue {
   }
 }
 
-function toToolResult(part: LanguageModelV4ToolResult): ToolResultPart {
+function toToolResult(part: LanguageModelV4ToolResult, provider: string): ToolResultPart {
   const value = toJson(part.result);
   const text = part.isError !== true && typeof value === 'string';
   return {
@@ -75,8 +77,13 @@ function toToolResult(part: LanguageModelV4ToolResult): ToolResultPart {
     toolCallId: part.toolCallId,
     toolName: part.toolName,
     output: text ? { type: 'text', value } : { type: part.isError === true ? 'error-json' : 'json', value },
-    ...metadata(part.providerMetadata),
+    ...metadata(named(part.providerMetadata, provider)),
   };
+}
+
+/** Names the provider, so that a tool that it ran itself is not sent to another provider. */
+function named(providerMetadata: object | undefined, provider: string): object {
+  return { [optionsKeyOf(provider)]: {}, ...providerMetadata };
 }
 
 function toFile(part: LanguageModelV4File): FilePart {

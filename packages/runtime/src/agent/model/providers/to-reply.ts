@@ -36,7 +36,7 @@ function hasOwnMessage(part: AssistantPart): boolean {
 }
 
 function incomplete(message: string): GoondanError {
-  return new GoondanError('E_MODEL_FAILED', message, { retryable: true });
+  return new GoondanError('E_MODEL_FAILED', message, { retryable: true, failure: 'broken-off' });
 }
 
 function toUsage(usage: LanguageModelV4Usage | undefined): TokenUsage {

@@ -93,11 +93,12 @@ async function webPage(response: Response, label: string): Promise<GoondanError>
   const page = (await response.text()).slice(0, 200);
   return new GoondanError('E_MODEL_REPLY', `${label} answered with a web page: ${page}`, {
     suggestion: "Check the Model's endpoint: most end in /v1.",
+    failure: 'format',
   });
 }
 
 function timeout(message: string): GoondanError {
-  return new GoondanError('E_MODEL_TIMEOUT', message, { retryable: true });
+  return new GoondanError('E_MODEL_TIMEOUT', message, { retryable: true, failure: 'timeout' });
 }
 
 function seconds(ms: number): string {

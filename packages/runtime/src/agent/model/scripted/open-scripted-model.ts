@@ -3,6 +3,7 @@
  * benchmarks run on it, so it sets no timer unless a latency is configured.
  */
 import { GoondanError, type AssistantPart, type ModelMessage, type ModelReply } from '@goondan/types';
+import { defined } from '../../../json/defined.ts';
 import { sleep, type Clock } from '../../../ports/clock.ts';
 import type { Model, ModelRequest } from '../model-port.ts';
 import { checkScript } from '../../../config/script/check-script.ts';
@@ -72,8 +73,8 @@ function decideAnswer(
 
 function countFailure(rule: Rule, action: FailAction, turn: TurnMemory): GoondanError {
   turn.failures.set(rule, (turn.failures.get(rule) ?? 0) + 1);
-  const { code, message, retryable, retryAfterMs } = action;
-  return new GoondanError(code, message, { retryable, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+  const { code, message, retryable, retryAfterMs, failure } = action;
+  return new GoondanError(code, message, { retryable, ...defined({ retryAfterMs, failure }) });
 }
 
 function writeAnswer(

@@ -15,6 +15,7 @@ import { type Path, pathText, valueAt } from '../place.ts';
 import { configOf, type ListItem, referenceOf } from '../references.ts';
 import { configErrors, findConfigProblems, readConfigSchema, toPath } from './config-schema.ts';
 import { findHookProblems } from './find-hook-problems.ts';
+import { findModelProblems } from './find-model-problems.ts';
 
 export async function checkConfigs(scopes: readonly Scope[]): Promise<Finding[]> {
   const findings: Finding[] = [];
@@ -30,6 +31,7 @@ export async function checkConfigs(scopes: readonly Scope[]): Promise<Finding[]>
     for (const use of listUses(scope)) {
       const check = await checks.get(use.used)?.();
       if (check !== undefined) findings.push(...checkUse(check, use));
+      findings.push(...checkModelNames(use));
       if (use.used === hooks) findings.push(...checkHooks(use));
     }
   }
@@ -45,23 +47,29 @@ interface Use {
   readonly pathOf: (inConfig: Path) => Path;
   readonly config: JsonObject;
   readonly used: LoadedResourceOf<keyof typeof configErrors>;
+  /** The agents that the used resource is a part of. */
+  readonly agents: readonly LoadedResourceOf<'Agent'>[];
 }
 
 function* listUses(scope: Scope): Generator<Use> {
   for (const agent of resourcesOf(scope, 'Agent')) {
     for (const { item, pathOf } of listExtensions(scope, agent)) {
       const used = findResource(scope, 'Extension', referenceOf(item))?.loaded;
-      if (used !== undefined) yield { user: agent, pathOf, config: configOf(item), used };
+      if (used !== undefined) yield { user: agent, pathOf, config: configOf(item), used, agents: [agent] };
     }
-    yield* usesOf(scope, agent, 'tools', agent.resource.spec.tools);
+    yield* usesOf(scope, agent, 'tools', [agent], agent.resource.spec.tools);
   }
   for (const swarm of resourcesOf(scope, 'Swarm')) {
-    yield* usesOf(scope, swarm, 'extensions', swarm.resource.spec.extensions);
+    const agents = swarm.resource.spec.agents.flatMap(
+      (item) => findResource(scope, 'Agent', referenceOf(item))?.loaded ?? [],
+    );
+    yield* usesOf(scope, swarm, 'extensions', agents, swarm.resource.spec.extensions);
   }
   for (const connection of resourcesOf(scope, 'Connection')) {
     const { connectorRef, config = {} } = connection.resource.spec;
     const used = findResource(scope, 'Connector', connectorRef)?.loaded;
-    if (used !== undefined) yield { user: connection, pathOf: (path) => ['spec', 'config', ...path], config, used };
+    const pathOf = (path: Path) => ['spec', 'config', ...path];
+    if (used !== undefined) yield { user: connection, pathOf, config, used, agents: [] };
   }
 }
 
@@ -69,12 +77,13 @@ function* usesOf(
   scope: Scope,
   user: Use['user'],
   field: 'extensions' | 'tools',
+  agents: Use['agents'],
   items: readonly ListItem[] = [],
 ): Generator<Use> {
   for (const [index, item] of items.entries()) {
     const used = findResource(scope, field === 'tools' ? 'Tool' : 'Extension', referenceOf(item))?.loaded;
     const pathOf = (path: Path) => ['spec', field, index, 'config', ...path];
-    if (used !== undefined) yield { user, pathOf, config: configOf(item), used };
+    if (used !== undefined) yield { user, pathOf, config: configOf(item), used, agents };
   }
 }
 
@@ -91,6 +100,22 @@ function checkUse(check: SchemaCheck, use: Use): Finding[] {
       user.identity,
     );
   });
+}
+
+/** Checks that the agents of a part have the models that its config names. */
+function checkModelNames(use: Use): Finding[] {
+  const { used, user, config, agents } = use;
+  const { configSchema } = used.resource.spec;
+  const problems = findModelProblems(configSchema, mergeConfig(ownConfig(use), config), agents);
+  return [...problems].map(({ keys, message, suggestion }) =>
+    errorAt(
+      placeOf(use, keys),
+      'E_REF_MISSING',
+      `The config of ${used.identity}: ${message}`,
+      suggestion,
+      user.identity,
+    ),
+  );
 }
 
 /** Checks the parts of hooks that no schema can check. */

@@ -1,4 +1,5 @@
 /** `kind: Model` — a provider, its model and the settings for it. */
+import { modelFailures } from '@goondan/types';
 import { z } from 'zod';
 import { count, jsonObject, jsonValue, optional, reference, resource, text, valueSource } from './fields.ts';
 
@@ -78,6 +79,7 @@ const failure = z.strictObject({
   message: text.describe('The message of the error.'),
   retryable: optional(z.boolean(), 'Whether the step is retried.', false),
   retryAfterMs: optional(z.number().min(0), 'The delay before the retry.'),
+  failure: optional(z.enum(modelFailures), "The kind of failure, as a provider's model reports it."),
   times: optional(count(0), 'The number of uses in one turn after which the rule is skipped; unlimited when absent.'),
   code: optional(z.string(), 'An error code of the catalogue.', 'E_MODEL_FAILED'),
 });
