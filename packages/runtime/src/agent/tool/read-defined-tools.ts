@@ -2,19 +2,13 @@
  * Reads the tools that a module exports with `defineTool`, checks their fields, and converts them to the form of
  * declared tools.
  */
-import {
-  type DefinedTool,
-  GoondanError,
-  isDefinedTool,
-  type JsonSchema,
-  type StandardParameters,
-  type ToolHandler,
-} from '@goondan/types';
+import { type DefinedTool, GoondanError, isDefinedTool, type JsonSchema, type ToolHandler } from '@goondan/types';
 import type { ToolExport } from '../../config/declared-tool.ts';
 import { messageOf } from '../../ipc/check/frame-error.ts';
 import { isExportName } from '../../config/tool-name.ts';
 import { copyJsonObject } from '../../json/copy-json.ts';
 import { findSchemaProblem } from '../../json/find-schema-problem.ts';
+import { describeSchema, ownCheckOf } from '../../json/standard-schema.ts';
 
 /** A tool's export, with the function that runs it. */
 export interface OfferedTool extends ToolExport {
@@ -83,7 +77,7 @@ const EFFECTS: readonly unknown[] = ['none', 'local', 'external'];
 /** Returns the JSON Schema for the model. */
 function readSchema(parameters: object, what: string): JsonSchema {
   try {
-    const { $schema: _draft, ...schema } = copyJsonObject(describeParameters(parameters), { omitUndefined: true });
+    const { $schema: _draft, ...schema } = copyJsonObject(describeSchema(parameters), { omitUndefined: true });
     const problem = findSchemaProblem(schema);
     if (problem !== undefined) throw new Error(problem.message);
     if (schema.type === undefined || schema.type === 'object') return schema;
@@ -99,44 +93,19 @@ function readSchema(parameters: object, what: string): JsonSchema {
   }
 }
 
-function describeParameters(parameters: object): unknown {
-  // A module in JavaScript may pass anything.
-  if (typeof parameters !== 'object' || parameters === null) throw new Error('the value is not an object');
-  const standard = standardOf(parameters);
-  if (standard === undefined) return parameters;
-  // The validator uses draft-07: a tuple written for another draft would reject every argument.
-  if (standard.jsonSchema !== undefined) return standard.jsonSchema.input({ target: 'draft-07' });
-  throw new Error(`the value is a schema of ${standard.vendor} without a JSON Schema`);
-}
-
-/**
- * Returns the part of a schema that the Standard Schema specification defines. Its fields are optional, because older
- * versions of a library follow an older specification without JSON Schema.
- */
-function standardOf(parameters: object): Partial<StandardParameters<object>['~standard']> | undefined {
-  // Safe: a value with this key follows the standard.
-  return '~standard' in parameters ? (parameters as StandardParameters<object>)['~standard'] : undefined;
-}
-
 /**
  * Returns a handler that runs the schema's own check before the tool. The arguments already match the JSON Schema, but
  * only the schema itself has refinements, defaults and transformations.
  */
 function handlerOf(tool: DefinedTool<object>, fullName: string): ToolHandler {
-  const standard = standardOf(tool.parameters ?? {});
-  // Bound, because `validate` may be a method that reads fields of its object.
-  const validate = standard?.validate?.bind(standard);
-  if (validate === undefined) return (ctx, input) => tool.run(ctx, input);
+  const check = ownCheckOf(tool.parameters ?? {});
+  if (check === undefined) return (ctx, input) => tool.run(ctx, input);
   return async (ctx, input) => {
-    const { issues, value = {} } = await validate(input);
-    if (issues === undefined) return tool.run(ctx, value);
-    const said = issues.map(({ path, message }) => `${(path ?? []).map(keyOf).join('.') || 'the value'}: ${message}`);
-    throw new GoondanError('E_TOOL_ARGUMENTS', `The arguments of "${fullName}" do not fit: ${said.join('; ')}.`);
+    const checked = await check(input);
+    if ('value' in checked) return tool.run(ctx, checked.value ?? {});
+    const said = checked.problems.join('; ');
+    throw new GoondanError('E_TOOL_ARGUMENTS', `The arguments of "${fullName}" do not fit: ${said}.`);
   };
-}
-
-function keyOf(step: PropertyKey | { readonly key: PropertyKey }): string {
-  return String(typeof step === 'object' ? step.key : step);
 }
 
 function wrongTool(message: string): GoondanError {
