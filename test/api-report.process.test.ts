@@ -21,7 +21,9 @@ test('the API reports match the exports of the doors; otherwise run `npm run api
 
 test('the reports have functions with their results, and only names of the internal door', async () => {
   const page = await Bun.file(`${repository}/packages/runtime/api.md`).text();
-  expect(page).toContain('export declare function startSwarm(options: StartSwarmOptions): Promise<Swarm>;');
+  expect(page).toContain(
+    'export declare function startAgent(plan: AgentPlan, deps?: AgentDeps): Promise<RunningAgent>;',
+  );
   const [, internal = ''] = page.split('## @goondan/runtime/internal\n');
   expect(internal.split('\n## ')[0]).toContain('\n- `systemClock`\n');
   expect(internal.split('\n## ')[0]).not.toContain('```');

@@ -33,6 +33,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
     'conversation',
     'pipeline',
     'tool',
+    'output',
     'model',
     'model/providers',
     'model/providers/wire',

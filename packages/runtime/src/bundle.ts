@@ -1,6 +1,7 @@
 /** `@goondan/runtime/bundle`: reads `goondan.yaml` into the plan of a swarm, compares plans, and remembers trusted folders. */
 export type { Bundle, LoadedResource, Scope } from './config/bundle/bundle.ts';
 export type { BundleProblem } from './config/bundle/bundle-problem.ts';
+export { readSchemaFile } from './config/bundle/files/read-schema-file.ts';
 export { type BundleSwarms, loadBundle, loadSwarms } from './config/bundle/load-bundle.ts';
 export { type DeclaredAgents, declaredAgents } from './config/bundle/resolve/declared-agents.ts';
 export { type ResolvedSwarm, type ResolveOptions, resolveSwarm } from './config/bundle/resolve/resolve-swarm.ts';

@@ -5,7 +5,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { GoondanError, type JsonObject } from '@goondan/types';
+import { GoondanError, type JsonObject, type JsonValue, type TypedDemand } from '@goondan/types';
 import { API_VERSION } from './config/api-version.ts';
 import type { ResourceKind, ResourceOf } from './config/bundle/kinds/resource-schemas.ts';
 import type { SourceDocument } from './config/bundle/place.ts';
@@ -14,17 +14,44 @@ import type { Environment } from './config/variable-name.ts';
 import type { SwarmPlan } from './config/swarm-plan.ts';
 import { copyJsonObject, isPlainObject, NotJson } from './json/copy-json.ts';
 import { defined } from './json/defined.ts';
+import { describeSchema, standardOf } from './json/standard-schema.ts';
 import { realFolder } from './real-folder.ts';
 
-/** A resource as in a `goondan.yaml`; `apiVersion` is optional. */
+/**
+ * A resource as in a `goondan.yaml`; `apiVersion` is optional. The schema in `output` of an agent may be a Standard Schema,
+ * such as one of zod.
+ */
 export type ResourceDefinition = {
-  [Kind in ResourceKind]: Omit<ResourceOf<Kind>, 'apiVersion'> & { apiVersion?: typeof API_VERSION };
+  [Kind in ResourceKind]: Omit<ResourceOf<Kind>, 'apiVersion' | 'spec'> & {
+    apiVersion?: typeof API_VERSION;
+    spec: Kind extends 'Agent' ? AgentSpec : ResourceOf<Kind>['spec'];
+  };
 }[ResourceKind];
 
-export interface SwarmDefinition {
+type DeclaredSpec = ResourceOf<'Agent'>['spec'];
+type AgentSpec = Omit<DeclaredSpec, 'output'> & {
+  output?: Omit<NonNullable<DeclaredSpec['output']>, 'schema'> & Partial<Pick<TypedDemand<unknown>, 'schema'>>;
+};
+
+/** The types of the answers of agents, by agent name. The swarm applies no transformation, so they are what a model writes. */
+type OutputsOf<Resources extends readonly ResourceDefinition[]> = {
+  [Agent in Extract<Resources[number], { kind: 'Agent' }> as Agent['metadata']['name']]: Agent extends {
+    spec: { output: { schema: { '~standard': { types?: { input: infer Answer } | undefined } } } };
+  }
+    ? Answer
+    : JsonValue;
+};
+
+/** For the type checker only: carries the types of answers from `defineSwarm` to `startSwarm`. */
+declare const outputs: unique symbol;
+export interface WithOutputs<Outputs> {
+  readonly [outputs]?: Outputs;
+}
+
+export interface SwarmDefinition<Resources extends readonly ResourceDefinition[] = readonly ResourceDefinition[]> {
   /** The folder that contains all files of entries and prompts; usually `import.meta.dirname`. */
   readonly folder: string;
-  readonly resources: readonly ResourceDefinition[];
+  readonly resources: Resources;
   /** The name of the swarm. Optional when `resources` has only one swarm, or a swarm called `default`. */
   readonly swarm?: string;
   /** The environment for `valueFrom: { env }`; `process.env` when absent. */
@@ -34,7 +61,7 @@ export interface SwarmDefinition {
 }
 
 /** A plan for `startSwarm`. */
-export interface DefinedSwarm extends SwarmPlan {
+export interface DefinedSwarm<Outputs = unknown> extends SwarmPlan, WithOutputs<Outputs> {
   readonly bundleFolder: string;
   readonly workspace?: string;
 }
@@ -44,17 +71,18 @@ export interface DefinedSwarm extends SwarmPlan {
  *
  * **Rules** — the checks are those of a bundle; modules are parsed, not imported. Resources in code have no lines: the
  * "line" of a problem is the position of its resource in the list, from 1.
- * **Errors** — `E_BUNDLE_INVALID`, with all problems at once; those of `resolveSwarm`.
+ * **Types** — if an agent has a Standard Schema in `output`, `swarm.ask({ agent })` returns an `output` of its type.
+ * **Errors** — `E_BUNDLE_INVALID`, with all problems at once; `E_OUTPUT_INVALID`; those of `resolveSwarm`.
  *
  * @example
  * const swarm = await startSwarm(await defineSwarm({ folder: import.meta.dirname, resources: [model, agent, swarm] }));
  */
-export async function defineSwarm({
+export async function defineSwarm<const Resources extends readonly ResourceDefinition[]>({
   folder,
   resources,
   environment = process.env,
   ...options
-}: SwarmDefinition): Promise<DefinedSwarm> {
+}: SwarmDefinition<Resources>): Promise<DefinedSwarm<OutputsOf<Resources>>> {
   if (typeof folder !== 'string' || !Array.isArray(resources)) {
     const suggestion = 'Pass `{ folder, resources }`; in a module, the folder is `import.meta.dirname`.';
     throw new GoondanError('E_BUNDLE_INVALID', 'defineSwarm needs a folder and a list of resources.', { suggestion });
@@ -75,9 +103,25 @@ function toDocument(resource: ResourceDefinition, index: number, root: string): 
   return { value, isBroken: false, isUnreadable: false, file: FILE, hasOnePlace: true, placeOf: () => place };
 }
 
+/** Replaces a Standard Schema for the answers of an agent by its JSON Schema. */
+function withPlainSchema(resource: ResourceDefinition): object {
+  // A program in JavaScript may pass anything.
+  const { spec, metadata } = Object(resource) as Partial<Extract<ResourceDefinition, { kind: 'Agent' }>>;
+  const output = Object(spec).output as AgentSpec['output'];
+  const schema: unknown = output?.schema;
+  if (typeof schema !== 'object' || schema === null || standardOf(schema) === undefined) return resource;
+  try {
+    return { ...resource, spec: { ...spec, output: { ...output, schema: describeSchema(schema) } } };
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    const message = `The schema for answers of agent "${metadata?.name}" has no JSON Schema: ${problem}.`;
+    throw new GoondanError('E_OUTPUT_INVALID', message, { cause: error });
+  }
+}
+
 function toJson(resource: ResourceDefinition, number: number): JsonObject {
   try {
-    return copyJsonObject(resource, { omitUndefined: true });
+    return copyJsonObject(withPlainSchema(resource), { omitUndefined: true });
   } catch (error) {
     if (!(error instanceof NotJson)) throw error;
     const why = 'A plan is data: code of tools and extensions runs in other processes';

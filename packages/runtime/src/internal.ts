@@ -20,6 +20,7 @@ export { closestName } from './config/closest-name.ts';
 export { partsDigest } from './config/parts-digest.ts';
 export { providerVariables } from './config/provider-variables.ts';
 export { summariseDeadLetter } from './control/summarise-dead-letter.ts';
+export { typedAsk } from './control/typed-ask.ts';
 export { SendQueue } from './ipc/channel/send-queue.ts';
 export {
   type Check,

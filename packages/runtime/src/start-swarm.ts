@@ -6,7 +6,8 @@
 import { homedir } from 'node:os';
 import { GoondanError } from '@goondan/types';
 import type { SwarmPlan } from './config/swarm-plan.ts';
-import type { Swarm } from './control/swarm.ts';
+import type { Swarm, SwarmWith } from './control/swarm.ts';
+import type { WithOutputs } from './define-swarm.ts';
 import { defined } from './json/defined.ts';
 import { isBun } from './ports/is-bun.ts';
 import type { LogLine } from './ports/log-line.ts';
@@ -65,10 +66,15 @@ export type PlanToStart = Extract<StartSwarmOptions, SwarmPlan>;
  * const { result } = await swarm.ask({ input: 'Hello' });
  * await swarm.stop();
  */
-export async function startSwarm(options: StartSwarmOptions): Promise<Swarm> {
+export async function startSwarm<Outputs = unknown>(
+  options: StartSwarmOptions & WithOutputs<Outputs>,
+): Promise<SwarmWith<Outputs>> {
   checkOptions(options);
-  if (isBun) return (await import('./start-here.ts')).startHere(options);
-  return (await import('./start-beside.ts')).startBeside(options);
+  const swarm: Swarm = isBun
+    ? await (await import('./start-here.ts')).startHere(options)
+    : await (await import('./start-beside.ts')).startBeside(options);
+  // Safe: the agents check their answers against the schemas from which `defineSwarm` took the types.
+  return swarm as SwarmWith<Outputs>;
 }
 
 /** Returns the state root of `startSwarm` as an absolute path. */

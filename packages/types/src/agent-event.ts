@@ -1,4 +1,5 @@
 import type { JsonObject } from './json.ts';
+import type { OutputDemand } from './output.ts';
 
 /** The origin of an event. The runtime sets the origin; the sender cannot. */
 export interface AgentEventSource {
@@ -31,6 +32,8 @@ export interface AgentEvent {
   readonly auth?: JsonObject;
   readonly replyTo?: ReplyAddress;
   readonly metadata?: JsonObject;
+  /** The demand for an answer that fits a JSON Schema. It wins over the `output` of the agent. */
+  readonly output?: OutputDemand;
   /** The agent instances that wait for this event's answer, outermost caller first. Set by the runtime. */
   readonly callChain?: readonly AgentAddress[];
   /**

@@ -1,6 +1,8 @@
 /** The API with which `turn` layers, `step` layers and tools call other agents. */
+import type { JsonValue } from './json.ts';
+import type { TypedDemand } from './output.ts';
 
-export interface AgentRequest {
+export interface AgentRequest<Output = JsonValue> {
   /** The name of the agent to call. */
   target: string;
   input?: string;
@@ -14,17 +16,21 @@ export interface AgentRequest {
   timeoutMs?: number;
   /** JSON that the called agent gets as `inputEvent.metadata`. */
   metadata?: Record<string, unknown>;
+  /** The demand for an answer that fits a JSON Schema. It wins over the `output` of the called agent. */
+  output?: TypedDemand<Output>;
 }
 
 /**
  * The answer of another agent. This is a type alias and not an interface, because tools return this value unchanged,
  * and TypeScript does not accept an interface as JSON.
  */
-export type AgentResponse = {
+export type AgentResponse<Output = JsonValue> = {
   target: string;
   response: string;
   /** True when the response reached a token limit and is incomplete; absent otherwise. */
   truncated?: boolean;
+  /** The answer as JSON, if the request or the called agent demanded a schema; absent otherwise. */
+  output?: Output;
 };
 
 export type AgentSend = Omit<AgentRequest, 'timeoutMs'>;
@@ -49,11 +55,12 @@ export interface AgentsApi {
    *
    * **Rules** — the request is an effect: it is recorded when it completes, and a resumed turn does not repeat it.
    * **Errors** — `E_AGENT_UNKNOWN`, `E_AGENT_NOT_ALLOWED`, `E_AGENT_TIMEOUT`, `E_AGENT_CYCLE`, `E_AGENT_DEADLOCK`, `E_AGENT_DEPTH`,
-   * `E_AGENT_FAILED`, `E_CALLS_FULL`, `E_INBOX_FULL`.
+   * `E_AGENT_FAILED`, `E_CALLS_FULL`, `E_INBOX_FULL`. With `output` also `E_OUTPUT_INVALID` when the schema cannot be used, and
+   * `E_OUTPUT_SCHEMA` when the schema library refuses the answer.
    *
    * @example const { response } = await ctx.agents.request({ target: 'retriever', input: 'tea', timeoutMs: 5_000 })
    */
-  request(params: AgentRequest): Promise<AgentResponse>;
+  request<Output = JsonValue>(params: AgentRequest<Output>): Promise<AgentResponse<Output>>;
 
   /** Sends a message to another agent without waiting for an answer. Resolves when the message is accepted. */
   send(params: AgentSend): Promise<{ accepted: boolean }>;

@@ -1,7 +1,8 @@
 /** The exports of a connector module, and the context that the connector gets. */
 import type { Cleanup } from './extension.ts';
-import type { JsonObject } from './json.ts';
+import type { JsonObject, JsonValue } from './json.ts';
 import type { TokenUsage, TurnDelta } from './model.ts';
+import type { OutputDemand } from './output.ts';
 import type { TurnError, TurnResult } from './turn.ts';
 
 /** An event from a connector. It has no address: the Connection's rules choose the agent and the instance. */
@@ -15,6 +16,8 @@ export interface ConnectorEvent {
   /** The identity of the sender, as the connector established it. */
   readonly auth?: JsonObject;
   readonly metadata?: JsonObject;
+  /** The demand for an answer that fits a JSON Schema. It wins over the `output` of the agent. */
+  readonly output?: OutputDemand;
   /**
    * The sender's own id, such as the delivery id of a webhook. Two events with the same id are the same event. An id is
    * generated when absent.
@@ -41,7 +44,7 @@ export interface ConnectorEvent {
  * **Rules** — allowed at any time, also after `signal` aborted. An event with a known `id` is accepted, but not added
  * again. At most 1000 emits may be in progress; another one fails with `E_IPC_FULL`.
  * **Errors** — an undeclared or malformed event, or one with an unknown field: `E_CONNECTOR_EVENT`; no matching rule: `E_INGRESS_RULE`; no instance
- * key: `E_INGRESS_KEY`; too much waiting input: `E_INBOX_FULL` or `E_IPC_FULL`, both `retryable`. After `E_IPC_CLOSED`
+ * key: `E_INGRESS_KEY`; a schema that cannot be used: `E_OUTPUT_INVALID`; too much waiting input: `E_INBOX_FULL` or `E_IPC_FULL`, both `retryable`. After `E_IPC_CLOSED`
  * it is unknown whether the event was accepted, so emit the event again with the same `id`.
  *
  * @example
@@ -67,6 +70,8 @@ export interface ConnectorAnswer extends ConnectorAcceptance {
   readonly finishReason: TurnResult['finishReason'];
   /** True when the response reached a token limit and is incomplete; absent otherwise. */
   readonly truncated?: boolean;
+  /** The answer as JSON, if the event or the agent demanded a schema; absent otherwise. */
+  readonly output?: JsonValue;
   /** The error of a failed turn. */
   readonly error?: TurnError;
   /** The tokens that the turn used; all counts are 0 when the turn had already ended before this call. */

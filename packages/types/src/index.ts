@@ -17,6 +17,7 @@ export * from './message.ts';
 export * from './middleware.ts';
 export * from './model-message.ts';
 export * from './model.ts';
+export * from './output.ts';
 export * from './runtime-events.ts';
 export * from './runtime-view.ts';
 export * from './step.ts';

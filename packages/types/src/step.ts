@@ -4,7 +4,10 @@ import type { ToolCall, ToolCallResult } from './tool.ts';
 /** The outcome of one step: one model call and the tool calls that the model requested. */
 export interface StepResult {
   status: 'completed' | 'failed';
-  /** True when the model requested tool calls, so that another step follows. */
+  /**
+   * True when the model requested tool calls, so that another step follows. A call of `output__finish` that gave the
+   * answer of the turn does not count.
+   */
   hasToolCalls: boolean;
   toolCalls: ToolCall[];
   toolResults: ToolCallResult[];

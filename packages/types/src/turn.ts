@@ -1,5 +1,6 @@
 import type { AgentEvent } from './agent-event.ts';
 import type { CodePlace } from './code-place.ts';
+import type { JsonValue } from './json.ts';
 import type { Message } from './message.ts';
 import type { ToolCallResult } from './tool.ts';
 
@@ -50,5 +51,11 @@ export interface TurnResult {
    * otherwise.
    */
   readonly truncated?: boolean;
+  /**
+   * The answer as JSON, if the event or the agent demanded a schema: the value in the text of `responseMessage`, which
+   * fits the schema. Present when `finishReason` is `text_response`. The runtime sets this field after the last layer, so a
+   * layer that changes the answer changes the message.
+   */
+  readonly output?: JsonValue;
   readonly error?: TurnError;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { AskOptions, Delivery, LogLine, SwarmNotice, TurnEnd } from '@goondan/runtime';
+import { typedAsk } from '@goondan/runtime/internal';
 import { manualClock } from '@goondan/runtime/testing';
 import { createAssistantMessage, GoondanError, type TurnResult } from '@goondan/types';
 import { Chat, type ChatDeps } from './chat.ts';
@@ -61,11 +62,11 @@ function open() {
       commands.push(name);
     },
     swarm: {
-      ask: (delivery, options = {}) => {
+      ask: typedAsk((delivery, options = {}) => {
         const { promise, resolve, reject } = Promise.withResolvers<TurnEnd>();
         asked.push(turnOf(delivery, options, resolve, reject, () => clock.advance(0)));
         return promise;
-      },
+      }),
     },
   };
   const chat = new Chat(at, deps);

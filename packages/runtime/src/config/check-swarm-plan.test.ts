@@ -51,6 +51,10 @@ describe('a plan', () => {
       { agents: [{ agentName: 'clerk', models, isolation: 'agent', tools: [exclusiveTool] }] },
       'conversations of agent "clerk" cannot share a process, because Tool/port is exclusive',
     ],
+    [
+      { agents: [{ agentName: 'clerk', models, output: { schema: { nope: 1 } } }] },
+      'agent "clerk": The answer cannot be demanded: in its schema, the value has the unknown keyword "nope"',
+    ],
     [{ agents: [{ agentName: 'clerk', models, modelRef: 'Model/x' }] }, 'agent "clerk" has no Model/x'],
     [
       { agents: [{ agentName: 'clerk', models, mayAsk: ['clerc'] }] },

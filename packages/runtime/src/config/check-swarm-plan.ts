@@ -1,6 +1,7 @@
 /** Checks a plan before anything is started, and lists all its problems. */
 import { GoondanError } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../json/copy-json.ts';
+import { readDemand } from '../json/read-demand.ts';
 import { closestName } from './closest-name.ts';
 import { findGlobProblem } from './find-glob-problem.ts';
 import type { IngressRule } from './ingress-rule.ts';
@@ -61,6 +62,7 @@ function* findProblems(plan: SwarmPlan): Generator<string> {
     if (modelRef !== undefined && !refs.includes(modelRef)) yield `agent "${agentName}" has no ${modelRef}`;
     yield* findMayAskProblems(agentName, mayAsk, names);
     yield* findIsolationProblems(agent);
+    yield* findOutputProblems(agent);
   }
   const { entryAgent, connections = [], policy = {} } = plan;
   if (entryAgent !== undefined && !names.includes(entryAgent))
@@ -81,6 +83,15 @@ function* findMayAskProblems(agentName: string, mayAsk: unknown, agents: readonl
     const meant = typeof name === 'string' ? closestName(name, agents) : undefined;
     const hint = meant === undefined ? '' : ` (did you mean "${meant}"?)`;
     yield `agent "${agentName}" may ask ${JSON.stringify(name)}, which the swarm does not have${hint}`;
+  }
+}
+
+function* findOutputProblems({ agentName, output }: SwarmPlan['agents'][number]): Generator<string> {
+  try {
+    if (output !== undefined) readDemand(output);
+  } catch (error) {
+    if (!GoondanError.is(error)) throw error;
+    yield `agent "${agentName}": ${error.message.replace(/\.$/, '')}`;
   }
 }
 

@@ -2,7 +2,7 @@
  * An agent with everything resolved: no references, no variables. This form is JSON, because the agent process gets it
  * in a message.
  */
-import type { ModelParams } from '@goondan/types';
+import type { ModelParams, OutputDemand } from '@goondan/types';
 import type { DeclaredExtension } from './declared-extension.ts';
 import type { DeclaredTool } from './declared-tool.ts';
 import type { ModelSpec } from './model-spec.ts';
@@ -19,6 +19,8 @@ export interface DeclaredAgent {
   /** The model for the agent's steps; the first of `models` when absent. */
   readonly modelRef?: string;
   readonly params?: ModelParams;
+  /** The schema that the answers of the agent must fit, unless an event demands another one. */
+  readonly output?: OutputDemand;
   readonly tools?: readonly DeclaredTool[];
   /** If true, the model is offered `agents__request`, `agents__send`, `agents__list` and `agents__catalog`. */
   readonly agentTools?: boolean;

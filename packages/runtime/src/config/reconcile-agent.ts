@@ -122,12 +122,13 @@ function* digestsOf(agent: DeclaredAgent): Generator<[identity: string, digest: 
 /** The digests of the fields of an agent that are not parts of their own, by name. Absent fields are left out. */
 function fieldsOf(agent: DeclaredAgent): Map<string, string> {
   const { systemPrompt, description, models, modelRef = Object.keys(models)[0], params = {}, policy, mayAsk } = agent;
-  const { isolation, maxInstances } = agent;
+  const { isolation, maxInstances, output } = agent;
   const fields: [string, unknown][] = [
     ['Prompt', systemPrompt],
     ['Description', description],
     ...Object.entries(models),
     ['ModelConfig', { modelRef, params }],
+    ['Output', output],
     ['Policy', policy],
     ['MayAsk', mayAsk],
     ['Isolation', isolation],

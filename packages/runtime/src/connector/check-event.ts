@@ -4,6 +4,7 @@ import { findUnknownField, knownFields } from '../config/find-unknown-field.ts';
 import { ShapeError, name, object } from '../ipc/check/shape.ts';
 import { heardEvent, type HeardEvent } from '../ipc/from-connector.ts';
 import { isPlainObject } from '../json/copy-json.ts';
+import { readDemand } from '../json/read-demand.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 
@@ -17,6 +18,7 @@ const eventFields = knownFields<ConnectorEvent>(
     properties: true,
     auth: true,
     metadata: true,
+    output: true,
     id: true,
     createdAt: true,
     traceId: true,
@@ -61,7 +63,8 @@ export function eventChecker({
     try {
       if (!isPlainObject(event)) throw new ShapeError('is not an object');
       const { id } = withId({ id: event.id ?? ids.next('heard') });
-      return { id, heard: heardEvent({ ...event, createdAt: event.createdAt ?? clock.now() }) };
+      const output = event.output === undefined ? {} : { output: readDemand(event.output) };
+      return { id, heard: heardEvent({ ...event, ...output, createdAt: event.createdAt ?? clock.now() }) };
     } catch (error) {
       if (!(error instanceof ShapeError)) throw error;
       throw refuse(error.message, error);

@@ -5,12 +5,13 @@ import type { ControlSocket } from './control-socket.ts';
 import { isNotice, swarmNotice } from './check-answer.ts';
 import { operations } from './operations.ts';
 import { checkAnswer, readRefusal } from './read-answer.ts';
-import type { Acceptance, AskOptions, Delivery, TurnEnd } from './swarm.ts';
+import type { Acceptance, AskOptions, TurnEnd } from './swarm.ts';
+import type { PlainDelivery } from './typed-ask.ts';
 
 /** Implements `Swarm.ask` over a socket. The swarm answers with a stream. */
 export async function askSwarm(
   socket: ControlSocket,
-  delivery: Delivery,
+  delivery: PlainDelivery,
   { signal, left, onAccepted, onCancelled, onNotice, cancelOnDisconnect, soFar }: AskOptions = {},
 ): Promise<TurnEnd> {
   if (signal?.aborted) throw new GoondanError('E_CANCELLED', 'The request was cancelled before it was sent.');

@@ -13,6 +13,7 @@ import { controlSocketPath, systemSocketEnvironment } from './control-socket-pat
 import { type Operation, operationNames, operations, type PlainName } from './operations.ts';
 import { readRefusal } from './read-answer.ts';
 import type { StopOptions, Swarm } from './swarm.ts';
+import { plainDelivery, typedAsk } from './typed-ask.ts';
 import { watchSwarm } from './watch-swarm.ts';
 
 export type ControlPlace = { readonly path: string } | { readonly stateRoot: string; readonly workspaceId: string };
@@ -103,7 +104,8 @@ function remoteSwarm(socket: ControlSocket, own?: SwarmProcess): Swarm {
   let stopped = own?.ended;
   return {
     ...plainMethods(socket),
-    ask: (delivery, options) => askSwarm(socket, delivery, options),
+    deliver: async (delivery) => callSocket(socket, operations.deliver, plainDelivery(delivery)),
+    ask: typedAsk((delivery, options) => askSwarm(socket, delivery, options)),
     watch: (filter, listener) => watchSwarm(socket, filter, listener),
     stop: (options = {}) => (own === undefined ? stopSwarm(socket, options) : stopOwn(socket, own, options)),
     get stopped() {

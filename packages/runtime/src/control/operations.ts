@@ -19,6 +19,7 @@ import {
   type ShapeOf,
   text,
 } from '../ipc/check/shape.ts';
+import { outputShape } from '../ipc/check/agent-event.ts';
 import {
   acceptanceShape,
   address,
@@ -98,6 +99,7 @@ const delivery: ShapeOf<Delivery> = {
   id: optional(name),
   client: optional(name),
   metadata: optional(jsonObject),
+  output: optional(outputShape),
   auth: optional(jsonObject),
   traceId: optional(traceId),
   parentSpanId: optional(spanId),

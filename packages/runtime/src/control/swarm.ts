@@ -10,7 +10,10 @@ import type {
   ExtensionStatusChanged,
   GoondanError,
   JsonObject,
+  JsonValue,
   TurnDelta,
+  TurnResult,
+  TypedDemand,
 } from '@goondan/types';
 import type { ChangeReport, ReloadResult } from './reload-result.ts';
 import type { ApprovalRecord } from '../workspace/approvals/approval-record.ts';
@@ -44,6 +47,11 @@ export interface Delivery {
    */
   readonly client?: string;
   readonly metadata?: JsonObject;
+  /**
+   * The demand for an answer that fits a schema, which wins over that of the agent: `{ schema, retries }`. `result.output` of
+   * the turn then has the answer.
+   */
+  readonly output?: TypedDemand;
   readonly auth?: JsonObject;
   /** The trace id: 32 hexadecimal digits; generated when absent. */
   readonly traceId?: string;
@@ -63,8 +71,9 @@ export interface Acceptance extends InstanceAddress {
   readonly duplicate: boolean;
 }
 
-/** The end of a turn. */
-export interface TurnEnd extends InstanceAddress, TurnOutcome {
+/** The end of a turn. `Output`: the type of the answer, if it had to fit a schema. */
+export interface TurnEnd<Output = JsonValue> extends InstanceAddress, Omit<TurnOutcome, 'result'> {
+  readonly result: Omit<TurnResult, 'output'> & { readonly output?: Output };
   readonly eventId: string;
   readonly traceId: string;
 }
@@ -244,6 +253,16 @@ export interface DeadLetterSummary extends InstanceAddress {
   readonly deadAt: string;
 }
 
+/** The type of the answer to a delivery: that of its schema, or else JSON. */
+export type AnswerTo<Given> = Given extends { readonly output: { readonly schema: infer Schema } }
+  ? Schema extends { readonly '~standard': { readonly types?: { readonly output: infer Output } | undefined } }
+    ? Output
+    : JsonValue
+  : JsonValue;
+
+/** Refuses fields that a delivery does not have. */
+type OnlyFields<Given> = Given & { readonly [Field in Exclude<keyof Given, keyof Delivery>]: never };
+
 /**
  * The handle of a running swarm. **Errors** — those of the swarm, with their code, message and suggestion. From another
  * process also `E_CONTROL_CLOSED` when the swarm has stopped, `E_CONTROL_SILENT` when it sends nothing,
@@ -255,9 +274,13 @@ export interface Swarm {
   deliver(delivery: Delivery): Promise<Acceptance>;
   /**
    * Delivers an input, reports the notices of its turn, and resolves when the turn ends, also if it failed or was
-   * cancelled. If the input is not accepted, rejects without calling `onAccepted`. Aborting `signal` cancels the turn.
+   * cancelled. If the input is not accepted, rejects without calling `onAccepted`. Aborting `signal` cancels the turn. With
+   * `output`, the answer is in `result.output`, and has the type of the schema.
    */
-  ask(delivery: Delivery, options?: AskOptions): Promise<TurnEnd>;
+  ask<const Given extends Delivery>(
+    delivery: OnlyFields<Given>,
+    options?: AskOptions,
+  ): Promise<TurnEnd<AnswerTo<Given>>>;
   /**
    * Starts a watch. From the moment at which the promise resolves, the watcher misses no notice. `listener` must not
    * throw.
@@ -327,6 +350,14 @@ export interface Swarm {
    */
   readonly failure?: GoondanError | undefined;
 }
+
+/** The handle of a swarm whose agents have answers of these types, by agent name. */
+export type SwarmWith<Outputs> = {
+  ask<Agent extends keyof Outputs & string>(
+    delivery: Omit<Delivery, 'output'> & { readonly agent: Agent; readonly output?: undefined },
+    options?: AskOptions,
+  ): Promise<TurnEnd<Outputs[Agent]>>;
+} & Swarm;
 
 export interface AskOptions {
   readonly signal?: AbortSignal;

@@ -1,6 +1,7 @@
 /** Messages from a connector process to the orchestrator. */
 import type { ConnectorEvent } from '@goondan/types';
 import { isSpanId, isTraceId } from '../trace/span-id.ts';
+import { outputDemand } from './check/agent-event.ts';
 import { frameError } from './check/frame-error.ts';
 import {
   type Check,
@@ -39,6 +40,7 @@ export const heardEvent: Check<HeardEvent> = object({
   properties: optional(jsonObject),
   auth: optional(jsonObject),
   metadata: optional(jsonObject),
+  output: optional(outputDemand),
   createdAt: date,
   traceId: optional(traceId),
   parentSpanId: optional(spanId),

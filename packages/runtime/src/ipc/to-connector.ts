@@ -6,6 +6,7 @@ import {
   count,
   type FieldsOf,
   flag,
+  json,
   jsonObject,
   name,
   object,
@@ -29,6 +30,7 @@ const answer: Check<ConnectorAnswer> = object({
   response: text,
   finishReason,
   truncated: optional(flag),
+  output: optional(json),
   error: optional(turnError),
   usage: tokenUsage,
 } satisfies FieldsOf<ConnectorAnswer>);

@@ -129,6 +129,9 @@ const keywords: readonly (readonly [keyword: string, check: Check])[] = [
   ['not', schemaCheck],
 ];
 
+/** The keywords that the validator knows and that have a check here. */
+export const schemaKeywords: readonly string[] = keywords.map(([keyword]) => keyword);
+
 function ofType(name: string, fits: (value: unknown) => boolean): Check {
   return (value, path) => (fits(value) ? undefined : schemaProblem(path, `must be ${name}`));
 }

@@ -53,6 +53,8 @@ async function compile(schema: JsonSchema, what: string): Promise<SchemaCheck> {
   let validate: ValidateFunction;
   try {
     validate = ajv.compile(own);
+    // The validator would keep every schema it has compiled, and an ask may have one of its own.
+    ajv.removeSchema(own);
   } catch (error) {
     throw new GoondanError('E_TOOL_SCHEMA', `The schema of ${what} is not valid: ${String(error)}`, { cause: error });
   }

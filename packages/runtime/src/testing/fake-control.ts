@@ -11,6 +11,7 @@ import type {
   SwarmStatus,
   TurnEnd,
 } from '../control/swarm.ts';
+import { typedAsk } from '../control/typed-ask.ts';
 
 export interface FakeControl extends Swarm {
   /** The calls of the handle's methods, in order. */
@@ -111,7 +112,7 @@ export function fakeControl(): FakeControl {
     get running() {
       return [...askers.keys()];
     },
-    async ask(delivery, options = {}) {
+    ask: typedAsk(async (delivery, options = {}) => {
       enter('ask', delivery);
       const acceptance = await accept(delivery);
       const end = Promise.withResolvers<TurnEnd>();
@@ -127,7 +128,7 @@ export function fakeControl(): FakeControl {
       });
       options.onAccepted?.(acceptance);
       return end.promise;
-    },
+    }),
     async watch(filter, listener) {
       enter('watch', filter);
       const over = Promise.withResolvers<void>();

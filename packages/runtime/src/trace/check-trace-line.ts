@@ -89,7 +89,7 @@ const checks: Readonly<Record<TraceLine['type'], (line: unknown) => boolean>> = 
   ),
   end: fields(
     { time: isTime, finishReason: isText, durationMs: isNumber, stepCount: isNumber },
-    { error: isText, stack: isText, place: isPlace, chainsMore: isWhole },
+    { output: isText, error: isText, stack: isText, place: isPlace, chainsMore: isWhole },
   ),
   resume: fields({}, { point: isResumePoint }),
   halt: fields(

@@ -4,7 +4,7 @@
  * reconstructed. A conversation is not copied: each message or tool is written once per run, and later requests refer
  * to it.
  */
-import type { JsonValue, ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
+import type { JsonSchema, JsonValue, ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
 import { isJson } from '../json/copy-json.ts';
 import { defined } from '../json/defined.ts';
 import { digestJson } from '../json/digest-json.ts';
@@ -19,6 +19,8 @@ export interface AskedModel {
   readonly modelRef: string;
   readonly params: ModelParams;
   readonly tools: readonly ToolCatalogItem[];
+  /** The JSON Schema of the answer, if the model takes one; frozen. */
+  readonly outputSchema?: JsonSchema;
   /** The messages, which are no longer changed. */
   readonly messages: readonly ModelMessage[];
   /** Returns the id of a message in the conversation; undefined when the message is not in the conversation. */
@@ -54,6 +56,8 @@ export type ModelRequestRecord = {
   readonly params: { readonly [name: string]: JsonValue };
   /** A digest of each tool, by its name. */
   readonly tools: { readonly [name: string]: string };
+  /** A digest of the schema that the model got for its answer; absent when it got none. */
+  readonly output?: string;
   readonly messages: {
     readonly count: number;
     /** A digest of all messages. */
@@ -76,8 +80,10 @@ export type RequestReferences = Omit<SentRequest, 'body'> & {
     readonly after?: { readonly effect: string; readonly count: number };
     readonly more: readonly (ReferredMessage | ReferredRun)[];
   };
+  /** The digest of the schema for the answer, which is in `parts`; absent when the model got none. */
+  readonly output?: string;
   /**
-   * Messages that are not in the conversation, and tools, by digest. Parts that an earlier request of the run already
+   * Messages that are not in the conversation, tools and schemas for answers, by digest. Parts that an earlier request of the run already
    * has are left out.
    */
   readonly parts?: { readonly [digest: string]: JsonValue };
@@ -154,7 +160,7 @@ export class RequestRecorder {
 
   /** `version`: the version of the mask with which `shorten` masks; see `versionOf`. */
   record(
-    { extension, modelRef, params, tools, messages, idOf, follows }: AskedModel,
+    { extension, modelRef, params, tools, outputSchema, messages, idOf, follows }: AskedModel,
     shorten: Shorten,
     version: unknown,
   ): ModelRequestRecord {
@@ -164,6 +170,7 @@ export class RequestRecorder {
       modelRef,
       params: asJson(params) as ModelRequestRecord['params'],
       tools: this.#digestTools(tools),
+      ...this.#digestOutput(outputSchema),
       messages: {
         count: messages.length,
         digest: this.#messages.of(extension, messages, idOf, follows).digest.slice(0, DIGITS),
@@ -193,19 +200,23 @@ export class RequestRecorder {
 
   /** Returns undefined when nothing was sent. `effect`: the key under which the request is recorded. */
   refer(effect: string, asked: AskedModel, written: WrittenRequests): RequestReferences | undefined {
-    const { sent, messages, tools } = asked;
+    const { sent, messages, tools, outputSchema } = asked;
     if (sent === undefined) return undefined;
     const digested = this.#messages.of(asked.extension, messages, asked.idOf, asked.follows);
     const { digests } = digested;
     const after = written.closest(digests);
     const { more, outside } = this.#list(digested, after?.count ?? 0, asked.idOf);
-    const parts = this.#newParts([...outside, ...tools], written);
+    const parts = this.#newParts(
+      [...outside, ...tools, ...(outputSchema === undefined ? [] : [outputSchema])],
+      written,
+    );
     written.add(asked.extension, effect, digests);
     return {
       ...sent,
       bodyDigest: sent.bodyDigest ?? this.#digestRequest(asked, digested.digest),
       ...defined({ stableCount: asked.stableCount, cacheLost: asked.cacheLost }),
       references: { ...(after === undefined ? {} : { after }), more },
+      ...this.#digestOutput(outputSchema),
       ...(Object.keys(parts).length > 0 && { parts }),
     };
   }
@@ -251,8 +262,13 @@ export class RequestRecorder {
   }
 
   /** Computes the digest from the digests of the parts, so that a long conversation is not serialised in every step. */
-  #digestRequest({ params, tools }: AskedModel, messages: string): string {
-    return digestJson({ params: asJson(params), tools: this.#digestTools(tools), messages });
+  #digestRequest({ params, tools, outputSchema }: AskedModel, messages: string): string {
+    const output = this.#digestOutput(outputSchema);
+    return digestJson({ params: asJson(params), tools: this.#digestTools(tools), ...output, messages });
+  }
+
+  #digestOutput(schema: JsonSchema | undefined): { readonly output?: string } {
+    return schema === undefined ? {} : { output: this.#shortDigest(schema) };
   }
 
   #digestTools(tools: AskedModel['tools']): Record<string, string> {

@@ -183,7 +183,7 @@ class Renderer {
   }
 
   private turnNotes(turn: TurnTrace): string[] {
-    const { resumes, missing, chain, error, truncated, ending, extensions = [], turnPlans = [] } = turn;
+    const { resumes, missing, chain, error, truncated, output, ending, extensions = [], turnPlans = [] } = turn;
     const times = resumes === 1 ? 'once' : `${resumes} times`;
     const notes = [
       ...(resumes === 0
@@ -204,8 +204,9 @@ class Renderer {
     const style = ending === 'cancelled' ? 'time' : 'error';
     const failure = error === undefined || chain.error !== undefined ? [] : [this.paint(style, `✗ ${failureOf(turn)}`)];
     const limit = truncated === true ? [this.paint('error', '! its answer is truncated')] : [];
+    const answer = output === undefined ? [] : [this.paint('time', `= ${shortLine(output)}`)];
     const parts = extensions.flatMap((status) => this.status(status));
-    return [...failure, ...limit, ...notes.map((note) => this.paint('time', `… ${note}`)), ...parts];
+    return [...failure, ...limit, ...answer, ...notes.map((note) => this.paint('time', `… ${note}`)), ...parts];
   }
 
   /** Renders a connected server as a plain line, and any other server with the reason and the last lines it printed. */

@@ -49,6 +49,8 @@ export interface ResumedStep {
   /** Present when the step completed. Its tool calls are in the message of the reply, its results in `toolResults`. */
   readonly result?: Omit<StepResult, 'toolCalls' | 'toolResults'>;
   readonly responseMessageId?: string;
+  /** The problems of the step's answer, which does not fit the demanded schema. Absent when there are none. */
+  readonly problems?: readonly string[];
   readonly usage?: TokenUsage;
   /** The results of the step's tool calls; also those of a kept step. */
   readonly toolResults: readonly ToolCallResult[];

@@ -42,6 +42,8 @@ export interface TurnSummary extends AgentAddress {
   readonly ending?: TurnEnding;
   /** True when the answer reached a token limit and is incomplete. */
   readonly truncated?: true;
+  /** The first characters of the answer as JSON, if the turn demanded a schema. */
+  readonly output?: string;
   readonly stepCount?: number;
   readonly error?: string;
   /** The place where bundle code threw, if that made the turn fail. */

@@ -225,6 +225,17 @@ export const agentErrors = {
     meaning: 'The output file exists already or cannot be written. Nothing was changed.',
     suggestion: 'Name another file, in a folder that you may write to.',
   },
+  E_OUTPUT_INVALID: {
+    forPrograms: true,
+    meaning: 'The schema that an answer must fit cannot be used.',
+    suggestion: 'Correct the part of the schema that the message names. Keywords of JSON Schema draft 7 are known.',
+  },
+  E_OUTPUT_SCHEMA: {
+    forPrograms: true,
+    meaning: 'The model did not give an answer that fits the demanded schema, also after its retries.',
+    suggestion:
+      'Read the problems in the message. Explain the fields in the schema or the prompt, or raise `output.retries`.',
+  },
   E_PATH_OUTSIDE: {
     meaning: 'A path in a resource leads out of its bundle.',
     suggestion: 'Use a relative path to a file inside the bundle, without `..` and without links that lead out.',

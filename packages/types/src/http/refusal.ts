@@ -27,6 +27,7 @@ export type StatusByCode = { readonly [Code in ErrorCode]?: number };
 /** The statuses of codes that mean the same in every server. Each server adds the statuses of its own codes. */
 export const sharedStatuses: StatusByCode = {
   E_EVENT_INVALID: 400,
+  E_OUTPUT_INVALID: 400,
   E_CANCELLED: 409,
   E_DEAD_LETTER: 409,
   E_CALLS_FULL: 429,

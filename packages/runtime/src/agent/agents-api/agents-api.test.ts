@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test';
+import { describe, expect, expectTypeOf, test } from 'bun:test';
 import {
   type AgentEvent,
   type AgentRequest,
@@ -7,6 +7,8 @@ import {
   createAssistantMessage,
   type ExtensionRegister,
   GoondanError,
+  type JsonObject,
+  type JsonValue,
   type TurnResult,
 } from '@goondan/types';
 import {
@@ -16,6 +18,7 @@ import {
   scriptedAgent,
   type ScriptedAgentOptions,
 } from '../../testing/index.ts';
+import { z } from 'zod';
 import { systemClock } from '../../ports/clock.ts';
 import { type Engine, noEngine } from '../seams/engine.ts';
 
@@ -349,5 +352,58 @@ describe('parameters that are wrong', () => {
       message: 'A call to another agent: "text" is not a field of a send; the nearest field is "input".',
     });
     expect(engine.calls).toEqual([]);
+  });
+});
+
+describe('a request for an answer that fits a schema', () => {
+  const weather = z.object({ city: z.string(), tempC: z.number() });
+
+  /** Creates an engine whose agent answers with this output, and keeps the events that it gets. */
+  function engineWith(output: JsonValue) {
+    const engine = inProcessEngine(systemClock);
+    const events: AgentEvent[] = [];
+    engine.add('clerk', async (event) => {
+      events.push(event);
+      return { ...answer(JSON.stringify(output)), output };
+    });
+    return { engine, events };
+  }
+
+  test('Y-01 sends a plain JSON Schema, and gets the output with the type of the schema', async () => {
+    const { engine, events } = engineWith({ city: 'Seoul', tempC: 21 });
+    const outcome = await use(engine, async (agents) => {
+      const schema = weather.transform(({ tempC }) => tempC);
+      const asked = await agents.request({ target: 'clerk', input: 'x', output: { schema, retries: 1 } });
+      expectTypeOf(asked.output).toEqualTypeOf<number | undefined>();
+      return asked;
+    });
+    expect(outcome).toEqual({ target: 'clerk', response: '{"city":"Seoul","tempC":21}', output: 21 });
+    expect(events[0]?.output).toEqual({
+      schema: {
+        type: 'object',
+        properties: { city: { type: 'string' }, tempC: { type: 'number' } },
+        required: ['city', 'tempC'],
+      },
+      retries: 1,
+    });
+  });
+
+  test('Y-01 rejects with a code: a schema that cannot be used, and an answer that the library refuses', async () => {
+    const { engine, events } = engineWith({ city: 'Seoul', tempC: 21 });
+    const demand = (schema: object) => (agents: AgentsApi) =>
+      agents.request({ target: 'clerk', output: { schema: schema as JsonObject } });
+    expect(await use(engine, demand({ nope: 1 }))).toMatchObject({ code: 'E_OUTPUT_INVALID' });
+    expect(events).toEqual([]);
+    const cold = weather.refine(({ tempC }) => tempC < 10, 'is too warm');
+    expect(await use(engine, demand(cold))).toMatchObject({
+      code: 'E_OUTPUT_SCHEMA',
+      message: 'The answer of agent "clerk" does not fit the demanded schema: the value: is too warm.',
+    });
+  });
+
+  test('Y-01 the result of a request without a demand has the output of an agent that always has one', async () => {
+    const { engine } = engineWith(['a']);
+    const outcome = await use(engine, (agents) => agents.request({ target: 'clerk', input: 'x' }));
+    expect(outcome).toEqual({ target: 'clerk', response: '["a"]', output: ['a'] });
   });
 });

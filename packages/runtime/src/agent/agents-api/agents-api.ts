@@ -9,6 +9,7 @@ import {
   GoondanError,
   type JsonObject,
   type JsonValue,
+  type OutputDemand,
   type TurnResult,
   textOf,
 } from '@goondan/types';
@@ -17,7 +18,9 @@ import { findUnknownField, type KnownFields, knownFields } from '../../config/fi
 import type { RequestTimeout } from '../../ipc/request-timeout.ts';
 import { copyJsonObject, isPlainObject } from '../../json/copy-json.ts';
 import { defined } from '../../json/defined.ts';
+import { readDemand } from '../../json/read-demand.ts';
 import { snapshotJson } from '../../json/snapshot-json.ts';
+import { ownCheckOf } from '../../json/standard-schema.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import type { RunningTurn } from '../turn-state/running-turn.ts';
@@ -38,14 +41,35 @@ export interface Asker {
 export function agentsApi(turn: RunningTurn, asker: Asker): AgentsApi {
   const { engine } = turn.agent;
   return {
-    request: async (params) => request(turn, asker, check(params, requestFields)),
-    send: async (params) => send(turn, asker, check(params, sendFields)),
+    request: (params) => requestTyped(turn, asker, params),
+    send: async (params) => send(turn, asker, readParams(params, sendFields)),
     catalog: () => engine.catalog().map((card) => ({ ...card })),
     list: () => list(turn, asker),
   };
 }
 
-async function request(turn: RunningTurn, asker: Asker, params: AgentRequest): Promise<AgentResponse> {
+/** The parameters of a call with a plain JSON Schema. */
+type PlainRequest = Omit<AgentRequest, 'output'> & { readonly output?: OutputDemand };
+type PlainSend = Omit<PlainRequest, 'timeoutMs'>;
+
+/** Makes a request. If its schema is one of a schema library, the answer also passes the check of that library. */
+async function requestTyped<Output>(
+  turn: RunningTurn,
+  asker: Asker,
+  params: AgentRequest<Output>,
+): Promise<AgentResponse<Output>> {
+  const answered = await request(turn, asker, readParams(params, requestFields));
+  const checkOwn = params.output && ownCheckOf(params.output.schema);
+  const checked = checkOwn === undefined || answered.output === undefined ? undefined : await checkOwn(answered.output);
+  if (checked !== undefined && 'problems' in checked) {
+    const said = `The answer of agent "${params.target}" does not fit the demanded schema: ${checked.problems.join('; ')}.`;
+    throw new GoondanError('E_OUTPUT_SCHEMA', said);
+  }
+  // Safe: the runtime or the schema library has checked the answer against the schema of this type.
+  return { ...answered, ...(checked && { output: checked.value as JsonValue }) } as AgentResponse<Output>;
+}
+
+async function request(turn: RunningTurn, asker: Asker, params: PlainRequest): Promise<AgentResponse> {
   const { agent, signal } = turn;
   const key = turn.effects.nextKey(asker.scope, 'agent');
   const recorded = turn.effects.recorded(key);
@@ -69,7 +93,7 @@ async function request(turn: RunningTurn, asker: Asker, params: AgentRequest): P
 }
 
 /** Returns the timeout of the request, or else of the bundle, or else the asker's default. */
-function timeoutOf({ timeoutMs }: AgentRequest, asker: Asker, policy: TurnPolicy): RequestTimeout | undefined {
+function timeoutOf({ timeoutMs }: PlainRequest, asker: Asker, policy: TurnPolicy): RequestTimeout | undefined {
   const { requestTimeoutMs, turnTimeoutMs } = policy;
   // A request never waits longer than the caller's turn. This limit also keeps the timeout within the range of a timer.
   const atMost = (ms: number) => Math.min(ms, turnTimeoutMs);
@@ -81,16 +105,18 @@ function timeoutOf({ timeoutMs }: AgentRequest, asker: Asker, policy: TurnPolicy
 
 /**
  * Converts a recorded answer to a response. An answer is recorded as a text, or as an object if the answer was
- * truncated.
+ * truncated or has an output.
  */
 function toResponse(target: string, answered: JsonValue): AgentResponse {
   if (typeof answered === 'string') return { target, response: answered };
-  const { response, truncated } = isPlainObject(answered) ? answered : {};
-  if (typeof response === 'string') return { target, response, ...(truncated === true ? { truncated } : {}) };
+  const { response, truncated, output } = isPlainObject(answered) ? answered : {};
+  if (typeof response === 'string') {
+    return { target, response, ...(truncated === true ? { truncated } : {}), ...defined({ output }) };
+  }
   return { target, response: JSON.stringify(answered) };
 }
 
-async function send(turn: RunningTurn, asker: Asker, params: AgentSend): Promise<{ accepted: boolean }> {
+async function send(turn: RunningTurn, asker: Asker, params: PlainSend): Promise<{ accepted: boolean }> {
   const key = turn.effects.nextKey(asker.scope, 'agent');
   const recorded = turn.effects.recorded(key);
   if (recorded !== undefined) return { accepted: recorded === true };
@@ -109,13 +135,14 @@ function list(turn: RunningTurn, asker: Asker): Promise<readonly AgentInstance[]
   return turn.effects.perform({ key, kind: 'agent', asked: () => ({ call: 'list' }) }, () => turn.agent.engine.list());
 }
 
-function effectOf(turn: RunningTurn, key: string, call: 'request' | 'send', { input, metadata, ...params }: AgentSend) {
+function effectOf(turn: RunningTurn, key: string, call: 'request' | 'send', params: PlainSend) {
+  const { input, metadata, output } = params;
   const to = addressOf(turn, params);
-  const asked = () => ({ call, ...to, ...defined({ input, metadata: metadata && snapshotJson(metadata) }) });
+  const asked = () => ({ call, ...to, ...defined({ input, metadata: metadata && snapshotJson(metadata), output }) });
   return { key, kind: 'agent', asked } as const;
 }
 
-function addressOf({ agent }: RunningTurn, params: AgentSend) {
+function addressOf({ agent }: RunningTurn, params: PlainSend) {
   return { agentName: params.target, instanceKey: params.instanceKey ?? agent.address.instanceKey };
 }
 
@@ -123,7 +150,7 @@ function addressOf({ agent }: RunningTurn, params: AgentSend) {
  * Makes the agent event of a call to another agent. The event's id is built from the turn and the effect, so that a
  * call repeated after a crash has the same event id.
  */
-function eventOf({ agent, event, turnId }: RunningTurn, asker: Asker, key: string, params: AgentSend): AgentEvent {
+function eventOf({ agent, event, turnId }: RunningTurn, asker: Asker, key: string, params: PlainSend): AgentEvent {
   return {
     id: `${turnId}:${key}`,
     type: 'agent.message',
@@ -135,6 +162,7 @@ function eventOf({ agent, event, turnId }: RunningTurn, asker: Asker, key: strin
     createdAt: agent.clock.now(),
     ...(params.input === undefined ? {} : { input: agent.mask(params.input) }),
     ...(params.metadata === undefined ? {} : { metadata: metadataOf(params.metadata, agent.mask) }),
+    ...(params.output === undefined ? {} : { output: outputOf(params.output, agent.mask) }),
     ...(event.auth === undefined ? {} : { auth: event.auth }),
   };
 }
@@ -144,10 +172,17 @@ function metadataOf(metadata: Record<string, unknown>, mask: Mask): JsonObject {
   return maskJson(copyJsonObject(metadata, { omitUndefined: true }), mask) as JsonObject;
 }
 
+function outputOf({ schema, ...others }: OutputDemand, mask: Mask): OutputDemand {
+  // Safe: masking an object returns an object.
+  return { ...others, schema: maskJson(schema, mask) as JsonObject };
+}
+
 function responseOf(target: string, result: TurnResult): JsonValue {
   if (result.finishReason !== 'error') {
     const response = textOf(result.responseMessage);
-    return result.truncated === true ? { response, truncated: true } : response;
+    const { truncated, output } = result;
+    if (truncated !== true && output === undefined) return response;
+    return { response, ...(truncated === true ? { truncated } : {}), ...defined({ output }) };
   }
   const { code, message } = result.error ?? { message: 'no reason given' };
   throw new GoondanError(
@@ -156,7 +191,13 @@ function responseOf(target: string, result: TurnResult): JsonValue {
   );
 }
 
-function check<Params extends AgentSend>(params: Params, known: KnownFields): Params {
+/** Checks the parameters of a call, and makes a plain JSON Schema of the one for the answer. */
+function readParams(params: AgentRequest<unknown>, known: KnownFields): PlainRequest {
+  const { output, ...others } = check(params, known);
+  return { ...others, ...(output === undefined ? {} : { output: readDemand(output) }) };
+}
+
+function check(params: AgentRequest<unknown>, known: KnownFields): AgentRequest<unknown> {
   const { target, input, instanceKey, metadata } = params ?? {};
   if (typeof target !== 'string' || target === '') throw wrong('target must name an agent');
   for (const [name, text] of Object.entries({ target, instanceKey })) {
@@ -179,8 +220,8 @@ function check<Params extends AgentSend>(params: Params, known: KnownFields): Pa
   return params;
 }
 
-const askFields = { target: true, input: true, instanceKey: true, metadata: true } as const;
-const otherNames = { agent: 'target', to: 'target', message: 'input', text: 'input' } as const;
+const askFields = { target: true, input: true, instanceKey: true, metadata: true, output: true } as const;
+const otherNames = { agent: 'target', to: 'target', message: 'input', text: 'input', schema: 'output' } as const;
 const sendFields = knownFields<AgentSend>('a send', askFields, otherNames);
 const requestFields = knownFields<AgentRequest>(
   'a request',

@@ -7,6 +7,7 @@
  * first call if that is still running, or is delivered if the first call was not.
  */
 import type { AgentRequest, AgentSend, JsonSchema } from '@goondan/types';
+import { MOST_RETRIES } from '../../json/read-demand.ts';
 import type { ToolDeclaration } from '../tool/load-tool.ts';
 
 /** The maximum number of instances listed for a model; further instances are only counted. */
@@ -23,6 +24,24 @@ const message: Record<string, JsonSchema> = {
   metadata: { type: 'object', description: 'Further values for the agent, as JSON.' },
 };
 
+const output: JsonSchema = {
+  type: 'object',
+  properties: {
+    schema: { type: 'object', description: 'A JSON Schema (draft 7).' },
+    retries: {
+      type: 'integer',
+      minimum: 0,
+      maximum: MOST_RETRIES,
+      description: 'Corrections of a wrong answer; 2 when absent.',
+    },
+  },
+  required: ['schema'],
+  additionalProperties: false,
+  description:
+    'Demands an answer that fits a JSON Schema; the result then has the answer as JSON in `output`. When absent, the answer ' +
+    'is a text, unless the agent always answers with JSON.',
+};
+
 const timeoutMs: JsonSchema = {
   type: 'integer',
   minimum: 1,
@@ -37,7 +56,7 @@ export const agentsTool: ToolDeclaration = {
     {
       name: 'request',
       description: 'Asks another agent and waits for its answer.',
-      parameters: parametersOf({ ...message, timeoutMs }, ['target']),
+      parameters: parametersOf({ ...message, output, timeoutMs }, ['target']),
       effects: 'external',
       idempotent: true,
       // A model may call several agents at the same time.

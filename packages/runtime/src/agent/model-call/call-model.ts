@@ -5,6 +5,7 @@ import { sha256 } from '../../json/sha256.ts';
 import { snapshotJson } from '../../json/snapshot-json.ts';
 import type { ChainSpan } from '../../trace/layer-span.ts';
 import type { AskedModel, SentRequest } from '../../trace/model-request.ts';
+import { isObjectSchema } from '../output/finish-tool.ts';
 import { problemWithModelReply } from '../pipeline/result-shapes.ts';
 import { isRetryable, modelFailureOf, retryAfterMsOf, toTurnError } from '../pipeline/turn-error.ts';
 import { maskReply } from '../secrets/mask-model-call.ts';
@@ -53,7 +54,7 @@ async function recordedOrAsked(turn: RunningTurn, call: ModelCall, span: ChainSp
   const recorded = turn.effects.recorded(key);
   // Safe: only checked replies are recorded.
   if (recorded !== undefined) return recorded as unknown as ModelReply;
-  const request = requestOf(turn, call);
+  const request = await requestOf(turn, call);
   let watched: AskedModel | undefined;
   // Only messages of the conversation are immutable.
   const isShown = call.ownMessages === undefined && extension === undefined;
@@ -74,17 +75,40 @@ async function recordedOrAsked(turn: RunningTurn, call: ModelCall, span: ChainSp
   return reply;
 }
 
-/** Builds the request that the model receives. */
-function requestOf(turn: RunningTurn, call: ModelCall) {
-  const { agent } = turn;
-  const { messages, ownMessages, tools, params, modelRef } = call;
-  return {
+interface BuiltRequest extends Pick<ModelRequest, 'messages' | 'tools' | 'params' | 'outputSchema' | 'stableCount'> {
+  readonly modelRef: string;
+}
+
+/**
+ * Builds the request that the model receives. If the turn demands a schema, the model gets the schema, or the tool with
+ * which it gives the answer. This is decided after the last layer, because layers choose the model and the tools.
+ */
+async function requestOf(turn: RunningTurn, call: ModelCall): Promise<BuiltRequest> {
+  const { agent, demand } = turn;
+  const { messages, ownMessages, params, modelRef, extension } = call;
+  const tools = agent.cleanMessages.ofTools(call.tools.items);
+  const request = {
     modelRef,
     params,
-    stableCount: call.extension === undefined ? countStable(turn, call) : undefined,
-    tools: agent.cleanMessages.ofTools(tools.items),
+    stableCount: extension === undefined ? countStable(turn, call) : undefined,
+    tools,
     messages: agent.cleanMessages.of(ownMessages ?? messages),
   };
+  if (demand === undefined || extension !== undefined) return request;
+  if (await takesSchema(turn, call, tools)) return { ...request, outputSchema: demand.schema };
+  return { ...request, tools: [...tools, demand.finish.item] };
+}
+
+/** A replay opens no model, so its recording decides. A model that cannot be opened fails when it is called. */
+async function takesSchema(
+  { agent, demand, replay }: RunningTurn,
+  { key, modelRef }: ModelCall,
+  tools: BuiltRequest['tools'],
+): Promise<boolean> {
+  if (demand === undefined || !isObjectSchema(demand.schema)) return false;
+  if (replay !== undefined) return replay.tookSchema(key);
+  const model = await agent.plan.openModel(modelRef).catch(() => undefined);
+  return (await model?.takesSchema?.(demand.schema, tools)) === true;
 }
 
 /** Counts the leading messages that stay in the conversation, and that no layer of this call has changed. */
@@ -97,12 +121,13 @@ function countStable({ conversation }: RunningTurn, { messages, ownMessages }: M
 }
 
 /** Copies the request, because the conversation may change its array after the call. */
-function keep({ modelRef, params, tools, messages, stableCount }: ReturnType<typeof requestOf>, isShown: boolean) {
+function keep({ modelRef, params, tools, messages, stableCount, outputSchema }: BuiltRequest, isShown: boolean) {
   return {
     modelRef,
     stableCount,
     params: snapshotJson(params),
     tools: snapshotJson(tools),
+    ...(outputSchema === undefined ? {} : { outputSchema }),
     messages: isShown ? messages.slice() : messages.map((message) => snapshotJson(message)),
   };
 }
@@ -143,7 +168,7 @@ function digestBody({ body, ...sent }: SentRequest): NonNullable<AskedModel['sen
 async function askModel(
   turn: RunningTurn,
   { step, extension }: ModelCall,
-  { modelRef, ...request }: ReturnType<typeof requestOf> & Pick<ModelRequest, 'onSent'>,
+  { modelRef, ...request }: BuiltRequest & Pick<ModelRequest, 'onSent'>,
 ): Promise<ModelReply> {
   const { agent, turnId } = turn;
   const model = await agent.plan.openModel(modelRef);

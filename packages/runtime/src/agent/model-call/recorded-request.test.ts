@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import {
   type AgentEvent,
   createUserMessage,
+  type JsonObject,
   type JsonValue,
   type ModelMessage,
   type ModelParams,
@@ -137,6 +138,56 @@ describe.each(providerCases)('%s', (_name, provider) => {
   });
 });
 
+test.each(providerCases)(
+  'Y-01 %s: the schema of an answer is recorded once per run, and is part of the rebuilt body',
+  async (_name, provider) => {
+    await using server = startWireServer(provider.dialect);
+    const usage = { input: 1, output: 1, cached: 0 };
+    server.answer({ reply: { usage, text: ['Warm.'] } }, { reply: { usage, text: ['{"tempC":21}'] } });
+    const schema = {
+      type: 'object',
+      properties: { tempC: { type: 'number' } },
+      required: ['tempC'],
+      additionalProperties: false,
+    };
+    const endpoint = `${server.url}/v1`;
+    const options = { schemaMode: 'native' };
+    const spec: ModelSpec = { provider: provider.provider, model: provider.model, apiKey: 'k', endpoint, options };
+    const bodies: string[] = [];
+    const keepBody = (init?: RequestInit) => void bodies.push(init?.body as string);
+    const plan = { agentName: 'a', models: { 'Model/real': spec }, output: { schema } };
+    const agent = await startAgent(plan, {
+      logSink: () => undefined,
+      fetch: (input, init) => {
+        keepBody(init);
+        return fetch(input, init);
+      },
+    });
+    const recorder = recordTurn(systemClock);
+    const { result } = await agent.handle(event, { observer: recorder });
+    expect(result.output).toEqual({ tempC: 21 });
+    const asking = chainsIn(recorder.turn() as ChainRecord).filter(({ request }) => request !== undefined);
+    const schemas = asking.map(({ request }) =>
+      Object.values(request?.parts ?? {}).filter((part) => Bun.deepEquals(part, schema)),
+    );
+    expect(schemas.map(({ length }) => length)).toEqual([1, 0]);
+    const { messages } = await agent.parts.store.read(agent.parts.address);
+    const data = new Map(messages.map((message) => [message.id, message.data]));
+    const sent = bodies.splice(0);
+    const nothing = (_input: unknown, init?: RequestInit) => {
+      keepBody(init);
+      return Promise.reject(new Error('nothing is sent'));
+    };
+    const ports = { clock: systemClock, environment: {}, folder: '/', fetch: nothing };
+    const model = await openModel('Model/real', spec, ports);
+    const rest = { signal: new AbortController().signal, turnId: 't', onDelta: () => undefined };
+    for (const { effect } of asking) {
+      await failureOf(model.generate({ ...rebuild(effect, asking, (id) => data.get(id)), ...rest }));
+    }
+    expect(bodies).toEqual(sent);
+  },
+);
+
 /** Rebuilds the request of one of these chains. */
 function rebuild(
   effect: string | undefined,
@@ -152,12 +203,13 @@ function rebuild(
       ...(more.map(({ id, digest }) => (id === undefined ? parts[digest] : conversation(id))) as ModelMessage[]),
     ];
   };
-  const { tools = {}, params = {}, stableCount } = requestOf(effect) ?? {};
+  const { tools = {}, params = {}, stableCount, output } = requestOf(effect) ?? {};
   return {
     stableCount,
     messages: messagesOf(effect),
     tools: Object.values(tools).map((digest) => parts[digest]) as unknown as ToolCatalogItem[],
     params: params as ModelParams,
+    ...(output !== undefined && { outputSchema: parts[output] as JsonObject }),
   };
 }
 

@@ -1,5 +1,5 @@
 /** The interface of every model: the models of providers, the scripted model, and cassettes. */
-import type { ModelDelta, ModelMessage, ModelParams, ModelReply, ToolCatalogItem } from '@goondan/types';
+import type { JsonSchema, ModelDelta, ModelMessage, ModelParams, ModelReply, ToolCatalogItem } from '@goondan/types';
 import type { Clock } from '../../ports/clock.ts';
 import type { ModelSpec } from '../../config/model-spec.ts';
 import type { SentRequest } from '../../trace/model-request.ts';
@@ -14,6 +14,8 @@ export interface ModelRequest {
   readonly stableCount?: number | undefined;
   readonly tools: readonly ToolCatalogItem[];
   readonly params: ModelParams;
+  /** The JSON Schema of the answer, for a model whose `takesSchema` returned true. */
+  readonly outputSchema?: JsonSchema;
   /** Aborts when the turn is cancelled or the call exceeds its deadline. */
   readonly signal: AbortSignal;
   /** The id of the turn, for models that count calls within a turn. */
@@ -30,6 +32,11 @@ export interface ModelRequest {
  */
 export interface Model {
   generate(request: ModelRequest): Promise<ModelReply>;
+  /**
+   * Returns true if the model has a mode of its own for answers that fit this schema, beside these tools. Without this
+   * function, or if it returns false, the model gives its answer with the tool `output__finish`.
+   */
+  takesSchema?(schema: JsonSchema, tools: readonly ToolCatalogItem[]): boolean | Promise<boolean>;
 }
 
 export type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;

@@ -8,7 +8,7 @@ import { copyJson, isJson, isPlainObject, NotJson } from '../../json/copy-json.t
 
 const turnFields = knownFields<TurnResult>(
   'a turn result',
-  { turnId: true, responseMessage: true, finishReason: true, truncated: true, error: true },
+  { turnId: true, responseMessage: true, finishReason: true, truncated: true, output: true, error: true },
   { message: 'responseMessage', response: 'responseMessage', status: 'finishReason' },
 );
 const stepFields = knownFields<StepResult>(
@@ -45,7 +45,7 @@ const errorFields = knownFields<TurnError & GoondanError>('an error', {
 
 export function problemWithTurnResult(value: unknown): string | undefined {
   if (!isPlainObject(value)) return notPlain(value);
-  const { turnId, finishReason, responseMessage, truncated, error } = value as Partial<TurnResult>;
+  const { turnId, finishReason, responseMessage, truncated, output, error } = value as Partial<TurnResult>;
   if (typeof turnId !== 'string') return 'turnId is not a string';
   if (finishReason !== 'text_response' && finishReason !== 'max_steps' && finishReason !== 'error') {
     return `finishReason is not one of text_response, max_steps, error`;
@@ -53,7 +53,7 @@ export function problemWithTurnResult(value: unknown): string | undefined {
   if (truncated !== undefined && typeof truncated !== 'boolean') return 'truncated is not a boolean';
   if (responseMessage !== undefined && !looksLikeMessage(responseMessage)) return 'responseMessage is not a message';
   if (error !== undefined && (!isObject(error) || typeof error.message !== 'string')) return 'error has no message';
-  return findUnknownField(value, turnFields) ?? problemWithErrorFields(error);
+  return findUnknownField(value, turnFields) ?? problemWithErrorFields(error) ?? problemWithJson({ output });
 }
 
 export function problemWithStepResult(value: unknown): string | undefined {

@@ -88,6 +88,7 @@ export function openTurnTraces({ open, clock, extensions, statuses, report }: Tu
 /** The maximum length of the input, in characters. It is enough for lists of turns, which show the first words. */
 const LONGEST_INPUT = 200;
 const LONGEST_ERROR = 1_000;
+const LONGEST_OUTPUT = 1_000;
 /** The maximum length of a resume point, in characters. A turn with a longer one cannot be replayed. */
 const LONGEST_RESUME_POINT = 2_000_000;
 
@@ -201,7 +202,7 @@ class WrittenRun implements TurnListener {
   }
 
   ended({ result, stepCount, thrown }: WatchedEnd, durationMs: number, chainsMore: number): void {
-    const { finishReason, truncated, error } = result;
+    const { finishReason, truncated, output, error } = result;
     this.deps.onRunning(undefined);
     this.#addNeeded({
       type: 'end',
@@ -209,6 +210,7 @@ class WrittenRun implements TurnListener {
       durationMs: Math.round(durationMs * 1_000) / 1_000,
       finishReason,
       ...(truncated === true ? { truncated } : {}),
+      ...(output === undefined ? {} : { output: shortenMasked(this.#mask)(output, LONGEST_OUTPUT) }),
       stepCount,
       ...(error === undefined ? {} : { error: shortenMasked(this.#mask)(describeError(error), LONGEST_ERROR) }),
       ...(error?.extension === undefined ? {} : this.#locate?.(thrown)),

@@ -4,6 +4,7 @@
  */
 import { reviveEvent, type Stored } from '../../messages/message-text.ts';
 import { type AgentEvent, type ConnectionCard, GoondanError, type JsonValue } from '@goondan/types';
+import { isPlainObject } from '../../json/copy-json.ts';
 import { diffJson } from '../../json/diff-json.ts';
 import { type Clock, systemClock, waitAtMost } from '../../ports/clock.ts';
 import type { ReplayOutcome, ReplaySource } from '../../trace/replay.ts';
@@ -84,6 +85,8 @@ function replayOf({ recording, times, events }: ReplaySource, watch: ReplayWatch
     startedAt: new Date(startedAt),
     before: resumePoint && fromResumePoint(resumePoint, events.map(reviveEvent)),
     timeOf: (messageId) => (times[messageId] === undefined ? undefined : new Date(times[messageId])),
+    tookSchema: (key) =>
+      recording.effects.some((effect) => effect.key === key && isPlainObject(effect.asked) && 'output' in effect.asked),
     async serve(effect): Promise<JsonValue> {
       const served = watch.serve(effect);
       await changes.ready;

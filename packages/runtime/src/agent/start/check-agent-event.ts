@@ -6,12 +6,13 @@ import {
   type ReplyAddress,
 } from '@goondan/types';
 import { copyJsonObject } from '../../json/copy-json.ts';
+import { readDemand } from '../../json/read-demand.ts';
 
 const sourceKinds: readonly unknown[] = ['agent', 'connector', 'cli'] satisfies AgentEventSource['kind'][];
 
 /**
  * Checks an event from outside and returns a frozen copy, so that neither its sender nor a layer can change it later.
- * Throws `E_EVENT_INVALID`, which names the field.
+ * Throws `E_EVENT_INVALID`, which names the field, or `E_OUTPUT_INVALID`.
  */
 export function checkAgentEvent(event: AgentEvent, instanceKey: string): AgentEvent {
   if (typeof event !== 'object' || event === null) throw invalid('it is not an object');
@@ -23,13 +24,14 @@ export function checkAgentEvent(event: AgentEvent, instanceKey: string): AgentEv
   if (!(event.createdAt instanceof Date) || Number.isNaN(event.createdAt.getTime())) {
     throw invalid('createdAt is not a valid Date');
   }
-  const { auth, metadata, replyTo } = event;
+  const { auth, metadata, output, replyTo } = event;
   return Object.freeze({
     ...event,
     createdAt: new Date(event.createdAt),
     source: checkSource(event.source),
     ...(auth === undefined ? {} : { auth: frozenCopy(auth, 'auth') }),
     ...(metadata === undefined ? {} : { metadata: frozenCopy(metadata, 'metadata') }),
+    ...(output === undefined ? {} : { output: readDemand(output) }),
     ...(replyTo === undefined ? {} : { replyTo: checkReplyTo(replyTo) }),
   });
 }

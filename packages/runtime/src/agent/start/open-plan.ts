@@ -1,6 +1,7 @@
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { agentDigest } from '../../config/agent-digest.ts';
 import { defaultPolicy } from '../../config/turn-policy.ts';
+import { readDemand } from '../../json/read-demand.ts';
 import { maskSecrets } from '../../log/mask-secrets.ts';
 import { modelSource } from '../model-call/open-model.ts';
 import type { ModelDeps } from '../model/model-port.ts';
@@ -31,6 +32,7 @@ export async function openPlan(
     systemPrompt: plan.systemPrompt,
     modelRef,
     params: plan.params ?? {},
+    output: plan.output && readDemand(plan.output),
     policy: { ...defaultPolicy, ...plan.policy },
     openModel,
   };

@@ -7,6 +7,7 @@ import { runChain } from '../pipeline/run-chain.ts';
 import { addUsage, type RunningTurn, type RunningStep } from '../turn-state/running-turn.ts';
 import { runToolCalls, toToolCall } from './run-tool-calls.ts';
 import { StepContext } from './powerful-context.ts';
+import { takeFinish } from './take-finish.ts';
 import { appendReply, appendToolResult } from './step-messages.ts';
 
 /** Returns the id of a step. A step has the same id after a crash. */
@@ -35,7 +36,9 @@ export function startStep(turn: RunningTurn, stepIndex: number): RunningStep {
     repliedBy: undefined,
     answeredBy: new Map(),
     finishReason: undefined,
+    finishProblems: undefined,
     replyId: undefined,
+    isFinished: false,
     toolStarted: false,
     survivors: [],
   };
@@ -82,9 +85,10 @@ async function callModelAndTools(turn: RunningTurn, step: RunningStep): Promise<
   const toolResults = await runToolCalls(turn, step, parts, message, cutPartOf(reply));
   toolResults.forEach((result, number) => appendToolResult(turn, step, result, number));
   turn.toolResults.push(...toolResults);
+  takeFinish(turn, step, toolResults);
   return {
     status: 'completed',
-    hasToolCalls: parts.length > 0,
+    hasToolCalls: parts.length > 0 && !step.isFinished,
     toolCalls: parts.map(toToolCall),
     toolResults,
     metadata: { finishReason: reply.finishReason },

@@ -1,6 +1,10 @@
-/** Runs the tool calls of one step: the parallel ones at the same time, then the others one after the other. */
+/**
+ * Runs the tool calls of one step: the parallel ones at the same time, then the others one after the other. The call that
+ * ends the turn is the last one.
+ */
 import type { AssistantPart, Message, ToolCall, ToolCallPart, ToolCallResult } from '@goondan/types';
 import { isPlainObject } from '../../json/copy-json.ts';
+import { FINISH_TOOL } from '../../config/tool-name.ts';
 import { runToolCall } from '../tool-call/run-tool-call.ts';
 import type { ToolCallAsk } from '../tool-call/running-tool-call.ts';
 import type { RunningStep, RunningTurn } from '../turn-state/running-turn.ts';
@@ -28,7 +32,8 @@ export async function runToolCalls(
   if (parallel.length > 0) {
     await Promise.all(parallel.map(async (ask) => results.set(ask, await runToolCall(turn, ask))));
   }
-  for (const ask of asks) {
+  const isLast = ({ toolName }: ToolCallAsk) => toolName === FINISH_TOOL;
+  for (const ask of [...asks.filter((each) => !isLast(each)), ...asks.filter(isLast)]) {
     if (!results.has(ask)) results.set(ask, await runToolCall(turn, ask));
   }
   return asks.flatMap((ask) => results.get(ask) ?? []);

@@ -1,5 +1,9 @@
-/** Appends the messages of a step: the model's reply, and one message for each tool result. */
+/**
+ * Appends the messages of a step: the model's reply, one message for each tool result, the answer of the turn if the model
+ * gave it with a tool, and the problems of a wrong answer.
+ */
 import {
+  createUserMessage,
   type JsonValue,
   type Message,
   type ModelReply,
@@ -7,6 +11,7 @@ import {
   type ToolResultOutput,
   TRUNCATED,
 } from '@goondan/types';
+import { FINISH_TOOL } from '../../config/tool-name.ts';
 import type { RunningStep, RunningTurn } from '../turn-state/running-turn.ts';
 
 /** Appends the reply and returns the stored message, or `undefined` when the reply is empty. */
@@ -39,11 +44,33 @@ export function appendToolResult(turn: RunningTurn, step: RunningStep, result: T
     createdAt: timeOf(turn, id),
     source: { type: 'tool', toolCallId, toolName },
   };
-  turn.conversation.emit(
-    { type: 'append', message },
-    { kind: 'tool', name: toolName, ...by(step.answeredBy.get(toolCallId)) },
-    step.stepId,
-  );
+  const answeredBy = by(step.answeredBy.get(toolCallId));
+  // The tool of the runtime has no code of a bundle: its result is the runtime's own judgement, unless a layer gave one.
+  const isOwn = toolName === FINISH_TOOL && answeredBy.answeredBy === undefined;
+  const author = isOwn ? ({ kind: 'runtime' } as const) : ({ kind: 'tool', name: toolName, ...answeredBy } as const);
+  turn.conversation.emit({ type: 'append', message }, author, step.stepId);
+}
+
+/** Appends the answer that the model gave with `output__finish`, as JSON text. It is the reply of the step from now on. */
+export function appendAnswer(turn: RunningTurn, step: RunningStep, answer: JsonValue): void {
+  step.replyId = `${step.stepId}.answer`;
+  const message: Message = {
+    id: step.replyId,
+    data: { role: 'assistant', content: JSON.stringify(answer) },
+    metadata: {},
+    createdAt: timeOf(turn, step.replyId),
+    source: { type: 'assistant', stepId: step.stepId },
+  };
+  const author = { kind: 'model', ref: step.modelRef, ...by(step.repliedBy) } as const;
+  turn.conversation.emit({ type: 'append', message }, author, step.stepId);
+}
+
+/** Appends the text that sends a wrong answer back to the model. */
+export function appendCorrection(turn: RunningTurn, step: RunningStep, correction: string): void {
+  const id = `${step.stepId}.correction`;
+  const source = { type: 'system' } as const;
+  const message = createUserMessage(correction, {}, { id, createdAt: timeOf(turn, id), source });
+  turn.conversation.emit({ type: 'append', message }, { kind: 'runtime' }, step.stepId);
 }
 
 function by(extension: string | undefined): { readonly answeredBy?: string } {
@@ -59,6 +86,8 @@ function hasOwnMessage(part: ModelReply['content'][number]): boolean {
 }
 
 function outputOf(result: ToolCallResult): ToolResultOutput {
+  // The answer itself is in the arguments of the call, and in the message that follows.
+  if (result.status === 'ok' && result.toolName === FINISH_TOOL) return { type: 'text', value: 'Received.' };
   if (result.status === 'error') {
     // A model cannot open the page, and would pay for its address in every step.
     const { helpUrl: _forPeople, ...error } = result.error ?? { message: 'unknown' };

@@ -8,16 +8,28 @@ import { compileSchema } from '../../json/json-schema.ts';
 import type { RunningToolCall } from './running-tool-call.ts';
 import type { RegisteredTool, ToolRegistry } from '../tool/tool-registry.ts';
 
-/** Finds the tool and checks the final arguments. The returned `input` is a copy for the handler. */
-export async function checkToolCall(tools: ToolRegistry, call: RunningToolCall) {
-  const tool = findTool(tools, call);
+/**
+ * Finds the tool and checks the final arguments. The returned `input` is a copy for the handler. `finish`: the tool that
+ * ends the turn, if its answer must fit a schema.
+ */
+export async function checkToolCall(tools: ToolRegistry, call: RunningToolCall, finish?: RegisteredTool) {
+  const tool = findTool(tools, call, finish);
   return { tool, input: await checkArguments(tool, call.finalArguments()) };
 }
 
-function findTool(tools: ToolRegistry, { toolName, step }: RunningToolCall): RegisteredTool {
+function findTool(
+  tools: ToolRegistry,
+  { toolName, step, callers }: RunningToolCall,
+  finish: RegisteredTool | undefined,
+): RegisteredTool {
+  // Only the model gives the answer of a turn. A model with a schema mode may call the tool, too, if it has seen an
+  // earlier call in the conversation.
+  const isFinishable = finish !== undefined && callers.length === 0;
+  if (isFinishable && toolName === finish.item.name) return finish;
   const tool = tools.get(toolName);
   if (tool !== undefined && (step === undefined || step.catalog.has(toolName))) return tool;
-  const choices = namesToChoose(tools, step?.catalog.items ?? tools.items()).join(', ') || 'none';
+  const names = namesToChoose(tools, step?.catalog.items ?? tools.items());
+  const choices = [...names, ...(isFinishable ? [finish.item.name] : [])].join(', ') || 'none';
   if (tool === undefined) {
     throw new GoondanError('E_TOOL_UNKNOWN', `There is no tool "${toolName}". Offered: ${choices}.`);
   }

@@ -31,7 +31,7 @@ export async function invokeTool(turn: RunningTurn, call: RunningToolCall): Prom
     const recorded = turn.effects.recorded(key);
     // Safe: only results are recorded under this key.
     if (recorded !== undefined) return recorded as unknown as ToolCallResult;
-    const { tool, input } = await checkToolCall(turn.agent.tools, call);
+    const { tool, input } = await checkToolCall(turn.agent.tools, call, turn.demand?.finish);
     call.approvals.check(input);
     if (turn.effects.isInterrupted(key) && !mayRepeat(tool)) throw interrupted(toolName);
     return await turn.agent.activity.effect(() => runHandler(turn, call, tool, input));

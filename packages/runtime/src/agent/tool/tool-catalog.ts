@@ -7,6 +7,7 @@ import { copyJson, copyJsonObject } from '../../json/copy-json.ts';
 import { readField } from '../../json/read-field.ts';
 import { attachExtension } from '../pipeline/turn-error.ts';
 import { problemWithItemFields } from './check-item-fields.ts';
+import { FINISH_TOOL } from '../../config/tool-name.ts';
 import { toProviderName } from './provider-tool-name.ts';
 
 /** The maximum length of the name of an item that a layer adds. */
@@ -62,7 +63,8 @@ export class ToolCatalog {
   }
 
   private checkAll(): void {
-    const names = new Map<string, string>();
+    // The runtime adds its own tool after the last layer.
+    const names = new Map<string, string>([[toProviderName(FINISH_TOOL), FINISH_TOOL]]);
     for (const item of this.items) {
       const name = this.checkItem(item);
       const providerName = toProviderName(name);
@@ -103,6 +105,7 @@ export class ToolCatalog {
     const { name } = copied;
     if (typeof name !== 'string') throw notTool('it has no name');
     if (name === '') throw notTool('its name is empty');
+    if (name === FINISH_TOOL) throw notTool(`the runtime has a tool called "${FINISH_TOOL}"`);
     if (name.length > LONGEST_NAME) {
       const problem = `its name "${name.slice(0, 40)}…" has ${name.length} characters, but at most ${LONGEST_NAME} are allowed`;
       throw notTool(problem);

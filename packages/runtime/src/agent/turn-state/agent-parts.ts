@@ -2,7 +2,7 @@
  * The parts of an agent that turns need, assembled once when the agent starts. A change of the plan exchanges `plan`, and
  * the contents of `layers` and `tools`, in one move between two steps; everything else stays.
  */
-import type { AgentAddress, ConnectionCard, ModelParams, RuntimeView } from '@goondan/types';
+import type { AgentAddress, ConnectionCard, ModelParams, OutputDemand, RuntimeView } from '@goondan/types';
 import type { Clock } from '../../ports/clock.ts';
 import type { Activity } from './activity.ts';
 import type { CacheWatch } from './cache-watch.ts';
@@ -33,6 +33,8 @@ export interface PlanInForce {
   readonly systemPrompt: string | undefined;
   readonly modelRef: string;
   readonly params: ModelParams;
+  /** The schema that the answers of the agent must fit, unless the event demands another one. */
+  readonly output: OutputDemand | undefined;
   readonly policy: TurnPolicy;
   /** Opens a model by its reference when it is first used. */
   readonly openModel: ModelSource;

@@ -1,7 +1,8 @@
 /**
  * Sends streamed text to the listener. If a layer of the agent buffers (for redaction or guards), nothing is sent
  * before that layer's chain has finished. Then the text that the chain returned is sent, instead of the model's
- * original text.
+ * original text. If the answer of the turn must fit a schema, the text of a step is sent when the step has ended and its
+ * answer has been checked, so that a wrong answer never leaves.
  *
  * Every delta passes through here, so secrets are masked here, even a secret that is spread over several deltas: the
  * end of the text is held back while it may be the beginning of a secret.
@@ -28,13 +29,14 @@ export class DeltaGate {
     private readonly listener: ((delta: TurnDelta) => void) | undefined,
     private readonly mask: SecretMask,
     private readonly layersOf: (kind: MiddlewareKind) => readonly Layer[],
+    private readonly isChecked = false,
   ) {
-    this.hold = widestHold(layersOf);
+    this.hold = widestHold(layersOf, isChecked);
   }
 
   /** Called between two steps when the layers or the secrets of the agent have changed. */
   changed(): void {
-    this.hold = widestHold(this.layersOf);
+    this.hold = widestHold(this.layersOf, this.isChecked);
     this.endStream('end');
     this.stream = undefined;
   }
@@ -106,9 +108,9 @@ export class DeltaGate {
   }
 }
 
-function widestHold(layersOf: (kind: MiddlewareKind) => readonly Layer[]) {
+function widestHold(layersOf: (kind: MiddlewareKind) => readonly Layer[], isChecked: boolean) {
   const buffers = (kind: MiddlewareKind) => layersOf(kind).some((layer) => layer.buffers);
   if (buffers('turn')) return 'turn';
-  if (buffers('step') || buffers('toolCall')) return 'step';
+  if (isChecked || buffers('step') || buffers('toolCall')) return 'step';
   return buffers('model') ? 'model' : 'nothing';
 }

@@ -18,6 +18,7 @@ import type { ChainSpan, TurnObserver } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import type { Conversation, Survivor } from '../conversation/conversation.ts';
 import type { TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
+import type { Demand } from '../output/demand.ts';
 import type { AskingLayer } from '../pipeline/layer-context.ts';
 import type { ToolCatalog } from '../tool/tool-catalog.ts';
 import type { Bounds } from '../with-deadline.ts';
@@ -48,6 +49,8 @@ export interface RunningTurn {
   readonly conversation: Conversation;
   readonly deltas: DeltaGate;
   readonly toolResults: ToolCallResult[];
+  /** Present when the answer of the turn must fit a schema. */
+  readonly demand: Demand | undefined;
   /** Shared by all contexts of the turn; a layer may also assign another object. */
   metadata: Record<string, JsonValue>;
   /** The value of `ctx.runtime`, once a layer has read it. */
@@ -92,8 +95,12 @@ export interface RunningStep extends StepIdentity {
   readonly answeredBy: Map<string, string>;
   /** The finish reason of the model's reply; undefined before the reply. */
   finishReason: ModelFinishReason | undefined;
-  /** The message id of the appended reply. */
+  /** The problems of an answer that the model gave with `output__finish`, if none of its calls was accepted. */
+  finishProblems: readonly string[] | undefined;
+  /** The message id of the appended reply, or of the answer that the model gave with `output__finish`. */
   replyId: string | undefined;
+  /** True if the model gave the answer of the turn with `output__finish`. */
+  isFinished: boolean;
   /** True once a tool's handler has started; from then on the step cannot be dropped. */
   toolStarted: boolean;
   /** The events that layers emitted after the failure of the step had reached them. They survive a retry. */

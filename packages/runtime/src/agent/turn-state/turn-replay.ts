@@ -11,6 +11,8 @@ export interface TurnReplay {
    * Returns the recorded time of a message that the runtime created; undefined when the recording has no such message.
    */
   timeOf(messageId: string): Date | undefined;
+  /** Returns true if the recorded model call under this key had a schema, and not the tool `output__finish`. */
+  tookSchema(key: string): boolean;
   /**
    * Returns the recorded outcome of the effect, or throws the recorded error. If no outcome is recorded, the promise
    * never settles, and the replay ends the turn there.

@@ -7,6 +7,7 @@ import type { OpenTurn } from '../conversation/conversation-store.ts';
 import { LlmView } from '../conversation/llm-view.ts';
 import { MessageList } from '../../messages/message-list.ts';
 import { readTurnLog, type TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
+import { openDemand } from '../output/demand.ts';
 import { Effects } from '../turn-state/effects.ts';
 import { DeltaGate } from '../turn-state/delta-gate.ts';
 import type { TurnOptions } from './run-turn.ts';
@@ -42,6 +43,7 @@ export async function openTurn(
   const inputEvent = Object.freeze({ ...event });
   const toolResults: RunningTurn['toolResults'] = [];
   const turnLayers = agent.layers.of('turn');
+  const demand = await openDemand(event.output ?? agent.plan.output, agent.mask);
   const turn: RunningTurn = {
     agent,
     event: inputEvent,
@@ -65,10 +67,15 @@ export async function openTurn(
     effects: new Effects(before, log, observer, replay),
     conversation,
     // The turn layers stay those of the turn's start, also when a change of the plan has others.
-    deltas: new DeltaGate(turnId, options.onDelta, agent.mask, (kind) =>
-      kind === 'turn' ? turnLayers : agent.layers.of(kind),
+    deltas: new DeltaGate(
+      turnId,
+      options.onDelta,
+      agent.mask,
+      (kind) => (kind === 'turn' ? turnLayers : agent.layers.of(kind)),
+      demand !== undefined,
     ),
     toolResults,
+    demand,
     metadata: {},
     runtime: undefined,
     span: undefined,

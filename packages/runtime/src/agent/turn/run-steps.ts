@@ -1,4 +1,7 @@
-/** The core of a turn: runs steps until a text answer, the step limit, or a failure. */
+/**
+ * The core of a turn: runs steps until a text answer, the step limit, or a failure. If the turn demands a schema, the
+ * answer must fit it; a wrong answer goes back to the model, in another step.
+ */
 import { GoondanError, type Message, type StepResult, type TokenUsage, type TurnResult } from '@goondan/types';
 import { defined } from '../../json/defined.ts';
 import { aboutThrown } from '../../log/about-thrown.ts';
@@ -6,8 +9,10 @@ import { maskJson } from '../../log/mask-secrets.ts';
 import { sleep } from '../../ports/clock.ts';
 import { usageSince } from '../../ports/token-usage.ts';
 import type { StepRecord } from '../conversation/conversation-store.ts';
+import { correctionFor, findAnswerProblems, outputError, readAnswer } from '../output/read-answer.ts';
 import { toPlacedError } from '../pipeline/turn-error.ts';
 import { runStep, startStep } from '../step/run-step.ts';
+import { appendCorrection } from '../step/step-messages.ts';
 import { recordedMetadata } from './recorded-metadata.ts';
 import { planRetry, type Retry } from './plan-retry.ts';
 import { addUsage, refuseWhenOver, type RunningTurn, type RunningStep } from '../turn-state/running-turn.ts';
@@ -19,6 +24,7 @@ export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
     refuseWhenOver(turn);
     takeChange(turn);
     refuseTooManyTokens(turn);
+    refuseWrongAnswer(turn, progress);
     if (turn.stepCount >= turn.agent.plan.policy.maxStepsPerTurn) return finish(turn, 'max_steps', progress);
     const outcome = await tryStep(turn, progress);
     progress.nextIndex++;
@@ -33,7 +39,8 @@ export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
     progress.fallbacks = 0;
     progress.response = outcome.reply ?? progress.response;
     progress.truncated = isTruncated(outcome.result);
-    progress.needsStep = outcome.result.hasToolCalls;
+    progress.needsStep = outcome.result.hasToolCalls || outcome.problems !== undefined;
+    noteProblems(progress, outcome.problems);
   }
   refuseWhenOver(turn);
   return finish(turn, 'text_response', progress);
@@ -60,6 +67,16 @@ interface Progress {
   response: Message | undefined;
   /** True if the reply of the last step was truncated. */
   truncated: boolean;
+  /** The number of answers that do not fit the demanded schema. */
+  wrongAnswers: number;
+  /** The problems of the newest one. */
+  problems: readonly string[];
+}
+
+function noteProblems(progress: Progress, problems: readonly string[] | undefined): void {
+  if (problems === undefined) return;
+  progress.wrongAnswers++;
+  progress.problems = problems;
 }
 
 /** Returns the progress at the start: none, or the steps that an interrupted run had finished. */
@@ -71,6 +88,8 @@ function progressOf(turn: RunningTurn): Progress {
     needsStep: true,
     response: undefined,
     truncated: false,
+    wrongAnswers: 0,
+    problems: [],
   };
   for (const record of turn.before.steps) {
     progress.nextIndex = record.stepIndex + 1;
@@ -81,7 +100,8 @@ function progressOf(turn: RunningTurn): Progress {
       continue;
     }
     progress.failures = 0;
-    progress.needsStep = record.result.hasToolCalls;
+    progress.needsStep = record.result.hasToolCalls || record.problems !== undefined;
+    noteProblems(progress, record.problems);
     progress.truncated = isTruncated(record.result);
     turn.stepCount++;
     if (record.responseMessageId !== undefined) {
@@ -91,14 +111,18 @@ function progressOf(turn: RunningTurn): Progress {
   return progress;
 }
 
+interface EndedStep {
+  readonly result: StepResult;
+  readonly reply: Message | undefined;
+  /** Present when the step has a wrong answer. */
+  readonly problems: readonly string[] | undefined;
+}
+
 /**
  * Runs one step and records how it ended. Returns the delay if the step failed and will be retried. Throws every other
  * failure.
  */
-async function tryStep(
-  turn: RunningTurn,
-  progress: Progress,
-): Promise<{ readonly result: StepResult; readonly reply: Message | undefined } | Retry> {
+async function tryStep(turn: RunningTurn, progress: Progress): Promise<EndedStep | Retry> {
   const { agent, turnId } = turn;
   const mark = turn.conversation.mark();
   const before = { usage: { ...turn.usage }, resultCount: turn.toolResults.length };
@@ -121,18 +145,22 @@ async function tryStep(
     // The layers of the step may have replaced or removed its reply.
     const reply = step.replyId === undefined ? undefined : turn.conversation.newest(step.replyId);
     const responseMessageId = reply === undefined ? {} : { responseMessageId: reply.id };
+    const problems = judgeAnswer(turn, step, result, reply);
+    if (problems !== undefined) sendBack(turn, step, { result, problems, wrongBefore: progress.wrongAnswers });
     seal(turn, step, {
       outcome: 'completed',
       ...madeSince(before, turn),
       result: toRecord(turn, result),
       ...responseMessageId,
+      ...defined({ problems }),
     });
     turn.stepCount++;
     if (isTruncated(result)) warnOfTruncation(turn, step);
-    turn.deltas.stepFinished(step, reply);
+    const isWrongAnswer = problems !== undefined && !result.hasToolCalls;
+    if (!isWrongAnswer) turn.deltas.stepFinished(step, reply);
     const duration = agent.clock.elapsed() - startedAt;
     agent.bus.tell('step.completed', () => ({ ...named(), toolCallCount: result.toolCalls.length, duration }));
-    return { result, reply };
+    return { result, reply, problems };
   } catch (error) {
     const retry = turn.signal.aborted
       ? undefined
@@ -162,6 +190,34 @@ async function tryStep(
     turn.deltas.discard(step);
     return retry;
   }
+}
+
+/** Returns the problems of the step's answer; undefined when the step has no answer, or its answer fits. */
+function judgeAnswer(
+  { demand }: RunningTurn,
+  { finishProblems }: RunningStep,
+  result: StepResult,
+  reply: Message | undefined,
+): readonly string[] | undefined {
+  if (demand === undefined) return undefined;
+  if (result.hasToolCalls) return finishProblems;
+  const problems = findAnswerProblems(demand, reply, isTruncated(result));
+  return problems.length === 0 ? undefined : problems;
+}
+
+/** Sends a wrong answer back to the model, unless it has no retry left. A wrong call already has its result. */
+function sendBack(
+  turn: RunningTurn,
+  step: RunningStep,
+  wrong: { readonly result: StepResult; readonly problems: readonly string[]; readonly wrongBefore: number },
+): void {
+  const { result, problems, wrongBefore } = wrong;
+  const retries = turn.demand?.retries ?? 0;
+  const isLast = wrongBefore >= retries;
+  const next = isLast ? 'no retry is left' : `retry ${wrongBefore + 1} of ${retries}`;
+  const message = `The answer of step ${step.stepIndex} does not fit the demanded schema (${next}): ${problems.join('; ')}.`;
+  turn.agent.log('warn', message, { event: 'answer.refused' });
+  if (!isLast && !result.hasToolCalls) appendCorrection(turn, step, correctionFor(problems));
 }
 
 /**
@@ -209,7 +265,7 @@ function warnOfTruncation({ agent }: RunningTurn, { stepIndex, modelRef }: Runni
 }
 
 function finish(
-  { turnId }: RunningTurn,
+  { turnId, demand }: RunningTurn,
   finishReason: 'text_response' | 'max_steps',
   { response, truncated }: Progress,
 ): TurnResult {
@@ -218,7 +274,18 @@ function finish(
     finishReason,
     ...(response === undefined ? {} : { responseMessage: response }),
     ...(truncated ? { truncated } : {}),
+    ...(demand !== undefined && finishReason === 'text_response' ? outputOf(response) : {}),
   };
+}
+
+/** Returns the answer, for layers of the turn. It was checked when its step ended. */
+function outputOf(response: Message | undefined): Pick<TurnResult, 'output'> {
+  const read = readAnswer(response);
+  return 'value' in read ? { output: read.value } : {};
+}
+
+function refuseWrongAnswer({ demand }: RunningTurn, { wrongAnswers, problems }: Progress): void {
+  if (demand !== undefined && wrongAnswers > demand.retries) throw outputError(problems);
 }
 
 function refuseTooManyTokens({ agent, usage }: RunningTurn): void {

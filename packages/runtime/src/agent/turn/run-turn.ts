@@ -18,6 +18,7 @@ import type { TurnObserver, WatchedTurn } from '../../trace/layer-span.ts';
 import type { AgentParts } from '../turn-state/agent-parts.ts';
 import type { InputOrigin, OpenTurn } from '../conversation/conversation-store.ts';
 import { toResumePoint } from '../conversation/resume-point.ts';
+import { findAnswerProblems, outputError, readAnswer } from '../output/read-answer.ts';
 import { problemWithTurnResult } from '../pipeline/result-shapes.ts';
 import type { TurnReplay } from '../turn-state/turn-replay.ts';
 import { maskMessage } from '../secrets/mask-message.ts';
@@ -110,7 +111,7 @@ async function answer(turn: RunningTurn, { deadLetter = false, isExcused = false
   });
   // Called only for its check: throws if a layer has set metadata that is not JSON since the last step.
   recordedMetadata(turn.metadata, agent.mask);
-  return withoutSecrets(result, agent.mask);
+  return withOutput(turn, withoutSecrets(result, agent.mask));
 }
 
 /** Appends the input. A resumed turn already has it; an event without input appends nothing. */
@@ -200,6 +201,18 @@ function withoutSecrets(result: TurnResult, mask: Mask): TurnResult {
     ...(responseMessage && { responseMessage: maskMessage(responseMessage, mask) }),
     ...(error && { error: maskTurnError(error, mask) }),
   };
+}
+
+/**
+ * Sets the output of a turn that demands a schema. The message is what the last layer returned, so its text is checked
+ * here once more. **Errors** — `E_OUTPUT_SCHEMA`.
+ */
+function withOutput({ demand }: RunningTurn, { output: _ofLayers, ...result }: TurnResult): TurnResult {
+  if (demand === undefined || result.finishReason !== 'text_response') return result;
+  const problems = findAnswerProblems(demand, result.responseMessage, result.truncated === true);
+  if (problems.length > 0) throw outputError(problems);
+  const read = readAnswer(result.responseMessage);
+  return 'value' in read ? { ...result, output: read.value } : result;
 }
 
 /** Converts an error that a layer returned to the form of a thrown error. */

@@ -1,4 +1,5 @@
 /** A bundle that was read and checked. None of its code has run. */
+import type { JsonSchema } from '@goondan/types';
 import type { BundleProblem } from './bundle-problem.ts';
 import type { ResourceKind, ResourceOf } from './kinds/resource-schemas.ts';
 import type { SourceDocument } from './place.ts';
@@ -80,6 +81,8 @@ export interface LoadedResourceOf<Kind extends ResourceKind> {
   readonly document: SourceDocument;
   /** The text of the file that `systemRef` of an Agent names. */
   readonly prompt?: string;
+  /** The schema in the file that `output.schemaRef` of an Agent names. */
+  readonly outputSchema?: JsonSchema;
   /** A hash of the module that `entry` names, and of everything that the module imports from the same folder. */
   readonly digest?: string;
   /** The files that `digest` covers, relative to `folder` and sorted. */

@@ -1,6 +1,16 @@
-import type { AgentAddress, AgentCard, AgentEvent, AgentInstance, ConnectionCard } from '@goondan/types';
+import {
+  type AgentAddress,
+  type AgentCard,
+  type AgentEvent,
+  type AgentInstance,
+  type ConnectionCard,
+  GoondanError,
+  type OutputDemand,
+} from '@goondan/types';
+import { readDemand } from '../../json/read-demand.ts';
 import {
   type Check,
+  count,
   date,
   type FieldsOf,
   flag,
@@ -10,6 +20,7 @@ import {
   object,
   oneOf,
   optional,
+  ShapeError,
   text,
 } from './shape.ts';
 
@@ -41,6 +52,25 @@ export const connectionCard: Check<ConnectionCard> = object({
   connector: name,
 } satisfies FieldsOf<ConnectionCard>);
 
+/** A demand for an answer, whose schema is checked later. */
+export const outputShape: Check<OutputDemand> = object({
+  schema: jsonObject,
+  retries: optional(count),
+} satisfies FieldsOf<OutputDemand>);
+
+/**
+ * A demand in a frame. Its sender has checked the schema, so a schema that cannot be used is a forged frame. It must not
+ * reach an inbox, because no process could handle the event.
+ */
+export const outputDemand: Check<OutputDemand> = (value) => {
+  const { schema, retries } = outputShape(value);
+  try {
+    return readDemand({ schema, ...(retries === undefined ? {} : { retries }) });
+  } catch (error) {
+    throw GoondanError.is(error) ? new ShapeError(`cannot be used: ${error.message}`) : error;
+  }
+};
+
 /** An agent event in a frame. Its field with the sender is not trusted, because the channel determines the sender. */
 export const agentEvent: Check<AgentEvent> = object({
   id: name,
@@ -51,6 +81,7 @@ export const agentEvent: Check<AgentEvent> = object({
   auth: optional(jsonObject),
   replyTo: optional(object({ target: name, correlationId: name })),
   metadata: optional(jsonObject),
+  output: optional(outputDemand),
   callChain: optional(listOf(agentAddress)),
   traceId: name,
   parentSpanId: optional(name),

@@ -5,6 +5,7 @@ import {
   date,
   type FieldsOf,
   flag,
+  json,
   jsonObject,
   listOf,
   ShapeError,
@@ -72,5 +73,6 @@ export const turnResult: Check<TurnResult> = object({
   responseMessage: optional(message),
   finishReason,
   truncated: optional(flag),
+  output: optional(json),
   error: optional(turnError),
 } satisfies FieldsOf<TurnResult>);

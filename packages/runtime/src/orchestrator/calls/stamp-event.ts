@@ -1,6 +1,6 @@
 /**
  * Makes the event for the callee. The identity of the caller comes from its channel and from the event of its running
- * turn; only id, input, metadata and the parent span come from the frame.
+ * turn; only id, input, metadata, the demand for an output and the parent span come from the frame.
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
 import { defined } from '../../json/defined.ts';
@@ -10,7 +10,7 @@ import type { CallFrame } from './call.ts';
 
 /** Makes the event. `during`: the event of the caller's running turn. */
 export function stampEvent(caller: AgentAddress, during: AgentEvent, frame: CallFrame, createdAt: Date): AgentEvent {
-  const { input, metadata, parentSpanId } = frame.event;
+  const { input, metadata, output, parentSpanId } = frame.event;
   const { auth, isSampled } = during;
   const id = stampId(caller, frame);
   return {
@@ -20,7 +20,7 @@ export function stampEvent(caller: AgentAddress, during: AgentEvent, frame: Call
     source: { kind: 'agent', name: caller.agentName },
     traceId: during.traceId,
     createdAt,
-    ...defined({ input, metadata, auth, isSampled }),
+    ...defined({ input, metadata, output, auth, isSampled }),
     ...(isSpanId(parentSpanId) ? { parentSpanId } : {}),
     ...(frame.kind === 'send'
       ? {}

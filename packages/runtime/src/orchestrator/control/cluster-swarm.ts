@@ -5,6 +5,7 @@
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import { toAgentAddress, toInstanceAddress } from '../../control/instance-address.ts';
 import type { InstanceAddress, InstanceChoice, InstanceStatus, Swarm } from '../../control/swarm.ts';
+import { typedAsk } from '../../control/typed-ask.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { eventIdOf, type Ids } from '../../ports/ids.ts';
 import { splitRetries, typedTurnIds } from '../../ports/turn-ids.ts';
@@ -128,11 +129,11 @@ export function clusterSwarm(deps: ClusterSwarmDeps): Swarm {
 
   return {
     deliver: (delivery) => local.deliver(delivery),
-    ask: async (delivery, options = {}) => {
+    ask: typedAsk(async (delivery, options = {}) => {
       const { agent = entryAgent(), instanceKey = 'default', id, traceId = newTraceId() } = delivery;
       const fixed = { ...delivery, agent, instanceKey, id: id ?? ids.next('event'), traceId };
       return relayAsk({ local, nodes, clock, cancel }, fixed, id !== undefined, options);
-    },
+    }),
     watch: (filter, listener) => relayWatch({ node: placement.node, local, nodes, clock }, filter, listener),
     cancel,
     status: async () => {

@@ -16,6 +16,7 @@ import { turnOf } from '../instances/swarm-listener.ts';
 import type { SwarmAgents } from '../swarm/swarm-agents.ts';
 import { findEventId, findInInstances } from './find-queued-turn.ts';
 import { makeEvent } from './make-event.ts';
+import { typedAsk } from '../../control/typed-ask.ts';
 import { toAgentAddress, toInstanceAddress } from '../../control/instance-address.ts';
 import { summariseDeadLetter } from '../../control/summarise-dead-letter.ts';
 import type {
@@ -73,12 +74,12 @@ export function localSwarm(deps: LocalSwarmDeps): Swarm {
       return acceptanceOf(to, event, duplicate);
     },
 
-    async ask(delivery, { signal, left, soFar, onAccepted, onCancelled, onNotice } = {}) {
+    ask: typedAsk(async (delivery, { signal, left, soFar, onAccepted, onCancelled, onNotice } = {}) => {
       if (signal?.aborted) throw new GoondanError('E_CANCELLED', 'The request was cancelled before it was sent.');
       const { to, event } = open(delivery);
       const callbacks = { onAccepted, onCancelled, onNotice };
       return askAgent(swarm, to, event, { cancel: signal, left, soFar, reason: BY_A_CLIENT, ...callbacks });
-    },
+    }),
 
     async watch(filter, listener) {
       const over = Promise.withResolvers<void>();

@@ -2,6 +2,7 @@
 import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
 import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
 import { defined } from '../../json/defined.ts';
+import { readDemand } from '../../json/read-demand.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Ids } from '../../ports/ids.ts';
 import { isSpanId, newTraceId } from '../../trace/span-id.ts';
@@ -11,14 +12,14 @@ const LONGEST_ID = 256;
 const LONGEST_CLIENT = 64;
 const TRACE_ID = /^(?!0{32})[0-9a-f]{32}$/;
 
-/** Makes and checks the event. **Errors** — `E_EVENT_INVALID`, which names the field. */
+/** Makes and checks the event. **Errors** — `E_EVENT_INVALID`, which names the field, and `E_OUTPUT_INVALID`. */
 export function makeEvent(
   delivery: Delivery,
   entryAgent: string,
   { clock, ids }: { readonly clock: Clock; readonly ids: Ids },
 ): { readonly to: AgentAddress; readonly event: AgentEvent } {
   const { agent = entryAgent, instanceKey = 'default', input, id, metadata, auth, traceId } = delivery;
-  const { parentSpanId, isSampled, client = 'control' } = delivery;
+  const { output, parentSpanId, isSampled, client = 'control' } = delivery;
   for (const [field, value] of Object.entries({ agent, instanceKey, input, id, client, traceId })) {
     if (value !== undefined && typeof value !== 'string') throw invalid(`${field} is not a text`);
   }
@@ -43,6 +44,7 @@ export function makeEvent(
     ...defined({ parentSpanId, isSampled, input }),
     ...(metadata === undefined ? {} : { metadata: copyField(metadata, 'metadata') }),
     ...(auth === undefined ? {} : { auth: copyField(auth, 'auth') }),
+    ...(output === undefined ? {} : { output: readDemand(output) }),
   };
   return { to: { agentName: agent, instanceKey }, event };
 }

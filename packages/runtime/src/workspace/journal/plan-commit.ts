@@ -71,12 +71,13 @@ function referTo(log: readonly LoggedRecord[]): (message: Message) => BasePart {
 }
 
 function storeResult(
-  { finishReason, truncated, error, responseMessage }: TurnResult,
+  { finishReason, truncated, output, error, responseMessage }: TurnResult,
   refer: (message: Message) => BasePart,
 ): StoredResult {
   return {
     finishReason,
     ...(truncated === true && { truncated }),
+    ...(output !== undefined && { output }),
     ...(error && { error }),
     ...(responseMessage && { response: refer(responseMessage) }),
   };

@@ -15,6 +15,8 @@ export interface CassetteRequest {
   readonly messages: readonly JsonValue[];
   readonly tools: readonly JsonValue[];
   readonly params: JsonValue;
+  /** The schema of the answer, if the model takes one. */
+  readonly outputSchema?: JsonValue;
 }
 
 export interface CassetteEntry {
@@ -31,7 +33,8 @@ export interface CassetteEntry {
 
 export function toCassetteRequest(request: ModelRequest): CassetteRequest {
   const tools = request.tools.map(({ name, description, parameters }) => toJson({ name, description, parameters }));
-  return { messages: request.messages.map(toJson), tools, params: toJson(request.params) };
+  const output = withSchema(request.outputSchema);
+  return { messages: request.messages.map(toJson), tools, params: toJson(request.params), ...output };
 }
 
 /** Computes a fingerprint. Equal requests have equal fingerprints, regardless of the order of their keys. */
@@ -51,6 +54,7 @@ export function writeEntry(entry: CassetteEntry, previous: CassetteRequest | und
       messages: request.messages.slice(keep),
       ...(sameTools ? { keepTools: true } : { tools: request.tools }),
       params: request.params,
+      ...withSchema(request.outputSchema),
     },
     ...outcome,
     deltas,
@@ -65,16 +69,21 @@ export function readEntry(line: string, previous: CassetteRequest | undefined): 
   const value = parseObject(line);
   const written = value?.['request'];
   if (value === undefined || !isPlainObject(written)) return undefined;
-  const { keep, messages, params = {} } = written;
+  const { keep, messages, params = {}, outputSchema } = written;
   const tools = written['keepTools'] === true ? (previous?.tools ?? []) : written['tools'];
   if (typeof keep !== 'number' || !Array.isArray(messages) || !Array.isArray(tools)) return undefined;
-  const request = { messages: [...(previous?.messages ?? []).slice(0, keep), ...messages], tools, params };
+  const all = [...(previous?.messages ?? []).slice(0, keep), ...messages];
+  const request = { messages: all, tools, params, ...withSchema(outputSchema) };
   const { call, deltas } = value;
   const outcome = readOutcome(value);
   if (typeof call !== 'number' || !Array.isArray(deltas) || outcome === undefined) return undefined;
   if (value['fingerprint'] !== fingerprint(request)) return undefined;
   // Safe: the runtime wrote replies and deltas, or a person edited them; the caller checks every reply anyway.
   return { call, request, outcome, deltas: deltas as unknown as ModelDelta[] };
+}
+
+function withSchema(outputSchema: JsonValue | undefined): Pick<CassetteRequest, 'outputSchema'> {
+  return outputSchema === undefined ? {} : { outputSchema };
 }
 
 function readOutcome({ reply, error }: JsonObject): CassetteEntry['outcome'] | undefined {

@@ -150,6 +150,31 @@ describe('record and replay', () => {
     expect((await ask(player, [user('three')])).reply).toEqual(says('You said: three'));
   });
 
+  test('Y-01 a schema of an answer is recorded, and the replay asks for the same form', async () => {
+    const schema = { type: 'object', properties: { a: { type: 'number' } } };
+    const asked: unknown[] = [];
+    const native: Model = {
+      takesSchema: () => true,
+      generate: async ({ outputSchema }) => {
+        asked.push(outputSchema);
+        return says('{"a":1}');
+      },
+    };
+    const recorder = await record(native);
+    expect(await recorder.takesSchema?.(schema, [])).toBe(true);
+    await ask(recorder, [user('one')], { outputSchema: schema });
+    await ask(recorder, [user('two')]);
+    expect(asked).toEqual([schema, undefined]);
+    const player = await replay();
+    expect(await player.takesSchema?.(schema, [])).toBe(true);
+    const other = { outputSchema: { ...schema, title: 'Other' } };
+    expect(String(await failureOf(ask(player, [user('one')], other)))).toContain('outputSchema.title');
+    await ask(player, [user('one')], { outputSchema: schema });
+    expect(await player.takesSchema?.(schema, [])).toBe(false);
+    await ask(player, [user('two')]);
+    expect(await (await record()).takesSchema?.(schema, [])).toBe(false);
+  });
+
   test('the request is recorded as it was asked, not as it was changed later', async () => {
     const messages = [user('one')];
     const meddling: Model = {

@@ -8,7 +8,8 @@ export function describeDifference(recorded: CassetteRequest, now: CassetteReque
   const difference =
     findDifference([...recorded.messages], [...now.messages], 'messages') ??
     findDifference([...recorded.tools], [...now.tools], 'tools') ??
-    findDifference(recorded.params, now.params, 'params');
+    findDifference(recorded.params, now.params, 'params') ??
+    findDifference(recorded.outputSchema, now.outputSchema, 'outputSchema');
   if (difference === undefined) return undefined;
   const [before, after] = excerpts(difference.recorded, difference.now);
   return `at ${difference.path}\n  recorded: ${before}\n  now:      ${after}`;

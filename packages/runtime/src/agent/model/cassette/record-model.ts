@@ -7,6 +7,7 @@ import type { openCassetteWriter } from './cassette-file.ts';
 
 export function recordModel(upstream: Model, cassette: Awaited<ReturnType<typeof openCassetteWriter>>): Model {
   return {
+    takesSchema: (schema, tools) => upstream.takesSchema?.(schema, tools) ?? false,
     async generate(request) {
       const deltas: ModelDelta[] = [];
       const call = cassette.beginCall();

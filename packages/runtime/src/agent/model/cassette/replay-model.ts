@@ -11,6 +11,8 @@ import { describeDifference } from './describe-difference.ts';
 export function replayModel(entries: readonly CassetteEntry[], name: string): Model {
   let position = 0;
   return {
+    // The next request is compared with the recording, so it must have the same form.
+    takesSchema: () => entries[position]?.request.outputSchema !== undefined,
     async generate(request) {
       request.signal.throwIfAborted();
       const entry = entries[position];

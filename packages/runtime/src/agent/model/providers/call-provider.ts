@@ -3,7 +3,7 @@
  * signal aborts.
  */
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4GenerateResult } from '@ai-sdk/provider';
-import type { ModelDelta, ModelParams, ModelReply } from '@goondan/types';
+import type { JsonSchema, ModelDelta, ModelParams, ModelReply, ProviderOptions } from '@goondan/types';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Fetch, ModelRequest } from '../model-port.ts';
 import type { ProviderName } from './provider-table.ts';
@@ -28,6 +28,7 @@ export interface ProviderCall extends Omit<FailedCall, 'accepted' | 'now'> {
   readonly params: ModelParams;
   readonly memo: PromptMemo;
   readonly cache?: CacheRules | undefined;
+  readonly schemaOptions?: ((schema: JsonSchema) => ProviderOptions) | undefined;
   make(send: typeof fetch): LanguageModelV4;
 }
 

@@ -19,6 +19,7 @@ export function openProviderModel(name: ProviderName, spec: ModelSpec, deps: Mod
   const baseURL = findEndpoint(provider, spec, deps, label);
   const memo: PromptMemo = new WeakMap();
   let limit: ReturnType<typeof defaultLimit> | undefined;
+  let takesSchema: ReturnType<NonNullable<Provider['loadTakesSchema']>> | undefined;
 
   const loading = provider.load();
   // Prevents an unhandled rejection; the first call awaits `loading` and reports the failure.
@@ -45,8 +46,14 @@ export function openProviderModel(name: ProviderName, spec: ModelSpec, deps: Mod
           : { ...params, ...(await (limit ??= defaultLimit(provider, spec.model, label, deps.warn))) },
         memo,
         cache: provider.cache,
+        schemaOptions: provider.schemaOptions,
         make: (fetch) => make(spec.model, { ...defined({ apiKey }), baseURL, headers: settings.headers, fetch }),
       });
+    },
+    async takesSchema(schema, tools) {
+      if (settings.schemaMode !== undefined) return settings.schemaMode === 'native';
+      takesSchema ??= provider.loadTakesSchema?.(spec.model) ?? Promise.resolve(() => false);
+      return (await takesSchema)(schema, tools.length > 0);
     },
   };
 }

@@ -3,7 +3,9 @@
  * models is opened, because each costs 20–70 ms and up to 20 MB.
  */
 import type { LanguageModelV4 } from '@ai-sdk/provider';
+import type { JsonSchema, ProviderOptions } from '@goondan/types';
 import { providerVariables } from '../../../config/provider-variables.ts';
+import { fitsStrictly } from './fits-strictly.ts';
 import type { CacheRules } from './set-breakpoints.ts';
 import type { SystemPlacement } from './to-prompt.ts';
 
@@ -36,6 +38,13 @@ export interface Provider {
   loadMostTokens?(modelId: string): Promise<number | undefined>;
   /** Absent when the provider caches without marks, or not at all. */
   readonly cache?: CacheRules;
+  /**
+   * Returns a function that tells whether the model has a mode for JSON Schemas that takes this schema, also beside tools.
+   * When absent, this is not known for any model of the provider.
+   */
+  loadTakesSchema?(modelId: string): Promise<(schema: JsonSchema, hasTools: boolean) => boolean>;
+  /** Returns provider options for a call in that mode. */
+  schemaOptions?(this: void, schema: JsonSchema): ProviderOptions;
 }
 
 /**
@@ -46,6 +55,11 @@ const leastCachedByAnthropic: readonly (readonly [name: RegExp, tokens: number])
   [/opus-4-[5-9]|haiku-4/, 4_096],
   [/haiku-3|3-haiku|3-5-haiku|sonnet-4-[6-9]/, 2_048],
 ];
+
+/** OpenAI's models from before its mode for JSON Schemas. */
+const withoutSchemas = /^(gpt-3\.5|gpt-4(-(0|1|3|turbo|vision).*)?$|gpt-4o-2024-05-13|chatgpt-4o|o1-(mini|preview))/;
+/** The strict mode refuses a schema that does not fit its rules, so other schemas are only a request to the model. */
+const strictness = (schema: JsonSchema) => (fitsStrictly(schema) ? {} : { strictJsonSchema: false });
 
 export const providers = {
   anthropic: {
@@ -71,6 +85,13 @@ export const providers = {
       lookback: 20,
       leastTokens: (modelId) => leastCachedByAnthropic.find(([name]) => name.test(modelId))?.[1] ?? 1_024,
     },
+    async loadTakesSchema(modelId) {
+      const { getModelCapabilities, supportsNativeStructuredOutputSchema } = await import('@ai-sdk/anthropic/internal');
+      const { supportsStructuredOutput } = getModelCapabilities(modelId);
+      return (schema) => supportsStructuredOutput && supportsNativeStructuredOutputSchema(schema);
+    },
+    // Otherwise the package may choose a tool of its own, which the runtime would not see.
+    schemaOptions: () => ({ anthropic: { structuredOutputMode: 'outputFormat' } }),
   },
   google: {
     keyVariable: providerVariables.google.key,
@@ -83,6 +104,12 @@ export const providers = {
     async load() {
       const { createGoogle, VERSION } = await import('@ai-sdk/google');
       return { package: `@ai-sdk/google@${VERSION}`, make: (modelId, settings) => createGoogle(settings)(modelId) };
+    },
+    async loadTakesSchema(modelId) {
+      const { getGoogleLanguageModelEntry } = await import('@ai-sdk/google/internal');
+      const { withFunctionTools } = getGoogleLanguageModelEntry(modelId).capabilities.language.structuredOutput;
+      const isGemini = /(^|\/)gemini-/i.test(modelId);
+      return (_schema, hasTools) => isGemini && (!hasTools || withFunctionTools);
     },
   },
   openai: {
@@ -97,6 +124,8 @@ export const providers = {
         make: (modelId, settings) => createOpenAI(settings).chat(modelId),
       };
     },
+    loadTakesSchema: async (modelId) => () => !withoutSchemas.test(modelId),
+    schemaOptions: (schema) => ({ openai: strictness(schema) }),
   },
   'openai-compatible': {
     systemMessages: 'joined',
@@ -105,9 +134,16 @@ export const providers = {
       return {
         package: `@ai-sdk/openai-compatible@${VERSION}`,
         make: (modelId, settings) =>
-          createOpenAICompatible({ name: 'openaiCompatible', includeUsage: true, ...settings })(modelId),
+          // A request has a schema only if `schemaMode` is `native`.
+          createOpenAICompatible({
+            name: 'openaiCompatible',
+            includeUsage: true,
+            supportsStructuredOutputs: true,
+            ...settings,
+          })(modelId),
       };
     },
+    schemaOptions: (schema) => ({ openaiCompatible: strictness(schema) }),
   },
 } as const satisfies Record<string, Provider>;
 

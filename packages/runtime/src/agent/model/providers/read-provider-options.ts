@@ -11,6 +11,8 @@ export interface CallSettings {
   readonly stream: boolean;
   readonly deadlines: typeof defaultDeadlines;
   readonly systemMessages: SystemPlacement;
+  /** How the model gets the schema of an answer; chosen by provider and model when absent. */
+  readonly schemaMode: 'native' | 'tool' | undefined;
   /** Extra headers for each request. */
   readonly headers: Record<string, string>;
   /** Provider options for every call; options of a single request win over them. */
@@ -26,7 +28,8 @@ const defaultDeadlines = {
   totalMs: 600_000,
 };
 const placements: readonly SystemPlacement[] = ['in-place', 'front', 'joined'];
-const known = ['stream', 'timeouts', 'systemMessages', 'headers', 'providerOptions', 'cache'];
+const schemaModes = ['native', 'tool'] as const;
+const known = ['stream', 'timeouts', 'systemMessages', 'schemaMode', 'headers', 'providerOptions', 'cache'];
 
 export function readProviderOptions(options: JsonObject, systemMessages: SystemPlacement, label: string): CallSettings {
   const refuse = (what: string) => new GoondanError('E_RESOURCE_INVALID', `Model ${label}: ${what}.`);
@@ -49,6 +52,11 @@ export function readProviderOptions(options: JsonObject, systemMessages: SystemP
   const placement = placements.find((name) => name === (options['systemMessages'] ?? systemMessages));
   if (placement === undefined) throw refuse(`options.systemMessages must be one of ${placements.join(', ')}`);
 
+  const schemaMode = schemaModes.find((name) => name === options['schemaMode']);
+  if (schemaMode === undefined && options['schemaMode'] !== undefined) {
+    throw refuse(`options.schemaMode must be one of ${schemaModes.join(', ')}`);
+  }
+
   const deadlines = { ...defaultDeadlines, ...timeouts };
   for (const [name, value] of Object.entries(deadlines)) {
     if (!(name in defaultDeadlines)) throw refuse(`options.timeouts.${name} is not known; use silenceMs, totalMs`);
@@ -60,6 +68,7 @@ export function readProviderOptions(options: JsonObject, systemMessages: SystemP
     cache,
     deadlines,
     systemMessages: placement,
+    schemaMode,
     headers: headers as Record<string, string>,
     providerOptions: providerOptions as ProviderOptions | undefined,
   };

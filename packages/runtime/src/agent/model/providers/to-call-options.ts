@@ -1,6 +1,6 @@
 /** Builds the request to a provider: the prompt, the tools, the settings. */
-import type { LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
-import type { ModelParams, ProviderOptions, ToolCatalogItem } from '@goondan/types';
+import type { JSONSchema7, LanguageModelV4CallOptions, LanguageModelV4FunctionTool } from '@ai-sdk/provider';
+import type { JsonSchema, ModelParams, ProviderOptions, ToolCatalogItem } from '@goondan/types';
 import { toProviderName } from '../../tool/provider-tool-name.ts';
 import type { ModelRequest } from '../model-port.ts';
 import { mergeProviderOptions } from './merge-provider-options.ts';
@@ -17,16 +17,20 @@ interface CalledModel {
   readonly memo: PromptMemo;
   /** Absent when the provider needs no marks. */
   readonly cache?: CacheRules | undefined;
+  /** Returns the provider options for a call with this schema for the answer. */
+  readonly schemaOptions?: ((schema: JsonSchema) => ProviderOptions) | undefined;
 }
 
 export function toCallOptions(
   request: ModelRequest,
   settings: Pick<CallSettings, 'systemMessages' | 'providerOptions' | 'cache'>,
-  { params, memo, ...model }: CalledModel,
+  { params, memo, schemaOptions, ...model }: CalledModel,
   abortSignal: AbortSignal,
 ): LanguageModelV4CallOptions {
   const { maxTokens, providerOptions: _, ...sampling } = { ...params, ...request.params };
+  const { outputSchema } = request;
   const providerOptions = mergeProviderOptions(
+    outputSchema && schemaOptions?.(outputSchema),
     settings.providerOptions,
     params.providerOptions,
     request.params.providerOptions,
@@ -42,6 +46,8 @@ export function toCallOptions(
     abortSignal,
     ...(tools.length > 0 && { tools }),
     ...(providerOptions !== undefined && { providerOptions }),
+    // Safe: the schema was checked when the answer was demanded.
+    ...(outputSchema !== undefined && { responseFormat: { type: 'json', schema: outputSchema as JSONSchema7 } }),
   };
 }
 

@@ -4,7 +4,7 @@ import { errorIn, type Finding, warningIn } from '../bundle-problem.ts';
 import { resourcesOf } from '../find-resource.ts';
 import { findSchemaProblem } from '../../../json/find-schema-problem.ts';
 import { findSizeProblem } from '../../../json/count-schema-nodes.ts';
-import { isExportName, isToolName } from '../../tool-name.ts';
+import { FINISH_TOOL, isExportName, isToolName } from '../../tool-name.ts';
 
 export function* checkTools(scope: Scope): Generator<Finding> {
   for (const loaded of resourcesOf(scope, 'Tool')) {
@@ -14,6 +14,9 @@ export function* checkTools(scope: Scope): Generator<Finding> {
       const full = `${loaded.name}__${name}`;
       if (!isExportName(name) || !isToolName(full)) {
         yield errorIn(loaded, [...path, 'name'], 'E_TOOL_NAME', whyNoName(full, name), rename);
+      } else if (full === FINISH_TOOL) {
+        const message = `"${full}" is the name of a tool of the runtime, which ends a turn with an answer.`;
+        yield errorIn(loaded, [...path, 'name'], 'E_TOOL_NAME', message, 'Rename the export.');
       } else if (seen.has(name)) {
         yield errorIn(loaded, [...path, 'name'], 'E_REF_TWICE', `The export "${name}" is listed twice.`);
       }

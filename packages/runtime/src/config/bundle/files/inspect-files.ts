@@ -2,17 +2,16 @@
  * Checks the files that a resource names: they must exist, be inside the folder, parse, and import only installed
  * packages.
  */
-import { statSync } from 'node:fs';
 import { extname } from 'node:path';
-import { type ErrorCode, GoondanError } from '@goondan/types';
-import { resolveEntry } from '../../resolve-entry.ts';
 import { isPlainObject } from '../../../json/copy-json.ts';
-import type { LoadedResource, ReferringResource } from '../bundle.ts';
+import type { LoadedResource } from '../bundle.ts';
 import { errorIn, type Finding, warningIn } from '../bundle-problem.ts';
 import { kindOf } from '../kinds/parse-resource.ts';
 import type { Path } from '../place.ts';
+import { type FileOwner, findFile } from './find-file.ts';
 import type { Scanner } from './open-scanner.ts';
 import { inspectCompat } from './inspect-compat.ts';
+import { inspectOutput } from './inspect-output.ts';
 import { moduleLoaders } from './scan-module.ts';
 import { readTextFile, refusalText } from './text-file.ts';
 
@@ -32,7 +31,12 @@ export async function inspectFiles(
       const { entry } = loaded.resource.spec;
       return { ...loaded, ...(await inspectEntry(loaded, { kind: loaded.kind, entry }, scanner, findings)) };
     case 'Agent':
-      return { ...loaded, ...(await inspectPrompt(loaded, loaded.resource.spec.prompt ?? {}, findings)) };
+      const { prompt = {}, output } = loaded.resource.spec;
+      return {
+        ...loaded,
+        ...(await inspectPrompt(loaded, prompt, findings)),
+        ...(await inspectOutput(loaded, output, findings)),
+      };
     case 'Model':
       findings.push(...(await inspectCassette(loaded)));
       return loaded;
@@ -48,21 +52,21 @@ export async function inspectBroken(broken: FileOwner, scanner: Scanner, finding
   const { value } = broken.document;
   if (!isPlainObject(value) || !isPlainObject(value.spec)) return;
   const kind = kindOf(value);
-  const { entry, prompt } = value.spec;
+  const { entry, prompt, output } = value.spec;
   if ((kind === 'Tool' || kind === 'Extension' || kind === 'Connector') && isName(entry)) {
     await inspectEntry(broken, { kind, entry }, scanner, findings);
   }
   if (kind === 'Agent' && isPlainObject(prompt) && isName(prompt.systemRef)) {
     await inspectPrompt(broken, { system: prompt.system, systemRef: prompt.systemRef }, findings);
   }
+  if (kind === 'Agent' && isPlainObject(output) && isName(output.schemaRef)) {
+    await inspectOutput(broken, { schema: output.schema, schemaRef: output.schemaRef }, findings);
+  }
 }
 
 function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
-
-/** A document that names files, with the folder to which their names are relative. */
-type FileOwner = Pick<LoadedResource, 'folder' | 'document'> & Pick<ReferringResource, 'identity'>;
 
 const loadErrors = { Tool: 'E_TOOL_LOAD', Extension: 'E_EXT_LOAD', Connector: 'E_CONNECTOR_LOAD' } as const;
 
@@ -132,17 +136,4 @@ async function inspectCassette(loaded: LoadedResource & { kind: 'Model' }): Prom
     findings.push(errorIn(loaded, ['spec', 'options', 'upstream'], 'E_RESOURCE_INVALID', message));
   }
   return findings;
-}
-
-/** Returns the real path of a file, which must be inside the folder of the resource. */
-async function findFile(loaded: FileOwner, name: string, path: Path, code: ErrorCode): Promise<string | Finding> {
-  try {
-    const file = await resolveEntry(loaded.folder, name, path.join('.'));
-    if (file === undefined) return errorIn(loaded, path, code, `There is no file "${name}".`);
-    if (!statSync(file).isFile()) return errorIn(loaded, path, code, `"${name}" is not a regular file.`);
-    return file;
-  } catch (error) {
-    if (GoondanError.is(error)) return errorIn(loaded, path, error.code, error.message, error.suggestion);
-    return errorIn(loaded, path, code, `"${name}" cannot be read.`);
-  }
 }

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { resourceNamePattern } from '../../resource-name.ts';
 import { LARGEST_SHARE, MOST_SHARED } from '../../isolation.ts';
-import { config, count, environment, listItem, optional, reference, resource, text } from './fields.ts';
+import { DEFAULT_RETRIES, MOST_RETRIES } from '../../../json/read-demand.ts';
+import { config, count, environment, jsonObject, listItem, optional, reference, resource, text } from './fields.ts';
 import { hook } from './hook.ts';
 import { modelParams } from './model.ts';
 import { turnPolicy } from './policy.ts';
@@ -28,6 +29,14 @@ const prompt = z
   })
   .describe('The instructions for the model.');
 
+const output = z
+  .strictObject({
+    schema: optional(jsonObject, 'The JSON Schema of the answer, with the keywords of draft 7.'),
+    schemaRef: optional(text, 'A JSON or YAML file with the schema, inside the bundle. Not together with `schema`.'),
+    retries: optional(count(0).max(MOST_RETRIES), 'How often the model may correct a wrong answer.', DEFAULT_RETRIES),
+  })
+  .describe('The form of the answers: JSON that fits a schema. A caller may demand another schema.');
+
 const otherName = text.meta({
   description:
     'The name at this agent, for its state, its layers and its tools. Set it to list the same extension twice.',
@@ -49,6 +58,7 @@ export const agent = resource(
     description: optional(z.string(), 'The purpose of the agent, for other agents to read.'),
     modelConfig,
     prompt: prompt.optional(),
+    output: output.optional(),
     tools: optional(
       z.array(listItem('Tool', { config: config.optional() })),
       'Tools for the model. `Tool/agents` is built in and lets the model call the other agents.',

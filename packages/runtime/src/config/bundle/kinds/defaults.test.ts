@@ -5,6 +5,7 @@ import { toCallOptions } from '../../../agent/model/providers/to-call-options.ts
 import { swarmSettings } from '../../../orchestrator/plan/swarm-settings.ts';
 import { checkScript } from '../../script/check-script.ts';
 import { defaultPolicy } from '../../turn-policy.ts';
+import { DEFAULT_RETRIES } from '../../../json/read-demand.ts';
 import { mostInstancesOf } from '../../isolation.ts';
 import { bundleJsonSchema } from './bundle-json-schema.ts';
 
@@ -39,6 +40,7 @@ test('an agent has no default limits of turns: the limits of its swarm apply', (
   expect(Object.fromEntries(own)).toEqual({
     isolation: 'instance',
     maxInstances: String(mostInstancesOf({ isolation: 'agent' })),
+    'output.retries': String(DEFAULT_RETRIES),
   });
 });
 

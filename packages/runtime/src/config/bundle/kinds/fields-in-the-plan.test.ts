@@ -58,6 +58,7 @@ const samples: Readonly<Record<string, JsonValue>> = {
   'Agent.modelConfig.modelRef': 'Model/openai-compatible',
   'Agent.modelConfig.models.0': 'Model/spare',
   'Agent.prompt.systemRef': './prompt.md',
+  'Agent.output.schemaRef': './other.json',
   'Agent.tools.0.ref': 'Tool/other',
   'Agent.extensions.0.ref': 'Extension/other',
   'Agent.mayAsk.0': 'Agent/other',
@@ -120,6 +121,7 @@ const hookFields = ['id', 'point', 'priority', 'tool', 'required', 'action.toolC
 /** The specs for fields that need another field next to them. */
 const specsWithNeighbour: Readonly<Record<string, JsonObject>> = {
   ...Object.fromEntries(hookFields.map((field) => [`Agent.hooks.0.${field}`, agentWithHook({})])),
+  'Agent.output.retries': { modelConfig: { modelRef: 'Model/scripted' }, output: { schema: { type: 'object' } } },
   'Agent.maxInstances': { modelConfig: { modelRef: 'Model/scripted' }, isolation: 'agent' },
   'Connection.ingress.rules.0.route.instanceKeyPrefix': {
     connectorRef: 'Connector/connector',

@@ -41,6 +41,11 @@ const options = z.strictObject({
     z.enum(['in-place', 'front', 'joined']),
     'The position of system messages in the request; when absent, the best position for the provider.',
   ),
+  schemaMode: optional(
+    z.enum(['native', 'tool']),
+    'How the model gets the schema of an answer (`output`): `native` is the mode of the provider for JSON Schemas, `tool` ' +
+      'the tool `output__finish`. When absent, `native` where the provider is known to have it for the model.',
+  ),
   headers: optional(z.record(z.string(), valueSource), 'Headers for every request.'),
   providerOptions: optional(
     z.record(z.string(), jsonObject),

@@ -1,6 +1,7 @@
 /** Resolves an Agent resource to its plan, in which nothing is left to look up. */
 import { resolve } from 'node:path';
 import { defined } from '../../../json/defined.ts';
+import { readDemand } from '../../../json/read-demand.ts';
 import type { DeclaredAgent } from '../../declared-agent.ts';
 import type { DeclaredExtension, Tier } from '../../declared-extension.ts';
 import type { DeclaredTool } from '../../declared-tool.ts';
@@ -38,6 +39,7 @@ export function resolveAgent(
     models,
     modelRef,
     params: spec.modelConfig.params && defined(spec.modelConfig.params),
+    output: resolveOutput(loaded),
     tools: (spec.tools ?? []).flatMap((item) => resolveTool(scope, item, values)),
     agentTools: (spec.tools ?? []).some((item) => meansAgentTools(scope, referenceOf(item))) || undefined,
     mayAsk: resolveMayAsk(scope, spec.mayAsk, swarm),
@@ -51,6 +53,13 @@ export function resolveAgent(
     packages,
     secrets: [...values.secrets],
   });
+}
+
+/** Returns the schema for answers without `$schema` and `$id`, which would differ in every copy of a schema. */
+function resolveOutput({ resource, outputSchema }: LoadedResourceOf<'Agent'>): DeclaredAgent['output'] {
+  const { output } = resource.spec;
+  const schema = output?.schema ?? outputSchema;
+  return schema && readDemand(defined({ schema, retries: output?.retries }));
 }
 
 /** Returns the names of the agents. An agent may be in several swarms; only agents of the same swarm count. */

@@ -1,0 +1,27 @@
+import { expect, test } from 'bun:test';
+import type { JsonSchema } from '@goondan/types';
+import { fitsStrictly } from './fits-strictly.ts';
+
+const closed = (properties: JsonSchema, more: JsonSchema = {}): JsonSchema => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+  additionalProperties: false,
+  ...more,
+});
+const text = { type: 'string', description: 'A text.' };
+
+test.each<[boolean, string, JsonSchema]>([
+  [true, 'a closed object', closed({ a: text, b: { type: ['number', 'null'], minimum: 0 } })],
+  [true, 'nested objects and lists', closed({ a: { type: 'array', items: closed({ b: { enum: [1, 2] } }) } })],
+  [true, 'references', closed({ a: { $ref: '#/definitions/b' } }, { definitions: { b: closed({}) } })],
+  [false, 'an optional field', closed({ a: text }, { required: [] })],
+  [false, 'an open object', { type: 'object', properties: { a: text }, required: ['a'] }],
+  [false, 'an open object inside', closed({ a: { type: 'object' } })],
+  [false, 'an open object in a definition', closed({}, { definitions: { b: { type: 'object' } } })],
+  [false, 'a keyword that the mode does not have', closed({ a: { type: 'string', minLength: 1 } })],
+  [false, 'a combination that the mode does not have', closed({ a: { allOf: [text] } })],
+  [false, 'a schema that is true', closed({ a: { anyOf: [true] } })],
+])('%p: %s', (isStrict, _title, schema) => {
+  expect(fitsStrictly(schema)).toBe(isStrict);
+});

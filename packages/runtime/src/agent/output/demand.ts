@@ -1,0 +1,28 @@
+/**
+ * The demand of a running turn: its answer must fit a schema. The schema is the event's own, or else that of the agent's
+ * plan, and stays the same for the whole turn.
+ */
+import type { JsonSchema, OutputDemand } from '@goondan/types';
+import { compileSchema, type SchemaCheck } from '../../json/json-schema.ts';
+import { DEFAULT_RETRIES } from '../../json/read-demand.ts';
+import { type Mask, maskJson } from '../../log/mask-secrets.ts';
+import type { RegisteredTool } from '../tool/tool-registry.ts';
+import { finishTool } from './finish-tool.ts';
+
+export interface Demand {
+  readonly schema: JsonSchema;
+  /** How many wrong answers go back to the model. */
+  readonly retries: number;
+  readonly check: SchemaCheck;
+  /** The tool with which a model without a schema mode gives the answer. */
+  readonly finish: RegisteredTool;
+}
+
+/** Opens the demand. Models get the schema, so secrets in it are masked. */
+export async function openDemand(output: OutputDemand | undefined, mask: Mask): Promise<Demand | undefined> {
+  if (output === undefined) return undefined;
+  const { retries = DEFAULT_RETRIES } = output;
+  // Safe: masking an object returns an object, and the object itself if it has no secrets.
+  const schema = maskJson(output.schema, mask) as JsonSchema;
+  return { schema, retries, check: await compileSchema(schema, 'the answer'), finish: finishTool(schema) };
+}

@@ -1,0 +1,45 @@
+/** Reads a file with the JSON Schema of an answer. The file is JSON or YAML. */
+import { GoondanError, type JsonSchema } from '@goondan/types';
+import { isPlainObject } from '../../../json/copy-json.ts';
+import { findDemandProblem } from '../../../json/find-demand-problem.ts';
+import { errorAt, type Finding } from '../bundle-problem.ts';
+import { readYaml } from '../yaml/read-yaml.ts';
+import { readTextFile, refusalText } from './text-file.ts';
+
+const LARGEST_FILE = 1024 * 1024;
+
+/**
+ * Reads a schema for `output`. **Errors** — `E_OUTPUT_INVALID` when the file cannot be read or has no schema that an answer
+ * can fit, with the place in the file.
+ */
+export function readSchemaFile(path: string): JsonSchema {
+  const read = readSchemaIn(path, path);
+  if (!Array.isArray(read)) return read;
+  const [first] = read;
+  const { file = path, line = 1, column = 1, message = '', suggestion } = first?.problem ?? {};
+  const told = `${file}:${line}:${column}: ${message}`;
+  throw new GoondanError('E_OUTPUT_INVALID', told, suggestion === undefined ? {} : { suggestion });
+}
+
+/** Returns the schema in the file at `path`, or its problems. `file`: the name of the file in messages. */
+export function readSchemaIn(path: string, file: string, resource?: string): JsonSchema | Finding[] {
+  const refuse = (message: string, place = { file, line: 1, column: 1 }) => [
+    errorAt(place, 'E_OUTPUT_INVALID', message, undefined, resource),
+  ];
+  const read = readTextFile(path, LARGEST_FILE);
+  if (read.type === 'missing') return refuse('There is no such file.');
+  if (read.type === 'refused') return refuse(`The file ${refusalText(read.reason, LARGEST_FILE)}.`);
+  if (read.type === 'bytes') return refuse('The file is not UTF-8 text.', { file, ...read });
+  // JSON is YAML, too, and so the problems of both have a place in the file.
+  const { documents, findings } = readYaml(read.text, file);
+  if (findings.length > 0) return findings;
+  const [document, ...others] = documents;
+  if (document === undefined) return refuse('The file is empty; it must have one JSON Schema.');
+  if (others.length > 0) return refuse('The file has several documents; it must have one JSON Schema.');
+  const problem = findDemandProblem(document.value);
+  if (problem !== undefined) {
+    const message = `The schema for answers cannot be used: ${problem.message}.`;
+    return refuse(message, document.placeOf(problem.path));
+  }
+  return isPlainObject(document.value) ? document.value : refuse('The file has no JSON Schema.');
+}

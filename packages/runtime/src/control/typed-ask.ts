@@ -1,0 +1,40 @@
+/**
+ * Asks with schemas of schema libraries. A swarm gets a plain JSON Schema; the library's own check, with refinements and
+ * transformations, runs in the program that asks.
+ */
+import { GoondanError, type JsonValue, type OutputDemand, type TypedDemand } from '@goondan/types';
+import { readDemand } from '../json/read-demand.ts';
+import { ownCheckOf } from '../json/standard-schema.ts';
+import type { AskOptions, Delivery, Swarm, TurnEnd } from './swarm.ts';
+
+/** A delivery that is JSON. */
+export type PlainDelivery = Omit<Delivery, 'output'> & { readonly output?: OutputDemand };
+
+/** An implementation of `Swarm.ask` that knows only JSON. */
+export type PlainAsk = (delivery: PlainDelivery, options?: AskOptions) => Promise<TurnEnd>;
+
+/** Makes `Swarm.ask` of an implementation that knows only JSON. */
+export function typedAsk(ask: PlainAsk): Swarm['ask'] {
+  const typed = async (delivery: Delivery, options?: AskOptions) =>
+    withOwnCheck(await ask(plainDelivery(delivery), options), delivery.output);
+  // Safe: the answer was checked against the schema that its type follows from.
+  return typed as Swarm['ask'];
+}
+
+/** **Errors** — `E_OUTPUT_INVALID`. */
+export function plainDelivery({ output, ...delivery }: Delivery): PlainDelivery {
+  return { ...delivery, ...(output === undefined ? {} : { output: readDemand(output) }) };
+}
+
+/** Runs the library's own check. If it refuses the answer, the end is that of a failed turn. */
+async function withOwnCheck(end: TurnEnd, demand: TypedDemand | undefined): Promise<TurnEnd> {
+  const check = demand && ownCheckOf(demand.schema);
+  const { output, ...result } = end.result;
+  if (check === undefined || output === undefined) return end;
+  const checked = await check(output);
+  // Safe: a schema may transform the answer to any value, and only the caller reads it.
+  if ('value' in checked) return { ...end, result: { ...result, output: checked.value as JsonValue } };
+  const said = `The answer does not fit the demanded schema: ${checked.problems.join('; ')}.`;
+  const { code, message, suggestion } = new GoondanError('E_OUTPUT_SCHEMA', said);
+  return { ...end, result: { ...result, finishReason: 'error', error: { code, message, suggestion } } };
+}
