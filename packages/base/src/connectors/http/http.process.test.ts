@@ -48,6 +48,14 @@ describe('a message', () => {
     ]);
   });
 
+  test('Y-01 may demand an answer that fits a schema', async () => {
+    const answered = answerOf('{"a":1}', { output: { a: 1 } });
+    const { url, events } = await open({ ask: async () => answered });
+    const output = { schema: { type: 'object' }, retries: 1 };
+    expect(await (await post(url, { input: 'hello', output })).json()).toEqual(answered);
+    expect(events[0]).toMatchObject({ output, properties: {} });
+  });
+
   test('streams when the client asks for it', async () => {
     const ask: AskSwarm = async (_event, options) => {
       options?.onAccepted?.(acceptance);

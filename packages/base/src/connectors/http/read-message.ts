@@ -1,5 +1,5 @@
-/** Reads a posted message as an event: `{ input, id?, …properties }`. */
-import type { ConnectorEvent, JsonObject } from '@goondan/types';
+/** Reads a posted message as an event: `{ input, id?, output?, …properties }`. */
+import type { ConnectorEvent, JsonObject, OutputDemand } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { type BodyBounds, readJson } from '../../web/read-body.ts';
 import { traceParent } from '../../web/trace-parent.ts';
@@ -12,7 +12,7 @@ export async function readMessage(
   client: string | undefined,
   bounds: BodyBounds,
 ): Promise<ConnectorEvent> {
-  const { input, id, ...properties } = await readJson(request, bounds);
+  const { input, id, output, ...properties } = await readJson(request, bounds);
   if (typeof input !== 'string') throw new Refusal(400, 'E_HTTP_BODY', '`input` must be a text.');
   const key = idOf(request.headers.get('idempotency-key') ?? undefined, id);
   return {
@@ -20,6 +20,8 @@ export async function readMessage(
     input,
     // The cast is safe: the properties were parsed from JSON.
     properties: properties as JsonObject,
+    // The swarm checks the demand.
+    ...(output === undefined ? {} : { output: output as unknown as OutputDemand }),
     ...(client === undefined ? {} : { auth: { client } }),
     // Prefixes the id with the client's name, so that another client cannot get an answer by guessing its id.
     ...(key === undefined ? {} : { id: JSON.stringify([client ?? null, key]) }),

@@ -5,6 +5,7 @@ import {
   type ConnectorAskOptions,
   type ConnectorContext,
   type ConnectorEvent,
+  type TurnDelta,
 } from '@goondan/types';
 import { encodeEvent, EventStream, Refusal } from '@goondan/types/http';
 import { type BodyBounds, readJson } from '../../web/read-body.ts';
@@ -50,6 +51,7 @@ export async function answerChat(
       conversation: place.conversation,
       ...(asked.user === undefined ? {} : { user: asked.user }),
     },
+    ...(asked.output === undefined ? {} : { output: asked.output }),
     ...(caller === undefined ? {} : { auth: { client: caller } }),
     ...(id === undefined ? {} : { id }),
     ...traceParent(request),
@@ -68,8 +70,9 @@ async function wholeChat(chat: Chat): Promise<Response> {
       // Tells the client not to retry, because the turn has already used up its retries.
       return Response.json(errorShape(status, code, message), { status, headers: { 'x-should-retry': 'false' } });
     }
-    place.answered(answer.response);
-    return Response.json(completion(headOf(chat, answer), answer), { headers: headersOf(asked, answer) });
+    const content = answerText(chat, answer);
+    place.answered(content);
+    return Response.json(completion(headOf(chat, answer), answer, content), { headers: headersOf(asked, answer) });
   } finally {
     waiting.end();
   }
@@ -97,7 +100,8 @@ async function streamChat(chat: Chat): Promise<Response> {
       say(chunk(head, { role: 'assistant', content: '' }, { includesUsage }));
       accepted.resolve(acceptance);
     },
-    onDelta: (delta) => sayText(text.add(delta)),
+    // Sent text cannot be taken back, so an answer that must fit a schema is sent when it has been checked.
+    ...(asked.output === undefined && { onDelta: (delta: TurnDelta) => sayText(text.add(delta)) }),
   });
   void turn
     .then((answer) => {
@@ -105,7 +109,7 @@ async function streamChat(chat: Chat): Promise<Response> {
         const { code = 'turn_failed', message } = answer.error ?? { message: 'It was not accepted.' };
         return say(errorShape(statusOfCode(code), code, message));
       }
-      sayText(text.finish(answer.response));
+      sayText(text.finish(answerText(chat, answer)));
       place.answered(text.sent);
       say(chunk(head, {}, { answer, includesUsage }));
       if (includesUsage) say(usageChunk(head, answer.usage));
@@ -141,6 +145,11 @@ async function ask(
     else place.left();
     throw error;
   }
+}
+
+/** Returns the text of the answer. A client that demanded JSON parses it, so nothing may be around the JSON. */
+function answerText({ asked }: Chat, { response, output }: ConnectorAnswer): string {
+  return asked.output === undefined || output === undefined ? response : JSON.stringify(output);
 }
 
 function headOf({ asked }: Chat, { turnId }: ConnectorAcceptance): CompletionHead {

@@ -7,9 +7,9 @@ export interface CompletionHead {
   readonly model: string;
 }
 
-export function completion(head: CompletionHead, answer: ConnectorAnswer) {
-  const { response, usage } = answer;
-  const message = { role: 'assistant', content: response, refusal: null };
+export function completion(head: CompletionHead, answer: ConnectorAnswer, content: string) {
+  const { usage } = answer;
+  const message = { role: 'assistant', content, refusal: null };
   return {
     ...head,
     object: 'chat.completion',

@@ -290,7 +290,9 @@ describe('a client that sends the whole transcript each time', () => {
       { messages: 'a' },
       { n: 2 },
       { stream: 'yes' },
-      { response_format: { type: 'json_object' } },
+      { response_format: { type: 'xml' } },
+      { response_format: { type: 'json_schema' } },
+      { response_format: 'json' },
       { model: 7 },
     ]) {
       expect(await ask(over), JSON.stringify(over)).toBeInstanceOf(BadRequestError);
@@ -327,6 +329,36 @@ describe('a client that sends the whole transcript each time', () => {
         code: 'E_MODEL_FAILED',
       });
     }
+  });
+});
+
+describe('a client that demands JSON', () => {
+  const schema = { type: 'object', properties: { tempC: { type: 'number' } }, required: ['tempC'] };
+  const format = { type: 'json_schema', json_schema: { name: 'weather', strict: true, schema } } as const;
+  /** The swarm writes its answer around the JSON, and its text in pieces. */
+  const answers: AskSwarm = async (_event, options) => {
+    options?.onAccepted?.(acceptance);
+    options?.onDelta?.(delta('I will look.'));
+    options?.onDelta?.(delta('```json\n{"tempC": 21}\n```', 1));
+    return answerOf('```json\n{"tempC": 21}\n```', { output: { tempC: 21 } });
+  };
+
+  test.each([false, true])('Y-01 gets only JSON, and the swarm gets its schema (stream: %p)', async (stream) => {
+    const { client, events } = await open({ ask: answers });
+    const asked = { model: 'porter', messages: [say('How warm?')], response_format: format };
+    const content = stream
+      ? await client.chat.completions.stream(asked).finalContent()
+      : (await client.chat.completions.create(asked)).choices[0]?.message.content;
+    expect(JSON.parse(content ?? '')).toEqual({ tempC: 21 });
+    expect(events[0]?.output).toEqual({ schema });
+  });
+
+  test('Y-01 may demand any object, or a text', async () => {
+    const { client, events } = await open();
+    for (const type of ['json_object', 'text'] as const) {
+      await client.chat.completions.create({ model: 'porter', messages: [say('a')], response_format: { type } });
+    }
+    expect(events.map(({ output }) => output)).toEqual([{ schema: { type: 'object' } }, undefined]);
   });
 });
 
@@ -371,8 +403,10 @@ test('without a token it refuses to start', async () => {
 });
 
 describe('the example, in real processes', () => {
-  async function openExample(): Promise<RunningExample & { client: OpenAI }> {
-    const change = (yaml: string) => yaml.replace(/port: \d+/, 'port: 0');
+  async function openExample(
+    more: (yaml: string) => string = (yaml) => yaml,
+  ): Promise<RunningExample & { client: OpenAI }> {
+    const change = (yaml: string) => more(yaml.replace(/port: \d+/, 'port: 0'));
     const example = await startExample('openai', { environment: { CHAT_TOKEN: token }, change });
     running.push(example);
     const [, url = ''] = await example.logged(/^Listening on (\S+)\/$/);
@@ -415,6 +449,39 @@ describe('the example, in real processes', () => {
     const roles = (await kept('porter', instanceKey)).map(({ data }) => data.role);
     const withTool = ['user', 'assistant', 'tool', 'assistant'] as const;
     expect(roles).toEqual([...withTool, ...withTool, 'user', 'assistant']);
+  });
+
+  test('Y-01 an answer that fits the schema of the client, after a wrong one, streaming and not', async () => {
+    const { client } = await openExample((yaml) =>
+      yaml.replace(
+        "      - say: 'You said",
+        "      - when: does not fit\n        call: { tool: output__finish, args: { tempC: 21 } }\n      - say: 'You said",
+      ),
+    );
+    const schema = {
+      type: 'object',
+      properties: { tempC: { type: 'number' } },
+      required: ['tempC'],
+      additionalProperties: false,
+    };
+    const response_format = { type: 'json_schema', json_schema: { name: 'weather', strict: true, schema } } as const;
+    const asked = { model: 'gardener', messages: [say('Is it warm?')], response_format };
+    // The client parses the content by itself.
+    const { choices } = await client.chat.completions.parse(asked);
+    expect(choices[0]?.message.parsed).toEqual({ tempC: 21 });
+    const stream = client.chat.completions.stream(asked);
+    const pieces: string[] = [];
+    stream.on('content', (piece) => void pieces.push(piece));
+    expect(JSON.parse((await stream.finalContent()) ?? '')).toEqual({ tempC: 21 });
+    expect(pieces.join('')).toBe('{"tempC":21}');
+
+    const never = { ...response_format, json_schema: { ...response_format.json_schema, schema: { type: 'null' } } };
+    const failed = await failure(client.chat.completions.create({ ...asked, response_format: never }));
+    expect(failed).toMatchObject({ code: 'E_OUTPUT_SCHEMA' });
+    const unusable = { ...response_format, json_schema: { ...response_format.json_schema, schema: { nope: 1 } } };
+    const refused = await failure(client.chat.completions.create({ ...asked, response_format: unusable }));
+    expect(refused).toBeInstanceOf(BadRequestError);
+    expect(refused).toMatchObject({ code: 'E_OUTPUT_INVALID' });
   });
 
   test('another agent, and an unknown one', async () => {

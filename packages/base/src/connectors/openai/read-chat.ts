@@ -1,4 +1,5 @@
 /** Checks the body of a chat request: the agent, the new message, and the earlier messages. */
+import type { OutputDemand } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { isObject } from '../../json/is-object.ts';
 
@@ -18,6 +19,8 @@ export interface ChatRequest {
   readonly isStream: boolean;
   readonly includesUsage: boolean;
   readonly user?: string;
+  /** The demand for an answer in JSON, from `response_format`. */
+  readonly output?: OutputDemand;
   /** The request's settings that have no effect, because the agent has its own. */
   readonly ignored: readonly string[];
 }
@@ -38,6 +41,7 @@ export function readChat(body: Readonly<Record<string, unknown>>, agents: readon
   if (typeof model !== 'string') throw invalid('`model` must be a text.');
   const agent = findAgent(model, agents);
   checkSupported(body);
+  const output = readFormat(body.response_format);
   if (stream !== undefined && stream !== null && typeof stream !== 'boolean')
     throw invalid('`stream` must be true or false.');
   const { earlier, input } = readMessages(messages);
@@ -49,6 +53,7 @@ export function readChat(body: Readonly<Record<string, unknown>>, agents: readon
     isStream: stream === true,
     includesUsage: isObject(options) && options.include_usage === true,
     ...(typeof user === 'string' && user !== '' && user.length <= LONGEST_USER ? { user } : {}),
+    ...(output === undefined ? {} : { output }),
     ignored: Object.keys(body).filter((key) => !understood.has(key) && !harmless.has(key)),
   };
 }
@@ -68,10 +73,24 @@ export function findAgent(model: string, agents: readonly string[]): string {
 }
 
 /** Rejects settings that this connector does not support, so that a client does not assume they had an effect. */
-function checkSupported({ n, response_format: format }: Readonly<Record<string, unknown>>): void {
+function checkSupported({ n }: Readonly<Record<string, unknown>>): void {
   if (n !== undefined && n !== null && n !== 1) throw invalid('The agent gives one answer: `n` must be 1.');
-  if (isObject(format) && format.type !== 'text')
-    throw invalid('The agent answers in text: `response_format` must be of the type text.');
+}
+
+/** Reads the demand for JSON. The swarm checks the schema. */
+function readFormat(format: unknown): OutputDemand | undefined {
+  if (format === undefined || format === null) return undefined;
+  if (!isObject(format)) throw invalid('`response_format` must be an object.');
+  if (format.type === 'text') return undefined;
+  if (format.type === 'json_object') return { schema: { type: 'object' } };
+  if (format.type !== 'json_schema') {
+    throw invalid('`response_format` must be of the type text, json_object or json_schema.');
+  }
+  const { json_schema: described } = format;
+  if (!isObject(described) || !isObject(described.schema)) {
+    throw invalid('`response_format.json_schema.schema` must be a JSON Schema.');
+  }
+  return { schema: described.schema };
 }
 
 function readMessages(messages: unknown): Pick<ChatRequest, 'earlier' | 'input'> {
