@@ -13,6 +13,7 @@ import type { ExitCode } from '../exit-codes.ts';
 import type { GdnCommand } from '../gdn-command.ts';
 import { harmlessText } from '../harmless-text.ts';
 import { printJson } from '../print-json.ts';
+import { readDemanded } from '../read-demanded.ts';
 import { readVersion } from '../read-version.ts';
 import type { PreparedRun } from '../run/prepare-run.ts';
 import type { ServedSwarm } from '../run/serve.ts';
@@ -21,6 +22,7 @@ import { withInterrupt } from '../with-interrupt.ts';
 
 interface RunOptions extends InstanceOptions, NodeOptions {
   readonly input?: string;
+  readonly schema?: string;
   readonly trust?: boolean;
   readonly detach?: boolean;
   readonly watch?: boolean;
@@ -45,6 +47,7 @@ export function addRunCommand(program: GdnCommand): void {
     .summary('run a bundle: chat, ask once, or serve')
     .description(description)
     .option('--input <text>', 'the input; - reads standard input', checkInput)
+    .option('--schema <file>', 'with --input: demand an answer that fits this JSON Schema (JSON or YAML)')
     .option('--agent <name>', 'the agent (default: the entry agent)')
     .option('--instance <key>', 'the conversation of that agent (default: "default")')
     .option('--connections', 'with --input: start the connections too, as without --input')
@@ -62,6 +65,7 @@ export function addRunCommand(program: GdnCommand): void {
       'gdn run my-swarm',
       'gdn run my-swarm --input "Good morning"',
       'git diff | gdn run my-swarm --input - --instance review',
+      'gdn run my-swarm --input "Which city is the largest?" --schema city.schema.json',
       'gdn run my-swarm --input "What came in?" --connections',
       'gdn run my-swarm --trust --detach',
       'gdn run my-swarm --store postgres://gdn@db.example/gdn --listen 0.0.0.0:7444',
@@ -74,7 +78,8 @@ export function addRunCommand(program: GdnCommand): void {
 }
 
 function checkTogether(command: GdnCommand, options: RunOptions, terminal: Terminal): void {
-  const { input, detach, watch, agent, instance } = options;
+  const { input, schema, detach, watch, agent, instance } = options;
+  if (schema !== undefined && input === undefined) command.error("option '--schema' needs option '--input'");
   if (watch === true && input !== undefined) command.error("option '--watch' cannot be used with option '--input'");
   if (detach === true && input !== undefined) command.error("option '--detach' cannot be used with option '--input'");
   const problem = findNodeProblem(options, options.cluster !== undefined);
@@ -94,7 +99,8 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
     import('../run/prepare-run.ts'),
     import('../cluster/imported-note.ts'),
   ]);
-  const { input, trust = false, connections = input === undefined, ...common } = options;
+  const { input, schema, trust = false, connections = input === undefined, ...common } = options;
+  const demanded = await readDemanded(schema);
   const where = (await findDeployed(folder, options)) ?? { folder };
   const prepared = await prepareRun({ ...common, ...where, trust, connections, workdir: process.cwd() }, terminal);
   warnImported(prepared.place, terminal);
@@ -122,6 +128,7 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
   const delivery = {
     input: await readInput(input, terminal),
     ...addressIn(options),
+    ...demanded,
     ...callerTrace(process.env),
   };
   return withInterrupt((signal, ...hold) => runOnce(prepared, delivery, terminal, signal, ...hold));

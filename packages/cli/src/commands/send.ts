@@ -2,6 +2,7 @@ import { checkInput } from '../check-input.ts';
 import { addressIn, bundleFolder, type InstanceOptions } from '../common-options.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
+import { readDemanded } from '../read-demanded.ts';
 import type { Terminal } from '../terminal.ts';
 import { withInterrupt } from '../with-interrupt.ts';
 
@@ -15,17 +16,26 @@ export function addSendCommand(program: GdnCommand): void {
         'cancels the turn.',
     )
     .requiredOption('--input <text>', 'the input; - reads standard input', checkInput)
+    .option('--schema <file>', 'demand an answer that fits this JSON Schema (JSON or YAML)')
     .option('--agent <name>', 'the agent (default: the entry agent)')
     .option('--instance <key>', 'the conversation of that agent (default: "default")')
     .option('--id <id>', 'an id for the input; inputs with the same id are handled only once')
     .option('--wait', 'wait for the answer')
     .swarmOptions()
-    .examples('gdn send --bundle my-swarm --agent assistant --input "Good morning" --wait')
+    .examples(
+      'gdn send --bundle my-swarm --agent assistant --input "Good morning" --wait',
+      'gdn send --bundle my-swarm --input "Which city is the largest?" --schema city.schema.json --wait',
+    )
     .runs(send);
 }
 
 async function send(
-  options: InstanceOptions & { readonly input: string; readonly id?: string; readonly wait?: boolean },
+  options: InstanceOptions & {
+    readonly input: string;
+    readonly schema?: string;
+    readonly id?: string;
+    readonly wait?: boolean;
+  },
   terminal: Terminal,
 ): Promise<Result | ExitCode> {
   const [{ reachSwarm }, { warnImported }, { readInput }, { callerTrace }] = await Promise.all([
@@ -35,11 +45,13 @@ async function send(
     import('../caller-trace.ts'),
   ]);
   const { id, json = false, wait = false } = options;
+  const demanded = await readDemanded(options.schema);
   const swarm = await reachSwarm(options, undefined, (place) => warnImported(place, terminal));
   const delivery = {
     input: await readInput(options.input, terminal),
     ...addressIn(options),
     ...(id === undefined ? {} : { id }),
+    ...demanded,
     ...callerTrace(process.env),
   };
   if (wait) {

@@ -8,7 +8,7 @@ import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 import type { HoldQuit } from '../with-interrupt.ts';
 import { askForReport } from './ask-for-report.ts';
-import { exitAfter } from './turn-report.ts';
+import { answerText, exitAfter } from './turn-report.ts';
 
 export interface Question {
   readonly delivery: Delivery;
@@ -30,7 +30,7 @@ export async function askOnce(swarm: Swarm, question: Question, terminal: Termin
   const answer = json ? undefined : printAnswer(terminal);
   const onNotice: AskOptions['onNotice'] = (notice) => notice.type === 'delta' && answer?.stream(notice.delta);
   const report = await askForReport(swarm, delivery, { signal, onNotice, onAccepted, asksAgain, holdQuit });
-  answer?.end(report.response);
+  answer?.end(answerText(report));
   if (json) printJson(report, terminal);
   return exitAfter(report, terminal);
 }

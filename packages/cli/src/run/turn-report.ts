@@ -3,6 +3,7 @@ import type { Acceptance, TurnEnd } from '@goondan/runtime';
 import {
   type ErrorCode,
   type GoondanError,
+  type JsonValue,
   textOf,
   type TokenUsage,
   type TurnError,
@@ -24,6 +25,8 @@ export interface TurnReport {
   readonly finishReason: TurnResult['finishReason'];
   /** True when the response reached a token limit and is incomplete. */
   readonly truncated?: boolean;
+  /** The answer as JSON, if the input or the agent demanded a schema. */
+  readonly output?: JsonValue;
   readonly steps: number;
   readonly usage: TokenUsage;
   /** Present when the turn failed. */
@@ -31,7 +34,7 @@ export interface TurnReport {
 }
 
 export function reportOf({ agent, instanceKey, traceId, result, stepCount, usage }: TurnEnd): TurnReport {
-  const { turnId, finishReason, truncated, error, responseMessage } = result;
+  const { turnId, finishReason, truncated, output, error, responseMessage } = result;
   return {
     agent,
     instanceKey,
@@ -40,10 +43,28 @@ export function reportOf({ agent, instanceKey, traceId, result, stepCount, usage
     response: textOf(responseMessage),
     finishReason,
     ...(truncated === true ? { truncated } : {}),
+    ...(output === undefined ? {} : { output }),
     steps: stepCount,
     usage,
     ...(error === undefined ? {} : { error }),
   };
+}
+
+/**
+ * Returns the text of the answer for people and pipes. An answer with a schema is always JSON, even if the model wrote
+ * something around it.
+ */
+export function answerText({ response, output }: TurnReport): string {
+  return output === undefined || isJson(response) ? response : JSON.stringify(output);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -1,0 +1,113 @@
+// Tests answers that fit a schema with `gdn`, on files and in PostgreSQL, with a called agent in a shared process.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { makeTestDatabase, type TestDatabase } from '../../../postgres/src/testing/test-database.ts';
+import { hasPostgres, test as postgresTest } from '../../../postgres/src/testing/with-postgres.ts';
+import { GdnPlace } from '../testing/gdn-place.ts';
+
+setDefaultTimeout(60_000);
+
+const weather = {
+  type: 'object',
+  properties: { city: { type: 'string' }, tempC: { type: 'number' } },
+  required: ['city', 'tempC'],
+};
+const answer = { city: 'Seoul', tempC: 21 };
+const resources = [
+  `kind: Model, metadata: { name: desk }, spec: { provider: scripted, model: m, options: { script: [
+    { when: ^ask, call: { tool: agents__request, args: { target: clerk, input: "How warm?", output: { schema: ${JSON.stringify(weather)} } } } },
+    { afterTool: agents__request, say: "Clerk: {{result.output}}" },
+    { when: does not fit, say: ${JSON.stringify(`\`\`\`json\n${JSON.stringify(answer)}\n\`\`\``)} },
+    { say: It is warm. }] } }`,
+  `kind: Model, metadata: { name: clerk }, spec: { provider: scripted, model: m, options: { script: [
+    { when: does not fit, call: { tool: output__finish, args: ${JSON.stringify(answer)} } }, { say: Warm. }] } }`,
+  'kind: Agent, metadata: { name: desk }, spec: { modelConfig: { modelRef: Model/desk }, tools: [Tool/agents] }',
+  'kind: Agent, metadata: { name: clerk }, spec: { modelConfig: { modelRef: Model/clerk }, isolation: agent }',
+  'kind: Swarm, metadata: { name: shop }, spec: { entryAgent: Agent/desk, agents: [Agent/desk, Agent/clerk], policy: { spares: 0 } }',
+];
+
+const place = new GdnPlace();
+let database: TestDatabase | undefined;
+beforeAll(async () => {
+  await place.write('bundle', {
+    'goondan.yaml': resources.map((resource) => `{ apiVersion: goondan.ai/v1, ${resource} }\n`).join('---\n'),
+  });
+  await place.write('.', {
+    'weather.json': JSON.stringify(weather),
+    'never.yaml': 'type: array\n',
+    'wrong.yaml': 'type: object\nproperties:\n  city: { typ: string }\n',
+  });
+  if (!hasPostgres) return;
+  database = await makeTestDatabase({ migrated: false });
+  expect(await place.runWith({ env: envOf('PostgreSQL') }, 'store', 'init')).toMatchObject({ exitCode: 0 });
+});
+afterAll(async () => {
+  await database?.drop();
+  expect(await place.remove()).toEqual([]);
+});
+
+function envOf(store: string): Record<string, string | undefined> {
+  if (store === 'files') return {};
+  const token = 'only-the-nodes-of-a-test-know-this-token-0123456789';
+  return { GOONDAN_STORE: database?.address, GOONDAN_CLUSTER_TOKEN: token };
+}
+
+const stores = [
+  ['files', test],
+  ['PostgreSQL', postgresTest],
+] as const;
+
+for (const [store, testHere] of stores) {
+  const gdn = (...args: string[]) => place.runWith({ env: envOf(store) }, ...args, '--bundle', 'bundle');
+  const ask = (input: string, ...more: string[]) => gdn('run', '--trust', '--input', input, ...more);
+
+  testHere(
+    `Y-01 ${store}: --schema demands an answer, and every place that shows the turn has the output`,
+    async () => {
+      expect(await ask('How warm?', '--schema', 'weather.json')).toMatchObject({
+        stdout: `${JSON.stringify(answer)}\n`,
+        exitCode: 0,
+      });
+      const { stdout } = await ask('How warm?', '--schema', 'weather.json', '--json');
+      const report = JSON.parse(stdout) as { turnId: string };
+      expect(report).toMatchObject({ finishReason: 'text_response', output: answer, steps: 2 });
+      const [trace, turns, history] = await Promise.all([
+        gdn('trace', report.turnId),
+        gdn('trace', report.turnId, '--json'),
+        gdn('history', 'desk', '--json'),
+      ]);
+      expect(trace.stdout).toContain(`= ${JSON.stringify(answer)}`);
+      expect(turns.stdout).toContain('"output": ');
+      expect(JSON.stringify(JSON.parse(history.stdout))).toContain(`"output":${JSON.stringify(answer)}`);
+      const shown = await gdn('history', 'desk');
+      expect(shown.stdout).toMatch(/runtime +append +.*does not fit the demanded JSON Schema/);
+    },
+  );
+
+  testHere(`Y-01 ${store}: an agent gets the output of an agent in another process`, async () => {
+    expect((await ask('ask')).stdout).toBe(`Clerk: ${JSON.stringify(answer)}\n`);
+  });
+
+  testHere(`Y-01 ${store}: an answer that never fits fails with its code`, async () => {
+    const { stdout, stderr, exitCode } = await ask('How warm?', '--schema', 'never.yaml');
+    expect([stdout, exitCode]).toEqual(['', 1]);
+    expect(stderr).toContain('E_OUTPUT_SCHEMA: The answer does not fit the demanded schema: ');
+  });
+}
+
+test('Y-01 a file without a usable schema is refused with its place, before anything starts', async () => {
+  const { stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--input', 'x', '--schema', 'wrong.yaml');
+  expect(stderr).toContain('E_OUTPUT_INVALID: wrong.yaml:3:16: ');
+  expect(stderr).toContain('properties.city has the unknown keyword "typ"');
+  expect(exitCode).not.toBe(0);
+  const alone = await place.run('run', 'bundle', '--schema', 'weather.json');
+  expect(alone.stderr).toContain("option '--schema' needs option '--input'");
+});
+
+test('Y-01 gdn send --schema --wait demands the same of a running swarm', async () => {
+  await place.serve('bundle');
+  const send = (...more: string[]) =>
+    place.run('send', '--bundle', 'bundle', '--input', 'How warm?', '--schema', 'weather.json', ...more);
+  expect(await send('--wait')).toMatchObject({ stdout: `${JSON.stringify(answer)}\n`, exitCode: 0 });
+  expect(JSON.parse((await send('--wait', '--json')).stdout)).toMatchObject({ output: answer });
+  expect(await place.run('stop', '--bundle', 'bundle')).toMatchObject({ exitCode: 0 });
+});
