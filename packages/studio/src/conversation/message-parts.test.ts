@@ -34,6 +34,16 @@ describe('the pieces of a message', () => {
     expect(piecesOf(result.message.data, outcomes, calls)).toEqual([]);
   });
 
+  test('Y-01 an answer that is a JSON object is shown as JSON', () => {
+    const answer = shown({ role: 'assistant', content: ' {"city":"Seoul"}' });
+    const json = [{ type: 'code', language: 'json', text: '{\n  "city": "Seoul"\n}' }];
+    expect(piecesOf(answer.message.data, new Map(), new Set())).toEqual(json as never);
+    const broken = shown({ role: 'assistant', content: [{ type: 'text', text: '{"city":' }] });
+    expect(piecesOf(broken.message.data, new Map(), new Set())).toEqual([{ type: 'text', text: '{"city":' }]);
+    const typed = shown({ role: 'user', content: '{"city":"Seoul"}' });
+    expect(piecesOf(typed.message.data, new Map(), new Set())).toMatchObject([{ type: 'text' }]);
+  });
+
   test('a result without its call is shown by itself, and so is a call without a result', () => {
     expect(piecesOf(result.message.data, new Map(), new Set())).toMatchObject([{ type: 'tool', id: 'c1', args: '' }]);
     const [, , alone] = piecesOf(call.message.data, new Map(), new Set(['c1']));

@@ -44,12 +44,12 @@ export function outcomesOf(messages: readonly ShownMessage[]): Outcomes {
  * on the page.
  */
 export function piecesOf(message: ModelMessage, outcomes: Outcomes, calls: ReadonlySet<string>): readonly Piece[] {
-  const { content } = message;
-  if (typeof content === 'string') return splitText(content);
+  const { content, role } = message;
+  if (typeof content === 'string') return textPieces(content, role);
   return content.flatMap((part): readonly Piece[] => {
     switch (part.type) {
       case 'text':
-        return splitText(part.text);
+        return textPieces(part.text, role);
       case 'reasoning':
         return part.text === '' ? [] : [{ type: 'reasoning', text: part.text }];
       case 'image':
@@ -72,6 +72,20 @@ export function piecesOf(message: ModelMessage, outcomes: Outcomes, calls: Reado
         return [];
     }
   });
+}
+
+/** Shows an answer that is a JSON object or list, as an agent with a schema gives it, as JSON. */
+function textPieces(text: string, role: ModelMessage['role']): readonly Piece[] {
+  const value = role === 'assistant' && /^\s*[{[]/.test(text) ? parse(text) : undefined;
+  return value === undefined ? splitText(text) : [{ type: 'code', language: 'json', text: showJson(value) }];
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 export function callsIn(messages: readonly ShownMessage[]): ReadonlySet<string> {
