@@ -18,6 +18,7 @@ export * from './middleware.ts';
 export * from './model-message.ts';
 export * from './model.ts';
 export * from './output.ts';
+export * from './prices.ts';
 export * from './runtime-events.ts';
 export * from './runtime-view.ts';
 export * from './step.ts';

@@ -70,6 +70,10 @@ export const bundleErrors = {
     meaning: 'A package was not removed, because the bundle still refers to it.',
     suggestion: 'Remove the references listed above, then remove the package.',
   },
+  E_PRICES_FILE: {
+    meaning: 'A price file cannot be read, or has mistakes.',
+    suggestion: 'Correct the fields that the message names. The format is on the page `docs/usage.md`.',
+  },
   E_PROMPT_FILE: {
     meaning: 'The file of a prompt is missing, too large, or not text.',
     suggestion: 'Check `prompt.systemRef`: it is relative to the folder of the bundle.',
