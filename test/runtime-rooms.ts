@@ -12,6 +12,7 @@ export const sharedRooms: readonly string[] = [
   'log',
   'messages',
   'trace',
+  'usage',
   'ipc',
   'workspace',
   'store',

@@ -74,8 +74,10 @@ export interface ConnectorAnswer extends ConnectorAcceptance {
   readonly output?: JsonValue;
   /** The error of a failed turn. */
   readonly error?: TurnError;
-  /** The tokens that the turn used; all counts are 0 when the turn had already ended before this call. */
+  /** The tokens of the turn's own model calls and of the agents that it called. */
   readonly usage: TokenUsage;
+  /** The part of `usage` that called agents used; absent if there is none. */
+  readonly called?: TokenUsage;
 }
 
 export interface ConnectorAskOptions {

@@ -31,13 +31,19 @@ export interface TurnStarted extends SpanFields {
 export interface TurnCompleted extends TurnStarted {
   stepCount: number;
   duration: number;
+  /** The tokens of the turn's own model calls and of the agents that it called. */
   usage: TokenUsage;
+  /** The part of `usage` that called agents used; absent if there is none. */
+  called?: TokenUsage;
   /** True when the response is incomplete, as in the turn's result. */
   truncated?: boolean;
 }
 export interface TurnFailed extends TurnStarted {
   stepCount: number;
   duration: number;
+  /** The tokens that the turn used until it failed, as in `turn.completed`. */
+  usage: TokenUsage;
+  called?: TokenUsage;
   error: TurnError;
 }
 

@@ -127,7 +127,9 @@ describe.skipIf(!hasTmux)('one chat at a terminal', () => {
     await terminal.see(/degrees\.\n\n>$/);
     await terminal.enter('helper');
     await terminal.see(/ {2}… helper · weather__get {"city":"Seoul"} \d s\n/);
-    await terminal.see(/ {2}✓ helper ok, \d\.\d s\n(.*\n)* {2}✓ agents__request .*\nThe helper has spoken\.\n\n>$/);
+    await terminal.see(
+      / {2}✓ helper ok, \d\.\d s\n(.*\n)* {2}✓ agents__request .*\nThe helper has spoken\.\n.* tokens: own .*, called agents .*\n\n>$/,
+    );
     await terminal.enter('broken');
     await terminal.see(/> broken\nE_MODEL_FAILED: Overloaded\.\n.+\n\n>$/);
     await terminal.enter('/hlep');

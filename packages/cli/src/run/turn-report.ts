@@ -1,5 +1,6 @@
 /** The outcome of a turn, as `gdn run` and `gdn send --wait` report it. */
 import type { Acceptance, TurnEnd } from '@goondan/runtime';
+import { describeTurnUsage } from '@goondan/runtime/internal';
 import {
   type ErrorCode,
   type GoondanError,
@@ -28,12 +29,15 @@ export interface TurnReport {
   /** The answer as JSON, if the input or the agent demanded a schema. */
   readonly output?: JsonValue;
   readonly steps: number;
+  /** The tokens of the turn's own model calls and of the agents that it called. */
   readonly usage: TokenUsage;
+  /** The part of `usage` that called agents used; absent if there is none. */
+  readonly called?: TokenUsage;
   /** Present when the turn failed. */
   readonly error?: TurnError;
 }
 
-export function reportOf({ agent, instanceKey, traceId, result, stepCount, usage }: TurnEnd): TurnReport {
+export function reportOf({ agent, instanceKey, traceId, result, stepCount, usage, called }: TurnEnd): TurnReport {
   const { turnId, finishReason, truncated, output, error, responseMessage } = result;
   return {
     agent,
@@ -46,6 +50,7 @@ export function reportOf({ agent, instanceKey, traceId, result, stepCount, usage
     ...(output === undefined ? {} : { output }),
     steps: stepCount,
     usage,
+    ...(called === undefined ? {} : { called }),
     ...(error === undefined ? {} : { error }),
   };
 }
@@ -107,7 +112,10 @@ const SAY_THE_FATE: ReadonlySet<ErrorCode> = new Set([
 
 /** Prints the outcome of a turn on standard error, and returns the exit code. */
 export function exitAfter(report: TurnReport, terminal: Terminal): ExitCode {
-  const { finishReason, error, steps } = report;
+  const { finishReason, error, steps, usage } = report;
+  if (terminal.showsProgress && usage.totalTokens > 0) {
+    terminal.printError(`${terminal.errorColors.dim(describeTurnUsage(report))}\n`);
+  }
   if (finishReason === 'error') return reportTurnError(error ?? { message: 'The turn failed.' }, terminal);
   for (const limit of describeLimits(report, steps)) terminal.printError(`warn: ${limit}\n`);
   return exitCodes.ok;

@@ -176,6 +176,6 @@ export class PostgresCalls implements RemoteCalls {
       this.options.report?.(new GoondanError('E_STORE_READ', `The answer to the event ${eventId} cannot be read.`));
       return;
     }
-    for (const listener of this.#answered) listener(call.callee, eventId, read.result);
+    for (const listener of this.#answered) listener(call.callee, eventId, read.result, read.usage);
   }
 }

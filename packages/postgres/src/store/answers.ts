@@ -1,7 +1,7 @@
 /** Answers in PostgreSQL. The commit of the turn inserts them; the commit of the caller's turn removes them. */
 import type { AgentAddress, JsonValue } from '@goondan/types';
 import type { Answers, LeftAnswer } from '@goondan/runtime/history';
-import { decodeReply } from '@goondan/runtime/internal';
+import { answerOf, decodeReply } from '@goondan/runtime/internal';
 import { keyOf, queryOf, SAME_INSTANCE, type StoreContext } from './store-context.ts';
 
 export function postgresAnswers(context: StoreContext): Answers {
@@ -11,7 +11,7 @@ export function postgresAnswers(context: StoreContext): Answers {
       const rows = await query<{ event_id: string; reply: string }>(LEFT, keyOf(context, instance));
       return rows.flatMap(({ event_id: eventId, reply }) => {
         const read = decodeReply(JSON.parse(reply) as JsonValue);
-        return read ? [{ eventId, result: read.result }] : [];
+        return read ? [answerOf(eventId, read)] : [];
       });
     },
     async acknowledge(instance, eventId) {

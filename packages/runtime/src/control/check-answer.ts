@@ -68,6 +68,7 @@ export const turnEndShape: ShapeOf<TurnEnd> = {
   result: turnResult,
   stepCount: count,
   usage: tokenUsage,
+  called: optional(tokenUsage),
 };
 
 export const approvalSummary: Check<ApprovalSummary> = object({

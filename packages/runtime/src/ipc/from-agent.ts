@@ -178,10 +178,11 @@ export const checkFromAgent = oneByField('type', {
     result: turnResult,
     stepCount: count,
     usage: tokenUsage,
+    called: optional(tokenUsage),
     begins: optional(name),
   }),
   /** An answer that was committed before this process started, and that its caller may not have received. */
-  reply: () => ({ eventId: name, result: turnResult }),
+  reply: () => ({ eventId: name, result: turnResult, usage: optional(tokenUsage) }),
   /** A piece of a turn's output. Sent while somebody watches this kind; see `watch`. */
   delta: () => ({ eventId: name, delta: turnDelta }),
   /** Sent while somebody watches this kind; see `watch`. */

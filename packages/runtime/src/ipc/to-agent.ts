@@ -16,15 +16,18 @@ import {
   optional,
   text,
 } from './check/shape.ts';
-import { turnResult } from './check/turn-result.ts';
+import { tokenUsage, turnResult } from './check/turn-result.ts';
 
 const callOutcome = oneByField('status', {
   accepted: () => ({}),
-  answered: () => ({ result: turnResult }),
-  failed: () => ({ error: frameError }),
+  answered: () => ({ result: turnResult, usage: optional(tokenUsage) }),
+  failed: () => ({ error: frameError, usage: optional(tokenUsage) }),
 });
 
-/** The outcome of a call to another agent: a `send` is accepted, a `request` is answered, and either can fail. */
+/**
+ * The outcome of a call to another agent: a `send` is accepted, a `request` is answered, and either can fail. `usage`: the
+ * tokens of the called turn, and of the agents that it called.
+ */
 export type CallOutcome = ReturnType<typeof callOutcome>;
 
 export const approvalOutcomeFields = {
@@ -54,7 +57,7 @@ const storeEnd = oneByField('status', {
   loaded: () => ({
     log: object({ epoch: count, checkpoint: optional(text), base: listOf(text), frames: listOf(text) }),
   }),
-  left: () => ({ answers: listOf(object({ eventId: name, result: turnResult })) }),
+  left: () => ({ answers: listOf(object({ eventId: name, result: turnResult, usage: optional(tokenUsage) })) }),
   failed: () => ({ error: frameError }),
 });
 

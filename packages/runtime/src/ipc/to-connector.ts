@@ -33,6 +33,7 @@ const answer: Check<ConnectorAnswer> = object({
   output: optional(json),
   error: optional(turnError),
   usage: tokenUsage,
+  called: optional(tokenUsage),
 } satisfies FieldsOf<ConnectorAnswer>);
 
 const askOutcome = oneByField('status', {

@@ -1,5 +1,6 @@
 /** Sums and differences of token counts. A count that is absent on both sides stays absent. */
 import type { TokenUsage } from '@goondan/types';
+import type { TurnUsage } from './turn-outcome.ts';
 
 export const NO_USAGE: Readonly<TokenUsage> = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
 
@@ -13,6 +14,16 @@ export function sumUsage(one: TokenUsage, other: TokenUsage): TokenUsage {
 /** Returns the tokens that were used between two moments. */
 export function usageSince(before: TokenUsage, now: TokenUsage): TokenUsage {
   return combine(now, before, (count, earlier) => count - earlier);
+}
+
+/** Returns the tokens of the turn's own model calls. */
+export function ownUsage({ usage, called }: TurnUsage): TokenUsage {
+  return called === undefined ? usage : usageSince(called, usage);
+}
+
+/** Adds tokens of called agents to those of a turn. */
+export function addCalled({ usage, called }: TurnUsage, more: TokenUsage): TurnUsage {
+  return { usage: sumUsage(usage, more), called: called === undefined ? more : sumUsage(called, more) };
 }
 
 function combine(one: TokenUsage, other: TokenUsage, of: (one: number, other: number) => number): TokenUsage {

@@ -1,5 +1,5 @@
 /** Results of committed turns that nobody has fetched yet. A result is stored with its event, in the same commit. */
-import type { AgentAddress, TurnResult } from '@goondan/types';
+import type { AgentAddress, TokenUsage, TurnResult } from '@goondan/types';
 
 /** Only the owner of an instance uses its answers. */
 export interface Answers {
@@ -17,4 +17,6 @@ export interface Answers {
 export interface LeftAnswer {
   readonly eventId: string;
   readonly result: TurnResult;
+  /** The tokens of the turn, and of the agents that it called. Absent if an older version committed it. */
+  readonly usage?: TokenUsage;
 }

@@ -2,7 +2,7 @@
  * A store that many nodes share. A node opens it with `ClusterSource.join`; `@goondan/postgres` implements it. Files do
  * not: they have one node.
  */
-import type { AgentAddress, TurnResult } from '@goondan/types';
+import type { AgentAddress, TokenUsage, TurnResult } from '@goondan/types';
 import type { LogLine } from '../ports/log-line.ts';
 import type { RecordedAgent } from '../workspace/swarms/agent-descriptions.ts';
 import type { ConversationLog, StoredAnswer } from './conversation-log.ts';
@@ -132,7 +132,7 @@ export interface RemoteCalls {
   /** Calls the listener once for a watched request whose turn has begun. */
   onBegan(listener: (callee: AgentAddress, eventId: string) => void): void;
   /** Calls the listener when the answer of a watched request is committed; again each second until `taken` or `forget`. */
-  onAnswered(listener: (callee: AgentAddress, eventId: string, result: TurnResult) => void): void;
+  onAnswered(listener: (callee: AgentAddress, eventId: string, result: TurnResult, usage?: TokenUsage) => void): void;
   /**
    * Notes that the caller's process has the answer. The store keeps the answer until the caller's turn is committed,
    * because another node may have to run that turn again.

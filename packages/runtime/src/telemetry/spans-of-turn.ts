@@ -1,4 +1,6 @@
 /** Makes the spans of a committed turn: one for the turn, and one below it for each layer of the turn chain. Pure. */
+import { defined } from '../json/defined.ts';
+import { ownUsage } from '../ports/token-usage.ts';
 import type { RunningSpan } from '../trace/running-span.ts';
 import type { WatchedEnd } from '../trace/layer-span.ts';
 import { contentOfTurn } from './content.ts';
@@ -12,7 +14,7 @@ import { describeModel, nameText, nanosAt, toSpan, type TurnPlace, whose } from 
  * on the monotonic clock.
  */
 export function spansOfTurn(
-  { result, stepCount, usage }: WatchedEnd,
+  { result, stepCount, usage, called }: WatchedEnd,
   chain: RunningSpan | undefined,
   endedAt: number,
   place: TurnPlace,
@@ -29,7 +31,10 @@ export function spansOfTurn(
       'gen_ai.operation.name': 'invoke_agent',
       ...describeModel(place, place.modelRef, mask),
       ...whose(place),
-      ...describeUsage(usage),
+      // The turns of called agents have spans of their own, so a sum over spans counts each token once.
+      ...describeUsage(ownUsage({ usage, ...defined({ called }) })),
+      'goondan.called.input_tokens': called?.inputTokens,
+      'goondan.called.output_tokens': called?.outputTokens,
       'goondan.turn_id': nameText(turnId, mask),
       'goondan.source': nameText(`${event.source.kind}/${event.source.name}`, mask),
       'goondan.finish_reason': finishReason,

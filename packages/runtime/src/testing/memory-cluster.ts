@@ -2,11 +2,18 @@
  * Several nodes of one swarm in one process, over a store in memory. The test ends leases by hand: `kill` takes the place
  * of a node away, and `scan` does what the store's scan does each second.
  */
-import { type AgentAddress, type AgentEvent, GoondanError, type JsonValue, type TurnResult } from '@goondan/types';
+import {
+  type AgentAddress,
+  type AgentEvent,
+  GoondanError,
+  type JsonValue,
+  type TokenUsage,
+  type TurnResult,
+} from '@goondan/types';
 import type { ClusterNode, ClusterPlacement, ClusterStore, RemoteCalls } from '../store/cluster-store.ts';
 import type { Inbox } from '../store/inbox.ts';
 import type { NodeStore } from '../store/store.ts';
-import { decodeReply } from '../workspace/records/reply.ts';
+import { answerOf, decodeReply } from '../workspace/records/reply.ts';
 import { memoryApprovals, memoryInbox, memoryPlacement, MemorySwarm } from './conformance/memory-seams.ts';
 
 interface MemoryNode {
@@ -15,7 +22,7 @@ interface MemoryNode {
   isDraining: boolean;
   refused: ReadonlySet<string>;
   began: (callee: AgentAddress, eventId: string) => void;
-  answered: (callee: AgentAddress, eventId: string, result: TurnResult) => void;
+  answered: (callee: AgentAddress, eventId: string, result: TurnResult, usage?: TokenUsage) => void;
   drain: () => void;
   lost: (error: GoondanError, instance?: AgentAddress) => void;
 }
@@ -127,9 +134,9 @@ export class MemoryCluster {
   /** Tells every node the answers that it watches, as the store does each second. */
   tellAnswers(): void {
     for (const [key, at] of this.#instances) {
-      for (const { eventId, result } of this.swarm.inputs.get(key)?.answers ?? []) {
+      for (const { eventId, result, usage } of this.swarm.inputs.get(key)?.answers ?? []) {
         for (const { watched, answered } of this.#nodes.values())
-          if (watched.has(eventId)) answered(at, eventId, result);
+          if (watched.has(eventId)) answered(at, eventId, result, usage);
       }
     }
   }
@@ -225,7 +232,7 @@ export class MemoryCluster {
           const read = decodeReply(JSON.parse(reply) as JsonValue);
           if (entry === undefined || read === undefined) continue;
           pending[index] = { ...entry, cancelled: 'the agent could not start' };
-          answers.push({ eventId, result: read.result });
+          answers.push(answerOf(eventId, read));
         }
         this.tellAnswers();
       },

@@ -89,7 +89,10 @@ const checks: Readonly<Record<TraceLine['type'], (line: unknown) => boolean>> = 
   ),
   end: fields(
     { time: isTime, finishReason: isText, durationMs: isNumber, stepCount: isNumber },
-    { output: isText, error: isText, stack: isText, place: isPlace, chainsMore: isWhole },
+    {
+      ...{ output: isText, error: isText, stack: isText, place: isPlace, chainsMore: isWhole },
+      ...{ usage: isPlainObject, called: isPlainObject },
+    },
   ),
   resume: fields({}, { point: isResumePoint }),
   halt: fields(

@@ -5,6 +5,7 @@
 import type { MiddlewareKind } from '@goondan/types';
 import { childrenOf, isTurn } from './children-of.ts';
 import { describeDuration } from './describe-duration.ts';
+import { describeTokens } from './describe-tokens.ts';
 import { shortLine } from './show-value.ts';
 import type { ChainRecord, TurnTrace } from './turn-trace.ts';
 
@@ -72,7 +73,7 @@ class Diagram {
   #call(chain: ChainRecord, who: string, turnStart: number): void {
     const { kind, label, totalMs, error, isUnfinished, tokens } = chain;
     const what = this.#participant(`${kind} ${label}`, plain(label));
-    const used = tokens === undefined ? '' : `, ${tokens.input} → ${tokens.output} tokens`;
+    const used = tokens === undefined ? '' : `, ${describeTokens(tokens)}`;
     this.#add(`${who}->>${what}: ${calls[kind]}`);
     this.#inside(chain, what, turnStart);
     const end = isUnfinished === true ? 'unfinished' : `${describeDuration(totalMs)}${used}`;

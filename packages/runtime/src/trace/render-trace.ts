@@ -9,6 +9,7 @@ import { describeCacheLoss } from './cache-loss.ts';
 import { describeAnswer } from './describe-answer.ts';
 import { describeDuration } from './describe-duration.ts';
 import { describeTokens } from './describe-tokens.ts';
+import { describeTurnUsage } from './describe-turn-usage.ts';
 import { describeExtensionStatus } from './describe-extension-status.ts';
 import { type Line, indent, joinLines } from './render-lines.ts';
 import { knownMessages, showEvents } from './show-events.ts';
@@ -206,7 +207,21 @@ class Renderer {
     const limit = truncated === true ? [this.paint('error', '! its answer is truncated')] : [];
     const answer = output === undefined ? [] : [this.paint('time', `= ${shortLine(output)}`)];
     const parts = extensions.flatMap((status) => this.status(status));
-    return [...failure, ...limit, ...answer, ...notes.map((note) => this.paint('time', `… ${note}`)), ...parts];
+    const used = this.turnUsage(turn);
+    return [
+      ...failure,
+      ...limit,
+      ...answer,
+      ...used,
+      ...notes.map((note) => this.paint('time', `… ${note}`)),
+      ...parts,
+    ];
+  }
+
+  /** Renders the tokens of a turn that called other agents; those of its own calls are shown with the calls. */
+  private turnUsage({ usage, called }: TurnTrace): string[] {
+    if (usage === undefined || called === undefined) return [];
+    return [this.paint('time', `… ${describeTurnUsage({ usage, called })}`)];
   }
 
   /** Renders a connected server as a plain line, and any other server with the reason and the last lines it printed. */

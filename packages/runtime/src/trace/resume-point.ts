@@ -3,6 +3,7 @@
  * needed, as JSON. The turn's messages are in the archive.
  */
 import type { JsonObject, JsonValue, StepResult, TokenUsage, ToolCallResult } from '@goondan/types';
+import type { TurnUsage } from '../ports/turn-outcome.ts';
 
 export interface ResumePoint {
   /**
@@ -21,6 +22,8 @@ export interface ResumePoint {
   readonly plan?: string;
   /** The last other node that ran the turn. Absent when only one did. */
   readonly movedFrom?: string;
+  /** The tokens that the turn has used so far. Absent in records of an older version. */
+  readonly usage?: TurnUsage;
   /** The index of the first step to run. */
   readonly nextStep: number;
   /**
@@ -51,6 +54,7 @@ export interface ResumedStep {
   readonly responseMessageId?: string;
   /** The problems of the step's answer, which does not fit the demanded schema. Absent when there are none. */
   readonly problems?: readonly string[];
+  /** The tokens of the step's own model calls. Only in records of an older version. */
   readonly usage?: TokenUsage;
   /** The results of the step's tool calls; also those of a kept step. */
   readonly toolResults: readonly ToolCallResult[];

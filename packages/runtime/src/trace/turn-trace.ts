@@ -11,6 +11,7 @@ import type {
   JsonObject,
   JsonValue,
   MiddlewareKind,
+  TokenUsage,
   TurnEnding,
   TurnResult,
 } from '@goondan/types';
@@ -45,6 +46,10 @@ export interface TurnSummary extends AgentAddress {
   /** The first characters of the answer as JSON, if the turn demanded a schema. */
   readonly output?: string;
   readonly stepCount?: number;
+  /** The tokens of the turn's own model calls and of the agents that it called. Absent in records of an older version. */
+  readonly usage?: TokenUsage;
+  /** The part of `usage` that called agents used. */
+  readonly called?: TokenUsage;
   readonly error?: string;
   /** The place where bundle code threw, if that made the turn fail. */
   readonly place?: CodePlace;

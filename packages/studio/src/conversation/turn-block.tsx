@@ -3,6 +3,7 @@ import { memo } from 'react';
 import { Problem } from '../problems/problem.tsx';
 import { describeDuration, describeMoment } from '../time/describe-time.ts';
 import { counted } from '../text/counted.ts';
+import { describeUsage } from '../text/describe-usage.ts';
 import type { TurnGroup } from './group-by-turn.ts';
 import { MessageCard } from './message-card.tsx';
 import type { Outcomes } from './message-parts.ts';
@@ -31,6 +32,7 @@ export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
             startOf(messages),
             ...(summary?.stepCount === undefined ? [] : [counted(summary.stepCount, 'step')]),
             ...(summary?.durationMs === undefined ? [] : [describeDuration(summary.durationMs)]),
+            ...(summary?.usage === undefined ? [] : [describeUsage(summary.usage, summary.called)]),
           ].join(' · ')}
         </span>
         {summary !== undefined && (

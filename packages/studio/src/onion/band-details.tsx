@@ -3,6 +3,7 @@ import type { LayerRecord } from '@goondan/cli/studio';
 import { ErrorOrigin } from '../problems/error-origin.tsx';
 import { describeDuration } from '../time/describe-time.ts';
 import { counted } from '../text/counted.ts';
+import { describeUsage } from '../text/describe-usage.ts';
 import type { Band, SpanBand } from './bands.ts';
 import { ChangeList } from './change-list.tsx';
 import { describeCacheLoss, describeTokens, describeWait } from './describe-band.ts';
@@ -98,6 +99,7 @@ function SpanDetails({ band }: { readonly band: SpanBand }) {
           chain.isUnfinished === true ? 'running' : describeDuration(totalMs),
           counted(layers.length, 'layer'),
           ...(tokens === undefined ? [] : describeTokens(tokens)),
+          ...(turn?.usage === undefined ? [] : [describeUsage(turn.usage, turn.called)]),
           ...(outcome === undefined ? [] : [outcome]),
           ...(plan === undefined ? [] : [`plan ${plan.slice(0, 8)}`]),
           ...(turn === undefined ? [] : [turn.instanceKey]),

@@ -1,5 +1,6 @@
 /** Displays one turn: its texts and calls, first while they change and then as finished lines. */
 import type { SwarmNotice, TurnEnd } from '@goondan/runtime';
+import { describeTurnUsage } from '@goondan/runtime/internal';
 import { endingOf, GoondanError, textOf, type TurnDelta } from '@goondan/types';
 import { emptyLine, type Line, line, linesOf, span } from '../screen/line.ts';
 import { describeLimits } from '../../run/describe-limits.ts';
@@ -53,7 +54,8 @@ export class TurnView {
   }
 
   /** Shows the final result. */
-  end({ result, stepCount }: TurnEnd): void {
+  end(end: TurnEnd): void {
+    const { result, stepCount, called } = end;
     const { print } = this.deps;
     const response = textOf(result.responseMessage);
     this.#finishText();
@@ -61,6 +63,7 @@ export class TurnView {
     if (response !== '' && this.#text.text !== response) print(linesOf(response));
     print(describeLimits(result, stepCount).map((limit) => line(limit, 'yellow')));
     if (result.finishReason === 'error') this.#printFailure(result.error ?? { message: 'The turn failed.' });
+    if (called !== undefined) print([line(describeTurnUsage(end), 'dim')]);
     print([emptyLine]);
   }
 

@@ -10,6 +10,7 @@ import {
   type JsonObject,
   type JsonValue,
   type OutputDemand,
+  type TokenUsage,
   type TurnResult,
   textOf,
 } from '@goondan/types';
@@ -23,7 +24,9 @@ import { snapshotJson } from '../../json/snapshot-json.ts';
 import { ownCheckOf } from '../../json/standard-schema.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
-import type { RunningTurn } from '../turn-state/running-turn.ts';
+import type { EffectOutcome } from '../../trace/resume-point.ts';
+import type { Engine } from '../seams/engine.ts';
+import { addCalledUsage, type RunningTurn } from '../turn-state/running-turn.ts';
 
 /** The layer or the tool call that calls another agent. */
 export interface Asker {
@@ -76,20 +79,37 @@ async function request(turn: RunningTurn, asker: Asker, params: PlainRequest): P
   if (recorded !== undefined) return toResponse(params.target, recorded);
   const timeout = timeoutOf(params, asker, agent.plan.policy);
   turn.effects.intend(key, 'agent');
+  let called: TokenUsage | undefined;
+  const record = (outcome: EffectOutcome) => {
+    turn.effects.record(key, 'agent', outcome, defined({ called }));
+    if (called !== undefined) addCalledUsage(turn, called);
+  };
+  const onUsage: Parameters<Engine['request']>[4] = (usage) => {
+    if (!(usage instanceof Promise)) called = usage.totalTokens > 0 ? usage : undefined;
+    else turn.lateUsages.push(usage.then((late) => recordLate(turn, key, late)));
+  };
   try {
     const event = eventOf(turn, asker, key, params);
     const response = await turn.effects.perform(effectOf(turn, key, 'request', params), async () => {
-      const result = await agent.engine.request(addressOf(turn, params), event, timeout, signal);
+      const result = await agent.engine.request(addressOf(turn, params), event, timeout, signal, onUsage);
       return responseOf(params.target, result);
     });
-    turn.effects.record(key, 'agent', { ok: true, value: response });
+    record({ ok: true, value: response });
     return toResponse(params.target, response);
   } catch (error) {
     if (GoondanError.is(error) && !signal.aborted) {
-      turn.effects.record(key, 'agent', { ok: false, error: { code: error.code, message: error.message } });
+      record({ ok: false, error: { code: error.code, message: error.message } });
     }
     throw error;
   }
+}
+
+/** Counts the tokens of a request that the end of the turn cut off. Nobody waits for its outcome any more. */
+function recordLate(turn: RunningTurn, key: string, called: TokenUsage | undefined): void {
+  if (called === undefined || called.totalTokens === 0) return;
+  const error = { code: 'E_CANCELLED', message: 'The turn ended before the answer came.' };
+  turn.effects.record(key, 'agent', { ok: false, error }, { called });
+  addCalledUsage(turn, called);
 }
 
 /** Returns the timeout of the request, or else of the bundle, or else the asker's default. */

@@ -12,7 +12,9 @@
  */
 import type { AgentAddress, AgentEvent, JsonValue, Message, MessageEvent, TurnResult } from '@goondan/types';
 import type { EffectKind } from '../../trace/effect-record.ts';
-import type { EffectOutcome, ResumedStep } from '../../trace/resume-point.ts';
+import type { ResumedStep } from '../../trace/resume-point.ts';
+import type { RecordedEffect } from '../../usage/count-turn.ts';
+import type { TurnUsage } from '../../ports/turn-outcome.ts';
 
 /** The author of a change, for blame and replay. */
 export type EventAuthor =
@@ -47,7 +49,7 @@ export type TurnRecord =
   /** An effect is about to happen. */
   | { readonly type: 'intent'; readonly key: string; readonly kind: EffectKind }
   /** The effect is complete. A resumed turn uses this outcome instead of repeating the effect. */
-  | { readonly type: 'effect'; readonly key: string; readonly kind: EffectKind; readonly outcome: EffectOutcome }
+  | RecordedEffect
   /** A step ended. Its events count. If it was `dropped`, only its survivors count. */
   | StepRecord
   /**
@@ -96,6 +98,12 @@ export interface OpenTurn {
   readonly extensionState: Readonly<Record<string, JsonValue>>;
   /** The result, if this turn is already committed. */
   readonly finished?: TurnResult;
+  /** The tokens and the completed steps of a finished turn. Absent if an older version committed it. */
+  readonly finishedUsage?: FinishedUsage;
+}
+
+export interface FinishedUsage extends TurnUsage {
+  readonly stepCount: number;
 }
 
 export interface ConversationSnapshot {
@@ -127,7 +135,10 @@ export interface ConversationStore {
    * makes them again. `at`: the index of the first of these records in the turn's log.
    */
   append(instance: AgentAddress, epoch: number, at: number, records: readonly TurnRecord[]): Promise<void>;
-  /** Commits the turn. `rest`: the last records of the turn, which are stored together with the commit. */
+  /**
+   * Commits the turn. `rest`: the last records of the turn, which are stored together with the commit. The tokens of the
+   * turn are counted from its records (`usage/count-turn.ts`), and stored with the commit, too.
+   */
   commit(
     instance: AgentAddress,
     epoch: number,

@@ -3,7 +3,8 @@
  * `ConversationStore`.
  */
 import { type AgentAddress, GoondanError, type JsonValue, type Message, type TurnResult } from '@goondan/types';
-import type { ConversationStore, TurnRecord } from './conversation-store.ts';
+import { countTurn, usageOf } from '../../usage/count-turn.ts';
+import type { ConversationStore, FinishedUsage, TurnRecord } from './conversation-store.ts';
 
 interface Instance {
   epoch: number;
@@ -13,7 +14,7 @@ interface Instance {
   messages: Message[];
   extensionState: Readonly<Record<string, JsonValue>>;
   running: { readonly turnId: string; readonly records: TurnRecord[] } | undefined;
-  readonly finished: Map<string, TurnResult>;
+  readonly finished: Map<string, { readonly finished: TurnResult; readonly finishedUsage: FinishedUsage }>;
 }
 
 /** The maximum number of results that are kept, in case their turns are opened again. */
@@ -56,7 +57,7 @@ export function memoryStore(): ConversationStore {
       const size = messages.length;
       const loadBase = async () => messages.slice(0, size);
       const opened = { epoch: ++instance.epoch, version, stateVersion, loadBase, extensionState };
-      if (finished !== undefined) return { ...opened, log: [], finished };
+      if (finished !== undefined) return { ...opened, log: [], ...finished };
       if (instance.running?.turnId !== turnId) instance.running = { turnId, records: [] };
       return { ...opened, log: [...instance.running.records] };
     },
@@ -65,15 +66,20 @@ export function memoryStore(): ConversationStore {
       writable(address, epoch).running?.records.splice(at, Infinity, ...records);
     },
 
-    async commit(address, epoch, turnId, delta, extensionState, result) {
+    async commit(address, epoch, turnId, delta, extensionState, result, rest) {
       const instance = writable(address, epoch);
       if (delta.type === 'rewrite') instance.messages = [...delta.messages];
       else instance.messages.push(...delta.messages);
       instance.extensionState = { ...extensionState };
       instance.version++;
       instance.stateVersion++;
+      const records = [...(instance.running?.records ?? []), ...(rest?.records ?? [])];
+      const counted = countTurn(records.map((record) => ({ at: 0, record })));
       instance.running = undefined;
-      instance.finished.set(turnId, result);
+      instance.finished.set(turnId, {
+        finished: result,
+        finishedUsage: { ...usageOf(counted), stepCount: counted.steps },
+      });
       const [oldest] = instance.finished.keys();
       if (oldest !== undefined && instance.finished.size > MOST_FINISHED) instance.finished.delete(oldest);
     },

@@ -14,7 +14,12 @@ const step = (stepIndex: number): StepRecord => ({
   metadata: { step: stepIndex },
   extensionState: { memory: { step: stepIndex } },
 });
-const effect = (key: string): TurnRecord => ({ type: 'effect', key, kind: 'model', outcome: { ok: true, value: key } });
+const effect = (key: string): TurnRecord => ({
+  type: 'effect',
+  key,
+  kind: 'model',
+  outcome: { ok: true, value: { key, usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } } },
+});
 const input: MessageEvent = { type: 'append', message: createUserMessage('hello', {}, { id: 'i' }) };
 
 test('a resume point keeps the part of a log that a resumed turn reads, without the effects of finished steps', () => {
@@ -44,6 +49,7 @@ test('a resume point keeps the part of a log that a resumed turn reads, without 
     effects: new Map(Object.entries(resumePoint.effects)),
     intents: new Set(['1/call/b']),
     steps: [{ ...rest, metadata: {}, extensionState: {} }],
+    usage: { usage: { inputTokens: 4, outputTokens: 4, totalTokens: 8 } },
     restorePoint: { metadata: { step: 0 }, extensionState: { memory: { step: 0 } } },
     resumes: 0,
     movedFrom: 'one',
@@ -52,6 +58,15 @@ test('a resume point keeps the part of a log that a resumed turn reads, without 
 
 test('a turn that was interrupted before its steps starts with the first one and has no restore point', () => {
   const log = readTurnLog([{ type: 'message', event: input, author: { kind: 'input' } }]);
-  expect(toResumePoint(log)).toEqual({ events: 1, inputId: 'i', effects: {}, intents: [], nextStep: 0, steps: [] });
+  const usage = { usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } };
+  expect(toResumePoint(log)).toEqual({
+    events: 1,
+    inputId: 'i',
+    effects: {},
+    intents: [],
+    nextStep: 0,
+    usage,
+    steps: [],
+  });
   expect(fromResumePoint(toResumePoint(log), log.events).restorePoint).toBeUndefined();
 });

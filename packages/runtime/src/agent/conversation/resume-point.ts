@@ -3,11 +3,12 @@
  * again, so their effects are left out.
  */
 import type { MessageEvent } from '@goondan/types';
+import { NO_USAGE, sumUsage } from '../../ports/token-usage.ts';
 import type { ResumePoint, ResumedStep } from '../../trace/resume-point.ts';
 import type { TurnLog } from './turn-log.ts';
 
 export function toResumePoint(log: TurnLog): ResumePoint {
-  const { events, inputId, effects, intents, steps, restorePoint, plan, movedFrom } = log;
+  const { events, inputId, effects, intents, steps, usage, restorePoint, plan, movedFrom } = log;
   const nextStep = (steps.at(-1)?.stepIndex ?? -1) + 1;
   // The key of an effect begins with the index of its step, or with the name of a part of the turn chain.
   const isOver = (key: string) => Number.parseInt(key, 10) < nextStep;
@@ -17,6 +18,7 @@ export function toResumePoint(log: TurnLog): ResumePoint {
     effects: Object.fromEntries([...effects].filter(([key]) => !isOver(key))),
     intents: [...intents].filter((key) => !isOver(key)),
     nextStep,
+    usage,
     ...(plan === undefined ? {} : { plan }),
     ...(movedFrom === undefined ? {} : { movedFrom }),
     steps: steps.map(
@@ -31,7 +33,7 @@ export function toResumePoint(log: TurnLog): ResumePoint {
 
 /** Builds the log from a resume point. `events`: the message events that count. */
 export function fromResumePoint(
-  { inputId, effects, intents, steps, restored, plan, movedFrom }: ResumePoint,
+  { inputId, effects, intents, steps, usage, restored, plan, movedFrom }: ResumePoint,
   events: readonly MessageEvent[],
 ): TurnLog {
   return {
@@ -41,6 +43,7 @@ export function fromResumePoint(
     intents: new Set(intents),
     // Only the metadata and states of the last step are needed, and `restorePoint` has them.
     steps: steps.map((step) => ({ type: 'step', ...step, metadata: {}, extensionState: {} })),
+    usage: usage ?? { usage: steps.reduce((sum, step) => sumUsage(sum, step.usage ?? NO_USAGE), NO_USAGE) },
     restorePoint: restored && { metadata: { ...restored.metadata }, extensionState: { ...restored.extensionState } },
     // This count only decides whether a turn may run again. The recorded turn did run, so 0 is right.
     resumes: 0,

@@ -6,7 +6,9 @@
  * the survivors of the step. Effects count as soon as they are recorded.
  */
 import type { JsonValue, MessageEvent } from '@goondan/types';
+import type { TurnUsage } from '../../ports/turn-outcome.ts';
 import type { EffectOutcome } from '../../trace/resume-point.ts';
+import { countTurn, usageOf } from '../../usage/count-turn.ts';
 import type { StepRecord, TurnRecord, UnwrittenRecords } from './conversation-store.ts';
 
 export interface TurnLog {
@@ -16,6 +18,8 @@ export interface TurnLog {
   readonly effects: ReadonlyMap<string, EffectOutcome>;
   readonly intents: ReadonlySet<string>;
   readonly steps: readonly StepRecord[];
+  /** The tokens of all recorded effects, also of those in the step that runs again. */
+  readonly usage: TurnUsage;
   /** Metadata and states at the last `entered` or `step` record; undefined when the turn never reached its steps. */
   readonly restorePoint:
     { readonly metadata: Record<string, JsonValue>; readonly extensionState: Record<string, JsonValue> } | undefined;
@@ -79,7 +83,8 @@ export function readTurnLog(records: readonly TurnRecord[], movedFrom?: string):
     isAsking = record.type === 'intent' && record.kind === 'approval';
   }
   const more = { ...(plan === undefined ? {} : { plan }), ...(movedFrom === undefined ? {} : { movedFrom }) };
-  return { events, inputId, effects, intents, steps, restorePoint, resumes, ...more };
+  const usage = usageOf(countTurn(records.map((record) => ({ at: 0, record }))));
+  return { events, inputId, effects, intents, steps, usage, restorePoint, resumes, ...more };
 }
 
 function survivorsOf({ survivors = [] }: StepRecord, events: readonly MessageEvent[]): MessageEvent[] {

@@ -11,7 +11,8 @@ import { isRetryable, modelFailureOf, retryAfterMsOf, toTurnError } from '../pip
 import { maskReply } from '../secrets/mask-model-call.ts';
 import { previewArguments } from '../tool-call/preview-call.ts';
 import { runChain } from '../pipeline/run-chain.ts';
-import { refuseWhenOver, type RunningTurn } from '../turn-state/running-turn.ts';
+import type { PaidModel } from '../../usage/spending.ts';
+import { addOwnUsage, refuseWhenOver, type RunningTurn } from '../turn-state/running-turn.ts';
 import { withDeadline } from '../with-deadline.ts';
 import { type ModelCall, ModelContext } from './model-context.ts';
 import type { ModelRequest } from '../model/model-port.ts';
@@ -71,8 +72,20 @@ async function recordedOrAsked(turn: RunningTurn, call: ModelCall, span: ChainSp
     if (watched !== undefined && extension === undefined) noteCacheLoss(turn, call, watched, replied, span);
     return replied;
   });
-  turn.effects.record(key, 'model', { ok: true, value: reply as unknown as JsonValue });
+  const paid = paidFor(turn, call);
+  turn.effects.record(key, 'model', { ok: true, value: reply as unknown as JsonValue }, { paid });
+  // A reply that is paid for should not be lost with the process, even if the layers after it take their time.
+  turn.log.flushSoon();
+  addOwnUsage(turn, reply.usage);
   return reply;
+}
+
+function paidFor({ agent }: RunningTurn, { modelRef, extension }: ModelCall): PaidModel {
+  const entry = agent.plan.openModel.entries[modelRef];
+  const spec = entry === undefined || 'generate' in entry ? undefined : entry;
+  // A model in code has no provider, and the name of its resource.
+  const model = spec?.model ?? modelRef.replace(/^Model\//, '');
+  return { provider: spec?.provider ?? 'code', model, ...(extension === undefined ? {} : { extension }) };
 }
 
 interface BuiltRequest extends Pick<ModelRequest, 'messages' | 'tools' | 'params' | 'outputSchema' | 'stableCount'> {

@@ -8,7 +8,7 @@ import { isPlainObject } from '../../json/copy-json.ts';
 import { problemWithModelMessage } from '../conversation/model-message-problem.ts';
 import { ToolCatalog } from '../tool/tool-catalog.ts';
 import { isFallback, MOST_FALLBACKS } from '../pipeline/turn-error.ts';
-import { addUsage, type LayerAsk, refuseWhenOver, type RunningTurn } from '../turn-state/running-turn.ts';
+import { type LayerAsk, refuseWhenOver, type RunningTurn } from '../turn-state/running-turn.ts';
 import { callModel } from './call-model.ts';
 
 export async function generateForLayer(ask: LayerAsk, request: GenerateRequest): Promise<ModelReply> {
@@ -17,7 +17,7 @@ export async function generateForLayer(ask: LayerAsk, request: GenerateRequest):
   const problem = problemWithRequest(request);
   if (problem !== undefined) throw new GoondanError('E_MODEL_REQUEST', `Extension "${extension}": ${problem}.`);
   const key = turn.effects.nextKey(scope, 'model');
-  const reply = await withFallbacks(turn, key, (attempt) =>
+  return withFallbacks(turn, key, (attempt) =>
     callModel(turn, {
       key: attempt,
       step,
@@ -29,8 +29,6 @@ export async function generateForLayer(ask: LayerAsk, request: GenerateRequest):
       extension,
     }),
   );
-  addUsage(turn, reply.usage);
-  return reply;
 }
 
 /**

@@ -3,7 +3,8 @@
  * the caller by the channel. The answer has the same `callId` as the call.
  *
  * 1. A call ends once: with its answer, when the caller's signal aborts, or when the channel closes.
- * 2. If a caller gives up, the call is cancelled at the orchestrator. A late answer is reported and dropped.
+ * 2. If a caller gives up, the call is cancelled at the orchestrator. Only the tokens of a late answer count; one that
+ *    comes after `LATE_MS` is reported and dropped.
  * 3. `PendingAnswers` limits the number of open calls: above the limit, a call fails with `E_IPC_FULL`.
  */
 import {
@@ -12,6 +13,7 @@ import {
   type AgentEvent,
   type AgentInstance,
   GoondanError,
+  type TokenUsage,
   type TurnResult,
 } from '@goondan/types';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
@@ -29,12 +31,15 @@ import type { AgentChannel } from './process-host.ts';
  * with `E_AGENT_TIMEOUT`.
  */
 const PROMPT_MS = 30_000;
+/** The time that the tokens of a given-up call are waited for. The orchestrator waits a little less for its callee. */
+const LATE_MS = 6_000;
 /** The longest delay of a timer in the orchestrator: about 24 days. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 export class IpcEngine implements Engine {
   readonly calls = new PendingAnswers<CallOutcome>();
   readonly lists = new PendingAnswers<readonly AgentInstance[]>();
+  readonly #late = new PendingAnswers<CallOutcome>();
 
   /** `agents`: the cards of the agents that this agent may call. */
   constructor(
@@ -47,6 +52,7 @@ export class IpcEngine implements Engine {
       const gone = new GoondanError('E_IPC_CLOSED', 'The orchestrator has exited, so no answer will come.');
       this.calls.refuseAll(gone);
       this.lists.refuseAll(gone);
+      this.#late.refuseAll(gone);
     });
   }
 
@@ -75,16 +81,34 @@ export class IpcEngine implements Engine {
     event: AgentEvent,
     timeout: RequestTimeout | undefined,
     signal: AbortSignal,
+    onUsage?: Parameters<Engine['request']>[4],
   ): Promise<TurnResult> {
     const callId = this.ids.next('request');
     const outcome = await this.calls.ask(
       callId,
       () => this.channel.send({ type: 'call', callId, kind: 'request', to, event, ...timeoutFields(timeout) }),
       signal,
-      () => this.channel.send({ type: 'call.cancelled', callId }),
+      () => {
+        onUsage?.(this.#lateUsage(callId));
+        return this.channel.send({ type: 'call.cancelled', callId });
+      },
     );
+    if ('usage' in outcome && outcome.usage !== undefined) onUsage?.(outcome.usage);
     if (outcome.status === 'answered') return outcome.result;
     throw failureOf(outcome);
+  }
+
+  /** Ends a call. Returns false when nobody waits for it any more. */
+  ended(callId: string, outcome: CallOutcome): boolean {
+    return this.calls.answer(callId, outcome) || this.#late.answer(callId, outcome);
+  }
+
+  /** Waits for the tokens of a call that was given up. Never rejects. */
+  async #lateUsage(callId: string): Promise<TokenUsage | undefined> {
+    const callOff = this.clock.after(LATE_MS, () => this.#late.refuse(callId, undefined));
+    const outcome = await this.#late.wait(callId).catch(() => undefined);
+    callOff();
+    return outcome !== undefined && 'usage' in outcome ? outcome.usage : undefined;
   }
 
   /** Runs a call with a fixed deadline, because its caller has no signal to abort it. */

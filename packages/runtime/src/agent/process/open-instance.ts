@@ -135,7 +135,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
       case 'cancel':
         return turns.cancellations.cancel(message.eventId, message.reason);
       case 'call.ended':
-        return reportLate(engine.calls.answer(message.callId, message.outcome), message.callId);
+        return reportLate(engine.ended(message.callId, message.outcome), message.callId);
       case 'agents.listed':
         return reportLate(engine.lists.answer(message.callId, message.instances), message.callId);
       case 'turn.held':

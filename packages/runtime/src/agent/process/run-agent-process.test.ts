@@ -451,10 +451,10 @@ describe('a turn', () => {
   test('is answered again when it was handled before, and does not run again', async () => {
     const agent = await ready();
     await agent.send(turn('one'));
-    await agent.first('turn.done');
+    const { usage, stepCount } = await agent.first('turn.done');
     await agent.send(turn('one'));
     const again = await agent.first('turn.done', 2);
-    expect(again).toMatchObject({ eventId: 'one', stepCount: 0 });
+    expect(again).toMatchObject({ eventId: 'one', stepCount, usage });
     expect(textOf(again.result.responseMessage)).toBe('You said: hello one');
     expect(await readMessages()).toHaveLength(2);
   });

@@ -135,14 +135,12 @@ export class TurnRunner {
         observer: observe(),
         onDelta: (delta: TurnDelta) => watch.wrote(event.id, delta),
       };
-      const { result, stepCount, usage } = await agent
-        .handle(event, options)
-        .catch((error: unknown) => forgotten(event, error));
-      if (endingOf(result) === 'cancelled') await waitAtMost(agent.parts.clock, LAST_LINES_MS, written());
+      const outcome = await agent.handle(event, options).catch((error: unknown) => forgotten(event, error));
+      if (endingOf(outcome.result) === 'cancelled') await waitAtMost(agent.parts.clock, LAST_LINES_MS, written());
       watch.turnEnded();
       const next = this.#announce();
       const begins = next === undefined ? {} : { begins: next.event.id };
-      await sendResult(channel, { type: 'turn.done', eventId: event.id, result, stepCount, usage, ...begins });
+      await sendResult(channel, { type: 'turn.done', eventId: event.id, ...outcome, ...begins });
       return next;
     } catch (error) {
       this.#announced?.resolve();

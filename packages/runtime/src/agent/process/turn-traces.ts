@@ -201,7 +201,7 @@ class WrittenRun implements TurnListener {
     this.#add(() => (outcome === chain.outcome ? this.#describe(chain) : undefined));
   }
 
-  ended({ result, stepCount, thrown }: WatchedEnd, durationMs: number, chainsMore: number): void {
+  ended({ result, stepCount, usage, called, thrown }: WatchedEnd, durationMs: number, chainsMore: number): void {
     const { finishReason, truncated, output, error } = result;
     this.deps.onRunning(undefined);
     this.#addNeeded({
@@ -212,6 +212,8 @@ class WrittenRun implements TurnListener {
       ...(truncated === true ? { truncated } : {}),
       ...(output === undefined ? {} : { output: shortenMasked(this.#mask)(output, LONGEST_OUTPUT) }),
       stepCount,
+      usage,
+      ...(called === undefined ? {} : { called }),
       ...(error === undefined ? {} : { error: shortenMasked(this.#mask)(describeError(error), LONGEST_ERROR) }),
       ...(error?.extension === undefined ? {} : this.#locate?.(thrown)),
       ...(chainsMore === 0 ? {} : { chainsMore }),

@@ -42,7 +42,7 @@ export class UndeliveredReplies {
       return [];
     });
     try {
-      for (const { eventId, result } of left) await sendResult(this.channel, { type: 'reply', eventId, result });
+      for (const answer of left) await sendResult(this.channel, { type: 'reply', ...answer });
     } catch (error) {
       this.report('Answers of an earlier process could not be delivered; they stay in the outbox', error);
     }

@@ -11,6 +11,7 @@ import {
   type AgentEvent,
   type AgentInstance,
   GoondanError,
+  type TokenUsage,
   type TurnResult,
 } from '@goondan/types';
 import type { RequestTimeout } from '../../ipc/request-timeout.ts';
@@ -22,12 +23,16 @@ export interface Engine {
   list(): Promise<readonly AgentInstance[]>;
   /**
    * Sends a request and waits for its answer. Without `timeout`, it waits as long as the called agent's turn may run.
+   * `onUsage` is called at most once, before the promise settles, with the tokens of the called turn; also when the request
+   * fails. After an abort the called turn still has to end, so `onUsage` gets a promise. It resolves within seconds,
+   * with `undefined` if the tokens are not known by then.
    */
   request(
     to: AgentAddress,
     event: AgentEvent,
     timeout: RequestTimeout | undefined,
     signal: AbortSignal,
+    onUsage?: (usage: TokenUsage | Promise<TokenUsage | undefined>) => void,
   ): Promise<TurnResult>;
 }
 

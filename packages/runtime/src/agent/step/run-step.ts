@@ -4,7 +4,7 @@ import { callModel } from '../model-call/call-model.ts';
 import { problemWithStepResult } from '../pipeline/result-shapes.ts';
 import { ToolCatalog } from '../tool/tool-catalog.ts';
 import { runChain } from '../pipeline/run-chain.ts';
-import { addUsage, type RunningTurn, type RunningStep } from '../turn-state/running-turn.ts';
+import type { RunningTurn, RunningStep } from '../turn-state/running-turn.ts';
 import { runToolCalls, toToolCall } from './run-tool-calls.ts';
 import { StepContext } from './powerful-context.ts';
 import { takeFinish } from './take-finish.ts';
@@ -13,6 +13,11 @@ import { appendReply, appendToolResult } from './step-messages.ts';
 /** Returns the id of a step. A step has the same id after a crash. */
 export function stepIdOf(turnId: string, stepIndex: number): string {
   return `${turnId}.step-${stepIndex}`;
+}
+
+/** Returns the key of the effect that records the reply of a step's model. */
+export function replyKeyOf(stepIndex: number): string {
+  return `${stepIndex}/model`;
 }
 
 export function startStep(turn: RunningTurn, stepIndex: number): RunningStep {
@@ -71,7 +76,6 @@ function withFinishReason(result: StepResult, { finishReason }: RunningStep): St
 async function callModelAndTools(turn: RunningTurn, step: RunningStep): Promise<StepResult> {
   step.catalog.check();
   const reply = await turn.conversation.show((messages) => askForReply(turn, step, messages));
-  addUsage(turn, reply.usage);
   step.finishReason = reply.finishReason;
   turn.deltas.modelFinished(step, reply);
   const message = appendReply(turn, step, reply);
@@ -103,7 +107,7 @@ async function askForReply(
   const { stepIndex } = step;
   const { params, modelRef } = turn.agent.plan;
   const tools = new ToolCatalog(step.catalog.items);
-  const key = `${stepIndex}/model`;
+  const key = replyKeyOf(stepIndex);
   const call = { key, step, messages, tools, params: { ...params }, modelRef, stepIndex, extension: undefined };
   const reply = await callModel(turn, call);
   step.modelRef = call.modelRef;

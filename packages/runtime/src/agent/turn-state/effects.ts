@@ -13,6 +13,7 @@ import { outsideLayers } from '../../trace/draw-scope.ts';
 import type { EffectKind } from '../../trace/effect-record.ts';
 import type { TurnObserver } from '../../trace/layer-span.ts';
 import type { EffectOutcome } from '../../trace/resume-point.ts';
+import type { RecordedEffect } from '../../usage/count-turn.ts';
 import type { TurnLog, TurnLogWriter } from '../conversation/turn-log.ts';
 import type { TurnReplay } from './turn-replay.ts';
 
@@ -101,8 +102,14 @@ export class Effects {
     this.writer.write({ type: 'intent', key, kind });
   }
 
-  record(key: string, kind: EffectKind, outcome: EffectOutcome): void {
+  /** Records the outcome, with the tokens that were paid for it. */
+  record(
+    key: string,
+    kind: EffectKind,
+    outcome: EffectOutcome,
+    spent: Pick<RecordedEffect, 'paid' | 'called'> = {},
+  ): void {
     const copy = outcome.ok ? { ok: true as const, value: copyJson(outcome.value, { omitUndefined: true }) } : outcome;
-    this.writer.write({ type: 'effect', key, kind, outcome: copy });
+    this.writer.write({ type: 'effect', key, kind, outcome: copy, ...spent });
   }
 }

@@ -12,7 +12,8 @@ import {
   type ToolCallResult,
   type Turn,
 } from '@goondan/types';
-import { sumUsage } from '../../ports/token-usage.ts';
+import { addCalled, sumUsage } from '../../ports/token-usage.ts';
+import type { TurnUsage } from '../../ports/turn-outcome.ts';
 import type { TurnPolicy } from '../../config/turn-policy.ts';
 import type { ChainSpan, TurnObserver } from '../../trace/layer-span.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
@@ -75,8 +76,10 @@ export interface RunningTurn {
   readonly onAbort: Bounds['onAbort'];
   /** Takes the time limits of another policy for the rest of the turn. */
   readonly changeLimits: (policy: TurnPolicy) => void;
-  /** The tokens of the turn so far. */
-  usage: TokenUsage;
+  /** The tokens of the turn so far, those of an interrupted run included. */
+  used: TurnUsage;
+  /** Requests to other agents that the end of the turn cut off, and whose tokens are not counted yet. Never reject. */
+  readonly lateUsages: Promise<void>[];
 }
 
 /** One step while it runs. */
@@ -124,6 +127,12 @@ export function refuseWhenOver({ signal }: RunningTurn): void {
     : new GoondanError('E_CANCELLED', 'The turn was cancelled.', { cause: reason });
 }
 
-export function addUsage(turn: RunningTurn, more: TokenUsage): void {
-  turn.usage = sumUsage(turn.usage, more);
+/** Adds the tokens of an own model call. The call of an interrupted run, whose reply is recorded, is counted already. */
+export function addOwnUsage(turn: RunningTurn, more: TokenUsage): void {
+  turn.used = { ...turn.used, usage: sumUsage(turn.used.usage, more) };
+}
+
+/** Adds the tokens of a called agent. A recorded answer is counted already, too. */
+export function addCalledUsage(turn: RunningTurn, more: TokenUsage): void {
+  turn.used = addCalled(turn.used, more);
 }

@@ -30,7 +30,7 @@ export async function openTurn(
   const { seq } = options;
   const opened = await agent.store.open(agent.address, turnId, seq === undefined ? undefined : { seq, event });
   if (opened.finished !== undefined) {
-    return { finished: { result: opened.finished, stepCount: 0, usage: NO_USAGE } };
+    return { finished: { stepCount: 0, usage: NO_USAGE, ...opened.finishedUsage, result: opened.finished } };
   }
   const { observer, replay } = options;
   const before = replay?.before ?? readTurnLog(opened.log, opened.movedFrom);
@@ -83,7 +83,8 @@ export async function openTurn(
     phase: 'pre',
     muted: before.restorePoint !== undefined,
     ...bounds,
-    usage: NO_USAGE,
+    used: before.usage,
+    lateUsages: [],
   };
   const base = { ...opened, extensionState: stateAtStart(agent, opened) };
   return { turn, base };

@@ -2,20 +2,19 @@
  * The core of a turn: runs steps until a text answer, the step limit, or a failure. If the turn demands a schema, the
  * answer must fit it; a wrong answer goes back to the model, in another step.
  */
-import { GoondanError, type Message, type StepResult, type TokenUsage, type TurnResult } from '@goondan/types';
+import { GoondanError, type Message, type StepResult, type TurnResult } from '@goondan/types';
 import { defined } from '../../json/defined.ts';
 import { aboutThrown } from '../../log/about-thrown.ts';
 import { maskJson } from '../../log/mask-secrets.ts';
 import { sleep } from '../../ports/clock.ts';
-import { usageSince } from '../../ports/token-usage.ts';
 import type { StepRecord } from '../conversation/conversation-store.ts';
 import { correctionFor, findAnswerProblems, outputError, readAnswer } from '../output/read-answer.ts';
 import { toPlacedError } from '../pipeline/turn-error.ts';
-import { runStep, startStep } from '../step/run-step.ts';
+import { replyKeyOf, runStep, startStep } from '../step/run-step.ts';
 import { appendCorrection } from '../step/step-messages.ts';
 import { recordedMetadata } from './recorded-metadata.ts';
 import { planRetry, type Retry } from './plan-retry.ts';
-import { addUsage, refuseWhenOver, type RunningTurn, type RunningStep } from '../turn-state/running-turn.ts';
+import { refuseWhenOver, type RunningTurn, type RunningStep } from '../turn-state/running-turn.ts';
 
 export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
   const progress = progressOf(turn);
@@ -23,7 +22,7 @@ export async function runSteps(turn: RunningTurn): Promise<TurnResult> {
     // A turn that was given up must not change the plan inside a step of the next turn.
     refuseWhenOver(turn);
     takeChange(turn);
-    refuseTooManyTokens(turn);
+    refuseTooManyTokens(turn, progress);
     refuseWrongAnswer(turn, progress);
     if (turn.stepCount >= turn.agent.plan.policy.maxStepsPerTurn) return finish(turn, 'max_steps', progress);
     const outcome = await tryStep(turn, progress);
@@ -93,7 +92,6 @@ function progressOf(turn: RunningTurn): Progress {
   };
   for (const record of turn.before.steps) {
     progress.nextIndex = record.stepIndex + 1;
-    if (record.usage !== undefined) addUsage(turn, record.usage);
     turn.toolResults.push(...record.toolResults);
     if (record.result === undefined) {
       progress.failures++;
@@ -125,7 +123,7 @@ interface EndedStep {
 async function tryStep(turn: RunningTurn, progress: Progress): Promise<EndedStep | Retry> {
   const { agent, turnId } = turn;
   const mark = turn.conversation.mark();
-  const before = { usage: { ...turn.usage }, resultCount: turn.toolResults.length };
+  const resultCount = turn.toolResults.length;
   const startedAt = agent.clock.elapsed();
   const step = startStep(turn, progress.nextIndex);
   const { stepId, stepIndex } = step;
@@ -149,7 +147,7 @@ async function tryStep(turn: RunningTurn, progress: Progress): Promise<EndedStep
     if (problems !== undefined) sendBack(turn, step, { result, problems, wrongBefore: progress.wrongAnswers });
     seal(turn, step, {
       outcome: 'completed',
-      ...madeSince(before, turn),
+      toolResults: turn.toolResults.slice(resultCount),
       result: toRecord(turn, result),
       ...responseMessageId,
       ...defined({ problems }),
@@ -180,12 +178,12 @@ async function tryStep(turn: RunningTurn, progress: Progress): Promise<EndedStep
     });
     if (step.toolStarted) {
       turn.conversation.removeEphemeral('step', stepId);
-      seal(turn, step, { outcome: 'kept', ...madeSince(before, turn) });
+      seal(turn, step, { outcome: 'kept', toolResults: turn.toolResults.slice(resultCount) });
     } else {
       const survivors = turn.conversation.rollback(mark, step.survivors);
-      turn.toolResults.length = before.resultCount;
+      turn.toolResults.length = resultCount;
       const staying = survivors.length === 0 ? {} : { survivors };
-      seal(turn, step, { outcome: 'dropped', ...staying, ...madeSince(before, turn) });
+      seal(turn, step, { outcome: 'dropped', ...staying, toolResults: [] });
     }
     turn.deltas.discard(step);
     return retry;
@@ -250,10 +248,6 @@ function toRecord(
   return { status, hasToolCalls, metadata: maskJson(metadata, agent.mask) as StepResult['metadata'] };
 }
 
-function madeSince(before: { usage: TokenUsage; resultCount: number }, { usage, toolResults }: RunningTurn) {
-  return { usage: usageSince(before.usage, usage), toolResults: toolResults.slice(before.resultCount) };
-}
-
 /** Returns true if the reply was truncated, by the finish reason in the result that the layers returned. */
 function isTruncated({ metadata }: Pick<StepResult, 'metadata'>): boolean {
   return metadata['finishReason'] === 'length';
@@ -288,8 +282,12 @@ function refuseWrongAnswer({ demand }: RunningTurn, { wrongAnswers, problems }: 
   if (demand !== undefined && wrongAnswers > demand.retries) throw outputError(problems);
 }
 
-function refuseTooManyTokens({ agent, usage }: RunningTurn): void {
+function refuseTooManyTokens({ agent, effects, used: { usage, called } }: RunningTurn, { nextIndex }: Progress): void {
   const limit = agent.plan.policy.maxTokensPerTurn;
   if (limit === undefined || usage.totalTokens < limit) return;
-  throw new GoondanError('E_TURN_TOKENS', `The turn has used ${usage.totalTokens} tokens; the limit is ${limit}.`);
+  // An interrupted run had begun this step within the limit, and the reply of its model is paid for.
+  if (effects.isRecorded(replyKeyOf(nextIndex))) return;
+  const others = called === undefined ? '' : `, ${called.totalTokens} of them by agents that it called`;
+  const message = `The turn has used ${usage.totalTokens} tokens${others}; the limit is ${limit}.`;
+  throw new GoondanError('E_TURN_TOKENS', message);
 }

@@ -239,10 +239,11 @@ async function commit(turn: RunningTurn, base: OpenTurn, result: TurnResult): Pr
   // From now on every message event of a layer is rejected, even one that would have been muted.
   turn.muted = false;
   const view = conversation.end();
+  if (turn.lateUsages.length > 0) await Promise.all(turn.lateUsages);
   await save(turn, base, result);
   agent.states.version += 1;
   agent.warm = { version: base.version + 1, view };
-  return { result, stepCount: turn.stepCount, usage: turn.usage };
+  return { result, stepCount: turn.stepCount, ...turn.used };
 }
 
 /**
@@ -265,13 +266,20 @@ async function save(
   }
 }
 
-function tellEnd(turn: RunningTurn, { result, stepCount, usage }: TurnOutcome, duration: number): void {
+function tellEnd(turn: RunningTurn, { result, stepCount, usage, called }: TurnOutcome, duration: number): void {
   const { agent } = turn;
   if (result.finishReason !== 'error') {
     const stepIndex = Math.max(0, stepCount - 1);
     turn.deltas.turnFinished({ stepId: stepIdOf(turn.turnId, stepIndex), stepIndex }, result.responseMessage);
     const truncated = result.truncated === true ? { truncated: true } : {};
-    agent.bus.tell('turn.completed', () => ({ ...named(turn), stepCount, duration, usage, ...truncated }));
+    agent.bus.tell('turn.completed', () => ({
+      ...named(turn),
+      stepCount,
+      duration,
+      usage,
+      ...defined({ called }),
+      ...truncated,
+    }));
     return;
   }
   const error = result.error ?? { message: 'A layer ended the turn with an error.' };
@@ -281,7 +289,7 @@ function tellEnd(turn: RunningTurn, { result, stepCount, usage }: TurnOutcome, d
     ...aboutThrown(error.extension === undefined ? {} : agent.locate(turn.thrown), { code: error.code ?? null }),
     ...(error.extension === undefined ? {} : { extension: error.extension }),
   });
-  agent.bus.tell('turn.failed', () => ({ ...named(turn), stepCount, duration, error }));
+  agent.bus.tell('turn.failed', () => ({ ...named(turn), stepCount, duration, usage, ...defined({ called }), error }));
 }
 
 function watched({ agent, turnId, event, spanIds, shown, resumed, before }: RunningTurn): WatchedTurn {

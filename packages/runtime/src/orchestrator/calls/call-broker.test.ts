@@ -270,7 +270,7 @@ describe('the deadline', () => {
     const { id } = delivered(actions);
     expect(actions).toContainEqual({ type: 'timer.set', timer: id, at: 20_500 });
     expect(calls.turnStarted(at('b'), id, 9_000)).toContainEqual({ type: 'timer.set', timer: id, at: 24_000 });
-    const late = calls.expire(id);
+    const late = [...calls.expire(id, 0), ...calls.expire(id, 5_000)];
     expect(errors(late)).toEqual([
       {
         code: 'E_AGENT_TIMEOUT',
@@ -294,7 +294,7 @@ describe('the deadline', () => {
     const calls = broker();
     const { id } = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), own), moment));
     if (hasBegun) calls.turnStarted(at('b'), id, 600);
-    const late = calls.expire(id);
+    const late = [...calls.expire(id, 0), ...calls.expire(id, 5_000)];
     expect(errors(late)).toEqual([{ code: 'E_AGENT_TIMEOUT', message: `Agent "b" ${problem}.` }]);
     // The event in the queue is cancelled, too.
     expect(late).toContainEqual({ type: 'turn.cancel', at: at('b'), eventId: id, reason: problem });
@@ -344,7 +344,7 @@ describe('the deadline', () => {
     const { id } = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { timeoutMs: 20 }), moment));
     expect(calls.turnStarted(at('b'), 'another', 600)).toEqual([]);
     expect(calls.turnStarted(at('b', 'another'), id, 600)).toEqual([]);
-    expect(errors(calls.expire(id))[0]?.message).toContain('queueTimeoutMs');
+    expect(errors(calls.expire(id, 0))[0]?.message).toContain('queueTimeoutMs');
   });
 
   test('is paused while the callee waits for people, for earlier and for later requests', () => {
@@ -364,7 +364,7 @@ describe('the deadline', () => {
       { type: 'timer.clear', timer: other.id },
       { type: 'timer.set', timer: delivered(late).id, at: 100_020 },
     ]);
-    expect(errors(calls.expire(first.id))).toMatchObject([{ code: 'E_AGENT_TIMEOUT' }]);
+    expect(errors(calls.expire(first.id, 0))).toMatchObject([{ code: 'E_AGENT_TIMEOUT' }]);
   });
 
   test('tells which instance waits for which', () => {
@@ -384,7 +384,7 @@ describe('the deadline', () => {
   test('A-03 a late reply is reported and dropped, and reaches no other request', () => {
     const calls = broker();
     const first = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
-    calls.expire(first.id);
+    calls.expire(first.id, 0);
     const second = delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { callId: 'c2', id: 'e2' }), moment));
     const late = calls.turnFinished(at('b'), first, answered('late'));
     expect(late).toEqual([expect.objectContaining({ type: 'report', event: 'reply.late' })]);
@@ -395,7 +395,7 @@ describe('the deadline', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     calls.turnFinished(at('b'), event, answered('x'));
-    expect(calls.expire(event.id)).toEqual([]);
+    expect(calls.expire(event.id, 0)).toEqual([]);
   });
 
   test('A-03 only the asked instance can answer, not another one of the same agent', () => {
@@ -501,7 +501,7 @@ describe('a circle of waiting instances through queues', () => {
   test('A-04 is allowed after the first request has ended', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), other('r1'), ask(at('b')), moment));
-    calls.expire(event.id);
+    calls.expire(event.id, 0);
     expect(errors(calls.call(at('b'), other('r2'), ask(at('a')), moment))).toEqual([]);
   });
 
@@ -523,16 +523,16 @@ describe('a caller', () => {
   test('cancels: its request ends and the callee is cancelled', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
-    const actions = calls.cancelled(at('a'), 'c1');
+    const actions = calls.cancelled(at('a'), 'c1', 0);
     expect(errors(actions)[0]?.code).toBe('E_CANCELLED');
     expect(actions).toContainEqual(expect.objectContaining({ type: 'turn.cancel', at: at('b'), eventId: event.id }));
-    expect(calls.cancelled(at('a'), 'c1')).toEqual([]);
+    expect(calls.cancelled(at('a'), 'c1', 0)).toEqual([]);
   });
 
   test('cannot cancel the request of another caller', () => {
     const calls = broker();
     calls.call(at('a'), rootEvent(), ask(at('b')), moment);
-    expect(calls.cancelled(at('c'), 'c1')).toEqual([]);
+    expect(calls.cancelled(at('c'), 'c1', 0)).toEqual([]);
     expect(calls.openCalls).toBe(1);
   });
 
@@ -561,7 +561,7 @@ describe('a caller', () => {
     const slow = delivered(calls.call(at('a'), rootEvent(), ask(at('c'), { callId: 'c2', id: 'e2' }), moment));
     calls.processGone(at('a'), 0);
     expect(ends(calls.turnFinished(at('b'), event, answered('x')))).toEqual([]);
-    expect(ends(calls.expire(slow.id))).toEqual([]);
+    expect(ends(calls.expire(slow.id, 0))).toEqual([]);
     expect(ends(calls.call(at('a'), rootEvent(), ask(at('b'), { callId: 'c3' }), moment))).toMatchObject([
       { callId: 'c3', outcome: { status: 'answered', result: { turnId: 'x' } } },
     ]);
@@ -602,7 +602,7 @@ describe('a caller', () => {
     const calls = broker();
     const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
     calls.call(at('a'), rootEvent(), ask(at('b'), { callId: 'c2' }), moment);
-    expect(calls.cancelled(at('a'), 'c1')).toMatchObject([{ type: 'call.end', callId: 'c1' }]);
+    expect(calls.cancelled(at('a'), 'c1', 0)).toMatchObject([{ type: 'call.end', callId: 'c1' }]);
     expect(ends(calls.turnFinished(at('b'), event, answered('x')))).toMatchObject([{ callId: 'c2' }]);
   });
 });
@@ -640,8 +640,8 @@ describe('a send', () => {
 
   test('a request given up during the write of its event is cancelled after the write', () => {
     const givingUp: ((calls: CallBroker, event: AgentEvent) => void)[] = [
-      (calls, event) => void calls.expire(event.id),
-      (calls) => void calls.cancelled(at('a'), 'c1'),
+      (calls, event) => void calls.expire(event.id, 0),
+      (calls) => void calls.cancelled(at('a'), 'c1', 0),
       (calls) => void calls.turnFinished(at('a'), rootEvent(), answered('x')),
     ];
     for (const giveUp of givingUp) {
@@ -719,4 +719,55 @@ test('tells waiting and awaited instances, for the slots', () => {
     [false, false],
     [false, false],
   ]);
+});
+
+describe('the tokens of a callee', () => {
+  const used = { inputTokens: 300, outputTokens: 4, totalTokens: 304 };
+
+  test('Y-03 go to the caller with the answer, with a failure, and with an answer of an earlier process', () => {
+    const calls = broker();
+    const asked = (number: number) =>
+      delivered(calls.call(at('a'), rootEvent(), ask(at('b'), { callId: `c${number}`, id: `e${number}` }), moment));
+    const [first, second, third] = [asked(1), asked(2), asked(3)];
+    expect(ends(calls.turnFinished(at('b'), first, answered('x'), used))).toMatchObject([
+      { outcome: { status: 'answered', usage: used } },
+    ]);
+    const failure = { turnId: 'turn', finishReason: 'error', error: { message: 'no' } } as const;
+    expect(ends(calls.turnFinished(at('b'), second, failure, used))).toMatchObject([
+      { outcome: { status: 'failed', usage: used } },
+    ]);
+    expect(ends(calls.replied(at('b'), third.id, answered('x'), used))).toMatchObject([
+      { outcome: { status: 'answered', usage: used } },
+    ]);
+  });
+
+  test.each<[string, (calls: CallBroker, event: AgentEvent) => CallAction[]]>([
+    ['timed out', (calls, event) => calls.expire(event.id, 1_000)],
+    ['was cancelled', (calls) => calls.cancelled(at('a'), 'c1', 1_000)],
+  ])('Y-03 a request that %s ends with the turn of its callee, and has its tokens', (_, giveUp) => {
+    const calls = broker();
+    const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    calls.turnStarted(at('b'), event.id, 500);
+    const actions = giveUp(calls, event);
+    expect(actions).toContainEqual({ type: 'timer.set', timer: event.id, at: 6_000 });
+    expect(ends(actions)).toEqual([]);
+    const [code] = errors(calls.turnFinished(at('b'), event, answered('late'), used)).map((error) => error.code);
+    expect(['E_AGENT_TIMEOUT', 'E_CANCELLED']).toContain(code ?? '');
+    expect(calls.openCalls).toBe(0);
+    // A resumed caller that asks again gets the same.
+    const again = calls.call(at('a'), rootEvent(), ask(at('b'), { callId: 'c2' }), moment);
+    expect(ends(again)).toMatchObject([{ outcome: { status: 'failed', usage: used } }]);
+  });
+
+  test('Y-03 a request that was given up does not wait longer than its bound, nor for a turn that never began', () => {
+    const calls = broker();
+    const event = delivered(calls.call(at('a'), rootEvent(), ask(at('b')), moment));
+    const queued = delivered(calls.call(at('a'), rootEvent(), ask(at('c'), { callId: 'c2', id: 'e2' }), moment));
+    calls.turnStarted(at('b'), event.id, 500);
+    expect(ends(calls.expire(queued.id, 1_000))).toHaveLength(1);
+    expect(ends(calls.expire(event.id, 1_000))).toEqual([]);
+    expect(calls.processGone(at('b'), 1_500)).toEqual([]);
+    expect(calls.cancelled(at('a'), 'c1', 2_000)).toEqual([]);
+    expect(ends(calls.expire(event.id, 6_000))).toMatchObject([{ outcome: { status: 'failed' } }]);
+  });
 });

@@ -13,8 +13,9 @@
  * 4. If a caller crashes and makes the same call again, the second call joins the open call or gets its outcome, and
  *    the deadline stays the same. So a crash of the caller does not end the request. The request stays open until its
  *    deadline, or until the calling turn ends.
- * 5. When a request is given up (timeout, cancel, end of the turn), the callee is cancelled. A late answer is reported
- *    and dropped.
+ * 5. When a request is given up (timeout, cancel, end of the turn), the callee is cancelled. If its turn has begun, the
+ *    request ends with that turn, or after `lateUsageMs`, so that its caller learns how many tokens were used. A request
+ *    whose own turn is over ends at once. A late answer is reported and dropped.
  * 6. Open calls, frames per call and remembered outcomes are bounded (`defaultCallLimits`).
  * 7. The deadline of a request is paused while its callee waits for people, directly or through other agents (`hold`).
  * 8. A request has one time limit at a time. Until the callee's turn begins, the limit is `queueTimeoutMs` of the
@@ -22,7 +23,7 @@
  *    After the turn has begun, the limit is the request's own timeout, or else `turnTimeoutMs` of the callee. If the
  *    callee crashes, the request's own timeout keeps running, while `turnTimeoutMs` starts again with the turn.
  */
-import type { AgentAddress, AgentEvent, TurnResult } from '@goondan/types';
+import type { AgentAddress, AgentEvent, TokenUsage, TurnResult } from '@goondan/types';
 import type { FrameError } from '../../ipc/check/frame-error.ts';
 import { describeLate } from '../../ipc/request-timeout.ts';
 import type { CallOutcome } from '../../ipc/to-agent.ts';
@@ -34,6 +35,8 @@ import { describeCircle } from './format-callers.ts';
 import { type OpenCall, OpenCalls } from './open-calls.ts';
 import { stampEvent, stampId } from './stamp-event.ts';
 import { findCircle } from './wait-graph.ts';
+
+type FailedCall = NonNullable<OpenCall['endsAs']>;
 
 /** The most requests of callers that have left this node to remember; most are delivered before the caller leaves. */
 const MOST_MOVED = 1_000;
@@ -98,30 +101,30 @@ export class CallBroker {
     return call === undefined ? [] : this.#close(call, { status: 'failed', error });
   }
 
-  /** Handles the end of a turn at `address`: gives up the turn's open requests, and answers its caller. */
-  turnFinished(address: AgentAddress, event: AgentEvent, result: TurnResult): CallAction[] {
+  /** Handles the end of a turn at `address`: ends the turn's open requests, and answers its caller. */
+  turnFinished(address: AgentAddress, event: AgentEvent, result: TurnResult, usage?: TokenUsage): CallAction[] {
     const reason = 'the turn that asked is over';
-    const givenUp = this.#open.requestsOf(address).flatMap((call) => this.#giveUp(call, cancelled(reason), reason));
+    const givenUp = this.#open.requestsOf(address).flatMap((call) => this.#end(call, cancelled(reason), reason));
     this.#finished.forget(address);
-    return [...givenUp, ...this.#answer(address, event, result)];
+    return [...givenUp, ...this.#answer(address, event, result, usage)];
   }
 
   /**
    * Handles an answer that an earlier process of `address` committed. A caller that waits gets the answer. If no caller
    * waits, the answer is dropped.
    */
-  replied(address: AgentAddress, eventId: string, result: TurnResult): CallAction[] {
+  replied(address: AgentAddress, eventId: string, result: TurnResult, usage?: TokenUsage): CallAction[] {
     const call = this.#open.get(eventId);
     if (call?.kind !== 'request' || !isSameAddress(call.callee, address)) return [];
-    return this.#close(call, outcomeOf(call, result));
+    return this.#close(call, outcomeOf(call, result, usage));
   }
 
   /** Called when the caller's process no longer waits for the outcome of this frame. */
-  cancelled(caller: AgentAddress, callId: string): CallAction[] {
+  cancelled(caller: AgentAddress, callId: string, now: number): CallAction[] {
     const call = this.#open.findFrame(caller, callId);
-    if (call === undefined) return [];
+    if (call === undefined || call.endsAs !== undefined) return [];
     const reason = 'the caller cancelled';
-    if (call.kind === 'request' && call.callIds.size === 1) return this.#giveUp(call, cancelled(reason), reason);
+    if (call.kind === 'request' && call.callIds.size === 1) return this.#giveUp(call, cancelled(reason), reason, now);
     call.callIds.delete(callId);
     return [endOf(caller, callId, cancelled(reason))];
   }
@@ -131,7 +134,9 @@ export class CallBroker {
     for (const { callIds } of this.#open.ofCaller(address)) callIds.clear();
     return this.#open
       .requestsTo(address)
-      .filter(({ waitsFor, bounds }) => waitsFor === 'answer' && bounds.answer.field === 'turnTimeoutMs')
+      .filter(({ waitsFor, bounds, endsAs }) => {
+        return endsAs === undefined && waitsFor === 'answer' && bounds.answer.field === 'turnTimeoutMs';
+      })
       .flatMap((call) => this.#waitFor(call, 'turn', now));
   }
 
@@ -145,23 +150,26 @@ export class CallBroker {
   /** Called when the turn of this event has begun at `address`, or continues after a crash. */
   turnStarted(address: AgentAddress, eventId: string, now: number): CallAction[] {
     const call = this.#open.get(eventId);
-    if (call?.kind !== 'request' || call.waitsFor === 'answer' || !isSameAddress(call.callee, address)) return [];
+    if (call?.kind !== 'request' || !isSameAddress(call.callee, address)) return [];
+    call.hasBegun = true;
+    if (call.waitsFor === 'answer' || call.endsAs !== undefined) return [];
     return this.#waitFor(call, 'answer', now);
   }
 
-  /** Gives up a request whose timer fired. */
-  expire(eventId: string): CallAction[] {
+  /** Gives up a request whose timer fired, or ends one that was given up before. */
+  expire(eventId: string, now: number): CallAction[] {
     const call = this.#open.get(eventId);
     if (call?.kind !== 'request') return [];
-    const { callee, waitsFor, bounds } = call;
+    const { callee, waitsFor, bounds, endsAs } = call;
+    if (endsAs !== undefined) return this.#close(call, endsAs);
     const problem = describeLate(bounds[waitsFor]);
-    return this.#giveUp(call, failed('E_AGENT_TIMEOUT', `Agent "${callee.agentName}" ${problem}.`), problem);
+    return this.#giveUp(call, failed('E_AGENT_TIMEOUT', `Agent "${callee.agentName}" ${problem}.`), problem, now);
   }
 
-  /** Gives up the requests to an instance that cannot start; their callers get the error. */
+  /** Ends the requests to an instance that cannot start; their callers get the error. */
   failCallee(address: AgentAddress, error: FrameError): CallAction[] {
     const outcome = calleeFailed(address, error);
-    return this.#open.requestsTo(address).flatMap((call) => this.#giveUp(call, outcome, 'the agent could not start'));
+    return this.#open.requestsTo(address).flatMap((call) => this.#end(call, outcome, 'the agent could not start'));
   }
 
   /** Sets the instances that wait for people (invariant 7). */
@@ -260,7 +268,8 @@ export class CallBroker {
     const bounds = boundsOf(frame, this.#rules().timesOf(callee.agentName));
     const deadline = { leftMs: bounds.turn.ms };
     const callIds = new Set([callId]);
-    const call: OpenCall = { kind, id: event.id, caller, callee, waitsFor: 'turn', bounds, deadline, callIds };
+    const progress = { waitsFor: 'turn', hasBegun: false } as const;
+    const call: OpenCall = { kind, id: event.id, caller, callee, ...progress, bounds, deadline, callIds };
     this.#open.add(call);
     const deliver: CallAction = { type: 'event.deliver', to: callee, event };
     return kind === 'send' ? [deliver] : [...this.#letRun(call, now), deliver];
@@ -275,7 +284,8 @@ export class CallBroker {
 
   /** Starts or pauses the timer of a request, depending on its callee (invariants 7 and 8). */
   #letRun(call: OpenCall, now: number): CallAction[] {
-    const { id, callee, waitsFor, deadline } = call;
+    const { id, callee, waitsFor, deadline, endsAs } = call;
+    if (endsAs !== undefined) return [];
     const key = addressKey(callee);
     const standsStill = this.#held.has(key) || (waitsFor === 'turn' && this.#starting.has(key));
     if (standsStill && 'at' in deadline) {
@@ -288,18 +298,28 @@ export class CallBroker {
     return [{ type: 'timer.set', timer: id, at }];
   }
 
-  #answer(address: AgentAddress, event: AgentEvent, result: TurnResult): CallAction[] {
+  #answer(address: AgentAddress, event: AgentEvent, result: TurnResult, usage?: TokenUsage): CallAction[] {
     const call = this.#open.get(event.id);
-    if (call?.kind === 'request' && isSameAddress(call.callee, address))
-      return this.#close(call, outcomeOf(call, result));
-    if (event.source.kind !== 'agent' || event.replyTo === undefined) return [];
+    const isAwaited = call?.kind === 'request' && isSameAddress(call.callee, address);
+    const closed = isAwaited ? this.#close(call, outcomeOf(call, result, usage)) : [];
+    if (isAwaited && call.endsAs === undefined) return closed;
+    if (event.source.kind !== 'agent' || event.replyTo === undefined) return closed;
     const message = `A reply of agent "${address.agentName}" to ${event.source.name} came when nobody waited for it any more.`;
-    return [report('info', 'reply.late', message)];
+    return [...closed, report('info', 'reply.late', message)];
   }
 
-  /** Ends a call and cancels its callee (invariant 5). */
-  #giveUp(call: OpenCall, outcome: CallOutcome, reason: string): CallAction[] {
-    return [...this.#close(call, outcome), { type: 'turn.cancel', at: call.callee, eventId: call.id, reason }];
+  /** Cancels the callee, and ends the call when the callee has ended (invariant 5). */
+  #giveUp(call: OpenCall, outcome: FailedCall, reason: string, now: number): CallAction[] {
+    if (!call.hasBegun) return this.#end(call, outcome, reason);
+    const at = now + this.#rules().limits.lateUsageMs;
+    call.endsAs = outcome;
+    call.deadline = { at };
+    return [{ type: 'timer.set', timer: call.id, at }, cancelOf(call, reason)];
+  }
+
+  /** Ends a call at once, and cancels its callee. */
+  #end(call: OpenCall, outcome: CallOutcome, reason: string): CallAction[] {
+    return [...this.#close(call, outcome), cancelOf(call, reason)];
   }
 
   /** The only place that ends a call (invariant 2). */
@@ -325,21 +345,28 @@ function boundsOf(
   };
 }
 
-function outcomeOf({ callee }: OpenCall, result: TurnResult): CallOutcome {
-  if (result.finishReason !== 'error') return { status: 'answered', result };
-  return calleeFailed(callee, result.error ?? { message: 'no reason given' });
+function cancelOf({ callee, id }: OpenCall, reason: string): CallAction {
+  return { type: 'turn.cancel', at: callee, eventId: id, reason };
 }
 
-function calleeFailed({ agentName }: AgentAddress, { code, message }: { code?: string; message: string }): CallOutcome {
+/** Returns the outcome of a call whose callee has ended. */
+function outcomeOf({ callee, endsAs }: OpenCall, result: TurnResult, usage: TokenUsage | undefined): CallOutcome {
+  const used = usage === undefined ? {} : { usage };
+  if (endsAs !== undefined) return { ...endsAs, ...used };
+  if (result.finishReason !== 'error') return { status: 'answered', result, ...used };
+  return { ...calleeFailed(callee, result.error ?? { message: 'no reason given' }), ...used };
+}
+
+function calleeFailed({ agentName }: AgentAddress, { code, message }: { code?: string; message: string }): FailedCall {
   const reason = `${code === undefined ? '' : ` (${code})`}: ${message}`;
   return failed('E_AGENT_FAILED', `Agent "${agentName}" failed${reason}`);
 }
 
-function cancelled(reason: string): CallOutcome {
+function cancelled(reason: string): FailedCall {
   return failed('E_CANCELLED', `The request was given up: ${reason}.`);
 }
 
-function failed(code: FrameError['code'], message: string): CallOutcome {
+function failed(code: FrameError['code'], message: string): FailedCall {
   return { status: 'failed', error: { code, message } };
 }
 

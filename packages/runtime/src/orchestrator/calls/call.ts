@@ -38,4 +38,6 @@ export const defaultCallLimits = {
    * then repeats the request of a forgotten outcome, the request is delivered again.
    */
   finishedCalls: 256,
+  /** The time that a request waits, after it was given up, for the tokens that its callee has used. */
+  lateUsageMs: 5_000,
 };

@@ -1,6 +1,7 @@
 /** The open calls, indexed by event, by caller and by callee. */
 import type { AgentAddress } from '@goondan/types';
 import type { RequestBound } from '../../ipc/request-timeout.ts';
+import type { CallOutcome } from '../../ipc/to-agent.ts';
 import { addressKey } from '../address/address-key.ts';
 
 export interface OpenCall {
@@ -14,6 +15,10 @@ export interface OpenCall {
   readonly bounds: Readonly<Record<OpenCall['waitsFor'], RequestBound>>;
   /** For a request: its deadline on the monotonic clock, or the remaining time while it is paused. */
   deadline: { readonly at: number } | { readonly leftMs: number };
+  /** True once the callee's turn has begun, so that it may have used tokens. */
+  hasBegun: boolean;
+  /** The outcome of a request that was given up. It stays open until its callee has ended. */
+  endsAs?: Extract<CallOutcome, { status: 'failed' }>;
   /** Ids of the frames that wait for the outcome. Empty while the caller has no process. */
   readonly callIds: Set<string>;
 }

@@ -7,6 +7,7 @@
  * progress at a time, whatever the connector does. The channel limits the number of asks.
  */
 import { type AgentAddress, type AgentEvent, type ConnectorAnswer, GoondanError, textOf } from '@goondan/types';
+import { defined } from '../../json/defined.ts';
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
 import type { TurnEnd } from '../../control/swarm.ts';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
@@ -74,9 +75,22 @@ function address(plan: ConnectionPlan, { entryAgent, newTraceId }: Ingress, id: 
   return { to: routed.address, event: addressEvent({ connection, id, event: heard }, routed.address, newTraceId) };
 }
 
-function answerOf({ agent, instanceKey, traceId, result, usage }: TurnEnd, duplicate: boolean): ConnectorAnswer {
+function answerOf(
+  { agent, instanceKey, traceId, result, usage, called }: TurnEnd,
+  duplicate: boolean,
+): ConnectorAnswer {
   const { turnId, responseMessage, ...how } = result;
-  return { agent, instanceKey, turnId, traceId, duplicate, response: textOf(responseMessage), ...how, usage };
+  return {
+    agent,
+    instanceKey,
+    turnId,
+    traceId,
+    duplicate,
+    response: textOf(responseMessage),
+    ...how,
+    usage,
+    ...defined({ called }),
+  };
 }
 
 function checkDeclared({ connector, events }: ConnectionPlan, { name }: HeardEvent): void {

@@ -128,6 +128,8 @@ describe('a request between agents', () => {
     for (const callee of ['b', 'c']) await reach(callee, 'working');
     await pass(14_000);
     await reach('b', 'idle');
+    // This callee goes on for a second after its cancel, and the request ends with its turn.
+    await pass(1_000);
     await pass(1_000);
     expect(textOf(await end)).toBe(
       'answered, E_AGENT_TIMEOUT: Agent "c" did not answer within 15000 ms of the start of its turn (timeoutMs of the request).',

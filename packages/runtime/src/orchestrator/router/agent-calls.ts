@@ -42,7 +42,9 @@ export class AgentCalls implements SwarmListener {
         perform: (actions) => this.#perform(actions),
         heldChanged: () => deps.events.waitsChanged(),
       });
-    this.#timers = new NamedTimers(deps.clock, (eventId) => this.#perform(this.#broker.expire(eventId)));
+    this.#timers = new NamedTimers(deps.clock, (eventId) =>
+      this.#perform(this.#broker.expire(eventId, deps.clock.elapsed())),
+    );
   }
 
   /** Sets the instances to which requests do not time out. */
@@ -77,16 +79,16 @@ export class AgentCalls implements SwarmListener {
     if (frame.type === 'call') {
       this.#perform(this.#broker.call(at, during, frame, { date: clock.now(), now: clock.elapsed() }));
     }
-    if (frame.type === 'call.cancelled') this.#perform(this.#broker.cancelled(at, frame.callId));
+    if (frame.type === 'call.cancelled') this.#perform(this.#broker.cancelled(at, frame.callId, clock.elapsed()));
     if (frame.type === 'reply') {
       // This frame carries an answer that an earlier process committed.
-      this.#perform(this.#broker.replied(at, frame.eventId, frame.result));
+      this.#perform(this.#broker.replied(at, frame.eventId, frame.result, frame.usage));
       if (this.#remote === undefined) instances.find(at)?.say({ type: 'reply.taken', eventId: frame.eventId });
     }
   }
 
-  turnFinished(at: AgentAddress, { event, result }: FinishedTurn): void {
-    this.#perform(this.#broker.turnFinished(at, event, result));
+  turnFinished(at: AgentAddress, { event, result, usage }: FinishedTurn): void {
+    this.#perform(this.#broker.turnFinished(at, event, result, usage));
   }
 
   requestsFailed(at: AgentAddress, error: FrameError): void {

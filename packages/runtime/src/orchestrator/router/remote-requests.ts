@@ -44,9 +44,9 @@ export class RemoteRequests {
   constructor(private readonly deps: RemoteRequestsDeps) {
     const { calls, broker, clock } = deps;
     calls.onBegan((callee, eventId) => deps.perform(broker.turnStarted(callee, eventId, clock.elapsed())));
-    calls.onAnswered((callee, eventId, result) => {
+    calls.onAnswered((callee, eventId, result, usage) => {
       // The caller has it now. The commit of the caller's turn removes it from the store (invariant 1).
-      deps.perform(broker.replied(callee, eventId, result));
+      deps.perform(broker.replied(callee, eventId, result, usage));
       this.ended(eventId);
     });
   }

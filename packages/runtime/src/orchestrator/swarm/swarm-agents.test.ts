@@ -339,12 +339,13 @@ describe('agents that ask each other', () => {
     expect(texts.filter((text) => text.includes('heard'))).toHaveLength(1);
   });
 
-  test('A-03 get E_AGENT_TIMEOUT, the callee is cancelled, and its late answer is dropped', async () => {
+  test('A-03 get E_AGENT_TIMEOUT with the tokens of the callee, which is cancelled, and its late answer is dropped', async () => {
     const cancelled = Promise.withResolvers<unknown>();
     const { send, swarm, lines } = await openSwarm(async (turn) => {
       if (turn.at.agentName === 'a') {
         const outcome = await turn.call('request', { agentName: 'b' }, { input: 'slow', timeoutMs: 250 });
-        return outcome.status === 'failed' ? `${outcome.error.code}: ${outcome.error.message}` : 'answered';
+        if (outcome.status !== 'failed') return 'answered';
+        return `${outcome.error.code} after ${outcome.usage?.totalTokens} tokens: ${outcome.error.message}`;
       }
       if (turn.event.input !== 'slow') return 'quick';
       // On a busy machine the turn may begin so late that it is already cancelled.
@@ -354,7 +355,7 @@ describe('agents that ask each other', () => {
     });
     const end = await send('a', 'go');
     const problem = 'did not answer within 250 ms of the start of its turn (timeoutMs of the request)';
-    expect(textOf(end)).toBe(`E_AGENT_TIMEOUT: Agent "b" ${problem}.`);
+    expect(textOf(end)).toBe(`E_AGENT_TIMEOUT after 2 tokens: Agent "b" ${problem}.`);
     expect(await cancelled.promise).toBe(problem);
     expect(textOf(await send('b', 'next'))).toBe('quick');
     await swarm.instances.until(() => true);

@@ -217,7 +217,7 @@ class Swarm {
       faults.push(() => this.#input(instance, { type: 'cancel', eventId: turn.event.id, reason: 'a person' }));
       faults.push(() => this.#input(instance, { type: 'drain', graceMs: 100, afterwards: 'serve' }));
       for (const callId of openFrames(process))
-        faults.push(() => this.#do(this.broker.cancelled(instance.address, callId)));
+        faults.push(() => this.#do(this.broker.cancelled(instance.address, callId, this.#now)));
     }
     faults.push(() => this.#restart());
     // Any timer may fire early, including timeouts.
@@ -441,7 +441,7 @@ class Swarm {
       // Some processes withdraw a frame when they no longer wait for it. For all others, the end of the turn withdraws
       // the frame.
       if (this.#random() < 0.5) {
-        for (const callId of openFrames(process)) this.#do(this.broker.cancelled(instance.address, callId));
+        for (const callId of openFrames(process)) this.#do(this.broker.cancelled(instance.address, callId, this.#now));
       }
       return this.#finish(instance, process, failure('E_CANCELLED'));
     }
@@ -508,7 +508,7 @@ class Swarm {
         case 'timer.set':
           this.#timers.set(`call ${action.timer}`, {
             at: action.at,
-            ring: () => this.#do(this.broker.expire(action.timer)),
+            ring: () => this.#do(this.broker.expire(action.timer, this.#now)),
           });
           break;
         case 'timer.clear':

@@ -12,7 +12,7 @@ import { corruptStore } from '../../workspace/lines/corrupt-store.ts';
 import { readStates } from '../../workspace/records/extension-files.ts';
 import { FinishedTurns } from '../../workspace/records/finished-turns.ts';
 import type { CommittedTurn } from '../../workspace/records/gather-turns.ts';
-import { LogState, resultOf } from '../../workspace/records/log-state.ts';
+import { finishedTurn, LogState } from '../../workspace/records/log-state.ts';
 import { foldBase, readBaseFile } from '../../workspace/records/read-base.ts';
 import { readFinished } from '../../workspace/records/read-finished.ts';
 import { corruptLog, type ReadLog, readLog } from '../../workspace/records/read-log.ts';
@@ -106,8 +106,8 @@ async function textOf(
 ): Promise<string> {
   const finished = new FinishedTurns(stored.limits, await readFinished(stored, checkpoint));
   for (const turn of turns) {
-    const result = resultOf(turn);
-    if (result) finished.add(turn.turnId, result);
+    const ended = finishedTurn(turn);
+    if (ended) finished.add(...ended);
   }
   return encodeCheckpoint({ createdAt, state, texts: await readTexts(stored, state), finished });
 }

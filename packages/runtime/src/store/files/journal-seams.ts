@@ -1,7 +1,7 @@
 /** The seams that the journal of a workspace implements. */
 import type { StorePlace } from '../../workspace/layout/instance-paths.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
-import { decodeReply } from '../../workspace/records/reply.ts';
+import { answerOf, decodeReply } from '../../workspace/records/reply.ts';
 import { findLastUsed } from '../../workspace/swarms/find-last-used.ts';
 import { hasConversation } from '../../workspace/swarms/has-conversation.ts';
 import { instancesChangedAt, isUsed } from '../../workspace/swarms/list-workspaces.ts';
@@ -33,7 +33,7 @@ export function answersOf(journal: Pick<Journal, 'hasUnfinished' | 'recover' | '
       const entries = await journal.outbox.pending(instance);
       return entries.flatMap(({ key, value }) => {
         const reply = key.startsWith(PREFIX) ? decodeReply(value) : undefined;
-        return reply === undefined ? [] : [{ eventId: key.slice(PREFIX.length), result: reply.result }];
+        return reply === undefined ? [] : [answerOf(key.slice(PREFIX.length), reply)];
       });
     },
     acknowledge: (instance, eventId) => journal.outbox.acknowledge(instance, PREFIX + eventId),

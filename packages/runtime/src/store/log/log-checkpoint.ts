@@ -3,8 +3,9 @@
  * States of extensions are in it, and so are the results of the last turns, because the frames before the checkpoint are
  * in the archive, which the owner does not read.
  */
-import { type AgentAddress, GoondanError, type JsonValue, type TurnResult } from '@goondan/types';
-import type { FinishedTurns } from '../../workspace/records/finished-turns.ts';
+import { type AgentAddress, GoondanError, type JsonValue } from '@goondan/types';
+import type { FinishedUsage } from '../../agent/conversation/conversation-store.ts';
+import type { FinishedTurn, FinishedTurns } from '../../workspace/records/finished-turns.ts';
 import { LogState } from '../../workspace/records/log-state.ts';
 import { type Checkpoint, firstCheckpoint, FORMAT_VERSION } from '../../workspace/records/metadata.ts';
 import { reviveResult, type WholeResult } from '../../workspace/records/reply.ts';
@@ -21,7 +22,7 @@ interface LogCheckpoint extends SharedFields {
   readonly createdAt: string;
   readonly states: Readonly<Record<string, JsonValue>>;
   /** Results of the last turns, oldest first. */
-  readonly finished: readonly (readonly [turnId: string, result: WholeResult])[];
+  readonly finished: readonly (readonly [turnId: string, result: WholeResult, usage?: FinishedUsage])[];
 }
 
 /** The results in a checkpoint. A repeated delivery asks for one of the last turns. */
@@ -50,7 +51,7 @@ export function encodeCheckpoint({ createdAt, state, texts, finished }: Checkpoi
 export interface ReadCheckpoint {
   readonly createdAt: string;
   readonly state: LogState;
-  readonly finished: readonly (readonly [turnId: string, result: TurnResult])[];
+  readonly finished: readonly FinishedTurn[];
 }
 
 /** Reads the text of a checkpoint. **Errors** — `E_STORE_CORRUPT`, `E_STORE_FORMAT`. */
@@ -63,7 +64,11 @@ export function decodeCheckpoint(instance: AgentAddress, text: string): ReadChec
   }
   const state = newState({ ...firstCheckpoint(0, createdAt), ...shared });
   for (const [name, value] of Object.entries(states)) state.states.set(name, JSON.stringify(value));
-  return { createdAt, state, finished: finished.map(([turnId, result]) => [turnId, reviveResult(result)]) };
+  return {
+    createdAt,
+    state,
+    finished: finished.map(([turnId, result, ...usage]) => [turnId, reviveResult(result), ...usage]),
+  };
 }
 
 /** Returns the state of a log that has only its first frame, or has none and keeps number 1 for it. */

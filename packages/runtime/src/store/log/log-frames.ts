@@ -3,7 +3,7 @@ import type { AgentAddress } from '@goondan/types';
 import type { AskedTurn, NewFrame } from '../../workspace/journal/instance-place.ts';
 import { type ForkedConversation, planForkCommit } from '../../workspace/journal/plan-fork.ts';
 import { type CommitEntry, frameLine } from '../../workspace/records/frame.ts';
-import { type LogState, resultOf } from '../../workspace/records/log-state.ts';
+import { type LogState, replyUsage, resultOf } from '../../workspace/records/log-state.ts';
 import { FORMAT_VERSION } from '../../workspace/records/metadata.ts';
 import type { FrameCommit, LogFrame, StoredAnswer } from '../conversation-log.ts';
 import { callerOf } from './caller-of.ts';
@@ -67,7 +67,7 @@ function answerOf(
   if (!result) return undefined;
   const caller = callerOf(event);
   // The text of `encodeReply`.
-  const reply = JSON.stringify({ replyTo: event.replyTo, result });
+  const reply = JSON.stringify({ replyTo: event.replyTo, result, ...replyUsage(commit) });
   return { eventId: event.id, reply, ...(caller && { caller }) };
 }
 

@@ -1,5 +1,5 @@
 /** Reads a log that is kept elsewhere: its checkpoint, and the frames after it. */
-import type { AgentAddress, Message, TurnResult } from '@goondan/types';
+import type { AgentAddress, Message } from '@goondan/types';
 import type { ConversationSnapshot } from '../../agent/conversation/conversation-store.ts';
 import { MessageList } from '../../messages/message-list.ts';
 import { decodeBase } from '../../messages/message-text.ts';
@@ -7,7 +7,8 @@ import { parseExtensions } from '../../workspace/records/extension-files.ts';
 import { foldTurn } from '../../workspace/records/fold-base.ts';
 import { countNumbers, decodeFrame, type Frame } from '../../workspace/records/frame.ts';
 import type { CommittedTurn } from '../../workspace/records/gather-turns.ts';
-import { type LogState, resultOf } from '../../workspace/records/log-state.ts';
+import type { FinishedTurn } from '../../workspace/records/finished-turns.ts';
+import { finishedTurn, type LogState } from '../../workspace/records/log-state.ts';
 import type { StoredLog } from '../conversation-log.ts';
 import { decodeCheckpoint, firstState } from './log-checkpoint.ts';
 import { corruptLine } from './name-instance.ts';
@@ -21,8 +22,8 @@ export interface ReadStoredLog {
   readonly texts: ReadonlyMap<string, string>;
   /** The turns that were committed after the checkpoint. */
   readonly turns: readonly CommittedTurn[];
-  /** The known results of turns, oldest first. */
-  readonly finished: readonly (readonly [turnId: string, result: TurnResult])[];
+  /** The known turns, oldest first. */
+  readonly finished: readonly FinishedTurn[];
 }
 
 /** Reads a log. `now`: the time at which a new conversation is created. **Errors** — `E_STORE_CORRUPT`, `E_STORE_FORMAT`. */
@@ -42,8 +43,8 @@ export function readStoredLog(
     throw corruptLine(instance, `frames are missing between ${state.seq} and ${first.seq}`);
   const turns = frames.flatMap((frame) => state.apply(frame) ?? []);
   const results = turns.flatMap((turn) => {
-    const result = resultOf(turn);
-    return result ? [[turn.turnId, result] as const] : [];
+    const ended = finishedTurn(turn);
+    return ended ? [ended] : [];
   });
   const finished = [...(before?.finished ?? []), ...results];
   return { exists, createdAt, state, texts: textsOf(instance, state), turns, finished };

@@ -4,7 +4,7 @@
  */
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { ConversationLog, LogFrame, StoredLog } from '../../store/conversation-log.ts';
-import { decodeReply } from '../../workspace/records/reply.ts';
+import { answerOf, decodeReply } from '../../workspace/records/reply.ts';
 import { MemorySwarm } from './memory-seams.ts';
 
 interface KeptLog {
@@ -129,6 +129,6 @@ export class MemoryLogs {
     const rest = input.pending.filter(({ seq }) => seq > handled);
     input.pending.splice(0, input.pending.length, ...rest);
     const reply = answer && decodeReply(JSON.parse(answer.reply));
-    if (answer && reply) input.answers.push({ eventId: answer.eventId, result: reply.result });
+    if (answer && reply) input.answers.push(answerOf(answer.eventId, reply));
   }
 }

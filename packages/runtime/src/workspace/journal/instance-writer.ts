@@ -21,14 +21,14 @@ import type { QueueEntry } from '../lines/durable-queue.ts';
 import { FailStop } from '../lines/fail-stop.ts';
 import { parseExtensions } from '../records/extension-files.ts';
 import type { CommitEntry } from '../records/frame.ts';
-import type { LogState } from '../records/log-state.ts';
+import { finishedUsage, type LogState } from '../records/log-state.ts';
 import { type LoggedRecord, numberRecords } from '../records/logged-record.ts';
 import { shortenRecords } from '../records/short-record.ts';
 import type { InstancePlace, StateTexts } from './instance-place.ts';
 import { mustBeDurable } from './must-be-durable.ts';
 import { planLetter } from './plan-letter.ts';
 import { forgottenTurn, outOfOrder, refuseFullOutbox, refuseGap, refuseOutOfOrder } from './turn-refusals.ts';
-import { planCommit, planStates, type StatesPlan } from './plan-commit.ts';
+import { planCommit, planDropped, planStates, type StatesPlan } from './plan-commit.ts';
 
 export interface WriterOptions {
   /** Returns a higher epoch at each call. */
@@ -79,7 +79,8 @@ export class InstanceWriter {
           this.#refuseOthers();
           await this.#commitAlone({ inbox: entry.seq });
         }
-        return { ...this.#openTurn(this.#nextEpoch(), []), finished };
+        const usage = this.place.finished.usageOf(turnId);
+        return { ...this.#openTurn(this.#nextEpoch(), []), finished, ...(usage && { finishedUsage: usage }) };
       }
       if (entry && entry.seq <= this.#state.inbox) throw forgottenTurn(turnId);
       const { turnId: interrupted } = this.#state.open;
@@ -112,14 +113,14 @@ export class InstanceWriter {
       if (running !== turnId) throw outOfOrder(`Turn ${turnId} is not the running one, which is ${running}`);
       const { at, records } = rest ?? { at: this.#state.open.log.length, records: [] };
       refuseGap(turnId, this.#state.open.log.length, at);
-      const log = [...this.#state.open.log, ...numberRecords(records, this.#state.seq + 1)];
+      const log = [...this.#state.open.log, ...this.#number(records)];
       const states = this.#planStates(extensionState, this.#state.statesAlone.unarchived);
       const commit = planCommit(this.#state, { log, delta, states, result, entry });
       const isLetter = result.error?.code === 'E_DEAD_LETTER' && entry;
       const letter = isLetter ? planLetter(this.place, this.#state, entry.event, result.error?.message ?? '') : {};
       await this.#commitTurn(turnId, { ...commit, ...letter }, states, records);
       this.#turn = undefined;
-      this.place.finished.add(turnId, result);
+      this.place.finished.add(turnId, result, finishedUsage(commit));
       this.#maintainSoon();
     });
   }
@@ -157,9 +158,9 @@ export class InstanceWriter {
       const states = planStates(this.#texts, {}, this.#state.statesAlone.unarchived);
       const record = { type: 'message', event: { type: 'truncate' }, author: { kind: 'runtime' } } as const;
       const turnId = `reset-${version + 1}`;
-      const log = numberRecords([record], this.#state.seq + 1);
+      const log = this.#number([record]);
       const delta = { type: 'rewrite', messages: [] } as const;
-      const commit = planCommit(this.#state, { log, delta, states, result: 'reset' });
+      const commit = planCommit(this.#state, { log, ended: open.log, delta, states, result: 'reset' });
       await this.#commitTurn(turnId, commit, states, [record]);
       this.#maintainSoon();
     });
@@ -267,9 +268,13 @@ export class InstanceWriter {
    */
   async #dropTurn(turnId: string): Promise<void> {
     this.#refuseOthers();
-    await this.#commitAlone({ drops: turnId });
+    await this.#commitAlone({ drops: turnId, ...planDropped(this.#state.open.log) });
     const message = `dropped turn ${shortTurnId(turnId)}, which had been interrupted and was not resumed`;
     this.place.warn('log', message);
+  }
+
+  #number(records: readonly TurnRecord[]): LoggedRecord[] {
+    return numberRecords(records, this.#state.seq + 1, this.place.clock.now().getTime());
   }
 
   #openTurn(epoch: number, log: readonly LoggedRecord[]): OpenTurn {

@@ -10,7 +10,7 @@ import { together } from '../lines/together.ts';
 import type { DiskPace } from '../log-file/disk-pace.ts';
 import { readStates } from '../records/extension-files.ts';
 import { FinishedTurns } from '../records/finished-turns.ts';
-import { LogState, resultOf } from '../records/log-state.ts';
+import { finishedTurn, LogState } from '../records/log-state.ts';
 import type { InstanceMetadata } from '../records/metadata.ts';
 import { readBaseFile } from '../records/read-base.ts';
 import { readFinished } from '../records/read-finished.ts';
@@ -56,8 +56,8 @@ async function loadFound(stored: StoredInstance, pace: DiskPace, found: ReadLog)
     throw await corruptStore(stored, paths.extension(lostName), 'its checksum does not match');
   const finished = new FinishedTurns(limits, await readFinished(stored, metadata.checkpoint));
   for (const turn of turns) {
-    const result = resultOf(turn);
-    if (result) finished.add(turn.turnId, result);
+    const ended = finishedTurn(turn);
+    if (ended) finished.add(...ended);
   }
   await makeNamesDurable(stored);
   const log = await openLog(stored, pace, found);

@@ -2,6 +2,7 @@
 import type { JsonValue, Message, TurnResult } from '@goondan/types';
 import type { BaseDelta, TurnInput } from '../../agent/conversation/conversation-store.ts';
 import { encodeMessage, type StoredMessage } from '../../messages/message-text.ts';
+import { countTurn } from '../../usage/count-turn.ts';
 import { markOf } from '../records/extension-files.ts';
 import { appendedBy, countedEvents } from '../records/fold-base.ts';
 import type { BasePart, CommitEntry, StateChanges } from '../records/frame.ts';
@@ -11,6 +12,8 @@ import type { ForkOrigin, StoredResult } from '../records/metadata.ts';
 
 export interface TurnToCommit {
   readonly log: readonly LoggedRecord[];
+  /** For a reset: the records of the interrupted turn that it ends. */
+  readonly ended?: readonly LoggedRecord[];
   readonly delta: BaseDelta;
   readonly states: StatesPlan;
   readonly result: TurnResult | 'reset' | 'fork';
@@ -20,19 +23,35 @@ export interface TurnToCommit {
   readonly entry?: TurnInput | undefined;
 }
 
-export function planCommit(state: LogState, { log, delta, states, result, fork, entry }: TurnToCommit): CommitEntry {
+export function planCommit(
+  state: LogState,
+  { log, ended, delta, states, result, fork, entry }: TurnToCommit,
+): CommitEntry {
   const refer = referTo(log);
   const base = planBase(log, delta, refer);
   return {
     version: state.version + 1,
     result: typeof result === 'string' ? result : storeResult(result, refer),
     ...(fork && { fork }),
+    ...(ended ? planDropped(ended) : planCounts(log)),
     messages: (delta.type === 'rewrite' ? 0 : state.messages) + delta.messages.length,
     ...(base !== undefined && { base }),
     ...(entry && { inbox: entry.seq }),
     ...(entry?.event.replyTo && { replyTo: entry.event.replyTo }),
     ...(states.changes && { states: states.changes }),
   };
+}
+
+/** Counts the model calls of the turn, the tokens of called agents, and the steps. */
+function planCounts(log: readonly LoggedRecord[]): Pick<CommitEntry, 'spent' | 'called' | 'steps'> {
+  const { spent, called, steps } = countTurn(log);
+  return { ...(spent.length > 0 && { spent }), ...(called && { called }), ...(steps > 0 && { steps }) };
+}
+
+/** Counts the model calls of an interrupted turn that does not go on: their money is spent. */
+export function planDropped(log: readonly LoggedRecord[]): Pick<CommitEntry, 'spent'> {
+  const { spent } = countTurn(log);
+  return spent.length > 0 ? { spent } : {};
 }
 
 /** Returns the change to the base, unless the events of the turn explain it. */

@@ -4,18 +4,22 @@
  * answer may still have to go into the outbox.
  */
 import type { TurnResult } from '@goondan/types';
+import type { FinishedUsage } from '../../agent/conversation/conversation-store.ts';
 import type { StoreLimits } from '../limits.ts';
+
+/** A committed turn. Its usage is absent if it is not known. */
+export type FinishedTurn = readonly [turnId: string, result: TurnResult, usage?: FinishedUsage];
 
 export class FinishedTurns {
   /** Oldest first. */
-  readonly #results = new Map<string, { readonly result: TurnResult; readonly bytes: number }>();
+  readonly #results = new Map<string, { readonly turn: FinishedTurn; readonly bytes: number }>();
   #bytes = 0;
 
   constructor(
     private readonly limits: Pick<StoreLimits, 'rememberedTurns' | 'rememberedTurnBytes'>,
-    results: Iterable<readonly [turnId: string, result: TurnResult]> = [],
+    turns: Iterable<FinishedTurn> = [],
   ) {
-    for (const [turnId, result] of results) this.add(turnId, result);
+    for (const turn of turns) this.add(...turn);
   }
 
   has(turnId: string): boolean {
@@ -23,23 +27,27 @@ export class FinishedTurns {
   }
 
   get(turnId: string): TurnResult | undefined {
-    return this.#results.get(turnId)?.result;
+    return this.#results.get(turnId)?.turn[1];
+  }
+
+  usageOf(turnId: string): FinishedUsage | undefined {
+    return this.#results.get(turnId)?.turn[2];
   }
 
   /** Returns the newest results within these limits, oldest first; at least the newest one. */
-  newest(most: number, mostBytes: number): readonly (readonly [turnId: string, result: TurnResult])[] {
+  newest(most: number, mostBytes: number): readonly FinishedTurn[] {
     let left = mostBytes;
     const found = [...this.#results].toReversed().filter(([, { bytes }], index) => {
       left -= bytes;
       return index === 0 || (index < most && left >= 0);
     });
-    return found.toReversed().map(([turnId, { result }]) => [turnId, result]);
+    return found.toReversed().map(([, { turn }]) => turn);
   }
 
-  add(turnId: string, result: TurnResult): void {
+  add(turnId: string, result: TurnResult, usage?: FinishedUsage): void {
     this.#remove(turnId);
     const bytes = sizeOf(result);
-    this.#results.set(turnId, { result, bytes });
+    this.#results.set(turnId, { turn: usage ? [turnId, result, usage] : [turnId, result], bytes });
     this.#bytes += bytes;
     const { rememberedTurns, rememberedTurnBytes } = this.limits;
     for (const oldest of this.#results.keys()) {

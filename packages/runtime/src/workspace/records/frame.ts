@@ -6,9 +6,10 @@
  *
  * The checksum is the first field and covers the rest of the line, so a frame is checked before it is parsed.
  */
-import type { JsonObject, JsonValue, ReplyAddress } from '@goondan/types';
+import type { JsonObject, JsonValue, ReplyAddress, TokenUsage } from '@goondan/types';
 import { checksum } from '../lines/checksum.ts';
 import type { StoredMessage } from '../../messages/message-text.ts';
+import type { Spending } from '../../usage/spending.ts';
 import type { StoredRecord } from './logged-record.ts';
 import type { ShortRecord } from './short-record.ts';
 import type { FileMark, ForkOrigin, StoredResult } from './metadata.ts';
@@ -56,6 +57,12 @@ export interface CommitEntry {
   readonly result?: StoredResult | 'reset' | 'fork';
   /** Present when the result is `fork`. */
   readonly fork?: ForkOrigin;
+  /** The model calls of the turn; for a reset or a drop, those of the interrupted turn that it ends. */
+  readonly spent?: readonly Spending[];
+  /** The tokens of the agents that the turn called. */
+  readonly called?: TokenUsage;
+  /** The number of completed steps; absent when it is 0. */
+  readonly steps?: number;
   /** The number of messages in the base after this commit. */
   readonly messages?: number;
   /**

@@ -1,11 +1,14 @@
 /** The state of an instance: its checkpoint, and the frames after it. */
-import type { JsonValue, TurnResult } from '@goondan/types';
+import type { JsonValue, ReplyAddress, TurnResult } from '@goondan/types';
+import type { FinishedUsage } from '../../agent/conversation/conversation-store.ts';
 import { reviveMessage } from '../../messages/message-text.ts';
+import { usageOf } from '../../usage/count-turn.ts';
 import type { QueueEntry } from '../lines/durable-queue.ts';
 import { type CommitEntry, countNumbers, type Frame } from './frame.ts';
 import { type CommittedTurn, GatheredTurn } from './gather-turns.ts';
 import type { LoggedRecord } from './logged-record.ts';
 import type { Checkpoint, FileMark } from './metadata.ts';
+import type { FinishedTurn } from './finished-turns.ts';
 import { encodeReply } from './reply.ts';
 
 /** The number of fetched answers whose keys are kept, so that they are not added again. */
@@ -98,7 +101,7 @@ export class LogState {
   #applyAnswers({ replyTo, answers }: CommitEntry, turn: CommittedTurn | undefined): void {
     for (const { key, value } of answers?.added ?? []) this.answers.set(key, value);
     const answered = turn && replyTo && resultOf(turn);
-    if (turn && replyTo && answered) this.answers.set(turn.turnId, encodeReply({ replyTo, result: answered }));
+    if (turn && replyTo && answered) this.answers.set(turn.turnId, replyOf(turn, replyTo, answered));
     this.#removeAnswers(answers?.removed ?? []);
   }
 
@@ -107,6 +110,10 @@ export class LogState {
     for (const key of keys) this.answers.delete(key);
     this.answersRemoved = [...this.answersRemoved, ...keys].slice(-ANSWERS_REMEMBERED);
   }
+}
+
+function replyOf({ commit }: CommittedTurn, replyTo: ReplyAddress, result: TurnResult): JsonValue {
+  return encodeReply({ replyTo, result, ...replyUsage(commit) });
 }
 
 /** Returns the result of a turn. Returns `undefined` for a commit that was not a turn. */
@@ -118,6 +125,23 @@ export function resultOf({ turnId, log, commit }: CommittedTurn): TurnResult | u
   if (typeof response === 'object') return { ...result, responseMessage: reviveMessage(response) };
   const message = messageOf(log, response);
   return message && { ...result, responseMessage: message };
+}
+
+/** Returns the turn id, the result and the tokens of a turn. Returns `undefined` for a commit that was not a turn. */
+export function finishedTurn(turn: CommittedTurn): FinishedTurn | undefined {
+  const result = resultOf(turn);
+  return result && [turn.turnId, result, finishedUsage(turn.commit)];
+}
+
+/** Returns the tokens and the steps of a committed turn. */
+export function finishedUsage({ spent, called, steps = 0 }: CommitEntry): FinishedUsage {
+  return { ...usageOf({ ...(spent && { spent }), ...(called && { called }) }), stepCount: steps };
+}
+
+/** Returns the tokens of a committed turn for its caller; none if the turn used none. */
+export function replyUsage(commit: CommitEntry): Pick<FinishedUsage, 'usage'> | undefined {
+  const { usage } = finishedUsage(commit);
+  return usage.totalTokens > 0 ? { usage } : undefined;
 }
 
 /** Returns the message of the record with this number. */

@@ -1,10 +1,10 @@
 /** Reads the results of the last turns before a checkpoint. The cost does not grow with the history. */
-import type { TurnResult } from '@goondan/types';
 import type { StoredInstance } from '../layout/instance-paths.ts';
 import { corruptStore } from '../lines/corrupt-store.ts';
 import { decodeFrame, type Frame } from './frame.ts';
 import { GatheredTurn } from './gather-turns.ts';
-import { resultOf } from './log-state.ts';
+import type { FinishedTurn } from './finished-turns.ts';
+import { finishedTurn } from './log-state.ts';
 import type { Checkpoint } from './metadata.ts';
 import { listSegments } from './segments.ts';
 
@@ -19,11 +19,11 @@ export async function readFinished(
   stored: StoredInstance,
   { segment, offset, version }: Pick<Checkpoint, 'segment' | 'offset' | 'version'>,
   { tail = TAIL_BYTES, most = stored.limits.rememberedTurns }: { readonly tail?: number; readonly most?: number } = {},
-): Promise<readonly (readonly [turnId: string, result: TurnResult])[]> {
+): Promise<readonly FinishedTurn[]> {
   if (version === 0) return [];
   const { fs } = stored;
   const older = (await listSegments(stored)).filter(({ number }) => number <= segment).toReversed();
-  let results: (readonly [string, TurnResult])[] = [];
+  let results: FinishedTurn[] = [];
   let left = tail;
   for (const { path, number } of older) {
     const end = number === segment ? offset : ((await fs.stat(path))?.size ?? 0);
@@ -53,12 +53,12 @@ async function framesOf(stored: StoredInstance, path: string, from: number, end:
   return frames;
 }
 
-function resultsIn(frames: readonly Frame[]): (readonly [string, TurnResult])[] {
+function resultsIn(frames: readonly Frame[]): FinishedTurn[] {
   const gathered = new GatheredTurn();
   return frames.flatMap((frame) => {
     const turn = gathered.add(frame);
     // The response may be in a frame before the part that was read; the result is then not known.
-    const result = turn && resultOf(turn);
-    return turn && result ? [[turn.turnId, result] as const] : [];
+    const finished = turn && finishedTurn(turn);
+    return finished ? [finished] : [];
   });
 }

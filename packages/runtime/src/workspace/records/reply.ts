@@ -2,22 +2,32 @@
  * An answer that a caller waits for. It is added to the outbox when the turn is committed, and kept until the caller
  * acknowledges it.
  */
-import type { JsonValue, ReplyAddress, TurnResult } from '@goondan/types';
+import type { JsonValue, ReplyAddress, TokenUsage, TurnResult } from '@goondan/types';
 import { reviveMessage, type StoredMessage } from '../../messages/message-text.ts';
 
-export function encodeReply(reply: { readonly replyTo: ReplyAddress; readonly result: TurnResult }): JsonValue {
+export interface Reply {
+  readonly replyTo: ReplyAddress;
+  readonly result: TurnResult;
+  /** The tokens of the turn, and of the agents that it called. Absent if an older version committed it. */
+  readonly usage?: TokenUsage;
+}
+
+export function encodeReply(reply: Reply): JsonValue {
   // Safe: results are JSON except for the date of the message, which becomes a string here.
   return JSON.parse(JSON.stringify(reply)) as JsonValue;
 }
 
 /** Returns `undefined` if the outbox entry is not an answer to a caller. */
-export function decodeReply(
-  value: JsonValue,
-): { readonly replyTo: ReplyAddress; readonly result: TurnResult } | undefined {
+export function decodeReply(value: JsonValue): Reply | undefined {
   if (!value || typeof value !== 'object' || !('replyTo' in value) || !('result' in value)) return undefined;
-  // Safe: only encodeReply makes values with these two fields.
-  const { replyTo, result } = value as unknown as { replyTo: ReplyAddress; result: WholeResult };
-  return { replyTo, result: reviveResult(result) };
+  // Safe: only encodeReply makes values with these fields.
+  const { result, ...rest } = value as unknown as Omit<Reply, 'result'> & { result: WholeResult };
+  return { ...rest, result: reviveResult(result) };
+}
+
+/** Returns the answer without its caller. */
+export function answerOf(eventId: string, { result, usage }: Reply) {
+  return { eventId, result, ...(usage && { usage }) };
 }
 
 /** A result as JSON, with its whole message. */

@@ -139,8 +139,11 @@ function shortenMessage(message: Message, turn: string, stepId: string | undefin
   return `${text}}`;
 }
 
-function shortenEffect({ key, kind, outcome }: RecordOf<'effect'>, frame: ShortenedFrame, index: number): string {
-  const head = `{"is":"effect","key":${JSON.stringify(key)},"kind":"${kind}"`;
+function shortenEffect(record: RecordOf<'effect'>, frame: ShortenedFrame, index: number): string {
+  const { key, kind, outcome, paid, called } = record;
+  let head = `{"is":"effect","key":${JSON.stringify(key)},"kind":"${kind}"`;
+  if (paid !== undefined) head += `,"paid":${JSON.stringify(paid)}`;
+  if (called !== undefined) head += `,"called":${JSON.stringify(called)}`;
   if (!outcome.ok || outcome.value === undefined) return `${head},"outcome":${JSON.stringify(outcome)}}`;
   const { value } = outcome;
   const contentOf = kind === 'model' ? findContent(value, frame, index) : undefined;
@@ -229,8 +232,9 @@ function restore(short: ShortRecord, context: RecordContext): StoredRecord {
     case 'message':
       return restoreMessageRecord(short, context.turn);
     case 'effect': {
-      const { key, kind, outcome, value = null } = short;
-      return { type: 'effect', key, kind, outcome: outcome ?? { ok: true, value } };
+      const { key, kind, outcome, paid, called, value = null } = short;
+      const spent = { ...(paid && { paid }), ...(called && { called }) };
+      return { type: 'effect', key, kind, outcome: outcome ?? { ok: true, value }, ...spent };
     }
     case 'step':
       return restoreStep(short, context);

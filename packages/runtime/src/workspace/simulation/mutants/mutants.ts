@@ -112,7 +112,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'forget the answer of a commit',
     file: 'records/log-state.ts',
-    find: 'if (turn && replyTo && answered) this.answers.set(turn.turnId, encodeReply({ replyTo, result: answered }));',
+    find: 'if (turn && replyTo && answered) this.answers.set(turn.turnId, replyOf(turn, replyTo, answered));',
     replace: '',
     isQuick: true,
   },

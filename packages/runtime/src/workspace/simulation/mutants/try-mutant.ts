@@ -20,7 +20,7 @@ export async function tryMutant(mutant: Mutant, seeds: readonly number[]): Promi
   mkdirSync(workbench, { recursive: true });
   const copy = mkdtempSync(join(workbench, 'mutant-'));
   try {
-    for (const folder of ['workspace', 'ports', 'messages', 'json'])
+    for (const folder of ['workspace', 'ports', 'messages', 'json', 'usage'])
       cpSync(join(sources, folder), join(copy, folder), { recursive: true });
     patch(join(copy, 'workspace', mutant.file), mutant);
     if (mutant.caughtBy === 'damage') return await damageIt(mutant, copy);
