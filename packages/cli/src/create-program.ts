@@ -32,6 +32,7 @@ import { addStopCommand } from './commands/stop.ts';
 import { addStoreCommand } from './commands/store.ts';
 import { addStudioCommand } from './commands/studio.ts';
 import { addTraceCommand } from './commands/trace.ts';
+import { addUsageCommand } from './commands/usage.ts';
 import { addValidateCommand } from './commands/validate.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { GdnCommand, helpWidth } from './gdn-command.ts';
@@ -102,6 +103,7 @@ const groups: readonly (readonly [heading: string, ...add: ((program: GdnCommand
     addStudioCommand,
     addLogsCommand,
     addTraceCommand,
+    addUsageCommand,
     addReplayCommand,
   ],
   [

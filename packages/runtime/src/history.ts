@@ -54,7 +54,16 @@ export type {
 export type { Inbox } from './store/inbox.ts';
 export type { DeadLetters, InstanceAdmin } from './store/instance-admin.ts';
 export type { Placement, StoreNode } from './store/placement.ts';
-export type { Directory, HistoryReader, LogReader, SwarmList, TraceReader } from './store/readers.ts';
+export type {
+  Directory,
+  HistoryReader,
+  LogReader,
+  ReadUsage,
+  SwarmList,
+  TraceReader,
+  UsageReader,
+} from './store/readers.ts';
+export type { InstanceSpending, PaidModel, Spending } from './usage/spending.ts';
 export type { EventSink, TraceSink } from './store/sinks.ts';
 export type { AgentStore, NodeStore, Store, StoreReader } from './store/store.ts';
 export type { EffectKind, EffectRecord } from './trace/effect-record.ts';

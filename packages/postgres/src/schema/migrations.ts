@@ -2,6 +2,7 @@
 import { instanceTables } from './instance-tables.ts';
 import { nodeTables } from './node-tables.ts';
 import { recordTables } from './record-tables.ts';
+import { usageTables } from './usage-tables.ts';
 
 export interface Migration {
   readonly version: number;
@@ -10,6 +11,7 @@ export interface Migration {
 
 export const migrations: readonly Migration[] = [
   { version: 1, statements: `${instanceTables}${nodeTables}${recordTables}` },
+  { version: 2, statements: usageTables },
 ];
 
 /** The version that this program needs. */

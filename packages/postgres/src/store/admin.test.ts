@@ -182,7 +182,7 @@ values ($1, 'coder', 'key', 'answered', 1, 'lead', 'main', 'x'), ($1, 'coder', '
     expect(await codeOf(admin.delete(instance))).toBe('E_FENCED');
     const key = [swarm, instance.agentName, instance.instanceKey];
     for (const [owner, claimed] of [['one', epoch] as const, ['two', epoch - 1] as const]) {
-      const [outcome] = await database.query(DELETE, [...key, owner, claimed, true, [], []]);
+      const [outcome] = await database.query(DELETE, [...key, owner, claimed, true, [], [], '[]']);
       expect(outcome).toMatchObject({ is_done: false, is_owner: false });
     }
     expect(await rowsOf(swarm)).toEqual(before);

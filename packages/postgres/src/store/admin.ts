@@ -3,14 +3,16 @@
  * fork: after a crash, an instance exists completely or not at all.
  */
 import type { AgentAddress, AgentEvent, ReplyAddress } from '@goondan/types';
-import type { DeadLetters, HistoryReader, InstanceAdmin } from '@goondan/runtime/history';
+import type { DeadLetters, HistoryReader, InstanceAdmin, Spending } from '@goondan/runtime/history';
 import {
   addInputDamage,
   encodeReply,
   forkFrames,
+  isCorrupt,
   lettersOf,
   nameInstance,
   openLoggedAdmin,
+  openSpending,
   pendingInputs,
   readFork,
   takenKey,
@@ -19,6 +21,7 @@ import {
 } from '@goondan/runtime/internal';
 import { DELETE, type DeleteOutcome, FORK, forkValues, type ForkOutcome } from './admin-statements.ts';
 import type { PostgresLog } from './conversation-log.ts';
+import { spendingText } from './spending-rows.ts';
 import { keyOf, notTheOwner, ownerQueryOf, queryOf, SAME_INSTANCE, type StoreContext } from './store-context.ts';
 
 export interface AdminOptions {
@@ -56,6 +59,23 @@ export function postgresAdmin(
     return rows.map(({ event_id: eventId, event }) => ({ eventId, reply: deletedReply(eventId, event, message) }));
   }
 
+  /** The model calls of a turn that is not committed. Those of a damaged log are lost with it. */
+  async function readOpenSpending(instance: AgentAddress): Promise<readonly Spending[]> {
+    await log.settle(instance).catch(() => undefined);
+    try {
+      return openSpending(instance, await readStored(instance));
+    } catch (error) {
+      if (isCorrupt(error)) return [];
+      throw error;
+    }
+  }
+
+  async function readStored(instance: AgentAddress) {
+    const [row] = await query<{ checkpoint: string | null; frames: string | null }>(READ, keyOf(context, instance));
+    const { checkpoint = null, frames = null } = row ?? {};
+    return { ...(checkpoint !== null && { checkpoint }), frames: frames === null ? [] : frames.split('\n') };
+  }
+
   return {
     reset: (instance) => logged.reset(instance),
     has: async (instance) => (await find(instance)) !== undefined,
@@ -65,11 +85,14 @@ export function postgresAdmin(
       if (owned.epoch === null) throw notTheOwner(instance);
       const values = [...keyOf(context, instance), context.node, owned.epoch, force];
       let answers: readonly DeletedAnswer[] = [];
+      // Only an instance with pending input can have a turn that is not committed.
+      const spent = spendingText(force ? await readOpenSpending(instance) : []);
       for (;;) {
         const [outcome] = await ownerQuery<DeleteOutcome>(DELETE, [
           ...values,
           answers.map(({ eventId }) => eventId),
           answers.map(({ reply }) => reply),
+          spent,
         ]);
         const { is_done: isDone = false, is_there: isThere = false, is_owner: isOwner, waiting = 0 } = outcome ?? {};
         // A run of the statement whose answer was lost may have deleted it.
@@ -101,13 +124,7 @@ export function postgresAdmin(
     deadLetters: {
       async list(instance) {
         await log.settle(instance).catch(() => undefined);
-        const [row] = await query<{ checkpoint: string | null; frames: string | null }>(READ, keyOf(context, instance));
-        if (row === undefined) return [];
-        const { checkpoint, frames } = row;
-        return lettersOf(instance, {
-          ...(checkpoint !== null && { checkpoint }),
-          frames: frames === null ? [] : frames.split('\n'),
-        });
+        return lettersOf(instance, await readStored(instance));
       },
       drop: (instance, eventId) => logged.deadLetters.drop(instance, eventId),
     },

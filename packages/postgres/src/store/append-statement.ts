@@ -4,6 +4,7 @@ import type { FrameCommit, LogFrame } from '@goondan/runtime/history';
 import { defaultLimits } from '@goondan/runtime/internal';
 import type { Value } from '../driver/database.ts';
 import { keyOf, SAME_INSTANCE, type StoreContext } from './store-context.ts';
+import { addSpending, spendingIn, spendingText } from './spending-rows.ts';
 import { notifyExpression } from './wake-channel.ts';
 
 /** The number of handled events whose ids are kept, to recognize a second delivery. Files keep as many. */
@@ -40,7 +41,7 @@ with own as (
   insert into gdn_frame (swarm, agent, key, seq, last, line)
   select $1, $2, $3, frame.seq, frame.last, frame.line
   from own, unnest($8::text::bigint[], $9::text::bigint[], string_to_array($10, E'\\n')) as frame (seq, last, line)
-)${commit ? ENDED : ''}${commit?.answer ? ANSWERED : ''}${begins && !commit ? BEGUN : ''}
+)${commit ? ENDED : ''}${commit?.answer ? ANSWERED : ''}${commit?.spent ? spending(commit) : ''}${begins && !commit ? BEGUN : ''}
 select exists (select from own) as is_done,
   coalesce(seen.owner = $4 and seen.epoch = $5, false) as is_owner,
   seen.last_seq,
@@ -101,6 +102,11 @@ const ANSWERED = `, answered as (
     caller_key = excluded.caller_key, reply = excluded.reply
 )`;
 
+/** The model calls of the turn are the last value. */
+const spending = ({ answer }: FrameCommit) => `, paid as (
+  ${addSpending('$3', `own, ${spendingIn(answer ? '$20' : '$16')}`)}
+)`;
+
 const told = (channel: string | undefined) => `, (
     select count(${notifyExpression(channel, 'answer', { node: 'asked.owner', agent: 'asked.agent', key: 'asked.key' })})
     from gdn_instance as asked, own
@@ -137,11 +143,12 @@ export function appendValues(
 }
 
 function commitValues(commit: FrameCommit): readonly Value[] {
-  const { version, messages, deadLetters, updatedAt, handled, answer } = commit;
+  const { version, messages, deadLetters, updatedAt, handled, answer, spent } = commit;
   const values = [version, messages, deadLetters, updatedAt, handled];
-  if (!answer) return values;
+  const paid = spent ? [spendingText(spent)] : [];
+  if (!answer) return [...values, ...paid];
   const { eventId, caller, reply } = answer;
-  return [...values, eventId, caller?.agentName ?? null, caller?.instanceKey ?? null, reply];
+  return [...values, eventId, caller?.agentName ?? null, caller?.instanceKey ?? null, reply, ...paid];
 }
 
 /** The text of an array of numbers. */

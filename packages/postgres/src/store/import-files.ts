@@ -8,7 +8,7 @@ import type { Database } from '../driver/database.ts';
 import { repeating } from '../driver/repeat.ts';
 import { openDescriptions } from './describe-swarm.ts';
 import { beginImport, importInstance } from './import-instance.ts';
-import { importApproval, importConnection, importTrace } from './import-records.ts';
+import { importApproval, importConnection, importDeletedSpending, importTrace } from './import-records.ts';
 
 export interface ImportedFiles {
   readonly stateRoot: string;
@@ -77,6 +77,7 @@ export function importFiles(
       }
       onProgress({ ...progress });
     }
+    await importDeletedSpending(database, swarm, await source.deletedSpending());
     for (const record of await source.approvals()) {
       const problem = await importApproval(database, swarm, record);
       if (problem) problems.push(problem);

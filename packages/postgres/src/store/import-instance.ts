@@ -10,6 +10,7 @@ import { REMEMBERED_EVENTS } from './append-statement.ts';
 import { anotherConversation, refuseDifference } from './compare-instance.ts';
 import { digestOf, type ImportedRows, type InboxRow, type LinesRow } from './imported-rows.ts';
 import { isKept, keptText } from './kept-text.ts';
+import { addSpending, spendingIn, spendingText } from './spending-rows.ts';
 import { SAME_INSTANCE } from './store-context.ts';
 
 /** The size of an archived row. The owner of an instance makes rows of about this size, too. */
@@ -69,6 +70,7 @@ export async function importInstance(
     JSON.stringify(imported.inbox),
     JSON.stringify(imported.answers),
     isWaiting ? waitingName(swarm) : '',
+    spendingText(exported.log?.spent ?? []),
   ]);
   // A run of this statement whose answer was lost may have written the instance.
   if (outcome?.is_done !== true && digest !== (await readDigest(database, swarm, instance)))
@@ -247,5 +249,7 @@ with own as (
   insert into gdn_answer (swarm, agent, key, event_id, seq, reply)
   select $1, $2, $3, event_id, seq, reply
   from own, json_to_recordset($9::text::json) as row (event_id text, seq bigint, reply text)
+), paid as (
+  ${addSpending('$3', `own, ${spendingIn('$11')}`)}
 )
 select exists (select from own) as is_done`;

@@ -1,10 +1,11 @@
 /** Writes approvals, traces and folders of connections that were read from files. Those that are there already stay. */
-import type { ApprovalRecord } from '@goondan/runtime/history';
+import type { ApprovalRecord, InstanceSpending } from '@goondan/runtime/history';
 import type { ExportedTrace } from '@goondan/runtime/internal';
 import { GoondanError } from '@goondan/types';
 import type { Database } from '../driver/database.ts';
 import { approvalValues } from './approvals.ts';
 import { packLines } from './pack-lines.ts';
+import { SPENDING, spendingIn, spendingText } from './spending-rows.ts';
 
 /** Writes a request for an approval. Returns the problem if another one with its id is there. */
 export async function importApproval(
@@ -45,6 +46,23 @@ export async function importTrace(
   const values = [swarm, agentName, instanceKey, trace, turn, at, Buffer.byteLength(text), await packLines(text)];
   return (await database.query(TRACE, values)).length > 0;
 }
+
+/** Writes the model calls of deleted conversations. Rows that an earlier run of the import wrote stay as they are. */
+export async function importDeletedSpending(
+  database: Database,
+  swarm: string,
+  spent: readonly InstanceSpending[],
+): Promise<void> {
+  for (const agentName of new Set(spent.map((each) => each.agentName))) {
+    const rows = spendingText(spent.filter((each) => each.agentName === agentName));
+    await database.query(DELETED_SPENDING, [swarm, agentName, rows]);
+  }
+}
+
+const DELETED_SPENDING = `
+insert into gdn_spending (swarm, agent, key, ${SPENDING})
+select $1, $2, '', ${SPENDING} from ${spendingIn('$3')}
+on conflict do nothing`;
 
 const APPROVAL = `
 with put as (

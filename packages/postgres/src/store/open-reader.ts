@@ -7,6 +7,7 @@ import { openHistoryReader, readStored } from './history-reader.ts';
 import { openLogReader } from './log-reader.ts';
 import { readPending } from './read-pending.ts';
 import { openTraceReader } from './trace-reader.ts';
+import { openUsageReader } from './usage-reader.ts';
 
 /** A reader sends few statements at a time. */
 const CONNECTIONS = 4;
@@ -44,6 +45,7 @@ export function readersOf(database: Database, swarm: string): Omit<StoreReader, 
     traces: openTraceReader(database, swarm, history),
     logs: openLogReader(database, swarm),
     directory: openDirectory(database, swarm),
+    usage: openUsageReader(database, swarm),
     isOld: async () => false,
   };
 }

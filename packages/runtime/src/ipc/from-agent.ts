@@ -29,6 +29,7 @@ import {
 import { extensionStatusChanged } from './check/extension-status.ts';
 import { replayOutcome } from './check/replay-outcome.ts';
 import { tokenUsage, turnResult } from './check/turn-result.ts';
+import type { Spending } from '../usage/spending.ts';
 import { requestTimeoutField } from './request-timeout.ts';
 
 /** One layer as `gdn explain` shows it. */
@@ -116,12 +117,22 @@ const changesetRequest = oneByField('kind', {
 
 export type ChangesetRequest = ReturnType<typeof changesetRequest>;
 
+const spending: Check<Spending> = object({
+  day: name,
+  provider: name,
+  model: name,
+  extension: optional(name),
+  calls: count,
+  usage: tokenUsage,
+} satisfies FieldsOf<Spending>);
+
 const frameCommit = object({
   version: count,
   messages: count,
   deadLetters: count,
   updatedAt: number,
   handled: count,
+  spent: optional(listOf(spending)),
   answer: optional(object({ eventId: name, caller: optional(agentAddress), reply: text })),
 });
 

@@ -12,6 +12,7 @@
  *    frame that is not durable survives the end of the agent process.
  */
 import type { AgentAddress } from '@goondan/types';
+import type { Spending } from '../usage/spending.ts';
 
 export interface ConversationLog {
   /** Reads the log for its owner. **Errors** — `E_FENCED`, `E_STORE_AWAY`, `E_STORE_READ`. */
@@ -62,6 +63,8 @@ export interface FrameCommit {
   readonly updatedAt: number;
   /** Every event up to this number is handled. */
   readonly handled: number;
+  /** The model calls of the turn, to be added to those of the instance (`UsageReader`). */
+  readonly spent?: readonly Spending[];
   /** The answer for the caller that waits for this turn. */
   readonly answer?: StoredAnswer;
 }

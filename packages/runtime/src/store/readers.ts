@@ -6,6 +6,7 @@ import type { AgentAddress } from '@goondan/types';
 import type { ConversationSnapshot } from '../agent/conversation/conversation-store.ts';
 import type { LogLine } from '../ports/log-line.ts';
 import type { TurnSummary } from '../trace/turn-trace.ts';
+import type { InstanceSpending } from '../usage/spending.ts';
 import type { ArchivedTurn } from '../workspace/archive/read-archive.ts';
 import type { HistorySource } from '../workspace/history/read-history.ts';
 import type { IntactConversation } from '../workspace/journal/read-committed.ts';
@@ -78,6 +79,21 @@ export interface Directory {
   swarm(): Promise<SwarmRecord | undefined>;
   /** Returns the description of an agent from its last start. */
   describe(agentName: string): Promise<RecordedAgent | undefined>;
+}
+
+/** The model calls that a swarm has paid for, also those of deleted conversations, for 400 days. */
+export interface UsageReader {
+  /**
+   * Returns the calls of each day, instance, model and extension, each call once. The recorded calls of a turn that runs or
+   * was interrupted count, too. `since`: the first day, such as `2026-11-17`; all kept days when absent.
+   */
+  read(since?: string): Promise<ReadUsage>;
+}
+
+export interface ReadUsage {
+  readonly spendings: readonly InstanceSpending[];
+  /** A text for each conversation whose calls cannot be read, because its files are damaged. */
+  readonly problems: readonly string[];
 }
 
 /** The swarms that ever ran with their state in one place. */

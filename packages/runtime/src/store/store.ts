@@ -11,7 +11,7 @@ import type { ApprovalStore } from './approval-store.ts';
 import type { Inbox } from './inbox.ts';
 import type { DeadLetters, InstanceAdmin } from './instance-admin.ts';
 import type { Placement } from './placement.ts';
-import type { Directory, HistoryReader, LogReader, TraceReader } from './readers.ts';
+import type { Directory, HistoryReader, LogReader, TraceReader, UsageReader } from './readers.ts';
 import type { EventSink, TraceSink } from './sinks.ts';
 
 export interface Store {
@@ -28,6 +28,7 @@ export interface Store {
   readonly traces: TraceReader;
   readonly logs: LogReader;
   readonly directory: Directory;
+  readonly usage: UsageReader;
   /** Closes everything that this side opened. */
   close(): Promise<void>;
 }
@@ -45,7 +46,7 @@ export interface AgentStore extends Pick<Store, 'conversations' | 'answers' | 't
 }
 
 /** The side of commands and of Studio, which only read. They also read a swarm that is stopped. */
-export interface StoreReader extends Pick<Store, 'history' | 'traces' | 'logs' | 'directory' | 'close'> {
+export interface StoreReader extends Pick<Store, 'history' | 'traces' | 'logs' | 'directory' | 'usage' | 'close'> {
   readonly inbox: Pick<Inbox, 'pendingEntries'>;
   readonly deadLetters: Pick<DeadLetters, 'list'>;
   /** Returns true if an older version wrote the conversations, and no swarm of this version has run since. */

@@ -3,7 +3,7 @@ import type { TokenUsage } from '@goondan/types';
 import fc from 'fast-check';
 import { NO_USAGE, sumUsage } from '../ports/token-usage.ts';
 import { countTurn, type RecordedEffect, usageOf } from './count-turn.ts';
-import { addSpendings, type Spending } from './spending.ts';
+import { dayOf, KEPT_DAYS, keepRecent, type Spending, SpendingSum } from './spending.ts';
 
 const usage = fc.record({ inputTokens: fc.nat(99), outputTokens: fc.nat(99), totalTokens: fc.nat(198) });
 const spending: fc.Arbitrary<Spending> = fc.record(
@@ -26,7 +26,9 @@ const totalOf = (list: readonly Spending[]) => ({
 test('Y-03 adding spendings keeps their sum, and leaves one for each day, model and extension', () => {
   fc.assert(
     fc.property(fc.array(spending), fc.array(spending), (one, other) => {
-      const sum = addSpendings(addSpendings([], one), other);
+      const summed = new SpendingSum(one);
+      summed.add(other);
+      const sum = summed.list();
       expect(totalOf(sum)).toEqual(totalOf([...one, ...other]));
       const keys = sum.map(({ day, provider, model, extension }) => `${day} ${provider} ${model} ${extension}`);
       expect(new Set(keys).size).toBe(keys.length);
@@ -78,4 +80,16 @@ test('Y-03 each recorded reply counts once, by day, model and extension, and cal
     usage: { inputTokens: 375, outputTokens: 5, totalTokens: 380 },
     called: used(300),
   });
+});
+
+test('spendings are kept for 400 days', () => {
+  const now = Date.parse('2026-11-17T12:00:00Z');
+  const spent = [KEPT_DAYS + 1, KEPT_DAYS, 0].map((days) => ({
+    day: dayOf(now - days * 86_400_000),
+    provider: 'anthropic',
+    model: 'large',
+    calls: 1,
+    usage: NO_USAGE,
+  }));
+  expect(keepRecent(spent, now)).toEqual(spent.slice(1));
 });

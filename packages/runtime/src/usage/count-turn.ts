@@ -4,7 +4,7 @@ import { NO_USAGE, sumUsage } from '../ports/token-usage.ts';
 import type { TurnUsage } from '../ports/turn-outcome.ts';
 import type { EffectKind } from '../trace/effect-record.ts';
 import type { EffectOutcome, ResumedStep } from '../trace/resume-point.ts';
-import { addSpendings, dayOf, type PaidModel, type Spending } from './spending.ts';
+import { dayOf, type PaidModel, type Spending, SpendingSum } from './spending.ts';
 
 /** The record of an effect that is complete. */
 export interface RecordedEffect {
@@ -34,17 +34,17 @@ export interface CountedTurn {
 /** `at`: the time of a record, in milliseconds since 1970. */
 export function countTurn(records: Iterable<{ readonly at: number; readonly record: CountedRecord }>): CountedTurn {
   const counted = new Set<string>();
-  let spent: readonly Spending[] = [];
+  const spent = new SpendingSum();
   let called: TokenUsage | undefined;
   let steps = 0;
   for (const { at, record } of records) {
     if (record.type === 'step' && record.outcome === 'completed') steps++;
     if (record.type !== 'effect' || counted.has(record.key)) continue;
     counted.add(record.key);
-    spent = addSpendings(spent, spentBy(record, at));
+    spent.add(spentBy(record, at));
     if (record.called !== undefined) called = sumUsage(called ?? NO_USAGE, record.called);
   }
-  return { spent, ...(called === undefined ? {} : { called }), steps };
+  return { spent: spent.list(), ...(called === undefined ? {} : { called }), steps };
 }
 
 function spentBy({ kind, outcome, paid }: RecordedEffect, at: number): readonly Spending[] {

@@ -27,18 +27,46 @@ export function dayOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
-/** Adds spendings to others. Those of the same day, model and extension become one. */
-export function addSpendings(before: readonly Spending[], more: readonly Spending[]): readonly Spending[] {
-  if (more.length === 0) return before;
-  const byKey = new Map(before.map((each) => [keyOf(each), each]));
-  for (const each of more) {
-    const known = byKey.get(keyOf(each));
-    const sum = known && { ...known, calls: known.calls + each.calls, usage: sumUsage(known.usage, each.usage) };
-    byKey.set(keyOf(each), sum ?? each);
-  }
-  return [...byKey.values()];
+/** The spendings of an instance. An agent without an `instanceKey` stands for its deleted conversations. */
+export interface InstanceSpending extends Spending {
+  readonly agentName: string;
+  readonly instanceKey?: string;
 }
 
-function keyOf({ day, provider, model, extension }: Spending): string {
-  return JSON.stringify([day, provider, model, extension]);
+/** The number of days for which spendings are kept. */
+export const KEPT_DAYS = 400;
+
+const DAY_MS = 86_400_000;
+
+/** Returns the spendings of the last `KEPT_DAYS` days. `now`: milliseconds since 1970. */
+export function keepRecent<Each extends Spending>(spendings: readonly Each[], now: number): readonly Each[] {
+  const first = dayOf(now - KEPT_DAYS * DAY_MS);
+  return spendings.filter(({ day }) => day >= first);
+}
+
+/** Sums up spendings: those of the same instance, day, model and extension become one. Adding costs what is added. */
+export class SpendingSum<Each extends Spending = Spending> {
+  readonly #byKey = new Map<string, Each>();
+
+  constructor(spendings: Iterable<Each> = []) {
+    this.add(spendings);
+  }
+
+  add(spendings: Iterable<Each>): void {
+    for (const each of spendings) {
+      const key = keyOf(each);
+      const known = this.#byKey.get(key);
+      const sum = known && { ...known, calls: known.calls + each.calls, usage: sumUsage(known.usage, each.usage) };
+      this.#byKey.set(key, sum ?? each);
+    }
+  }
+
+  list(): readonly Each[] {
+    return [...this.#byKey.values()];
+  }
+}
+
+function keyOf(spending: Spending & Partial<InstanceSpending>): string {
+  const { agentName, instanceKey, day, provider, model, extension } = spending;
+  return JSON.stringify([day, provider, model, extension, agentName, instanceKey]);
 }

@@ -5,6 +5,7 @@
  */
 import type { JsonValue } from '@goondan/types';
 import { encodeBase } from '../../messages/message-text.ts';
+import type { Spending } from '../../usage/spending.ts';
 import { readHandled } from '../../workspace/inbox/handled-ids.ts';
 import { decodeStart } from '../../workspace/history/history-start.ts';
 import type { StoredInstance } from '../../workspace/layout/instance-paths.ts';
@@ -41,6 +42,8 @@ export interface ExportedLog {
   readonly historyStart?: string;
   /** The answers that nobody has fetched: turn ids and replies. */
   readonly answers: readonly { readonly turnId: string; readonly reply: JsonValue }[];
+  /** The model calls of all committed turns. */
+  readonly spent: readonly Spending[];
   /** Yields the lines up to the checkpoint, oldest first. */
   archived(): AsyncIterable<ExportedLine>;
   /** The lines of an interrupted turn. */
@@ -71,6 +74,7 @@ export async function exportLog(stored: StoredInstance): Promise<ExportedLog | u
     base: await baseOf(stored, found, before.turns),
     ...(historyStart !== undefined && { historyStart }),
     answers: state.answerEntries.map(({ key: turnId, value: reply }) => ({ turnId, reply })),
+    spent: state.spent.list(),
     async *archived() {
       for await (const line of readExportedLines(stored)) if (line.last <= checkpoint.seq) yield line;
     },

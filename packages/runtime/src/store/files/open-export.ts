@@ -8,6 +8,8 @@ import { encodeTraceLine } from '../../trace/encode-trace-line.ts';
 import { ApprovalFile } from '../../workspace/approvals/approval-file.ts';
 import type { ApprovalRecord } from '../../workspace/approvals/approval-record.ts';
 import type { InboxEntry } from '../../workspace/inbox/inbox-line.ts';
+import type { InstanceSpending } from '../../usage/spending.ts';
+import { readDeletedSpending } from '../../workspace/journal/deleted-spending.ts';
 import { durableStore, type DurableStoreOptions } from '../../workspace/journal/durable-store.ts';
 import {
   connectionsFolder,
@@ -32,6 +34,8 @@ export interface SwarmExport<Log> {
   /** Reads an instance. **Errors** — `E_STORE_CORRUPT`, and those of reading. */
   read(instance: AgentAddress): Promise<ExportedInstance<Log>>;
   approvals(): Promise<readonly ApprovalRecord[]>;
+  /** The model calls of deleted conversations. */
+  deletedSpending(): Promise<readonly InstanceSpending[]>;
   swarm(): SwarmRecord | undefined;
   descriptions(): AsyncIterable<readonly [agentName: string, description: RecordedAgent]>;
   /** Yields the recorded turns, newest first. */
@@ -97,6 +101,7 @@ export async function openExport<Log>(
       const log = await readLog({ ...coded, paths, address, limits: { ...defaultLimits, ...options.limits } });
       return { ...(log !== undefined && { log }), pending: await journal.pendingEntries(address) };
     },
+    deletedSpending: async () => (await readDeletedSpending(coded, workspace)).spendings,
     async approvals() {
       const file = await ApprovalFile.open(ports, place);
       try {

@@ -35,6 +35,7 @@ export function openStoreReader(place: DurableStoreOptions): StoreReader {
     },
     logs: { read: (question) => readSwarmLog(place, question) },
     directory: directoryOf(place, open),
+    usage: { read: async (since) => (await open()).usage(since) },
     isOld: () => mayBeOld({ fs: place.fs ?? systemFs }, place),
     close: async () => (await opened)?.close(),
   };

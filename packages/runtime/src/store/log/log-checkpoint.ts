@@ -14,7 +14,7 @@ import { corruptLine, nameInstance } from './name-instance.ts';
 /** The fields of a checkpoint that do not depend on files. */
 type SharedFields = Omit<
   Checkpoint,
-  'closedBy' | 'segment' | 'offset' | 'base' | 'extensions' | 'answers' | 'answersRemoved'
+  'closedBy' | 'segment' | 'offset' | 'base' | 'extensions' | 'answers' | 'answersRemoved' | 'spent'
 >;
 
 interface LogCheckpoint extends SharedFields {

@@ -49,6 +49,7 @@ function factsOf(state: LogState, { turn, at }: NewFrame, commit: CommitEntry, a
     deadLetters: countLetters(state, commit),
     updatedAt: turn === undefined ? state.updatedAt : at,
     handled: commit.inbox ?? state.inbox,
+    ...(commit.spent && { spent: commit.spent }),
     ...(answer && { answer }),
   };
 }

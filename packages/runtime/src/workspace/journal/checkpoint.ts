@@ -5,6 +5,7 @@
  * only after `metadata.json`.
  */
 import { encodeBase } from '../../messages/message-text.ts';
+import { keepRecent } from '../../usage/spending.ts';
 import { nextOf, type StoredInstance } from '../layout/instance-paths.ts';
 import { AppendLog } from '../lines/append-log.ts';
 import { checksum } from '../lines/checksum.ts';
@@ -38,6 +39,7 @@ export async function writeCheckpoint(stored: StoredInstance, input: CheckpointI
   // All other states are in their files, long states since their commits.
   const changed = [...texts.keys()].filter((name) => typeof state.states.get(name) === 'string');
   await prepareExtensions(stored, texts, changed);
+  const spent = keepRecent(state.spent.list(), stored.clock.now().getTime());
   const metadata: InstanceMetadata = {
     ...before,
     checkpoint: {
@@ -55,6 +57,7 @@ export async function writeCheckpoint(stored: StoredInstance, input: CheckpointI
       answers: state.answerEntries,
       answersRemoved: state.answersRemoved,
       letters: state.letterEntries,
+      ...(spent.length > 0 && { spent }),
     },
   };
   await replaceFile(fs, paths.metadata, encodeMetadata(metadata));

@@ -34,6 +34,7 @@ import type { LineWriter } from '../lines/gathered-log.ts';
 import { openOutbox } from './outbox.ts';
 import type { StorePorts, StoreWarning } from '../store-ports.ts';
 import type { TurnLine } from '../traces/trace-writer.ts';
+import { keepDeletedSpending } from './deleted-spending.ts';
 import { deletionOf, putAside, removeAside, sweepAside } from './delete-instance.ts';
 import { eraseKept } from './erase-kept.ts';
 import { addInputDamage, type ForkedInstance, type ForkOptions, readFork } from './fork-instance.ts';
@@ -44,6 +45,7 @@ import { listInstances } from './list-instances.ts';
 import { placeInstance } from './place-instance.ts';
 import { type IntactConversation, readCommitted, readIntact } from './read-committed.ts';
 import { type InstanceIndex, readIndex } from '../records/instance-index.ts';
+import { readSpending } from './read-spending.ts';
 import { readSummary, type InstanceSummary } from './read-summary.ts';
 import { RecordLogs } from './record-logs.ts';
 
@@ -121,6 +123,8 @@ export interface Journal extends ConversationStore {
    * **Errors** — `E_INSTANCE_UNKNOWN`, `E_INSTANCE_EXISTS`, `E_HISTORY_RANGE`; those of reading and of the disk.
    */
   fork(from: AgentAddress, options: ForkOptions): Promise<ForkedInstance>;
+  /** Reads the model calls of all instances, and of deleted ones. It takes no lock. */
+  usage(since?: string): Promise<Awaited<ReturnType<typeof readSpending>>>;
   /** Removes files that interrupted deletions and forks left. Only for the owner of the workspace. */
   sweep(): Promise<void>;
   readonly outbox: ReturnType<typeof openOutbox>;
@@ -168,6 +172,7 @@ export async function openJournal(
   const slots = new InstanceSlots(ports, location, limits);
   const logs = new RecordLogs(ports, workspace, limits);
   const erase = async (aside: string) => {
+    await keepDeletedSpending(ports, workspace, aside);
     await logs.erase(aside);
     const { instance: name } = deletionOf(basename(aside)) ?? {};
     if (name !== undefined) await eraseKept(ports, location, name);
@@ -305,6 +310,9 @@ export async function openJournal(
     },
     summary: (instance) =>
       readSummary(slots.storedAt(instance), (handled) => inbox.pendingEntries(instance, handled), index),
+    async usage(since) {
+      return readSpending({ ...ports, limits }, workspace, since);
+    },
     outbox: openOutbox(slots),
     deadLetters: openDeadLetters(slots, accept),
     async *archive(instance) {

@@ -41,6 +41,11 @@ export function indexPath(workspace: string): string {
   return `${workspace}/instances.jsonl`;
 }
 
+/** Returns the path of the model calls of deleted instances. */
+export function deletedSpendingPath(workspace: string): string {
+  return `${workspace}/deleted-usage.json`;
+}
+
 /** Returns the path of the file that names the owner of the workspace. */
 export function ownerPath(workspace: string): string {
   return `${workspace}/orchestrator.json`;

@@ -3,6 +3,7 @@ import type { JsonValue, ReplyAddress, TurnResult } from '@goondan/types';
 import type { FinishedUsage } from '../../agent/conversation/conversation-store.ts';
 import { reviveMessage } from '../../messages/message-text.ts';
 import { usageOf } from '../../usage/count-turn.ts';
+import { SpendingSum } from '../../usage/spending.ts';
 import type { QueueEntry } from '../lines/durable-queue.ts';
 import { type CommitEntry, countNumbers, type Frame } from './frame.ts';
 import { type CommittedTurn, GatheredTurn } from './gather-turns.ts';
@@ -28,10 +29,12 @@ export class LogState {
   readonly answers: Map<string, JsonValue>;
   answersRemoved: readonly string[];
   readonly letters: Map<string, JsonValue>;
+  /** The model calls of all committed turns; those of the last 400 days. */
+  readonly spent: SpendingSum;
   /** The records of the turn that is not committed. */
   readonly open = new GatheredTurn();
 
-  /** `keepsAnswers`: false if the store keeps the answers of turns beside the log. */
+  /** `keepsAnswers`: false if the store keeps the answers of turns, and their model calls, beside the log. */
   constructor(
     checkpoint: Checkpoint,
     private readonly keepsAnswers = true,
@@ -47,6 +50,7 @@ export class LogState {
     this.states = new Map(Object.entries(checkpoint.extensions));
     this.answers = new Map(checkpoint.answers.map(({ key, value }) => [key, value]));
     this.answersRemoved = answersRemoved;
+    this.spent = new SpendingSum(checkpoint.spent);
     this.letters = new Map(checkpoint.letters.map(({ key, value }) => [key, value]));
   }
 
@@ -73,6 +77,7 @@ export class LogState {
     if (turn) this.updatedAt = turn.at;
     if (turn) this.status = typeof result === 'object' && result.finishReason === 'error' ? 'failed' : 'idle';
     if (this.keepsAnswers) this.#applyAnswers(commit, turn);
+    if (this.keepsAnswers) this.spent.add(commit.spent ?? []);
     for (const id of lettersRemoved) this.letters.delete(id);
     if (letter !== undefined) this.letters.set(letterKey(letter), letter);
   }

@@ -9,6 +9,7 @@ import type { QueueEntry } from '../lines/durable-queue.ts';
 import { readLines } from '../lines/read-lines.ts';
 import { seal } from '../lines/seal-lines.ts';
 import type { StoredMessage } from '../../messages/message-text.ts';
+import type { Spending } from '../../usage/spending.ts';
 
 export const FORMAT_VERSION = 2;
 
@@ -49,6 +50,8 @@ export interface Checkpoint {
   readonly answers: readonly QueueEntry[];
   readonly answersRemoved: readonly string[];
   readonly letters: readonly QueueEntry[];
+  /** The model calls of all committed turns; absent when there are none. */
+  readonly spent?: readonly Spending[];
 }
 
 /**

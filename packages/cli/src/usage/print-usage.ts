@@ -1,0 +1,54 @@
+/** Prints the report of `gdn usage` as a table. */
+import { cutToWidth, padToWidth } from '../fit-width.ts';
+import { widthOf } from '../graphemes.ts';
+import { harmlessText } from '../harmless-text.ts';
+import type { Terminal } from '../terminal.ts';
+import type { UsageReport, UsageRow, UsageSum } from './sum-spendings.ts';
+
+const LONGEST_NAME = 60;
+
+export function printUsage(report: UsageReport, terminal: Terminal): void {
+  const { by, rows, total, currency } = report;
+  const heads = [by, 'calls', 'input', 'output', 'from cache', 'to cache', ...(currency === undefined ? [] : ['cost'])];
+  const cells = [
+    ...rows.map((row) => [nameOf(row), ...countsOf(row, currency)]),
+    ...(rows.length > 1 ? [['total', ...countsOf(total, currency)]] : []),
+  ];
+  const widths = heads.map((head, index) => Math.max(widthOf(head), ...cells.map((row) => widthOf(row[index] ?? ''))));
+  const lineOf = (row: readonly string[]) =>
+    row.map((cell, index) => (index === 0 ? padToWidth(cell, widths[0] ?? 0) : alignRight(cell, widths[index]))).join('  ');
+  terminal.print(`${terminal.colors.dim(lineOf(heads))}\n${cells.map((row) => `${lineOf(row)}\n`).join('')}`);
+  for (const note of notesOf(report)) terminal.printError(`${note}\n`);
+}
+
+function nameOf({ agent, instanceKey, provider, model, day, extension }: UsageRow): string {
+  if (instanceKey !== undefined) return shown(`${agent} / ${instanceKey ?? '(deleted conversations)'}`);
+  if (model !== undefined) return shown(`${provider}/${model}`);
+  if (extension !== undefined) return shown(extension ?? '(steps)');
+  return shown(agent ?? day ?? '');
+}
+
+function shown(name: string): string {
+  return cutToWidth(harmlessText(name), LONGEST_NAME);
+}
+
+function countsOf({ calls, usage, cost, unpricedCalls }: UsageSum, currency: string | undefined): string[] {
+  const { inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 } = usage;
+  const counts = [calls, inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens].map(String);
+  if (currency === undefined) return counts;
+  const known = cost === undefined ? [] : [`${cost.toFixed(4)} ${currency}`];
+  const unknown = unpricedCalls === undefined ? [] : [`${unpricedCalls} unpriced`];
+  return [...counts, [...known, ...unknown].join(' + ')];
+}
+
+function alignRight(cell: string, width = 0): string {
+  return `${' '.repeat(Math.max(0, width - widthOf(cell)))}${cell}`;
+}
+
+function notesOf({ unpriced = [], problems = [] }: UsageReport): string[] {
+  const models = unpriced.map(harmlessText).join(', ');
+  return [
+    ...(unpriced.length === 0 ? [] : [`The price file has no price, or not all prices, of ${models}.`]),
+    ...problems.map((problem) => `warn: not counted: ${harmlessText(problem)}`),
+  ];
+}

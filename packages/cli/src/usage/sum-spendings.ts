@@ -1,0 +1,117 @@
+/** Sums up the model calls of a swarm by one of their facts, with their cost as far as prices are known. */
+import type { InstanceSpending } from '@goondan/runtime/history';
+import { sumUsage } from '@goondan/runtime/internal';
+import { findPrice, priceOf, type Prices, type TokenUsage } from '@goondan/types';
+
+export const groupings = ['agent', 'model', 'day', 'conversation', 'extension'] as const;
+
+export type Grouping = (typeof groupings)[number];
+
+/** The calls of one group. Fields may be added, but are never renamed. */
+export interface UsageRow extends UsageSum {
+  readonly agent?: string;
+  /** The key of the conversation; `null` for the deleted conversations of the agent. */
+  readonly instanceKey?: string | null;
+  readonly provider?: string;
+  readonly model?: string;
+  readonly day?: string;
+  /** `null` for the calls of steps, which no extension made. */
+  readonly extension?: string | null;
+}
+
+export interface UsageSum {
+  readonly calls: number;
+  readonly usage: TokenUsage;
+  /** The cost of the calls whose price is known; absent without a price file. */
+  readonly cost?: number;
+  /** The number of calls whose price is not known; absent when there are none. */
+  readonly unpricedCalls?: number;
+}
+
+export interface UsageReport {
+  readonly by: Grouping;
+  /** The first day, in UTC; absent when all kept days count. */
+  readonly since?: string;
+  readonly currency?: string;
+  readonly rows: readonly UsageRow[];
+  readonly total: UsageSum;
+  /** The models without a known price, if there is a price file. */
+  readonly unpriced?: readonly string[];
+  /** Conversations whose calls cannot be read, because their files are damaged. */
+  readonly problems?: readonly string[];
+}
+
+export interface UsageQuestion {
+  readonly by: Grouping;
+  readonly since?: string | undefined;
+  readonly prices?: Prices | undefined;
+}
+
+export function reportUsage(
+  { spendings, problems }: { readonly spendings: readonly InstanceSpending[]; readonly problems: readonly string[] },
+  { by, since, prices }: UsageQuestion,
+): UsageReport {
+  const groups = new Map<string, { readonly facts: Omit<UsageRow, keyof UsageSum>; sum: UsageSum }>();
+  let total: UsageSum | undefined;
+  const unpriced = new Set<string>();
+  for (const spending of spendings) {
+    const sum = sumOf(spending, prices);
+    if (sum.unpricedCalls !== undefined) unpriced.add(`${spending.provider}/${spending.model}`);
+    total = total === undefined ? sum : add(total, sum);
+    const facts = factsOf(spending, by);
+    const key = JSON.stringify(Object.values(facts));
+    const known = groups.get(key);
+    if (known === undefined) groups.set(key, { facts, sum });
+    else known.sum = add(known.sum, sum);
+  }
+  const rows = [...groups.values()].map(({ facts, sum }) => ({ ...facts, ...sum }));
+  return {
+    by,
+    ...(since === undefined ? {} : { since }),
+    ...(prices === undefined ? {} : { currency: prices.currency }),
+    rows: rows.toSorted((one, other) => compare(one, other, by)),
+    total: total ?? { calls: 0, usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } },
+    ...(unpriced.size === 0 ? {} : { unpriced: [...unpriced].toSorted() }),
+    ...(problems.length === 0 ? {} : { problems }),
+  };
+}
+
+function factsOf(spending: InstanceSpending, by: Grouping): Omit<UsageRow, keyof UsageSum> {
+  const { agentName: agent, instanceKey = null, provider, model, day, extension = null } = spending;
+  switch (by) {
+    case 'agent':
+      return { agent };
+    case 'model':
+      return { provider, model };
+    case 'day':
+      return { day };
+    case 'conversation':
+      return { agent, instanceKey };
+    case 'extension':
+      return { extension };
+  }
+}
+
+function sumOf({ provider, model, calls, usage }: InstanceSpending, prices: Prices | undefined): UsageSum {
+  if (prices === undefined) return { calls, usage };
+  const price = findPrice(prices, { provider, model });
+  const cost = price && priceOf(usage, price);
+  return cost === undefined ? { calls, usage, unpricedCalls: calls } : { calls, usage, cost };
+}
+
+function add(one: UsageSum, other: UsageSum): UsageSum {
+  const unpricedCalls = (one.unpricedCalls ?? 0) + (other.unpricedCalls ?? 0);
+  const isPriced = one.cost !== undefined || other.cost !== undefined;
+  return {
+    calls: one.calls + other.calls,
+    usage: sumUsage(one.usage, other.usage),
+    ...(isPriced ? { cost: (one.cost ?? 0) + (other.cost ?? 0) } : {}),
+    ...(unpricedCalls === 0 ? {} : { unpricedCalls }),
+  };
+}
+
+/** Days are in their order, the newest last; other groups begin with the most tokens. */
+function compare(one: UsageRow, other: UsageRow, by: Grouping): number {
+  if (by === 'day') return (one.day ?? '') < (other.day ?? '') ? -1 : 1;
+  return other.usage.totalTokens - one.usage.totalTokens;
+}
