@@ -30,8 +30,8 @@ export function startCountingServer(): CountingServer {
       const gone = Promise.withResolvers<void>();
       request.signal.addEventListener('abort', () => gone.resolve());
       // Safe: the runtime sends JSON.
-      const body = JSON.parse(await request.text()) as JsonObject;
-      const model = String(body['model']);
+      const body = JSON.parse(await request.text()) as JsonObject & { readonly model: string };
+      const { model } = body;
       await started.beforeReply(model, gone.promise);
       const reply = replyTo(model, body['messages'] ?? null, ++requests);
       const events = anthropicWire.events(reply);

@@ -39,6 +39,7 @@ kind: Agent
 metadata: { name: ${name} }
 spec:
   modelConfig: { modelRef: Model/${name} }
+  isolation: ${name === 'c' ? 'agent' : 'instance'}
   tools: [{ kind: Tool, name: agents, package: '@goondan/base' }]
 ---
 apiVersion: goondan.ai/v1

@@ -66,6 +66,7 @@ describe('gdn demo', () => {
         outputTokens: expect.any(Number),
         totalTokens: expect.any(Number),
       },
+      called: { inputTokens: 118, outputTokens: 23, totalTokens: 141 },
     });
     expect(trace).toMatchObject({
       kind: 'turn',
@@ -99,6 +100,7 @@ describe('gdn demo', () => {
     for (const sign of ['own', '~', '←', '+']) expect(legend).toContain(sign);
     expect(trace.map(withoutTimes)).toEqual([
       'turn concierge N ms',
+      '│ … 342 → 54 tokens: own 224 → 31, called agents 118 → 23',
       '│ memory own N ms',
       "│ │ + append system: This is the user's visit number 1.",
       '│ │ step 0 N ms',

@@ -38,6 +38,7 @@ const rows: readonly Row[] = [
   ['explain', 'bundle', 0, 'host', ''],
   ['replay', `${bundle} --trust`, 0, 'No divergence: ', ''],
   ['trace', bundle, 0, 'asked\n', ''],
+  ['usage', bundle, 0, 'from cache', ''],
   ['instance list', bundle, 0, 'host', ''],
   ['instance show', `host default ${bundle}`, 0, 'user  Hi\nassistant  You said: Hi\n', ''],
   ['instance export', `host default ${bundle}`, 0, '"messages"', ''],

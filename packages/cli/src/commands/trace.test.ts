@@ -60,6 +60,7 @@ describe('gdn trace', () => {
     expect(asked).toBe('asked: ask it');
     const expected = [
       'turn host N ms',
+      '│ … N → N tokens: own 47 → 23, called agents 4 → 6',
       '│ step 0 N ms',
       '│ │ quiet own N ms',
       '│ │ │ ~ toolCatalog.agents__send removed',

@@ -10,6 +10,7 @@
  * | GET  workspaces/ID/timeline                | `TimelineView`     |
  * | GET  workspaces/ID/history                 | `HistoryView`      |
  * | GET  workspaces/ID/turns                   | `TurnList`         |
+ * | GET  workspaces/ID/usage                   | `UsageView`        |
  * | GET  workspaces/ID/trace?id=TURN           | `TraceView`        |
  * | GET  workspaces/ID/changeset?id=CHANGESET  | `ChangesetWithDiff` |
  * | GET  workspaces/ID/events                  | a WebSocket, each message a `StudioNotice` |
@@ -28,6 +29,7 @@ import type { LayerSummary } from '@goondan/runtime/internal';
 import type { ExtensionStatusChanged, TurnError } from '@goondan/types';
 import type { ChangesetView } from '../changes/view-changeset.ts';
 import type { ToolSource, UnknownTools } from '../explain/explain-agent.ts';
+import type { UsageReport } from '../usage/sum-spendings.ts';
 
 export type { Acceptance, InstanceAddress } from '@goondan/runtime';
 export type { ChangeReport, KeptStatus } from '@goondan/runtime/control';
@@ -176,6 +178,9 @@ export type HistoryView = Sent<HistoryPage>;
 export interface TurnList {
   readonly turns: readonly WithShortId<TurnSummary>[];
 }
+
+/** `?by=agent` chooses the fact to sum up by, as `gdn usage --by` does. */
+export type UsageView = UsageReport;
 
 /** A turn with the short form of its id, as commands and log lines show it. */
 export type WithShortId<Turn> = Turn & { readonly shortId: string };

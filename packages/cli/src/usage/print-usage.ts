@@ -16,7 +16,9 @@ export function printUsage(report: UsageReport, terminal: Terminal): void {
   ];
   const widths = heads.map((head, index) => Math.max(widthOf(head), ...cells.map((row) => widthOf(row[index] ?? ''))));
   const lineOf = (row: readonly string[]) =>
-    row.map((cell, index) => (index === 0 ? padToWidth(cell, widths[0] ?? 0) : alignRight(cell, widths[index]))).join('  ');
+    row
+      .map((cell, index) => (index === 0 ? padToWidth(cell, widths[0] ?? 0) : alignRight(cell, widths[index])))
+      .join('  ');
   terminal.print(`${terminal.colors.dim(lineOf(heads))}\n${cells.map((row) => `${lineOf(row)}\n`).join('')}`);
   for (const note of notesOf(report)) terminal.printError(`${note}\n`);
 }

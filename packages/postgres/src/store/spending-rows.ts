@@ -72,9 +72,7 @@ function rowOf({ day, provider, model, extension, calls, usage }: Spending): Spe
   };
 }
 
-export function spendingOf(
-  row: SpendingRow & { readonly agent: string; readonly key: string },
-): InstanceSpending {
+export function spendingOf(row: SpendingRow & { readonly agent: string; readonly key: string }): InstanceSpending {
   const { agent, key, day, provider, model, extension, calls, cached, written, reasoning } = row;
   return {
     agentName: agent,

@@ -17,6 +17,7 @@ import { Changesets } from './changesets.tsx';
 import { ExtensionStates } from './extension-states.tsx';
 import { KeptConnections } from './kept-connections.tsx';
 import { SwarmChanges } from './swarm-changes.tsx';
+import { Usage } from './usage.tsx';
 
 interface OverviewProps {
   readonly view: WorkspaceView;
@@ -86,6 +87,7 @@ export function Overview({ view, goTo, version, refetch }: OverviewProps) {
             </ul>
           </section>
         )}
+        <Usage workspaceId={workspaceId} version={version} />
         <section>
           <h2>Latest turns</h2>
           {turns.value?.turns.length === 0 && <p className="quiet">{describeNone(view)}</p>}

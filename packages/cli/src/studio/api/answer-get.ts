@@ -5,7 +5,8 @@ import type { AgentAddress } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { withInstance } from '../../instance/read-instances.ts';
 import { openReader, type SwarmPlace } from '../../swarm/swarm-place.ts';
-import type { TraceView, TurnList, WithShortId } from '../contract.ts';
+import { groupings, reportUsage } from '../../usage/sum-spendings.ts';
+import type { TraceView, TurnList, UsageView, WithShortId } from '../contract.ts';
 import { addressOf, numberOf, readQuery } from '../http/read-query.ts';
 import type { StudioHost } from '../studio-host.ts';
 import { readConversation } from './read-conversation.ts';
@@ -23,6 +24,7 @@ export const answerGet = new Map([
   ['timeline', timeline],
   ['history', history],
   ['turns', turns],
+  ['usage', usage],
   ['trace', trace],
   ['changeset', changeset],
 ]);
@@ -73,6 +75,15 @@ function turns(host: StudioHost, place: SwarmPlace, url: URL): Promise<TurnList>
   return host.reads.run(keyOf('turns', place, question), async () => ({
     turns: withShortIds(await (await openReader(place)).traces.list(question)),
   }));
+}
+
+function usage(host: StudioHost, place: SwarmPlace, url: URL): Promise<UsageView> {
+  const { by: asked = 'agent' } = readQuery(url, ['by']);
+  const by = groupings.find((each) => each === asked);
+  if (by === undefined) throw new Refusal(400, 'E_STUDIO_REQUEST', `Usage has no "${asked}": ${groupings.join(', ')}.`);
+  return host.reads.run(keyOf('usage', place, by), async () =>
+    reportUsage(await (await openReader(place)).usage.read(), { by }),
+  );
 }
 
 function trace(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> {

@@ -1,0 +1,85 @@
+import { afterAll, expect, test } from '../testing/with-postgres.ts';
+import type { AgentAddress } from '@goondan/types';
+import { openDatabase } from '../driver/database.ts';
+import { openStore } from '../testing/open-store.ts';
+import { makeTestDatabase } from '../testing/test-database.ts';
+import { postgresAdmin } from './admin.ts';
+import { openHistoryReader } from './history-reader.ts';
+import { openUsageReader } from './usage-reader.ts';
+
+const made = await makeTestDatabase();
+const database = openDatabase(made.address);
+const instance: AgentAddress = { agentName: 'coder', instanceKey: 'key' };
+
+afterAll(async () => {
+  await database.close();
+  await made.drop();
+});
+
+const reply = (key: string, inputTokens: number, extension?: string) =>
+  ({
+    type: 'effect',
+    key,
+    kind: 'model',
+    outcome: {
+      ok: true,
+      value: { usage: { inputTokens, outputTokens: 1, totalTokens: inputTokens + 1, cacheWriteTokens: 3 } },
+    },
+    paid: { provider: 'anthropic', model: 'large', ...(extension === undefined ? {} : { extension }) },
+  }) as const;
+
+test('Y-03 commits add to the ledger in their statement; reset, fork and deletion keep each call once', async () => {
+  const swarm = 'ledger';
+  const { log, conversations, inbox, context, closeProcess } = openStore(database, swarm, { node: 'one' });
+  const admin = postgresAdmin(context, { log, history: openHistoryReader(database, swarm) });
+  const usage = openUsageReader(database, swarm);
+  const runTurn = async (id: string, inputTokens: number, isInterrupted = false) => {
+    const source = { kind: 'cli', name: 'test' } as const;
+    const more = { type: 'user.message', instanceKey: 'key', traceId: 'trace', createdAt: new Date(0) };
+    const event = { id, source, ...more };
+    await inbox.accept(instance, event);
+    const seq = (await inbox.pendingEntries(instance)).find((entry) => entry.event.id === id)?.seq ?? 0;
+    const turnId = `turn-${id}`;
+    const { epoch } = await conversations.open(instance, turnId, { seq, event });
+    await conversations.append(instance, epoch, 0, [
+      reply('0/model', inputTokens),
+      reply('0/model/0', 10, 'memory'),
+      { type: 'intent', key: '0/call', kind: 'tool' },
+    ]);
+    if (isInterrupted) return;
+    const result = { turnId, finishReason: 'text_response' } as const;
+    await conversations.commit(instance, epoch, turnId, { type: 'append', messages: [] }, {}, result);
+  };
+  const total = async () => {
+    const { spendings, problems } = await usage.read();
+    expect(problems).toEqual([]);
+    return spendings
+      .map(({ instanceKey, extension, calls, usage: used }) => [
+        ...[instanceKey ?? '', extension ?? '', calls, used.inputTokens, used.cacheWriteTokens],
+      ])
+      .toSorted((one, other) => String(one[1]).localeCompare(String(other[1])));
+  };
+
+  await runTurn('a', 100);
+  await runTurn('b', 1_000, true);
+  expect(await total()).toEqual([
+    ['key', '', 2, 1_100, 6],
+    ['key', 'memory', 2, 20, 6],
+  ]);
+  await admin.fork(instance, { as: 'fork' });
+  await closeProcess();
+  await admin.reset(instance);
+  expect((await usage.read()).spendings.reduce((sum, { calls }) => sum + calls, 0)).toBe(4);
+  await runTurn('b', 2_000, true);
+  expect(await total()).toEqual([
+    ['key', '', 3, 3_100, 9],
+    ['key', 'memory', 3, 30, 9],
+  ]);
+  await closeProcess();
+  await admin.delete(instance, { force: true });
+  expect(await total()).toEqual([
+    ['', '', 3, 3_100, 9],
+    ['', 'memory', 3, 30, 9],
+  ]);
+  expect((await usage.read('2999-01-01')).spendings).toEqual([]);
+});

@@ -1,0 +1,110 @@
+/** Tests the ledger of model calls on files: each recorded reply counts once, whatever happens to its conversation. */
+import { expect, test } from 'bun:test';
+import type { TurnRecord } from '../../agent/conversation/conversation-store.ts';
+import type { Fs } from '../../ports/fs.ts';
+import { NO_USAGE, sumUsage } from '../../ports/token-usage.ts';
+import { seededRandom } from '../simulation/seeded-random.ts';
+import { SimulatedDisk } from '../simulation/simulated-disk.ts';
+import { simulatedLocation, simulatedMachine } from '../simulation/simulated-machine.ts';
+import { messagesOf, simpleEvent, simpleRecords } from '../simulation/simulated-turn.ts';
+import { type Journal, openJournal } from './journal.ts';
+
+const coder = { agentName: 'coder', instanceKey: 'default' };
+const open = (fs: Fs, life = 1) => openJournal(simulatedMachine(fs, life), simulatedLocation);
+
+/** The record of a reply that used this many tokens. */
+const reply = (key: string, inputTokens: number): TurnRecord => ({
+  type: 'effect',
+  key,
+  kind: 'model',
+  outcome: { ok: true, value: { usage: { inputTokens, outputTokens: 0, totalTokens: inputTokens } } },
+  paid: { provider: 'anthropic', model: 'large' },
+});
+
+/** Appends the records of a turn with two replies; commits it unless it is interrupted. */
+async function runTurn(journal: Journal, id: string, inputTokens: number, isInterrupted = false): Promise<void> {
+  await journal.accept(coder, simpleEvent(id));
+  const entry = (await journal.pendingEntries(coder)).find(({ event }) => event.id === id);
+  const turnId = `turn-${id}`;
+  const { epoch } = await journal.open(coder, turnId, entry);
+  const records = [reply('0/model', inputTokens), ...simpleRecords(id), reply('1/model', 1)];
+  await journal.append(coder, epoch, 0, records);
+  if (isInterrupted) {
+    // Before a tool runs, everything so far is made durable.
+    return journal.append(coder, epoch, records.length, [{ type: 'intent', key: '2/call', kind: 'tool' }]);
+  }
+  const delta = { type: 'append', messages: messagesOf(records) } as const;
+  await journal.commit(coder, epoch, turnId, delta, {}, { turnId, finishReason: 'text_response' });
+}
+
+async function totalOf(journal: Journal): Promise<{ calls: number; tokens: number; conversations: number }> {
+  const { spendings, problems } = await journal.usage();
+  expect(problems).toEqual([]);
+  return {
+    calls: spendings.reduce((sum, { calls }) => sum + calls, 0),
+    tokens: spendings.reduce((sum, { usage }) => sumUsage(sum, usage), NO_USAGE).totalTokens,
+    conversations: new Set(spendings.flatMap(({ instanceKey }) => instanceKey ?? [])).size,
+  };
+}
+
+test('Y-03 the ledger has committed and interrupted turns, after a checkpoint, a kill and a loss of power', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk);
+  await runTurn(journal, 'a', 100);
+  expect(await totalOf(journal)).toEqual({ calls: 2, tokens: 101, conversations: 1 });
+  await journal.close();
+  const next = await open(disk, 2);
+  await runTurn(next, 'b', 1_000);
+  await runTurn(next, 'c', 10_000, true);
+  expect(await totalOf(next)).toEqual({ calls: 6, tokens: 11_103, conversations: 1 });
+  for (const mode of ['kill', 'power'] as const) {
+    const crashed = await open(disk.crash(mode, seededRandom(1)), 3);
+    expect(await totalOf(crashed)).toEqual({ calls: 6, tokens: 11_103, conversations: 1 });
+  }
+});
+
+test('Y-03 a reset keeps the money of the interrupted turn that it ends, and a fork does not count it again', async () => {
+  const disk = SimulatedDisk.empty();
+  const journal = await open(disk);
+  await runTurn(journal, 'a', 100);
+  await journal.fork(coder, { as: 'fork' });
+  expect(await totalOf(journal)).toEqual({ calls: 2, tokens: 101, conversations: 1 });
+  await runTurn(journal, 'b', 1_000, true);
+  await journal.close();
+  const next = await open(disk, 2);
+  await next.reset(coder);
+  expect(await totalOf(next)).toEqual({ calls: 4, tokens: 1_102, conversations: 1 });
+  // The event of the interrupted turn is still pending, and its turn makes its calls again.
+  await runTurn(next, 'b', 2_000);
+  expect(await totalOf(next)).toEqual({ calls: 6, tokens: 3_103, conversations: 1 });
+});
+
+test('Y-03 a deleted conversation counts once, without its key, however its deletion was interrupted', async () => {
+  const disk = SimulatedDisk.empty();
+  const first = await open(disk);
+  await runTurn(first, 'a', 100);
+  await runTurn(first, 'b', 1_000, true);
+  await first.close();
+  const journal = await open(disk, 2);
+  const moments: SimulatedDisk[] = [];
+  disk.afterOperation = () => moments.push(disk.copy());
+  await journal.delete(coder, { force: true });
+  disk.afterOperation = undefined;
+  expect(await totalOf(journal)).toEqual({ calls: 4, tokens: 1_102, conversations: 0 });
+  for (const [index, moment] of moments.entries()) {
+    for (const mode of ['kill', 'power'] as const) {
+      const crashed = moment.crash(mode, seededRandom(index));
+      expect(await totalOf(await open(crashed, 3))).toMatchObject({ calls: 4, tokens: 1_102 });
+      const next = await open(crashed, 4);
+      await next.openInbox();
+      await next.sweep();
+      expect(await totalOf(next)).toMatchObject({ calls: 4, tokens: 1_102 });
+      await next.sweep();
+      expect(await totalOf(next)).toMatchObject({ calls: 4, tokens: 1_102 });
+    }
+  }
+  // A conversation with the same key is another one.
+  await runTurn(journal, 'c', 7);
+  await journal.delete(coder, { force: true });
+  expect(await totalOf(journal)).toEqual({ calls: 6, tokens: 1_110, conversations: 0 });
+});

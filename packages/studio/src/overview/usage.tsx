@@ -1,0 +1,79 @@
+/** Shows the model calls and tokens that a swarm has spent, summed up by a fact that the person chooses. */
+import type { UsageView } from '@goondan/cli/studio';
+import { useState } from 'react';
+import { addressOf } from '../server/ask-server.ts';
+import { useQuery } from '../server/use-query.ts';
+
+const facts: readonly UsageView['by'][] = ['agent', 'model', 'day', 'conversation', 'extension'];
+
+export function Usage({ workspaceId, version }: { readonly workspaceId: string; readonly version: number }) {
+  const [by, choose] = useState<UsageView['by']>('agent');
+  const usage = useQuery<UsageView>(addressOf(workspaceId, 'usage', { by }), version);
+  if (usage.value === undefined || usage.value.total.calls === 0) return null;
+  return (
+    <section>
+      <h2>Usage</h2>
+      <p>
+        <label>
+          By{' '}
+          <select value={by} onChange={({ target }) => choose(facts.find((fact) => fact === target.value) ?? 'agent')}>
+            {facts.map((fact) => (
+              <option key={fact}>{fact}</option>
+            ))}
+          </select>
+        </label>
+      </p>
+      <UsageTable usage={usage.value} />
+    </section>
+  );
+}
+
+export function UsageTable({ usage: { by, rows, total, problems = [] } }: { readonly usage: UsageView }) {
+  return (
+    <>
+      <table className="turns usage" aria-label={`Usage by ${by}`}>
+        <thead>
+          <tr>
+            {[by, 'calls', 'input', 'output', 'from cache', 'to cache'].map((head) => (
+              <th key={head} className="quiet" scope="col">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <Counts key={nameOf(row)} name={nameOf(row)} sum={row} />
+          ))}
+          {rows.length > 1 && <Counts name="total" sum={total} />}
+        </tbody>
+      </table>
+      {problems.map((problem) => (
+        <p key={problem} className="bad">
+          Not counted: {problem}
+        </p>
+      ))}
+    </>
+  );
+}
+
+function Counts({ name, sum: { calls, usage } }: { readonly name: string; readonly sum: UsageView['total'] }) {
+  const { inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 } = usage;
+  return (
+    <tr>
+      <td>{name}</td>
+      <td>{calls}</td>
+      <td>{inputTokens}</td>
+      <td>{outputTokens}</td>
+      <td>{cachedInputTokens}</td>
+      <td>{cacheWriteTokens}</td>
+    </tr>
+  );
+}
+
+function nameOf({ agent, instanceKey, provider, model, day, extension }: UsageView['rows'][number]): string {
+  if (instanceKey !== undefined) return `${agent} / ${instanceKey ?? '(deleted conversations)'}`;
+  if (model !== undefined) return `${provider}/${model}`;
+  if (extension !== undefined) return extension ?? '(steps)';
+  return agent ?? day ?? '';
+}
