@@ -108,11 +108,12 @@ describe('the runtime events', () => {
 
   test('X-14 have the fields of the started ones, and the error, for a turn that fails', async () => {
     const error = expect.objectContaining({ code: 'E_MODEL_FAILED', message: 'overloaded' });
+    const noUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
     expect(await tell({ script: [{ fail: { message: 'overloaded' } }] })).toEqual([
       { name: 'turn.started', args: [turn] },
       { name: 'step.started', args: [step(0)] },
       { name: 'step.failed', args: [{ ...step(0), duration, error, willRetry: false }] },
-      { name: 'turn.failed', args: [{ ...turn, stepCount: 0, duration, error }] },
+      { name: 'turn.failed', args: [{ ...turn, stepCount: 0, duration, usage: noUsage, error }] },
     ]);
   });
 
