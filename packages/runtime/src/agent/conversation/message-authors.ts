@@ -12,12 +12,17 @@ export interface MessageEnd {
   readonly author: EventAuthor;
 }
 
+interface NumberedEnd extends MessageEnd {
+  /** The number of the event. An id can be used again, so an older end may be that of another message. */
+  readonly number: number;
+}
+
 const MOST_KNOWN = 1_000;
 
 export class MessageAuthors {
   readonly #put = new Map<string, EventAuthor>();
-  readonly #ended = new Map<string, MessageEnd>();
-  #truncated: { readonly number: number; readonly end: MessageEnd } | undefined;
+  readonly #ended = new Map<string, NumberedEnd>();
+  #truncated: NumberedEnd | undefined;
   #count = 0;
 
   /** The number of events so far. */
@@ -27,8 +32,11 @@ export class MessageAuthors {
 
   note(event: MessageEvent, author: EventAuthor): void {
     this.#count += 1;
-    if ('targetId' in event) remember(this.#ended, event.targetId, { event: event.type, author });
-    if (event.type === 'truncate') this.#truncated = { number: this.#count, end: { event: event.type, author } };
+    if (event.type !== 'append') {
+      const end = { event: event.type, author, number: this.#count };
+      if (event.type === 'truncate') this.#truncated = end;
+      else remember(this.#ended, event.targetId, end);
+    }
     // Most messages are of the model, a tool or the sender, and stay. Their authors are not worth the memory.
     if ('message' in event && author.kind === 'extension') remember(this.#put, event.message.id, author);
   }
@@ -43,8 +51,9 @@ export class MessageAuthors {
    * undefined if its end is not known.
    */
   endOf(id: string, count: number): MessageEnd | undefined {
-    const truncated = this.#truncated;
-    return this.#ended.get(id) ?? (truncated !== undefined && truncated.number > count ? truncated.end : undefined);
+    const [own, truncated] = [this.#ended.get(id), this.#truncated];
+    const newest = (own?.number ?? 0) > (truncated?.number ?? 0) ? own : truncated;
+    return newest !== undefined && newest.number > count ? newest : undefined;
   }
 }
 

@@ -153,7 +153,7 @@ function noteCacheLoss(
   { usage }: ModelReply,
   span: ChainSpan | undefined,
 ): void {
-  const { modelRef, params, tools, messages, sent, idOf = () => undefined } = watched;
+  const { modelRef, params, tools, messages, stableCount, sent, idOf = () => undefined } = watched;
   const lost = agent.cacheWatch.compare(
     {
       ...defined({ sent }),
@@ -161,6 +161,7 @@ function noteCacheLoss(
       params,
       tools,
       messages,
+      stableCount,
       idOf,
       changes: span?.changes?.() ?? [],
       authors,

@@ -13,7 +13,10 @@ import type { EventAuthor } from '../conversation/conversation-store.ts';
 import type { MessageAuthors } from '../conversation/message-authors.ts';
 
 /** A request of a step, as it reached the model. */
-export interface ComparedRequest extends Pick<AskedModel, 'modelRef' | 'params' | 'tools' | 'messages' | 'sent'> {
+export interface ComparedRequest extends Pick<
+  AskedModel,
+  'modelRef' | 'params' | 'tools' | 'messages' | 'stableCount' | 'sent'
+> {
   readonly idOf: NonNullable<AskedModel['idOf']>;
   /** The changes of the layers of the step and of its model call, in order. */
   readonly changes: readonly LayerChange[];
@@ -34,10 +37,17 @@ export function findCacheLoss(last: ComparedRequest, now: ComparedRequest): Foun
 }
 
 function findModel(last: ComparedRequest, now: ComparedRequest): Found | undefined {
-  if (last.modelRef === now.modelRef) return undefined;
+  if (last.modelRef === now.modelRef) return findModelId(last, now);
   const changes = (change: Change) => change.before['modelRef'] !== change.after['modelRef'];
   const by = changerIn(now, changes) ?? changerIn(last, changes) ?? changedPlan(last, now);
   return { at: 'model', by, did: `chose ${now.modelRef} instead of ${last.modelRef}` };
+}
+
+/** Finds a change of the Model resource itself, which only a change of the bundle can cause. */
+function findModelId(last: ComparedRequest, now: ComparedRequest): Found | undefined {
+  const [before, after] = [last.sent?.model, now.sent?.model];
+  if (before === after) return undefined;
+  return { at: 'model', by: changedPlan(last, now), did: `chose ${after} instead of ${before}` };
 }
 
 /** Of the params, only options of the provider are part of the cached prompt, such as a budget for thinking. */
@@ -95,7 +105,7 @@ function listNames(names: readonly string[]): string {
 }
 
 function findMessage(last: ComparedRequest, now: ComparedRequest): Found | undefined {
-  const [before, after] = [inCachedOrder(last), inCachedOrder(now)];
+  const [before, after] = [cachedPart(last), inCachedOrder(now)];
   let at = 0;
   while (at < before.length && isAsBefore(before[at], after[at])) at += 1;
   const [old, fresh] = [before[at], after[at]];
@@ -104,15 +114,32 @@ function findMessage(last: ComparedRequest, now: ComparedRequest): Found | undef
   const isStillThere = now.messages.some((message) =>
     id === undefined ? isAsBefore(old, message) : now.idOf(message) === id,
   );
-  if (isStillThere && fresh !== undefined) return placed(now, fresh, whoAdded(now, fresh));
+  const isSame = fresh !== undefined && id !== undefined && now.idOf(fresh) === id;
+  if (isStillThere && fresh !== undefined && !isSame) return placed(now, fresh, whoAdded(now, fresh));
   return placed(last, old, whoEnded(last, now, old, fresh));
 }
 
+/**
+ * Returns the messages that the cache can hold. Anthropic's cache ends at a breakpoint, and only stable messages have
+ * one: in front of a system message that is not stable, only the system messages before it.
+ */
+function cachedPart(request: ComparedRequest): readonly ModelMessage[] {
+  const { messages, stableCount = messages.length, sent } = request;
+  if (sent?.provider !== 'anthropic') return inCachedOrder(request);
+  const stable = messages.slice(0, stableCount);
+  return messages.slice(stableCount).some(isSystem)
+    ? stable.filter(isSystem)
+    : inCachedOrder({ messages: stable, sent });
+}
+
 /** Only OpenAI gets system messages in place. The other providers get them before all others. */
-function inCachedOrder({ messages, sent }: ComparedRequest): readonly ModelMessage[] {
+function inCachedOrder({ messages, sent }: Pick<ComparedRequest, 'messages' | 'sent'>): readonly ModelMessage[] {
   if (sent?.provider === 'openai') return messages;
-  const isSystem = ({ role }: ModelMessage) => role === 'system';
   return [...messages.filter(isSystem), ...messages.filter((message) => !isSystem(message))];
+}
+
+function isSystem({ role }: ModelMessage): boolean {
+  return role === 'system';
 }
 
 function placed({ messages, idOf }: ComparedRequest, message: ModelMessage, cause: Pick<Found, 'by' | 'did'>): Found {

@@ -36,6 +36,11 @@ export class AnthropicCache {
     return { input: tokensAt(blocks.length - 1), cached, written };
   }
 
+  /** Forgets everything, as the server does after five minutes. */
+  expire(): void {
+    this.#kept.clear();
+  }
+
   #lookBack(prefixes: readonly { readonly digest: string }[], mark: number): number[] {
     for (let at = mark; at >= Math.max(0, mark - LOOKBACK); at--) {
       if (this.#kept.has(prefixes[at]?.digest ?? '')) return [at];
