@@ -216,6 +216,10 @@ describe('Y-06 model-fallback', () => {
     expect(text).toBe('I am c.');
     const own = trace?.inside.flatMap((chain) => (chain.kind === 'model' ? (chain.request?.modelRef ?? []) : []));
     expect(own).toEqual(['Model/a', 'Model/b', 'Model/c']);
+    expect(tested.logs.flatMap(({ level, message }) => (level === 'warn' ? [message] : []))).toEqual([
+      'A model call failed and is made again: Model/a failed (unreachable), Model/b takes over: a is down',
+      'A model call failed and is made again: Model/b failed (server), Model/c takes over: b is down',
+    ]);
     await tested.close();
   });
 

@@ -5,9 +5,10 @@
 import { type GenerateRequest, GoondanError, type ModelParams, type ModelReply } from '@goondan/types';
 import { findUnknownField, knownFields } from '../../config/find-unknown-field.ts';
 import { isPlainObject } from '../../json/copy-json.ts';
+import { aboutThrown } from '../../log/about-thrown.ts';
 import { problemWithModelMessage } from '../conversation/model-message-problem.ts';
 import { ToolCatalog } from '../tool/tool-catalog.ts';
-import { isFallback, MOST_FALLBACKS } from '../pipeline/turn-error.ts';
+import { isFallback, MOST_FALLBACKS, toPlacedError, toTurnError } from '../pipeline/turn-error.ts';
 import { type LayerAsk, refuseWhenOver, type RunningTurn } from '../turn-state/running-turn.ts';
 import { callModel } from './call-model.ts';
 
@@ -40,21 +41,35 @@ async function withFallbacks(
   key: string,
   call: (key: string) => Promise<ModelReply>,
 ): Promise<ModelReply> {
-  const keys = [key, ...Array.from({ length: MOST_FALLBACKS }, (_, at) => `${key}.${at + 1}`)];
-  const last = keys.pop() ?? key;
-  const first = Math.max(
-    0,
-    keys.findIndex((each) => turn.effects.isRecorded(each)),
-  );
-  for (const attempt of keys.slice(first)) {
+  const keyOf = (attempt: number) => (attempt === 0 ? key : `${key}.${attempt}`);
+  const attempts = Array.from({ length: MOST_FALLBACKS + 1 }, (_, attempt) => attempt);
+  const first = attempts.find((attempt) => turn.effects.isRecorded(keyOf(attempt))) ?? 0;
+  for (let attempt = first; ; attempt++) {
     try {
-      return await call(attempt);
+      return await call(keyOf(attempt));
     } catch (error) {
       if (!isFallback(error)) throw error;
       refuseWhenOver(turn);
+      if (attempt === MOST_FALLBACKS) throw tooManyFallbacks(error);
+      warnOfFallback(turn, error);
     }
   }
-  return call(last);
+}
+
+/** Makes a final error, because a step around the call would retry a fallback 16 times, with 16 fallbacks each. */
+function tooManyFallbacks(error: unknown): GoondanError {
+  const { message } = toTurnError(error);
+  return new GoondanError('E_MODEL_FAILED', `${MOST_FALLBACKS} fallbacks in a row did not help: ${message}`, {
+    cause: error,
+  });
+}
+
+function warnOfFallback({ agent }: RunningTurn, error: unknown): void {
+  const { message, extension, code } = toPlacedError(error, 'E_EXT_MIDDLEWARE', agent);
+  agent.log('warn', `A model call failed and is made again: ${message}`, {
+    event: 'model.retried',
+    ...(extension !== undefined && { extension, ...aboutThrown(agent.locate(error), { code: code ?? null }) }),
+  });
 }
 
 function problemWithRequest(request: GenerateRequest): string | undefined {

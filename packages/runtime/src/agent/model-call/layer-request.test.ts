@@ -1,6 +1,6 @@
 /** Tests how model calls of a layer are checked, recorded and replayed. */
 import { expect, test } from 'bun:test';
-import { createUserMessage, type ExtensionRegister, type GenerateRequest } from '@goondan/types';
+import { createUserMessage, type ExtensionRegister, type GenerateRequest, GoondanError } from '@goondan/types';
 import { extension, scriptedAgent } from '../../testing/index.ts';
 import { recordInMemory } from '../../testing/record-in-memory.ts';
 import { replayTurn } from '../replay/replay-turn.ts';
@@ -130,4 +130,20 @@ test.each<[string, readonly unknown[], string]>([
     code: 'E_MODEL_REQUEST',
     message: `Extension "adviser": ${problem}.`,
   });
+});
+
+test('Y-06 a layer that never stops to fall back ends a call by another layer, and its step is not retried', async () => {
+  let attempts = 0;
+  const restless: ExtensionRegister = ({ pipeline }) => {
+    pipeline.register('model', () => {
+      attempts++;
+      throw new GoondanError('E_MODEL_FAILED', 'Once more.', { retryable: true, isFallback: true });
+    });
+  };
+  const extensions = [extension('adviser', adviser), extension('restless', restless)];
+  const tested = await scriptedAgent({ extensions });
+  const { result } = await tested.say('go');
+  const message = '16 fallbacks in a row did not help: Once more.';
+  expect([attempts, result.error]).toMatchObject([17, { code: 'E_MODEL_FAILED', message }]);
+  await tested.close();
 });
