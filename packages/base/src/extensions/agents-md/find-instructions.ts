@@ -93,7 +93,8 @@ function findFile(folder: string, names: readonly string[], root: string): Found
       const stat = statSync(file);
       if (!stat.isFile()) continue;
       const real = realpathSync(file);
-      if (!real.startsWith(realpathSync(root) + sep)) return { problem: `${file} leads out of ${root}.` };
+      const [first] = relative(realpathSync(root), real).split(sep);
+      if (first === '..') return { problem: `${file} leads out of ${root}.` };
       return { file, size: stat.size, stamp: `${real} ${stat.mtimeMs} ${stat.size}` };
     } catch {
       // There is no such file.

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { type JsonObject, textOf } from '@goondan/types';
 import { extension, extensionFile, scriptedAgent, type ScriptedAgentOptions } from '@goondan/runtime/testing';
 import { InstructionFinder } from './find-instructions.ts';
@@ -31,7 +31,7 @@ const start = (config: JsonObject = {}, { extensions = [], ...options }: Scripte
   scriptedAgent({ workdir, ...options, extensions: [reading(config), ...extensions] });
 
 const own = 'repository/packages/shop/AGENTS.md';
-const introduction = 'Follow these instructions of the working folder. What the user says has precedence.';
+const introduction = 'Follow these instructions of the working folder. The words of the user have precedence.';
 
 describe('agents-md', () => {
   test('gives the model the file of the working folder, stores it once, and again when it changes', async () => {
@@ -74,7 +74,7 @@ describe('agents-md', () => {
     await tested.close();
   });
 
-  test('stays when the conversation is compacted or truncated', async () => {
+  test('stays when the conversation is compacted, and is back in the turn after a truncate', async () => {
     write(own, 'Be kind.');
     const compaction = extensionFile('compaction', base, './src/extensions/message-compaction/register.ts', {
       maxMessages: 4,
@@ -118,6 +118,13 @@ describe('agents-md', () => {
     ]);
     rmSync(join(place, 'repository', '.git'), { recursive: true });
     expect(find()).toEqual(['AGENTS.md: Near.']);
+  });
+
+  test('reads a file when the working folder is the root of the disk', () => {
+    write(own, 'Near.');
+    const path = relative('/', join(place, own));
+    const finder = new InstructionFinder({ names: [path], parents: false, maxBytes: 99 });
+    expect(finder.find('/')).toEqual({ files: [{ path, text: 'Near.' }], problems: [] });
   });
 
   test('cuts what is too long, the farthest first, with one warning', async () => {

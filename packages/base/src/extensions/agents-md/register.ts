@@ -51,7 +51,7 @@ export const register: ExtensionRegister<AgentsMdConfig> = (api, config, { name 
 function write(files: readonly Instructions[]): string {
   const about =
     files.length === 1
-      ? 'Follow these instructions of the working folder. What the user says has precedence.'
-      : 'Follow these instructions of the working folder. A later file has precedence over an earlier one, and what the user says over all of them.';
+      ? 'Follow these instructions of the working folder. The words of the user have precedence.'
+      : 'Follow these instructions of the working folder. A later file has precedence over an earlier one, and the words of the user over all of them.';
   return [about, ...files.map(({ path, text }) => `## ${path}\n\n${text}`)].join('\n\n');
 }
