@@ -16,6 +16,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { findBun } from '../packages/runtime/bin/find-bun.cjs';
 import { collectLooseErrors, describeFailures, readFailures } from './failed-tests.mjs';
+import { lateCompiling } from './late-compiling.mjs';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
@@ -31,6 +32,7 @@ const flags = [
   '--parallel=4',
   '--timings=test/timings.json',
   '--timeout=30000',
+  '--preload=./scripts/compile-as-usual.mjs',
 ];
 // Excludes the scratch folder of this checkout, which git ignores as well. Bun itself skips `node_modules`.
 const notOurs = '--path-ignore-patterns=tmp/**';
@@ -49,7 +51,9 @@ function runTests(command, ...extra) {
   // Test processes share what they start under the name of the run: its process, and a word of its own.
   const name = randomUUID();
   const run = { GOONDAN_TEST_RUN: `${process.pid}-${name.slice(0, 8)}` };
-  const env = { GOGC: 'off', GOMEMLIMIT: '1GiB', ...inherited, ...run };
+  // `npm run proof` runs the tests with the engine's own settings.
+  const engine = process.env['GOONDAN_SAMPLES'] === 'all' ? {} : lateCompiling;
+  const env = { GOGC: 'off', GOMEMLIMIT: '1GiB', ...engine, ...inherited, ...run };
   const report = join(tmpdir(), `gdn-junit-${name}.xml`);
   const reporter = ['--reporter=junit', `--reporter-outfile=${report}`];
   const child = spawn(bun, ['test', ...flags, notOurs, ...reporter, ...extra], {

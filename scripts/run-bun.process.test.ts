@@ -8,6 +8,7 @@ const repository = join(import.meta.dir, '..');
 const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'gdn-run-bun-')));
 afterAll(() => rmSync(temporary, { recursive: true }));
 
+const scripts = ['run-bun', 'failed-tests', 'late-compiling', 'compile-as-usual'].map((name) => `scripts/${name}.mjs`);
 const passing = `import { expect, test } from 'bun:test';
 test('passes', () => expect(process.env.SECRET).toBeUndefined());`;
 const failing = `import { expect, test } from 'bun:test'; test('fails', () => expect(1).toBe(2));`;
@@ -149,6 +150,18 @@ describe('npm test', () => {
     expect(stdout).toEndWith('\n1 passed, 0 failed\n');
   });
 
+  test('processes that get the environment of a test have the usual settings of the engine', async () => {
+    const asking = `import { expect, test } from 'bun:test';
+      import { spawnSync } from 'node:child_process';
+      test('asks', async () => {
+        const ofBun = await Bun.spawn(['env'], { env: { ...process.env }, stdout: 'pipe' }).stdout.text();
+        const names = [ofBun, spawnSync('env').stdout].join('').match(/^BUN_JSC_\\w+/gm);
+        expect(names).toBeNull();
+      });`;
+    const { stdout } = await runSuite({ 'a.test.ts': asking, 'b.test.ts': asking }, ['--parallel=1']);
+    expect(stdout).toEndWith('\n2 passed, 0 failed\n');
+  });
+
   test('runs only the tests of this repository, without its .env', async () => {
     const { stdout } = await runSuite({
       'a.test.ts': passing,
@@ -162,9 +175,8 @@ describe('npm test', () => {
 
 async function runSuite(files: Record<string, string>, args: string[] = [], env: Record<string, string> = {}) {
   const place = mkdtempSync(join(temporary, 'repository-'));
-  for (const path of ['scripts/run-bun.mjs', 'scripts/failed-tests.mjs', 'packages/runtime/bin/find-bun.cjs']) {
+  for (const path of [...scripts, 'packages/runtime/bin/find-bun.cjs'])
     cpSync(join(repository, path), join(place, path));
-  }
   await Bun.write(join(place, 'node_modules/bun/package.json'), '{ "name": "bun" }');
   mkdirSync(join(place, 'node_modules/bun/bin'));
   symlinkSync(process.execPath, join(place, 'node_modules/bun/bin/bun.exe'));

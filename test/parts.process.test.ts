@@ -124,6 +124,8 @@ async function run(files: Record<string, string>, command: string[]) {
     '.ci/run',
     'scripts/run-bun.mjs',
     'scripts/failed-tests.mjs',
+    'scripts/late-compiling.mjs',
+    'scripts/compile-as-usual.mjs',
     'packages/runtime/bin/find-bun.cjs',
     'test/parts.ts',
   ]) {

@@ -1,0 +1,9 @@
+/**
+ * Settings of the JavaScript engine for the test processes of `npm test`. Each test file has a fresh engine state, and
+ * most end before code that the engine optimizes pays off. So it optimizes a function later than usual, and not twice.
+ */
+export const lateCompiling = {
+  BUN_JSC_useFTLJIT: '0',
+  BUN_JSC_thresholdForOptimizeAfterWarmUp: '8000',
+  BUN_JSC_thresholdForOptimizeAfterLongWarmUp: '8000',
+};
