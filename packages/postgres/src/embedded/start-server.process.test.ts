@@ -55,8 +55,12 @@ test('a killed server goes on with its data, at the same port', async () => {
 });
 
 test('a server ends when it is stopped, and with a process that is killed', async () => {
+  const watching = () => Bun.spawnSync(['pgrep', '-f', `kill -0 ${server.pid} `]).stdout.toString();
+  expect(watching()).not.toBe('');
   await server.stop();
   expect(existsSync(`/proc/${server.pid}`)).toBe(false);
+  // The shell that waits for the end of this process has nothing to do any more.
+  while (watching() !== '') await Bun.sleep(50);
   const options = { folder, password, isTemporary: true };
   const program = `const { startServer } = await import(${JSON.stringify(join(import.meta.dir, 'start-server.ts'))});
 const { pid } = await startServer(${JSON.stringify(options)});

@@ -114,13 +114,14 @@ function start(command: readonly string[]): Child {
 
 /**
  * Starts a shell that waits for the end of this process, also if it is killed. It then ends the server and removes the
- * folder, if there is one to remove. The shell is not a child of this process, because Bun's option `--no-orphans` ends
- * those.
+ * folder, if there is one to remove. Without a folder, it ends with the server. The shell is not a child of this process,
+ * because Bun's option `--no-orphans` ends those.
  */
 export function endWithThisProcess(server: number | undefined, folder = ''): void {
   if (server === undefined) return;
   // A server that ended before is not signalled: its id may be that of another process.
-  const wait = `while kill -0 ${process.pid}; do kill -0 ${server} || gone=1; sleep 0.5; done`;
+  const rest = '[ "$0" ] || [ -z "$gone" ] || exit';
+  const wait = `while kill -0 ${process.pid}; do kill -0 ${server} || gone=1; ${rest}; sleep 0.5; done`;
   const quit = `[ "$gone" ] || for _ in $(seq 50); do kill -QUIT ${server} || break; sleep 0.1; done`;
   const script = `{ ${wait}; ${quit}; [ "$0" ] && rm -rf "$0"; } &`;
   const shell = spawn('/bin/sh', ['-c', script, folder], { stdio: 'ignore', detached: true, cwd: '/' });
