@@ -18,7 +18,7 @@ export async function withDatabase<Result>(
   address: string,
   use: (database: Database) => Promise<Result>,
 ): Promise<Result> {
-  const database = openDatabase(address, { connections: 1, statementMs: MAKING_MS });
+  const database = openDatabase(address, { connections: 1, statementMs: MAKING_MS, connectMs: MAKING_MS });
   try {
     return await use(database);
   } finally {
@@ -26,5 +26,5 @@ export async function withDatabase<Result>(
   }
 }
 
-/** Many test processes make databases at the same time. */
+/** Many test processes make databases at the same time, so connections take long, too. */
 const MAKING_MS = 60_000;
