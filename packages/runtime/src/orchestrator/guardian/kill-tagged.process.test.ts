@@ -1,9 +1,14 @@
 // Tests with real processes: a shell starts every kind of process that a run can leave behind.
-import { afterEach, describe, expect, test } from 'bun:test';
+import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { type Clock, systemClock } from '../../ports/clock.ts';
 import { killGroups } from './kill-groups.ts';
 import { killTagged } from './kill-tagged.ts';
 import { tagEntry, newTag, type ProcessTag } from './process-tag.ts';
 import { readProcesses } from './read-processes.ts';
+
+// This timeout is long, because the machine may be busy.
+setDefaultTimeout(120_000);
 
 const strangers: Bun.Subprocess[] = [];
 afterEach(() => {
@@ -26,40 +31,60 @@ function run(tag: ProcessTag, script: string, environment: Record<string, string
   return child;
 }
 
-const countTagged = async (tag: ProcessTag) => (await readProcesses(tag)).filter(({ isTagged }) => isTagged).length;
+/** Returns the programs of the tagged processes, sorted. A process that was forked has the name of its parent at first. */
+const listTagged = async (tag: ProcessTag) =>
+  (await readProcesses(tag))
+    .filter(({ isTagged }) => isTagged)
+    .map(({ command }) => command)
+    .toSorted();
 
-/**
- * Waits until the condition is true twice, a moment apart, because a shell that is about to exit is counted like its
- * children.
- */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (;;) {
-    if (await condition()) {
-      await Bun.sleep(60);
-      if (await condition()) return;
-    }
-    await Bun.sleep(5);
-  }
+const countTagged = async (tag: ProcessTag) => (await listTagged(tag)).length;
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await Bun.sleep(5);
+}
+
+/** Waits until exactly these programs have the tag: all were started, and the shells that exit are gone. */
+const untilTagged = (tag: ProcessTag, programs: readonly string[]) =>
+  until(async () => (await listTagged(tag)).join() === programs.join());
+
+/** A clock on which only waiting takes time. A machine that is busy with other processes does not make it go on. */
+function clockOfWaits(): Clock {
+  let elapsed = 0;
+  return {
+    ...systemClock,
+    elapsed: () => elapsed,
+    after: (ms, action) =>
+      systemClock.after(ms, () => {
+        elapsed += ms;
+        action();
+      }),
+  };
 }
 
 describe('killing by tag', () => {
   test.each([
-    ['a child and its children', 'sleep 1000 & sleep 1000', 3],
-    ['one in a session of its own', 'setsid sleep 1000 & sleep 1000', 3],
-    ['one that hangs on to nothing', 'nohup sleep 1000 >/dev/null 2>&1 & exit 0', 1],
+    ['a child and its children', 'sleep 1000 & sleep 1000', ['sh', 'sleep', 'sleep']],
+    ['one in a session of its own', 'setsid sleep 1000 & sleep 1000', ['sh', 'sleep', 'sleep']],
+    ['one that hangs on to nothing', 'nohup sleep 1000 >/dev/null 2>&1 & exit 0', ['sleep']],
     [
       'one forked twice into its own session, its parents gone',
       '(setsid sh -c "sleep 1000 & sleep 1000" &) ; exit 0',
-      3,
+      ['sh', 'sleep', 'sleep'],
     ],
-    ['one that ignores every signal it can', 'trap "" TERM HUP INT QUIT; while :; do sleep 1000; done', 2],
-    ['one that is stopped', 'kill -STOP $$', 1],
-  ])('ends %s', async (_, script, processes) => {
+    [
+      'one that ignores every signal it can',
+      'trap "" TERM HUP INT QUIT; while :; do sleep 1000; done',
+      ['sh', 'sleep'],
+    ],
+    ['one that is stopped', 'kill -STOP $$', ['sh']],
+  ])('ends %s', async (title, script, programs) => {
     const tag = newTag('GOONDAN_RUN');
-    run(tag, script);
-    await until(async () => (await countTagged(tag)) === processes);
-    const { ended, left } = await killTagged(tag);
-    expect(ended).toHaveLength(processes);
+    const { pid } = run(tag, script);
+    await untilTagged(tag, programs);
+    if (title === 'one that is stopped') await until(() => readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') T '));
+    const { ended, left } = await killTagged(tag, 0, clockOfWaits());
+    expect(ended.map(({ command }) => command).toSorted()).toEqual(programs);
     expect(left).toEqual([]);
     expect(await countTagged(tag)).toBe(0);
   });
@@ -77,7 +102,8 @@ describe('killing by tag', () => {
         .filter((line) => line !== '').length;
     await until(async () => (await named()) === 2);
     await killTagged(tag);
-    expect(await named()).toBe(0);
+    // They got their signal. On a busy machine they are still there for a moment.
+    await until(async () => (await named()) === 0);
   });
 
   test('ends processes that fork faster than one look', async () => {
@@ -86,7 +112,7 @@ describe('killing by tag', () => {
     const leaf = 'm=0; while [ $m -lt 1000 ]; do m=$((m+1)); sleep 0.02; done';
     run(tag, `n=0; while [ $n -lt 500 ]; do n=$((n+1)); sleep 0.01; (setsid sh -c '${leaf}' &) ; done`);
     await until(async () => (await countTagged(tag)) > 10);
-    const { left } = await killTagged(tag, 100);
+    const { left } = await killTagged(tag, 100, clockOfWaits());
     expect(left).toEqual([]);
     expect(await countTagged(tag)).toBe(0);
   });
@@ -103,7 +129,7 @@ describe('killing by tag', () => {
       run(tag, `: ${tag}; exec sleep 1000`, {}),
     ];
     run(tag, 'exec sleep 1000');
-    await until(async () => (await countTagged(tag)) === 1);
+    await untilTagged(tag, ['sleep']);
     expect((await killTagged(tag)).ended).toHaveLength(1);
     await Bun.sleep(50);
     expect(others.map(({ exitCode, signalCode }) => exitCode ?? signalCode)).toEqual(others.map(() => null));
@@ -125,7 +151,7 @@ describe('killing by group, without /proc', () => {
   test('ends the groups it knows', async () => {
     const tag = newTag('GOONDAN_RUN');
     const child = run(tag, 'sleep 1000 & sleep 1000');
-    await until(async () => (await countTagged(tag)) === 3);
+    await untilTagged(tag, ['sh', 'sleep', 'sleep']);
     const { ended } = await killGroups([child.pid, 999_999_999], 100);
     expect(ended).toEqual([{ pid: child.pid, command: 'process group' }]);
     await until(async () => (await countTagged(tag)) === 0);
