@@ -86,7 +86,7 @@ export async function launchAgentProcess(start: AgentStart): Promise<LaunchedPro
 
 /** Waits until `look` returns a value. */
 export async function until<Value>(look: () => Value | undefined): Promise<Value> {
-  const deadline = performance.now() + 20_000;
+  const deadline = performance.now() + 60_000;
   for (;;) {
     const found = look();
     if (found !== undefined) return found;

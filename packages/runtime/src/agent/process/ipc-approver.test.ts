@@ -40,10 +40,12 @@ async function launch(policy: JsonObject = {}): Promise<LaunchedProcess> {
 function plan(policy: JsonObject): AgentStart {
   writeFileSync(
     join(folder, 'guard.ts'),
-    `import { appendFileSync } from 'node:fs';
+    `import { appendFileSync, existsSync } from 'node:fs';
     const note = (text) => appendFileSync(${JSON.stringify(join(folder, 'notes'))}, text + '\\n');
     export function register({ pipeline, tools }) {
       pipeline.register('toolCall', async (ctx) => {
+        // The deadline of a tool begins behind this layer.
+        while (ctx.args.waitsFor !== undefined && !existsSync(ctx.args.waitsFor)) await Bun.sleep(2);
         if (!ctx.args.asks) return ctx.next();
         const { decision } = await ctx.approval.ask({ reason: 'Please.' });
         note('decided ' + decision);
@@ -57,13 +59,18 @@ function plan(policy: JsonObject): AgentStart {
       return async () => {
         note('cleaning');
         await new Promise((resolve) => setTimeout(resolve, 100));
+        while (existsSync(${JSON.stringify(join(folder, 'in-use'))})) await Bun.sleep(2);
         note('cleaned');
       };
     }`,
   );
   const slow = { tool: 'do__it', args: { ms: 300, name: 'slow' } };
   const calls = [{ tool: 'do__it', args: { asks: true, name: 'approved' } }, slow];
-  const script = [{ when: 'go', calls }, { when: 'slow', call: slow }, { say: 'said {{result}}' }];
+  const later = (waitsFor: string) => ({
+    when: waitsFor,
+    call: { ...slow, args: { ...slow.args, waitsFor: join(folder, waitsFor) } },
+  });
+  const script = [{ when: 'go', calls }, later('while held'), later('after that'), { say: 'said {{result}}' }];
   const resource = { apiVersion: 'goondan.ai/v1', kind: 'Extension', metadata: { name: 'guard' } } as const;
   return {
     address: { agentName: 'tester', instanceKey: 'default' },
@@ -113,12 +120,15 @@ describe('a process whose turn waits for a person', () => {
 
   test('ignores an answer or a cancel that comes while it ends', async () => {
     const process = await launch({ unwindMs: 1 });
+    writeFileSync(join(folder, 'in-use'), '');
     await process.send(firstTurn);
     const { callId } = await process.first('approval.ask');
     await process.send({ type: 'drain', graceMs: 600_000 });
     while (!(await notes()).includes('cleaning')) await Bun.sleep(2);
     await process.send({ type: 'approval.ended', callId, outcome: yes });
     await process.send({ type: 'cancel', eventId: 'e1', reason: 'Enough.' });
+    await arrived();
+    rmSync(join(folder, 'in-use'));
     await until(() => process.exits[0]);
     expect(await notes()).toEqual(['did slow', 'cleaning', 'cleaned']);
     expect(process.said.map(({ type }) => type)).not.toContain('turn.done');
@@ -160,19 +170,32 @@ describe('a process whose turn waits for a person', () => {
 describe('a held process, because an agent it asked waits for a person', () => {
   test('has its deadlines paused until it is no longer held', async () => {
     const process = await launch({ toolTimeoutMs: 100 });
-    await process.send({ ...firstTurn, event: { ...firstTurn.event, id: 'held', input: 'slow' } });
+    await process.send({ ...firstTurn, event: { ...firstTurn.event, id: 'held', input: 'while held' } });
     await process.send({ type: 'turn.held', eventId: 'held', isHeld: true });
     await process.send({ type: 'turn.held', eventId: 'held', isHeld: true });
     await process.send({ type: 'turn.held', eventId: 'another', isHeld: false });
+    await startCall('while held');
     expect(textOf((await process.first('turn.done')).result.responseMessage)).toBe('said done');
-    await process.send({ ...firstTurn, seq: 2, event: { ...firstTurn.event, id: 'let-go', input: 'slow' } });
+    await process.send({ ...firstTurn, seq: 2, event: { ...firstTurn.event, id: 'let-go', input: 'after that' } });
     await process.send({ type: 'turn.held', eventId: 'let-go', isHeld: true });
     await process.send({ type: 'turn.held', eventId: 'let-go', isHeld: true });
     await process.send({ type: 'turn.held', eventId: 'let-go', isHeld: false });
+    await startCall('after that');
     await until(() => (ends(process).length === 2 ? true : undefined));
     expect(textOf(ends(process)[1]?.result.responseMessage)).toContain('E_TOOL_TIMEOUT');
   });
 });
+
+/** Resolves when the process has got every message that was sent. */
+async function arrived(): Promise<void> {
+  for (let hop = 0; hop < 10; hop += 1) await new Promise((resolve) => void setImmediate(resolve));
+}
+
+/** Lets the call begin, after the process has got every message before. */
+async function startCall(name: string): Promise<void> {
+  await arrived();
+  writeFileSync(join(folder, name), '');
+}
 
 function ends({ said }: { readonly said: readonly FromAgent[] }): FrameOf<'turn.done'>[] {
   return said.filter((message) => message.type === 'turn.done');
