@@ -217,7 +217,7 @@ export async function askWhile(swarm: TestSwarm, agent: string, work: Promise<un
 
 /** Short work is also asked about a few times. After that, in `npm test`, the work itself gets the processor. */
 const QUICK_ANSWERS = 4;
-const ASK_SOON_MS = 20;
+const ASK_SOON_MS = sampleStep === 1 ? 20 : 5;
 const ASK_LATER_MS = sampleStep === 1 ? ASK_SOON_MS : 300;
 
 export async function ask({ control }: TestSwarm, agent: string, instanceKey: string, input: string): Promise<string> {
