@@ -6,8 +6,8 @@ import { simulateOrder } from './simulate-order.ts';
 import { describeViolation, simulatePoints } from './simulate-points.ts';
 
 // `npm run torture:cluster` tries ten thousand points, and all mutants.
-const POINTS = samples(300, 10);
-const SEEDS = samples(30, 10);
+const POINTS = samples(300, 15);
+const SEEDS = samples(30, 15);
 
 const made = await makeTestDatabase();
 

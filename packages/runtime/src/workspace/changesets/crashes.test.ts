@@ -163,7 +163,7 @@ describe('a disk error', () => {
 
 async function crashAtEach(moments: readonly SimulatedDisk[]): Promise<void> {
   for (const [index, moment] of moments.entries()) {
-    const seeds = Array.from({ length: samples(10) }, (_, seed) => seed);
+    const seeds = Array.from({ length: samples(10, 10) }, (_, seed) => seed);
     const disks = [
       moment.crash('kill', seededRandom(index)),
       ...seeds.map((seed) => moment.crash('power', seededRandom(index * 100 + seed))),
