@@ -5,7 +5,7 @@ import { readSince } from '../logs/read-since.ts';
 import { printJson } from '../print-json.ts';
 import { startCommand } from '../swarm/start-command.ts';
 import type { Terminal } from '../terminal.ts';
-import { type Grouping, groupings } from '../usage/sum-spendings.ts';
+import { type Grouping, groupings } from '../usage/groupings.ts';
 
 type UsageOptions = BundleOptions & { readonly by: Grouping; readonly since?: Date; readonly prices?: string };
 

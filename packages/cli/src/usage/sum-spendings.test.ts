@@ -3,7 +3,8 @@ import type { InstanceSpending } from '@goondan/runtime/history';
 import type { Prices } from '@goondan/types';
 import { openTerminal } from '../terminal.ts';
 import { printUsage } from './print-usage.ts';
-import { groupings, reportUsage } from './sum-spendings.ts';
+import { groupings } from './groupings.ts';
+import { reportUsage } from './sum-spendings.ts';
 
 const spending = (more: Partial<InstanceSpending>, inputTokens: number): InstanceSpending => ({
   agentName: 'writer',

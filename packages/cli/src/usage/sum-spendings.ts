@@ -2,10 +2,7 @@
 import type { InstanceSpending } from '@goondan/runtime/history';
 import { sumUsage } from '@goondan/runtime/internal';
 import { findPrice, priceOf, type Prices, type TokenUsage } from '@goondan/types';
-
-export const groupings = ['agent', 'model', 'day', 'conversation', 'extension'] as const;
-
-export type Grouping = (typeof groupings)[number];
+import type { Grouping } from './groupings.ts';
 
 /** The calls of one group. Fields may be added, but are never renamed. */
 export interface UsageRow extends UsageSum {
