@@ -10,6 +10,7 @@ export const sharedRooms: readonly string[] = [
   'ports',
   'json',
   'log',
+  'files',
   'messages',
   'trace',
   'usage',
@@ -31,6 +32,7 @@ export const floors: Readonly<Record<string, readonly string[]>> = {
   agent: [
     '.',
     'secrets',
+    'files',
     'conversation',
     'pipeline',
     'tool',

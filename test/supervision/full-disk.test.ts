@@ -13,6 +13,7 @@ import type { Spawn } from '../../packages/runtime/src/ipc/spawn.ts';
 import { fakeSpawn } from '../../packages/runtime/src/testing/fake-spawn.ts';
 import { type FakeSwarm, openFakeSwarm, removeFakeSwarm } from '../../packages/runtime/src/testing/fake-swarm.ts';
 import { agentStoreOf } from '../../packages/runtime/src/store/files/open-agent-store.ts';
+import { memoryBlobs } from '../../packages/runtime/src/store/memory-blobs.ts';
 import { openJournal } from '../../packages/runtime/src/workspace/journal/journal.ts';
 import { codedFs } from '../../packages/runtime/src/ports/coded-fs.ts';
 import { failingFs, systemError, type Trouble } from '../../packages/runtime/src/workspace/simulation/failing-fs.ts';
@@ -136,7 +137,7 @@ function hostOf(trouble: Trouble, processes: Processes, exit: (code: number) => 
         await codedFs({ ...systemFs, remove: async () => trouble('commit') }).remove('the disk');
         return journal.commit(...turn);
       };
-      return agentStoreOf({ ...journal, commit });
+      return agentStoreOf({ ...journal, commit }, memoryBlobs());
     },
     answerOwnPackages: () => undefined,
     watchDraws: () => undefined,

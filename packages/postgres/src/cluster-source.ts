@@ -18,6 +18,7 @@ import { postgresTokens } from './nodes/tokens.ts';
 import { WakeUps } from './nodes/wake-ups.ts';
 import { postgresAdmin } from './store/admin.ts';
 import { postgresAnswers } from './store/answers.ts';
+import { postgresBlobs } from './store/blobs.ts';
 import { PostgresApprovals } from './store/approvals.ts';
 import { listInstances } from './store/directory.ts';
 import { PostgresLog } from './store/conversation-log.ts';
@@ -27,6 +28,7 @@ import { PostgresInbox } from './store/inbox.ts';
 import { findPending } from './store/read-pending.ts';
 import { openLogSink } from './store/log-sink.ts';
 import { readersOf } from './store/open-reader.ts';
+import { queryOf } from './store/store-context.ts';
 import { openTraceSink } from './store/trace-sink.ts';
 import { channelOf } from './store/wake-channel.ts';
 
@@ -105,8 +107,10 @@ async function openStore(
   placement.beforeRelease = async (instance) => {
     await (instance === undefined ? log.close() : log.settle(instance).catch(() => undefined));
   };
+  const blobs = postgresBlobs({ query: queryOf(context), swarm });
   const admin = postgresAdmin(context, {
     log,
+    blobs,
     history: readers.history,
     onDeleted: (instance) => void placement.loseInstance(instance, deletedError(instance)),
   });
@@ -136,6 +140,8 @@ async function openStore(
   const eventSink = openEventSink(records, swarm, recording);
   const logSink = openLogSink(records, swarm, facts.name, recording);
   wakeUps.start();
+  // Not awaited: what a crash left takes only room.
+  blobs.sweep().catch((error: unknown) => report(`Files that nobody uses could not be removed: ${String(error)}`));
 
   return {
     ...readers,
@@ -145,6 +151,7 @@ async function openStore(
     log: fencedLog(log, placement),
     inbox: notedInbox(inbox, wakeUps),
     answers: postgresAnswers(context),
+    blobs,
     approvals,
     admin,
     deadLetters: admin.deadLetters,

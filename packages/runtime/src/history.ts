@@ -51,6 +51,7 @@ export type {
   StoredAnswer,
   StoredLog,
 } from './store/conversation-log.ts';
+export type { AgentBlobs, BlobOwner, BlobReader, Blobs } from './store/blobs.ts';
 export type { Inbox } from './store/inbox.ts';
 export type { DeadLetters, InstanceAdmin } from './store/instance-admin.ts';
 export type { Placement, StoreNode } from './store/placement.ts';

@@ -19,6 +19,7 @@ import { storeConformance } from './testing/conformance/store-conformance.ts';
 import { connectInMemory } from './testing/connect-in-memory.ts';
 import { firstTurn, until } from './testing/launch-agent-process.ts';
 import { memoryFrameFiles } from './testing/memory-frame-files.ts';
+import { memoryBlobs } from './store/memory-blobs.ts';
 import { rejectionOf } from './workspace/simulation/rejection-of.ts';
 
 const ports = { clock: systemClock, warn: () => undefined };
@@ -44,6 +45,7 @@ function nodeOf(logs: MemoryLogs, more: Partial<StoreServerDeps['store']> = {}) 
       log: logs.at('one'),
       placement: { takeNewEpoch: () => 7 },
       answers: memoryAnswers(logs.swarm),
+      blobs: memoryBlobs(),
       traceSink: {
         open: async () => ({
           append: async (all) => void lines.traces.push(...all.map((line) => line.text() ?? '')),
@@ -56,6 +58,7 @@ function nodeOf(logs: MemoryLogs, more: Partial<StoreServerDeps['store']> = {}) 
       ...more,
     },
     node,
+    maxFileBytes: () => 4_000_000,
     report: (_at, _problem, error) => void reports.push(error),
   });
   return { server, lines, reports };

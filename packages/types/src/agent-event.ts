@@ -1,4 +1,5 @@
 import type { JsonObject } from './json.ts';
+import type { ContentPart } from './model-message.ts';
 import type { OutputDemand } from './output.ts';
 
 /** The origin of an event. The runtime sets the origin; the sender cannot. */
@@ -24,8 +25,13 @@ export interface AgentEvent {
   /** The unique id of the event. The runtime never handles two events with the same id. */
   readonly id: string;
   readonly type: string;
-  /** The text that the agent answers. An event without this field starts a turn that appends no message. */
+  /**
+   * The text that the agent answers. An event with neither this field nor `content` starts a turn that appends no
+   * message.
+   */
   readonly input?: string;
+  /** Images, files and further text, after `input`. Their bytes are stored, and each part has a reference to them. */
+  readonly content?: readonly ContentPart[];
   readonly instanceKey: string;
   readonly source: AgentEventSource;
   /** The identity of the sender, as the connector established it. Passed on unchanged; bundle code cannot set it. */

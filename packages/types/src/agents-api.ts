@@ -1,11 +1,16 @@
 /** The API with which `turn` layers, `step` layers and tools call other agents. */
 import type { JsonValue } from './json.ts';
+import type { ContentPart } from './model-message.ts';
 import type { TypedDemand } from './output.ts';
 
 export interface AgentRequest<Output = JsonValue> {
   /** The name of the agent to call. */
   target: string;
   input?: string;
+  /** Images, files and further text, after `input`. References are passed on; the bytes are not copied. */
+  content?: readonly ContentPart[];
+  /** The names of images and files of this conversation to send along. */
+  files?: readonly string[];
   /** The instance key of the instance to call; the caller's own instance key when absent. */
   instanceKey?: string;
   /**
@@ -55,8 +60,8 @@ export interface AgentsApi {
    *
    * **Rules** — the request is an effect: it is recorded when it completes, and a resumed turn does not repeat it.
    * **Errors** — `E_AGENT_UNKNOWN`, `E_AGENT_NOT_ALLOWED`, `E_AGENT_TIMEOUT`, `E_AGENT_CYCLE`, `E_AGENT_DEADLOCK`, `E_AGENT_DEPTH`,
-   * `E_AGENT_FAILED`, `E_CALLS_FULL`, `E_INBOX_FULL`. With `output` also `E_OUTPUT_INVALID` when the schema cannot be used, and
-   * `E_OUTPUT_SCHEMA` when the schema library refuses the answer.
+   * `E_AGENT_FAILED`, `E_CALLS_FULL`, `E_INBOX_FULL`, `E_FILE_INVALID`, `E_FILE_SIZE`, `E_FILE_UNKNOWN`. With `output` also
+   * `E_OUTPUT_INVALID` when the schema cannot be used, and `E_OUTPUT_SCHEMA` when the schema library refuses the answer.
    *
    * @example const { response } = await ctx.agents.request({ target: 'retriever', input: 'tea', timeoutMs: 5_000 })
    */

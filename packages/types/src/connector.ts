@@ -1,5 +1,6 @@
 /** The exports of a connector module, and the context that the connector gets. */
 import type { Cleanup } from './extension.ts';
+import type { InputPart } from './input-part.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import type { TokenUsage, TurnDelta } from './model.ts';
 import type { OutputDemand } from './output.ts';
@@ -11,6 +12,8 @@ export interface ConnectorEvent {
   readonly name: string;
   /** The text that the agent answers. */
   readonly input?: string;
+  /** Images, files and further text, after `input`. The runtime stores their bytes before it accepts the event. */
+  readonly content?: readonly InputPart[];
   /** Values that the Connection's rules match, and from which they take instance keys. */
   readonly properties?: JsonObject;
   /** The identity of the sender, as the connector established it. */
@@ -44,7 +47,7 @@ export interface ConnectorEvent {
  * **Rules** — allowed at any time, also after `signal` aborted. An event with a known `id` is accepted, but not added
  * again. At most 1000 emits may be in progress; another one fails with `E_IPC_FULL`.
  * **Errors** — an undeclared or malformed event, or one with an unknown field: `E_CONNECTOR_EVENT`; no matching rule: `E_INGRESS_RULE`; no instance
- * key: `E_INGRESS_KEY`; a schema that cannot be used: `E_OUTPUT_INVALID`; too much waiting input: `E_INBOX_FULL` or `E_IPC_FULL`, both `retryable`. After `E_IPC_CLOSED`
+ * key: `E_INGRESS_KEY`; a wrong or too large file: `E_FILE_INVALID`, `E_FILE_SIZE`; a schema that cannot be used: `E_OUTPUT_INVALID`; too much waiting input: `E_INBOX_FULL` or `E_IPC_FULL`, both `retryable`. After `E_IPC_CLOSED`
  * it is unknown whether the event was accepted, so emit the event again with the same `id`.
  *
  * @example

@@ -1,6 +1,7 @@
 /**
  * The messages that a model reads and writes. They have the shapes of the AI SDK's `ModelMessage`, with one difference:
- * all values are JSON (file data is a string with base64 or a URL), because a conversation is stored as JSON lines.
+ * all values are JSON (file data is a string), because a conversation is stored as JSON lines. In a conversation, the
+ * bytes of a file are stored once, outside of it, and a part has a reference to them: see `file-reference.ts`.
  */
 import type { JsonObject, JsonValue } from './json.ts';
 
@@ -15,18 +16,23 @@ export interface TextPart {
 
 export interface ImagePart {
   type: 'image';
-  /** The image as Base64, a data URL or a URL. */
+  /** The image: a reference to stored bytes, a URL, or bytes that are not stored yet, as Base64 or a data URL. */
   image: string;
   mediaType?: string;
+  filename?: string;
+  /** The number of bytes; present with a reference. */
+  size?: number;
   providerOptions?: ProviderOptions;
 }
 
 export interface FilePart {
   type: 'file';
-  /** The file as Base64, a data URL or a URL. */
+  /** The file: a reference to stored bytes, a URL, or bytes that are not stored yet, as Base64 or a data URL. */
   data: string;
   mediaType: string;
   filename?: string;
+  /** The number of bytes; present with a reference. */
+  size?: number;
   providerOptions?: ProviderOptions;
 }
 
@@ -60,6 +66,8 @@ export type ToolResultOutput = (
   | { type: 'execution-denied'; reason?: string }
   | { type: 'error-text'; value: string }
   | { type: 'error-json'; value: JsonValue }
+  /** Text, images and files together. A tool returns this shape to show the model an image or a file. */
+  | { type: 'content'; value: ContentPart[] }
 ) & { providerOptions?: ProviderOptions };
 
 export interface ToolResultPart {
@@ -70,7 +78,9 @@ export interface ToolResultPart {
   providerOptions?: ProviderOptions;
 }
 
-export type UserPart = TextPart | ImagePart | FilePart;
+/** A part of an input, of a user message or of a tool result: text, an image or a file. */
+export type ContentPart = TextPart | ImagePart | FilePart;
+export type UserPart = ContentPart;
 export type AssistantPart = TextPart | FilePart | ReasoningPart | CustomPart | ToolCallPart | ToolResultPart;
 
 export interface SystemModelMessage {

@@ -32,7 +32,7 @@ function userMessage(id: string, content: string | UserPart[]): LlmMessage {
 
 function toAttachment(part: Exclude<UserPart, { type: 'text' }>): OldAttachment {
   const data = part.type === 'image' ? part.image : part.data;
-  const isAddress = /^(?:https?|data):/.test(data);
+  const isAddress = /^(?:https?|data|blob):/.test(data);
   const { mediaType } = part;
   return {
     type: part.type,
@@ -54,7 +54,11 @@ function assistantMessage(id: string, content: string | AssistantPart[]): LlmMes
 }
 
 function toolMessage(id: string, { toolCallId, toolName, output }: ToolResultPart): LlmMessage {
-  const value = output.type === 'execution-denied' ? { denied: output.reason ?? true } : output.value;
+  const value =
+    output.type === 'execution-denied'
+      ? { denied: output.reason ?? true }
+      : // Safe: content parts are JSON, but TypeScript does not accept an interface as JSON.
+        (output.value as unknown as JsonValue);
   return { id, role: 'tool', toolCallId, toolName, output: value };
 }
 

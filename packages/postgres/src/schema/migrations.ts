@@ -1,4 +1,5 @@
 /** The versions of the tables, in order. A version never changes once it is released. */
+import { fileTables } from './file-tables.ts';
 import { instanceTables } from './instance-tables.ts';
 import { nodeTables } from './node-tables.ts';
 import { recordTables } from './record-tables.ts';
@@ -12,6 +13,7 @@ export interface Migration {
 export const migrations: readonly Migration[] = [
   { version: 1, statements: `${instanceTables}${nodeTables}${recordTables}` },
   { version: 2, statements: usageTables },
+  { version: 3, statements: fileTables },
 ];
 
 /** The version that this program needs. */

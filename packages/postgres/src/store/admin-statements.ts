@@ -22,12 +22,15 @@ export interface DeleteOutcome extends Readonly<Record<string, unknown>> {
   readonly is_there: boolean;
   readonly is_owner: boolean;
   readonly waiting: number;
+  /** True if the conversation used files. */
+  readonly had_files: boolean;
 }
 
 /**
  * $1–$3 instance, $4 owner, $5 epoch, $6 also with pending input, $7 the pending requests of other instances, $8 the answers
  * to them, $9 the model calls of a turn that is not committed. Input that comes in while the statement waits for the row changes `last_input`, so that nothing is deleted that
- * the statement has not seen. A request that is not in $7 came in after it was made. Answers that a caller has not taken
+ * the statement has not seen. A use of files that nothing names yet stays: it may belong to input that another node is
+ * accepting. A request that is not in $7 came in after it was made. Answers that a caller has not taken
  * stay: the commit of the caller removes them.
  */
 export const DELETE = `
@@ -40,6 +43,9 @@ with seen as (
   delete from gdn_instance
   where ${SAME_INSTANCE} and owner = $4 and epoch = $5 and last_input = (select last_input from seen)
     and ($6::boolean or (select count from waiting) = 0) and (select unanswered from waiting) = 0
+  returning 1
+), uses_gone as (
+  delete from gdn_blob_use as old using gone where old.swarm = $1 and old.agent = $2 and old.key = $3 and old.named
   returning 1
 )${INSTANCE_TABLES.map(
   (table) => `, ${table}_gone as (
@@ -69,7 +75,8 @@ with seen as (
   on conflict (swarm) do update set changed = excluded.changed
 )
 select exists (select from gone) as is_done, exists (select from seen) as is_there,
-  coalesce((select owner = $4 and epoch = $5 from seen), false) as is_owner, (select count from waiting) as waiting`;
+  coalesce((select owner = $4 and epoch = $5 from seen), false) as is_owner, (select count from waiting) as waiting,
+  exists (select from uses_gone) as had_files`;
 
 export interface ForkOutcome extends Readonly<Record<string, unknown>> {
   readonly is_done: boolean;

@@ -41,7 +41,7 @@ function openSwarm(node = 'one', swarm = `swarm ${++swarms}`) {
     pending: async () => [],
   };
   const onDeleted = (of: AgentAddress) => void deleted.push(of);
-  const admin = postgresAdmin(store.context, { log, history, onDeleted });
+  const admin = postgresAdmin(store.context, { log, blobs: store.blobs, history, onDeleted });
   const runTurn = async (id: string, more = {}) => {
     const event = {
       id,

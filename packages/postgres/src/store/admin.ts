@@ -3,7 +3,7 @@
  * fork: after a crash, an instance exists completely or not at all.
  */
 import type { AgentAddress, AgentEvent, ReplyAddress } from '@goondan/types';
-import type { DeadLetters, HistoryReader, InstanceAdmin, Spending } from '@goondan/runtime/history';
+import type { Blobs, DeadLetters, HistoryReader, InstanceAdmin, Spending } from '@goondan/runtime/history';
 import {
   addInputDamage,
   encodeReply,
@@ -26,6 +26,7 @@ import { keyOf, notTheOwner, ownerQueryOf, queryOf, SAME_INSTANCE, type StoreCon
 
 export interface AdminOptions {
   readonly log: PostgresLog;
+  readonly blobs: Pick<Blobs, 'share' | 'sweep'>;
   readonly history: Pick<HistoryReader, 'history' | 'readIntact' | 'pending'>;
   /** Called when an instance was deleted: the node does not own it any more. */
   readonly onDeleted?: (instance: AgentAddress) => void;
@@ -38,7 +39,7 @@ interface OwnedRow extends Readonly<Record<string, unknown>> {
 
 export function postgresAdmin(
   context: StoreContext,
-  { log, history, onDeleted }: AdminOptions,
+  { log, blobs, history, onDeleted }: AdminOptions,
 ): InstanceAdmin & { readonly deadLetters: DeadLetters } {
   const query = queryOf(context);
   const ownerQuery = ownerQueryOf(context);
@@ -99,6 +100,8 @@ export function postgresAdmin(
         if (isDone || !isThere) {
           log.forget(instance);
           onDeleted?.(instance);
+          // The statement ended the uses. If this fails, the next start removes the bytes.
+          if (outcome?.had_files === true) await blobs.sweep().catch(() => undefined);
           return { inputs: waiting };
         }
         if (isOwner !== true) throw notTheOwner(instance);
@@ -112,6 +115,7 @@ export function postgresAdmin(
       const { conversation, forked } = await readFork(history, from, at);
       const reported = await addInputDamage(forked, () => history.pending(from));
       const to = { agentName: from.agentName, instanceKey };
+      await blobs.share(from, to);
       const [outcome] = await query<ForkOutcome>(
         FORK,
         forkValues(context, to, forkFrames(to, conversation, new Date())),

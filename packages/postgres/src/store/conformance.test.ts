@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from '../testing/with-postgres.ts';
 import { createUserMessage } from '@goondan/types';
-import { inboxConformance, storeConformance } from '@goondan/runtime/testing';
+import { blobConformance, inboxConformance, storeConformance } from '@goondan/runtime/testing';
 import { defaultLimits } from '@goondan/runtime/internal';
 import { StoreAddress } from '../driver/address.ts';
 import { openDatabase } from '../driver/database.ts';
@@ -76,6 +76,8 @@ for (const [life, open] of Object.entries(lives)) {
   });
 }
 
+describe('Y-02 S-01 files in PostgreSQL conform', () => blobConformance(test, lives['another node takes over']));
+
 describe('S-03 a store in PostgreSQL conforms when connections are cut', () => {
   for (const when of ['before', 'after'] as const) {
     const options = { mayRepeat: () => true };
@@ -102,6 +104,7 @@ describe('S-03 a store in PostgreSQL conforms when connections are cut', () => {
     describe(`${when} a statement`, () => {
       describe('conversations', () => storeConformance(test, openCut));
       describe('inbox', () => inboxConformance(test, openCut));
+      describe('Y-02 files', () => blobConformance(test, openCut));
     });
   }
 });

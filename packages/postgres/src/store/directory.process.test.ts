@@ -1,3 +1,4 @@
+import { memoryBlobs } from '@goondan/runtime/internal';
 import { afterAll, expect, test } from '../testing/with-postgres.ts';
 import { openDatabase } from '../driver/database.ts';
 import { claimInstance } from '../testing/claim-instance.ts';
@@ -26,7 +27,9 @@ async function remove(swarm: string, key: string): Promise<void> {
   await claimInstance(database, swarm, instance(key), 'one');
   const context = { database, swarm, node: 'one', mayRepeat: () => false };
   const { history } = readersOf(database, swarm);
-  await postgresAdmin(context, { log: new PostgresLog(context), history }).delete(instance(key), { force: true });
+  await postgresAdmin(context, { log: new PostgresLog(context), blobs: memoryBlobs(), history }).delete(instance(key), {
+    force: true,
+  });
 }
 
 const report = (problem: string) => expect(problem).toBe('');

@@ -6,6 +6,8 @@ import { exportStoppedSwarm, nameInstance, type SwarmExport } from '@goondan/run
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { Database } from '../driver/database.ts';
 import { repeating } from '../driver/repeat.ts';
+import type { Blobs } from '@goondan/runtime/history';
+import { postgresBlobs } from './blobs.ts';
 import { openDescriptions } from './describe-swarm.ts';
 import { beginImport, importInstance } from './import-instance.ts';
 import { importApproval, importConnection, importDeletedSpending, importTrace } from './import-records.ts';
@@ -65,11 +67,14 @@ export function importFiles(
     const problems = unknown.map(({ path, message }) => new GoondanError('E_STORE_CORRUPT', `${path}: ${message}`));
     const progress = { imported: 0, skipped: 0, instances: instances.length, traces: 0 };
     await beginImport(database, swarm);
+    const blobs = postgresBlobs({ query: (statement, values) => database.query(statement, values), swarm });
     await importFacts(source, database, swarm);
     for (const instance of instances) {
       signal?.throwIfAborted();
       try {
+        const digests = await importBlobs(source, blobs, instance);
         const isNew = await importInstance(database, swarm, instance, await source.read(instance));
+        await blobs.named(instance, digests);
         progress[isNew ? 'imported' : 'skipped'] += 1;
       } catch (error) {
         if (!isOfInstance(error)) throw error;
@@ -95,6 +100,17 @@ export function importFiles(
     }
     return { ...progress, problems };
   });
+}
+
+/** Copies the files of an instance before the instance itself. */
+async function importBlobs(
+  source: SwarmExport<unknown>,
+  blobs: Blobs,
+  instance: AgentAddress,
+): Promise<readonly string[]> {
+  const digests = await source.files(instance);
+  for (const digest of digests) await blobs.put(instance, await source.readFile(digest));
+  return digests;
 }
 
 /** Every statement of an import can be repeated. */

@@ -2,6 +2,7 @@
 import type { StoreReader, SwarmList } from '@goondan/runtime/history';
 import { lettersOf } from '@goondan/runtime/internal';
 import { type Database, openDatabase } from '../driver/database.ts';
+import { postgresBlobs } from './blobs.ts';
 import { openDirectory, openSwarms } from './directory.ts';
 import { openHistoryReader, readStored } from './history-reader.ts';
 import { openLogReader } from './log-reader.ts';
@@ -41,6 +42,7 @@ export function readersOf(database: Database, swarm: string): Omit<StoreReader, 
     deadLetters: {
       list: async (instance) => lettersOf(instance, await readStored(database, swarm, instance)),
     },
+    blobs: postgresBlobs({ query: (...asked) => database.query(...asked), swarm }),
     history,
     traces: openTraceReader(database, swarm, history),
     logs: openLogReader(database, swarm),

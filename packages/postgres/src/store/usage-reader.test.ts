@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from '../testing/with-postgres.ts';
+import { memoryBlobs } from '@goondan/runtime/internal';
 import type { AgentAddress } from '@goondan/types';
 import { openDatabase } from '../driver/database.ts';
 import { openStore } from '../testing/open-store.ts';
@@ -31,7 +32,7 @@ const reply = (key: string, inputTokens: number, extension?: string) =>
 test('Y-03 commits add to the ledger in their statement; reset, fork and deletion keep each call once', async () => {
   const swarm = 'ledger';
   const { log, conversations, inbox, context, closeProcess } = openStore(database, swarm, { node: 'one' });
-  const admin = postgresAdmin(context, { log, history: openHistoryReader(database, swarm) });
+  const admin = postgresAdmin(context, { log, blobs: memoryBlobs(), history: openHistoryReader(database, swarm) });
   const usage = openUsageReader(database, swarm);
   const runTurn = async (id: string, inputTokens: number, isInterrupted = false) => {
     const source = { kind: 'cli', name: 'test' } as const;

@@ -40,6 +40,8 @@ export interface TurnPolicy {
   readonly maxTokensPerTurn: number | undefined;
   /** The maximum number of characters of a tool's error message that the model gets. */
   readonly errorMessageLimit: number;
+  /** The maximum number of bytes of one image or file. All files of one input together may have twice as many. */
+  readonly maxFileBytes: number;
   /** Whether traces of turns are written, for `gdn trace`. */
   readonly trace: 'on' | 'off';
 }
@@ -61,5 +63,6 @@ export const defaultPolicy: TurnPolicy = {
   unwindMs: 2_000,
   maxTokensPerTurn: undefined,
   errorMessageLimit: 1_000,
+  maxFileBytes: 20 * 1_024 * 1_024,
   trace: 'on',
 };

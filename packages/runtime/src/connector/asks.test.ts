@@ -7,6 +7,9 @@ import { countedIds } from '../testing/counted-ids.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { Asks } from './asks.ts';
 import { eventChecker } from './check-event.ts';
+import type { SendWithFiles } from './send-with-files.ts';
+
+const noFiles: SendWithFiles = (event, send) => send(event);
 
 const acceptance = { agent: 'a', instanceKey: 'k', turnId: 't', traceId: 'f'.repeat(32), duplicate: false };
 const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
@@ -23,7 +26,7 @@ function open(answerAsk: AnswerAsk) {
     ids: countedIds(),
     onMalformed: ({ message }) => malformed.push(message),
   });
-  const asks = new Asks(new ConnectorAsker(child), check, (error) => thrown.push(error));
+  const asks = new Asks(new ConnectorAsker(child), check, (error) => thrown.push(error), noFiles);
   return { asks, malformed, thrown };
 }
 

@@ -9,7 +9,9 @@
  */
 import { type AskSwarm, type ConnectorAnswer, type ConnectorAskOptions, GoondanError } from '@goondan/types';
 import type { ConnectorAsker } from '../ipc/connector-asks.ts';
+import type { HeardEvent } from '../ipc/from-connector.ts';
 import type { eventChecker } from './check-event.ts';
+import type { SendWithFiles } from './send-with-files.ts';
 
 export class Asks {
   readonly #underWay = new Set<Promise<ConnectorAnswer>>();
@@ -19,6 +21,7 @@ export class Asks {
     private readonly asker: ConnectorAsker,
     private readonly check: ReturnType<typeof eventChecker>,
     private readonly onThrown: (error: unknown) => void,
+    private readonly withFiles: SendWithFiles,
   ) {}
 
   readonly ask: AskSwarm = (event, options = {}) => {
@@ -49,9 +52,14 @@ export class Asks {
   }
 
   async #ask(event: unknown, options: ConnectorAskOptions): Promise<ConnectorAnswer> {
+    options.signal?.throwIfAborted();
+    const { id, heard } = this.check(event);
+    return this.withFiles(heard, (stored) => this.#send(id, stored, options));
+  }
+
+  async #send(id: string, heard: HeardEvent, options: ConnectorAskOptions): Promise<ConnectorAnswer> {
     const { signal, cancelOnAbort = false, onAccepted, onDelta } = options;
     signal?.throwIfAborted();
-    const { id, heard } = this.check(event);
     const ask = this.asker.ask(id, heard, {
       onAccepted: this.#guard(onAccepted),
       ...(onDelta === undefined ? {} : { onDelta: this.#guard(onDelta) }),

@@ -1,6 +1,7 @@
 /** Checks an event of a connector before it is sent, because bundle code may pass anything. */
-import { type ConnectorEvent, GoondanError } from '@goondan/types';
+import { type ConnectorEvent, type ContentPart, GoondanError, type InputPart, toContentPart } from '@goondan/types';
 import { findUnknownField, knownFields } from '../config/find-unknown-field.ts';
+import { checkContent, MOST_FILES_FULL } from '../files/check-content.ts';
 import { ShapeError, name, object } from '../ipc/check/shape.ts';
 import { heardEvent, type HeardEvent } from '../ipc/from-connector.ts';
 import { isPlainObject } from '../json/copy-json.ts';
@@ -16,6 +17,7 @@ const eventFields = knownFields<ConnectorEvent>(
     name: true,
     input: true,
     properties: true,
+    content: true,
     auth: true,
     metadata: true,
     output: true,
@@ -28,7 +30,6 @@ const eventFields = knownFields<ConnectorEvent>(
   {
     message: 'input',
     text: 'input',
-    content: 'input',
     type: 'name',
     event: 'name',
     payload: 'properties',
@@ -37,6 +38,19 @@ const eventFields = knownFields<ConnectorEvent>(
     timestamp: 'createdAt',
   },
 );
+
+/** The runtime checks sizes where it stores the bytes, because only there the limit is known. */
+const anySize = { maxFileBytes: Number.MAX_SAFE_INTEGER / MOST_FILES_FULL };
+
+/** Makes bytes base64 and checks the parts. **Errors** — `E_FILE_INVALID`. */
+function readContent(content: unknown): readonly ContentPart[] {
+  if (!Array.isArray(content)) throw new ShapeError('is not a list of parts', 'content');
+  // Safe: only fields that are bytes change, and `checkContent` checks every part.
+  const parts = content.map((part: unknown) =>
+    isPlainObject(part) ? toContentPart(part as unknown as InputPart) : part,
+  );
+  return checkContent(parts, anySize);
+}
 
 /**
  * Returns a function that checks an event, and generates a missing id or time. For a malformed event, the function
@@ -63,8 +77,11 @@ export function eventChecker({
     try {
       if (!isPlainObject(event)) throw new ShapeError('is not an object');
       const { id } = withId({ id: event.id ?? ids.next('heard') });
-      const output = event.output === undefined ? {} : { output: readDemand(event.output) };
-      return { id, heard: heardEvent({ ...event, ...output, createdAt: event.createdAt ?? clock.now() }) };
+      const { content, output, ...others } = event;
+      const demand = output === undefined ? {} : { output: readDemand(output) };
+      const heard = heardEvent({ ...others, ...demand, createdAt: event.createdAt ?? clock.now() });
+      // The bytes leave in frames of their own, before this event.
+      return { id, heard: content === undefined ? heard : { ...heard, content: readContent(content) } };
     } catch (error) {
       if (!(error instanceof ShapeError)) throw error;
       throw refuse(error.message, error);

@@ -17,6 +17,7 @@ import type { Channel } from '../ipc/channel/channel.ts';
 import { toFrameError } from '../ipc/check/frame-error.ts';
 import { ConnectorAsker } from '../ipc/connector-asks.ts';
 import { connectorEmitter } from '../ipc/connector-events.ts';
+import { FileUploads } from '../ipc/connector-files.ts';
 import type { FromConnector } from '../ipc/from-connector.ts';
 import { ProcessEnd } from '../ipc/process-end.ts';
 import type { ToConnector } from '../ipc/to-connector.ts';
@@ -33,6 +34,7 @@ import { checkConfig } from './check-config.ts';
 import { eventChecker } from './check-event.ts';
 import { Emits } from './emits.ts';
 import { loadConnector } from './load-connector.ts';
+import { sendWithFiles } from './send-with-files.ts';
 
 export interface ConnectorDeps {
   readonly channel: Channel<FromConnector, ToConnector>;
@@ -75,8 +77,9 @@ export class ConnectorRun {
     const onMalformed = ({ message }: GoondanError) => this.#log('warn', message, 'event.refused');
     const check = eventChecker({ clock, ids, onMalformed });
     const onThrown = (error: unknown) => this.#logThrown('error', 'A callback failed', error, 'callback.failed');
-    this.#emits = new Emits(connectorEmitter(channel), check);
-    this.#asks = new Asks(new ConnectorAsker(channel), check, onThrown);
+    const withFiles = sendWithFiles(new FileUploads(channel));
+    this.#emits = new Emits(connectorEmitter(channel), check, withFiles);
+    this.#asks = new Asks(new ConnectorAsker(channel), check, onThrown, withFiles);
   }
 
   /** Starts to handle messages. */
@@ -117,7 +120,9 @@ export class ConnectorRun {
           `${message.counts.delta} deltas were dropped: there were too many at once.`,
           'deltas.dropped',
         );
-      // Handled by `Emits` and `Asks`.
+      // Handled by `Emits`, `Asks` and `FileUploads`.
+      case 'file.taken':
+      case 'file.refused':
       case 'connector.accepted':
       case 'connector.refused':
       case 'ask.accepted':

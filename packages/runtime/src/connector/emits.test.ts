@@ -5,6 +5,9 @@ import { countedIds } from '../testing/counted-ids.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { eventChecker } from './check-event.ts';
 import { Emits } from './emits.ts';
+import type { SendWithFiles } from './send-with-files.ts';
+
+const noFiles: SendWithFiles = (event, send) => send(event);
 
 function openEmits() {
   const sent: { id: string; event: HeardEvent; answer: PromiseWithResolvers<void> }[] = [];
@@ -17,6 +20,7 @@ function openEmits() {
       return answer.promise;
     },
     eventChecker({ clock, ids: countedIds(), onMalformed: ({ message }) => malformed.push(message) }),
+    noFiles,
   );
   return { emits, sent, malformed, clock };
 }

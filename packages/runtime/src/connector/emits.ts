@@ -10,6 +10,7 @@ import type { ConnectorEvent, EmitEvent } from '@goondan/types';
 import type { EmitConnectorEvent } from '../ipc/connector-events.ts';
 import type { HeardEvent } from '../ipc/from-connector.ts';
 import type { eventChecker } from './check-event.ts';
+import type { SendWithFiles } from './send-with-files.ts';
 
 export class Emits {
   /** Events that are being sent, by id. Their number is bounded, because `send` rejects when too many are queued. */
@@ -18,6 +19,7 @@ export class Emits {
   constructor(
     private readonly send: EmitConnectorEvent,
     private readonly check: ReturnType<typeof eventChecker>,
+    private readonly withFiles: SendWithFiles,
   ) {}
 
   readonly emit: EmitEvent = (event) => {
@@ -46,7 +48,7 @@ export class Emits {
   }
 
   #send(id: string, heard: HeardEvent): Promise<void> {
-    const sent = this.send(id, heard).finally(() => this.#underWay.delete(id));
+    const sent = this.withFiles(heard, (stored) => this.send(id, stored)).finally(() => this.#underWay.delete(id));
     this.#underWay.set(id, sent);
     return sent;
   }

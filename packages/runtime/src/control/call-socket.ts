@@ -2,7 +2,7 @@
  * Sends one request to the control socket of a swarm or the control port of a node. Returns the answer, or throws a `GoondanError`: the swarm's own error, or an
  * error of the connection.
  */
-import { GoondanError } from '@goondan/types';
+import { GoondanError, type InputPart, toContentPart } from '@goondan/types';
 import { dirname } from 'node:path';
 import type { ControlSocket } from './control-socket.ts';
 import { currentUserId } from './control-socket-path.ts';
@@ -96,10 +96,18 @@ function ownRefusal(node: string, what: string, cause: GoondanError): GoondanErr
 
 function encode(body: object): string {
   try {
-    return JSON.stringify(body);
+    return JSON.stringify(withTextBytes(body));
   } catch (error) {
     throw new GoondanError('E_CONTROL_REQUEST', 'The request cannot be written as JSON.', { cause: error });
   }
+}
+
+/** Makes the bytes of files base64. */
+function withTextBytes(body: object): object {
+  if (!('content' in body) || !Array.isArray(body.content)) return body;
+  // Safe: only fields that are bytes change, and the swarm checks every part.
+  const isPart = (part: unknown): part is InputPart => typeof part === 'object' && part !== null && 'type' in part;
+  return { ...body, content: body.content.map((part: unknown) => (isPart(part) ? toContentPart(part) : part)) };
 }
 
 /**

@@ -3,6 +3,7 @@
  * and the table in docs/control-socket.md are derived from this table. An operation has the name of a method of
  * `Swarm`; its request is the method's argument, and its answer is the result. `ask`, `watch` and `stop` use streams.
  */
+import type { InputPart } from '@goondan/types';
 import { isSpanId } from '../trace/span-id.ts';
 import {
   type Check,
@@ -92,10 +93,16 @@ const flagText: Check<boolean> = (value) => oneOf('true', 'false')(value) === 't
 const typeList: Check<WatchFilter['types'] & {}> = (value) =>
   value === '' ? [] : listOf(oneOf(...noticeTypes))(text(value).split(','));
 
+/** The parts are checked when the input is accepted, with an error that names the part. */
+const inputParts: Check<readonly InputPart[]> = (value) =>
+  // Safe: the parts are untrusted until then.
+  listOf(jsonObject)(value) as unknown as readonly InputPart[];
+
 const delivery: ShapeOf<Delivery> = {
   agent: optional(name),
   instanceKey: optional(name),
   input: optional(text),
+  content: optional(inputParts),
   id: optional(name),
   client: optional(name),
   metadata: optional(jsonObject),

@@ -9,6 +9,7 @@ import type {
   ExtensionStatus,
   ExtensionStatusChanged,
   GoondanError,
+  InputPart,
   JsonObject,
   JsonValue,
   TurnDelta,
@@ -38,6 +39,8 @@ export interface Delivery {
   /** The key of the instance; `default` when absent. */
   readonly instanceKey?: string;
   readonly input?: string;
+  /** Images, files and further text, after `input`. Their bytes are stored before the input is accepted. */
+  readonly content?: readonly InputPart[];
   /**
    * The id of the event, generated when absent. A second delivery with the same id is a duplicate and adds nothing.
    */

@@ -30,6 +30,7 @@ import { extensionStatusChanged } from './check/extension-status.ts';
 import { replayOutcome } from './check/replay-outcome.ts';
 import { tokenUsage, turnResult } from './check/turn-result.ts';
 import type { Spending } from '../usage/spending.ts';
+import type { UploadPiece } from './blob-chunks.ts';
 import { requestTimeoutField } from './request-timeout.ts';
 
 /** One layer as `gdn explain` shows it. */
@@ -157,6 +158,9 @@ const turnLine = object({
   text,
 });
 
+/** A piece of an upload, in base64. */
+export const uploadPiece = { upload: name, data: text, size: count, isLast: flag } satisfies FieldsOf<UploadPiece>;
+
 /** A request to a store that is elsewhere. It is always about the instance of the channel. */
 const storeRequest = oneByField('kind', {
   load: () => ({}),
@@ -167,6 +171,13 @@ const storeRequest = oneByField('kind', {
   /** Lines for people. They are answered when the sink has taken them, and a turn does not wait for that. */
   traces: () => ({ lines: listOf(turnLine) }),
   events: () => ({ lines: listOf(jsonObject) }),
+  /** A piece of a file; see `blob-chunks.ts`. Answered by `stored` for the last piece. */
+  'blob.put': () => uploadPiece,
+  /** Answered by `bytes`: a piece of the file from this place on. */
+  'blob.get': () => ({ digest: name, from: count }),
+  'blob.size': () => ({ digest: name }),
+  'blob.use': () => ({ digests: listOf(name) }),
+  'blob.named': () => ({ digests: listOf(name) }),
 });
 
 export type StoreRequest = ReturnType<typeof storeRequest>;

@@ -1,7 +1,8 @@
 /** Messages from a connector process to the orchestrator. */
-import type { ConnectorEvent } from '@goondan/types';
+import type { ConnectorEvent, ContentPart } from '@goondan/types';
 import { isSpanId, isTraceId } from '../trace/span-id.ts';
 import { outputDemand } from './check/agent-event.ts';
+import { contentPart } from './check/content-part.ts';
 import { frameError } from './check/frame-error.ts';
 import {
   type Check,
@@ -10,6 +11,7 @@ import {
   type FieldsOf,
   flag,
   jsonObject,
+  listOf,
   ShapeError,
   name,
   object,
@@ -17,10 +19,12 @@ import {
   optional,
   text,
 } from './check/shape.ts';
-import { droppedCounts, logLine } from './from-agent.ts';
+import { droppedCounts, logLine, uploadPiece } from './from-agent.ts';
 
 /** A connector event in a frame: its id is a separate field, and its time is always set. */
-export interface HeardEvent extends Omit<ConnectorEvent, 'id' | 'createdAt'> {
+export interface HeardEvent extends Omit<ConnectorEvent, 'id' | 'createdAt' | 'content'> {
+  /** Files are references to uploads of this connector. */
+  readonly content?: readonly ContentPart[];
   readonly createdAt: Date;
 }
 
@@ -37,6 +41,7 @@ const spanId: Check<string> = (value) => {
 export const heardEvent: Check<HeardEvent> = object({
   name,
   input: optional(text),
+  content: optional(listOf(contentPart)),
   properties: optional(jsonObject),
   auth: optional(jsonObject),
   metadata: optional(jsonObject),
@@ -63,6 +68,10 @@ export const checkFromConnector = oneByField('type', {
   'connector.ask': () => ({ askId: name, id: name, event: heardEvent, wantsDeltas: flag }),
   /** The connector no longer waits for this ask. If `cancel` is true, its turn ends. */
   'ask.left': () => ({ askId: name, cancel: flag }),
+  /** A piece of a file of an event; see `connector-files.ts`. Answered by `file.taken` or `file.refused`. */
+  'file.put': () => ({ callId: name, ...uploadPiece }),
+  /** The events with these uploads are accepted or refused. */
+  'file.release': () => ({ uploads: listOf(name) }),
   log: () => ({ line: logLine }),
   pong: () => ({ n: count }),
   /** The last message: the connector accepts no more events, and every event was answered. */

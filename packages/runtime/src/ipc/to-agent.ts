@@ -57,11 +57,17 @@ const storeEnd = oneByField('status', {
   loaded: () => ({
     log: object({ epoch: count, checkpoint: optional(text), base: listOf(text), frames: listOf(text) }),
   }),
+  stored: () => ({ digest: name }),
+  /** A piece of a file in base64, and the size of the whole file; both absent when it is not stored. */
+  bytes: () => ({ data: optional(text), size: optional(count) }),
   left: () => ({ answers: listOf(object({ eventId: name, result: turnResult, usage: optional(tokenUsage) })) }),
   failed: () => ({ error: frameError }),
 });
 
-/** The outcome of a `store` request: `loaded` for `load`, `left` for `answers.left`, otherwise `done`; or `failed`. */
+/**
+ * The outcome of a `store` request: `loaded` for `load`, `left` for `answers.left`, `stored` and `bytes` for files,
+ * otherwise `done`; or `failed`.
+ */
 export type StoreEnd = ReturnType<typeof storeEnd>;
 
 /** The kinds of frames that a process sends only while somebody watches them. */

@@ -55,6 +55,9 @@ export const checkToConnector = oneByField('type', {
   'ask.delta': () => ({ askId: name, delta: turnDelta }),
   /** The last message about this ask. */
   'ask.ended': () => ({ askId: name, outcome: askOutcome }),
+  /** A piece is taken. After the last one, the file is stored. */
+  'file.taken': () => ({ callId: name }),
+  'file.refused': () => ({ callId: name, error: frameError }),
   ping: () => ({ n: count }),
   drain: () => ({ graceMs: count }),
   /** The channel itself makes this message. */

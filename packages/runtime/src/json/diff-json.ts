@@ -1,5 +1,6 @@
 /** Lists the changes between two JSON values. */
 import { isPlainObject } from './copy-json.ts';
+import { hideBytesAt } from './hide-bytes.ts';
 import { previewJson } from './preview-json.ts';
 import { isAsBefore } from './snapshot-json.ts';
 
@@ -108,8 +109,8 @@ function report(before: unknown, after: unknown, path: string, walk: Walk): void
   if (changes.length >= limits.changes) return void (walk.isCut = true);
   changes.push({
     path: path.length > LONGEST_PATH ? shorten(path, LONGEST_PATH) : path,
-    ...(before === undefined ? {} : { before: shorten(before, limits.characters) }),
-    ...(after === undefined ? {} : { after: shorten(after, limits.characters) }),
+    ...(before === undefined ? {} : { before: shorten(hideBytesAt(path, before), limits.characters) }),
+    ...(after === undefined ? {} : { after: shorten(hideBytesAt(path, after), limits.characters) }),
   });
 }
 

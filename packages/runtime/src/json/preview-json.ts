@@ -1,8 +1,9 @@
 /**
  * Returns the beginning of a value as text. The cost depends only on the length of this beginning, not on the size of
- * the value.
+ * the value. The bytes of images and files are not shown.
  */
 import { isPlainObject } from './copy-json.ts';
+import { hideBytes } from './hide-bytes.ts';
 
 const DEEPEST = 64;
 
@@ -58,7 +59,7 @@ function writeObject(object: Record<string, unknown>, written: Written, depth: n
     if (object[key] === undefined) continue;
     put(`${isFirst ? '' : ','}${JSON.stringify(key.slice(0, written.left + 1))}:`, written);
     isFirst = false;
-    write(object[key], written, depth + 1);
+    write(hideBytes(object, key) ?? object[key], written, depth + 1);
   }
   put('}', written);
 }

@@ -45,7 +45,7 @@ import { openKeepers } from './open-keepers.ts';
 import { keepGuardian } from './guardian/keep-guardian.ts';
 import { endLeftovers } from './guardian/kill-tagged.ts';
 import { newTag, type ProcessTag, RUN_VARIABLE } from './guardian/process-tag.ts';
-import { CurrentPlan } from './plan/current-plan.ts';
+import { CurrentPlan, fileBounds } from './plan/current-plan.ts';
 import { copyStates } from './reload/copy-states.ts';
 import { processTrials } from './reload/process-trials.ts';
 import { swarmReloader } from './reload/reload-swarm.ts';
@@ -148,10 +148,14 @@ async function start(given: Starting): Promise<Swarm> {
   if (leftOver > 0) log.report('warn', 'run.left_over', `Ended ${leftOver} processes of an earlier run.`);
   reportRecoveries(given.recoveries ?? [], (...line) => log.report(...line));
 
-  const joined = given.cluster && (await joinCluster({ ...given, cluster: given.cluster, folder, log }));
+  // A node reads its plan after it has joined.
+  let planNow = given.currentPlan;
+  const bounds = fileBounds(() => planNow.value);
+  const joined = given.cluster && (await joinCluster({ ...given, ...bounds, cluster: given.cluster, folder, log }));
   const bundle = await openNodeBundle(given, joined?.store, folder);
   const starting = bundle === undefined ? given : await readNodePlan(given, bundle);
   const { currentPlan } = starting;
+  planNow = currentPlan;
   const isRecorded = rememberSwarm(starting, log, joined?.store);
   const store = joined?.store ?? (await openStore(starting, placement, log));
   const spawn = await openSpawn(starting, runTag, log);
@@ -170,7 +174,7 @@ async function start(given: Starting): Promise<Swarm> {
     log,
   });
   const connections = openConnections(starting, {
-    ...{ swarm, spawn, runFolder, leases: joined?.store.connections },
+    ...{ swarm, spawn, runFolder, leases: joined?.store.connections, uploads: store.blobs },
     // Called when the whole swarm is open.
     askElsewhere: (...asked) => handle.ask(...asked),
   });
@@ -230,7 +234,7 @@ async function start(given: Starting): Promise<Swarm> {
   await swarm.wake();
   await isRecorded;
   const report = (error: unknown, what: string) => log.report('error', 'control.failed', `${what}: ${String(error)}`);
-  const server = await serveControl(handle, { path: controlSocket, clock, report });
+  const server = await serveControl(handle, { path: controlSocket, clock, fileBytes: bounds.fileBytes, report });
   connections.start();
   placement.onLost((error) => {
     log.report('error', 'workspace.lost', `${error.message} The swarm ends.`);

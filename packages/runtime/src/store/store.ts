@@ -8,6 +8,7 @@ import type { AgentAddress } from '@goondan/types';
 import type { ConversationStore } from '../agent/conversation/conversation-store.ts';
 import type { Answers } from './answers.ts';
 import type { ApprovalStore } from './approval-store.ts';
+import type { AgentBlobs, BlobReader, Blobs } from './blobs.ts';
 import type { Inbox } from './inbox.ts';
 import type { DeadLetters, InstanceAdmin } from './instance-admin.ts';
 import type { Placement } from './placement.ts';
@@ -20,6 +21,7 @@ export interface Store {
   readonly placement: Placement;
   readonly answers: Answers;
   readonly approvals: ApprovalStore;
+  readonly blobs: Blobs;
   readonly deadLetters: DeadLetters;
   readonly admin: InstanceAdmin;
   readonly traceSink: TraceSink;
@@ -36,11 +38,12 @@ export interface Store {
 /** The side of a node: the orchestrator, which accepts input, places instances and administers them. */
 export type NodeStore = Pick<
   Store,
-  'inbox' | 'placement' | 'approvals' | 'deadLetters' | 'admin' | 'history' | 'directory' | 'close'
+  'inbox' | 'placement' | 'approvals' | 'blobs' | 'deadLetters' | 'admin' | 'history' | 'directory' | 'close'
 >;
 
 /** The side of an agent process, which writes one conversation, or many in a shared process. */
 export interface AgentStore extends Pick<Store, 'conversations' | 'answers' | 'traceSink' | 'eventSink'> {
+  readonly blobs: AgentBlobs;
   /** Closes one conversation, so that another process can write it; without an instance, everything. */
   close(instance?: AgentAddress): Promise<void>;
 }
@@ -49,6 +52,7 @@ export interface AgentStore extends Pick<Store, 'conversations' | 'answers' | 't
 export interface StoreReader extends Pick<Store, 'history' | 'traces' | 'logs' | 'directory' | 'usage' | 'close'> {
   readonly inbox: Pick<Inbox, 'pendingEntries'>;
   readonly deadLetters: Pick<DeadLetters, 'list'>;
+  readonly blobs: BlobReader;
   /** Returns true if an older version wrote the conversations, and no swarm of this version has run since. */
   isOld(): Promise<boolean>;
 }

@@ -7,6 +7,7 @@ import type { FromAgent } from '../ipc/from-agent.ts';
 import type { ToAgent } from '../ipc/to-agent.ts';
 import { systemClock } from '../ports/clock.ts';
 import { agentStoreOf } from '../store/files/open-agent-store.ts';
+import { memoryBlobs } from '../store/memory-blobs.ts';
 import { durableStore } from '../workspace/journal/durable-store.ts';
 import { connectInMemory } from './connect-in-memory.ts';
 
@@ -65,7 +66,7 @@ export async function launchAgentProcess(start: AgentStart): Promise<LaunchedPro
     async openStore(location, warn) {
       const journal = await durableStore({ ...location, warn });
       close = () => journal.close();
-      return agentStoreOf(journal);
+      return agentStoreOf(journal, memoryBlobs());
     },
     answerOwnPackages: () => undefined,
     watchDraws: () => undefined,

@@ -18,6 +18,7 @@ import type { Engine } from '../agent/seams/engine.ts';
 import type { Approver } from '../agent/seams/approver.ts';
 import type { Changesets } from '../agent/seams/changesets.ts';
 import type { ConversationStore } from '../agent/conversation/conversation-store.ts';
+import type { AgentBlobs } from '../store/blobs.ts';
 import { memoryStore } from '../agent/conversation/memory-store.ts';
 import type { ExtensionDeclaration } from '../agent/extension/load-extension.ts';
 import type { LogLine } from '../ports/log-line.ts';
@@ -39,6 +40,8 @@ export interface ScriptedAgentOptions extends Partial<AgentPlan> {
   /** A model to use instead of a script. */
   readonly model?: Model;
   readonly store?: ConversationStore;
+  /** Keeps the bytes of images and files; in memory when absent. */
+  readonly blobs?: AgentBlobs;
   readonly engine?: Engine;
   /** The connections in `ctx.runtime`; none when absent. */
   readonly connections?: readonly ConnectionCard[];
@@ -122,6 +125,7 @@ export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise
     script = [{ say: 'You said: {{input}}' }],
     model,
     store = memoryStore(),
+    blobs,
     engine,
     connections = [],
     approver,
@@ -148,6 +152,7 @@ export async function scriptedAgent(options: ScriptedAgentOptions = {}): Promise
       ownsProcess: true,
       connections: () => connections,
       logSink: (line) => logs.push(line),
+      ...(blobs === undefined ? {} : { blobs }),
       ...(engine === undefined ? {} : { engine }),
       ...(approver === undefined ? {} : { approver }),
       ...(changesets === undefined ? {} : { changesets }),

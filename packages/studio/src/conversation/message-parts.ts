@@ -126,9 +126,18 @@ function readOutcome(
       return { isError: true, text: output.value };
     case 'error-json':
       return { isError: true, text: showJson(output.value), ...briefOf(output.value) };
+    case 'content':
+      return {
+        isError: false,
+        text: output.value.map((part) => (part.type === 'text' ? part.text : nameOf(part))).join('\n'),
+      };
     default:
       return { isError: true, text: output.reason ?? 'The call was not allowed.' };
   }
+}
+
+function nameOf({ filename, mediaType }: { readonly filename?: string; readonly mediaType?: string }): string {
+  return filename ?? mediaType ?? 'image';
 }
 
 /** Shortens an error to its code and its message. */

@@ -179,6 +179,12 @@ export const agentErrors = {
     meaning: 'The model call failed.',
     suggestion: 'Read the message, which comes from the provider.',
   },
+  E_MODEL_FILE: {
+    forPrograms: true,
+    meaning: 'The model does not take a file of the conversation. Nothing was sent.',
+    suggestion:
+      'Convert the file to a type that the model takes, or use another model. `docs/files.md` lists the types.',
+  },
   E_MODEL_KEY: {
     meaning: 'The model has no API key.',
     suggestion: "Set the variable the message names, or the Model's `apiKey`.",

@@ -36,6 +36,21 @@ export const storeErrors = {
       'Another process took over the agent instance while this process was writing, or the workspace folder or its `workspace.lock` was removed or replaced.',
     suggestion: 'Nothing was overwritten. Let the newer process continue; stop a swarm before you remove its folder.',
   },
+  E_FILE_INVALID: {
+    forPrograms: true,
+    meaning: 'An image or a file of an input or of a message is malformed.',
+    suggestion: 'Correct the part that the message names. Its bytes are base64, a data URL or a `Uint8Array`.',
+  },
+  E_FILE_SIZE: {
+    forPrograms: true,
+    meaning: 'A file, or all files of one input together, are too large.',
+    suggestion: 'Send a smaller file, or raise `policy.maxFileBytes` of the swarm.',
+  },
+  E_FILE_UNKNOWN: {
+    forPrograms: true,
+    meaning: 'A reference names a file that is not stored.',
+    suggestion: 'Send the file itself. A file is removed with the last conversation that names it.',
+  },
   E_HISTORY_RANGE: {
     meaning: 'The conversation has no such event or turn, or its state at that moment is no longer kept.',
     suggestion: 'List the events and turns with `gdn history`.',

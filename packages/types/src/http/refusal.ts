@@ -27,6 +27,9 @@ export type StatusByCode = { readonly [Code in ErrorCode]?: number };
 /** The statuses of codes that mean the same in every server. Each server adds the statuses of its own codes. */
 export const sharedStatuses: StatusByCode = {
   E_EVENT_INVALID: 400,
+  E_FILE_INVALID: 400,
+  E_FILE_UNKNOWN: 400,
+  E_FILE_SIZE: 413,
   E_OUTPUT_INVALID: 400,
   E_CANCELLED: 409,
   E_DEAD_LETTER: 409,

@@ -46,7 +46,8 @@ class Connection {
     expect(result.error).toBeUndefined();
     const results = (await this.agent.messages()).flatMap(({ data }) => (data.role === 'tool' ? data.content : []));
     const output = results.at(-1)?.output;
-    return output === undefined || !('value' in output) ? null : output.value;
+    // Safe: content parts are JSON, but TypeScript does not accept an interface as JSON.
+    return output === undefined || !('value' in output) ? null : (output.value as unknown as JsonValue);
   }
 
   offered(): string[] {

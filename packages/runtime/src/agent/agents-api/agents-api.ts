@@ -24,9 +24,11 @@ import { snapshotJson } from '../../json/snapshot-json.ts';
 import { ownCheckOf } from '../../json/standard-schema.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
+import { maskParts } from '../secrets/mask-message.ts';
 import type { EffectOutcome } from '../../trace/resume-point.ts';
 import type { Engine } from '../seams/engine.ts';
 import { addCalledUsage, type RunningTurn } from '../turn-state/running-turn.ts';
+import { withContent } from './content-of-call.ts';
 
 /** The layer or the tool call that calls another agent. */
 export interface Asker {
@@ -45,7 +47,7 @@ export function agentsApi(turn: RunningTurn, asker: Asker): AgentsApi {
   const { engine } = turn.agent;
   return {
     request: (params) => requestTyped(turn, asker, params),
-    send: async (params) => send(turn, asker, readParams(params, sendFields)),
+    send: async (params) => send(turn, asker, withContent(turn, readParams(params, sendFields))),
     catalog: () => engine.catalog().map((card) => ({ ...card })),
     list: () => list(turn, asker),
   };
@@ -61,7 +63,7 @@ async function requestTyped<Output>(
   asker: Asker,
   params: AgentRequest<Output>,
 ): Promise<AgentResponse<Output>> {
-  const answered = await request(turn, asker, readParams(params, requestFields));
+  const answered = await request(turn, asker, withContent(turn, readParams(params, requestFields)));
   const checkOwn = params.output && ownCheckOf(params.output.schema);
   const checked = checkOwn === undefined || answered.output === undefined ? undefined : await checkOwn(answered.output);
   if (checked !== undefined && 'problems' in checked) {
@@ -91,6 +93,7 @@ async function request(turn: RunningTurn, asker: Asker, params: PlainRequest): P
   try {
     const event = eventOf(turn, asker, key, params);
     const response = await turn.effects.perform(effectOf(turn, key, 'request', params), async () => {
+      await agent.files.settle();
       const result = await agent.engine.request(addressOf(turn, params), event, timeout, signal, onUsage);
       return responseOf(params.target, result);
     });
@@ -142,6 +145,7 @@ async function send(turn: RunningTurn, asker: Asker, params: PlainSend): Promise
   if (recorded !== undefined) return { accepted: recorded === true };
   const event = eventOf(turn, asker, key, params);
   const accepted = await turn.effects.perform(effectOf(turn, key, 'send', params), async () => {
+    await turn.agent.files.settle();
     const delivered = await turn.agent.engine.deliver(addressOf(turn, params), event);
     return delivered.accepted;
   });
@@ -156,9 +160,10 @@ function list(turn: RunningTurn, asker: Asker): Promise<readonly AgentInstance[]
 }
 
 function effectOf(turn: RunningTurn, key: string, call: 'request' | 'send', params: PlainSend) {
-  const { input, metadata, output } = params;
+  const { input, content, metadata, output } = params;
   const to = addressOf(turn, params);
-  const asked = () => ({ call, ...to, ...defined({ input, metadata: metadata && snapshotJson(metadata), output }) });
+  const told = { input, content, metadata: metadata && snapshotJson(metadata), output };
+  const asked = () => ({ call, ...to, ...defined(told) });
   return { key, kind: 'agent', asked } as const;
 }
 
@@ -181,6 +186,7 @@ function eventOf({ agent, event, turnId }: RunningTurn, asker: Asker, key: strin
     ...(event.isSampled === undefined ? {} : { isSampled: event.isSampled }),
     createdAt: agent.clock.now(),
     ...(params.input === undefined ? {} : { input: agent.mask(params.input) }),
+    ...(params.content === undefined ? {} : { content: maskParts(params.content, agent.mask) }),
     ...(params.metadata === undefined ? {} : { metadata: metadataOf(params.metadata, agent.mask) }),
     ...(params.output === undefined ? {} : { output: outputOf(params.output, agent.mask) }),
     ...(event.auth === undefined ? {} : { auth: event.auth }),
@@ -240,7 +246,15 @@ function check(params: AgentRequest<unknown>, known: KnownFields): AgentRequest<
   return params;
 }
 
-const askFields = { target: true, input: true, instanceKey: true, metadata: true, output: true } as const;
+const askFields = {
+  target: true,
+  input: true,
+  content: true,
+  files: true,
+  instanceKey: true,
+  metadata: true,
+  output: true,
+} as const;
 const otherNames = { agent: 'target', to: 'target', message: 'input', text: 'input', schema: 'output' } as const;
 const sendFields = knownFields<AgentSend>('a send', askFields, otherNames);
 const requestFields = knownFields<AgentRequest>(

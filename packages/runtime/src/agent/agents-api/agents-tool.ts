@@ -21,6 +21,11 @@ const message: Record<string, JsonSchema> = {
     minLength: 1,
     description: 'The key of the conversation to use; the key of this conversation when absent.',
   },
+  files: {
+    type: 'array',
+    items: { type: 'string', minLength: 1 },
+    description: 'The names of images and files of this conversation to send along.',
+  },
   metadata: { type: 'object', description: 'Further values for the agent, as JSON.' },
 };
 

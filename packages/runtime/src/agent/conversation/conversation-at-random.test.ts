@@ -108,6 +108,7 @@ class Game {
   private open(warm: ConstructorParameters<typeof Conversation>[0]): Conversation {
     return new Conversation(warm, 'Be brief.', {
       record: (event) => void this.recorded.push(event),
+      takeFiles: (event) => event,
       mask: noSecrets,
       warn: () => void this.warned++,
     });

@@ -35,6 +35,7 @@ function open(warm: LlmView): Opened {
   const warnings: Opened['warnings'] = [];
   const conversation = new Conversation(warm, 'Be brief.', {
     record: (event, author, stepId) => void recorded.push({ event, author, stepId }),
+    takeFiles: (event) => event,
     mask: noSecrets,
     warn: (text, author) => void warnings.push({ message: text, author }),
   });

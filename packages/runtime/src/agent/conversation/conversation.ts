@@ -53,6 +53,8 @@ export class Conversation {
     private readonly deps: {
       /** Called with every event that was applied. */
       record(event: MessageEvent, author: EventAuthor, stepId: string | undefined): void;
+      /** Replaces the bytes of images and files by references. */
+      takeFiles(event: MessageEvent): MessageEvent;
       /** Masks secrets, so that they do not enter the conversation. */
       readonly mask: Mask;
       /** Called with every event that was ignored. */
@@ -74,7 +76,7 @@ export class Conversation {
   /** Checks, applies and records one event. Returns the event as recorded, or `undefined` when it was ignored. */
   emit(event: unknown, author: EventAuthor, stepId: string | undefined): MessageEvent | undefined {
     if (this.ended) throw endedError(author);
-    const checked = withoutSecrets(checkMessageEvent(event), this.deps.mask);
+    const checked = withoutSecrets(this.deps.takeFiles(checkMessageEvent(event)), this.deps.mask);
     this.refuseDuplicate(checked);
     if (!this.apply(checked)) {
       const target = 'targetId' in checked ? checked.targetId : '';

@@ -1,6 +1,7 @@
 /** The only way to call a model: runs the model chain and then the model, and records the result as an effect. */
 import { GoondanError, type JsonValue, type ModelReply } from '@goondan/types';
 import { defined } from '../../json/defined.ts';
+import { hideBytesInParts } from '../../json/hide-bytes.ts';
 import { sha256 } from '../../json/sha256.ts';
 import { snapshotJson } from '../../json/snapshot-json.ts';
 import type { ChainSpan } from '../../trace/layer-span.ts';
@@ -33,7 +34,9 @@ export async function callModel(turn: RunningTurn, call: ModelCall): Promise<Mod
       inspect: () => inspect(call),
       shared: call.messages,
       // The input is shown only for a call by a layer, because a step always sends the whole conversation.
-      ...(extension === undefined ? {} : { input: () => previewArguments(call.messages.at(-1)?.content, mask) }),
+      ...(extension === undefined
+        ? {}
+        : { input: () => previewArguments(hideBytesInParts(call.messages.at(-1)?.content), mask) }),
     },
     (step ?? turn).span,
   );
@@ -100,12 +103,15 @@ async function requestOf(turn: RunningTurn, call: ModelCall): Promise<BuiltReque
   const { agent, demand } = turn;
   const { messages, ownMessages, params, modelRef, extension } = call;
   const tools = agent.cleanMessages.ofTools(call.tools.items);
+  const clean = agent.cleanMessages.of(ownMessages ?? messages);
+  // Messages of the conversation have no bytes any more. Those of a layer may have.
+  const isOfLayer = ownMessages !== undefined || extension !== undefined;
   const request = {
     modelRef,
     params,
     stableCount: extension === undefined ? countStable(turn, call) : undefined,
     tools,
-    messages: agent.cleanMessages.of(ownMessages ?? messages),
+    messages: isOfLayer ? clean.map((message) => agent.files.takeModelMessage(message)) : clean,
   };
   if (demand === undefined || extension !== undefined) return request;
   if (await takesSchema(turn, call, tools)) return { ...request, outputSchema: demand.schema };
@@ -195,6 +201,7 @@ async function askModel(
   const reply: unknown = await withDeadline(turn, timeoutMs, whenLate, (run) =>
     model.generate({
       ...request,
+      readFile: (digest) => agent.files.read(digest),
       get signal() {
         return run.signal;
       },
@@ -210,7 +217,7 @@ async function askModel(
   const problem = problemWithModelReply(reply);
   if (problem !== undefined) throw new GoondanError('E_MODEL_REPLY', `${modelRef} gave no reply: ${problem}.`);
   // Safe: problemWithModelReply has just checked the reply.
-  return maskReply(reply as ModelReply, agent.mask);
+  return maskReply(agent.files.takeReply(reply as ModelReply), agent.mask);
 }
 
 /** Adds a code to a model's error if it has none. Keeps `retryable` and `failure`. */

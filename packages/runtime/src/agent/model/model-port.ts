@@ -16,6 +16,8 @@ export interface ModelRequest {
   readonly params: ModelParams;
   /** The JSON Schema of the answer, for a model whose `takesSchema` returned true. */
   readonly outputSchema?: JsonSchema;
+  /** Reads the bytes of a file to which a message refers. **Errors** — `E_FILE_UNKNOWN`; those of the store. */
+  readFile?(digest: string): Promise<Uint8Array>;
   /** Aborts when the turn is cancelled or the call exceeds its deadline. */
   readonly signal: AbortSignal;
   /** The id of the turn, for models that count calls within a turn. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { AgentStart } from '../../config/agent-start.ts';
 import { agentStoreOf } from '../../store/files/open-agent-store.ts';
+import { memoryBlobs } from '../../store/memory-blobs.ts';
 import { openJournal } from '../../workspace/journal/journal.ts';
 import { rejectionOf } from '../../workspace/simulation/rejection-of.ts';
 import { SimulatedDisk } from '../../workspace/simulation/simulated-disk.ts';
@@ -18,7 +19,7 @@ function openInstanceJournal(openDisk: ProcessHost['openStore']) {
 }
 
 const openSimulated = async () =>
-  agentStoreOf(await openJournal(simulatedMachine(SimulatedDisk.empty(), 1), simulatedLocation));
+  agentStoreOf(await openJournal(simulatedMachine(SimulatedDisk.empty(), 1), simulatedLocation), memoryBlobs());
 
 test('a new conversation is empty without reading the journal, which is read once something was written', async () => {
   let opened = 0;

@@ -4,6 +4,7 @@
  */
 import { type AgentAddress, GoondanError } from '@goondan/types';
 import type { AgentStart, StoreStart } from '../../config/agent-start.ts';
+import type { AgentBlobs } from '../../store/blobs.ts';
 import type { AgentStore } from '../../store/store.ts';
 import type { StoreWarning } from '../../workspace/store-ports.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
@@ -53,6 +54,18 @@ export class InstanceJournal {
           return { version: 0, stateVersion: 0, messages: [], extensionState: this.start.states ?? {} };
         return (await this.open()).conversations.read(instance);
       },
+    };
+  }
+
+  /** Returns the bytes of images and files. The store is opened when they are first needed. */
+  blobs(): AgentBlobs {
+    const blobs = async () => (await this.open()).blobs;
+    return {
+      put: async (...given) => (await blobs()).put(...given),
+      use: async (...given) => (await blobs()).use(...given),
+      named: async (...given) => (await blobs()).named(...given),
+      get: async (digest) => (await blobs()).get(digest),
+      size: async (digest) => (await blobs()).size(digest),
     };
   }
 

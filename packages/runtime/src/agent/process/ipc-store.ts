@@ -6,10 +6,13 @@
 import { type AgentAddress, GoondanError, type JsonObject } from '@goondan/types';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import type { StoreRequest } from '../../ipc/from-agent.ts';
+import { PIECE_BYTES, sendInPieces } from '../../ipc/blob-chunks.ts';
 import { PendingAnswers } from '../../ipc/pending-answers.ts';
 import type { StoreEnd } from '../../ipc/to-agent.ts';
 import type { Clock } from '../../ports/clock.ts';
+import { newUuid } from '../../ports/ids.ts';
 import type { Answers } from '../../store/answers.ts';
+import type { AgentBlobs } from '../../store/blobs.ts';
 import type { ConversationLog } from '../../store/conversation-log.ts';
 import { loggedConversations } from '../../store/log/logged-conversations.ts';
 import type { AgentStore } from '../../store/store.ts';
@@ -93,9 +96,38 @@ export function openIpcStore(
     },
     close: async () => undefined,
   };
+  const blobs: AgentBlobs = {
+    async put(_instance, bytes) {
+      const end = await sendInPieces(bytes, newUuid(), (piece) => ask({ kind: 'blob.put', ...piece }));
+      if (end.status === 'stored') return end.digest;
+      throw unexpected(end);
+    },
+    async use(_instance, digests) {
+      await ask({ kind: 'blob.use', digests });
+    },
+    async named(_instance, digests) {
+      await ask({ kind: 'blob.named', digests });
+    },
+    async get(digest) {
+      const pieces: Uint8Array[] = [];
+      for (let from = 0; ; from += PIECE_BYTES) {
+        const end = await ask({ kind: 'blob.get', digest, from });
+        if (end.status !== 'bytes') throw unexpected(end);
+        if (end.data === undefined || end.size === undefined) return undefined;
+        pieces.push(Buffer.from(end.data, 'base64'));
+        if (from + PIECE_BYTES >= end.size) return Buffer.concat(pieces);
+      }
+    },
+    async size(digest) {
+      const end = await ask({ kind: 'blob.size', digest });
+      if (end.status === 'bytes') return end.size;
+      throw unexpected(end);
+    },
+  };
   return {
     conversations,
     answers,
+    blobs,
     traceSink: { open: async () => traces },
     eventSink: { open: async () => events },
     // A closed store is not used again.

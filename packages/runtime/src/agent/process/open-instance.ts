@@ -73,6 +73,7 @@ export async function openInstance(start: AgentStart, deps: OpenInstanceDeps) {
       { ...start.agent, ...start.address },
       {
         store: journal.store(() => replies.found()),
+        blobs: journal.blobs(),
         engine,
         connections: () => connections,
         approver,

@@ -22,6 +22,7 @@ import type { ChannelLimits } from '../../ipc/limits.ts';
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { agentStoreOf } from '../../store/files/open-agent-store.ts';
+import { memoryBlobs } from '../../store/memory-blobs.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
 import type { Journal } from '../../workspace/journal/journal.ts';
 import { logsFolder, tracesFolder, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
@@ -82,7 +83,7 @@ function launch({
     async openStore(location, warn) {
       const journal = wrap(await durableStore({ ...location, warn }));
       opened.push(journal);
-      return agentStoreOf(journal);
+      return agentStoreOf(journal, memoryBlobs());
     },
     answerOwnPackages: () => void readied.push('packages'),
     watchDraws: () => void readied.push('draws'),

@@ -11,6 +11,7 @@ import { type Seated, seatedLanguage } from '../../ipc/seated-language.ts';
 import type { ToAgent } from '../../ipc/to-agent.ts';
 import { type Clock, systemClock } from '../../ports/clock.ts';
 import { agentStoreOf } from '../../store/files/open-agent-store.ts';
+import { memoryBlobs } from '../../store/memory-blobs.ts';
 import { connectInMemory } from '../../testing/connect-in-memory.ts';
 import { firstTurn, until } from '../../testing/launch-agent-process.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
@@ -92,7 +93,7 @@ function launch({
         await beforeCommit?.();
         return commits[address.instanceKey]?.() ?? journal.commit(address, ...rest);
       };
-      const store = agentStoreOf({ ...journal, commit });
+      const store = agentStoreOf({ ...journal, commit }, memoryBlobs());
       const answers = acknowledge ? { ...store.answers, acknowledge } : store.answers;
       return { ...store, answers, ...(close && { close }) };
     },

@@ -2,7 +2,15 @@
  * Masks secrets in messages. Only content is masked: roles, types, names and ids stay unchanged even if a secret equals
  * one of them. A value without a secret is returned as the same object.
  */
-import type { AssistantPart, JsonValue, Message, MessageEvent, ModelMessage, UserPart } from '@goondan/types';
+import {
+  type AssistantPart,
+  digestOfReference,
+  type JsonValue,
+  type Message,
+  type MessageEvent,
+  type ModelMessage,
+  type UserPart,
+} from '@goondan/types';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 
 export function maskMessageEvent(event: MessageEvent, mask: Mask): MessageEvent {
@@ -35,24 +43,32 @@ export function maskParts<Kind extends Part>(parts: readonly Kind[], mask: Mask)
   return isMasked ? parts.map((part) => maskPart(part, mask)) : (parts as Kind[]);
 }
 
-/** The field that contains the text, for each type of part. */
+/** The fields that contain text, for each type of part. */
 const fields = {
-  text: 'text',
-  reasoning: 'text',
-  image: 'image',
-  file: 'data',
-  'tool-call': 'input',
-  'tool-result': 'output',
-  custom: undefined,
-} as const satisfies Record<Part['type'], string | undefined>;
+  text: ['text'],
+  reasoning: ['text'],
+  image: ['image', 'filename'],
+  file: ['data', 'filename'],
+  'tool-call': ['input'],
+  'tool-result': ['output'],
+  custom: [],
+} as const satisfies Record<Part['type'], readonly string[]>;
 
 function maskPart<Kind extends Part>(part: Kind, mask: Mask): Kind {
-  const field = fields[part.type];
-  if (field === undefined) return part;
-  // Safe: parts are JSON, and each has the field of its type.
-  const value = Reflect.get(part, field) as JsonValue;
-  const masked = field === 'output' ? maskOutput(value, mask) : maskJson(value, mask);
-  return masked === value ? part : { ...part, [field]: masked };
+  let masked = part;
+  for (const field of fields[part.type]) {
+    // Safe: parts are JSON.
+    const value = Reflect.get(part, field) as JsonValue | undefined;
+    if (value === undefined || isReference(value)) continue;
+    const clean = field === 'output' ? maskOutput(value, mask) : maskJson(value, mask);
+    if (clean !== value) masked = { ...masked, [field]: clean };
+  }
+  return masked;
+}
+
+/** A reference names bytes. Without all its digits, it would name nothing. */
+function isReference(value: JsonValue): boolean {
+  return typeof value === 'string' && digestOfReference(value) !== undefined;
 }
 
 /** Masks `{ type, value }`, where the value is the tool's output. */

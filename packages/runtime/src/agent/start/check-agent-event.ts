@@ -1,6 +1,7 @@
 import {
   type AgentEvent,
   type AgentEventSource,
+  type ContentPart,
   GoondanError,
   type JsonObject,
   type ReplyAddress,
@@ -21,19 +22,26 @@ export function checkAgentEvent(event: AgentEvent, instanceKey: string): AgentEv
     throw invalid(`instanceKey is "${event.instanceKey}", but this instance is "${instanceKey}"`);
   }
   if (event.input !== undefined && typeof event.input !== 'string') throw invalid('input is not a text');
+  if (event.content !== undefined && !Array.isArray(event.content)) throw invalid('content is not a list of parts');
   if (!(event.createdAt instanceof Date) || Number.isNaN(event.createdAt.getTime())) {
     throw invalid('createdAt is not a valid Date');
   }
-  const { auth, metadata, output, replyTo } = event;
+  const { auth, metadata, output, replyTo, content } = event;
   return Object.freeze({
     ...event,
     createdAt: new Date(event.createdAt),
     source: checkSource(event.source),
+    ...(content === undefined ? {} : { content: checkContent(content) }),
     ...(auth === undefined ? {} : { auth: frozenCopy(auth, 'auth') }),
     ...(metadata === undefined ? {} : { metadata: frozenCopy(metadata, 'metadata') }),
     ...(output === undefined ? {} : { output: readDemand(output) }),
     ...(replyTo === undefined ? {} : { replyTo: checkReplyTo(replyTo) }),
   });
+}
+
+function checkContent(content: readonly unknown[]): readonly ContentPart[] {
+  // Safe: a part is checked when its message is emitted.
+  return Object.freeze(content.map((part) => frozenCopy(part, 'content') as unknown as ContentPart));
 }
 
 function checkSource(source: unknown): AgentEventSource {

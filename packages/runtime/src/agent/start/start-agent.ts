@@ -15,6 +15,9 @@ import { type Engine, noEngine } from '../seams/engine.ts';
 import { type Approver, noApprover } from '../seams/approver.ts';
 import { type Changesets, noChangesets } from '../seams/changesets.ts';
 import { checkAgentEvent } from './check-agent-event.ts';
+import type { AgentBlobs } from '../../store/blobs.ts';
+import { memoryBlobs } from '../../store/memory-blobs.ts';
+import { AgentFiles } from '../files/agent-files.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import { EventBus } from '../extension/event-bus.ts';
 import type { ExtensionPart } from '../extension/extension-part.ts';
@@ -46,6 +49,8 @@ import { turnIdOf } from '../../ports/ids.ts';
 /** The dependencies of an agent. Each is optional. */
 export interface AgentDeps {
   readonly store?: ConversationStore;
+  /** Keeps the bytes of images and files; in memory when absent. */
+  readonly blobs?: AgentBlobs;
   readonly engine?: Engine;
   /** Lists the connections whose events can reach the agent; none when absent. */
   readonly connections?: () => readonly ConnectionCard[];
@@ -152,7 +157,7 @@ export async function startAgent(plan: AgentPlan, deps: AgentDeps = {}): Promise
     layers: (kind) => parts.layers.of(kind),
     async handle(event, options) {
       if (closing !== undefined) throw agentClosed();
-      const checked = checkAgentEvent(event, parts.address.instanceKey);
+      const checked = parts.files.takeInput(checkAgentEvent(event, parts.address.instanceKey));
       return queue.run(async () => {
         current.event = checked;
         // Loaded with the first turn. An import takes some microseconds, also when the module is there.
@@ -241,6 +246,7 @@ async function assemble(plan: AgentPlan, deps: AgentDeps, clock: Clock, currentE
     bus,
     statuses,
     store,
+    files: new AgentFiles(deps.blobs ?? memoryBlobs(), address, () => parts.plan.policy),
     engine: deps.engine ?? noEngine,
     connections: deps.connections ?? (() => []),
     approver: deps.approver ?? noApprover,

@@ -4,6 +4,7 @@
  */
 import {
   createUserMessage,
+  isToolContent,
   type JsonValue,
   type Message,
   type ModelReply,
@@ -94,5 +95,6 @@ function outputOf(result: ToolCallResult): ToolResultOutput {
     return { type: 'error-json', value: error as unknown as JsonValue };
   }
   const output = result.output ?? null;
+  if (isToolContent(output)) return output;
   return typeof output === 'string' ? { type: 'text', value: output } : { type: 'json', value: output };
 }

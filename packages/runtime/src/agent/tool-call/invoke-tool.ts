@@ -75,7 +75,8 @@ async function callHandler(
     const output = await withDeadline(turn, timeoutMs, whenLate, (run) =>
       tool.handler(toolContext(turn, call, tool, run), input),
     );
-    return maskToolResult({ toolCallId, toolName, output: checkOutput(toolName, output), status: 'ok' }, agent.mask);
+    const taken = agent.files.takeOutput(checkOutput(toolName, output));
+    return maskToolResult({ toolCallId, toolName, output: taken, status: 'ok' }, agent.mask);
   } catch (error) {
     call.thrown = error;
     logFailedCall(turn, call, error, 'E_TOOL_FAILED', tool.extension);

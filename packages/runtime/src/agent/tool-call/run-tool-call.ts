@@ -52,7 +52,7 @@ export async function runToolCall(turn: RunningTurn, ask: ToolCallAsk): Promise<
       answered: (extension) => step?.answeredBy.set(toolCallId, extension),
     });
     // Also masks a result that a layer made.
-    const result = maskToolResult(given, agent.mask);
+    const result = maskToolResult(withoutBytes(given, agent), agent.mask);
     const duration = agent.clock.elapsed() - startedAt;
     const place = () => defined({ place: agent.locate(call.thrown).place });
     agent.bus.tell('tool.completed', () => ({
@@ -74,6 +74,12 @@ export async function runToolCall(turn: RunningTurn, ask: ToolCallAsk): Promise<
   } finally {
     call.approvals.close();
   }
+}
+
+/** Replaces bytes in a result that a layer made. */
+function withoutBytes(result: ToolCallResult, { files }: RunningTurn['agent']): ToolCallResult {
+  const { output } = result;
+  return output === undefined ? result : { ...result, output: files.takeOutput(output) };
 }
 
 function startCall(turn: RunningTurn, ask: ToolCallAsk): RunningToolCall {

@@ -9,6 +9,7 @@ import type { CacheWatch } from './cache-watch.ts';
 import type { Engine } from '../seams/engine.ts';
 import type { Approver } from '../seams/approver.ts';
 import type { Changesets } from '../seams/changesets.ts';
+import type { AgentFiles } from '../files/agent-files.ts';
 import type { ConversationStore } from '../conversation/conversation-store.ts';
 import type { LlmView } from '../conversation/llm-view.ts';
 import type { EventBus } from '../extension/event-bus.ts';
@@ -57,6 +58,8 @@ export interface AgentParts {
   readonly bus: EventBus;
   readonly statuses: ExtensionStatuses;
   readonly store: ConversationStore;
+  /** The images and files of the conversation. */
+  readonly files: AgentFiles;
   readonly engine: Engine;
   /** Lists the connections whose events can reach this agent. */
   readonly connections: () => readonly ConnectionCard[];

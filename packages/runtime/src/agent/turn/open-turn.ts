@@ -34,9 +34,12 @@ export async function openTurn(
   }
   const { observer, replay } = options;
   const before = replay?.before ?? readTurnLog(opened.log, opened.movedFrom);
-  const log = new TurnLogWriter(opened.log.length, (at, records) =>
-    agent.store.append(agent.address, opened.epoch, at, records),
-  );
+  const log = new TurnLogWriter(opened.log.length, async (at, records) => {
+    // A record may name bytes that are still being stored.
+    const storing = agent.files.settle();
+    if (storing !== undefined) await storing;
+    await agent.store.append(agent.address, opened.epoch, at, records);
+  });
   const resumed = replay?.before !== undefined || opened.log.length > 0;
   if (resumed) log.write({ type: 'resumed', ...(options.isExcused === true ? { isExcused: true } : {}) });
   const conversation = await openConversation(agent, opened, before, log);
@@ -102,6 +105,7 @@ async function openConversation(
   const conversation = new Conversation(view, agent.plan.systemPrompt, {
     record: (event, author, stepId) =>
       log.write({ type: 'message', event, author, ...(stepId === undefined ? {} : { stepId }) }),
+    takeFiles: (event) => agent.files.takeEvent(event),
     mask: agent.mask,
     warn: (message, author) =>
       agent.log('warn', message, {

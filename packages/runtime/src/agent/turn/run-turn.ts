@@ -1,6 +1,7 @@
 /** Runs one turn: one event in, one result out, one commit of the conversation. */
 import {
   type AgentEvent,
+  type ContentPart,
   createUserMessage,
   endingOf,
   GoondanError,
@@ -111,17 +112,30 @@ async function answer(turn: RunningTurn, { deadLetter = false, isExcused = false
   });
   // Called only for its check: throws if a layer has set metadata that is not JSON since the last step.
   recordedMetadata(turn.metadata, agent.mask);
-  return withOutput(turn, withoutSecrets(result, agent.mask));
+  return withOutput(turn, withoutSecrets(withoutBytes(result, agent), agent.mask));
+}
+
+/** Replaces bytes in the message of a result, because a layer may return a message of its own. */
+function withoutBytes(result: TurnResult, { files }: AgentParts): TurnResult {
+  const { responseMessage } = result;
+  return responseMessage === undefined ? result : { ...result, responseMessage: files.takeMessage(responseMessage) };
 }
 
 /** Appends the input. A resumed turn already has it; an event without input appends nothing. */
 async function appendInput(turn: RunningTurn): Promise<void> {
-  if (turn.before.inputId === undefined && turn.event.input !== undefined) {
+  const content = contentOf(turn.event);
+  if (turn.before.inputId === undefined && content !== undefined) {
     const id = `${turn.turnId}.input`;
-    const message = createUserMessage(turn.event.input, {}, { id, createdAt: turn.event.createdAt });
+    const message = createUserMessage(content, {}, { id, createdAt: turn.event.createdAt });
     turn.conversation.appendInput(message, originOf(turn.event));
   }
   await turn.log.flush();
+}
+
+/** Returns the content of the user message: the text alone, or the text and the parts. */
+function contentOf({ input, content = [] }: AgentEvent): string | ContentPart[] | undefined {
+  if (content.length === 0) return input;
+  return [...(input === undefined || input === '' ? [] : [{ type: 'text' as const, text: input }]), ...content];
 }
 
 /**
@@ -258,8 +272,10 @@ async function save(
   try {
     const rest = await log.takeRest();
     const states = agent.states.snapshot();
+    await agent.files.settle();
     await agent.store.commit(agent.address, epoch, turnId, conversation.delta(), states, result, rest);
     agent.states.saved(states);
+    void agent.files.committed();
   } catch (error) {
     agent.states.restore(extensionState);
     throw error;

@@ -8,6 +8,7 @@ import {
   type OutputDemand,
 } from '@goondan/types';
 import { readDemand } from '../../json/read-demand.ts';
+import { contentPart } from './content-part.ts';
 import {
   type Check,
   count,
@@ -76,6 +77,7 @@ export const agentEvent: Check<AgentEvent> = object({
   id: name,
   type: name,
   input: optional(text),
+  content: optional(listOf(contentPart)),
   instanceKey: name,
   source: object({ kind: oneOf('agent', 'connector', 'cli'), name }),
   auth: optional(jsonObject),

@@ -5,25 +5,30 @@
  * 1. A channel reaches only the conversation that it was opened for.
  * 2. Requests about a conversation run one after the other, also those of its next process: that process reads what the
  *    one before has written. Requests of a process that is gone, and that have not begun, are dropped.
- * 3. Lines for people do not hold up the conversation.
+ * 3. Lines for people and the bytes of files do not hold up the conversation. A process waits for its files itself,
+ *    before it writes a frame that names them.
  */
 import { type AgentAddress, type ErrorCode, GoondanError } from '@goondan/types';
 import type { StoreStart } from '../../config/agent-start.ts';
+import { PIECE_BYTES, ReceivedUploads } from '../../ipc/blob-chunks.ts';
 import type { ChannelEnd } from '../../ipc/channel/channel.ts';
 import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import type { FromAgent, StoreRequest } from '../../ipc/from-agent.ts';
 import type { StoreEnd, ToAgent } from '../../ipc/to-agent.ts';
+import { defined } from '../../json/defined.ts';
 import type { ClusterStore } from '../../store/cluster-store.ts';
 import type { LineWriter } from '../../workspace/lines/gathered-log.ts';
 import type { TurnNode } from '../../workspace/records/frame.ts';
 import { addressKey } from '../address/address-key.ts';
 
 export interface StoreServerDeps {
-  readonly store: Pick<ClusterStore, 'log' | 'answers' | 'traceSink' | 'eventSink'> & {
+  readonly store: Pick<ClusterStore, 'log' | 'answers' | 'blobs' | 'traceSink' | 'eventSink'> & {
     readonly placement: Pick<ClusterStore['placement'], 'takeNewEpoch'>;
   };
   /** This node, which the first frame of each run of a turn names. */
   readonly node?: TurnNode;
+  /** Returns the maximum number of bytes of a file for an agent. */
+  readonly maxFileBytes: (agentName: string) => number;
   /** Tells people at this node why a request failed. The process only gets the code. */
   readonly report: (instance: AgentAddress, problem: string, error: unknown) => void;
 }
@@ -34,6 +39,8 @@ const MOST_WAITING = 1_000;
 /** Errors whose texts are made by our own code. Other texts may contain an address of the store. */
 const OWN_TEXTS: ReadonlySet<ErrorCode> = new Set([
   'E_FENCED',
+  'E_FILE_SIZE',
+  'E_FILE_UNKNOWN',
   'E_IPC_FULL',
   'E_IPC_SIZE',
   'E_STORE_CORRUPT',
@@ -59,7 +66,9 @@ export class StoreServer {
 
   /** Serves the process behind a channel until the channel closes. Call it before the process gets its start message. */
   serve(channel: StoreChannel, instance: AgentAddress): void {
-    const { log, answers, traceSink, eventSink } = this.deps.store;
+    const { log, answers, blobs, traceSink, eventSink } = this.deps.store;
+    const uploads = new ReceivedUploads(() => this.deps.maxFileBytes(instance.agentName));
+    const files = new ReadPieces((digest) => blobs.get(digest));
     const traces = new OpenedSink(() => traceSink.open(instance));
     const events = new OpenedSink(() => eventSink.open(instance));
     let waiting = 0;
@@ -85,6 +94,22 @@ export class StoreServer {
         case 'events':
           await events.append(request.lines);
           return { status: 'done' };
+        case 'blob.put': {
+          const bytes = uploads.add(request);
+          return bytes === undefined
+            ? { status: 'done' }
+            : { status: 'stored', digest: await blobs.put(instance, bytes) };
+        }
+        case 'blob.get':
+          return { status: 'bytes', ...(await files.read(request.digest, request.from)) };
+        case 'blob.size':
+          return { status: 'bytes', ...defined({ size: await blobs.size(request.digest) }) };
+        case 'blob.use':
+          await blobs.use(instance, request.digests);
+          return { status: 'done' };
+        case 'blob.named':
+          await blobs.named(instance, request.digests);
+          return { status: 'done' };
       }
     };
     const answer = async ({ callId, request }: StoreFrame) => {
@@ -102,7 +127,7 @@ export class StoreServer {
       if (waiting >= MOST_WAITING) return void this.#refuse(channel, frame.callId);
       waiting += 1;
       const run = () => answer(frame).finally(() => void (waiting -= 1));
-      if (frame.request.kind === 'traces' || frame.request.kind === 'events') void run();
+      if (isAside(frame.request)) void run();
       else this.#inTurn(instance, run);
     });
     channel.onClose(() => void Promise.allSettled([traces.close(), events.close()]));
@@ -128,6 +153,25 @@ export class StoreServer {
     const full = new GoondanError('E_IPC_FULL', `${MOST_WAITING} requests to the store wait.`, { retryable: true });
     const outcome = { status: 'failed', error: toFrameError(full, 'E_IPC_FULL') } as const;
     await channel.send({ type: 'store.ended', callId, outcome }).catch(() => undefined);
+  }
+}
+
+function isAside({ kind }: StoreRequest): boolean {
+  return kind === 'traces' || kind === 'events' || kind.startsWith('blob.');
+}
+
+/** Reads files piece by piece. The file that is being read stays in memory until its last piece. */
+class ReadPieces {
+  #reading: { readonly digest: string; readonly bytes: Uint8Array } | undefined;
+
+  constructor(private readonly get: (digest: string) => Promise<Uint8Array | undefined>) {}
+
+  async read(digest: string, from: number): Promise<{ readonly data?: string; readonly size?: number }> {
+    const bytes = this.#reading?.digest === digest ? this.#reading.bytes : await this.get(digest);
+    if (bytes === undefined) return {};
+    const end = from + PIECE_BYTES;
+    this.#reading = end < bytes.length ? { digest, bytes } : undefined;
+    return { data: Buffer.from(bytes.subarray(from, end)).toString('base64'), size: bytes.length };
   }
 }
 

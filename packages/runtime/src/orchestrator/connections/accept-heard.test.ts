@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { type AgentAddress, type AgentEvent, GoondanError } from '@goondan/types';
 import type { ConnectionPlan } from '../../config/swarm-plan.ts';
 import { acceptHeard } from './accept-heard.ts';
+import { memoryBlobs } from '../../store/memory-blobs.ts';
 
 const plan: ConnectionPlan = {
   connection: 'inbound',
@@ -25,6 +26,8 @@ function open(over: Partial<ConnectionPlan> = {}, write: () => Promise<void> = a
     {
       entryAgent: () => 'coder',
       newTraceId: () => 'f'.repeat(32),
+      uploads: memoryBlobs(),
+      maxFileBytes: () => 1_000,
       ask: never,
       accept: async (to, event) => {
         accepted.push([to, event]);
@@ -86,7 +89,14 @@ describe('an event of a connector', () => {
     const { events: _, ...undeclared } = plan;
     const accept = acceptHeard(
       { ...undeclared, rules: [{ route: {} }] },
-      { entryAgent: () => 'coder', newTraceId: () => 't', accept: async () => undefined, ask: never },
+      {
+        entryAgent: () => 'coder',
+        newTraceId: () => 't',
+        uploads: memoryBlobs(),
+        maxFileBytes: () => 1_000,
+        accept: async () => undefined,
+        ask: never,
+      },
     );
     expect(await codeOf(accept('1', { ...heard, name: 'anything' }))).toBe('accepted');
   });

@@ -13,6 +13,7 @@ import type { TurnEnd } from '../../control/swarm.ts';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import type { AnswerAsk } from '../../ipc/connector-asks.ts';
 import type { EmitConnectorEvent } from '../../ipc/connector-events.ts';
+import type { UploadStore } from '../../ipc/connector-files.ts';
 import type { HeardEvent } from '../../ipc/from-connector.ts';
 import type { AskAgentOptions } from '../swarm/ask-agent.ts';
 import { addressEvent } from '../ingress/address-event.ts';
@@ -22,6 +23,10 @@ export interface Ingress {
   /** Returns the agent for events that do not name one. */
   readonly entryAgent: () => string;
   readonly newTraceId: () => string;
+  /** Stores files until their event has an address. */
+  readonly uploads: UploadStore;
+  /** Returns the maximum number of bytes of a file, for the agent with the largest limit. */
+  readonly maxFileBytes: () => number;
   /**
    * Resolves after the durable write; rejects with a `GoondanError`. A second event with the same id changes nothing.
    */

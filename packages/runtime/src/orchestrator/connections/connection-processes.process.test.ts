@@ -17,6 +17,7 @@ import { defaultSupervisionPolicy } from '../supervision/supervision-policy.ts';
 import type { Ingress } from './accept-heard.ts';
 import { backoffMs } from '../supervision/backoff.ts';
 import { Connections } from './connections.ts';
+import { memoryBlobs } from '../../store/memory-blobs.ts';
 
 setDefaultTimeout(60_000);
 const runTag = newTag('GOONDAN_RUN');
@@ -150,6 +151,8 @@ function open(
     ingress: {
       entryAgent: () => 'coder',
       newTraceId: () => crypto.randomUUID().replaceAll('-', ''),
+      uploads: memoryBlobs(),
+      maxFileBytes: () => 1_000,
       accept,
       ask: never,
     },

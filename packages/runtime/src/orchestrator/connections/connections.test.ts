@@ -13,6 +13,7 @@ import { manualClock } from '../../testing/manual-clock.ts';
 import { defaultSupervisionPolicy } from '../supervision/supervision-policy.ts';
 import type { Ingress } from './accept-heard.ts';
 import { Connections } from './connections.ts';
+import { memoryBlobs } from '../../store/memory-blobs.ts';
 
 const policy = {
   ...defaultSupervisionPolicy,
@@ -58,7 +59,14 @@ function open(given: Options = {}) {
     runner: '/runner.js',
     frameFolderFor: (connection) => `/frames/${connection}`,
     makeWorkFolder: (connection) => `/scratch/${connection}`,
-    ingress: { entryAgent: () => 'coder', newTraceId: () => 'f'.repeat(32), accept, ask },
+    ingress: {
+      entryAgent: () => 'coder',
+      newTraceId: () => 'f'.repeat(32),
+      uploads: memoryBlobs(),
+      maxFileBytes: () => 1_000,
+      accept,
+      ask,
+    },
     report: (line) => lines.push(line),
     onOutput: (...each) => output.push(each),
     policy: () => policyNow?.() ?? policy,

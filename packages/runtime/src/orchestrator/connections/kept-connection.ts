@@ -11,6 +11,7 @@ import type { ConnectionStatus } from '../../control/swarm.ts';
 import { type FrameError, toFrameError } from '../../ipc/check/frame-error.ts';
 import { connectorLanguage } from '../../ipc/codec.ts';
 import { type AnswerAsk, answerConnectorAsks } from '../../ipc/connector-asks.ts';
+import { storeUploads } from '../../ipc/connector-files.ts';
 import { acceptConnectorEvents, type EmitConnectorEvent } from '../../ipc/connector-events.ts';
 import type { FromConnector } from '../../ipc/from-connector.ts';
 import type { ToConnector } from '../../ipc/to-connector.ts';
@@ -92,6 +93,7 @@ export class KeptConnection extends KeptProcess<ToConnector, FromConnector> {
       ...(environment === undefined ? {} : { environment }),
       onOutput: (output) => onOutput(connection, maskOutput(output, mask)),
     });
+    storeUploads(child.channel, ingress.uploads, () => ingress.maxFileBytes());
     acceptConnectorEvents(child.channel, this.#accept);
     answerConnectorAsks(child.channel, this.#answer);
     const start = toStart(this.#plan, ingress.entryAgent());
@@ -130,6 +132,8 @@ export class KeptConnection extends KeptProcess<ToConnector, FromConnector> {
       case 'connector.event':
       case 'connector.ask':
       case 'ask.left':
+      case 'file.put':
+      case 'file.release':
       case 'pong':
       case 'drained':
     }

@@ -12,6 +12,7 @@ import { manualClock } from '../../testing/manual-clock.ts';
 import { temporaryBundle } from '../../testing/temporary-bundle.ts';
 import { defaultSupervisionPolicy } from '../supervision/supervision-policy.ts';
 import { Connections } from './connections.ts';
+import { memoryBlobs } from '../../store/memory-blobs.ts';
 
 const folders: { [Symbol.dispose](): void }[] = [];
 afterEach(() => {
@@ -76,6 +77,8 @@ function openNode(leases: MemoryLeases, node: string, over: Partial<ConnectionPl
     ingress: {
       entryAgent: () => 'coder',
       newTraceId: () => 'f'.repeat(32),
+      uploads: memoryBlobs(),
+      maxFileBytes: () => 1_000,
       accept: async () => undefined,
       ask: () => new Promise<never>(() => undefined),
     },

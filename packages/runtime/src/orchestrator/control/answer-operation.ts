@@ -60,7 +60,7 @@ async function writeAnswer<Answer>(
 }
 
 async function readRequest<Asked>(
-  { limits, clock, bodies: room }: ControlHost,
+  { limits, longestDelivery, clock, bodies: room }: ControlHost,
   { method, request: { check }, isDelivery }: Operation<Asked, unknown>,
   request: Request,
   url: URL,
@@ -69,7 +69,7 @@ async function readRequest<Asked>(
     checked('The query', (query) => checkQuery(readQuery(query)), url.searchParams);
   if (method === 'GET') return readFrom(check);
   readFrom(noQuery);
-  const longest = isDelivery === true ? limits.longestDelivery : limits.longestBody;
+  const longest = isDelivery === true ? longestDelivery() : limits.longestBody;
   const bytes = await readBody(request, { longest, withinMs: limits.bodyMs, clock, room }, refuseBody);
   return checked('The body', check, bytes.length === 0 ? {} : parseJson(bytes, refuseBody));
 }

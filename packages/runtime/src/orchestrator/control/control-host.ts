@@ -8,6 +8,8 @@ import type { OpenRequests } from './open-requests.ts';
 export interface ControlHost {
   readonly swarm: Swarm;
   readonly limits: typeof controlLimits;
+  /** Returns the maximum size of the body of an input, with its files. */
+  readonly longestDelivery: () => number;
   readonly clock: Clock;
   readonly open: Pick<OpenRequests, 'add' | 'wait'>;
   readonly bodies: BodyRoom;

@@ -5,7 +5,10 @@ const MEGABYTE = 1_000_000;
 export const controlLimits = {
   /** The number of open streams and waiting requests. Further ones are rejected with `E_CONTROL_FULL`. */
   mostOpen: 256,
-  /** The size of the body of `deliver` and `ask`, in bytes. A larger one is rejected with `E_CONTROL_REQUEST`. */
+  /**
+   * The size of the body of `deliver` and `ask`, in bytes, without the base64 of files. A larger one is rejected with
+   * `E_CONTROL_REQUEST`.
+   */
   longestDelivery: 16 * MEGABYTE,
   /** The size of any other body, in bytes. */
   longestBody: 64_000,

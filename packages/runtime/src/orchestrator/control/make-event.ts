@@ -1,6 +1,14 @@
 /** Makes an agent event from the delivery of a client. */
-import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
-import { copyJsonObject, NotJson } from '../../json/copy-json.ts';
+import {
+  type AgentAddress,
+  type AgentEvent,
+  type ContentPart,
+  GoondanError,
+  type InputPart,
+  type JsonObject,
+  toContentPart,
+} from '@goondan/types';
+import { copyJsonObject, isPlainObject, NotJson } from '../../json/copy-json.ts';
 import { defined } from '../../json/defined.ts';
 import { readDemand } from '../../json/read-demand.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -18,7 +26,7 @@ export function makeEvent(
   entryAgent: string,
   { clock, ids }: { readonly clock: Clock; readonly ids: Ids },
 ): { readonly to: AgentAddress; readonly event: AgentEvent } {
-  const { agent = entryAgent, instanceKey = 'default', input, id, metadata, auth, traceId } = delivery;
+  const { agent = entryAgent, instanceKey = 'default', input, content, id, metadata, auth, traceId } = delivery;
   const { output, parentSpanId, isSampled, client = 'control' } = delivery;
   for (const [field, value] of Object.entries({ agent, instanceKey, input, id, client, traceId })) {
     if (value !== undefined && typeof value !== 'string') throw invalid(`${field} is not a text`);
@@ -42,11 +50,21 @@ export function makeEvent(
     traceId: traceId ?? newTraceId(),
     createdAt: clock.now(),
     ...defined({ parentSpanId, isSampled, input }),
+    ...(content === undefined ? {} : { content: toContent(content) }),
     ...(metadata === undefined ? {} : { metadata: copyField(metadata, 'metadata') }),
     ...(auth === undefined ? {} : { auth: copyField(auth, 'auth') }),
     ...(output === undefined ? {} : { output: readDemand(output) }),
   };
   return { to: { agentName: agent, instanceKey }, event };
+}
+
+/** Makes bytes JSON. The inbox checks the parts. */
+function toContent(content: unknown): readonly ContentPart[] {
+  if (!Array.isArray(content)) throw invalid('content is not a list of parts');
+  // Safe: only fields that are bytes change, and every part is checked later.
+  return content.map((part: unknown) =>
+    isPlainObject(part) ? toContentPart(part as unknown as InputPart) : part,
+  ) as ContentPart[];
 }
 
 function copyField(value: JsonObject, field: string): JsonObject {

@@ -10,6 +10,8 @@ import { OpenRequests } from './open-requests.ts';
 export interface HostOptions {
   readonly limits?: Partial<typeof controlLimits>;
   readonly clock?: Clock;
+  /** Returns the bytes that all files of one input may have together; none when absent. */
+  readonly fileBytes?: () => number;
   /** Receives internal errors, which are not sent to the client. */
   readonly report?: (error: unknown, what: string) => void;
 }
@@ -23,15 +25,24 @@ export interface SharedHost extends Omit<ControlHost, 'swarm' | 'open'> {
 export function openHost(options: HostOptions, pending: () => number): SharedHost {
   const { clock = systemClock, report = () => undefined } = options;
   const limits = { ...controlLimits, ...options.limits };
+  const fileBytes = options.fileBytes ?? (() => 0);
   return {
     limits,
     clock,
     open: new OpenRequests(),
-    bodies: new BodyRoom(limits.mostBodyBytes),
+    longestDelivery: () => limits.longestDelivery + inBase64(fileBytes()),
+    bodies: new BodyRoom(() => limits.mostBodyBytes + INPUTS_WITH_FILES * inBase64(fileBytes())),
     encodeNotice: noticeEncoder(),
     checkRoom: () => checkRoom(pending(), limits),
     report,
   };
+}
+
+/** The inputs with as many files as possible that are read at a time. */
+const INPUTS_WITH_FILES = 2;
+
+function inBase64(bytes: number): number {
+  return Math.ceil(bytes / 3) * 4;
 }
 
 /** Ends all streams and waiting requests, and then the server. */

@@ -13,7 +13,7 @@ export function addressEvent(
   to: AgentAddress,
   newTraceId: () => string,
 ): AgentEvent {
-  const { input, auth, metadata, output, traceId = newTraceId() } = event;
+  const { input, content, auth, metadata, output, traceId = newTraceId() } = event;
   // A span belongs to a trace, so without a trace id it is ignored.
   const { parentSpanId, isSampled } = event.traceId === undefined ? {} : event;
   return {
@@ -23,7 +23,7 @@ export function addressEvent(
     source: { kind: 'connector', name: connection },
     traceId,
     createdAt: event.createdAt,
-    ...defined({ parentSpanId, isSampled, input, auth, metadata, output }),
+    ...defined({ parentSpanId, isSampled, input, content, auth, metadata, output }),
   };
 }
 

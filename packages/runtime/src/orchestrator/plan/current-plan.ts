@@ -7,7 +7,8 @@ import type { DeclaredAgent } from '../../config/declared-agent.ts';
 import { partsDigest } from '../../config/parts-digest.ts';
 import { defined } from '../../json/defined.ts';
 import type { SwarmPlan } from '../../config/swarm-plan.ts';
-import type { TurnPolicy } from '../../config/turn-policy.ts';
+import { defaultPolicy, type TurnPolicy } from '../../config/turn-policy.ts';
+import { type FileLimits, MOST_FILES_FULL } from '../../files/check-content.ts';
 import type { CallRules } from '../calls/check-call.ts';
 import { routedAgents } from '../ingress/route-event.ts';
 import { KnownSecrets } from './known-secrets.ts';
@@ -72,6 +73,24 @@ export class CurrentPlan {
 export function isRunnable({ agents }: Plan, agentName: string): boolean {
   const agent = agents.get(agentName);
   return agent !== undefined && agent.missing === undefined;
+}
+
+/** Returns the limits of the images and files of an agent's input. */
+export function fileLimitsOf({ agents }: Plan, agentName: string): FileLimits {
+  return { maxFileBytes: agents.get(agentName)?.policy?.maxFileBytes ?? defaultPolicy.maxFileBytes };
+}
+
+/** Returns the bytes that all files of one input may have together, for the agent with the largest limit. */
+export function inputBytesOf(plan: Plan): number {
+  return MOST_FILES_FULL * Math.max(...plan.names.map((name) => fileLimitsOf(plan, name).maxFileBytes));
+}
+
+/** The limits of files, read from the plan in force. */
+export function fileBounds(plan: () => Plan) {
+  return {
+    maxFileBytes: (agentName: string) => fileLimitsOf(plan(), agentName).maxFileBytes,
+    fileBytes: () => inputBytesOf(plan()),
+  };
 }
 
 /** Returns the limits of calls between these agents. */

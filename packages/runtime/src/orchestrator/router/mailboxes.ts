@@ -12,18 +12,22 @@
  * 5. After `close`, events without a waiting caller are accepted and left for the next start.
  * 6. A cancel is marked in the inbox before it is confirmed: the turn ends as cancelled, whichever process dies
  *    meanwhile.
- * 7. A second delivery of a queued event reads and writes nothing. The first event of an instance that sleeps may have to
+ * 7. The files of an event are stored before the event is written, so no accepted event names bytes that are not durable.
+ * 8. A second delivery of a queued event reads and writes nothing. The first event of an instance that sleeps may have to
  *    read megabytes of its log, which blocks the event loop. So these events take turns, one in a tick.
  */
 import { shortIdOfEvent } from '../../ports/turn-ids.ts';
-import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
+import { type AgentAddress, type AgentEvent, type ContentPart, GoondanError, type JsonObject } from '@goondan/types';
+import { checkContent } from '../../files/check-content.ts';
 import { fromFrameError } from '../../ipc/check/frame-error.ts';
 import { type Mask, maskJson } from '../../log/mask-secrets.ts';
+import type { Blobs } from '../../store/blobs.ts';
 import type { ConnectionFence } from '../../store/cluster-store.ts';
 import type { Inbox } from '../../store/inbox.ts';
 import type { Placement } from '../../store/placement.ts';
+import { takeContent } from '../../store/take-content.ts';
 import { addressKey } from '../address/address-key.ts';
-import type { CurrentPlan } from '../plan/current-plan.ts';
+import { type CurrentPlan, fileLimitsOf } from '../plan/current-plan.ts';
 import { findAgentProblem, refuseKey } from '../address/find-address-problem.ts';
 import type { Instances } from '../instances/instances.ts';
 import { type FinishedTurn, type Report, type SwarmListener, turnOf } from '../instances/swarm-listener.ts';
@@ -40,6 +44,7 @@ const MOST_ACCEPTING = 1_000;
 
 export interface MailboxesDeps {
   readonly inbox: Pick<Inbox, 'accept' | 'cancel' | 'handled'>;
+  readonly blobs: Pick<Blobs, 'put' | 'use' | 'named' | 'size'>;
   readonly placement: Pick<Placement, 'claim'>;
   readonly instances: Instances;
   readonly unread: Pick<UnreadInboxes, 'readAgain' | 'refused'>;
@@ -71,7 +76,7 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
   readonly #deps: MailboxesDeps;
   readonly #instances: Instances;
   readonly #accepting = new Map<string, { last: Promise<unknown>; count: number }>();
-  /** Resolves when the last instance that was asleep had its tick (invariant 7). */
+  /** Resolves when the last instance that was asleep had its tick (invariant 8). */
   #lastWoken: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
@@ -83,8 +88,8 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
   /**
    * Accepts an event. When it is durable, resolves and says whether it was accepted before. `under`: only while this
    * node has the lease of the connection. **Errors** —
-   * `E_AGENT_UNKNOWN`, `E_INSTANCE_KEY`, `E_PROCESSES_FULL`, `E_INBOX_FULL`, and those of the disk, such as
-   * `E_STORE_CORRUPT` while the inbox is damaged.
+   * `E_AGENT_UNKNOWN`, `E_INSTANCE_KEY`, `E_PROCESSES_FULL`, `E_INBOX_FULL`, `E_FILE_INVALID`, `E_FILE_SIZE`,
+   * `E_FILE_UNKNOWN`, and those of the disk, such as `E_STORE_CORRUPT` while the inbox is damaged.
    */
   async accept(
     to: AgentAddress,
@@ -93,9 +98,10 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
     under?: ConnectionFence,
   ): Promise<{ readonly duplicate: boolean }> {
     this.#check(to);
-    const event = withoutSecrets(this.#deps.sample(sent), this.#deps.currentPlan.value.secrets.mask);
+    const checked = this.#checkContent(to, sent);
+    const given = withoutSecrets(this.#deps.sample(checked), this.#deps.currentPlan.value.secrets.mask);
     return this.#inOrder(to, async () => {
-      const accepted = await this.#write(to, event, under);
+      const { accepted, event } = await this.#write(to, given, under);
       this.#instances.remember(to);
       const work = workOf(accepted, event, isAwaited);
       const isWanted = work !== undefined && (isAwaited || !this.#isClosed);
@@ -113,18 +119,42 @@ export class Mailboxes implements Pick<SwarmListener, 'turnFinished'> {
     else elsewhere.wake(to);
   }
 
-  async #write(to: AgentAddress, event: AgentEvent, under: ConnectionFence | undefined): Promise<Accepted> {
+  async #write(
+    to: AgentAddress,
+    given: AgentEvent,
+    under: ConnectionFence | undefined,
+  ): Promise<{ readonly accepted: Accepted; readonly event: AgentEvent }> {
     const { unread, inbox } = this.#deps;
     try {
       await unread.readAgain(to);
-      const pending = this.#instances.find(to)?.state.queue.find((queued) => queued.event.id === event.id);
-      if (pending !== undefined) return { accepted: true, duplicate: true, pending };
+      const pending = this.#instances.find(to)?.state.queue.find((queued) => queued.event.id === given.id);
+      if (pending !== undefined) return { accepted: { accepted: true, duplicate: true, pending }, event: given };
       if (this.#instances.isAsleep(to)) await (this.#lastWoken = this.#lastWoken.then(nextTick));
-      return await inbox.accept(to, event, under);
+      const { event, digests } = await this.#storeFiles(to, given);
+      const accepted = await inbox.accept(to, event, under);
+      // Only a hint, so nobody waits for it.
+      if (digests.length > 0) void this.#deps.blobs.named(to, digests).catch(() => undefined);
+      return { accepted, event };
     } catch (error) {
       unread.refused(to, error);
       throw sayFate(error);
     }
+  }
+
+  /** Checks the parts of an event before anything of them is stored. */
+  #checkContent({ agentName }: AgentAddress, event: AgentEvent): AgentEvent {
+    if (event.content === undefined) return event;
+    const { content, ...others } = event;
+    const checked = checkContent(content, fileLimitsOf(this.#deps.currentPlan.value, agentName));
+    return checked.length === 0 ? others : { ...others, content: checked };
+  }
+
+  /** Stores the files of an event, durably (invariant 7). */
+  async #storeFiles(to: AgentAddress, event: AgentEvent) {
+    if (event.content === undefined) return { event, digests: [] };
+    const limits = fileLimitsOf(this.#deps.currentPlan.value, to.agentName);
+    const { content, digests } = await takeContent(this.#deps.blobs, to, event.content, limits);
+    return { event: { ...event, content }, digests };
   }
 
   /**
@@ -230,15 +260,22 @@ function nextTick(): Promise<void> {
 
 /** Masks the sender's texts, but not the identity of the event (invariant 4). */
 function withoutSecrets(event: AgentEvent, mask: Mask): AgentEvent {
-  const { input, metadata, auth } = event;
+  const { input, content, metadata, auth } = event;
   // Safe: masking an object returns an object.
   const masked = (value: JsonObject) => maskJson(value, mask) as JsonObject;
   return {
     ...event,
     ...(input === undefined ? {} : { input: mask(input) }),
+    ...(content === undefined ? {} : { content: content.map((part) => maskPart(part, mask)) }),
     ...(metadata === undefined ? {} : { metadata: masked(metadata) }),
     ...(auth === undefined ? {} : { auth: masked(auth) }),
   };
+}
+
+/** Masks the texts of a part. The bytes of a file stay as they are. */
+function maskPart(part: ContentPart, mask: Mask): ContentPart {
+  if (part.type === 'text') return { ...part, text: mask(part.text) };
+  return part.filename === undefined ? part : { ...part, filename: mask(part.filename) };
 }
 
 /** Returns the work for the process, if there is any (invariant 3). */

@@ -50,14 +50,20 @@ export interface JoiningNode {
   readonly clock: Clock;
   readonly endings: AsyncDisposableStack;
   readonly log: StartLog;
+  /** See `HostOptions`. */
+  readonly fileBytes: () => number;
+  /** See `StoreServerDeps`. */
+  readonly maxFileBytes: (agentName: string) => number;
 }
 
 /** **Errors** — those of `openControlPort` and `ClusterSource.join`. */
-export async function joinCluster({ cluster, folder, clock, endings, log }: JoiningNode): Promise<JoinedCluster> {
+export async function joinCluster(joining: JoiningNode): Promise<JoinedCluster> {
+  const { cluster, folder, clock, endings, log, fileBytes, maxFileBytes } = joining;
   const { source, node, listen, certificate: files, token } = cluster;
   const port = openControlPort({
     node,
     clock,
+    fileBytes,
     ...(listen === undefined ? {} : { listen }),
     ...(files === undefined ? {} : { files }),
     warn: (message) => log.report('warn', 'control.token', message),
@@ -83,15 +89,21 @@ export async function joinCluster({ cluster, folder, clock, endings, log }: Join
     isServed = true;
     port.serve(served);
   };
-  return { store, port, token, served: serveStore(store, { name: node, machine: readMachineId(folder) }, log), serve };
+  const served = serveStore(store, { name: node, machine: readMachineId(folder) }, log, maxFileBytes);
+  return { store, port, token, served, serve };
 }
 
-function serveStore(store: ClusterStore, node: TurnNode, log: StartLog): StoreServer {
+function serveStore(
+  store: ClusterStore,
+  node: TurnNode,
+  log: StartLog,
+  maxFileBytes: StoreServerDeps['maxFileBytes'],
+): StoreServer {
   const report: StoreServerDeps['report'] = ({ agentName, instanceKey }, problem, error) => {
     const message = `${problem}, for conversation ${JSON.stringify(instanceKey)} of agent "${agentName}": ${messageOf(error)}`;
     log.report('warn', 'store.failed', message);
   };
-  return new StoreServer({ store, node, report });
+  return new StoreServer({ store, node, maxFileBytes, report });
 }
 
 /** Returns the id of the node's local folder. It is made at the first start. */

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { GoondanError } from '@goondan/types';
 import { toInstanceAddress } from '../../control/instance-address.ts';
 import type { Swarm } from '../../control/swarm.ts';
+import { MOST_FILES_FULL } from '../../files/check-content.ts';
+import type { UploadStore } from '../../ipc/connector-files.ts';
 import type { Spawn } from '../../ipc/spawn.ts';
 import { defined } from '../../json/defined.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -12,7 +14,7 @@ import type { ConnectionLeases } from '../../store/cluster-store.ts';
 import { newTraceId } from '../../trace/span-id.ts';
 import { connectionsFolder, workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import { Connections } from '../connections/connections.ts';
-import type { CurrentPlan } from '../plan/current-plan.ts';
+import { type CurrentPlan, inputBytesOf } from '../plan/current-plan.ts';
 import { askAgent } from '../swarm/ask-agent.ts';
 import type { SwarmAgents } from '../swarm/swarm-agents.ts';
 
@@ -21,6 +23,8 @@ export interface ConnectionPlaces {
   readonly spawn: Spawn;
   readonly runFolder: string;
   readonly leases: ConnectionLeases | undefined;
+  /** Stores files of events. */
+  readonly uploads: UploadStore;
   /** Asks an instance of another node. */
   readonly askElsewhere: Swarm['ask'];
 }
@@ -37,7 +41,7 @@ export function openConnections(
     readonly stateRoot: string;
     readonly workspaceId: string;
   },
-  { swarm, spawn, runFolder, leases, askElsewhere }: ConnectionPlaces,
+  { swarm, spawn, runFolder, leases, uploads, askElsewhere }: ConnectionPlaces,
 ): Connections {
   const folder = workspaceFolder(stateRoot, workspaceId);
   /** Tells a connection that it is lost, if the store refuses its events for this reason. */
@@ -63,6 +67,8 @@ export function openConnections(
     ingress: {
       entryAgent: () => currentPlan.value.entryAgent,
       newTraceId,
+      uploads,
+      maxFileBytes: () => inputBytesOf(currentPlan.value) / MOST_FILES_FULL,
       accept: (to, event, connection) =>
         underLease(
           connection,

@@ -50,7 +50,7 @@ import { Watchers } from '../watch/watchers.ts';
 export interface SwarmDeps {
   readonly currentPlan: CurrentPlan;
   readonly ids: Ids;
-  readonly store: Pick<NodeStore, 'inbox' | 'placement' | 'approvals' | 'directory'>;
+  readonly store: Pick<NodeStore, 'inbox' | 'placement' | 'approvals' | 'blobs' | 'directory'>;
   readonly requests: ApprovalsDeps['requests'];
   readonly clock: Clock;
   readonly location: InstanceProcessesDeps['location'];
@@ -148,6 +148,7 @@ export class SwarmAgents {
     };
     this.#mailboxes = new Mailboxes({
       inbox: store.inbox,
+      blobs: store.blobs,
       placement: owned,
       ...{ instances, unread, currentPlan, sample, report },
       ...(elsewhere && { elsewhere }),

@@ -6,6 +6,8 @@ import { writeStandardError } from '../../ports/write-standard-error.ts';
 import { SwarmLog } from '../../workspace/logs/swarm-log.ts';
 import type { StoreWarning } from '../../workspace/store-ports.ts';
 import type { NodeStore } from '../store.ts';
+import { withBlobs } from './blob-admin.ts';
+import { fileBlobs } from './file-blobs.ts';
 import { migrateOld } from './migrate-old.ts';
 
 /**
@@ -27,7 +29,7 @@ export async function openAdmin(options: DurableStoreOptions): Promise<Pick<Node
   }
   const journal = await durableStore(options);
   await journal.openInbox();
-  return { admin: journal, close: () => journal.close() };
+  return { admin: withBlobs(journal, fileBlobs(options, fs)), close: () => journal.close() };
 }
 
 function printWarning({ path, message }: StoreWarning): void {

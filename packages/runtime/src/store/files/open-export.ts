@@ -12,6 +12,7 @@ import type { InstanceSpending } from '../../usage/spending.ts';
 import { readDeletedSpending } from '../../workspace/journal/deleted-spending.ts';
 import { durableStore, type DurableStoreOptions } from '../../workspace/journal/durable-store.ts';
 import {
+  blobsFolder,
   connectionsFolder,
   instancePaths,
   layersFolder,
@@ -25,6 +26,8 @@ import { type RecordedAgent, readDescription } from '../../workspace/swarms/agen
 import { isUsed } from '../../workspace/swarms/list-workspaces.ts';
 import { readSwarmRecord, type SwarmRecord } from '../../workspace/swarms/swarm-record.ts';
 import { traceFiles } from '../../workspace/traces/trace-source.ts';
+import { damagedFile } from '../unknown-file.ts';
+import { fileBlobs } from './file-blobs.ts';
 import { migrateOld } from './migrate-old.ts';
 
 /** `Log`: the log of an instance, in the form in which the other store keeps it. */
@@ -33,6 +36,10 @@ export interface SwarmExport<Log> {
   list(): Promise<{ readonly instances: readonly AgentAddress[]; readonly problems: readonly StoreWarning[] }>;
   /** Reads an instance. **Errors** — `E_STORE_CORRUPT`, and those of reading. */
   read(instance: AgentAddress): Promise<ExportedInstance<Log>>;
+  /** Lists the files that an instance uses, by SHA-256. */
+  files(instance: AgentAddress): Promise<readonly string[]>;
+  /** Reads a file. **Errors** — `E_STORE_CORRUPT`, also when it is missing. */
+  readFile(digest: string): Promise<Uint8Array>;
   approvals(): Promise<readonly ApprovalRecord[]>;
   /** The model calls of deleted conversations. */
   deletedSpending(): Promise<readonly InstanceSpending[]>;
@@ -84,6 +91,8 @@ export async function openExport<Log>(
   const journal = await durableStore({ ...options, ...ports });
   await journal.openInbox();
   await journal.sweep();
+  const blobs = fileBlobs(place, fs);
+  await blobs.sweep();
   const coded = { ...ports, fs: codedFs(fs) };
   const workspace = workspaceFolder(stateRoot, workspaceId);
   return {
@@ -102,6 +111,12 @@ export async function openExport<Log>(
       return { ...(log !== undefined && { log }), pending: await journal.pendingEntries(address) };
     },
     deletedSpending: async () => (await readDeletedSpending(coded, workspace)).spendings,
+    files: (instance) => blobs.usedBy(instance),
+    async readFile(digest) {
+      const bytes = await blobs.get(digest);
+      if (bytes === undefined) throw damagedFile(digest, blobsFolder(workspace));
+      return bytes;
+    },
     async approvals() {
       const file = await ApprovalFile.open(ports, place);
       try {

@@ -1,5 +1,5 @@
 import { systemClock } from '../../ports/clock.ts';
-import { systemFs } from '../../ports/fs.ts';
+import { type Fs, systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
 import { ApprovalFile } from '../../workspace/approvals/approval-file.ts';
 import { durableStore, type DurableStoreOptions } from '../../workspace/journal/durable-store.ts';
@@ -8,6 +8,8 @@ import type { JournalLocation } from '../../workspace/layout/instance-paths.ts';
 import type { StoreWarning } from '../../workspace/store-ports.ts';
 import type { Placement } from '../placement.ts';
 import type { NodeStore } from '../store.ts';
+import { withBlobs } from './blob-admin.ts';
+import { fileBlobs } from './file-blobs.ts';
 import { directoryOf, inboxOf } from './journal-seams.ts';
 import { migrateOld } from './migrate-old.ts';
 
@@ -28,7 +30,7 @@ export async function openNodeStore(
   const journal = await durableStore({ ...options, ...ports, fence: () => placement.check() });
   await journal.openInbox();
   const approvals = await ApprovalFile.open(ports, options);
-  return nodeStoreOf(options, journal, approvals, placement);
+  return nodeStoreOf(options, journal, approvals, placement, fs);
 }
 
 /** Returns the seams of a node over open files. `close` closes these files. */
@@ -37,13 +39,16 @@ export function nodeStoreOf(
   journal: Journal,
   approvals: ApprovalFile,
   placement: Placement,
+  fs: Fs = systemFs,
 ): NodeStore {
+  const blobs = fileBlobs(location, fs);
   return {
     inbox: inboxOf(journal),
     placement,
     approvals,
+    blobs,
     deadLetters: journal.deadLetters,
-    admin: journal,
+    admin: withBlobs(journal, blobs),
     history: journal,
     directory: directoryOf(location, async () => journal),
     async close() {

@@ -7,6 +7,7 @@ import { readRecording } from '../../workspace/traces/read-recording.ts';
 import { listTurns, readTurnTrace } from '../../workspace/traces/read-turn-trace.ts';
 import { mayBeOld } from '../../workspace/format-1/format-file.ts';
 import type { StoreReader } from '../store.ts';
+import { fileBlobs } from './file-blobs.ts';
 import { directoryOf } from './journal-seams.ts';
 
 /**
@@ -19,6 +20,7 @@ export function openStoreReader(place: DurableStoreOptions): StoreReader {
   return {
     inbox: { pendingEntries: async (instance) => (await open()).pendingEntries(instance) },
     deadLetters: { list: async (instance) => (await open()).deadLetters.list(instance) },
+    blobs: fileBlobs(place, place.fs),
     history: {
       read: async (instance) => (await open()).read(instance),
       readIntact: async (instance) => (await open()).readIntact(instance),

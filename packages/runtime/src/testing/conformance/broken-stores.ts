@@ -1,6 +1,8 @@
 /** Stores that each break one promise. A conformance suite that does not notice one of them is too weak. */
+import { address, otherAddress } from './conformance.ts';
 import { memoryPlacement, type MemorySwarm } from './memory-seams.ts';
 import type { ApprovalSeams } from './approval-conformance.ts';
+import type { BlobSeams } from './blob-conformance.ts';
 import type { InboxSeams } from './inbox-conformance.ts';
 import type { PlacementSeams } from './placement-conformance.ts';
 import type { ConversationSeams } from './store-conformance.ts';
@@ -10,15 +12,30 @@ export type BrokenSeams = ConversationSeams &
   InboxSeams &
   PlacementSeams &
   ApprovalSeams &
+  BlobSeams &
   Pick<Store, 'conversations'>;
 
 interface BrokenStore {
-  readonly suite: 'store' | 'inbox' | 'placement' | 'approval';
+  readonly suite: 'store' | 'inbox' | 'placement' | 'approval' | 'blobs';
   readonly name: string;
   readonly break: (seams: BrokenSeams, swarm: MemorySwarm) => BrokenSeams;
 }
 
 export const brokenStores: readonly BrokenStore[] = [
+  blobs('bytes go with the first conversation that is released', (kept) => ({
+    release: async (owner) => {
+      const other = { upload: 'broken' };
+      await kept.share(address, otherAddress);
+      await Promise.all([kept.release(owner), kept.release(address), kept.release(otherAddress), kept.release(other)]);
+    },
+  })),
+  blobs('nothing is ever removed', () => ({ release: async () => undefined })),
+  blobs('a use of unknown bytes is accepted', () => ({ use: async () => undefined })),
+  blobs('a fork uses nothing', () => ({ share: async () => undefined })),
+  blobs('long bytes are cut', (kept) => ({ get: async (digest) => (await kept.get(digest))?.subarray(0, 1_000_000) })),
+  blobs('bytes are stored under another digest', (kept) => ({
+    put: async (owner, bytes) => (await kept.put(owner, bytes)).replace(/^./, 'f'),
+  })),
   conversations('an append is lost', () => ({ append: async () => undefined })),
   conversations('the last record of an append is lost', (kept) => ({
     append: (at, epoch, index, records) => kept.append(at, epoch, index, records.slice(0, -1)),
@@ -195,6 +212,10 @@ type Conversations = BrokenSeams['conversations'];
 type Inbox = BrokenSeams['inbox'];
 type Placed = ReturnType<typeof memoryPlacement>;
 type Approvals = BrokenSeams['approvals'];
+
+function blobs(name: string, change: (kept: Store['blobs']) => Partial<Store['blobs']>): BrokenStore {
+  return { suite: 'blobs', name, break: (seams) => ({ ...seams, blobs: { ...seams.blobs, ...change(seams.blobs) } }) };
+}
 
 function conversations(name: string, change: (store: Conversations) => Partial<Conversations>): BrokenStore {
   return {

@@ -5,12 +5,15 @@ import { join } from 'node:path';
 import { systemClock } from '../../ports/clock.ts';
 import { systemFs } from '../../ports/fs.ts';
 import { systemProcesses } from '../../ports/processes.ts';
+import { fileBlobs } from '../../store/files/file-blobs.ts';
 import { joinFiles } from '../../store/files/file-placement.ts';
 import { answersOf, inboxOf } from '../../store/files/journal-seams.ts';
+import { memoryBlobs } from '../../store/memory-blobs.ts';
 import { ApprovalFile } from '../../workspace/approvals/approval-file.ts';
 import { durableStore } from '../../workspace/journal/durable-store.ts';
 import { workspaceFolder } from '../../workspace/layout/instance-paths.ts';
 import { makeFolders } from '../../workspace/layout/make-folders.ts';
+import { blobConformance } from './blob-conformance.ts';
 import { approvalConformance } from './approval-conformance.ts';
 import type { OpenedSeams, OpenSeams, RegisterCheck } from './conformance.ts';
 import { inboxConformance } from './inbox-conformance.ts';
@@ -30,6 +33,7 @@ describe('a store in files conforms', () => {
   describe('conversations', () => storeConformance(test, openFiles(openJournal)));
   describe('inbox', () => inboxConformance(test, openFiles(openJournal)));
   describe('placement', () => placementConformance(test, openFiles(openPlacement)));
+  describe('Y-02 blobs', () => blobConformance(test, openFiles(openBlobs)));
   describe('approvals', () => approvalConformance(test, openFiles(openApprovals)));
 });
 
@@ -48,6 +52,7 @@ const suites = {
   store: storeConformance,
   inbox: inboxConformance,
   placement: placementConformance,
+  blobs: blobConformance,
   approval: (register: RegisterCheck, open: OpenSeams<BrokenSeams>) =>
     approvalConformance(register, open, { patienceMs: 0 }),
 };
@@ -58,6 +63,7 @@ function seamsOf(swarm: MemorySwarm): BrokenSeams {
     inbox: memoryInbox(swarm, 'one'),
     answers: memoryAnswers(swarm),
     approvals: memoryApprovals(swarm),
+    blobs: memoryBlobs(),
     elsewhere: async () => memoryApprovals(swarm),
     join: async (name) => memoryPlacement(swarm, name),
     takeAway: async ({ node }) => void swarm.nodes.delete(node),
@@ -111,6 +117,10 @@ async function openJournal(at: Location) {
   const journal = await durableStore({ ...at, warn });
   const seams = { conversations: journal, inbox: inboxOf(journal), answers: answersOf(journal) };
   return { seams, close: () => journal.close() };
+}
+
+async function openBlobs(at: Location) {
+  return { seams: { blobs: fileBlobs(at) }, close: async () => undefined };
 }
 
 async function openApprovals(at: Location) {

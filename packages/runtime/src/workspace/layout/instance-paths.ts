@@ -84,6 +84,11 @@ export function approvalsPath(workspace: string): string {
   return `${workspace}/approvals.jsonl`;
 }
 
+/** Returns the folder with the bytes of images and files. */
+export function blobsFolder(workspace: string): string {
+  return `${workspace}/blobs`;
+}
+
 /** Returns the folder with a folder for each connection, which the connection keeps its files in. */
 export function connectionsFolder(workspace: string): string {
   return `${workspace}/connections`;

@@ -13,7 +13,9 @@ import { readStream, type StreamReading } from './read-stream.ts';
 import type { CacheRules } from './set-breakpoints.ts';
 import { toCallOptions } from './to-call-options.ts';
 import { type FailedCall, toModelError } from './to-model-error.ts';
-import type { PromptMemo } from './to-prompt.ts';
+import { findUnfitFile } from './find-unfit-file.ts';
+import { loadFiles } from './load-files.ts';
+import type { PromptFiles, PromptMemo } from './to-prompt.ts';
 import { toReply } from './to-reply.ts';
 import { toReplyPart } from './to-reply-part.ts';
 import { watchCall } from './watch-call.ts';
@@ -29,6 +31,7 @@ export interface ProviderCall extends Omit<FailedCall, 'accepted' | 'now'> {
   readonly memo: PromptMemo;
   readonly cache?: CacheRules | undefined;
   readonly schemaOptions?: ((schema: JsonSchema) => ProviderOptions) | undefined;
+  readonly placeOfResult: PromptFiles['placeOfResult'];
   make(send: typeof fetch): LanguageModelV4;
 }
 
@@ -50,12 +53,16 @@ export async function callProvider(request: ModelRequest, call: ProviderCall): P
   };
   try {
     const made = call.make(watch.fetch);
-    const options = toCallOptions(request, settings, call, watch.signal);
+    const files = { loaded: await loadFiles(request), placeOfResult: call.placeOfResult };
+    const options = toCallOptions(request, settings, { ...call, files }, watch.signal);
     return restoreToolNames(await readReply(made, options), request);
   } catch (error) {
     if (watch.signal.aborted) throw watch.signal.reason;
     if (listener.broken !== undefined) throw listener.broken.error;
-    throw toModelError(error, { ...call, accepted: watch.accepted, now: call.clock.now() });
+    throw (
+      findUnfitFile(error, request.messages, label) ??
+      toModelError(error, { ...call, accepted: watch.accepted, now: call.clock.now() })
+    );
   } finally {
     watch.close();
   }

@@ -47,6 +47,7 @@ export function openProviderModel(name: ProviderName, spec: ModelSpec, deps: Mod
         memo,
         cache: provider.cache,
         schemaOptions: provider.schemaOptions,
+        placeOfResult: (mediaType) => provider.placeOfResult(mediaType),
         make: (fetch) => make(spec.model, { ...defined({ apiKey }), baseURL, headers: settings.headers, fetch }),
       });
     },

@@ -223,7 +223,7 @@ describe.each(providerCases)('%s', (_name, provider) => {
       content: [{ type: 'file', data: 'https://x.example/a.bin', mediaType: 'application' }],
     };
     const error = await failureOf(ask(openAt(server.url, provider), [file]));
-    expect(error).toMatchObject({ code: 'E_MODEL_FAILED', retryable: false });
+    expect(error).toMatchObject({ code: 'E_MODEL_FILE', retryable: false });
     expect(server.requests).toBeEmpty();
   });
 });

@@ -7,7 +7,7 @@ import type { JsonSchema, ProviderOptions } from '@goondan/types';
 import { providerVariables } from '../../../config/provider-variables.ts';
 import { fitsStrictly } from './fits-strictly.ts';
 import type { CacheRules } from './set-breakpoints.ts';
-import type { SystemPlacement } from './to-prompt.ts';
+import type { ResultFilePlace, SystemPlacement } from './to-prompt.ts';
 
 interface ProviderSettings {
   /** Absent when there is no key. */
@@ -23,6 +23,8 @@ export interface Provider {
   /** When absent, the model's spec must contain the endpoint. */
   readonly endpoint?: { readonly variable: string; readonly address: string; readonly version: string };
   readonly systemMessages: SystemPlacement;
+  /** Tells where the provider accepts a file of this media type that a tool returned. */
+  placeOfResult(mediaType: string): ResultFilePlace;
   /**
    * `package`: the name and version of the package. Another version may build a different request from the same
    * messages. `make`: makes a model object for one call. This costs microseconds, and gives each call its own `fetch`.
@@ -61,11 +63,23 @@ const withoutSchemas = /^(gpt-3\.5|gpt-4(-(0|1|3|turbo|vision).*)?$|gpt-4o-2024-
 /** The strict mode refuses a schema that does not fit its rules, so other schemas are only a request to the model. */
 const strictness = (schema: JsonSchema) => (fitsStrictly(schema) ? {} : { strictJsonSchema: false });
 
+const PDF = 'application/pdf';
+
+function isImage(mediaType: string): boolean {
+  return mediaType === 'image' || mediaType.startsWith('image/');
+}
+
+/** The files that OpenAI's chat API takes. */
+function isChatFile(mediaType: string): boolean {
+  return isImage(mediaType) || [PDF, 'audio/wav', 'audio/mp3', 'audio/mpeg'].includes(mediaType);
+}
+
 export const providers = {
   anthropic: {
     keyVariable: providerVariables.anthropic.key,
     endpoint: { variable: providerVariables.anthropic.endpoint, address: 'https://api.anthropic.com', version: 'v1' },
     systemMessages: 'front',
+    placeOfResult: (mediaType) => (isImage(mediaType) || mediaType === PDF ? 'inside' : 'nowhere'),
     async load() {
       const { createAnthropic, VERSION } = await import('@ai-sdk/anthropic');
       return {
@@ -101,6 +115,7 @@ export const providers = {
       version: 'v1beta',
     },
     systemMessages: 'front',
+    placeOfResult: () => 'inside',
     async load() {
       const { createGoogle, VERSION } = await import('@ai-sdk/google');
       return { package: `@ai-sdk/google@${VERSION}`, make: (modelId, settings) => createGoogle(settings)(modelId) };
@@ -116,6 +131,7 @@ export const providers = {
     keyVariable: providerVariables.openai.key,
     endpoint: { variable: providerVariables.openai.endpoint, address: 'https://api.openai.com', version: 'v1' },
     systemMessages: 'in-place',
+    placeOfResult: (mediaType) => (isChatFile(mediaType) ? 'after' : 'nowhere'),
     async load() {
       const { createOpenAI, VERSION } = await import('@ai-sdk/openai');
       // Without `chat`, the package posts to `/responses`, which stores the conversation on OpenAI's servers.
@@ -129,6 +145,7 @@ export const providers = {
   },
   'openai-compatible': {
     systemMessages: 'joined',
+    placeOfResult: (mediaType) => (isChatFile(mediaType) || mediaType.startsWith('video/') ? 'after' : 'nowhere'),
     async load() {
       const { createOpenAICompatible, VERSION } = await import('@ai-sdk/openai-compatible');
       return {

@@ -7,7 +7,7 @@ import { mergeProviderOptions } from './merge-provider-options.ts';
 import type { ProviderName } from './provider-table.ts';
 import type { CallSettings } from './read-provider-options.ts';
 import { breakpoint, type CacheRules, type MarkedRequest, setBreakpoints } from './set-breakpoints.ts';
-import { toPrompt, type PromptMemo } from './to-prompt.ts';
+import { toPrompt, type PromptFiles, type PromptMemo } from './to-prompt.ts';
 
 /** The parts of a call that are the same for every request to a model. */
 interface CalledModel {
@@ -15,6 +15,7 @@ interface CalledModel {
   readonly modelId: string;
   readonly params: ModelParams;
   readonly memo: PromptMemo;
+  readonly files?: PromptFiles;
   /** Absent when the provider needs no marks. */
   readonly cache?: CacheRules | undefined;
   /** Returns the provider options for a call with this schema for the answer. */
@@ -24,7 +25,7 @@ interface CalledModel {
 export function toCallOptions(
   request: ModelRequest,
   settings: Pick<CallSettings, 'systemMessages' | 'providerOptions' | 'cache'>,
-  { params, memo, schemaOptions, ...model }: CalledModel,
+  { params, memo, schemaOptions, files, ...model }: CalledModel,
   abortSignal: AbortSignal,
 ): LanguageModelV4CallOptions {
   const { maxTokens, providerOptions: _, ...sampling } = { ...params, ...request.params };
@@ -41,7 +42,7 @@ export function toCallOptions(
   if (marksTools && lastTool !== undefined) Object.assign(lastTool, breakpoint(model.cache?.provider ?? ''));
   return {
     ...sampling,
-    prompt: toPrompt(messages, settings.systemMessages, memo, model.name),
+    prompt: toPrompt(messages, settings.systemMessages, memo, model.name, files),
     ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
     abortSignal,
     ...(tools.length > 0 && { tools }),

@@ -13,13 +13,18 @@
  *    call.
  * 5. Tools have the names that providers accept ({@link toProviderName}).
  * 6. Parts that only another provider understands are not sent ({@link isForeign}).
+ * 7. References become bytes, and a stored text file becomes text, because most providers reject text files. A message
+ *    with references is not remembered, because it would keep the bytes in memory.
+ * 8. A file that the provider does not accept in the result of a tool follows the results, in a user message. One that it
+ *    does not accept at all is only named there: a tool may return anything, and the conversation must go on.
  *
- * The prompt equals the one that the AI SDK writes, except for rules 3 to 6, and for URLs, which are never downloaded
+ * The prompt equals the one that the AI SDK writes, except for rules 3 to 8, and for URLs, which are never downloaded
  * here. A test compares the two prompts.
  */
 import type { LanguageModelV4Message, LanguageModelV4Prompt, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import type {
   AssistantPart,
+  ContentPart,
   FilePart,
   ImagePart,
   ModelMessage,
@@ -27,9 +32,11 @@ import type {
   ToolResultPart,
   UserPart,
 } from '@goondan/types';
+import { describeFile, digestOfReference, sourceOfPart } from '@goondan/types';
 import { toProviderName } from '../../tool/provider-tool-name.ts';
 import { isForeign } from './foreign-part.ts';
 import { isKeptPart, restoreKeptPart } from './kept-part.ts';
+import { type LoadedFiles, noFiles, referencesIn } from './load-files.ts';
 import { mergeProviderOptions } from './merge-provider-options.ts';
 import type { ProviderName } from './provider-table.ts';
 import { toFileData } from './to-file-data.ts';
@@ -37,7 +44,25 @@ import { toFileData } from './to-file-data.ts';
 export type SystemPlacement = 'in-place' | 'front' | 'joined';
 
 /** Maps a message to its converted form, for one provider. */
-export type PromptMemo = WeakMap<ModelMessage, LanguageModelV4Message>;
+export type PromptMemo = WeakMap<ModelMessage, Converted>;
+
+/** A converted message. `after`: the files of tool results that follow it (rule 8). */
+interface Converted {
+  readonly message: LanguageModelV4Message;
+  readonly after?: MessageOf<'user'>['content'];
+}
+
+export interface PromptFiles {
+  /** The bytes to which messages refer. */
+  readonly loaded: LoadedFiles;
+  /** Tells where the provider accepts a file of this media type that a tool returned. */
+  readonly placeOfResult: (mediaType: string) => ResultFilePlace;
+}
+
+/** In the result of the tool, in the user message after it, or nowhere. */
+export type ResultFilePlace = 'inside' | 'after' | 'nowhere';
+
+const onlyInline: PromptFiles = { loaded: noFiles, placeOfResult: () => 'inside' };
 
 type MessageOf<Role extends LanguageModelV4Message['role']> = Extract<LanguageModelV4Message, { role: Role }>;
 
@@ -46,20 +71,25 @@ export function toPrompt(
   placement: SystemPlacement,
   memo: PromptMemo,
   provider?: ProviderName,
+  files: PromptFiles = onlyInline,
 ): LanguageModelV4Prompt {
   const prompt: LanguageModelV4Prompt = [];
   let results: MessageOf<'tool'>[] = [];
+  let resultFiles: MessageOf<'user'>['content'] = [];
   let system: MessageOf<'system'>[] = [];
   const settle = () => {
     if (results.length > 0) prompt.push(mergeToolMessages(results));
+    if (resultFiles.length > 0) prompt.push({ role: 'user', content: resultFiles });
     results = [];
+    resultFiles = [];
     if (placement !== 'in-place') return;
     prompt.push(...system);
     system = [];
   };
 
   for (const message of messages) {
-    const converted = convertOnce(message, memo, provider);
+    const { message: converted, after } = convertOnce(message, memo, provider, files);
+    if (after !== undefined) resultFiles.push(...after);
     if (isEmpty(converted)) continue;
     if (converted.role === 'system') system.push(converted);
     else if (converted.role === 'tool') results.push(converted);
@@ -76,36 +106,70 @@ function convertOnce(
   message: ModelMessage,
   memo: PromptMemo,
   provider: ProviderName | undefined,
-): LanguageModelV4Message {
+  files: PromptFiles,
+): Converted {
   const known = memo.get(message);
   if (known !== undefined) return known;
-  const converted = convert(message, provider);
-  if (isDeepFrozen(message)) memo.set(message, converted);
+  const converted = convert(message, provider, files);
+  if (isDeepFrozen(message) && referencesIn(message).length === 0) memo.set(message, converted);
   return converted;
 }
 
-function convert(message: ModelMessage, provider: ProviderName | undefined): LanguageModelV4Message {
+function convert(message: ModelMessage, provider: ProviderName | undefined, files: PromptFiles): Converted {
   switch (message.role) {
     case 'system':
-      return message;
+      return { message };
     case 'tool':
-      return { ...message, content: message.content.map(underProviderName) };
+      return convertResults(message, files);
     case 'user':
-      return { role: 'user', content: convertUserContent(message.content), ...options(message) };
-    case 'assistant':
-      return { role: 'assistant', content: convertAssistantContent(message.content, provider), ...options(message) };
+      return { message: { role: 'user', content: convertUserContent(message.content, files), ...options(message) } };
+    case 'assistant': {
+      const content = convertAssistantContent(message.content, provider, files);
+      return { message: { role: 'assistant', content, ...options(message) } };
+    }
   }
 }
 
-function convertUserContent(content: string | readonly UserPart[]): MessageOf<'user'>['content'] {
+function convertResults(message: Extract<ModelMessage, { role: 'tool' }>, files: PromptFiles): Converted {
+  const after: MessageOf<'user'>['content'] = [];
+  const content = message.content.map((part) => convertResult(part, files, after));
+  return { message: { ...message, content }, ...(after.length > 0 && { after }) };
+}
+
+/** Converts a result. Files that the provider does not accept in it are added to `after`. */
+function convertResult(part: ToolResultPart, files: PromptFiles, after: MessageOf<'user'>['content']) {
+  const { output } = part;
+  const named = { ...part, toolName: toProviderName(part.toolName) };
+  if (output.type !== 'content') return { ...named, output };
+  const inside = output.value.map((each): ReturnType<typeof convertContentPart> => {
+    const converted = convertContentPart(each, files);
+    const place = converted.type === 'text' ? 'inside' : files.placeOfResult(converted.mediaType);
+    if (converted.type === 'text' || place === 'inside') return converted;
+    const name = each.type === 'text' ? '' : describeFile(each);
+    if (place === 'nowhere') return { type: 'text', text: `${name} (this model cannot read files of this type)` };
+    after.push({ type: 'text', text: `A file of the result of ${named.toolName} (${part.toolCallId}):` }, converted);
+    return { type: 'text', text: `${name} (in the next message)` };
+  });
+  if (inside.some(({ type }) => type === 'file')) return { ...named, output: { ...output, value: inside } };
+  // Providers write content without files as JSON, which a model reads less well than text.
+  const value = inside.map((each) => (each.type === 'text' ? each.text : '')).join('\n');
+  return { ...named, output: { type: 'text' as const, value, ...options(output) } };
+}
+
+function convertContentPart(part: ContentPart, files: PromptFiles) {
+  return part.type === 'text' ? part : convertFile(part, files);
+}
+
+function convertUserContent(content: string | readonly UserPart[], files: PromptFiles): MessageOf<'user'>['content'] {
   const parts: readonly UserPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   const said = parts.filter((part) => part.type !== 'text' || part.text !== '');
-  return said.map((part) => (part.type === 'text' ? part : convertFile(part)));
+  return said.map((part) => convertContentPart(part, files));
 }
 
 function convertAssistantContent(
   content: string | readonly AssistantPart[],
   provider: ProviderName | undefined,
+  files: PromptFiles,
 ): MessageOf<'assistant'>['content'] {
   const parts: readonly AssistantPart[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
   return parts.flatMap((part) => {
@@ -113,20 +177,43 @@ function convertAssistantContent(
     // Empty text with options is kept, because the options may contain a signature of the provider.
     if (part.type === 'text' && part.text === '' && part.providerOptions === undefined) return [];
     if (part.type === 'custom' && isKeptPart(part)) return restoreKeptPart(part) ?? [];
-    if (part.type === 'tool-call' || part.type === 'tool-result') return underProviderName(part);
-    return part.type === 'file' ? convertFile(part) : part;
+    if (part.type === 'tool-call') return underProviderName(part);
+    // The provider ran this tool itself, so its result stays in the answer.
+    if (part.type === 'tool-result') return convertResult(part, { ...files, placeOfResult: () => 'inside' }, []);
+    return part.type === 'file' ? convertFile(part, files) : part;
   });
 }
 
-function underProviderName<Part extends ToolCallPart | ToolResultPart>(part: Part): Part {
+function underProviderName(part: ToolCallPart): ToolCallPart {
   return { ...part, toolName: toProviderName(part.toolName) };
 }
 
-function convertFile(part: ImagePart | FilePart) {
-  const file =
-    part.type === 'image' ? toFileData(part.image, part.mediaType ?? 'image') : toFileData(part.data, part.mediaType);
+function convertFile(part: ImagePart | FilePart, { loaded }: PromptFiles) {
+  const file = toFileData(sourceOfPart(part), part.mediaType ?? 'image', loaded);
+  const text = isStoredText(part) ? readText(file.data) : undefined;
+  if (text !== undefined) return { type: 'text' as const, text: underFilename(text, part), ...options(part) };
   const filename = part.type === 'file' ? part.filename : undefined;
   return { type: 'file' as const, ...file, ...(filename !== undefined && { filename }), ...options(part) };
+}
+
+const textTypes = /^(?:text\/|application\/(?:json|xml|yaml|x-yaml|javascript|typescript)$)/;
+
+function isStoredText(part: ImagePart | FilePart): boolean {
+  return part.type === 'file' && textTypes.test(part.mediaType) && digestOfReference(part.data) !== undefined;
+}
+
+/** Decodes text; `undefined` when the bytes are not UTF-8. */
+function readText(data: ReturnType<typeof toFileData>['data']): string | undefined {
+  if (data.type !== 'data' || typeof data.data !== 'string') return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(data.data, 'base64'));
+  } catch {
+    return undefined;
+  }
+}
+
+function underFilename(text: string, { filename }: ImagePart | FilePart): string {
+  return filename === undefined ? text : `${filename}:\n\n${text}`;
 }
 
 /**

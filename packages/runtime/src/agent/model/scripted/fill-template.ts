@@ -11,6 +11,8 @@ export interface TemplateValues {
   readonly groups: Readonly<Record<string, string | undefined>>;
   /** Called only for a template with `{{input}}`, because this function searches back through the conversation. */
   readonly input: () => string;
+  /** Called only for a template with `{{files}}`. */
+  readonly files?: () => string;
   /** Absent when the newest message is not a tool result. */
   readonly result?: JsonValue;
 }
@@ -61,7 +63,8 @@ function lookUp(path: string, values: TemplateValues): JsonValue | undefined {
 function lookUpName(name: string, values: TemplateValues): JsonValue | undefined {
   if (name === 'input') return values.input();
   if (name === 'result') return values.result;
-  return Object.hasOwn(values.groups, name) ? values.groups[name] : undefined;
+  if (Object.hasOwn(values.groups, name)) return values.groups[name];
+  return name === 'files' ? values.files?.() : undefined;
 }
 
 function asText(value: JsonValue | undefined): string {

@@ -11,7 +11,14 @@ import { openUsageCounter } from './count-tokens.ts';
 import { fillObject, fillText, type TemplateValues } from './fill-template.ts';
 import { matchRule } from './match-rule.ts';
 import { findLastCallNumber, nameCall } from './number-calls.ts';
-import { findNewestMessage, readNewestUserText, readOutput, readText, readToolResult } from './read-message.ts';
+import {
+  findNewestMessage,
+  readNewestUserFiles,
+  readNewestUserText,
+  readOutput,
+  readText,
+  readToolResult,
+} from './read-message.ts';
 import { rememberTurns, type TurnMemory } from './remember-turns.ts';
 import type { AnswerAction, FailAction, Rule } from '../../../config/script/script.ts';
 import { streamText } from './stream-text.ts';
@@ -66,6 +73,7 @@ function decideAnswer(
   const values: TemplateValues = {
     groups,
     input: () => readNewestUserText(request.messages),
+    files: () => readNewestUserFiles(request.messages),
     ...(toolResult === undefined ? {} : { result: readOutput(toolResult.output) }),
   };
   return writeAnswer(action, values, request.messages, turn);

@@ -1,5 +1,11 @@
 /** Reads messages for rules and templates. All functions search from the end, because histories are long. */
-import type { JsonValue, ModelMessage, ToolResultOutput, ToolResultPart } from '@goondan/types';
+import {
+  describeFile,
+  type JsonValue,
+  type ModelMessage,
+  type ToolResultOutput,
+  type ToolResultPart,
+} from '@goondan/types';
 
 /** Finds the message that rules match: the newest message that is not a system message. */
 export function findNewestMessage(messages: readonly ModelMessage[]): ModelMessage | undefined {
@@ -10,6 +16,15 @@ export function findNewestMessage(messages: readonly ModelMessage[]): ModelMessa
 export function readNewestUserText(messages: readonly ModelMessage[]): string {
   const message = messages.findLast(({ role }) => role === 'user');
   return message === undefined ? '' : readText(message);
+}
+
+/** Returns the value of `{{files}}`: the images and files of the last user message, as people see them. */
+export function readNewestUserFiles(messages: readonly ModelMessage[]): string {
+  const content = messages.findLast(({ role }) => role === 'user')?.content ?? [];
+  if (typeof content === 'string') return '';
+  return content
+    .flatMap((part) => (part.type === 'image' || part.type === 'file' ? [describeFile(part)] : []))
+    .join(' ');
 }
 
 /** Returns the text parts, one per line. */
@@ -36,6 +51,8 @@ export function readOutput(output: ToolResultOutput): JsonValue {
     case 'text':
     case 'json':
       return output.value;
+    case 'content':
+      return output.value.map((part) => (part.type === 'text' ? part.text : describeFile(part))).join('\n');
     case 'error-json':
       return { error: output.value };
     case 'error-text':

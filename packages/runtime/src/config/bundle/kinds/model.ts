@@ -99,7 +99,10 @@ const rule = z.strictObject({
     'Matches when the newest message is a result of this tool. A rule without `when` and `afterTool` always ' +
       'matches.',
   ),
-  say: optional(z.string(), "The answer; `{{input}}` is the newest user text, `{{result.…}}` reads the tool's output."),
+  say: optional(
+    z.string(),
+    "The answer; `{{input}}` is the newest user text, `{{files}}` its images and files, `{{result.…}}` the tool's output.",
+  ),
   call: optional(call, 'Calls a tool.'),
   calls: optional(z.array(call).min(1), 'Calls several tools at once.'),
   fail: optional(failure, 'Fails.'),

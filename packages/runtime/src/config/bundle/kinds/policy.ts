@@ -27,6 +27,10 @@ const turnNumbers = {
   unwindMs: [0, 'The time that the layers of a cancelled turn may take to finish.'],
   maxTokensPerTurn: [1, 'The maximum number of input and output tokens of all steps together; no limit when absent.'],
   errorMessageLimit: [1, 'The maximum number of characters of a tool error that the model gets.'],
+  maxFileBytes: [
+    1,
+    'The maximum number of bytes of one image or file. All files of one input together may have twice as many.',
+  ],
 } as const satisfies Record<Exclude<keyof TurnPolicy, 'trace'>, readonly [least: number, description: string]>;
 
 export const turnPolicy = z

@@ -1,0 +1,174 @@
+/**
+ * The bytes of images and files in PostgreSQL, in pieces of bounded size.
+ *
+ * 1. A use is written before the bytes. `named` is false until something durable names the bytes; then only `sweep` removes
+ *    the use, when it is old and nothing names the bytes. So the deletion of a conversation does not take the bytes of
+ *    input that another node is accepting for it.
+ * 2. Every `put` and `use` changes `touched` of the bytes in the statement that writes the use. Bytes are removed only if
+ *    `touched` is as it was when they had no use.
+ */
+import type { AgentAddress } from '@goondan/types';
+import type { BlobOwner, Blobs } from '@goondan/runtime/history';
+import { damagedFile, sha256, unknownFile } from '@goondan/runtime/internal';
+import { GoondanError } from '@goondan/types';
+import type { Query } from '../driver/repeat.ts';
+
+/** The bytes of one statement. */
+const PIECE_BYTES = 1024 * 1024;
+/** The age at which a use that nothing names counts as left over. An accept takes seconds. */
+const LEFT_OVER_MS = 60 * 60 * 1000;
+
+export interface BlobRows {
+  readonly query: Query;
+  readonly swarm: string;
+  readonly leftOverMs?: number;
+}
+
+export function postgresBlobs({ query, swarm, leftOverMs = LEFT_OVER_MS }: BlobRows): Blobs {
+  async function writePieces(digest: string, bytes: Uint8Array): Promise<void> {
+    const count = Math.ceil(bytes.length / PIECE_BYTES);
+    for (let part = 0; part < count; part += 1) {
+      const piece = bytes.subarray(part * PIECE_BYTES, (part + 1) * PIECE_BYTES);
+      await query(PUT_PIECE, [swarm, digest, part, piece]);
+    }
+    const done = await query(COMPLETE, [swarm, digest, count]);
+    if (done.length === 0) throw new GoondanError('E_STORE_WRITE', `The pieces of the file ${digest} were removed.`);
+  }
+
+  async function removeUnused(): Promise<void> {
+    const unused = await query<{ readonly digest: string; readonly touched: number }>(UNUSED, [swarm]);
+    if (unused.length === 0) return;
+    const digests = unused.map(({ digest }) => digest);
+    await query(REMOVE, [swarm, digests, unused.map(({ touched }) => touched)]);
+  }
+
+  return {
+    async put(owner, bytes) {
+      const digest = sha256(bytes);
+      const [row] = await query<{ readonly is_whole: boolean }>(BEGIN, [swarm, ...nameOf(owner), digest, bytes.length]);
+      if (row?.is_whole !== true) await writePieces(digest, bytes);
+      return digest;
+    },
+    async use(owner, digests) {
+      for (const digest of digests) {
+        const found = await query(USE, [swarm, ...nameOf(owner), digest]);
+        if (found.length === 0) throw unknownFile(digest);
+      }
+    },
+    async named(owner, digests) {
+      if (digests.length > 0) await query(NAMED, [swarm, ...nameOf(owner), digests]);
+    },
+    async get(digest) {
+      const [row] = await query<{ readonly size: number }>(SIZE, [swarm, digest]);
+      if (row === undefined) return undefined;
+      const pieces: Uint8Array[] = [];
+      for (let part = 0; part * PIECE_BYTES < row.size; part += 1) {
+        const [piece] = await query<{ readonly bytes: Uint8Array }>(READ_PIECE, [swarm, digest, part]);
+        if (piece === undefined) return undefined;
+        pieces.push(piece.bytes);
+      }
+      const bytes = Buffer.concat(pieces);
+      if (sha256(bytes) !== digest) throw damagedFile(digest, 'gdn_blob');
+      return bytes;
+    },
+    async size(digest) {
+      const [row] = await query<{ readonly size: number }>(SIZE, [swarm, digest]);
+      return row?.size;
+    },
+    async release(owner) {
+      await query(RELEASE, [swarm, ...nameOf(owner)]);
+      await removeUnused();
+    },
+    async share(from: AgentAddress, to: AgentAddress) {
+      await query(SHARE, [swarm, ...nameOf(from), ...nameOf(to)]);
+    },
+    async sweep() {
+      await query(NAME_FOUND, [swarm, leftOverMs]);
+      await query(DROP_LEFT_OVER, [swarm, leftOverMs]);
+      await removeUnused();
+    },
+  };
+}
+
+/** No agent has an empty name, so an upload is never taken for a conversation. */
+function nameOf(owner: BlobOwner): readonly [agent: string, key: string] {
+  return 'upload' in owner ? ['', owner.upload] : [owner.agentName, owner.instanceKey];
+}
+
+const USED_AGAIN = `on conflict (swarm, agent, key, digest) do update set named = false, since = clock_timestamp()`;
+
+/** $1 swarm, $2 $3 owner, $4 digest, $5 size. */
+const BEGIN = `
+with used as (
+  insert into gdn_blob_use (swarm, agent, key, digest) values ($1, $2, $3, $4) ${USED_AGAIN}
+)
+insert into gdn_blob as kept (swarm, digest, size) values ($1, $4, $5)
+on conflict (swarm, digest) do update set touched = kept.touched + 1
+returning is_whole`;
+
+const PUT_PIECE = `
+insert into gdn_blob_piece (swarm, digest, part, bytes) values ($1, $2, $3, $4) on conflict (swarm, digest, part) do nothing`;
+
+const COMPLETE = `
+update gdn_blob set is_whole = true where swarm = $1 and digest = $2
+  and (select count(*) from gdn_blob_piece where swarm = $1 and digest = $2) = $3
+returning 1 as done`;
+
+const USE = `
+with found as (
+  update gdn_blob set touched = touched + 1 where swarm = $1 and digest = $4 and is_whole returning digest
+), used as (
+  insert into gdn_blob_use (swarm, agent, key, digest) select $1, $2, $3, digest from found ${USED_AGAIN}
+)
+select digest from found`;
+
+/** Also writes a use that a deletion of the conversation took meanwhile. */
+const NAMED = `
+insert into gdn_blob_use (swarm, agent, key, digest, named)
+select $1, $2, $3, digest, true from gdn_blob where swarm = $1 and digest = any ($4::text[])
+on conflict (swarm, agent, key, digest) do update set named = true`;
+
+const SIZE = 'select size from gdn_blob where swarm = $1 and digest = $2 and is_whole';
+
+const READ_PIECE = 'select bytes from gdn_blob_piece where swarm = $1 and digest = $2 and part = $3';
+
+const RELEASE = 'delete from gdn_blob_use where swarm = $1 and agent = $2 and key = $3';
+
+/** $2 $3 the conversation, $4 $5 the other one. */
+const SHARE = `
+with shared as (
+  update gdn_blob set touched = touched + 1
+  where swarm = $1 and digest in (select digest from gdn_blob_use where swarm = $1 and agent = $2 and key = $3)
+  returning digest
+)
+insert into gdn_blob_use (swarm, agent, key, digest) select $1, $4, $5, digest from shared ${USED_AGAIN}`;
+
+const UNUSED = `
+select digest, touched from gdn_blob as kept where swarm = $1
+  and not exists (select from gdn_blob_use as used where used.swarm = $1 and used.digest = kept.digest)`;
+
+const REMOVE = `
+with gone as (
+  delete from gdn_blob as kept using unnest($2::text[], $3::text[]) as seen (digest, touched)
+  where kept.swarm = $1 and kept.digest = seen.digest and kept.touched = seen.touched::bigint
+  returning kept.digest
+)
+delete from gdn_blob_piece as piece using gone where piece.swarm = $1 and piece.digest = gone.digest`;
+
+const LEFT_OVER = `used.swarm = $1 and not used.named and used.since < clock_timestamp() - make_interval(secs => $2::float8 / 1000)`;
+const SAME = (table: string) =>
+  `${table}.swarm = used.swarm and ${table}.agent = used.agent and ${table}.key = used.key`;
+const HAS = (text: string) => `position('blob:sha256-' || used.digest in ${text}) > 0`;
+
+/** Keeps the old uses whose bytes the conversation or its input names. */
+const NAME_FOUND = `
+update gdn_blob_use as used set named = true where ${LEFT_OVER} and (
+  exists (select from gdn_inbox as row where ${SAME('row')} and row.pending and ${HAS("coalesce(row.event, '')")})
+  or exists (select from gdn_frame as row where ${SAME('row')} and ${HAS('row.line')})
+  or exists (select from gdn_archive as row where ${SAME('row')} and ${HAS('row.lines')})
+  or exists (select from gdn_base as row where ${SAME('row')} and ${HAS('row.lines')})
+  or exists (select from gdn_instance as row where ${SAME('row')} and ${HAS("coalesce(row.checkpoint, '')")})
+  or exists (select from gdn_answer as row where ${SAME('row')} and ${HAS('row.reply')})
+)`;
+
+const DROP_LEFT_OVER = `delete from gdn_blob_use as used where ${LEFT_OVER}`;

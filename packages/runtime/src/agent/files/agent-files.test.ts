@@ -1,0 +1,253 @@
+/** Tests that whatever enters a conversation with bytes is stored outside of it. */
+import { describe, expect, test } from 'bun:test';
+import {
+  type AgentEvent,
+  type ContentPart,
+  createToolContent,
+  createUserMessage,
+  type ExtensionRegister,
+  fileReferenceOf,
+  GoondanError,
+  type InputPart,
+  type ModelReply,
+} from '@goondan/types';
+import { sha256 } from '../../json/sha256.ts';
+import type { AgentBlobs } from '../../store/blobs.ts';
+import { memoryBlobs } from '../../store/memory-blobs.ts';
+import { systemClock } from '../../ports/clock.ts';
+import { extension, inProcessEngine, scriptedAgent, type ScriptedAgentOptions } from '../../testing/index.ts';
+import { memoryStore } from '../conversation/memory-store.ts';
+import type { ConversationStore } from '../conversation/conversation-store.ts';
+
+const canary = Buffer.from('the-canary-of-the-bytes'.repeat(4));
+const base64 = canary.toString('base64');
+const reference = fileReferenceOf(sha256(canary));
+const picture: ContentPart = { type: 'image', image: base64, mediaType: 'image/png', filename: 'canary.png' };
+
+/** A store that keeps everything that is written to it as text. */
+function watchedStore() {
+  const written: string[] = [];
+  const store = memoryStore();
+  const watched: ConversationStore = {
+    ...store,
+    append: (...given) => (written.push(JSON.stringify(given)), store.append(...given)),
+    commit: (...given) => (written.push(JSON.stringify(given)), store.commit(...given)),
+  };
+  return { store: watched, written };
+}
+
+async function runWith(
+  register: ExtensionRegister,
+  options: { event?: Partial<AgentEvent>; script?: ScriptedAgentOptions['script']; blobs?: AgentBlobs } = {},
+) {
+  const { store, written } = watchedStore();
+  const blobs = options.blobs ?? memoryBlobs();
+  const agent = await scriptedAgent({
+    store,
+    blobs,
+    extensions: [extension('files', register)],
+    ...(options.script !== undefined && { script: options.script }),
+  });
+  const turn = await agent.say('look', { event: options.event ?? {} });
+  return { ...turn, agent, written: written.join('\n'), trace: JSON.stringify(turn.trace), blobs };
+}
+
+const nothing: ExtensionRegister = () => undefined;
+
+/** Expects that the bytes are stored, and that nothing else has them. */
+async function expectOutside({ written, trace, blobs }: Awaited<ReturnType<typeof runWith>>) {
+  expect(written).toContain(reference);
+  for (const text of [written, trace]) expect(text.includes(base64.slice(0, 40))).toBe(false);
+  expect(Buffer.from((await blobs.get(sha256(canary))) ?? []).equals(canary)).toBe(true);
+}
+
+describe('Y-02 bytes are stored outside of the conversation', () => {
+  test('from an input', async () => {
+    const ran = await runWith(nothing, { event: { content: [{ type: 'text', text: 'this' }, picture] } });
+    await expectOutside(ran);
+    const [input] = await ran.agent.messages();
+    expect(input?.data.content).toEqual([
+      { type: 'text', text: 'look' },
+      { type: 'text', text: 'this' },
+      { type: 'image', image: reference, mediaType: 'image/png', filename: 'canary.png', size: canary.length },
+    ]);
+  });
+
+  test('from a message of a layer, which sees the reference at once', async () => {
+    const seen: unknown[] = [];
+    const ran = await runWith(({ pipeline }) => {
+      pipeline.register('turn', (ctx) => {
+        ctx.emitMessageEvent({ type: 'append', message: createUserMessage([picture], {}, { id: 'mine' }) });
+        seen.push(ctx.conversationState.nextMessages.find(({ id }) => id === 'mine')?.data.content);
+        return ctx.next();
+      });
+    });
+    await expectOutside(ran);
+    expect(seen).toMatchObject([[{ image: reference, size: canary.length }]]);
+  });
+
+  test('from the result of a tool, which the model sees as content', async () => {
+    const ran = await runWith(
+      ({ tools }) => {
+        const parts: InputPart[] = [
+          { type: 'text', text: 'Here.' },
+          { type: 'image', image: canary, mediaType: 'image/png', filename: 'canary.png' },
+        ];
+        tools.register({ name: 'camera__shoot', description: 'Shoots.' }, () => createToolContent(parts));
+      },
+      { script: [{ when: 'look', call: { tool: 'camera__shoot' } }, { say: '{{result}}' }] },
+    );
+    await expectOutside(ran);
+    expect(ran.text).toBe('Here.\n[image canary.png, 92 B]');
+  });
+
+  test('from the result of a layer in place of a tool', async () => {
+    const ran = await runWith(
+      ({ pipeline, tools }) => {
+        tools.register({ name: 'camera__shoot', description: 'Shoots.' }, () => null);
+        pipeline.register(
+          'toolCall',
+          async ({ toolCallId, toolName }) => ({
+            toolCallId,
+            toolName,
+            status: 'ok',
+            output: createToolContent([picture]),
+          }),
+          { mayShortCircuit: true },
+        );
+      },
+      { script: [{ when: 'look', call: { tool: 'camera__shoot' } }, { say: 'done' }] },
+    );
+    await expectOutside(ran);
+  });
+
+  test('from the reply of a layer in place of a model', async () => {
+    const reply: ModelReply = {
+      content: [{ type: 'file', data: base64, mediaType: 'image/png' }],
+      finishReason: 'stop',
+      usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+    };
+    const ran = await runWith(({ pipeline }) => {
+      pipeline.register('model', async () => structuredClone(reply), { mayShortCircuit: true });
+    });
+    await expectOutside(ran);
+  });
+
+  test('from a request of a layer to a model', async () => {
+    const { agent, trace } = await runWith(({ pipeline }) => {
+      pipeline.register('turn', async (ctx) => {
+        await ctx.model.generate({ messages: [{ role: 'user', content: [picture] }] });
+        return ctx.next();
+      });
+    });
+    expect(JSON.stringify(agent.requests[0]?.messages)).toContain(reference);
+    expect(trace.includes(base64.slice(0, 40))).toBe(false);
+  });
+});
+
+test('Y-02 no record is written before its bytes are stored', async () => {
+  const order: string[] = [];
+  const kept = memoryBlobs();
+  const blobs: AgentBlobs = {
+    ...kept,
+    async put(owner, bytes) {
+      await Bun.sleep(20);
+      order.push('stored');
+      return kept.put(owner, bytes);
+    },
+  };
+  const store = memoryStore();
+  const noting: ConversationStore = {
+    ...store,
+    append: (...given) => (JSON.stringify(given).includes(reference) && order.push('named'), store.append(...given)),
+    commit: (...given) => (JSON.stringify(given).includes(reference) && order.push('named'), store.commit(...given)),
+  };
+  const agent = await scriptedAgent({ store: noting, blobs });
+  await agent.say('look', { event: { content: [picture] } });
+  expect([order[0], order.filter((what) => what === 'stored').length]).toEqual(['stored', 1]);
+  expect(order).toContain('named');
+});
+
+test('Y-02 a turn whose bytes cannot be stored is not committed', async () => {
+  const full = new GoondanError('E_DISK_FULL', 'The disk is full.');
+  const blobs: AgentBlobs = { ...memoryBlobs(), put: () => Promise.reject(full) };
+  const agent = await scriptedAgent({ blobs });
+  const failed = await agent.say('look', { event: { content: [picture] } }).catch((error: unknown) => error);
+  expect(failed).toBe(full);
+  expect(await agent.messages()).toEqual([]);
+});
+
+describe('Y-02 a file that is too large', () => {
+  const policy = { maxFileBytes: canary.length - 1 };
+
+  test('fails the tool that returned it', async () => {
+    const agent = await scriptedAgent({
+      policy,
+      script: [{ when: 'look', call: { tool: 'camera__shoot' } }, { say: '{{result.error.code}}' }],
+      extensions: [
+        extension('files', ({ tools }) => {
+          tools.register({ name: 'camera__shoot', description: 'Shoots.' }, () => createToolContent([picture]));
+        }),
+      ],
+    });
+    expect((await agent.say('look')).text).toBe('E_FILE_SIZE');
+  });
+
+  test('is refused in a message of a layer, and accepted with one byte less', async () => {
+    for (const [maxFileBytes, code] of [
+      [canary.length - 1, 'E_FILE_SIZE'],
+      [canary.length, undefined],
+    ] as const) {
+      const agent = await scriptedAgent({
+        policy: { maxFileBytes },
+        extensions: [
+          extension('files', ({ pipeline }) => {
+            pipeline.register('turn', (ctx) => {
+              ctx.emitMessageEvent({ type: 'append', message: createUserMessage([picture]) });
+              return ctx.next();
+            });
+          }),
+        ],
+      });
+      expect((await agent.say('look')).result.error?.code).toBe(code);
+    }
+  });
+});
+
+describe('Y-02 a call to another agent', () => {
+  test('passes references on', async () => {
+    const engine = inProcessEngine(systemClock);
+    engine.add('painter', async ({ id }) => ({ turnId: `turn-${id}`, finishReason: 'text_response' }));
+    const outcomes: unknown[] = [];
+    const agent = await scriptedAgent({
+      engine,
+      extensions: [
+        extension('files', ({ pipeline }) => {
+          pipeline.register('turn', async (ctx) => {
+            await ctx.agents.request({ target: 'painter', content: [picture] });
+            await ctx.agents.request({ target: 'painter', files: ['canary.png'] });
+            outcomes.push(
+              await ctx.agents.request({ target: 'painter', files: ['dog.png'] }).catch((error: unknown) => error),
+            );
+            return ctx.next();
+          });
+        }),
+      ],
+    });
+    await agent.say('look', { event: { content: [picture] } });
+    const part: ContentPart = {
+      type: 'image',
+      image: reference,
+      mediaType: 'image/png',
+      filename: 'canary.png',
+      size: canary.length,
+    };
+    expect(engine.calls.map(({ event }) => event.content)).toEqual([[part], [part]]);
+    expect(outcomes).toMatchObject([
+      {
+        code: 'E_AGENT_REQUEST',
+        message: 'A call to another agent: the conversation has no file "dog.png"; it has: canary.png.',
+      },
+    ]);
+  });
+});

@@ -1,0 +1,48 @@
+/**
+ * Loads the bytes of the files to which the messages of a request refer, just before the request is built. Whoever builds
+ * a request from recorded messages again loads them here, too. So a record needs only references.
+ */
+import { digestOfReference, GoondanError, type ModelMessage, sourceOfPart } from '@goondan/types';
+import type { ModelRequest } from '../model-port.ts';
+
+/** The bytes as base64, by their SHA-256. */
+export type LoadedFiles = ReadonlyMap<string, string>;
+
+export const noFiles: LoadedFiles = new Map();
+
+/** **Errors** — `E_FILE_UNKNOWN`; those of the store. */
+export async function loadFiles({
+  messages,
+  readFile,
+}: Pick<ModelRequest, 'messages' | 'readFile'>): Promise<LoadedFiles> {
+  const digests = new Set(messages.flatMap((message) => referencesIn(message)));
+  if (digests.size === 0) return noFiles;
+  const loaded = new Map<string, string>();
+  for (const digest of digests) {
+    const bytes = await readFile?.(digest);
+    if (bytes === undefined) {
+      throw new GoondanError(
+        'E_FILE_UNKNOWN',
+        `A message refers to a file that cannot be read here: SHA-256 ${digest}.`,
+      );
+    }
+    loaded.set(digest, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64'));
+  }
+  return loaded;
+}
+
+/** Returns the digests of the files to which a message refers. */
+export function referencesIn({ content }: ModelMessage): readonly string[] {
+  if (typeof content === 'string') return [];
+  return content.flatMap((part): readonly string[] => {
+    if (part.type === 'image' || part.type === 'file') return asList(digestOfReference(sourceOfPart(part)));
+    if (part.type !== 'tool-result' || part.output.type !== 'content') return [];
+    return part.output.value.flatMap((each) =>
+      each.type === 'text' ? [] : asList(digestOfReference(sourceOfPart(each))),
+    );
+  });
+}
+
+function asList(digest: string | undefined): readonly string[] {
+  return digest === undefined ? [] : [digest];
+}

@@ -1,0 +1,156 @@
+// Crashes the disk after every operation of a workload with files, and checks what the next start finds.
+import { describe, expect, test } from 'bun:test';
+import { type AgentAddress, type AgentEvent, digestOfReference, fileReferenceOf } from '@goondan/types';
+import { sha256 } from '../../json/sha256.ts';
+import { eventOf } from '../../testing/conformance/conformance.ts';
+import { type Journal, openJournal } from '../../workspace/journal/journal.ts';
+import { workspaceFolder } from '../../workspace/layout/instance-paths.ts';
+import { makeFolders } from '../../workspace/layout/make-folders.ts';
+import { seededRandom } from '../../workspace/simulation/seeded-random.ts';
+import { SimulatedDisk } from '../../workspace/simulation/simulated-disk.ts';
+import { simulatedLimits, simulatedLocation, simulatedMachine } from '../../workspace/simulation/simulated-machine.ts';
+import { takeContent } from '../take-content.ts';
+import { withBlobs } from './blob-admin.ts';
+import { fileBlobs } from './file-blobs.ts';
+
+const bytesOf = (name: string) => new TextEncoder().encode(`the bytes of ${name}`);
+const at = (instanceKey: string): AgentAddress => ({ agentName: 'conformance', instanceKey });
+const workspace = workspaceFolder(simulatedLocation.stateRoot, simulatedLocation.workspaceId);
+const limits = { maxFileBytes: 1_000 };
+
+async function open(disk: SimulatedDisk, life: number) {
+  const journal = await openJournal(simulatedMachine(disk, life), simulatedLocation, simulatedLimits);
+  await journal.openInbox();
+  const blobs = fileBlobs(simulatedLocation, disk);
+  return { journal, blobs, admin: withBlobs(journal, blobs) };
+}
+
+type Opened = Awaited<ReturnType<typeof open>>;
+
+/** Accepts an event with files, as the orchestrator does. */
+async function accept(
+  { journal, blobs }: Opened,
+  to: AgentAddress,
+  id: string,
+  files: readonly string[],
+): Promise<void> {
+  const parts = files.map((name) => ({
+    type: 'file' as const,
+    data: Buffer.from(bytesOf(name)).toString('base64'),
+    mediaType: 'text/plain',
+    filename: name,
+  }));
+  const { content, digests } = await takeContent(blobs, to, parts, limits);
+  await journal.accept(to, eventOf(id, { instanceKey: to.instanceKey, content }));
+  await blobs.named(to, digests);
+}
+
+async function namedIn(journal: Journal): Promise<ReadonlySet<string>> {
+  const events: AgentEvent[] = [];
+  for (const instance of await journal.instances()) events.push(...(await journal.pending(instance)));
+  const digests = events.flatMap(({ content = [] }) =>
+    content.flatMap((part) => (part.type === 'file' ? [digestOfReference(part.data) ?? ''] : [])),
+  );
+  return new Set(digests);
+}
+
+async function storedOn(disk: SimulatedDisk): Promise<readonly string[]> {
+  return ((await disk.list(`${workspace}/blobs/data`)) ?? []).filter((name) => !name.startsWith('.'));
+}
+
+/** Checks a disk after a crash: no accepted event names missing bytes, and nothing else is left. */
+async function checkAfter(disk: SimulatedDisk, acknowledged: ReadonlySet<string>): Promise<void> {
+  const { journal, blobs, admin } = await open(disk, 2);
+  await admin.sweep();
+  const named = await namedIn(journal);
+  for (const digest of named) expect(await blobs.get(digest)).toBeDefined();
+  const ids = new Set<string>();
+  for (const instance of await journal.instances()) for (const { id } of await journal.pending(instance)) ids.add(id);
+  expect([...acknowledged].filter((id) => !ids.has(id))).toEqual([]);
+  expect((await storedOn(disk)).toSorted()).toEqual([...named].toSorted());
+  await journal.close();
+}
+
+async function simulate(mode: 'kill' | 'power', seed: number): Promise<number> {
+  const random = seededRandom(seed);
+  const disk = SimulatedDisk.empty();
+  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
+  const acknowledged = new Set<string>();
+  const crashes: { readonly disk: SimulatedDisk; readonly acknowledged: ReadonlySet<string> }[] = [];
+  disk.afterOperation = () =>
+    void crashes.push({ disk: disk.crash(mode, random), acknowledged: new Set(acknowledged) });
+  const opened = await open(disk, 1);
+  const send = async (key: string, id: string, files: readonly string[]) => {
+    await accept(opened, at(key), id, files);
+    acknowledged.add(id);
+  };
+  await send('one', 'a', ['cat', 'dog']);
+  await send('one', 'b', ['cat', 'cow']);
+  await send('two', 'c', ['cat']);
+  // The deletion is acknowledged when it is over. Until then the events may be there or not.
+  for (const id of ['a', 'b']) acknowledged.delete(id);
+  await Promise.all([opened.admin.delete(at('one'), { force: true }), send('three', 'd', ['dog', 'cow'])]);
+  await send('one', 'e', ['dog']);
+  await opened.journal.close();
+  disk.afterOperation = undefined;
+  for (const crash of crashes) await checkAfter(crash.disk, crash.acknowledged);
+  await checkAfter(disk, acknowledged);
+  return crashes.length;
+}
+
+describe('Y-02 files on a disk that crashes', () => {
+  test.each([
+    ['kill', 1],
+    ['power', 2],
+    ['power', 3],
+  ] as const)('no accepted event names missing bytes, and no orphan is left (%s, seed %p)', async (mode, seed) => {
+    expect(await simulate(mode, seed)).toBeGreaterThan(60);
+  });
+});
+
+test('Y-02 bytes that are damaged on disk are refused', async () => {
+  const disk = SimulatedDisk.empty();
+  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
+  const blobs = fileBlobs(simulatedLocation, disk);
+  const digest = await blobs.put(at('one'), bytesOf('cat'));
+  const file = await disk.openFile(`${workspace}/blobs/data/${digest}`);
+  await file.append(new Uint8Array([1]));
+  expect(blobs.get(digest)).rejects.toMatchObject({ code: 'E_STORE_CORRUPT' });
+});
+
+test('Y-02 100 files that are sent twice are stored once', async () => {
+  const disk = SimulatedDisk.empty();
+  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
+  const opened = await open(disk, 1);
+  const names = Array.from({ length: 100 }, (_, index) => `file ${index}`);
+  await accept(opened, at('one'), 'a', names);
+  await accept(opened, at('two'), 'b', names);
+  expect((await storedOn(disk)).toSorted()).toEqual(names.map((name) => sha256(bytesOf(name))).toSorted());
+  const [event] = await opened.journal.pending(at('two'));
+  expect(event?.content?.[7]).toMatchObject({ data: fileReferenceOf(sha256(bytesOf('file 7'))), filename: 'file 7' });
+});
+
+test('Y-02 bytes that are used again while they are being removed stay', async () => {
+  const disk = SimulatedDisk.empty();
+  await makeFolders(disk, simulatedLocation.stateRoot, workspace);
+  const other = fileBlobs(simulatedLocation, disk);
+  let isFirst = true;
+  const meeting = new Proxy(disk, {
+    get(of, name) {
+      const own: unknown = Reflect.get(of, name, of);
+      if (name !== 'rename') return typeof own === 'function' ? own.bind(of) : own;
+      return async (from: string, to: string) => {
+        if (to.endsWith('.removed') && isFirst) {
+          isFirst = false;
+          await other.put(at('two'), bytesOf('cat'));
+        }
+        await of.rename(from, to);
+      };
+    },
+  });
+  const blobs = fileBlobs(simulatedLocation, meeting);
+  const digest = await blobs.put(at('one'), bytesOf('cat'));
+  await blobs.release(at('one'));
+  expect([isFirst, await other.get(digest)]).toEqual([false, bytesOf('cat')]);
+  expect(await storedOn(disk)).toEqual([digest]);
+});

@@ -1,0 +1,197 @@
+/**
+ * Stored bytes as files of a workspace:
+ *
+ * | path below `blobs/`       | holds                                                                   |
+ * | ------------------------- | ----------------------------------------------------------------------- |
+ * | `data/<sha256>`           | the bytes                                                               |
+ * | `uses/<owner>/<sha256>`   | an empty file: the owner names these bytes                              |
+ * | `….new` in `uses/<owner>` | the same, while nothing durable names the bytes yet                     |
+ * | `data/<sha256>.removed`   | bytes that are about to be removed                                      |
+ *
+ * No lock is needed, although agent processes and the orchestrator write at the same time:
+ * 1. A use is durable before the bytes are looked for or written.
+ * 2. Bytes are moved away before they are removed, and the uses are read again in between. So a use that came meanwhile is
+ *    found, and the bytes are moved back. Only the owner of the workspace removes bytes.
+ */
+import type { AgentAddress } from '@goondan/types';
+import { sha256 } from '../../json/sha256.ts';
+import { codedFs } from '../../ports/coded-fs.ts';
+import { type Fs, systemFs } from '../../ports/fs.ts';
+import { newUuid } from '../../ports/ids.ts';
+import {
+  blobsFolder,
+  inboxFolder,
+  instanceFolderName,
+  instancesFolder,
+  type JournalLocation,
+  workspaceFolder,
+} from '../../workspace/layout/instance-paths.ts';
+import { makeFoldersBelow } from '../../workspace/layout/make-folders.ts';
+import type { BlobOwner, Blobs } from '../blobs.ts';
+import { damagedFile, unknownFile } from '../unknown-file.ts';
+import { findNamed } from './find-named.ts';
+
+const NEW = '.new';
+const REMOVED = '.removed';
+const UPLOAD = '.upload-';
+
+export interface FileBlobs extends Blobs {
+  /** Lists the digests that a conversation uses. */
+  usedBy(owner: AgentAddress): Promise<readonly string[]>;
+}
+
+/** Opens the stored bytes of a workspace. Nothing is written before the first `put` or `use`. */
+export function fileBlobs(location: JournalLocation, given: Fs = systemFs): FileBlobs {
+  const fs = codedFs(given);
+  const workspace = workspaceFolder(location.stateRoot, location.workspaceId);
+  const root = blobsFolder(workspace);
+  const [data, uses] = [`${root}/data`, `${root}/uses`];
+
+  /** Notes a use, durably. */
+  async function note(owner: BlobOwner, digests: readonly string[]): Promise<void> {
+    const folder = `${uses}/${nameOf(owner)}`;
+    if ((await fs.stat(folder)) === undefined) await makeFoldersBelow(fs, workspace, folder);
+    for (const digest of digests) {
+      if ((await fs.stat(`${folder}/${digest}`)) !== undefined) continue;
+      await fs.createNew(`${folder}/${digest}${NEW}`, new Uint8Array());
+    }
+    await fs.syncFolder(folder);
+    // The process that made the folder may have died before its sync.
+    await fs.syncFolder(uses);
+  }
+
+  async function write(digest: string, bytes: Uint8Array): Promise<void> {
+    if ((await fs.stat(data)) === undefined) await makeFoldersBelow(fs, workspace, data);
+    if ((await fs.stat(`${data}/${digest}`)) === undefined) {
+      const draft = `${data}/.${newUuid()}`;
+      const file = await fs.openFile(draft);
+      try {
+        await file.append(bytes);
+        await file.sync();
+      } catch (error) {
+        await fs.remove(draft).catch(() => undefined);
+        throw error;
+      } finally {
+        await file.close();
+      }
+      await fs.rename(draft, `${data}/${digest}`);
+    }
+    await fs.syncFolder(data);
+  }
+
+  /** Returns the digests that somebody uses. */
+  async function readUsed(): Promise<ReadonlySet<string>> {
+    const used = new Set<string>();
+    for (const owner of (await fs.list(uses)) ?? []) {
+      for (const name of (await fs.list(`${uses}/${owner}`)) ?? []) used.add(digestOf(name));
+    }
+    return used;
+  }
+
+  /** Removes the bytes that nobody uses (invariant 2). */
+  async function removeUnused(digests: readonly string[]): Promise<void> {
+    const before = await readUsed();
+    const unused = digests.filter((digest) => !before.has(digest));
+    if (unused.length === 0) return;
+    for (const digest of unused) {
+      const path = `${data}/${digest}`;
+      if ((await fs.stat(path)) !== undefined) await fs.rename(path, `${path}${REMOVED}`);
+    }
+    await finishRemoval();
+  }
+
+  async function finishRemoval(): Promise<void> {
+    const names = ((await fs.list(data)) ?? []).filter((name) => name.endsWith(REMOVED));
+    if (names.length === 0) return;
+    const used = await readUsed();
+    const isUsed = (name: string) => used.has(name.slice(0, -REMOVED.length));
+    const back = names.filter(isUsed);
+    for (const name of back) await fs.rename(`${data}/${name}`, `${data}/${name.slice(0, -REMOVED.length)}`);
+    if (back.length > 0) await fs.syncFolder(data);
+    for (const name of names) if (!isUsed(name)) await fs.remove(`${data}/${name}`);
+  }
+
+  async function releaseName(name: string): Promise<void> {
+    const names = await fs.list(`${uses}/${name}`);
+    if (names === undefined) return;
+    await fs.removeFolder(`${uses}/${name}`);
+    await fs.syncFolder(uses);
+    await removeUnused(names.map(digestOf));
+  }
+
+  /** Keeps the uses of one owner that a file of the store names. Returns the digests of the others. */
+  async function checkUses(owner: string): Promise<readonly string[]> {
+    const folder = `${uses}/${owner}`;
+    const names = (await fs.list(folder)) ?? [];
+    const conversation = `${instancesFolder(workspace)}/${owner}`;
+    const hasFolder = (await fs.stat(conversation)) !== undefined;
+    const doubtful = hasFolder ? names.filter((name) => name.endsWith(NEW)) : names;
+    if (doubtful.length === 0) return [];
+    const places = [conversation, inboxFolder(workspace)];
+    const found = owner.startsWith(UPLOAD) ? new Set() : await findNamed(fs, places, doubtful.map(digestOf));
+    const gone: string[] = [];
+    for (const name of doubtful) {
+      const digest = digestOf(name);
+      if (found.has(digest)) await fs.rename(`${folder}/${name}`, `${folder}/${digest}`);
+      else {
+        await fs.remove(`${folder}/${name}`);
+        gone.push(digest);
+      }
+    }
+    if (gone.length === names.length) await fs.removeFolder(folder);
+    return gone;
+  }
+
+  return {
+    async put(owner, bytes) {
+      const digest = sha256(bytes);
+      await note(owner, [digest]);
+      await write(digest, bytes);
+      return digest;
+    },
+    async use(owner, digests) {
+      if (digests.length === 0) return;
+      await note(owner, digests);
+      for (const digest of digests) {
+        if ((await fs.stat(`${data}/${digest}`)) === undefined) throw unknownFile(digest);
+      }
+      await fs.syncFolder(data);
+    },
+    async named(owner, digests) {
+      const folder = `${uses}/${nameOf(owner)}`;
+      for (const digest of digests) {
+        if ((await fs.stat(`${folder}/${digest}${NEW}`)) === undefined) continue;
+        await fs.rename(`${folder}/${digest}${NEW}`, `${folder}/${digest}`);
+      }
+    },
+    async get(digest) {
+      const bytes = (await fs.read(`${data}/${digest}`)) ?? (await fs.read(`${data}/${digest}${REMOVED}`));
+      if (bytes !== undefined && sha256(bytes) !== digest) throw damagedFile(digest, `${data}/${digest}`);
+      return bytes;
+    },
+    size: async (digest) => (await fs.stat(`${data}/${digest}`))?.size,
+    usedBy: async (owner) => ((await fs.list(`${uses}/${nameOf(owner)}`)) ?? []).map(digestOf),
+    release: (owner) => releaseName(nameOf(owner)),
+    async share(from, to) {
+      const names = (await fs.list(`${uses}/${nameOf(from)}`)) ?? [];
+      if (names.length > 0) await note(to, names.map(digestOf));
+    },
+    async sweep() {
+      if ((await fs.stat(root)) === undefined) return;
+      for (const owner of (await fs.list(uses)) ?? []) await checkUses(owner);
+      const names = (await fs.list(data)) ?? [];
+      for (const name of names) if (name.startsWith('.')) await fs.remove(`${data}/${name}`);
+      await removeUnused(names.filter((name) => !name.startsWith('.') && !name.endsWith(REMOVED)));
+      await finishRemoval();
+    },
+  };
+}
+
+/** Returns the name of an owner's folder: for a conversation, that of its own folder. */
+function nameOf(owner: BlobOwner): string {
+  return 'upload' in owner ? `${UPLOAD}${owner.upload}` : instanceFolderName(owner.agentName, owner.instanceKey);
+}
+
+function digestOf(name: string): string {
+  return name.endsWith(NEW) ? name.slice(0, -NEW.length) : name;
+}

@@ -1,0 +1,61 @@
+/** Finds out which stored bytes the files of a conversation and the inbox name. */
+import { fileReferenceOf } from '@goondan/types';
+import type { Fs } from '../../ports/fs.ts';
+
+const PIECE_BYTES = 1_048_576;
+/** The folder in which the tools of a conversation keep files. They may be large, and name nothing. */
+const TOOL_FILES = 'scratch';
+
+/** Returns the digests whose reference is in a file of these folders or of folders inside them. */
+export async function findNamed(
+  fs: Pick<Fs, 'list' | 'read'>,
+  folders: readonly string[],
+  digests: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const missing = new Map(digests.map((digest) => [digest, Buffer.from(fileReferenceOf(digest))]));
+  const found = new Set<string>();
+  const look = (bytes: Uint8Array) => {
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    for (const [digest, reference] of missing) {
+      if (!buffer.includes(reference)) continue;
+      missing.delete(digest);
+      found.add(digest);
+    }
+  };
+  for (const folder of folders) await readTree(fs, folder, () => missing.size > 0, look);
+  return found;
+}
+
+/** Reads all files in pieces. Two pieces overlap, so that no reference is cut. */
+async function readTree(
+  fs: Pick<Fs, 'list' | 'read'>,
+  path: string,
+  goesOn: () => boolean,
+  look: (bytes: Uint8Array) => void,
+): Promise<void> {
+  const names = await listFolder(fs, path);
+  if (names !== undefined) {
+    for (const name of names) {
+      if (goesOn() && name !== TOOL_FILES) await readTree(fs, `${path}/${name}`, goesOn, look);
+    }
+    return;
+  }
+  for (let from = 0; goesOn(); from += PIECE_BYTES) {
+    const piece = await fs.read(path, from, PIECE_BYTES + OVERLAP);
+    if (piece === undefined || piece.length === 0) return;
+    look(piece);
+    if (piece.length < PIECE_BYTES) return;
+  }
+}
+
+const OVERLAP = fileReferenceOf('0'.repeat(64)).length;
+
+/** Lists a folder; `undefined` when the path is a file or does not exist. */
+async function listFolder(fs: Pick<Fs, 'list'>, path: string): Promise<readonly string[] | undefined> {
+  try {
+    return await fs.list(path);
+  } catch {
+    // A file cannot be listed. A folder that cannot be read fails again when it is read as a file.
+    return undefined;
+  }
+}
