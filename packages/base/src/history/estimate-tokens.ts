@@ -37,6 +37,8 @@ function countPart(part: Exclude<Message['data']['content'], string>[number]): n
     case 'image':
     case 'file':
       return TOKENS_OF_A_FILE;
+    case 'tool-result':
+      return part.output.type === 'content' ? countContent(part.output.value) : countText(JSON.stringify(part));
     default:
       return countText(JSON.stringify(part));
   }

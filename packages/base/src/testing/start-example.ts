@@ -1,5 +1,5 @@
 /** Starts an example bundle of this package in real processes, with its own state root. */
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Message } from '@goondan/types';
@@ -16,6 +16,8 @@ export interface RunningExample {
   readonly logged: (pattern: RegExp) => Promise<RegExpExecArray>;
   /** Reads the conversation of an instance from disk. */
   readonly messages: (agentName: string, instanceKey: string) => Promise<readonly Message[]>;
+  /** Lists the stored files of the workspace, and the uploads that are still there. */
+  readonly stored: () => Promise<readonly string[]>;
   stop(): Promise<void>;
 }
 
@@ -61,6 +63,12 @@ export async function startExample(
       } finally {
         await store.close();
       }
+    },
+    async stored() {
+      const { workspaceId } = await swarm.status();
+      const blobs = join(stateRoot, 'workspaces', workspaceId, 'blobs');
+      const uploads = readdirSync(join(blobs, 'uses')).filter((owner) => owner.startsWith('.upload'));
+      return [...readdirSync(join(blobs, 'data')), ...uploads];
     },
     async stop() {
       await swarm.stop({ graceMs: 2_000 });

@@ -10,6 +10,8 @@ export interface ListenConfig {
   readonly insecure?: boolean;
   /** The maximum number of requests answered at once, and of bodies received at once. */
   readonly maxConcurrent?: number;
+  /** The maximum number of bytes of a request's body, where the connector takes files; 1 000 000 when absent. */
+  readonly maxBodyBytes?: number;
 }
 
 const loopback = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/i;

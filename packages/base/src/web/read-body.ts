@@ -13,6 +13,14 @@ export interface BodyBounds {
   readonly places?: BodyPlaces;
 }
 
+/** Sets the limit of a connector that takes files. Only clients with a right token may send a long body. */
+export function withLimit(
+  bounds: BodyBounds,
+  { maxBodyBytes = LONGEST_BODY }: { readonly maxBodyBytes?: number },
+): BodyBounds {
+  return { ...bounds, longest: maxBodyBytes };
+}
+
 /**
  * Returns the raw bytes. Throws a `Refusal` with one of these statuses: 413 (too large), 408 (too slow), 429 (too many
  * bodies at once) or 400 (incomplete).

@@ -1,7 +1,7 @@
 /** Handles one request: checks the caller, reads the message, and sends the agent's answer. */
 import { type ConnectorAnswer, type ConnectorContext, type ConnectorEvent } from '@goondan/types';
 import { encodeEvent, errorBody, EventStream, Refusal } from '@goondan/types/http';
-import type { BodyBounds } from '../../web/read-body.ts';
+import { type BodyBounds, withLimit } from '../../web/read-body.ts';
 import { statusOfCode, toCoded } from '../../web/refuse.ts';
 import { Waiting } from '../../web/waiting.ts';
 import type { HttpConfig } from './http-config.ts';
@@ -20,7 +20,7 @@ export async function answerRequest(
   if (request.method !== 'POST') {
     throw new Refusal(405, 'E_HTTP_METHOD', `${path} takes POST, not ${request.method}.`, { Allow: 'POST' });
   }
-  const event = await readMessage(request, client, bounds);
+  const event = await readMessage(request, client, withLimit(bounds, ctx.config));
   if (mode === 'accept') {
     await ctx.emit(event);
     return Response.json({ accepted: true }, { status: 202 });

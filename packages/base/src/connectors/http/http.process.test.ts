@@ -360,6 +360,44 @@ describe('the example, in real processes', () => {
     ]);
   });
 
+  test('Y-02 takes a file of 20 MiB as JSON and as a form, refuses one byte more, and leaves nothing of it', async () => {
+    const change = (yaml: string) =>
+      yaml
+        .replace(/port: \d+/, 'port: 0, maxBodyBytes: 64000000')
+        .replace("'You said: {{input}}'", "'{{input}} {{files}}'");
+    const example = await startExample('http', { environment: { DOOR_TOKEN: token }, change });
+    running.push(example);
+    const [, url = ''] = await example.logged(/^Listening on (\S+)$/);
+    const limit = 20 * 1_024 * 1_024;
+    const bytes = Buffer.alloc(limit, 'the canary ');
+    const inJson = (data: Buffer, room: string) =>
+      post(url, { input: 'look', room, content: [{ type: 'file', data: data.toString('base64'), filename: 'big' }] });
+    const inForm = (data: Buffer, room: string) => {
+      const body = new FormData();
+      body.set('input', 'look');
+      body.set('room', room);
+      body.set('upload', new File([new Uint8Array(data)], 'big'));
+      return fetch(url, { method: 'POST', headers: { authorization }, body });
+    };
+    for (const [send, room] of [
+      [inJson, 'red'],
+      [inForm, 'blue'],
+    ] as const) {
+      expect(await (await send(bytes, room)).json()).toMatchObject({ response: 'look [file big, 20 MB]' });
+      expect(await codeOf(await send(Buffer.alloc(limit + 1), 'green'))).toEqual([413, 'E_FILE_SIZE']);
+    }
+    for (const room of ['room-red', 'room-blue']) {
+      const [input] = await example.messages('greeter', room);
+      expect(input?.data.content).toMatchObject([{ text: 'look' }, { filename: 'big', size: limit }]);
+    }
+    expect(
+      await codeOf(await post(url, { room: 'red', content: [{ type: 'image', image: 'blob:sha256-1' }] })),
+    ).toEqual([400, 'E_FILE_INVALID']);
+    expect(await codeOf(await post(url, { room: 'red', content: [{ type: 'cat' }] }))).toEqual([400, 'E_FILE_INVALID']);
+    expect(await example.stored()).toHaveLength(1);
+    expect((await example.swarm.instances()).length).toBe(2);
+  });
+
   test('answers waiting clients when the swarm stops before the end of the turn', async () => {
     const change = (yaml: string) =>
       yaml.replace(/port: \d+/, 'port: 0').replace('options:', 'options:\n    latencyMs: 60000');

@@ -1,8 +1,10 @@
-/** Reads a posted message as an event: `{ input, id?, output?, …properties }`. */
-import type { ConnectorEvent, JsonObject, OutputDemand } from '@goondan/types';
+/** Reads a posted message as an event: `{ input, content?, id?, output?, …properties }`, as JSON or as a form with files. */
+import type { ConnectorEvent, InputPart, JsonObject, OutputDemand } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { type BodyBounds, readJson } from '../../web/read-body.ts';
+import { isObject } from '../../json/is-object.ts';
 import { traceParent } from '../../web/trace-parent.ts';
+import { isForm, readForm } from './read-form.ts';
 
 const LONGEST_ID = 200;
 
@@ -12,12 +14,20 @@ export async function readMessage(
   client: string | undefined,
   bounds: BodyBounds,
 ): Promise<ConnectorEvent> {
-  const { input, id, output, ...properties } = await readJson(request, bounds);
-  if (typeof input !== 'string') throw new Refusal(400, 'E_HTTP_BODY', '`input` must be a text.');
+  const { fields, files } = isForm(request)
+    ? await readForm(request, bounds)
+    : { fields: await readJson(request, bounds), files: [] };
+  const { input, id, content, output, ...properties } = fields;
+  const parts = [...readContent(content), ...files];
+  // A message without files needs a text.
+  if (typeof input !== 'string' && (input !== undefined || parts.length === 0)) {
+    throw new Refusal(400, 'E_HTTP_BODY', '`input` must be a text.');
+  }
   const key = idOf(request.headers.get('idempotency-key') ?? undefined, id);
   return {
     name: 'message',
-    input,
+    ...(input === undefined ? {} : { input }),
+    ...(parts.length === 0 ? {} : { content: parts }),
     // The cast is safe: the properties were parsed from JSON.
     properties: properties as JsonObject,
     // The swarm checks the demand.
@@ -27,6 +37,23 @@ export async function readMessage(
     ...(key === undefined ? {} : { id: JSON.stringify([client ?? null, key]) }),
     ...traceParent(request),
   };
+}
+
+/** The swarm checks the parts, with an error that names the part. References are for the inside of a swarm. */
+function readContent(content: unknown): readonly InputPart[] {
+  if (content === undefined) return [];
+  if (!Array.isArray(content)) throw new Refusal(400, 'E_HTTP_BODY', '`content` must be a list of parts.');
+  for (const part of content as unknown[]) {
+    if (isObject(part) && [part.image, part.data].some(isReference)) {
+      throw new Refusal(400, 'E_FILE_INVALID', 'A file must be base64, a data URL or a URL.');
+    }
+  }
+  // Safe: the parts are untrusted until the swarm has checked them.
+  return content as InputPart[];
+}
+
+function isReference(source: unknown): boolean {
+  return typeof source === 'string' && source.startsWith('blob:');
 }
 
 function idOf(header: string | undefined, id: unknown): string | undefined {

@@ -8,7 +8,7 @@ import {
   type TurnDelta,
 } from '@goondan/types';
 import { encodeEvent, EventStream, Refusal } from '@goondan/types/http';
-import { type BodyBounds, readJson } from '../../web/read-body.ts';
+import { type BodyBounds, readJson, withLimit } from '../../web/read-body.ts';
 import { statusOf, statusOfCode, toCoded } from '../../web/refuse.ts';
 import { traceParent } from '../../web/trace-parent.ts';
 import { Waiting } from '../../web/waiting.ts';
@@ -38,14 +38,15 @@ export async function answerChat(
   bounds: BodyBounds,
 ): Promise<Response> {
   const client = caller ?? DEFAULT_CLIENT;
-  const asked = readChat(await readJson(request, bounds), ctx.agents);
+  const asked = readChat(await readJson(request, withLimit(bounds, ctx.config)), ctx.agents);
   const named = readId(request, ctx.config.conversationHeader ?? 'x-conversation-id');
   const key = readId(request, 'idempotency-key');
-  const place = conversations.find({ client, agent: asked.agent }, asked.earlier, asked.input, named);
+  const place = conversations.find({ client, agent: asked.agent }, asked.earlier, asked.said, named);
   const id = key === undefined ? place.id : JSON.stringify([client, key]);
   const event: ConnectorEvent = {
     name: 'chat',
     input: place.isKnown ? asked.input : composeInput(asked.earlier, asked.input, ctx.config),
+    ...(asked.content.length === 0 ? {} : { content: asked.content }),
     properties: {
       agent: asked.agent,
       conversation: place.conversation,

@@ -286,7 +286,10 @@ describe('a client that sends the whole transcript each time', () => {
       { messages: [said('a')] },
       { messages: [{ role: 'tool', content: 'a', tool_call_id: '1' }] },
       { messages: [{ role: 'wizard', content: 'a' }, say('a')] },
-      { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:,' } }] }] },
+      { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'blob:sha256-0' } }] }] },
+      { messages: [{ role: 'user', content: [{ type: 'video_url', video_url: { url: 'data:,' } }] }] },
+      { messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'x' } }] }] },
+      { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'file-1' } }] }] },
       { messages: 'a' },
       { n: 2 },
       { stream: 'yes' },
@@ -482,6 +485,48 @@ describe('the example, in real processes', () => {
     const refused = await failure(client.chat.completions.create({ ...asked, response_format: unusable }));
     expect(refused).toBeInstanceOf(BadRequestError);
     expect(refused).toMatchObject({ code: 'E_OUTPUT_INVALID' });
+  });
+
+  test('Y-02 images, audio and files, streaming and not, in one conversation', async () => {
+    const {
+      client,
+      swarm,
+      messages: kept,
+    } = await openExample((yaml) => yaml.replace("'You said: {{input}}'", "'{{input}} {{files}}'"));
+    const png = Buffer.from('iVBORw0KGgoAAAANSUhEUg==', 'base64').toString('base64');
+    const file = { filename: 'paper.pdf', file_data: `data:application/pdf;base64,${png}` };
+    const content: OpenAI.ChatCompletionContentPart[] = [
+      { type: 'text', text: 'Look:' },
+      { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } },
+      { type: 'input_audio', input_audio: { data: Buffer.from('RIFF').toString('base64'), format: 'wav' } },
+      { type: 'file', file },
+    ];
+    const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content }];
+    const { data: first, response } = await client.chat.completions
+      .create({ model: 'porter', messages })
+      .withResponse();
+    const answer = first.choices[0]?.message.content ?? '';
+    expect(answer).toBe('Look: [image, 16 B] [file audio/wav, 4 B] [image paper.pdf, 16 B]');
+    messages.push(said(answer), say('Again.'));
+    const stream = await client.chat.completions.create({ model: 'porter', messages, stream: true });
+    let text = '';
+    for await (const { choices } of stream) text += choices[0]?.delta.content ?? '';
+    expect(text).toBe('Again. ');
+    const instanceKey = response.headers.get('x-goondan-instance') ?? '';
+    expect(await swarm.instances()).toMatchObject([{ instanceKey }]);
+    const [input] = await kept('porter', instanceKey);
+    const reference = expect.stringMatching(/^blob:sha256-[0-9a-f]{64}$/);
+    expect(input?.data.content).toMatchObject([
+      { type: 'text', text: 'Look:' },
+      { type: 'image', image: reference, mediaType: 'image/png', size: 16 },
+      { type: 'file', data: reference, mediaType: 'audio/wav' },
+      { type: 'file', data: reference, filename: 'paper.pdf' },
+    ]);
+    const other = await client.chat.completions.create({
+      model: 'porter',
+      messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://a.example/cat.png' } }] }],
+    });
+    expect(other.choices[0]?.message.content).toBe(' [image]');
   });
 
   test('another agent, and an unknown one', async () => {

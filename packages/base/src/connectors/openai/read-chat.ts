@@ -1,8 +1,13 @@
 /** Checks the body of a chat request: the agent, the new message, and the earlier messages. */
-import type { OutputDemand } from '@goondan/types';
+import type { InputPart, OutputDemand } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { isObject } from '../../json/is-object.ts';
+import { markOf, readFilePart } from './read-file-part.ts';
 
+/**
+ * A message of the transcript. Images and files are in the text as a short mark, so that a chat is recognised by its
+ * transcript.
+ */
 export interface ChatMessage {
   readonly role: 'system' | 'user' | 'assistant';
   readonly text: string;
@@ -14,8 +19,12 @@ export interface ChatRequest {
   readonly agent: string;
   /** The earlier messages, without tool messages. */
   readonly earlier: readonly ChatMessage[];
-  /** The new message of the user. */
+  /** The text of the user's new message. */
   readonly input: string;
+  /** The images and files of the new message. */
+  readonly content: readonly InputPart[];
+  /** The new message as it will be in the transcript of the next request. */
+  readonly said: string;
   readonly isStream: boolean;
   readonly includesUsage: boolean;
   readonly user?: string;
@@ -44,12 +53,14 @@ export function readChat(body: Readonly<Record<string, unknown>>, agents: readon
   const output = readFormat(body.response_format);
   if (stream !== undefined && stream !== null && typeof stream !== 'boolean')
     throw invalid('`stream` must be true or false.');
-  const { earlier, input } = readMessages(messages);
+  const { earlier, input, content, said } = readMessages(messages);
   return {
     model,
     agent,
     earlier,
     input,
+    content,
+    said,
     isStream: stream === true,
     includesUsage: isObject(options) && options.include_usage === true,
     ...(typeof user === 'string' && user !== '' && user.length <= LONGEST_USER ? { user } : {}),
@@ -93,15 +104,17 @@ function readFormat(format: unknown): OutputDemand | undefined {
   return { schema: described.schema };
 }
 
-function readMessages(messages: unknown): Pick<ChatRequest, 'earlier' | 'input'> {
+function readMessages(messages: unknown): Pick<ChatRequest, 'earlier' | 'input' | 'content' | 'said'> {
   if (!Array.isArray(messages) || messages.length === 0) throw invalid('`messages` must be a list of messages.');
   if (messages.length > MOST_MESSAGES) throw invalid(`There are more than ${MOST_MESSAGES} messages.`);
   const last: unknown = messages.at(-1);
   if (!isObject(last) || last.role !== 'user') throw invalid("The last message must be the user's.");
-  const input = textOf(last.content, (type) => {
-    throw invalid(`The user's messages may contain only text, not ${type}.`);
+  const content: InputPart[] = [];
+  const input = textOf(last.content, (part) => {
+    content.push(readFilePart(part));
+    return '';
   });
-  return { earlier: messages.slice(0, -1).flatMap(readEarlier), input };
+  return { earlier: messages.slice(0, -1).flatMap(readEarlier), input, content, said: textOf(last.content, markOf) };
 }
 
 function readEarlier(message: unknown): ChatMessage[] {
@@ -110,10 +123,10 @@ function readEarlier(message: unknown): ChatMessage[] {
   switch (role) {
     case 'user':
     case 'assistant':
-      return [{ role, text: textOf(content ?? '', (type) => `[${type}]`) }];
+      return [{ role, text: textOf(content ?? '', markOf) }];
     case 'system':
     case 'developer':
-      return [{ role: 'system', text: textOf(content ?? '', (type) => `[${type}]`) }];
+      return [{ role: 'system', text: textOf(content ?? '', markOf) }];
     case 'tool':
     case 'function':
       return [];
@@ -122,13 +135,17 @@ function readEarlier(message: unknown): ChatMessage[] {
   }
 }
 
-function textOf(content: unknown, other: (type: string) => string): string {
+type Part = Readonly<Record<string, unknown>> & { readonly type: string };
+
+/** The text of a message; `other` returns the text of a part that is not text. */
+function textOf(content: unknown, other: (part: Part) => string): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) throw invalid('`content` must be a text, or a list of parts.');
   return content
     .map((part: unknown) => {
       if (!isObject(part) || typeof part.type !== 'string') throw invalid('A part of a message must have a `type`.');
-      return part.type === 'text' && typeof part.text === 'string' ? part.text : other(part.type.slice(0, 40));
+      const { type, text } = part;
+      return type === 'text' && typeof text === 'string' ? text : other({ ...part, type: type.slice(0, 40) });
     })
     .join('');
 }

@@ -127,9 +127,12 @@ async function listAndCall(server: Connection): Promise<void> {
   );
   expect(await server.call('get-sum', { a: 2, b: 3 })).toBe('The sum of 2 and 3 is 5.');
   expect(await server.call('get-structured-content', { location: 'New York' })).toMatchObject({ conditions: 'Cloudy' });
-  expect(await server.call('get-tiny-image')).toMatchObject({
-    content: [{ type: 'text' }, { type: 'image', mimeType: 'image/png', bytes: 4_033, omitted: 'not text' }, {}],
-  });
+  const reference = expect.stringMatching(/^blob:sha256-/);
+  expect(await server.call('get-tiny-image')).toMatchObject([
+    { type: 'text' },
+    { type: 'image', image: reference, mediaType: 'image/png', size: 4_033 },
+    { type: 'text' },
+  ]);
   expect(await server.call('get-sum', { a: 'two' })).toMatchObject({ code: 'E_TOOL_ARGUMENTS' });
 
   const { resources, resourceTemplates } = (await server.call('list_resources')) as Record<string, JsonObject[]>;

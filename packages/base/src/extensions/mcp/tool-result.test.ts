@@ -9,28 +9,49 @@ test.each([
   ['an empty text for no content', { content: [] }, ''],
   ['structured content as JSON', { content: [text('{"a":1}')], structuredContent: { a: 1 } }, { a: 1 }],
   [
-    'bytes are named',
+    'Y-02 images are content',
     { content: [text('a'), png] },
-    { content: [text('a'), { type: 'image', mimeType: 'image/png', bytes: 5, omitted: 'not text' }] },
+    { type: 'content', value: [text('a'), { type: 'image', image: png.data, mediaType: 'image/png' }] },
   ],
   [
     'both, when there is more than text',
     { content: [png], structuredContent: [1] },
-    { content: [{ type: 'image', mimeType: 'image/png', bytes: 5, omitted: 'not text' }], structured: [1] },
+    { type: 'content', value: [{ type: 'image', image: png.data, mediaType: 'image/png' }, text('[1]')] },
+  ],
+  [
+    'Y-02 audio and binary resources are files',
+    {
+      content: [
+        { type: 'audio', mimeType: 'audio/wav', data: 'MTI=' },
+        { type: 'resource', resource: { uri: 'x://a/paper.pdf', mimeType: 'application/pdf', blob: 'MTI=' } },
+      ],
+    },
+    {
+      type: 'content',
+      value: [
+        { type: 'file', data: 'MTI=', mediaType: 'audio/wav' },
+        { type: 'file', data: 'MTI=', mediaType: 'application/pdf', filename: 'paper.pdf' },
+      ],
+    },
+  ],
+  [
+    'data that is not base64 is described',
+    { content: [{ type: 'image', mimeType: 'image/png', data: 'no base64!' }] },
+    { content: [{ type: 'image', mimeType: 'image/png', bytes: 7, omitted: 'not text' }] },
   ],
   [
     'a resource is its text, a link is itself',
     {
       content: [
         { type: 'resource', resource: { uri: 'x://1', mimeType: 'text/plain', text: 'hi' } },
-        { type: 'resource', resource: { uri: 'x://2', blob: 'MTI=' } },
+        { type: 'resource', resource: { uri: 'x://2', blob: '' } },
         { type: 'resource_link', uri: 'x://3', name: 'three', _meta: { a: 1 }, icons: [] },
       ],
     },
     {
       content: [
         { type: 'resource', uri: 'x://1', mimeType: 'text/plain', text: 'hi' },
-        { type: 'resource', uri: 'x://2', bytes: 2, omitted: 'not text' },
+        { type: 'resource', uri: 'x://2', bytes: 0, omitted: 'not text' },
         { type: 'resource_link', uri: 'x://3', name: 'three' },
       ],
     },
@@ -46,7 +67,7 @@ test('a long answer is cut, with the number of missing characters', () => {
   });
   // The limit applies to the whole answer.
   expect(toOutput({ content: [png, text('1234'), text('5678')] }, 6)).toMatchObject({
-    content: [{}, { text: '1234' }, { text: '56… (2 more characters)' }],
+    value: [{}, { text: '1234' }, { text: '56… (2 more characters)' }],
   });
 });
 

@@ -1,24 +1,59 @@
 /**
- * Converts the answer of a server to JSON for a model. Binary data is described and not included, because its text is
- * long and means nothing to the model.
+ * Converts the answer of a server to JSON for a model. Images, audio and binary resources become files, which the runtime
+ * stores. Lists and prompts only describe binary data, because its text is long and means nothing to a model.
  */
-import type { JsonObject, JsonValue } from '@goondan/types';
+import { createToolContent, type InputPart, type JsonObject, type JsonValue } from '@goondan/types';
 import { isObject } from '../../json/is-object.ts';
 import type { ContentBlock, ToolReply } from './mcp-client.ts';
 
 /**
  * Returns the output for the model. If all content is text, the output is the structured content or, without structured
- * content, the text. Otherwise the output has all parts.
+ * content, the text. With images, audio or binary resources, it is content with files. Otherwise the output has all parts.
  */
 export function toOutput({ content, structuredContent }: ToolReply, longest: number): JsonValue {
   const budget = new Budget(longest);
   const isText = content.every(({ type }) => type === 'text');
   if (isText && structuredContent !== undefined) return budget.cutJson(structuredContent);
   if (isText) return budget.cut(content.map(({ text }) => asText(text)).join('\n'));
+  if (content.some((block) => toFile(block) !== undefined)) return toFiles(content, structuredContent, budget);
   const blocks = content.map((block) => showBlock(block, budget));
   return structuredContent === undefined
     ? { content: blocks }
     : { content: blocks, structured: budget.cutJson(structuredContent) };
+}
+
+function toFiles(content: readonly ContentBlock[], structured: JsonValue | undefined, budget: Budget): JsonValue {
+  const parts = content.map((block): InputPart => {
+    const file = toFile(block);
+    if (file !== undefined) return file;
+    if (block.type === 'text') return { type: 'text', text: budget.cut(asText(block.text)) };
+    return { type: 'text', text: JSON.stringify(showBlock(block, budget)) };
+  });
+  const more: InputPart[] =
+    structured === undefined ? [] : [{ type: 'text', text: JSON.stringify(budget.cutJson(structured)) }];
+  return createToolContent([...parts, ...more]);
+}
+
+/** Returns the file of an image, of audio or of a binary resource; `undefined` for any other block. */
+function toFile({ type, data, mimeType, resource }: ContentBlock): InputPart | undefined {
+  if (type === 'image' && isBytes(data)) return { type, image: data, ...typeOf(mimeType) };
+  if (type === 'audio' && isBytes(data)) return { type: 'file', data, ...typeOf(mimeType) };
+  if (type !== 'resource' || !isObject(resource) || !isBytes(resource.blob)) return undefined;
+  const filename = asText(resource.uri).split('/').at(-1) ?? '';
+  const named = filename === '' ? {} : { filename: filename.slice(0, LONGEST_NAME) };
+  return { type: 'file', data: resource.blob, ...typeOf(resource.mimeType), ...named };
+}
+
+const LONGEST_NAME = 255;
+
+/** A server may send anything, so its bytes must really be base64. */
+function isBytes(data: JsonValue | undefined): data is string {
+  return typeof data === 'string' && data !== '' && /^[\w+/\s-]+={0,2}\s*$/.test(data);
+}
+
+function typeOf(mimeType: JsonValue | undefined): { readonly mediaType?: string } {
+  const text = asText(mimeType);
+  return /^[\w.+-]+\/[\w.+-]+$/.test(text) ? { mediaType: text } : {};
 }
 
 /** Returns the text of an answer, for an error message. */
