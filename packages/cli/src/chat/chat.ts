@@ -14,6 +14,7 @@ import type { ChatSignal } from './listen-to-signals.ts';
 import { AGAIN_MS, decideInterrupt } from './decide-interrupt.ts';
 import { Question } from './question.ts';
 import { type ChatCommand, readInput } from './read-command.ts';
+import { findMentions, readMentions } from './read-mentions.ts';
 import { CHAT_LABEL, type ChatScreen, type LiveView, type ScreenHooks } from './screen/chat-screen.ts';
 import { type Line, line, linesOf } from './screen/line.ts';
 import { isAboutSilence, isAboutTurn } from '../print-log-line.ts';
@@ -244,8 +245,11 @@ export class Chat {
     this.screen.printSent(input);
     const stopTicking = this.#tick();
     try {
+      const { input: text, paths } = earlier === undefined ? findMentions(input) : { input, paths: [] };
+      // A message without files is sent at once.
+      const files = paths.length === 0 ? {} : { content: await readMentions(paths, process.cwd()) };
       const end = await swarm.ask(
-        { agent, instanceKey, input, client: 'gdn', traceId, ...event },
+        { agent, instanceKey, input: text, ...files, client: 'gdn', traceId, ...event },
         {
           signal: turn.abort.signal,
           onAccepted: () => void (turn.isAccepted = true),

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { checkInput } from '../check-input.ts';
+import { collectPaths } from '../collect-paths.ts';
 import {
   defaultNodeName,
   findNodeProblem,
@@ -23,6 +24,7 @@ import { withInterrupt } from '../with-interrupt.ts';
 interface RunOptions extends InstanceOptions, NodeOptions {
   readonly input?: string;
   readonly schema?: string;
+  readonly file?: readonly string[];
   readonly trust?: boolean;
   readonly detach?: boolean;
   readonly watch?: boolean;
@@ -48,6 +50,7 @@ export function addRunCommand(program: GdnCommand): void {
     .description(description)
     .option('--input <text>', 'the input; - reads standard input', checkInput)
     .option('--schema <file>', 'with --input: demand an answer that fits this JSON Schema (JSON or YAML)')
+    .option('--file <path>', 'with --input: an image or a file to send along; can be repeated', collectPaths)
     .option('--agent <name>', 'the agent (default: the entry agent)')
     .option('--instance <key>', 'the conversation of that agent (default: "default")')
     .option('--connections', 'with --input: start the connections too, as without --input')
@@ -64,6 +67,7 @@ export function addRunCommand(program: GdnCommand): void {
     .examples(
       'gdn run my-swarm',
       'gdn run my-swarm --input "Good morning"',
+      'gdn run my-swarm --input "What is in this picture?" --file cat.png',
       'git diff | gdn run my-swarm --input - --instance review',
       'gdn run my-swarm --input "Which city is the largest?" --schema city.schema.json',
       'gdn run my-swarm --input "What came in?" --connections',
@@ -78,8 +82,9 @@ export function addRunCommand(program: GdnCommand): void {
 }
 
 function checkTogether(command: GdnCommand, options: RunOptions, terminal: Terminal): void {
-  const { input, schema, detach, watch, agent, instance } = options;
+  const { input, schema, file, detach, watch, agent, instance } = options;
   if (schema !== undefined && input === undefined) command.error("option '--schema' needs option '--input'");
+  if (file !== undefined && input === undefined) command.error("option '--file' needs option '--input'");
   if (watch === true && input !== undefined) command.error("option '--watch' cannot be used with option '--input'");
   if (detach === true && input !== undefined) command.error("option '--detach' cannot be used with option '--input'");
   const problem = findNodeProblem(options, options.cluster !== undefined);
@@ -99,7 +104,7 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
     import('../run/prepare-run.ts'),
     import('../cluster/imported-note.ts'),
   ]);
-  const { input, schema, trust = false, connections = input === undefined, ...common } = options;
+  const { input, schema, file = [], trust = false, connections = input === undefined, ...common } = options;
   const demanded = await readDemanded(schema);
   const where = (await findDeployed(folder, options)) ?? { folder };
   const prepared = await prepareRun({ ...common, ...where, trust, connections, workdir: process.cwd() }, terminal);
@@ -120,13 +125,15 @@ async function run(folder: string, options: RunOptions, terminal: Terminal): Pro
       tell(served, 'Ready for input; Ctrl-C stops the swarm', prepared, terminal),
     );
   }
-  const [{ runOnce }, { readInput }, { callerTrace }] = await Promise.all([
+  const [{ runOnce }, { readInput }, { readFiles }, { callerTrace }] = await Promise.all([
     import('../run/run-once.ts'),
     import('../read-input.ts'),
+    import('../read-files.ts'),
     import('../caller-trace.ts'),
   ]);
   const delivery = {
     input: await readInput(input, terminal),
+    ...(file.length > 0 && { content: await readFiles(file) }),
     ...addressIn(options),
     ...demanded,
     ...callerTrace(process.env),

@@ -1,4 +1,5 @@
 import { checkInput } from '../check-input.ts';
+import { collectPaths } from '../collect-paths.ts';
 import { addressIn, bundleFolder, type InstanceOptions } from '../common-options.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { GdnCommand, Result } from '../gdn-command.ts';
@@ -17,6 +18,7 @@ export function addSendCommand(program: GdnCommand): void {
     )
     .requiredOption('--input <text>', 'the input; - reads standard input', checkInput)
     .option('--schema <file>', 'demand an answer that fits this JSON Schema (JSON or YAML)')
+    .option('--file <path>', 'an image or a file to send along; can be repeated', collectPaths)
     .option('--agent <name>', 'the agent (default: the entry agent)')
     .option('--instance <key>', 'the conversation of that agent (default: "default")')
     .option('--id <id>', 'an id for the input; inputs with the same id are handled only once')
@@ -25,6 +27,7 @@ export function addSendCommand(program: GdnCommand): void {
     .examples(
       'gdn send --bundle my-swarm --agent assistant --input "Good morning" --wait',
       'gdn send --bundle my-swarm --input "Which city is the largest?" --schema city.schema.json --wait',
+      'gdn send --input "Compare these." --file one.png --file two.png --wait',
     )
     .runs(send);
 }
@@ -33,22 +36,25 @@ async function send(
   options: InstanceOptions & {
     readonly input: string;
     readonly schema?: string;
+    readonly file?: readonly string[];
     readonly id?: string;
     readonly wait?: boolean;
   },
   terminal: Terminal,
 ): Promise<Result | ExitCode> {
-  const [{ reachSwarm }, { warnImported }, { readInput }, { callerTrace }] = await Promise.all([
+  const [{ reachSwarm }, { warnImported }, { readInput }, { readFiles }, { callerTrace }] = await Promise.all([
     import('../swarm/reach-swarm.ts'),
     import('../cluster/imported-note.ts'),
     import('../read-input.ts'),
+    import('../read-files.ts'),
     import('../caller-trace.ts'),
   ]);
-  const { id, json = false, wait = false } = options;
+  const { id, file = [], json = false, wait = false } = options;
   const demanded = await readDemanded(options.schema);
   const swarm = await reachSwarm(options, undefined, (place) => warnImported(place, terminal));
   const delivery = {
     input: await readInput(options.input, terminal),
+    ...(file.length > 0 && { content: await readFiles(file) }),
     ...addressIn(options),
     ...(id === undefined ? {} : { id }),
     ...demanded,

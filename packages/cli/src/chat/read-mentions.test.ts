@@ -1,0 +1,36 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findMentions, readMentions } from './read-mentions.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'mentions-'));
+  for (const name of ['cat.png', 'my notes.txt']) writeFileSync(join(folder, name), `the bytes of ${name}`);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test.each([
+  ['look at @cat.png', 'look at cat.png', ['cat.png']],
+  ['@cat.png and @"my notes.txt"', 'cat.png and my notes.txt', ['cat.png', 'my notes.txt']],
+  ['write to a@b.example or @@kim', 'write to a@b.example or @kim', []],
+  ['@ alone', '@ alone', []],
+])('Y-02 %p names files', (text, input, paths) => {
+  expect(findMentions(text)).toEqual({ input, paths });
+});
+
+test('Y-02 named files are read, also before the end of a sentence', async () => {
+  expect(await readMentions(['cat.png?', 'my notes.txt'], folder)).toMatchObject([
+    { type: 'image', mediaType: 'image/png', filename: 'cat.png' },
+    { type: 'file', mediaType: 'text/plain', filename: 'my notes.txt' },
+  ]);
+});
+
+test('Y-02 a missing file is an error with its name and the escape', async () => {
+  expect(await readMentions(['dog.png'], folder).catch((error: unknown) => error)).toMatchObject({
+    code: 'E_USAGE',
+    message: 'The file dog.png does not exist.',
+    suggestion: 'Check the path, or write @@ for an @ that is not a file.',
+  });
+});

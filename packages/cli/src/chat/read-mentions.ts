@@ -1,0 +1,48 @@
+/** Files that a person names in a message of the chat: `@cat.png`, `@"my cat.png"`. `@@` is a literal `@`. */
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { InputPart } from '@goondan/types';
+import { readFilePart } from '../read-files.ts';
+
+const MENTION = /(?<=^|\s)@(?:(@)|"([^"\n]+)"|([^\s@"]\S*))/g;
+/** Signs that end a sentence, and do not belong to the name of a file. */
+const PUNCTUATION = /[.,;:!?)\]}]+$/;
+
+/** A message without the marks of its files. */
+export interface Mentions {
+  readonly input: string;
+  readonly paths: readonly string[];
+}
+
+export function findMentions(text: string): Mentions {
+  const paths: string[] = [];
+  const input = text.replace(MENTION, (_, literal?: string, quoted?: string, plain?: string) => {
+    if (literal !== undefined) return '@';
+    const path = quoted ?? plain ?? '';
+    paths.push(path);
+    return path;
+  });
+  return { input, paths };
+}
+
+/** Reads the files. **Errors** — `E_USAGE`, which names the file and the escape; `E_FILE_SIZE`. */
+export async function readMentions(paths: readonly string[], folder: string): Promise<readonly InputPart[]> {
+  const parts: InputPart[] = [];
+  for (const path of paths) parts.push(await readFilePart(await withoutPunctuation(path, folder), folder, ESCAPE));
+  return parts;
+}
+
+const ESCAPE = 'Check the path, or write @@ for an @ that is not a file.';
+
+async function withoutPunctuation(path: string, folder: string): Promise<string> {
+  if (await exists(path, folder)) return path;
+  const bare = path.replace(PUNCTUATION, '');
+  return bare !== '' && (await exists(bare, folder)) ? bare : path;
+}
+
+async function exists(path: string, folder: string): Promise<boolean> {
+  return stat(resolve(folder, path)).then(
+    () => true,
+    () => false,
+  );
+}
