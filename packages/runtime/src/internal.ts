@@ -25,6 +25,8 @@ export { SendQueue } from './ipc/channel/send-queue.ts';
 export {
   type Check,
   exactObject,
+  listOf,
+  jsonObject,
   ShapeError,
   name,
   type ObjectOf,

@@ -13,6 +13,7 @@
  * | GET  workspaces/ID/usage                   | `UsageView`        |
  * | GET  workspaces/ID/trace?id=TURN           | `TraceView`        |
  * | GET  workspaces/ID/changeset?id=CHANGESET  | `ChangesetWithDiff` |
+ * | GET  workspaces/ID/file?digest=SHA256      | `FileView`         |
  * | GET  workspaces/ID/events                  | a WebSocket, each message a `StudioNotice` |
  * | POST workspaces/ID/send `SendBody`         | `Acceptance`       |
  * | POST workspaces/ID/cancel `CancelBody`     | `Done`             |
@@ -202,4 +203,11 @@ export type StudioNotice =
 /** `done` is false when there was nothing left to act on. */
 export interface Done {
   readonly done: boolean;
+}
+
+/** A stored file. */
+export interface FileView {
+  readonly size: number;
+  /** The bytes as base64. */
+  readonly data: string;
 }

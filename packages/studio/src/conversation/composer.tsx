@@ -3,7 +3,9 @@ import { type KeyboardEvent, useRef, useState } from 'react';
 import { Problem } from '../problems/problem.tsx';
 import { liveKey } from '../live/live-turns.ts';
 import { addressOf, postTo } from '../server/ask-server.ts';
+import { type ChosenFile, readChosen, toContent } from './chosen-files.ts';
 import { keepDraft, readDraft } from './draft.ts';
+import { sizeText } from './message-parts.ts';
 import type { SentInput } from './sent-inputs.ts';
 import type { Show } from '../route/route.ts';
 
@@ -25,25 +27,33 @@ export function Composer({ view, shown: { agent, instanceKey }, isNow, show, onS
   const box = useRef<HTMLTextAreaElement>(null);
   const [problem, setProblem] = useState<Error>();
   const [isSending, setSending] = useState(false);
+  const [files, setFiles] = useState<readonly ChosenFile[]>([]);
+  const picker = useRef<HTMLInputElement>(null);
 
   const write = (written: string) => {
     setText(written);
     keepDraft(draft, written);
   };
+  const failed = (error: unknown) => setProblem(error instanceof Error ? error : new Error(String(error)));
+  const add = (chosen: Iterable<File> | null | undefined) => {
+    if (chosen) readChosen(chosen).then((more) => setFiles((before) => [...before, ...more]), failed);
+  };
+  const isEmpty = text.trim() === '' && files.length === 0;
   const send = async () => {
-    if (text.trim() === '' || isSending) return;
+    if (isEmpty || isSending) return;
     setSending(true);
     try {
-      const asked = { agent, instanceKey, input: text };
+      const asked = { agent, instanceKey, input: text, ...(files.length > 0 && { content: toContent(files) }) };
       const { turnId, eventId } = await postTo<Acceptance>(addressOf(view.workspaceId, 'send'), asked);
       onSent({ turnId, eventId, text });
       write('');
+      setFiles([]);
       box.current?.focus();
       setProblem(undefined);
       if (!isNow) show({ at: undefined });
     } catch (error) {
       // After a failure, the text stays in the field.
-      setProblem(error instanceof Error ? error : new Error(String(error)));
+      failed(error);
     } finally {
       setSending(false);
     }
@@ -69,9 +79,54 @@ export function Composer({ view, shown: { agent, instanceKey }, isNow, show, onS
     );
   }
   return (
-    <footer className="composer">
+    <footer
+      className="composer"
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        add(event.dataTransfer.files);
+      }}
+      onPaste={({ clipboardData }) => add(clipboardData.files)}
+    >
       {problem !== undefined && <Problem error={problem} />}
+      {files.length > 0 && (
+        <ul className="chosen">
+          {files.map(({ id, name, size }) => (
+            <li key={id}>
+              📎 {name}, {sizeText(size)}{' '}
+              <button
+                type="button"
+                className="link"
+                aria-label={`Remove ${name}`}
+                onClick={() => setFiles((before) => before.filter((each) => each.id !== id))}
+              >
+                ×
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
       <div className="composer-line">
+        <input
+          ref={picker}
+          type="file"
+          multiple
+          hidden
+          aria-label="Files to send"
+          onChange={({ target }) => {
+            add(target.files);
+            target.value = '';
+          }}
+        />
+        <button
+          type="button"
+          className="link"
+          aria-label="Add files"
+          title="Add files"
+          onClick={() => picker.current?.click()}
+        >
+          📎
+        </button>
         <textarea
           ref={box}
           value={text}
@@ -82,12 +137,7 @@ export function Composer({ view, shown: { agent, instanceKey }, isNow, show, onS
           onChange={({ target }) => write(target.value)}
           onKeyDown={press}
         />
-        <button
-          type="button"
-          className="primary"
-          disabled={text.trim() === '' || isSending}
-          onClick={() => void send()}
-        >
+        <button type="button" className="primary" disabled={isEmpty || isSending} onClick={() => void send()}>
           Send
         </button>
       </div>

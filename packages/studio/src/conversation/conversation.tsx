@@ -8,6 +8,7 @@ import { Problem } from '../problems/problem.tsx';
 import { counted } from '../text/counted.ts';
 import { Timeline } from '../timeline/timeline.tsx';
 import { Announcement } from './announcement.tsx';
+import { FilePlace } from './attachment.tsx';
 import { Composer } from './composer.tsx';
 import { ConversationHead } from './conversation-head.tsx';
 import { LiveTurnBlock } from './live-turn-block.tsx';
@@ -45,71 +46,83 @@ export function Conversation({ view, shown, at, openTurn, live, version, refetch
   const deadLetters = view.deadLetters.filter((each) => each.agent === agent && each.instanceKey === instanceKey);
 
   return (
-    <main className="middle">
-      <ConversationHead view={view} shown={shown} isWorking={running !== undefined} isWaiting={approvals.length > 0} />
-      {talk.timeline !== undefined && talk.timeline.last > 0 && (
-        <Timeline timeline={talk.timeline} at={at} show={show} openTurn={openTurn} />
-      )}
-      <div className="messages" ref={box}>
-        <div ref={content}>
-          {earlier > 0 && (
-            <p className="quiet earlier">
-              {counted(earlier, 'earlier message')}{' '}
-              {last < MOST_MESSAGES && (
-                <button type="button" className="link" onClick={() => setLast(MOST_MESSAGES)}>
-                  show more
-                </button>
-              )}
-            </p>
-          )}
-          {talk.error !== undefined && <Problem error={talk.error} />}
-          {talk.groups.map((group) => (
-            <TurnBlock
-              key={`${group.turnId} ${group.messages[0]?.seq}`}
-              agent={agent}
-              group={group}
-              summary={talk.summaries.get(group.turnId)}
-              result={talk.results.get(group.turnId)}
-              outcomes={talk.outcomes}
-              calls={talk.calls}
-              isOpen={group.turnId === openTurn}
-              show={show}
-            />
-          ))}
-          {isNow && (
-            <>
-              <PendingInputs inputs={talk.pending} />
-              {running !== undefined && (
-                <LiveTurnBlock live={running} isWaiting={approvals.length > 0} workspaceId={workspaceId} show={show} />
-              )}
-              {approvals.map((approval) => (
-                <ApprovalCard key={approval.id} approval={approval} workspaceId={workspaceId} />
-              ))}
-              <DeadLetters letters={deadLetters} workspaceId={workspaceId} refetch={refetch} />
-              {talk.isEmpty && (
-                <p className="quiet centred-note">
-                  Nothing has been said here yet.
-                  {view.isRunning && ` Write to ${agent} below.`}
-                </p>
-              )}
-            </>
-          )}
+    <FilePlace value={view.workspaceId}>
+      <main className="middle">
+        <ConversationHead
+          view={view}
+          shown={shown}
+          isWorking={running !== undefined}
+          isWaiting={approvals.length > 0}
+        />
+        {talk.timeline !== undefined && talk.timeline.last > 0 && (
+          <Timeline timeline={talk.timeline} at={at} show={show} openTurn={openTurn} />
+        )}
+        <div className="messages" ref={box}>
+          <div ref={content}>
+            {earlier > 0 && (
+              <p className="quiet earlier">
+                {counted(earlier, 'earlier message')}{' '}
+                {last < MOST_MESSAGES && (
+                  <button type="button" className="link" onClick={() => setLast(MOST_MESSAGES)}>
+                    show more
+                  </button>
+                )}
+              </p>
+            )}
+            {talk.error !== undefined && <Problem error={talk.error} />}
+            {talk.groups.map((group) => (
+              <TurnBlock
+                key={`${group.turnId} ${group.messages[0]?.seq}`}
+                agent={agent}
+                group={group}
+                summary={talk.summaries.get(group.turnId)}
+                result={talk.results.get(group.turnId)}
+                outcomes={talk.outcomes}
+                calls={talk.calls}
+                isOpen={group.turnId === openTurn}
+                show={show}
+              />
+            ))}
+            {isNow && (
+              <>
+                <PendingInputs inputs={talk.pending} />
+                {running !== undefined && (
+                  <LiveTurnBlock
+                    live={running}
+                    isWaiting={approvals.length > 0}
+                    workspaceId={workspaceId}
+                    show={show}
+                  />
+                )}
+                {approvals.map((approval) => (
+                  <ApprovalCard key={approval.id} approval={approval} workspaceId={workspaceId} />
+                ))}
+                <DeadLetters letters={deadLetters} workspaceId={workspaceId} refetch={refetch} />
+                {talk.isEmpty && (
+                  <p className="quiet centred-note">
+                    Nothing has been said here yet.
+                    {view.isRunning && ` Write to ${agent} below.`}
+                  </p>
+                )}
+              </>
+            )}
+          </div>
         </div>
-      </div>
-      <Announcement
-        agent={agent}
-        isWorking={running !== undefined}
-        waiting={approvals[0]?.toolName}
-        newest={talk.messages.at(-1)}
-      />
-      <Composer
-        key={`${workspaceId} ${liveKey(agent, instanceKey)}`}
-        view={view}
-        shown={shown}
-        isNow={isNow}
-        show={show}
-        onSent={talk.noteSent}
-      />
-    </main>
+        <Announcement
+          agent={agent}
+          isWorking={running !== undefined}
+          waiting={approvals[0]?.toolName}
+          newest={talk.messages.at(-1)}
+        />
+        <Composer
+          key={`${workspaceId} ${liveKey(agent, instanceKey)}`}
+          view={view}
+          shown={shown}
+          isNow={isNow}
+          show={show}
+          onSent={talk.noteSent}
+        />
+      </main>
+    </FilePlace>
   );
 }

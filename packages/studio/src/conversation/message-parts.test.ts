@@ -89,3 +89,31 @@ function shown(data: ShownMessage['message']['data']): ShownMessage {
   const message = { id: 'm', data, metadata: {}, createdAt: '', source: { type: 'user' } } as const;
   return { seq: 1, at: '', turnId: 't', author: { kind: 'runtime' }, how: 'append', message };
 }
+
+test('Y-02 a stored image is a picture with its name and size, and any other file is its name', () => {
+  const digest = 'a'.repeat(64);
+  const content = [
+    {
+      type: 'image' as const,
+      image: `blob:sha256-${digest}`,
+      mediaType: 'image/png',
+      filename: 'cat.png',
+      size: 12_345,
+    },
+    { type: 'image' as const, image: `blob:sha256-${digest}`, mediaType: 'image/svg+xml', filename: 'cat.svg' },
+    {
+      type: 'file' as const,
+      data: `blob:sha256-${digest}`,
+      mediaType: 'application/pdf',
+      filename: 'a.pdf',
+      size: 900,
+    },
+    { type: 'image' as const, image: 'https://a.example/cat.png' },
+  ];
+  expect(piecesOf({ role: 'user', content }, new Map(), new Set())).toEqual([
+    { type: 'attachment', name: 'cat.png, 12 KB', image: { digest, mediaType: 'image/png' } },
+    { type: 'attachment', name: 'cat.svg' },
+    { type: 'attachment', name: 'a.pdf, 900 B' },
+    { type: 'attachment', name: 'image' },
+  ]);
+});

@@ -15,7 +15,12 @@ export type Piece =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'code'; readonly text: string; readonly language: string }
   | { readonly type: 'reasoning'; readonly text: string }
-  | { readonly type: 'attachment'; readonly name: string }
+  | {
+      readonly type: 'attachment';
+      readonly name: string;
+      /** A stored image, to be shown as a picture. */
+      readonly image?: { readonly digest: string; readonly mediaType: string };
+    }
   | {
       readonly type: 'tool';
       readonly id: string;
@@ -53,9 +58,9 @@ export function piecesOf(message: ModelMessage, outcomes: Outcomes, calls: Reado
       case 'reasoning':
         return part.text === '' ? [] : [{ type: 'reasoning', text: part.text }];
       case 'image':
-        return [{ type: 'attachment', name: part.mediaType ?? 'image' }];
+        return [attachmentOf(part, part.image)];
       case 'file':
-        return [{ type: 'attachment', name: part.filename ?? part.mediaType }];
+        return [attachmentOf(part, part.data)];
       case 'custom':
         return [{ type: 'attachment', name: part.kind }];
       case 'tool-call': {
@@ -134,6 +139,31 @@ function readOutcome(
     default:
       return { isError: true, text: output.reason ?? 'The call was not allowed.' };
   }
+}
+
+interface FileFacts {
+  readonly filename?: string;
+  readonly mediaType?: string;
+  readonly size?: number;
+}
+
+function attachmentOf(facts: FileFacts, source: string): Extract<Piece, { type: 'attachment' }> {
+  const { mediaType = 'image/png', size } = facts;
+  const [, digest] = /^blob:sha256-([0-9a-f]{64})$/.exec(source) ?? [];
+  const isPicture = digest !== undefined && SHOWN.has(mediaType);
+  return {
+    type: 'attachment',
+    name: `${nameOf(facts)}${size === undefined ? '' : `, ${sizeText(size)}`}`,
+    ...(isPicture ? { image: { digest, mediaType } } : {}),
+  };
+}
+
+/** The images that every browser shows, and that cannot run code. */
+const SHOWN = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+
+export function sizeText(bytes: number): string {
+  if (bytes < 1_024) return `${bytes} B`;
+  return bytes < 1_048_576 ? `${Math.round(bytes / 1_024)} KB` : `${Math.round(bytes / 1_048_576)} MB`;
 }
 
 function nameOf({ filename, mediaType }: { readonly filename?: string; readonly mediaType?: string }): string {

@@ -1,4 +1,5 @@
 import type { Piece } from './message-parts.ts';
+import { Attachment } from './attachment.tsx';
 import { InlineText } from '../text/inline-text.tsx';
 import { ToolPiece } from './tool-piece.tsx';
 
@@ -24,7 +25,7 @@ export function PieceOfMessage({ piece }: { readonly piece: Piece }) {
         </details>
       );
     case 'attachment':
-      return <p className="attachment">📎 {piece.name}</p>;
+      return <Attachment piece={piece} />;
     case 'tool':
       return <ToolPiece piece={piece} />;
   }

@@ -17,6 +17,7 @@ import type {
   ChangesetWithDiff,
   ConversationView,
   Done,
+  FileView,
   HistoryView,
   Refusal,
   TimelineView,
@@ -353,6 +354,9 @@ test('unknown and malformed requests are rejected with a code', async () => {
     ['history?agent=nobody&instanceKey=default', 404, 'E_INSTANCE_UNKNOWN'],
     ['trace', 400, 'E_STUDIO_REQUEST'],
     ['trace?id=nothing', 404, 'E_TRACE_UNKNOWN'],
+    ['file', 400, 'E_STUDIO_REQUEST'],
+    ['file?digest=..%2F..%2Fswarm.json', 400, 'E_STUDIO_REQUEST'],
+    [`file?digest=${'a'.repeat(64)}`, 404, 'E_FILE_UNKNOWN'],
     ['nothing', 404, 'E_STUDIO_REQUEST'],
     ['constructor', 404, 'E_STUDIO_REQUEST'],
   ];
@@ -364,6 +368,26 @@ test('unknown and malformed requests are rejected with a code', async () => {
 });
 
 describe('the actions of a person', () => {
+  test('Y-02 send images and files, and the page reads them by their digest', async () => {
+    const swarm = await startShop();
+    const limit = 20 * 1_024 * 1_024;
+    const send = (bytes: Buffer) => {
+      const content = [{ type: 'file', data: bytes.toString('base64'), filename: 'big.bin' }];
+      return place.ask(`${shop}/send`, { body: { agent: 'clerk', instanceKey: 'files', input: 'look', content } });
+    };
+    const bytes = Buffer.alloc(limit, 'bytes ');
+    expect((await send(bytes)).status).toBe(200);
+    const refused = await send(Buffer.alloc(limit + 1));
+    expect([refused.status, ((await refused.json()) as Refusal).error.code]).toEqual([413, 'E_FILE_SIZE']);
+    await swarm.ask({ input: 'wait for the turn before', instanceKey: 'files' });
+    const { messages } = await place.read<ConversationView>(`${shop}/conversation?agent=clerk&instanceKey=files`);
+    const { content } = messages[0]?.message.data ?? { content: '' };
+    const part = typeof content === 'string' ? undefined : content.find(({ type }) => type === 'file');
+    const digest = part?.type === 'file' ? part.data.replace('blob:sha256-', '') : '';
+    const file = await place.read<FileView>(`${shop}/file?digest=${digest}`);
+    expect([file.size, Buffer.from(file.data, 'base64').equals(bytes)]).toEqual([limit, true]);
+  });
+
   test('reach the swarm unchanged, with Studio as the sender', async () => {
     const swarm = await serveFake('fake');
     const post = (what: string, body: unknown) => place.read<Done>(`/api/workspaces/fake/${what}`, { body });
@@ -438,7 +462,7 @@ describe('the actions of a person', () => {
       },
     });
     const headers = { Cookie: place.cookie, Origin: place.origin, 'Content-Type': 'application/json' };
-    const url = `${place.origin}/api/workspaces/fake/send`;
+    const url = `${place.origin}/api/workspaces/fake/cancel`;
     expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(413);
   });
 

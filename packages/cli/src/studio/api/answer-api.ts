@@ -1,7 +1,7 @@
 /** Finds the handler for an address below `/api`, according to the table in `contract.ts`. */
 import { Refusal } from '@goondan/types/http';
 import type { StudioHost } from '../studio-host.ts';
-import { readJson } from '../http/read-json.ts';
+import { LONGEST_INPUT, readJson } from '../http/read-json.ts';
 import { readQuery } from '../http/read-query.ts';
 import { answerGet } from './answer-get.ts';
 import { answerPost } from './answer-post.ts';
@@ -36,7 +36,8 @@ export async function answerApi(
   if (post !== undefined) {
     checkMethod(request, 'POST', url);
     readQuery(url, []);
-    return Response.json(await post(host, place, await readJson(request, host.clock)));
+    const longest = what === 'send' ? LONGEST_INPUT : undefined;
+    return Response.json(await post(host, place, await readJson(request, host.clock, longest)));
   }
   const get = path.endsWith('/') ? undefined : answerGet.get(what);
   if (get === undefined) throw unknown(url);

@@ -7,7 +7,7 @@ import { withInstance } from '../../instance/read-instances.ts';
 import { openReader, type SwarmPlace } from '../../swarm/swarm-place.ts';
 import { groupings } from '../../usage/groupings.ts';
 import { reportUsage } from '../../usage/sum-spendings.ts';
-import type { TraceView, TurnList, UsageView, WithShortId } from '../contract.ts';
+import type { FileView, TraceView, TurnList, UsageView, WithShortId } from '../contract.ts';
 import { addressOf, numberOf, readQuery } from '../http/read-query.ts';
 import type { StudioHost } from '../studio-host.ts';
 import { readConversation } from './read-conversation.ts';
@@ -28,6 +28,7 @@ export const answerGet = new Map([
   ['usage', usage],
   ['trace', trace],
   ['changeset', changeset],
+  ['file', file],
 ]);
 
 const whole = { least: 0, most: Number.MAX_SAFE_INTEGER, otherwise: undefined };
@@ -100,6 +101,15 @@ function changeset(host: StudioHost, place: SwarmPlace, url: URL): Promise<objec
   const { id } = readQuery(url, ['id']);
   if (id === undefined) throw new Refusal(400, 'E_STUDIO_REQUEST', 'The request names no changeset. Add its `id`.');
   return host.reads.run(keyOf('changeset', place, id), () => viewOfWorkspace(place, id, host.warn));
+}
+
+async function file(_host: StudioHost, place: SwarmPlace, url: URL): Promise<FileView> {
+  const { digest = '' } = readQuery(url, ['digest']);
+  if (!/^[0-9a-f]{64}$/.test(digest))
+    throw new Refusal(400, 'E_STUDIO_REQUEST', 'The request names no file. Add its `digest`.');
+  const bytes = await (await openReader(place)).blobs.get(digest);
+  if (bytes === undefined) throw new Refusal(404, 'E_FILE_UNKNOWN', `No file with the SHA-256 ${digest} is stored.`);
+  return { size: bytes.length, data: Buffer.from(bytes).toString('base64') };
 }
 
 function withShortIds<Turn extends { readonly turnId: string }>(listed: readonly Turn[]): WithShortId<Turn>[] {

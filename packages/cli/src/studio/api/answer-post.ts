@@ -5,13 +5,15 @@ import {
   eventIdOf,
   exactObject,
   isBelowSwarm,
+  jsonObject,
+  listOf,
   ShapeError,
   name,
   oneOf,
   optional,
   text,
 } from '@goondan/runtime/internal';
-import { GoondanError } from '@goondan/types';
+import { GoondanError, type InputPart } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
 import { attachSwarm } from '../../swarm/attach-swarm.ts';
 import type { SwarmPlace } from '../../swarm/swarm-place.ts';
@@ -33,7 +35,8 @@ export const answerPost = new Map<string, (host: StudioHost, place: SwarmPlace, 
 // These checks accept a body only if it has all required fields, each with the right type, and no unknown fields.
 const address = { agent: name, instanceKey: name };
 
-const checkSend = refusing(exactObject({ ...address, input: text }));
+/** The swarm checks the parts of `content`. */
+const checkSend = refusing(exactObject({ ...address, input: text, content: optional(listOf(jsonObject)) }));
 
 /** Without `turnId`, the request cancels the running turn. */
 const checkCancel = refusing(exactObject({ ...address, turnId: optional(name) }));
@@ -43,12 +46,19 @@ const checkApproval = refusing(exactObject({ id: name, decision: oneOf('approve'
 
 const checkDeadLetter = refusing(exactObject({ ...address, eventId: name, action: oneOf('retry', 'drop') }));
 
+/** The maximum number of characters of an input's text. */
+const LONGEST_TEXT = 1_000_000;
+
 /** The maximum time to wait for the swarm before the page gets an error. */
 const SILENCE_MS = 20_000;
 
 async function send(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Acceptance> {
-  const { agent, instanceKey, input } = checkSend(body);
-  return (await reach(host, place)).deliver({ agent, instanceKey, input, client: 'studio' });
+  const { agent, instanceKey, input, content } = checkSend(body);
+  if (input.length > LONGEST_TEXT)
+    throw new Refusal(413, 'E_STUDIO_REQUEST', `The text has more than ${LONGEST_TEXT} characters.`);
+  // Safe: the swarm checks the parts, with an error that names the part.
+  const files = content === undefined ? {} : { content: content as unknown as readonly InputPart[] };
+  return (await reach(host, place)).deliver({ agent, instanceKey, input, ...files, client: 'studio' });
 }
 
 async function cancel(host: StudioHost, place: SwarmPlace, body: unknown): Promise<Done> {
