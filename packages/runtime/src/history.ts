@@ -17,6 +17,7 @@ export type {
   ReplayedRun,
   ReplayReport,
 } from './orchestrator/lone/replay-recording.ts';
+export { type CallPrompt, type PromptsQuestion, readPrompts, type TurnPrompts } from './read-prompts.ts';
 export { replayRecording } from './replay-recording.ts';
 export { openStoreReader } from './store/files/open-store-reader.ts';
 export type { Answers, LeftAnswer } from './store/answers.ts';
@@ -75,7 +76,7 @@ export { renderMermaid } from './trace/render-mermaid.ts';
 export { type RenderOptions, renderTrace } from './trace/render-trace.ts';
 export type { Divergence, ReplayOutcome } from './trace/replay.ts';
 export type { ChainRecord, LayerRecord, MissingRecords, TurnSummary, TurnTrace } from './trace/turn-trace.ts';
-export type { ArchivedEvent, ArchivedTurn } from './workspace/archive/read-archive.ts';
+export type { ArchivedEvent, ArchivedTurn, OpenArchivedTurn } from './workspace/archive/read-archive.ts';
 export { type Blame, blame, type BlameQuestion } from './workspace/history/blame.ts';
 export type { BlamedMessage, ReplacedMessages } from './workspace/history/blamed-message.ts';
 export type { Moment } from './workspace/history/fold-history.ts';
@@ -101,4 +102,14 @@ export type { StorePlace } from './workspace/layout/instance-paths.ts';
 export { type LogQuestion, readSwarmLog } from './workspace/logs/read-swarm-log.ts';
 export type { EventOrigin } from './workspace/records/logged-record.ts';
 export { type KeptRecording, readRecording } from './workspace/traces/read-recording.ts';
+export type { TurnRequests, UnsentCall } from './workspace/traces/read-requests.ts';
+export type {
+  PartAuthor,
+  PromptProblem,
+  RebuiltCall,
+  RebuiltMessage,
+  RebuiltParam,
+  RebuiltRequest,
+  RebuiltTool,
+} from './workspace/traces/rebuilt-call.ts';
 export { type ListTurnsOptions, listTurns, type ReadTrace, readTurnTrace } from './workspace/traces/read-turn-trace.ts';

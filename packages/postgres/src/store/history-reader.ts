@@ -10,7 +10,9 @@ import {
   emptyStart,
   isCorrupt,
   nameInstance,
+  openArchivedTurn,
   readArchivedTurns,
+  readStoredLog,
   snapshotOf,
   type UncheckedListener,
 } from '@goondan/runtime/internal';
@@ -45,6 +47,10 @@ export function openHistoryReader(database: Database, swarm: string): HistoryRea
     history,
     pending: async (instance): Promise<readonly AgentEvent[]> =>
       (await readPending(database, swarm, instance)).map(({ event }) => event),
+    async openTurn(instance) {
+      const stored = await readStored(database, swarm, instance);
+      return openArchivedTurn(readStoredLog(instance, stored).state.open);
+    },
     async *archive(instance) {
       yield* (await history(instance)).turns;
     },

@@ -4,6 +4,7 @@ import {
   decodeTraceLines,
   listTurnsOf,
   readRecordingOf,
+  readRequestsOf,
   readTraceOf,
   type RecordedTurn,
   summariseTurn,
@@ -41,6 +42,7 @@ export function openTraceReader(database: Database, swarm: string, history: Hist
     list: (options) => listTurnsOf(source, options),
     read: (id) => readTraceOf(source, id),
     readRecording: (id) => readRecordingOf(source, history, id),
+    readRequests: (id) => readRequestsOf(source, history, id),
   };
 }
 

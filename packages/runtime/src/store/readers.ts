@@ -17,6 +17,7 @@ import type { KnownSwarm } from '../workspace/swarms/list-known-swarms.ts';
 import type { ListedWorkspace } from '../workspace/swarms/list-workspaces.ts';
 import type { SwarmRecord } from '../workspace/swarms/swarm-record.ts';
 import type { KeptRecording } from '../workspace/traces/read-recording.ts';
+import type { TurnRequests } from '../workspace/traces/read-requests.ts';
 import type { ListTurnsOptions, ReadTrace } from '../workspace/traces/read-turn-trace.ts';
 
 /** The committed turns of a conversation. `readHistory`, `readConversationAt` and `blame` read from `history`. */
@@ -45,6 +46,11 @@ export interface TraceReader {
    * `E_REPLAY_INCOMPLETE`.
    */
   readRecording(id?: string): Promise<KeptRecording>;
+  /**
+   * Rebuilds the model requests of a turn from its records and the conversation. `readPrompts` adds the bodies. **Errors** —
+   * those of `read`.
+   */
+  readRequests(id?: string): Promise<TurnRequests>;
 }
 
 /** The log lines of a swarm, of all its processes. */

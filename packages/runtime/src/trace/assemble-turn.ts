@@ -18,10 +18,9 @@ export function assembleTurn(lines: readonly TraceLine[]): TurnTrace | undefined
   };
   const turnPlans = turnPlansOf(runs);
   const extensions = newestStatuses(lines);
-  const effects = new Map(lines.flatMap((line) => (line.type === 'effect' ? [[line.key, line] as const] : [])));
   return {
     ...summary,
-    chain: joinRuns(runs, summary, effects),
+    chain: joinRuns(runs, summary),
     ...(turnPlans.length > 1 && { turnPlans }),
     ...(extensions.length > 0 && { extensions }),
     missing,
@@ -72,6 +71,8 @@ interface Run {
   readonly start: LineOf<'start'>;
   /** For each chain number, the line that was written last. */
   readonly chains: Map<number, LineOf<'chain'>>;
+  /** The effects of this run and of the earlier ones: a resumed turn does not repeat an effect that was recorded. */
+  readonly effects: Map<string, EffectRecord>;
   /** The plan with which the turn began, if another process resumed it. */
   firstPlan?: string | undefined;
 }
@@ -79,8 +80,11 @@ interface Run {
 function splitRuns(lines: readonly TraceLine[]): Run[] {
   const runs: Run[] = [];
   for (const line of lines) {
-    if (line.type === 'start') runs.push({ start: line, chains: new Map() });
+    if (line.type === 'start') {
+      runs.push({ start: line, chains: new Map(), effects: new Map(runs.at(-1)?.effects) });
+    }
     const run = runs.at(-1);
+    if (line.type === 'effect') run?.effects.set(line.key, line);
     if (line.type === 'chain') run?.chains.set(line.n, line);
     if (line.type === 'resume' && run !== undefined) run.firstPlan = line.point?.plan;
   }
@@ -95,12 +99,8 @@ function turnPlansOf(runs: readonly Run[]): string[] {
 }
 
 /** Joins the runs into one chain for the turn: the chain of the last run, containing the chains of all runs. */
-function joinRuns(
-  runs: readonly Run[],
-  { turnId, agentName, spanId, startedAt }: TurnSummary,
-  effects: ReadonlyMap<string, EffectRecord>,
-): ChainRecord {
-  const roots = runs.map((run) => nest(run.chains, Date.parse(run.start.time) - Date.parse(startedAt), effects));
+function joinRuns(runs: readonly Run[], { turnId, agentName, spanId, startedAt }: TurnSummary): ChainRecord {
+  const roots = runs.map((run) => nest(run, Date.parse(run.start.time) - Date.parse(startedAt)));
   const unknown = { kind: 'turn', label: agentName, id: turnId, spanId, totalMs: 0, layers: [], called: [] } as const;
   const last = roots.at(-1)?.root ?? { ...unknown, isUnfinished: true };
   return { ...last, startMs: 0, inside: roots.flatMap(({ inside }) => inside) };
@@ -110,11 +110,7 @@ function joinRuns(
  * Nests the chains of a run. The result has the turn chain, if it was written, and the chains inside it. `offsetMs`:
  * the time from the start of the turn's first run to the start of this run.
  */
-function nest(
-  chains: ReadonlyMap<number, LineOf<'chain'>>,
-  offsetMs: number,
-  effects: ReadonlyMap<string, EffectRecord>,
-) {
+function nest({ chains, effects }: Run, offsetMs: number) {
   const children = new Map<number, LineOf<'chain'>[]>();
   for (const line of [...chains.values()].toSorted((one, other) => one.n - other.n)) {
     // The parent may be missing, if the file reached its limit or the disk failed. A parent begins before its child.

@@ -51,8 +51,9 @@ const isRequest = fields(
     ),
   },
   {
-    ...each(isText, 'package', 'model'),
-    parts: isPlainObject,
+    ...each(isText, 'package', 'model', 'settings', 'output'),
+    ...each(listOf(isText), 'order', 'unset', 'own'),
+    ...each(isPlainObject, 'parts', 'origins'),
     stableCount: isWhole,
     cacheLost: fields(
       { ...each(isText, 'at', 'did'), by: fields({ kind: isText }, { name: isText }), tokens: isNumber },

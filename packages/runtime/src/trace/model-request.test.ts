@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { ModelMessage } from '@goondan/types';
-import { RequestRecorder, WrittenRequests } from './model-request.ts';
+import { RequestRecorder } from './model-request.ts';
+import { WrittenRequests } from './written-requests.ts';
 
 test('a request refers to the newest one of each asker, for at most eight askers', () => {
   const written = new WrittenRequests();

@@ -4,13 +4,18 @@
  * reconstructed. A conversation is not copied: each message or tool is written once per run, and later requests refer
  * to it.
  */
-import type { JsonSchema, JsonValue, ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
-import { isJson } from '../json/copy-json.ts';
+import type { JsonObject, JsonSchema, JsonValue, ModelMessage, ModelParams, ToolCatalogItem } from '@goondan/types';
 import { defined } from '../json/defined.ts';
 import { digestJson } from '../json/digest-json.ts';
 import type { Shorten } from '../json/diff-json.ts';
+import { readField } from '../json/read-field.ts';
+import { sha256 } from '../json/sha256.ts';
+import { type Mask, noSecrets } from '../log/mask-secrets.ts';
+import { asJson } from './as-json.ts';
 import type { CacheLoss } from './cache-loss.ts';
 import { type DigestedMessages, MessageDigests, type MessageRun } from './message-digests.ts';
+import { type ChangingLayer, LayerParts, type PartOrigin } from './part-origins.ts';
+import type { WrittenRequests } from './written-requests.ts';
 
 /** A request to a model, before it is sent. */
 export interface AskedModel {
@@ -31,6 +36,12 @@ export interface AskedModel {
   readonly stableCount?: number | undefined;
   /** Set when the provider could not read from its cache what the last request had left there. */
   cacheLost?: CacheLoss;
+  /** Returns the origin of a message that the runtime added to those of the conversation. */
+  readonly originOf?: (message: ModelMessage) => PartOrigin | undefined;
+  /** Returns the resource that offers a tool: `Tool/weather`, `Extension/notes`. */
+  readonly offererOf?: (tool: string) => string | undefined;
+  /** For a request of a layer: the fields that the layer set itself, such as `modelRef` and `params.temperature`. */
+  readonly own?: readonly string[] | undefined;
   /** Set when the model has sent a request, with a digest of the body if there is one. */
   sent?: Omit<SentRequest, 'body'> & Partial<Pick<RequestReferences, 'bodyDigest'>>;
 }
@@ -48,6 +59,11 @@ export interface SentRequest {
    * form.
    */
   readonly body?: string;
+  /**
+   * Everything else that shapes the body: the model's own params and options, without keys, addresses and headers.
+   * Frozen, and the same object in every request of the model.
+   */
+  readonly settings?: JsonObject;
 }
 
 /** A type alias, because an interface would not count as JSON. */
@@ -68,7 +84,7 @@ export type ModelRequestRecord = {
 };
 
 /** A type alias, because an interface would not count as JSON. */
-export type RequestReferences = Omit<SentRequest, 'body'> & {
+export type RequestReferences = Omit<SentRequest, 'body' | 'settings'> & {
   /** SHA-256 of the sent body; for a model without a network, of the runtime's own request. */
   readonly bodyDigest: string;
   /** The number of leading messages that stay in the conversation. The body depends on it. Absent for a call by a layer. */
@@ -82,66 +98,39 @@ export type RequestReferences = Omit<SentRequest, 'body'> & {
   };
   /** The digest of the schema for the answer, which is in `parts`; absent when the model got none. */
   readonly output?: string;
+  /** The digest of the settings of the model, which are one of the parts. */
+  readonly settings?: string;
+  /** The digests of the tools in order; absent when the order is that of `tools`. */
+  readonly order?: readonly string[];
+  /** The params that are present without a value, and so take the place of the model's own. */
+  readonly unset?: readonly string[];
+  /** For a request of a layer: the fields that the layer set itself, such as `modelRef` and `params.temperature`. */
+  readonly own?: readonly string[];
   /**
-   * Messages that are not in the conversation, tools and schemas for answers, by digest. Parts that an earlier request of the run already
-   * has are left out.
+   * Messages that are not in the conversation, tools, schemas for answers and settings, by digest. Parts that an earlier
+   * request of the run already has are left out.
    */
   readonly parts?: { readonly [digest: string]: JsonValue };
+  /**
+   * The origins of messages that are not in the conversation, and of tools, by digest. Origins that an earlier request
+   * of the run already has are left out; `null` takes back such an origin.
+   */
+  readonly origins?: { readonly [digest: string]: PartOrigin | null };
 };
 
 /** A message, by its digest and its id in the conversation. A message without an id is in `parts`. */
-type ReferredMessage = { readonly id?: string; readonly digest: string };
+export type ReferredMessage = { readonly id?: string; readonly digest: string };
 
 /**
  * Many messages that follow each other in the conversation: the `count` messages from `id` to `to`, as the model saw them.
  * The digest is of their digests.
  */
-type ReferredRun = { readonly id: string; readonly to: string; readonly count: number; readonly digest: string };
+export type ReferredRun = { readonly id: string; readonly to: string; readonly count: number; readonly digest: string };
 
-/** The requests of a run that were already written. */
-export class WrittenRequests {
-  readonly parts = new Set<string>();
-  /**
-   * The newest request of each asker, with the digests of its messages. An asker is an extension, or undefined for the
-   * steps. The asker with the oldest request comes first.
-   */
-  readonly #newest = new Map<
-    AskedModel['extension'],
-    { readonly effect: string; readonly digests: readonly string[]; readonly count: number }
-  >();
-
-  /**
-   * Finds the request whose first messages have the most in common with these digests; undefined when not even the
-   * first message is the same.
-   */
-  closest(digests: readonly string[]): RequestReferences['references']['after'] {
-    let found: RequestReferences['references']['after'];
-    for (const { effect, digests: before, count: most } of this.#newest.values()) {
-      const count = countSame(before, digests, most);
-      if (count > (found?.count ?? 0)) found = { effect, count };
-    }
-    return found;
-  }
-
-  /**
-   * Adds a request, in place of the asker's last one. If an extension makes a request between two steps, the request of
-   * the first step is still there, so the second step need not list its whole conversation again.
-   */
-  add(asker: AskedModel['extension'], effect: string, digests: readonly string[]): void {
-    this.#newest.delete(asker);
-    // The list may grow with the next request.
-    this.#newest.set(asker, { effect, digests, count: digests.length });
-    const [silent] = this.#newest.keys();
-    if (this.#newest.size > MOST_ASKERS) this.#newest.delete(silent);
-  }
-}
-
-const MOST_ASKERS = 8;
 /** The maximum number of messages of a run that are listed one by one. */
 const MOST_LISTED = 16;
 const MOST_SHOWN = 12;
 const LONGEST_SHOWN = 300;
-const DIGITS = 16;
 /**
  * The maximum number of characters of the parts of one request. Longer parts are not kept, and the request cannot be
  * reconstructed.
@@ -198,18 +187,34 @@ export class RequestRecorder {
     return shown;
   }
 
-  /** Returns undefined when nothing was sent. `effect`: the key under which the request is recorded. */
-  refer(effect: string, asked: AskedModel, written: WrittenRequests): RequestReferences | undefined {
-    const { sent, messages, tools, outputSchema } = asked;
-    if (sent === undefined) return undefined;
+  /**
+   * Returns undefined when nothing was sent. `effect`: the key under which the request is recorded. `changers`: the
+   * layers that may have changed the request, innermost first, and the mask of the request.
+   */
+  refer(
+    effect: string,
+    asked: AskedModel,
+    written: WrittenRequests,
+    changers: { readonly layers: readonly ChangingLayer[]; readonly mask: Mask } = { layers: [], mask: noSecrets },
+  ): RequestReferences | undefined {
+    if (asked.sent === undefined) return undefined;
+    const { messages, tools, params, own, outputSchema } = asked;
+    const { settings, ...sent } = asked.sent;
     const digested = this.#messages.of(asked.extension, messages, asked.idOf, asked.follows);
     const { digests } = digested;
     const after = written.closest(digests);
     const { more, outside } = this.#list(digested, after?.count ?? 0, asked.idOf);
-    const parts = this.#newParts(
-      [...outside, ...tools, ...(outputSchema === undefined ? [] : [outputSchema])],
-      written,
-    );
+    const others = [settings, outputSchema].filter((part) => part !== undefined);
+    const parts = this.#newParts([...others, ...outside, ...tools], written);
+    const layers = changers.layers.filter(({ changed }) => changed !== undefined);
+    const put = new LayerParts(layers, (part) => this.#shortDigest(part), changers.mask);
+    // An agent offers the same list in each step.
+    const isSameList = layers.length === 0 && asked.extension === undefined && written.tools === tools;
+    if (Object.isFrozen(tools)) written.tools = tools;
+    const origins = written.newOrigins([
+      ...put.originsOfMessages(outside, asked),
+      ...(isSameList ? [] : put.originsOfTools(asked)),
+    ]);
     written.add(asked.extension, effect, digests);
     return {
       ...sent,
@@ -217,7 +222,12 @@ export class RequestRecorder {
       ...defined({ stableCount: asked.stableCount, cacheLost: asked.cacheLost }),
       references: { ...(after === undefined ? {} : { after }), more },
       ...this.#digestOutput(outputSchema),
+      ...(settings === undefined ? {} : { settings: this.#shortDigest(settings) }),
+      ...this.#orderOf(tools),
+      ...unsetIn(params),
+      ...(own === undefined ? {} : { own }),
       ...(Object.keys(parts).length > 0 && { parts }),
+      ...(Object.keys(origins).length > 0 && { origins }),
     };
   }
 
@@ -251,20 +261,35 @@ export class RequestRecorder {
     let left = LONGEST_PARTS;
     for (const part of parts) {
       const digest = this.#shortDigest(part);
-      if (written.parts.has(digest)) continue;
+      const known = written.forms.get(part);
+      if (known !== undefined && written.parts.get(digest) === known) continue;
       const value = asJson(part);
-      left -= JSON.stringify(value).length;
+      const text = JSON.stringify(value);
+      const form = known ?? sha256(text).slice(0, DIGITS);
+      if (Object.isFrozen(part)) written.forms.set(part, form);
+      if (written.parts.get(digest) === form) continue;
+      left -= text.length;
       if (left < 0) break;
-      written.parts.add(digest);
+      written.parts.set(digest, form);
       found[digest] = value;
     }
     return found;
   }
 
-  /** Computes the digest from the digests of the parts, so that a long conversation is not serialised in every step. */
+  /** Lists the tools in order. An object has keys like `1` first, and each key once. */
+  #orderOf(tools: AskedModel['tools']): Pick<RequestReferences, 'order'> {
+    const names = tools.map(({ name }) => name);
+    const isKept = Object.keys(Object.fromEntries(names.map((name) => [name, 0]))).every(
+      (name, at) => name === names[at],
+    );
+    return isKept && new Set(names).size === names.length
+      ? {}
+      : { order: tools.map((tool) => this.#shortDigest(tool)) };
+  }
+
   #digestRequest({ params, tools, outputSchema }: AskedModel, messages: string): string {
     const output = this.#digestOutput(outputSchema);
-    return digestJson({ params: asJson(params), tools: this.#digestTools(tools), ...output, messages });
+    return digestRequest({ params: asJson(params), tools: this.#digestTools(tools), ...output, messages });
   }
 
   #digestOutput(schema: JsonSchema | undefined): { readonly output?: string } {
@@ -288,49 +313,32 @@ export class RequestRecorder {
   }
 }
 
+function unsetIn(params: ModelParams): Pick<RequestReferences, 'unset'> {
+  // `readField` returns undefined for a value that cannot be read, too; such params are a text in the record.
+  const names = Object.keys(params ?? {}).filter((name) => readField(params, name) === undefined);
+  return names.length === 0 ? {} : { unset: names };
+}
+
+/** The number of digits of the digest of a part. */
+export const DIGITS = 16;
+
+/**
+ * Computes the digest of the runtime's own request, for a model without a body. It is made of the digests of the parts, so
+ * that a long conversation is not serialised in every step. `messages`: the digest of the digests of all messages.
+ */
+export function digestRequest(request: {
+  readonly params: JsonValue;
+  readonly tools: { readonly [name: string]: string };
+  /** The digest of the schema for the answer. */
+  readonly output?: string;
+  readonly messages: string;
+}): string {
+  return digestJson({ ...request });
+}
+
 /** Returns the runs that begin at this position or after it and are too long to be listed one by one. */
 function longRunsFrom(runs: readonly MessageRun[], from: number): readonly MessageRun[] {
   let first = runs.length;
   while (first > 0 && (runs[first - 1]?.start ?? 0) >= from) first -= 1;
   return runs.slice(first).filter(({ count }) => count > MOST_LISTED);
-}
-
-/** Counts the digests that are the same at the beginning: at most `most`, the number that counts in `before`. */
-function countSame(before: readonly string[], now: readonly string[], most: number): number {
-  const longest = Math.min(most, now.length);
-  if (before === now) return longest;
-  let count = 0;
-  while (count < longest && now[count] === before[count]) count += 1;
-  return count;
-}
-
-/**
- * Converts a value to JSON, since a layer may have put anything into a request. A bigint, an object that contains
- * itself and a value that cannot be read become texts. Everything else that is not JSON is dropped.
- */
-function asJson(value: unknown, replacer?: ReturnType<typeof unfitReplacer>): JsonValue {
-  try {
-    // Safe: `isJson` has just checked the value. Messages are JSON, and need no copy.
-    if (isJson(value, false)) return value as JsonValue;
-    return JSON.parse(JSON.stringify(value, replacer) ?? 'null') as JsonValue;
-  } catch {
-    // With the replacer, only a getter or a `toJSON` of the value can throw.
-    return replacer === undefined ? asJson(value, unfitReplacer()) : '(cannot be read)';
-  }
-}
-
-/**
- * Makes a replacer for JSON.stringify, which calls it with the enclosing object as `this`. So the replacer knows all
- * objects around a value.
- */
-function unfitReplacer(): (this: unknown, key: string, given: unknown) => unknown {
-  const above: unknown[] = [];
-  return function replace(_key, given) {
-    if (typeof given === 'bigint') return `${given}n`;
-    if (typeof given !== 'object' || given === null) return given;
-    while (above.length > 0 && above.at(-1) !== this) above.pop();
-    if (above.includes(given)) return '(a cycle)';
-    above.push(given);
-    return given;
-  };
 }

@@ -5,9 +5,10 @@ import { type Mask, maskJson, versionOf } from '../log/mask-secrets.ts';
 import { currentScope } from './draw-scope.ts';
 import type { EffectRecord, RecordedOutcome } from './effect-record.ts';
 import type { WatchedEffect } from './layer-span.ts';
-import { type AskedModel, RequestRecorder, WrittenRequests } from './model-request.ts';
+import { type AskedModel, RequestRecorder } from './model-request.ts';
 import { RunningSpan } from './running-span.ts';
 import { recordThrown } from './thrown-record.ts';
+import { WrittenRequests } from './written-requests.ts';
 
 /** The maximum number of characters of an outcome. A longer outcome is not kept, and its turn cannot be replayed. */
 const LONGEST_OUTCOME = 1_000_000;
@@ -37,9 +38,13 @@ export class EffectRecorder {
     const scope = currentScope();
     const by =
       scope instanceof RunningSpan ? (scope.asker ?? (kind === 'model' ? scope.starter : undefined)) : undefined;
+    const layers = kind === 'model' && scope instanceof RunningSpan ? scope.changers : undefined;
     return (written = new WrittenRequests()) => {
       // Safe: only `call-model.ts` calls models, and it makes this request.
-      const request = kind === 'model' ? this.#requests.refer(key, asked as AskedModel, written) : undefined;
+      const request =
+        kind === 'model'
+          ? this.#requests.refer(key, asked as AskedModel, written, layers && { layers, mask })
+          : undefined;
       const isLong = (JSON.stringify(ended) ?? '').length > LONGEST_OUTCOME;
       return {
         key,

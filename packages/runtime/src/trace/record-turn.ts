@@ -9,12 +9,12 @@ import type { ChainRecord } from './turn-trace.ts';
 import { describeSpan } from './describe-span.ts';
 import type { EffectKind, EffectRecord } from './effect-record.ts';
 import type { ChainSpan, SpanStart, TurnObserver, WatchedEffect, WatchedTurn } from './layer-span.ts';
-import { WrittenRequests } from './model-request.ts';
 import { PersonWaits } from './person-waits.ts';
 import { reachedBy } from './reached-by.ts';
 import { EffectRecorder } from './record-effect.ts';
 import { RunningSpan } from './running-span.ts';
 import { TurnKeeper } from './turn-keeper.ts';
+import { WrittenRequests } from './written-requests.ts';
 
 export interface TurnRecorder extends TurnObserver {
   /** Returns the turn chain in its current state; undefined before the chain begins. */

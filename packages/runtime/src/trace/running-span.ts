@@ -113,6 +113,18 @@ export class RunningSpan implements ChainSpan {
     return by && { extension: by.extension, name: by.name, span: chain.spanIds?.spanId ?? '' };
   }
 
+  /**
+   * The layers that may have changed the request of the running model chain, innermost first: those of the chain, and
+   * those of its step. Undefined when some layers were only counted.
+   */
+  get changers(): readonly RecordedLayer[] | undefined {
+    const { layers, layersMore, by, parent } = this.running;
+    // A layer that makes a call itself does not pass on the catalog of the step.
+    const step = by === undefined && parent?.chain.kind === 'step' ? parent : undefined;
+    if (layersMore !== undefined || step?.layersMore !== undefined) return undefined;
+    return [...layers.toReversed(), ...(step?.layers.toReversed() ?? [])];
+  }
+
   draw<Kind extends DrawKind>(kind: Kind, make: () => DrawnValues[Kind]): DrawnValues[Kind] {
     const { active } = this.running;
     return active === undefined ? make() : active.draw(kind, make);

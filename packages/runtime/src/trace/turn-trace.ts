@@ -11,6 +11,7 @@ import type {
   JsonObject,
   JsonValue,
   MiddlewareKind,
+  ModelReply,
   TokenUsage,
   TurnEnding,
   TurnResult,
@@ -168,6 +169,8 @@ export interface ChainRecord {
   readonly effect?: string;
   /** The request that reached the model, for a model call. */
   readonly request?: ModelRequestRecord & Partial<RequestReferences>;
+  /** The reply of the model, before the layers changed it; absent when the call failed or the reply was too long. */
+  readonly reply?: ModelReply;
   /** For a tool call: the arguments that reached the handler, and its result. */
   readonly args?: JsonObject;
   readonly result?: JsonValue;

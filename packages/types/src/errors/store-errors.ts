@@ -70,6 +70,17 @@ export const storeErrors = {
     meaning: 'The agent instance has too many undelivered answers.',
     suggestion: 'Find out why the answers are not fetched. No turn starts until some of them are fetched.',
   },
+  E_PROMPT_STEP: {
+    forPrograms: true,
+    meaning: 'The recorded turn has no step with this index.',
+    suggestion: 'Use one of the steps that `gdn trace` shows for the turn. The first one is 0.',
+  },
+  E_PROMPT_UNRECORDED: {
+    forPrograms: true,
+    meaning:
+      'The requests of the turn to its model were not recorded: an older version recorded the turn, or the model is an object of a program that does not report its requests.',
+    suggestion: 'Ask the agent again. A model of a program must call `request.onSent`.',
+  },
   E_REPLAY_INCOMPLETE: {
     meaning: 'The recording of this turn, or of the conversation before it, is too incomplete to replay.',
     suggestion:

@@ -18,6 +18,7 @@ import {
 import type { Mask } from '../../log/mask-secrets.ts';
 import { followReplace } from '../../messages/follow-replace.ts';
 import { MessageList } from '../../messages/message-list.ts';
+import type { PartOrigin } from '../../trace/part-origins.ts';
 import { maskMessageEvent } from '../secrets/mask-message.ts';
 import { checkMessageEvent } from './check-message-event.ts';
 import type { BaseDelta, EventAuthor, InputOrigin } from './conversation-store.ts';
@@ -187,6 +188,12 @@ export class Conversation {
   idsOfShown(): (shown: ModelMessage) => string | undefined {
     const { view } = this;
     return (shown) => view.idOf(shown);
+  }
+
+  /** Returns a function that maps a message that the view created to its origin. */
+  originsOfShown(): (shown: ModelMessage) => PartOrigin | undefined {
+    const { view } = this;
+    return (shown) => view.originOf(shown);
   }
 
   /** Returns a function that tells whether a message of the conversation is the successor of another one, by their ids. */

@@ -7,6 +7,7 @@
  */
 import type { ModelMessage } from '@goondan/types';
 import type { MessageList } from '../../messages/message-list.ts';
+import type { PartOrigin } from '../../trace/part-origins.ts';
 import { CleanMessages } from '../secrets/clean-messages.ts';
 import { MessageAuthors } from './message-authors.ts';
 import { callsOf, pairToolCalls } from './pair-tool-calls.ts';
@@ -23,7 +24,9 @@ export class LlmView {
    * checkpoint. `shown`: the number of shown messages before it.
    */
   private checkpoints: { readonly place: number; readonly shown: number }[] = [];
-  private readonly ids = new WeakMap<ModelMessage, string>();
+  /** The ids of messages, and of the parts of a tool message that may be split. */
+  private readonly ids = new WeakMap<object, string>();
+  private readonly origins = new WeakMap<ModelMessage, PartOrigin>();
   /** The version of `clean` with which the shown messages were masked. */
   private version: unknown;
 
@@ -45,6 +48,11 @@ export class LlmView {
   /** Returns the id of a shown message, or `undefined` for a message that the view created. */
   idOf(shown: ModelMessage): string | undefined {
     return this.ids.get(shown);
+  }
+
+  /** Returns the origin of a message that the view created; `undefined` for every other message. */
+  originOf(shown: ModelMessage): PartOrigin | undefined {
+    return this.origins.get(shown);
   }
 
   /** Returns a copy for the caller to keep. */
@@ -69,6 +77,7 @@ export class LlmView {
   private startAnew(): void {
     this.version = this.clean.version();
     this.shown = startOf(this.systemPrompt).map((message) => this.clean.one(message));
+    for (const message of this.shown) this.origins.set(message, { from: 'prompt' });
     this.checkpoints = [{ place: 0, shown: this.shown.length }];
   }
 
@@ -130,11 +139,21 @@ export class LlmView {
 
   private add(from: number, to: number): void {
     if (from === to) return;
-    const data = this.list.between(from, to).map((message) => {
-      this.ids.set(message.data, message.id);
-      return message.data;
+    const messages = this.list.between(from, to).map(({ id, data }) => {
+      this.ids.set(data, id);
+      if (data.role === 'tool' && data.content.length > 1) for (const part of data.content) this.ids.set(part, id);
+      return data;
     });
-    for (const message of pairToolCalls(data)) this.shown.push(this.clean.one(message));
+    for (const message of pairToolCalls(messages)) this.shown.push(this.noteOrigin(message, this.clean.one(message)));
+  }
+
+  /** Notes the origin of a message that differs from the one in the conversation: it is masked, or was split. */
+  private noteOrigin(message: ModelMessage, shown: ModelMessage): ModelMessage {
+    if (this.ids.has(shown)) return shown;
+    const [part] = message.role === 'tool' ? message.content : [];
+    const id = this.ids.get(message) ?? (part && this.ids.get(part));
+    this.origins.set(shown, id === undefined ? { from: 'runtime' } : { from: 'message', id });
+    return shown;
   }
 }
 

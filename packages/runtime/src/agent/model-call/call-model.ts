@@ -63,9 +63,14 @@ async function recordedOrAsked(turn: RunningTurn, call: ModelCall, span: ChainSp
   // Only messages of the conversation are immutable.
   const isShown = call.ownMessages === undefined && extension === undefined;
   const asked = () => {
-    const { conversation } = turn;
+    const { conversation, agent, demand } = turn;
     const places = { idOf: conversation.idsOfShown(), follows: conversation.orderOfShown() };
-    return (watched = { ...keep(request, isShown), extension, ...places });
+    const origins = {
+      originOf: conversation.originsOfShown(),
+      offererOf: (name: string) =>
+        agent.tools.offererOf(name) ?? (name === demand?.finish.item.name ? 'runtime' : undefined),
+    };
+    return (watched = { ...keep(request, isShown), extension, own: call.own, ...places, ...origins });
   };
   const onSent = (told: SentRequest) => {
     if (watched !== undefined) watched.sent = digestBody(told);

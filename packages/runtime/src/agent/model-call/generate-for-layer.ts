@@ -18,6 +18,10 @@ export async function generateForLayer(ask: LayerAsk, request: GenerateRequest):
   const problem = problemWithRequest(request);
   if (problem !== undefined) throw new GoondanError('E_MODEL_REQUEST', `Extension "${extension}": ${problem}.`);
   const key = turn.effects.nextKey(scope, 'model');
+  const own = [
+    ...(request.modelRef === undefined ? [] : ['modelRef']),
+    ...Object.keys(request.params ?? {}).map((name) => `params.${name}`),
+  ];
   return withFallbacks(turn, key, (attempt) =>
     callModel(turn, {
       key: attempt,
@@ -28,6 +32,7 @@ export async function generateForLayer(ask: LayerAsk, request: GenerateRequest):
       modelRef: request.modelRef ?? turn.agent.plan.modelRef,
       stepIndex: step?.stepIndex ?? turn.stepCount,
       extension,
+      own,
     }),
   );
 }

@@ -21,6 +21,8 @@ export interface ModelCall {
   readonly stepIndex: number;
   /** The extension that made the call; `undefined` for the step's own call. */
   readonly extension: string | undefined;
+  /** The fields that the extension set itself: `modelRef`, `params.temperature`; absent for the step's own call. */
+  readonly own?: readonly string[];
 }
 
 /** The context of a model layer. */

@@ -11,7 +11,6 @@ import type { Clock } from '../../ports/clock.ts';
 import { describeUnmasked } from '../../trace/describe-span.ts';
 import { encodeMasked } from '../../trace/encode-trace-line.ts';
 import type { WatchedEffect, WatchedEnd, WatchedTurn } from '../../trace/layer-span.ts';
-import { WrittenRequests } from '../../trace/model-request.ts';
 import { EffectRecorder } from '../../trace/record-effect.ts';
 import type { RunningSpan } from '../../trace/running-span.ts';
 import type { RecordedExtension } from '../../trace/recording.ts';
@@ -19,6 +18,7 @@ import type { ResumePoint } from '../../trace/resume-point.ts';
 import { recordThrown } from '../../trace/thrown-record.ts';
 import { TRACE_FORMAT, type TraceLine } from '../../trace/trace-lines.ts';
 import type { TurnListener } from '../../trace/watch-turn.ts';
+import { WrittenRequests } from '../../trace/written-requests.ts';
 import { GatheredLog, type LineWriter } from '../../workspace/lines/gathered-log.ts';
 import type { TurnLine } from '../../workspace/traces/trace-writer.ts';
 

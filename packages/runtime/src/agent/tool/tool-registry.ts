@@ -126,6 +126,16 @@ export class ToolRegistry {
     return tool !== undefined && tool.extension === undefined;
   }
 
+  /** Returns the resource that offers a tool: `Tool/weather`, `Extension/notes`; `undefined` for an unknown tool. */
+  offererOf(name: string): string | undefined {
+    const tool = this.get(name);
+    if (tool === undefined) return undefined;
+    // The name of a declared tool is `{resource}__{export}`.
+    return tool.extension === undefined
+      ? `Tool/${name.slice(0, name.lastIndexOf('__'))}`
+      : `Extension/${tool.extension}`;
+  }
+
   get(name: string): RegisteredTool | undefined {
     return this.all().get(name);
   }

@@ -4,6 +4,7 @@ import { durableStore, type DurableStoreOptions } from '../../workspace/journal/
 import type { Journal } from '../../workspace/journal/journal.ts';
 import { readSwarmLog } from '../../workspace/logs/read-swarm-log.ts';
 import { readRecording } from '../../workspace/traces/read-recording.ts';
+import { readRequests } from '../../workspace/traces/read-requests.ts';
 import { listTurns, readTurnTrace } from '../../workspace/traces/read-turn-trace.ts';
 import { mayBeOld } from '../../workspace/format-1/format-file.ts';
 import type { StoreReader } from '../store.ts';
@@ -26,6 +27,7 @@ export function openStoreReader(place: DurableStoreOptions): StoreReader {
       readIntact: async (instance) => (await open()).readIntact(instance),
       history: async (...question) => (await open()).history(...question),
       pending: async (instance) => (await open()).pending(instance),
+      openTurn: async (instance) => (await open()).openTurn(instance),
       async *archive(instance) {
         yield* (await open()).archive(instance);
       },
@@ -34,6 +36,7 @@ export function openStoreReader(place: DurableStoreOptions): StoreReader {
       list: (options) => listTurns(place, options),
       read: (id) => readTurnTrace(place, id),
       readRecording: async (id) => readRecording(place, await open(), id),
+      readRequests: async (id) => readRequests(place, await open(), id),
     },
     logs: { read: (question) => readSwarmLog(place, question) },
     directory: directoryOf(place, open),

@@ -121,16 +121,28 @@ async function* readSegments(stored: StoredInstance): AsyncGenerator<ReadSegment
   }
 }
 
+/** A turn that is not committed yet: it runs, it waits, or a crash interrupted it. */
+export type OpenArchivedTurn = Pick<ArchivedTurn, 'turnId' | 'events'>;
+
+/** Makes the open turn of gathered records. Returns `undefined` when no turn is open. */
+export function openArchivedTurn({ turnId, log }: Pick<GatheredTurn, 'turnId' | 'log'>): OpenArchivedTurn | undefined {
+  return turnId === undefined ? undefined : { turnId, events: archivedEvents(log) };
+}
+
 /** Makes the turn of the history. Returns `undefined` when its response message is missing. */
 export function archivedTurn(committed: CommittedTurn): ArchivedTurn | undefined {
   const { turnId, at, log, commit } = committed;
   const result = typeof commit.result === 'string' ? commit.result : resultOf(committed);
   if (result === undefined || commit.version === undefined) return undefined;
   const { version, fork, states } = commit;
-  const voided = voidedEvents(log);
-  const events = log.flatMap((logged) => archivedEvent(logged, !voided.has(logged)));
+  const events = archivedEvents(log);
   const changed = states && { set: states.set, long: Object.keys(states.long), removed: states.removed };
   return { turnId, version, committedAt: new Date(at), events, result, ...defined({ fork, states: changed }) };
+}
+
+function archivedEvents(log: readonly LoggedRecord[]): ArchivedEvent[] {
+  const voided = voidedEvents(log);
+  return log.flatMap((logged) => archivedEvent(logged, !voided.has(logged)));
 }
 
 function archivedEvent({ seq, at, record, origin }: LoggedRecord, counts: boolean): ArchivedEvent[] {

@@ -4,7 +4,7 @@
  * of a dropped step, have no number.
  */
 import type { AgentAddress, AgentEvent } from '@goondan/types';
-import type { ArchivedEvent, ArchivedTurn } from '../archive/read-archive.ts';
+import type { ArchivedEvent, ArchivedTurn, OpenArchivedTurn } from '../archive/read-archive.ts';
 import type { UncheckedListener } from '../archive/read-committed-turns.ts';
 import type { HistoryEntry } from './history-entry.ts';
 import { HistoryFold } from './history-fold.ts';
@@ -15,6 +15,11 @@ export interface HistorySource {
   history(instance: AgentAddress, onUnchecked?: UncheckedListener): Promise<KeptHistory>;
   /** Lists the events whose turns have not ended; none when absent. Used only to explain an error. */
   pending?(instance: AgentAddress): Promise<readonly Pick<AgentEvent, 'id'>[]>;
+  /**
+   * Returns the turn that is not committed yet, with its events so far; `undefined` when there is none. **Errors** — those
+   * of reading.
+   */
+  openTurn?(instance: AgentAddress): Promise<OpenArchivedTurn | undefined>;
 }
 
 export interface HistoryQuestion {

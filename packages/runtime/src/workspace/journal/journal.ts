@@ -9,7 +9,7 @@
 import { basename } from 'node:path';
 import { type AgentAddress, type AgentEvent, GoondanError, type JsonObject } from '@goondan/types';
 import type { ConversationStore } from '../../agent/conversation/conversation-store.ts';
-import type { ArchivedTurn } from '../archive/read-archive.ts';
+import { type ArchivedTurn, openArchivedTurn, type OpenArchivedTurn } from '../archive/read-archive.ts';
 import type { UncheckedListener } from '../archive/read-committed-turns.ts';
 import { openDeadLetters } from './dead-letters.ts';
 import { type KeptHistory, keptHistory, keptTurns } from '../history/kept-history.ts';
@@ -45,6 +45,7 @@ import { listInstances } from './list-instances.ts';
 import { placeInstance } from './place-instance.ts';
 import { type IntactConversation, readCommitted, readIntact } from './read-committed.ts';
 import { type InstanceIndex, readIndex } from '../records/instance-index.ts';
+import { readLog } from '../records/read-log.ts';
 import { readSpending } from './read-spending.ts';
 import { readSummary, type InstanceSummary } from './read-summary.ts';
 import { RecordLogs } from './record-logs.ts';
@@ -136,6 +137,8 @@ export interface Journal extends ConversationStore {
    * `readConversationAt` and `blame` read from it.
    */
   history(instance: AgentAddress, onUnchecked?: UncheckedListener): Promise<KeptHistory>;
+  /** Returns the turn that is not committed yet, with its events so far; `undefined` when there is none. */
+  openTurn(instance: AgentAddress): Promise<OpenArchivedTurn | undefined>;
   openRuntimeEvents(instance: AgentAddress): Promise<LineWriter<JsonObject>>;
   /** Opens the writer of traces. Like the runtime events, traces are records for people. */
   openTraces(instance: AgentAddress): Promise<LineWriter<TurnLine>>;
@@ -322,6 +325,11 @@ export async function openJournal(
     async history(instance, onUnchecked) {
       await slots.known(instance)?.writer?.settle();
       return keptHistory(slots.storedAt(instance), onUnchecked);
+    },
+    async openTurn(instance) {
+      await slots.known(instance)?.writer?.settle();
+      const log = await readLog(slots.storedAt(instance));
+      return log && openArchivedTurn(log.state.open);
     },
     openRuntimeEvents: (instance) => logs.openRuntimeEvents(instance),
     openTraces: (instance) => logs.openTraces(instance),

@@ -12,8 +12,8 @@ import { HistoryFold } from '../history/history-fold.ts';
 import type { ConversationAt } from '../history/read-conversation-at.ts';
 import type { HistorySource } from '../history/read-history.ts';
 import type { StorePlace } from '../layout/instance-paths.ts';
-import { findLatestTurn, findTrace, isOfAgent, unknownTrace } from './find-trace.ts';
-import { type RecordedTurn, traceFiles, type TraceSource } from './trace-source.ts';
+import { findTurn } from './find-turn.ts';
+import { traceFiles, type TraceSource } from './trace-source.ts';
 
 /** A recorded turn, with the conversation and the extension states before it. */
 export interface KeptRecording extends Omit<ConversationAt, 'seq'> {
@@ -54,22 +54,6 @@ export async function readRecordingOf(
   const { archived, ...around } = await readAround(history, turn);
   const runs = [...read.earlier, read.last];
   return { turn, ...around, runs: runs.map((run, index) => keptRun(run, runs[index + 1], archived)) };
-}
-
-async function findTurn(source: TraceSource, id: string | undefined) {
-  const found = id === undefined ? await findLatestTurn(source) : await findTrace(source, id);
-  const turns: { readonly recorded: RecordedTurn; readonly turn: TurnSummary }[] = [];
-  for await (const recorded of source.list({ trace: found.trace })) {
-    const turn = await recorded.summary();
-    if (turn !== undefined) turns.push({ recorded, turn });
-  }
-  const wanted =
-    found.turn === undefined
-      ? (turns.find(({ turn }) => !isOfAgent(turn)) ?? turns[0])
-      : turns.find(({ turn }) => turn.spanId === found.turn);
-  // The trace was found, but may have been deleted since.
-  if (wanted === undefined) throw unknownTrace(id ?? 'last');
-  return wanted;
 }
 
 async function readAround(

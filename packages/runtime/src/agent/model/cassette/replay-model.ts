@@ -28,6 +28,7 @@ export function replayModel(entries: readonly CassetteEntry[], name: string): Mo
         throw new GoondanError('E_CASSETTE_MISMATCH', `${which} differs from the recording ${difference}`);
       }
       position += 1;
+      request.onSent?.({ provider: 'cassette' });
       for (const delta of entry.deltas) request.onDelta(delta);
       if ('reply' in entry.outcome) return structuredClone(entry.outcome.reply);
       const { code, message, retryable, failure } = entry.outcome.error;

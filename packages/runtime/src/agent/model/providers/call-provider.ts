@@ -6,6 +6,7 @@ import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Genera
 import type { JsonSchema, ModelDelta, ModelParams, ModelReply, ProviderOptions } from '@goondan/types';
 import type { Clock } from '../../../ports/clock.ts';
 import type { Fetch, ModelRequest } from '../model-port.ts';
+import type { ModelShape } from './model-shape.ts';
 import type { ProviderName } from './provider-table.ts';
 import type { CallSettings } from './read-provider-options.ts';
 import { restoreToolNames } from './restore-tool-names.ts';
@@ -32,6 +33,8 @@ export interface ProviderCall extends Omit<FailedCall, 'accepted' | 'now'> {
   readonly cache?: CacheRules | undefined;
   readonly schemaOptions?: ((schema: JsonSchema) => ProviderOptions) | undefined;
   readonly placeOfResult: PromptFiles['placeOfResult'];
+  /** Everything that shapes the body of a request, beside the request itself. */
+  readonly shape: ModelShape;
   make(send: typeof fetch): LanguageModelV4;
 }
 
@@ -42,7 +45,7 @@ export interface ProviderCall extends Omit<FailedCall, 'accepted' | 'now'> {
 export async function callProvider(request: ModelRequest, call: ProviderCall): Promise<ModelReply> {
   const { name: provider, label, modelId: model, settings } = call;
   const watch = watchCall(call, settings.deadlines, request.signal, (body) =>
-    request.onSent?.({ provider, package: call.package, model, body }),
+    request.onSent?.({ provider, package: call.package, model, body, settings: call.shape }),
   );
   const listener = guardListener(request);
   const reading = { provider, label, signal: watch.signal, onDelta: listener.onDelta };

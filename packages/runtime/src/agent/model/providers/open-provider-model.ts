@@ -7,6 +7,7 @@ import { defined } from '../../../json/defined.ts';
 import type { Model, ModelDeps } from '../model-port.ts';
 import type { ModelSpec } from '../../../config/model-spec.ts';
 import { callProvider } from './call-provider.ts';
+import { type ModelShape, shapeOf } from './model-shape.ts';
 import { providers, type Provider, type ProviderName } from './provider-table.ts';
 import { readProviderOptions } from './read-provider-options.ts';
 import type { PromptMemo } from './to-prompt.ts';
@@ -18,8 +19,14 @@ export function openProviderModel(name: ProviderName, spec: ModelSpec, deps: Mod
   const apiKey = findKey(provider, spec, deps, label);
   const baseURL = findEndpoint(provider, spec, deps, label);
   const memo: PromptMemo = new WeakMap();
-  let limit: ReturnType<typeof defaultLimit> | undefined;
   let takesSchema: ReturnType<NonNullable<Provider['loadTakesSchema']>> | undefined;
+  const params = spec.params ?? {};
+  const shape = shapeOf(spec, settings);
+  let limited: Promise<{ readonly params: ModelParams; readonly shape: ModelShape }> | undefined;
+  const loadLimited = async () => {
+    const limit = await defaultLimit(provider, spec.model, label, deps.warn);
+    return { params: { ...params, ...limit }, shape: shapeOf(spec, settings, limit) };
+  };
 
   const loading = provider.load();
   // Prevents an unhandled rejection; the first call awaits `loading` and reports the failure.
@@ -28,7 +35,6 @@ export function openProviderModel(name: ProviderName, spec: ModelSpec, deps: Mod
   return {
     async generate(request) {
       const { make, ...loaded } = await loading;
-      const params = spec.params ?? {};
       const isLimited = (request.params.maxTokens ?? params.maxTokens) !== undefined;
       return callProvider(request, {
         ...loaded,
@@ -41,9 +47,7 @@ export function openProviderModel(name: ProviderName, spec: ModelSpec, deps: Mod
         keySource: spec.apiKey === undefined ? (provider.keyVariable ?? 'apiKey') : 'apiKey of the Model',
         address: toAddress(baseURL),
         settings,
-        params: isLimited
-          ? params
-          : { ...params, ...(await (limit ??= defaultLimit(provider, spec.model, label, deps.warn))) },
+        ...(isLimited ? { params, shape } : await (limited ??= loadLimited())),
         memo,
         cache: provider.cache,
         schemaOptions: provider.schemaOptions,
