@@ -61,6 +61,8 @@ const errors: Partial<Record<ErrorCode, ExitCode>> = {
   E_PACKAGE_FILE: exitCodes.setup,
   E_PLATFORM: exitCodes.setup,
   E_POSTGRES_MISSING: exitCodes.setup,
+  E_PROMPT_STEP: exitCodes.setup,
+  E_PROMPT_UNRECORDED: exitCodes.setup,
   E_REPLAY_EXTENSION: exitCodes.setup,
   E_REPLAY_INCOMPLETE: exitCodes.setup,
   E_REPLAY_SWAP: exitCodes.setup,

@@ -1,16 +1,25 @@
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { type InstanceOptions, numberUpTo } from '../common-options.ts';
 import type { GdnCommand } from '../gdn-command.ts';
 import { printJson } from '../print-json.ts';
 import type { Terminal } from '../terminal.ts';
 
-type TraceOptions = InstanceOptions & { readonly diff?: boolean; readonly mermaid?: boolean; readonly last?: number };
+type TraceOptions = InstanceOptions & {
+  readonly diff?: boolean;
+  readonly mermaid?: boolean;
+  /** True for all steps, or the index of a step. */
+  readonly prompt?: true | number;
+  readonly full?: boolean;
+  readonly last?: number;
+};
 
 const description =
   'Shows the own time, the changes and the outcome of every layer of a turn, in called ' +
   'agents too. Without an id it lists the latest turns. The id is the id of a turn or a trace, or the ' +
   'beginning of one, as every command prints it. `last` is the latest turn that no other ' +
-  'agent asked for. The swarm does not have to run.';
+  'agent asked for. With --prompt it shows each model call of the turn as the provider got it: the system prompt, ' +
+  'messages, tools and params, who put each of them there, and the reply. Without an id, --prompt takes the latest turn. ' +
+  'The swarm does not have to run.';
 
 export function addTraceCommand(program: GdnCommand): void {
   const command = program
@@ -20,6 +29,12 @@ export function addTraceCommand(program: GdnCommand): void {
     .description(description)
     .option('--diff', 'show every change in full, the messages, and stacks')
     .addOption(new Option('--mermaid', 'a sequence diagram, as text for Mermaid').conflicts(['diff', 'json']))
+    .addOption(
+      new Option('--prompt [step]', 'show what the model got and gave, in all steps or in the step with this number')
+        .argParser(readStep)
+        .conflicts(['diff', 'mermaid']),
+    )
+    .option('--full', 'with --prompt: show long texts and all messages in full')
     .option('--agent <name>', 'without an id: only turns of this agent')
     .option('--instance <key>', 'without an id: only turns of this conversation')
     .option('--last <number>', 'without an id: the number of turns (default: 20)', numberUpTo(MOST))
@@ -28,9 +43,11 @@ export function addTraceCommand(program: GdnCommand): void {
       'gdn trace --bundle my-swarm',
       'gdn trace last --bundle my-swarm',
       'gdn trace 1f3a9c2b --bundle my-swarm --diff',
+      'gdn trace last --prompt 0 --bundle my-swarm',
     )
     .runs((options: TraceOptions, terminal, id?: string) => {
       refuseMixture(command, id, options);
+      if (options.prompt !== undefined) return showPrompts(id, options, terminal);
       return id === undefined ? list(options, terminal) : show(id, options, terminal);
     });
 }
@@ -38,7 +55,10 @@ export function addTraceCommand(program: GdnCommand): void {
 /** Rejects an option of the list of turns when an id is given, and an option of one turn when no id is given. */
 function refuseMixture(command: GdnCommand, id: string | undefined, options: TraceOptions): void {
   const given = (names: readonly (keyof TraceOptions)[]) => names.find((name) => options[name] !== undefined);
-  const forList = id === undefined ? undefined : given(['agent', 'instance', 'last']);
+  if (options.full === true && options.prompt === undefined)
+    command.error("option '--full' works only with '--prompt'");
+  const isOne = id !== undefined || options.prompt !== undefined;
+  const forList = isOne ? given(['agent', 'instance', 'last']) : undefined;
   if (forList !== undefined) command.error(`option '--${forList}' works only for the list of turns, without an id`);
   const forOne = id === undefined ? given(['diff', 'mermaid']) : undefined;
   if (forOne !== undefined) command.error(`option '--${forOne}' needs the id of a turn or a trace, or \`last\``);
@@ -56,6 +76,27 @@ async function show(id: string, options: TraceOptions, terminal: Terminal): Prom
   if (options.json === true) return printJson(trace, terminal);
   if (options.mermaid === true) return terminal.print(`${renderMermaid(trace.turns)}\n`);
   printTrace(trace.turns, terminal, { isFull: options.diff === true });
+}
+
+/** Reads the number of a step. An id after `--prompt` would be taken for it. */
+function readStep(text: string): number {
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It is not the number of a step. Write the id of the turn before --prompt.');
+}
+
+async function showPrompts(id: string | undefined, options: TraceOptions, terminal: Terminal): Promise<void> {
+  const [{ placeOfSwarm }, { openReader }, { readPrompts }, { renderPrompts }] = await Promise.all([
+    import('../swarm/reach-swarm.ts'),
+    import('../swarm/swarm-place.ts'),
+    import('@goondan/runtime/history'),
+    import('../trace/render-prompts.ts'),
+  ]);
+  const { prompt, full = false, json } = options;
+  const reader = await openReader(await placeOfSwarm(options));
+  const step = prompt === true ? undefined : prompt;
+  const prompts = await readPrompts(reader, { id: id === 'last' ? undefined : id, step });
+  if (json === true) return printJson(prompts, terminal);
+  await terminal.write(renderPrompts(prompts, full, terminal));
 }
 
 async function list(options: TraceOptions, terminal: Terminal): Promise<void> {

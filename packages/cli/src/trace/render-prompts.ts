@@ -1,0 +1,174 @@
+/** Prints the model calls of a turn for `gdn trace --prompt`: the request part by part, with authors, and the reply. */
+import type { CallPrompt, RebuiltMessage, RebuiltTool, TurnPrompts, UnsentCall } from '@goondan/runtime/history';
+import { shortTurnId } from '@goondan/runtime/internal';
+import type { ModelMessage, ModelReply } from '@goondan/types';
+import { PIPED } from '../fit-width.ts';
+import { harmlessLines, harmlessText } from '../harmless-text.ts';
+import { describePart } from '../history/describe-message.ts';
+import { showTime } from '../show-time.ts';
+import type { Terminal } from '../terminal.ts';
+import { describePartAuthor } from './describe-part-author.ts';
+
+/** The maximum number of characters of one part, and of messages of one request, unless everything is printed. */
+const LONGEST_PART = 1_200;
+const MOST_MESSAGES = 24;
+/** The number of messages at the beginning that are printed when others are left out. */
+const FIRST_MESSAGES = 4;
+const INDENT = '    ';
+const LEAST_ROOM = 24;
+
+type PromptTerminal = Pick<Terminal, 'colors' | 'columns' | 'isWatched'>;
+
+/** `isFull`: every part is printed in full, and each request repeats the messages of the request before. */
+export function renderPrompts({ turn, calls, unsent }: TurnPrompts, isFull: boolean, terminal: PromptTerminal): string {
+  const head = `turn ${harmlessText(shortTurnId(turn.turnId))} of ${harmlessText(turn.agentName)}, ${showTime(turn.startedAt, terminal)}`;
+  const page = new PromptPage(terminal, isFull);
+  page.add(terminal.colors.dim(head));
+  for (const [index, call] of calls.entries()) page.addCall(call, isFull ? undefined : calls[index - 1]);
+  for (const call of unsent) page.addUnsent(call);
+  if (calls.length + unsent.length === 0) page.add('The turn called no model.');
+  return page.text();
+}
+
+class PromptPage {
+  readonly #lines: string[] = [];
+
+  constructor(
+    private readonly terminal: PromptTerminal,
+    private readonly isFull: boolean,
+  ) {}
+
+  text(): string {
+    return this.#lines.map((line) => `${line.trimEnd()}\n`).join('');
+  }
+
+  add(line: string): void {
+    this.#lines.push(line);
+  }
+
+  addCall(call: CallPrompt, before: CallPrompt | undefined): void {
+    const { colors } = this.terminal;
+    const { provider, model, request, by, step, effect, run } = call;
+    const place = step === undefined ? 'between steps' : `step ${step}`;
+    const asker = by === undefined ? '' : `, asked by extension ${by.extension}`;
+    const again = run === 0 ? '' : `, run ${run + 1}`;
+    const called = `${request.modelRef} (${[provider, model].filter((each) => each !== undefined).join(' ')})`;
+    this.add('');
+    this.add(
+      `${colors.bold(harmlessText(`${place}${asker}${again}`))}  ${harmlessText(called)}  ${colors.dim(effect)}`,
+    );
+    if (request.modelAuthor.kind !== 'agent') this.add(`model chosen by ${this.#author(request.modelAuthor)}`);
+    this.#addVerdict(call);
+    this.#addMessages(request.messages, before?.request.messages ?? []);
+    this.#addTools(request.tools, before?.request.tools ?? []);
+    for (const { name, value, author } of request.params) {
+      const shown = value === undefined ? 'not set' : JSON.stringify(value);
+      this.add(`${colors.cyan('param')} ${harmlessText(`${name}: ${shown}`)}  ${this.#author(author)}`);
+    }
+    this.#addReply(call);
+  }
+
+  addUnsent({ step, modelRef, why, effect }: UnsentCall): void {
+    const place = step === undefined ? 'between steps' : `step ${step}`;
+    this.add('');
+    this.add(`${this.terminal.colors.bold(place)}  ${harmlessText(modelRef)}  ${this.terminal.colors.dim(effect)}`);
+    this.add(reasons[why]);
+  }
+
+  #addVerdict({ isExact, problems, package: made }: CallPrompt): void {
+    const { colors } = this.terminal;
+    const by = made === undefined ? 'the request' : `the body that ${made} sent`;
+    if (isExact) return this.add(`${colors.green('exact')}  ${by}`);
+    this.add(`${colors.red('not exact')}  ${problems.map(({ message }) => harmlessText(message)).join('; ')}`);
+  }
+
+  #addMessages(messages: readonly RebuiltMessage[], before: readonly RebuiltMessage[]): void {
+    const same = countSame(messages, before);
+    if (same > 0) this.add(this.terminal.colors.dim(`the first ${counted(same)} are those of the request before`));
+    const rest = messages.slice(same);
+    const left = this.isFull || rest.length <= MOST_MESSAGES ? 0 : rest.length - MOST_MESSAGES;
+    for (const [index, each] of rest.entries()) {
+      if (left > 0 && index === FIRST_MESSAGES) this.#note(`${counted(left)} left out`);
+      if (left > 0 && index >= FIRST_MESSAGES && index < FIRST_MESSAGES + left) continue;
+      this.#addMessage(each);
+    }
+  }
+
+  #addTools(tools: readonly RebuiltTool[], before: readonly RebuiltTool[]): void {
+    const { colors } = this.terminal;
+    if (tools.length > 0 && Bun.deepEquals(tools, before)) {
+      return this.add(colors.dim('the tools are those of the request before'));
+    }
+    for (const { name, tool, author } of tools) {
+      this.add(`${colors.cyan('tool')} ${harmlessText(name)}  ${this.#author(author)}`);
+      this.#addText(tool?.description ?? '(not kept)');
+    }
+  }
+
+  #addMessage({ message, author, count }: RebuiltMessage): void {
+    const { colors } = this.terminal;
+    const role = message?.role ?? (count === undefined ? 'message' : counted(count));
+    this.add(`${colors.cyan(role)}  ${this.#author(author)}`);
+    this.#addText(message === undefined ? '(not there any more)' : textOf(message));
+  }
+
+  #addReply({ reply, error }: CallPrompt): void {
+    const { colors } = this.terminal;
+    if (error !== undefined) {
+      const code = error.code === undefined ? '' : `${error.code}: `;
+      return this.add(`${colors.red('failed')}  ${harmlessText(`${code}${error.message}`)}`);
+    }
+    if (reply === undefined) return this.add(`${colors.cyan('reply')}  too long to keep`);
+    this.add(`${colors.cyan('reply')}  ${harmlessText(describeReply(reply))}`);
+    for (const part of reply.content) this.#addText(describePart(part));
+  }
+
+  #author(author: RebuiltMessage['author']): string {
+    return this.terminal.colors.dim(harmlessText(describePartAuthor(author)));
+  }
+
+  /** Adds a text below its heading, wrapped to the terminal, and cut unless everything is printed. */
+  #addText(given: string): void {
+    const text = given.trimEnd();
+    const isCut = !this.isFull && text.length > LONGEST_PART;
+    const shown = isCut ? text.slice(0, LONGEST_PART).toWellFormed() : text;
+    const { columns = PIPED } = this.terminal;
+    const room = Math.max(LEAST_ROOM, columns - INDENT.length);
+    for (const line of harmlessLines(shown).split('\n')) {
+      for (const row of Bun.wrapAnsi(line, room, { hard: true, trim: false }).split('\n')) this.add(`${INDENT}${row}`);
+    }
+    if (isCut) this.#note(`${text.length - LONGEST_PART} more characters`);
+  }
+
+  #note(text: string): void {
+    this.add(`${INDENT}${this.terminal.colors.dim(`… ${text}; --full shows everything`)}`);
+  }
+}
+
+const reasons: Readonly<Record<UnsentCall['why'], string>> = {
+  running: 'Its request is recorded when the call ends.',
+  answered: 'A layer answered in place of the model, so nothing was sent.',
+  failed: 'The call failed before anything was sent.',
+  unreported: 'The model is an object of a program that does not report its requests.',
+  old: 'An older version of Goondan recorded the call, without its request.',
+  unknown: 'Its request is not in the trace.',
+};
+
+function countSame(messages: readonly RebuiltMessage[], before: readonly RebuiltMessage[]): number {
+  let count = 0;
+  while (count < before.length && messages[count]?.digest === before[count]?.digest) count += 1;
+  return count;
+}
+
+function counted(count: number): string {
+  return count === 1 ? '1 message' : `${count} messages`;
+}
+
+function textOf({ content }: ModelMessage): string {
+  return typeof content === 'string' ? content : content.map(describePart).join('\n');
+}
+
+function describeReply({ finishReason, usage }: ModelReply): string {
+  const cached = usage.cachedInputTokens === undefined ? '' : ` (${usage.cachedInputTokens} from the cache)`;
+  return `${finishReason}, ${usage.inputTokens} → ${usage.outputTokens} tokens${cached}`;
+}
