@@ -95,6 +95,35 @@ describe.skipIf(!hasChromium)('Studio in a browser', () => {
     ]);
   });
 
+  test('F-07 a model band shows the prompt that the model got, and a tool band its arguments and result', async () => {
+    await page.getByRole('treeitem', { name: /^tool weather__forecast/ }).click();
+    const tool = page.getByRole('region', { name: 'What weather__forecast did' });
+    expect(await tool.textContent()).toMatch(/Arguments\{.*"city": "Seoul".*Result\{.*"status": "ok"/s);
+
+    const asked: string[] = [];
+    const note = (request: Request) => void (request.url().includes('/prompt?') && asked.push(request.url()));
+    page.on('request', note);
+    await page
+      .getByRole('treeitem', { name: /^model Model\/main/ })
+      .first()
+      .click();
+    const model = page.getByRole('region', { name: 'What Model/main did' });
+    expect(asked).toEqual([]);
+    await model.locator('summary', { hasText: 'Prompt' }).click();
+    await model.getByText('Exact: the body below').waitFor();
+    const parts = await model.locator('h4').allTextContents();
+    expect(parts.slice(0, 2)).toEqual(['system · system prompt of agent concierge', 'user · person via studio']);
+    expect(parts).toContain('system · extension memory');
+    expect(parts).toContain('tool agents__request · Tool/agents');
+    // The body is the last part, and closed.
+    expect(parts.at(-2)).toMatch(/^reply · tool-calls · \d+ → \d+ tokens$/);
+    await model.locator('summary', { hasText: 'Body' }).click();
+    const body = await model.locator('.prompt-body pre').textContent();
+    expect(JSON.parse(body ?? '')).toMatchObject({ messages: [{ role: 'system' }, { content: question }, {}] });
+    expect(asked).toHaveLength(1);
+    page.off('request', note);
+  });
+
   testInProof('moves through the onion with the arrow keys', async () => {
     await page.getByRole('treeitem', { name: /^turn\s*concierge/ }).click();
     await page.keyboard.press('ArrowRight');

@@ -12,6 +12,7 @@
  * | GET  workspaces/ID/turns                   | `TurnList`         |
  * | GET  workspaces/ID/usage                   | `UsageView`        |
  * | GET  workspaces/ID/trace?id=TURN           | `TraceView`        |
+ * | GET  workspaces/ID/prompt?id=TURN&effect=KEY | `PromptView`     |
  * | GET  workspaces/ID/changeset?id=CHANGESET  | `ChangesetWithDiff` |
  * | GET  workspaces/ID/file?digest=SHA256      | `FileView`         |
  * | GET  workspaces/ID/events                  | a WebSocket, each message a `StudioNotice` |
@@ -186,9 +187,46 @@ export type UsageView = UsageReport;
 /** A turn with the short form of its id, as commands and log lines show it. */
 export type WithShortId<Turn> = Turn & { readonly shortId: string };
 
-/** `?id=` takes the id of a turn, a trace or an event, or the beginning of an id. */
+/**
+ * `?id=` takes the id of a turn, a trace or an event, or the beginning of an id. The parts of model requests and the
+ * replies are left out; `prompt` has them. A tool's result of more than 500 000 characters is a text with its beginning.
+ */
 export interface TraceView extends ReadTrace {
   readonly turns: readonly WithShortId<TurnTrace>[];
+}
+
+/** A text, and its whole length in characters if only its beginning is sent. */
+export interface ShownText {
+  readonly text: string;
+  readonly characters?: number;
+}
+
+/**
+ * The prompt of one model call: `?id=` takes the turn, `&effect=` the key of the call. `author` says in words who put a
+ * part there. A part has at most 20 000 characters, the body 500 000.
+ */
+export interface PromptView {
+  /** True if the body has the digest of the body that was sent. */
+  readonly isExact: boolean;
+  /** Why the body is not exact, as far as it is known. */
+  readonly problems: readonly string[];
+  readonly provider: string;
+  readonly model?: string;
+  readonly package?: string;
+  readonly modelRef: string;
+  readonly modelAuthor: string;
+  /** The number of earlier messages that are not sent; at most 200 are. */
+  readonly earlier: number;
+  readonly messages: readonly (ShownText & { readonly role: string; readonly author: string })[];
+  readonly tools: readonly (ShownText & { readonly name: string; readonly author: string })[];
+  readonly params: readonly (ShownText & { readonly name: string; readonly author: string })[];
+  /** The body as JSON; absent when a part of the request is missing. */
+  readonly body?: ShownText;
+  readonly reply?: ShownText & {
+    readonly finishReason: string;
+    readonly tokens: { readonly input: number; readonly output: number };
+  };
+  readonly error?: string;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { LongText } from '../text/long-text.tsx';
 import type { Piece } from './message-parts.ts';
 
 /** Shows a tool call on one line. Arguments and result are shown only on demand, because they can be megabytes. */
@@ -23,27 +24,6 @@ export function ToolPiece({ piece: { name, args, outcome } }: { readonly piece: 
         <LongText title={outcome.isError ? 'Failed with' : 'Answered'} text={outcome.text} />
       )}
     </details>
-  );
-}
-
-/** The number of characters shown at first, because more would make a browser slow. */
-const FIRST_CHARACTERS = 50_000;
-
-function LongText({ title, text }: { readonly title: string; readonly text: string }) {
-  const [isWhole, setWhole] = useState(text.length <= FIRST_CHARACTERS);
-  return (
-    <>
-      <h4>{title}</h4>
-      <pre>{isWhole ? text : text.slice(0, FIRST_CHARACTERS)}</pre>
-      {!isWhole && (
-        <p className="quiet tool-more">
-          the first {FIRST_CHARACTERS.toLocaleString()} of {text.length.toLocaleString()} characters{' '}
-          <button type="button" className="link" onClick={() => setWhole(true)}>
-            show all
-          </button>
-        </p>
-      )}
-    </>
   );
 }
 

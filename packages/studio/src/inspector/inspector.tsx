@@ -50,7 +50,7 @@ export function Inspector({ workspaceId, shown, turn, at, version, show }: Event
       <div className="tab-panel" role="tabpanel" id={`panel-${tab}`} aria-labelledby={`tab-${tab}`}>
         {tab === 'onion' && trace.error !== undefined && current === undefined && <Problem error={trace.error} />}
         {tab === 'onion' && current?.extensions !== undefined && <ExtensionStates statuses={current.extensions} />}
-        {tab === 'onion' && current !== undefined && <Onion key={turn} turn={current} />}
+        {tab === 'onion' && current !== undefined && <Onion key={turn} workspaceId={workspaceId} turn={current} />}
         {tab === 'events' && (
           <EventList workspaceId={workspaceId} shown={shown} at={at} version={version} show={show} />
         )}

@@ -4,9 +4,11 @@ import { ErrorOrigin } from '../problems/error-origin.tsx';
 import { describeDuration } from '../time/describe-time.ts';
 import { counted } from '../text/counted.ts';
 import { describeUsage } from '../text/describe-usage.ts';
+import { LongText } from '../text/long-text.tsx';
 import type { Band, SpanBand } from './bands.ts';
 import { ChangeList } from './change-list.tsx';
 import { describeCacheLoss, describeTokens, describeWait } from './describe-band.ts';
+import { PromptDetails } from './prompt-details.tsx';
 
 const outcomes: Readonly<Record<LayerRecord['outcome'], string>> = {
   passed: '',
@@ -23,13 +25,16 @@ const kinds = {
   toolCall: 'around a tool call',
 };
 
-export function BandDetails({ band }: { readonly band: Band }) {
+export function BandDetails({ workspaceId, band }: { readonly workspaceId: string; readonly band: Band }) {
   return (
     <section className="details" aria-label={`What ${band.title} did`}>
       {band.type === 'layer' ? (
         <LayerDetails band={band.layer} kind={band.kind} title={band.title} />
       ) : (
         <SpanDetails band={band} />
+      )}
+      {band.type === 'chain' && band.kind === 'model' && band.chain.effect !== undefined && (
+        <PromptDetails key={band.id} workspaceId={workspaceId} turnId={band.turnId} effect={band.chain.effect} />
       )}
     </section>
   );
@@ -87,7 +92,8 @@ function LayerDetails({
 
 function SpanDetails({ band }: { readonly band: SpanBand }) {
   const { chain, turn, kind, title, totalMs } = band;
-  const { input, outcome, tokens, error, place, stack, retryMs, layers, isCancelled, plan, request } = chain;
+  const { input, args, result, outcome, tokens, error, place, stack, retryMs, layers, isCancelled, plan, request } =
+    chain;
   const about = { turn: 'turn of', step: '', model: 'model call', toolCall: 'tool call' }[kind];
   return (
     <>
@@ -107,12 +113,14 @@ function SpanDetails({ band }: { readonly band: SpanBand }) {
       </p>
       {request?.cacheLost !== undefined && <p>{describeCacheLoss(request.cacheLost)}</p>}
       {turn?.input !== undefined && <p className="text">“{turn.input}”</p>}
-      {input !== undefined && (
+      {input !== undefined && args === undefined && (
         <>
           <h4>Asked with</h4>
           <pre>{input}</pre>
         </>
       )}
+      {args !== undefined && <LongText title="Arguments" text={JSON.stringify(args, null, 2)} />}
+      {result !== undefined && <LongText title="Result" text={JSON.stringify(result, null, 2)} />}
       {error !== undefined && <pre className={isCancelled === true ? 'quiet' : 'bad'}>{error}</pre>}
       <ErrorOrigin place={place} stack={stack} />
       {retryMs !== undefined && <p className="quiet">It was tried again after {describeDuration(retryMs)}.</p>}

@@ -18,6 +18,8 @@ interface BandOfAny {
 export interface SpanBand extends BandOfAny {
   readonly type: 'chain';
   readonly chain: ChainRecord;
+  /** The id of the turn that the chain belongs to. */
+  readonly turnId: string;
   /** The turn; present only on the band of a turn. */
   readonly turn?: TurnTrace;
 }
@@ -30,19 +32,29 @@ export function bandsOf(turn: TurnTrace): SpanBand {
 
 /** `offsetMs` is the start of this turn, counted from the start of the outermost turn. */
 function turnBand(turn: TurnTrace, id: string, offsetMs: number): SpanBand {
-  return { ...spanBand(turn.chain, id, offsetMs, Date.parse(turn.startedAt)), turn };
+  const { turnId, startedAt } = turn;
+  return { ...spanBand(turn.chain, id, { turnId, offsetMs, turnStart: Date.parse(startedAt) }), turn };
 }
 
-function spanBand(chain: ChainRecord, id: string, offsetMs: number, turnStart: number): SpanBand {
+/** The turn of a chain. */
+interface InTurn {
+  readonly turnId: string;
+  /** The start of the turn, counted from the start of the outermost turn. */
+  readonly offsetMs: number;
+  readonly turnStart: number;
+}
+
+function spanBand(chain: ChainRecord, id: string, inTurn: InTurn): SpanBand {
   return {
     type: 'chain',
     id,
     kind: chain.kind,
     title: chain.kind === 'step' ? `step ${chain.label}` : chain.label,
-    startMs: offsetMs + chain.startMs,
+    startMs: inTurn.offsetMs + chain.startMs,
     totalMs: chain.totalMs,
-    inside: layerBands(chain.layers, chain, id, offsetMs, turnStart),
+    inside: layerBands(chain.layers, chain, id, inTurn),
     chain,
+    turnId: inTurn.turnId,
   };
 }
 
@@ -50,10 +62,9 @@ function layerBands(
   [outermost, ...inner]: readonly LayerRecord[],
   chain: ChainRecord,
   id: string,
-  offsetMs: number,
-  turnStart: number,
+  inTurn: InTurn,
 ): readonly Band[] {
-  if (outermost === undefined) return coreBands(chain, id, offsetMs, turnStart);
+  if (outermost === undefined) return coreBands(chain, id, inTurn);
   const own = `${id}.0`;
   return [
     {
@@ -61,16 +72,17 @@ function layerBands(
       id: own,
       kind: chain.kind,
       title: titleOf(outermost),
-      startMs: offsetMs + outermost.startMs,
+      startMs: inTurn.offsetMs + outermost.startMs,
       totalMs: outermost.totalMs,
-      inside: layerBands(inner, chain, own, offsetMs, turnStart),
+      inside: layerBands(inner, chain, own, inTurn),
       layer: outermost,
     },
   ];
 }
 
 /** Lists what ran inside a chain: other chains, and turns of called agents, in the order in which they started. */
-function coreBands(chain: ChainRecord, id: string, offsetMs: number, turnStart: number): readonly Band[] {
+function coreBands(chain: ChainRecord, id: string, inTurn: InTurn): readonly Band[] {
+  const { offsetMs, turnStart } = inTurn;
   const started = [
     ...chain.inside.map((child) => ({ at: child.startMs, child })),
     ...chain.called.map((turn) => ({ at: Date.parse(turn.startedAt) - turnStart, turn })),
@@ -78,7 +90,7 @@ function coreBands(chain: ChainRecord, id: string, offsetMs: number, turnStart: 
   return started.map((each, index) =>
     'turn' in each
       ? turnBand(each.turn, `${id}.${index}`, offsetMs + Math.max(0, each.at))
-      : spanBand(each.child, `${id}.${index}`, offsetMs, turnStart),
+      : spanBand(each.child, `${id}.${index}`, inTurn),
   );
 }
 

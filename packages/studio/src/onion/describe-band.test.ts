@@ -61,6 +61,7 @@ function chain(kind: Band['kind'], title: string, more: Partial<SpanBand['chain'
     type: 'chain',
     kind,
     title,
+    turnId: 't',
     chain: { id: 'c', spanId: 's', kind, label: title, ...times, ...more },
   };
 }

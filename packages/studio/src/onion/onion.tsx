@@ -7,7 +7,7 @@ import { bandsOf, type Band, listBands } from './bands.ts';
 import { closedAtFirst, seenBands } from './closed-bands.ts';
 import { stepToBand } from './step-to-band.ts';
 
-export function Onion({ turn }: { readonly turn: TurnTrace }) {
+export function Onion({ workspaceId, turn }: { readonly workspaceId: string; readonly turn: TurnTrace }) {
   const whole = useMemo(() => bandsOf(turn), [turn]);
   const bands = useMemo(() => listBands(whole), [whole]);
   const wholeMs = bands.reduce((latest, { startMs, totalMs }) => Math.max(latest, startMs + totalMs), 0);
@@ -47,7 +47,7 @@ export function Onion({ turn }: { readonly turn: TurnTrace }) {
           </p>
         )}
       </div>
-      <BandDetails band={chosen} />
+      <BandDetails workspaceId={workspaceId} band={chosen} />
     </div>
   );
 }

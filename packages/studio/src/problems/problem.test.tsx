@@ -51,7 +51,7 @@ test('F-03 the details of a failed layer have its place and the stack folded', (
     inside: [],
     layer,
   };
-  const page = renderToStaticMarkup(<BandDetails band={band} />);
+  const page = renderToStaticMarkup(<BandDetails workspaceId="w" band={band} />);
   expect(page).toContain('<code class="error-place">extensions/house-rules.ts:14:7</code>');
   expect(page).toContain('<details><summary>Stack</summary>');
 });

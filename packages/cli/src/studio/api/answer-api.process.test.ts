@@ -19,6 +19,7 @@ import type {
   Done,
   FileView,
   HistoryView,
+  PromptView,
   Refusal,
   TimelineView,
   TraceView,
@@ -139,6 +140,20 @@ describe('a running swarm', () => {
     expect(turns).toMatchObject([{ turnId: accepted.turnId, agentName: 'clerk', finishReason: 'text_response' }]);
     const trace = await place.read<TraceView>(`${shop}/trace?id=${accepted.turnId}`);
     expect(trace).toMatchObject({ traceId: accepted.traceId, turns: [{ turnId: accepted.turnId }] });
+    const [model] = trace.turns[0]?.chain.inside[0]?.inside ?? [];
+    expect(model).toMatchObject({ kind: 'model', effect: '0/model', request: { provider: 'scripted' } });
+    expect([model?.request?.parts, model?.request?.references, model?.reply]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    const prompt = await place.read<PromptView>(`${shop}/prompt?id=${accepted.turnId}&effect=0/model`);
+    expect(prompt).toMatchObject({ isExact: true, provider: 'scripted', reply: { finishReason: 'stop' } });
+    expect(prompt.messages.at(-1)).toEqual({
+      role: 'user',
+      author: 'person via studio',
+      text: 'Good morning, all of you',
+    });
   });
 
   test('may stop and start again while a stream is open, and the stream reports it', async () => {
@@ -357,6 +372,8 @@ test('unknown and malformed requests are rejected with a code', async () => {
     ['file', 400, 'E_STUDIO_REQUEST'],
     ['file?digest=..%2F..%2Fswarm.json', 400, 'E_STUDIO_REQUEST'],
     [`file?digest=${'a'.repeat(64)}`, 404, 'E_FILE_UNKNOWN'],
+    ['prompt?id=nothing', 400, 'E_STUDIO_REQUEST'],
+    ['prompt?id=nothing&effect=0/model', 404, 'E_TRACE_UNKNOWN'],
     ['nothing', 404, 'E_STUDIO_REQUEST'],
     ['constructor', 404, 'E_STUDIO_REQUEST'],
   ];

@@ -1,5 +1,5 @@
 /** Handlers that read a workspace. They change nothing. */
-import { readHistory, type StoreReader } from '@goondan/runtime/history';
+import { readHistory, readPrompts, type StoreReader } from '@goondan/runtime/history';
 import { shortTurnId } from '@goondan/runtime/internal';
 import type { AgentAddress } from '@goondan/types';
 import { Refusal } from '@goondan/types/http';
@@ -11,8 +11,10 @@ import type { FileView, TraceView, TurnList, UsageView, WithShortId } from '../c
 import { addressOf, numberOf, readQuery } from '../http/read-query.ts';
 import type { StudioHost } from '../studio-host.ts';
 import { readConversation } from './read-conversation.ts';
+import { lightenTurn } from './lighten-turn.ts';
 import { readTimeline } from './read-timeline.ts';
 import { viewOfWorkspace } from './view-changesets.ts';
+import { viewPrompt } from './view-prompt.ts';
 import { viewWorkspace } from './view-workspace.ts';
 
 /**
@@ -27,6 +29,7 @@ export const answerGet = new Map([
   ['turns', turns],
   ['usage', usage],
   ['trace', trace],
+  ['prompt', prompt],
   ['changeset', changeset],
   ['file', file],
 ]);
@@ -93,7 +96,18 @@ function trace(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> {
   if (id === undefined) throw new Refusal(400, 'E_STUDIO_REQUEST', 'The request names no turn. Add its `id`.');
   return host.reads.run(keyOf('trace', place, id), async (): Promise<TraceView> => {
     const found = await (await openReader(place)).traces.read(id);
-    return { ...found, turns: withShortIds(found.turns) };
+    return { ...found, turns: withShortIds(found.turns.map(lightenTurn)) };
+  });
+}
+
+function prompt(host: StudioHost, place: SwarmPlace, url: URL): Promise<object> {
+  const { id, effect } = readQuery(url, ['id', 'effect']);
+  if (id === undefined || effect === undefined) {
+    throw new Refusal(400, 'E_STUDIO_REQUEST', 'The request names no model call. Add `id` and `effect`.');
+  }
+  return host.reads.run(keyOf('prompt', place, id, effect), async () => {
+    const { calls } = await readPrompts(await openReader({ ...place, warn: host.warn }), { id, effect });
+    return viewPrompt(calls);
   });
 }
 
