@@ -17,9 +17,9 @@ afterEach(async () => expect(await place.remove()).toEqual([]), 60_000);
 
 const firstPage = 'docs/guide/getting-started.md';
 
-describe('the guide, the pages of the base library, and the ones about replays and v0.10', () => {
+describe('the guide, the pages of the base library, and the ones about replays, v0.10 and prompts', () => {
   const guide = listRepository('docs/guide/*.md');
-  const others = [...listRepository('docs/base/*.md'), 'docs/replay.md', 'docs/v010.md'];
+  const others = [...listRepository('docs/base/*.md'), 'docs/replay.md', 'docs/v010.md', 'docs/prompt.md'];
   // This page is short, and its numbers are exact.
   const always = ['docs/usage.md'];
   // Only `npm run proof` runs the commands of all pages. Each part of the base library has its own tests.

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonArray } from '@goondan/types';
 import { startSwarm } from '@goondan/runtime';
-import { listTurns, readTurnTrace, renderTrace } from '@goondan/runtime/history';
+import { listTurns, openStoreReader, readPrompts, readTurnTrace, renderTrace } from '@goondan/runtime/history';
 
 const stateRoot = await mkdtemp(join(tmpdir(), 'goondan-traces-'));
 const modelOf = (script: JsonArray) => ({ 'Model/m': { provider: 'scripted', model: 'm', options: { script } } });
@@ -56,5 +56,17 @@ const call = turn.chain.inside[0]?.inside.find(({ kind }) => kind === 'toolCall'
 assert.deepEqual(
   call?.called.map(({ agentName }) => agentName),
   ['librarian'],
+);
+
+// Each model call as the model got it, with the author of each message.
+const reader = openStoreReader(place);
+const prompts = await readPrompts(reader, { id: host.turnId });
+await reader.close();
+assert.deepEqual(
+  prompts.calls.map(({ isExact, request }) => [isExact, request.messages.map(({ message }) => message?.role)]),
+  [
+    [true, ['user']],
+    [true, ['user', 'assistant', 'tool']],
+  ],
 );
 await rm(stateRoot, { recursive: true });
