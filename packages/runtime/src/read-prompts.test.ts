@@ -396,7 +396,7 @@ describe('what is not exact says so', () => {
       ['turn-event-default-0', damaged, / any more \(A line is damaged\.\)$/],
     ] as const) {
       const traces = { readRequests: () => readRequests(place(), history, id) };
-      const [call] = (await readPrompts({ traces })).calls;
+      const [call] = (await readPrompts({ traces, blobs: { get: async () => undefined } })).calls;
       expect(call).toMatchObject({
         isExact: false,
         problems: [{ kind: 'missing', message: expect.stringMatching(why) }],

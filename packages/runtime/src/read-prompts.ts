@@ -7,6 +7,7 @@ import { digestRequest } from './trace/model-request.ts';
 import { sha256 } from './json/sha256.ts';
 import { systemClock } from './ports/clock.ts';
 import { shortTurnId } from './ports/turn-ids.ts';
+import type { BlobReader } from './store/blobs.ts';
 import type { TraceReader } from './store/readers.ts';
 import type { TurnSummary } from './trace/turn-trace.ts';
 import type { TurnRequests, UnsentCall } from './workspace/traces/read-requests.ts';
@@ -48,7 +49,7 @@ export interface PromptsQuestion {
  * `E_PROMPT_UNRECORDED` when no request of these calls is recorded.
  */
 export async function readPrompts(
-  { traces }: { readonly traces: Pick<TraceReader, 'readRequests'> },
+  { traces, blobs }: { readonly traces: Pick<TraceReader, 'readRequests'>; readonly blobs: Pick<BlobReader, 'get'> },
   { id, step, effect }: PromptsQuestion = {},
 ): Promise<TurnPrompts> {
   const read = await traces.readRequests(id);
@@ -58,7 +59,7 @@ export async function readPrompts(
   const [calls, unsent] = [read.calls.filter(isWanted), read.unsent.filter(isWanted)];
   if (calls.length === 0) refuseUnrecorded(read.turn, unsent);
   const prompts: CallPrompt[] = [];
-  for (const call of calls) prompts.push(await withBody(call));
+  for (const call of calls) prompts.push(await withBody(call, blobs));
   return { turn: read.turn, calls: prompts, unsent };
 }
 
@@ -85,12 +86,12 @@ function refuseUnrecorded({ turnId }: TurnSummary, unsent: readonly UnsentCall[]
   throw new GoondanError('E_PROMPT_UNRECORDED', message, { suggestion });
 }
 
-async function withBody(call: RebuiltCall): Promise<CallPrompt> {
+async function withBody(call: RebuiltCall, blobs: Pick<BlobReader, 'get'>): Promise<CallPrompt> {
   const isComplete =
     call.request.messages.every(({ message }) => message !== undefined) &&
     call.request.tools.every(({ tool }) => tool !== undefined);
   if (!isComplete) return { ...call, isExact: false };
-  return call.package === undefined ? withOwnRequest(call) : withSentBody(call);
+  return call.package === undefined ? withOwnRequest(call) : withSentBody(call, blobs);
 }
 
 /** The request of a model without a body, as JSON. */
@@ -113,7 +114,7 @@ function withOwnRequest(call: RebuiltCall): CallPrompt {
   return judge(call, isExact, body as unknown as JsonValue);
 }
 
-async function withSentBody(call: RebuiltCall): Promise<CallPrompt> {
+async function withSentBody(call: RebuiltCall, blobs: Pick<BlobReader, 'get'>): Promise<CallPrompt> {
   const { provider, model = '', settings, request } = call;
   if (settings === undefined) {
     if (call.problems.length > 0) return { ...call, isExact: false };
@@ -125,7 +126,9 @@ async function withSentBody(call: RebuiltCall): Promise<CallPrompt> {
   const { rebuildBody } = await import('./agent/model/providers/rebuild-body.ts');
   try {
     const recorded = { provider, model, settings, messages, tools, fields: request.fields };
-    const { body = '', package: made } = await rebuildBody(recorded, systemClock);
+    const { body = '', package: made } = await rebuildBody(recorded, systemClock, (digest) =>
+      readStored(blobs, digest),
+    );
     const isExact = sha256(body) === call.bodyDigest;
     // Safe: the body of a provider's request is JSON.
     const shown = JSON.parse(body) as JsonValue;
@@ -136,6 +139,12 @@ async function withSentBody(call: RebuiltCall): Promise<CallPrompt> {
     const message = `the body cannot be built: ${error instanceof Error ? error.message : String(error)}`;
     return { ...call, isExact: false, problems: [...call.problems, { kind: 'other', message }] };
   }
+}
+
+async function readStored(blobs: Pick<BlobReader, 'get'>, digest: string): Promise<Uint8Array> {
+  const bytes = await blobs.get(digest);
+  if (bytes === undefined) throw new GoondanError('E_FILE_UNKNOWN', `The file ${digest} is not stored any more.`);
+  return bytes;
 }
 
 /** Adds the verdict. A request that is not exact always has a reason. */

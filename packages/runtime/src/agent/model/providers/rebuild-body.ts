@@ -29,11 +29,12 @@ export interface RecordedRequest {
 
 /**
  * Returns the request as the provider's package makes it now. **Errors** — those of the model, if it refuses the request
- * before it is sent.
+ * before it is sent; `E_FILE_UNKNOWN` if a file of a message is gone. `readFile`: returns the bytes of a stored file.
  */
 export async function rebuildBody(
   { provider, model, settings, messages, tools, fields }: RecordedRequest,
   clock: Clock,
+  readFile: NonNullable<ModelRequest['readFile']>,
 ): Promise<SentRequest> {
   // Safe: only `shapeOf` makes the settings of a provider's model.
   const spec = { provider, model, apiKey: NO_KEY, endpoint: NOWHERE, ...specOf(settings as ModelShape) };
@@ -42,6 +43,7 @@ export async function rebuildBody(
   let sent: SentRequest | undefined;
   const request: ModelRequest = {
     ...fields,
+    readFile,
     messages,
     tools,
     signal: new AbortController().signal,
