@@ -30,7 +30,7 @@ const known = new Set([...schemaKeywords, ...remarks]);
 /** Keywords whose value is a schema, a list of schemas, or schemas by name. */
 const single = ['additionalItems', 'additionalProperties', 'contains', 'propertyNames', 'if', 'then', 'else', 'not'];
 const lists = ['items', 'allOf', 'anyOf', 'oneOf'];
-const maps = ['properties', 'patternProperties', 'definitions', '$defs', 'dependencies'];
+export const schemaMaps: readonly string[] = ['properties', 'patternProperties', 'definitions', '$defs', 'dependencies'];
 
 /** Finds a keyword that the validator does not check, a `$ref` that leads nowhere, and a pattern that is not one. */
 function findUnchecked(node: unknown, path: readonly string[], root: Fields): SchemaProblem | undefined {
@@ -70,7 +70,7 @@ function findBelow(node: Fields, path: readonly string[], root: Fields): SchemaP
 
 function schemasIn(keyword: string, value: unknown): readonly (readonly [keys: readonly string[], schema: unknown])[] {
   const isList = lists.includes(keyword) && Array.isArray(value);
-  if (isList || (maps.includes(keyword) && isObject(value))) {
+  if (isList || (schemaMaps.includes(keyword) && isObject(value))) {
     return Object.entries(value as object).map(([key, schema]) => [[key], schema] as const);
   }
   return single.includes(keyword) || keyword === 'items' ? [[[], value]] : [];

@@ -5,6 +5,7 @@
 import type { JsonObject, JsonSchema, JsonValue } from '@goondan/types';
 import { FINISH_TOOL } from '../../config/tool-name.ts';
 import { isPlainObject } from '../../json/copy-json.ts';
+import { schemaMaps } from '../../json/find-demand-problem.ts';
 import type { RegisteredTool } from '../tool/tool-registry.ts';
 
 const description =
@@ -46,10 +47,15 @@ const data: readonly string[] = ['const', 'enum', 'default', 'examples'];
 function moveReferences(schema: JsonValue): JsonValue {
   if (Array.isArray(schema)) return schema.map(moveReferences);
   if (!isPlainObject(schema)) return schema;
-  return Object.fromEntries(
-    Object.entries(schema).map(([keyword, value]): [string, JsonValue] => {
-      if (keyword === '$ref' && typeof value === 'string') return [keyword, `#/properties/${WRAPPER}${value.slice(1)}`];
-      return [keyword, data.includes(keyword) ? value : moveReferences(value)];
-    }),
-  );
+  return mapFields(schema, (keyword, value) => {
+    if (keyword === '$ref' && typeof value === 'string') return `#/properties/${WRAPPER}${value.slice(1)}`;
+    // The keys below are names, and a name may be that of a keyword.
+    if (schemaMaps.includes(keyword) && isPlainObject(value))
+      return mapFields(value, (_name, each) => moveReferences(each));
+    return data.includes(keyword) ? value : moveReferences(value);
+  });
+}
+
+function mapFields(fields: JsonObject, change: (key: string, value: JsonValue) => JsonValue): JsonObject {
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, change(key, value)]));
 }

@@ -241,6 +241,24 @@ describe('a model without a schema mode', () => {
     expect(other.requests[0]?.tools).toBeArrayOfSize(1);
   });
 
+  test.each(['enum', 'const', 'default', 'examples'])(
+    'Y-01 references are followed also below a field or a definition called "%s"',
+    async (name) => {
+      const reference = { $ref: '#/definitions/city' };
+      const list: JsonSchema = {
+        type: 'array',
+        items: { $ref: `#/definitions/${name}` },
+        definitions: { [name]: { properties: { [name]: reference } }, city: { type: 'string' } },
+      };
+      const demand = { schema: list, retries: 0 };
+      const answer = [{ [name]: 'Seoul' }];
+      const { result } = await say({ ...byTool(reply(finish({ value: answer }))), output: demand });
+      expect(result.output).toEqual(answer);
+      const { result: bad } = await say({ ...byTool(reply(finish({ value: [{ [name]: 1 }] }))), output: demand });
+      expect(bad.error?.code).toBe('E_OUTPUT_SCHEMA');
+    },
+  );
+
   test('Y-01 those who watch get the answer, and not the words before it', async () => {
     const { deltas } = await say(byTool(reply(text('Let me see. '), finish(right))));
     expect(deltas).toMatchObject([{ type: 'text', text: JSON.stringify(right) }]);
