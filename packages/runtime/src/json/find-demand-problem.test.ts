@@ -7,6 +7,14 @@ test.each<[string, JsonValue]>([
   ['an object', { type: 'object', properties: { a: { type: 'string', format: 'email' } }, required: ['a'] }],
   ['everything', {}],
   ['references', { $ref: '#/definitions/a', definitions: { a: { type: 'array', items: { $ref: '#' } } } }],
+  [
+    'references to the same schema for parts of the value',
+    {
+      allOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }],
+      items: { $ref: '#' },
+      $defs: { a: { contains: { $ref: '#' } } },
+    },
+  ],
   ['definitions of a newer draft', { $ref: '#/$defs/a', $defs: { a: { enum: [1, 2] } } }],
   ['remarks', { $schema: 'http://json-schema.org/draft-07/schema#', $id: 'x', title: 'T', default: 1, examples: [1] }],
   ['conditions', JSON.parse('{"if":{"type":"string"},"then":{"minLength":1},"else":{"not":{"type":"null"}}}')],
@@ -39,6 +47,20 @@ test.each<[JsonValue, string, readonly string[]]>([
     { $ref: 'https://example.com/a' },
     '$ref must lead to a schema inside this one, but "https://example.com/a" does not',
     ['$ref'],
+  ],
+  [{ $ref: '#' }, 'the value never ends: a $ref leads back to the same schema for the same value', []],
+  [
+    { anyOf: [{ $ref: '#/definitions/a' }], definitions: { a: { not: { if: { $ref: '#' } } } } },
+    'the value never ends',
+    [],
+  ],
+  [
+    {
+      properties: { a: { $ref: '#/definitions/b' } },
+      definitions: { b: { dependencies: { c: { $ref: '#/properties/a' } } } },
+    },
+    'properties.a never ends',
+    ['properties', 'a'],
   ],
   [{ properties: { a: { pattern: '(' } } }, 'properties.a has a pattern that is not valid: "("', ['properties', 'a']],
   [{ patternProperties: { '[': {} } }, 'the value has a pattern that is not valid: "["', []],

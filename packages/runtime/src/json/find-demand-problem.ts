@@ -19,10 +19,16 @@ export function findDemandProblem(schema: unknown): SchemaProblem | undefined {
   if (findSizeProblem(schema as JsonSchema, 'the answer') !== undefined) {
     return schemaProblem([], 'has too many values once its $refs are followed');
   }
-  return findSchemaProblem(schema) ?? findUnchecked(schema, [], schema);
+  return findSchemaProblem(schema) ?? findUnchecked(schema, [], { root: schema, isEndless: endlessIn(schema) });
 }
 
 type Fields = Readonly<Record<string, unknown>>;
+
+/** The whole schema of a checked part. */
+interface Whole {
+  readonly root: Fields;
+  isEndless(this: void, part: Fields): boolean;
+}
 
 /** Keywords without a check of the value, beside those of draft 7. `$defs` holds targets of `$ref`. */
 const remarks = ['const', 'default', 'writeOnly', 'deprecated', '$defs'];
@@ -30,16 +36,22 @@ const known = new Set([...schemaKeywords, ...remarks]);
 /** Keywords whose value is a schema, a list of schemas, or schemas by name. */
 const single = ['additionalItems', 'additionalProperties', 'contains', 'propertyNames', 'if', 'then', 'else', 'not'];
 const lists = ['items', 'allOf', 'anyOf', 'oneOf'];
-export const schemaMaps: readonly string[] = ['properties', 'patternProperties', 'definitions', '$defs', 'dependencies'];
+export const schemaMaps: readonly string[] = [
+  'properties',
+  'patternProperties',
+  'definitions',
+  '$defs',
+  'dependencies',
+];
 
-/** Finds a keyword that the validator does not check, a `$ref` that leads nowhere, and a pattern that is not one. */
-function findUnchecked(node: unknown, path: readonly string[], root: Fields): SchemaProblem | undefined {
+/** Finds a keyword that the validator does not check, a `$ref` that leads nowhere or never ends, and a pattern that is not one. */
+function findUnchecked(node: unknown, path: readonly string[], whole: Whole): SchemaProblem | undefined {
   if (!isObject(node)) return undefined;
   const strange = Object.keys(node).find((keyword) => !isKnown(keyword, path.length === 0));
   if (strange !== undefined) {
     return { ...schemaProblem(path, `has the unknown keyword "${strange}"`), path: [...path, strange] };
   }
-  return findOwnProblem(node, path, root) ?? findBelow(node, path, root);
+  return findOwnProblem(node, path, whole) ?? findBelow(node, path, whole);
 }
 
 /** A `$id` would give the schema another address, so it is allowed only where it is removed. */
@@ -47,21 +59,23 @@ function isKnown(keyword: string, isTop: boolean): boolean {
   return known.has(keyword) && (isTop || (keyword !== '$id' && keyword !== '$schema'));
 }
 
-function findOwnProblem(node: Fields, path: readonly string[], root: Fields): SchemaProblem | undefined {
+function findOwnProblem(node: Fields, path: readonly string[], { root, isEndless }: Whole): SchemaProblem | undefined {
   const { $ref, pattern, patternProperties } = node;
-  if (typeof $ref === 'string' && !leadsSomewhere($ref, root)) {
+  if (typeof $ref === 'string' && !isSchema(targetOf($ref, root))) {
     return schemaProblem([...path, '$ref'], `must lead to a schema inside this one, but "${$ref}" does not`);
   }
+  if (isEndless(node))
+    return schemaProblem(path, 'never ends: a $ref leads back to the same schema for the same value');
   const patterns = isObject(patternProperties) ? Object.keys(patternProperties) : [];
   const wrong = [...(typeof pattern === 'string' ? [pattern] : []), ...patterns].find((each) => !isPattern(each));
   return wrong === undefined ? undefined : schemaProblem(path, `has a pattern that is not valid: "${wrong}"`);
 }
 
-function findBelow(node: Fields, path: readonly string[], root: Fields): SchemaProblem | undefined {
+function findBelow(node: Fields, path: readonly string[], whole: Whole): SchemaProblem | undefined {
   for (const [keyword, value] of Object.entries(node)) {
     const below = [...path, keyword];
     for (const [keys, schema] of schemasIn(keyword, value)) {
-      const problem = findUnchecked(schema, [...below, ...keys], root);
+      const problem = findUnchecked(schema, [...below, ...keys], whole);
       if (problem !== undefined) return problem;
     }
   }
@@ -76,16 +90,43 @@ function schemasIn(keyword: string, value: unknown): readonly (readonly [keys: r
   return single.includes(keyword) || keyword === 'items' ? [[[], value]] : [];
 }
 
-function leadsSomewhere(reference: string, root: Fields): boolean {
-  if (reference === '#') return true;
-  if (!reference.startsWith('#/')) return false;
+function targetOf(reference: string, root: Fields): unknown {
+  if (reference === '#') return root;
+  if (!reference.startsWith('#/')) return undefined;
   let at: unknown = root;
   for (const part of reference.slice(2).split('/')) {
     const key = unlessThrows(() => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'));
     const isInside = key !== undefined && typeof at === 'object' && at !== null && Object.hasOwn(at, key);
     at = isInside ? Reflect.get(at as object, key) : undefined;
   }
-  return isObject(at) || typeof at === 'boolean';
+  return at;
+}
+
+function isSchema(value: unknown): boolean {
+  return isObject(value) || typeof value === 'boolean';
+}
+
+/** Keywords whose schemas check the same value, and not a part of it. */
+const sameValue = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'dependencies'];
+
+/**
+ * Returns a function that finds out whether the check of a schema comes back to the same schema for the same value, so that it
+ * would never end. A `$ref` inside `items` or `properties` may lead back, because every value has an end.
+ */
+function endlessIn(root: Fields): (node: Fields) => boolean {
+  const ended = new Set<unknown>();
+  const open = new Set<unknown>();
+  return function isEndless(node: unknown): boolean {
+    if (open.has(node)) return true;
+    if (!isObject(node) || ended.has(node)) return false;
+    open.add(node);
+    const target = typeof node.$ref === 'string' ? targetOf(node.$ref, root) : undefined;
+    const others = sameValue.flatMap((keyword) => schemasIn(keyword, node[keyword]).map(([, schema]) => schema));
+    const found = [target, ...others].some(isEndless);
+    open.delete(node);
+    ended.add(node);
+    return found;
+  };
 }
 
 function isPattern(pattern: string): boolean {
