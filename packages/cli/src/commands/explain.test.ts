@@ -121,6 +121,15 @@ describe('gdn explain', () => {
     expect(await shown()).toContain('\nMay ask:    none\n');
   });
 
+  test('Y-01 shows that the answers of an agent must fit a schema', async () => {
+    const agent = 'output: { schema: { type: object }, retries: 1 }';
+    await place.write('typed', { 'goondan.yaml': sampleBundle({ agents: ['helper'], agent }) });
+    const shown = async (...options: string[]) => (await place.run('explain', 'typed', ...options)).stdout;
+    expect(await shown()).toContain('\nAnswers:    JSON that fits the schema in spec.output (--json shows it)\n');
+    expect(await shown('--agent', 'helper')).not.toContain('Answers');
+    expect(JSON.parse(await shown('--json'))).toMatchObject({ output: { schema: { type: 'object' }, retries: 1 } });
+  });
+
   test('after a run: the layers of the last start, outermost first; a changed module is reported', async () => {
     const folder = await writeLayered();
     expect((await place.run('run', 'layered', '--trust', '--input', 'hello')).exitCode).toBe(0);

@@ -9,7 +9,7 @@ import type { ExplainedLayer, Explanation } from './explain-agent.ts';
  *   guard/audit  swarm, priority 100
  *     step (no layers)
  */
-export function describeOnion({ agent, source, extensions, layers, mayAsk, ...offer }: Explanation): string {
+export function describeOnion({ agent, source, extensions, layers, mayAsk, output, ...offer }: Explanation): string {
   const { packages } = offer;
   const lines = [
     `Agent ${printable(agent)}: ${origin[source]}.`,
@@ -19,6 +19,7 @@ export function describeOnion({ agent, source, extensions, layers, mayAsk, ...of
     `Extensions: ${list(extensions.map((name) => withPackage(name, packages[`Extension/${name}`])))}`,
     ...describeTools(offer),
     ...(mayAsk === undefined ? [] : [`May ask:    ${list(mayAsk)}`]),
+    ...(output === undefined ? [] : ['Answers:    JSON that fits the schema in spec.output (--json shows it)']),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -37,6 +37,8 @@ export interface Explanation {
   readonly tools: readonly string[];
   /** The agents that the agent may call, if the bundle limits them; absent when it may call every agent. */
   readonly mayAsk?: readonly string[];
+  /** The schema that its answers must fit, unless a caller demands another one; absent when the bundle has none. */
+  readonly output?: DeclaredAgent['output'];
   /** The tools again, each with its source: `Tool/name`, `Extension/name`, or `runtime`. */
   readonly toolSources: readonly ToolSource[];
   /** Extensions whose tools are unknown, each with a way to find them out. */
@@ -79,16 +81,17 @@ export async function explainAgent(
   const agent = declared.agentName;
   const packages = packagesOf(bundle, declared);
   const recorded = await (await openReader(run.place)).directory.describe(agent);
-  const asks = declared.mayAsk === undefined ? {} : { mayAsk: declared.mayAsk };
+  const { mayAsk, output } = declared;
+  const rules = { ...(mayAsk && { mayAsk }), ...(output && { output }) };
   if (load) {
     // MCP servers connect only when a turn needs them, so their tools are taken from the last run.
     const loaded = keepKnownTools(await loadNow(run, agent, terminal, signal), recorded);
-    return { agent, source: 'loaded', ...asks, ...toParts(loaded, declared), packages };
+    return { agent, source: 'loaded', ...rules, ...toParts(loaded, declared), packages };
   }
   if (recorded === undefined || recorded.neverStarted === true) {
-    return { ...explainDeclared(declared, recorded), ...asks, packages, note: NEVER_STARTED };
+    return { ...explainDeclared(declared, recorded), ...rules, packages, note: NEVER_STARTED };
   }
-  const explanation: Explanation = { agent, source: 'last-run', ...asks, ...toParts(recorded, declared), packages };
+  const explanation: Explanation = { agent, source: 'last-run', ...rules, ...toParts(recorded, declared), packages };
   return recorded.digest === partsDigest(declared) ? explanation : { ...explanation, note: CHANGED };
 }
 
