@@ -1,5 +1,7 @@
 // Tests answers that fit a schema with `gdn`, on files and in PostgreSQL, with a called agent in a shared process.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { makeTestDatabase, type TestDatabase } from '../../../postgres/src/testing/test-database.ts';
 import { hasPostgres, test as postgresTest } from '../../../postgres/src/testing/with-postgres.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
@@ -21,15 +23,31 @@ const resources = [
   `kind: Model, metadata: { name: clerk }, spec: { provider: scripted, model: m, options: { script: [
     { when: does not fit, call: { tool: output__finish, args: ${JSON.stringify(answer)} } }, { say: Warm. }] } }`,
   'kind: Agent, metadata: { name: desk }, spec: { modelConfig: { modelRef: Model/desk }, tools: [Tool/agents] }',
-  'kind: Agent, metadata: { name: clerk }, spec: { modelConfig: { modelRef: Model/clerk }, isolation: agent }',
+  'kind: Agent, metadata: { name: clerk }, spec: { modelConfig: { modelRef: Model/clerk }, isolation: agent, extensions: [Extension/killer] }',
+  'kind: Extension, metadata: { name: killer }, spec: { entry: ./killer.ts }',
   'kind: Swarm, metadata: { name: shop }, spec: { entryAgent: Agent/desk, agents: [Agent/desk, Agent/clerk], policy: { spares: 0 } }',
 ];
+/** Kills the process in the second step of a turn, once, when the first wrong answer has been recorded. */
+const killer = (flag: string) => `import { existsSync, writeFileSync } from 'node:fs';
+export function register({ pipeline }) {
+  pipeline.register('step', async (ctx) => {
+    const flag = ${JSON.stringify(flag)};
+    if (ctx.stepIndex === 1 && ctx.turn.inputEvent.input === 'die' && !existsSync(flag)) {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      writeFileSync(flag, '');
+      process.kill(process.pid, 'SIGKILL');
+    }
+    return ctx.next();
+  });
+}
+`;
 
 const place = new GdnPlace();
 let database: TestDatabase | undefined;
 beforeAll(async () => {
   await place.write('bundle', {
     'goondan.yaml': resources.map((resource) => `{ apiVersion: goondan.ai/v1, ${resource} }\n`).join('---\n'),
+    'killer.ts': killer(join(place.folder, 'killed')),
   });
   await place.write('.', {
     'weather.json': JSON.stringify(weather),
@@ -93,6 +111,13 @@ for (const [store, testHere] of stores) {
     expect(stderr).toContain('E_OUTPUT_SCHEMA: The answer does not fit the demanded schema: ');
   });
 }
+
+postgresTest('Y-01 PostgreSQL: a wrong answer still goes back to the model after kill -9 of its process', async () => {
+  const asked = ['--bundle', 'bundle', '--agent', 'clerk', '--input', 'die', '--schema', 'weather.json', '--json'];
+  const { stdout } = await place.runWith({ env: envOf('PostgreSQL') }, 'run', '--trust', ...asked);
+  expect(JSON.parse(stdout)).toMatchObject({ output: answer, steps: 2 });
+  expect(existsSync(join(place.folder, 'killed'))).toBe(true);
+});
 
 test('Y-01 a file without a usable schema is refused with its place, before anything starts', async () => {
   const { stderr, exitCode } = await place.run('run', 'bundle', '--trust', '--input', 'x', '--schema', 'wrong.yaml');
