@@ -1,6 +1,6 @@
 /**
  * The demand of a running turn: its answer must fit a schema. The schema is the event's own, or else that of the agent's
- * plan, and stays the same for the whole turn.
+ * plan, and stays the same while the turn runs. A turn that is resumed with another plan gets the schema of that plan.
  */
 import type { JsonSchema, OutputDemand } from '@goondan/types';
 import { compileSchema, type SchemaCheck } from '../../json/json-schema.ts';
