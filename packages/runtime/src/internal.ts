@@ -98,7 +98,7 @@ export { pendingInputs, takenKey, unknownInstance } from './workspace/journal/in
 export { describeDamage, salvageConversation } from './workspace/journal/salvage-conversation.ts';
 export { workspaceFolder } from './workspace/layout/instance-paths.ts';
 export { openSpending } from './store/log/open-spending.ts';
-export { SpendingSum } from './usage/spending.ts';
+export { KEPT_DAYS, SpendingSum } from './usage/spending.ts';
 export { NO_USAGE, ownUsage, sumUsage } from './ports/token-usage.ts';
 export { answerOf, decodeReply, encodeReply } from './workspace/records/reply.ts';
 export { type LoadedAgent, type RecordedAgent, recordDescriptions } from './workspace/swarms/agent-descriptions.ts';

@@ -2,7 +2,7 @@
 import type { AgentAddress } from '@goondan/types';
 import type { LogFrame } from '@goondan/runtime/history';
 import type { Value } from '../driver/database.ts';
-import { addSpending, SPENDING, spendingIn, summed } from './spending-rows.ts';
+import { addSpending, IS_RECENT, removeOldSpending, SPENDING, spendingIn, summed } from './spending-rows.ts';
 import { keyOf, SAME_INSTANCE, type StoreContext } from './store-context.ts';
 
 /** The tables with rows of an instance, besides its own row. */
@@ -28,10 +28,10 @@ export interface DeleteOutcome extends Readonly<Record<string, unknown>> {
 
 /**
  * $1–$3 instance, $4 owner, $5 epoch, $6 also with pending input, $7 the pending requests of other instances, $8 the answers
- * to them, $9 the model calls of a turn that is not committed. Input that comes in while the statement waits for the row changes `last_input`, so that nothing is deleted that
- * the statement has not seen. A use of files that nothing names yet stays: it may belong to input that another node is
- * accepting. A request that is not in $7 came in after it was made. Answers that a caller has not taken
- * stay: the commit of the caller removes them.
+ * to them, $9 the model calls of a turn that is not committed. Input that comes in while the statement waits for the row
+ * changes `last_input`, so that nothing is deleted that the statement has not seen. A use of files that nothing names yet
+ * stays: it may belong to input that another node is accepting. A request that is not in $7 came in after it was made.
+ * Answers that a caller has not taken stay: the commit of the caller removes them.
  */
 export const DELETE = `
 with seen as (
@@ -54,8 +54,13 @@ with seen as (
 ).join('')}, spending_gone as (
   delete from gdn_spending as old using gone where old.swarm = $1 and old.agent = $2 and old.key = $3
   returning ${SPENDING}
+), spending_left as (
+  select * from spending_gone where ${IS_RECENT}
+  union all select ${SPENDING} from gone, ${spendingIn('$9')} where ${IS_RECENT}
 ), spending_kept as (
-  ${addSpending("''", summed(`select ${SPENDING} from spending_gone union all select ${SPENDING} from gone, ${spendingIn('$9')}`))}
+  ${addSpending("''", summed('spending_left'))}
+), spending_forgotten as (
+  ${removeOldSpending("''", 'gone')}
 ), answers_gone as (
   delete from gdn_answer as old using gone
   where old.swarm = $1 and old.agent = $2 and old.key = $3 and old.caller_agent is null

@@ -1,4 +1,8 @@
-/** The statement that replaces a checkpoint and moves the frames that it includes to the archive. */
+/**
+ * The statement that replaces a checkpoint, moves the frames that it includes to the archive, and removes the counts of
+ * model calls that are too old.
+ */
+import { removeOldSpending } from './spending-rows.ts';
 import { SAME_INSTANCE } from './store-context.ts';
 
 export interface CheckpointOutcome extends Readonly<Record<string, unknown>> {
@@ -30,6 +34,8 @@ with own as (
   select $1, $2, $3, min(seq), max(last), string_agg(line, E'\\n' order by seq) from moved having count(*) > 0
 )${base === 'rewrite' ? REPLACED : ''}, grown as (
   insert into gdn_base (swarm, agent, key, part, lines) select $1, $2, $3, $6, $8::text from own where $8 <> ''
+), forgotten as (
+  ${removeOldSpending('$3', 'own')}
 )
 select exists (select from own) as is_done, coalesce(seen.owner = $4 and seen.epoch = $5, false) as is_owner,
   seen.checkpoint_seq, seen.last_seq,

@@ -1,5 +1,6 @@
 /** Rows with the model calls of instances, and the parts of statements that add to them. */
 import type { InstanceSpending, Spending } from '@goondan/runtime/history';
+import { KEPT_DAYS } from '@goondan/runtime/internal';
 import { keptText } from './kept-text.ts';
 
 export interface SpendingRow {
@@ -19,6 +20,15 @@ export interface SpendingRow {
 const KEY = 'day, provider, model, extension';
 const COUNTS = 'calls, input, output, total, cached, written, reasoning';
 export const SPENDING = `${KEY}, ${COUNTS}`;
+
+/** The condition for rows whose day is kept. Others are not read, and removed with the next checkpoint or deletion. */
+export const IS_RECENT = `day >= to_char(now() at time zone 'utc' - interval '${KEPT_DAYS} days', 'YYYY-MM-DD')`;
+
+/** Removes rows that are not kept any more. `source`: a table with a row if the statement may change the instance. */
+export function removeOldSpending(key: string, source: string): string {
+  return `delete from gdn_spending as old using ${source}
+  where old.swarm = $1 and old.agent = $2 and old.key = ${key} and not old.${IS_RECENT}`;
+}
 
 /** The columns of rows in JSON, for `json_to_recordset`. */
 const TYPES = `day text, provider text, model text, extension text, calls bigint, input bigint, output bigint,
@@ -45,9 +55,9 @@ export function addSpending(key: string, source: string): string {
 export const spendingIn = (parameter: string) => `json_to_recordset(${parameter}::text::json) as spent (${TYPES})`;
 
 /** Sums up rows with the same key, because one statement may add to a row only once. */
-export function summed(rows: string): string {
+export function summed(table: string): string {
   const sums = COUNTS.split(', ').map((count) => `sum(${count})::bigint as ${count}`);
-  return `(select ${KEY}, ${sums.join(', ')} from (${rows}) as each group by ${KEY}) as spent`;
+  return `(select ${KEY}, ${sums.join(', ')} from ${table} group by ${KEY}) as spent`;
 }
 
 /** The JSON text of the rows. */

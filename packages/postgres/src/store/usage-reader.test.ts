@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from '../testing/with-postgres.ts';
-import { memoryBlobs } from '@goondan/runtime/internal';
+import { defaultLimits, memoryBlobs } from '@goondan/runtime/internal';
 import type { AgentAddress } from '@goondan/types';
 import { openDatabase } from '../driver/database.ts';
 import { openStore } from '../testing/open-store.ts';
@@ -84,3 +84,47 @@ test('Y-03 commits add to the ledger in their statement; reset, fork and deletio
   ]);
   expect((await usage.read('2999-01-01')).spendings).toEqual([]);
 });
+
+test('Y-03 days that are too old are not shown, and leave with the next checkpoint or deletion', async () => {
+  const swarm = 'old';
+  const { log, conversations, context, closeProcess } = openStore(database, swarm, {
+    writer: { limits: { ...defaultLimits, checkpointBytes: 1 } },
+  });
+  const usage = openUsageReader(database, swarm);
+  const days = async () => {
+    const rows = await database.query<{ key: string; day: string }>(DAYS, [swarm]);
+    return rows.map(({ key, day }) => [key, day]);
+  };
+  const today = dayBefore(0);
+  await database.query(PUT_DAYS, [swarm, ['key', 'key', '', ''], [399, 402, 399, 402].map(dayBefore)]);
+  expect((await usage.read()).spendings.map(({ day }) => day)).toEqual([dayBefore(399), dayBefore(399)]);
+
+  const { epoch } = await conversations.open(instance, 'turn-a');
+  await conversations.append(instance, epoch, 0, [reply('0/model', 1)]);
+  const result = { turnId: 'turn-a', finishReason: 'text_response' } as const;
+  await conversations.commit(instance, epoch, 'turn-a', { type: 'append', messages: [] }, {}, result);
+  await closeProcess();
+  expect(await days()).toEqual([
+    ['', dayBefore(402)],
+    ['', dayBefore(399)],
+    ['key', dayBefore(399)],
+    ['key', today],
+  ]);
+  const admin = postgresAdmin(context, {
+    log,
+    history: openHistoryReader(database, swarm),
+    blobs: memoryBlobs(),
+  });
+  await database.query(PUT_DAYS, [swarm, ['key'], [dayBefore(401)]]);
+  await admin.delete(instance, { force: true });
+  expect(await days()).toEqual([
+    ['', dayBefore(399)],
+    ['', today],
+  ]);
+});
+
+const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+const PUT_DAYS = `
+insert into gdn_spending (swarm, agent, key, day, provider, model, extension, calls, input, output, total)
+select $1, 'coder', key, day, 'anthropic', 'large', '', 1, 1, 1, 2 from unnest($2::text[], $3::text[]) as old (key, day)`;
+const DAYS = 'select key, day from gdn_spending where swarm = $1 order by key, day';

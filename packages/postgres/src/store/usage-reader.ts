@@ -7,7 +7,7 @@ import { openSpending, SpendingSum } from '@goondan/runtime/internal';
 import type { AgentAddress } from '@goondan/types';
 import type { Database, Row } from '../driver/database.ts';
 import { readStored } from './history-reader.ts';
-import { SPENDING, spendingOf, type SpendingRow } from './spending-rows.ts';
+import { IS_RECENT, SPENDING, spendingOf, type SpendingRow } from './spending-rows.ts';
 
 type Read = Row & SpendingRow & { readonly agent: string; readonly key: string };
 
@@ -67,7 +67,7 @@ async function readTurn(
   }
 }
 
-const READ = `select agent, key, ${SPENDING} from gdn_spending where swarm = $1 and day >= $2`;
+const READ = `select agent, key, ${SPENDING} from gdn_spending where swarm = $1 and day >= $2 and ${IS_RECENT}`;
 const BEGUN = `
 select agent, key, max(seq) as seq from gdn_inbox where swarm = $1 and pending and began group by agent, key
 order by agent, key`;

@@ -108,3 +108,14 @@ test('Y-03 a deleted conversation counts once, without its key, however its dele
   await journal.delete(coder, { force: true });
   expect(await totalOf(journal)).toEqual({ calls: 6, tokens: 1_110, conversations: 0 });
 });
+
+test('Y-03 a day counts for 400 days, also before a checkpoint removes it', async () => {
+  const disk = SimulatedDisk.empty();
+  // Each life of the simulated machine begins on the next day.
+  const journal = await open(disk);
+  await runTurn(journal, 'a', 100);
+  await journal.close();
+  const [last, after] = [await open(disk, 401), await open(disk, 402)];
+  expect(await totalOf(last)).toEqual({ calls: 2, tokens: 101, conversations: 1 });
+  expect(await totalOf(after)).toEqual({ calls: 0, tokens: 0, conversations: 0 });
+});

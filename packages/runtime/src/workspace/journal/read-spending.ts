@@ -1,5 +1,5 @@
 /** Reads the model calls of all instances of a workspace, and of deleted ones. The cost does not grow with the histories. */
-import { type InstanceSpending, SpendingSum } from '../../usage/spending.ts';
+import { type InstanceSpending, keepRecent, SpendingSum } from '../../usage/spending.ts';
 import { instancesFolder, isAside } from '../layout/instance-paths.ts';
 import type { StoreLimits } from '../limits.ts';
 import type { StorePorts } from '../store-ports.ts';
@@ -22,7 +22,8 @@ export async function readSpending(
     // An instance that was deleted meanwhile may be missing, or counted twice.
     if (JSON.stringify(deleted) !== JSON.stringify(after) && attempt < ATTEMPTS) continue;
     const sum = new SpendingSum([...deleted.spendings, ...found.spendings].filter(({ day }) => day >= since));
-    return { spendings: sum.list(), problems: found.problems };
+    // Older days are in the files until the next checkpoint.
+    return { spendings: keepRecent(sum.list(), ports.clock.now().getTime()), problems: found.problems };
   }
 }
 
