@@ -82,7 +82,7 @@ export { type NodeToStart, startHere } from './start-here.ts';
 export type { ClusterOptions } from './orchestrator/start/join-cluster.ts';
 export { nodeWorkspaceId } from './workspace/layout/workspace-id.ts';
 export { describeDuration } from './trace/describe-duration.ts';
-export { describeTurnUsage } from './trace/describe-turn-usage.ts';
+export { describeTurnUsage } from './trace/describe-tokens.ts';
 export { describePlans } from './trace/plans-of.ts';
 export { describeExtensionStatus } from './trace/describe-extension-status.ts';
 export type { Backup } from './workspace/backup/back-up-workspace.ts';

@@ -2,13 +2,14 @@
  * Describes a recorded chain: changes as paths with before and after, and events and errors in short form. The
  * description is made when the record is read or written, never while the chain runs.
  */
-import type { JsonObject, MessageEvent, ModelReply, TokenUsage, ToolCallResult, TurnResult } from '@goondan/types';
+import type { JsonObject, MessageEvent, ModelReply, ToolCallResult, TurnResult } from '@goondan/types';
 import { defaultDiffLimits, type Diff, diffJson, type Shorten } from '../json/diff-json.ts';
 import { defined } from '../json/defined.ts';
 import { readField } from '../json/read-field.ts';
 import { shortenMasked } from '../log/shorten-masked.ts';
 import type { LocateThrown, ThrownOrigin } from '../log/locate-thrown.ts';
 import { type Mask, maskTexts } from '../log/mask-secrets.ts';
+import { tokensOf } from './describe-tokens.ts';
 import type { ChainRecord, LayerRecord } from './turn-trace.ts';
 import { byName, markFields, markLayer } from './mark-layer.ts';
 import type { RunningSpan } from './running-span.ts';
@@ -114,21 +115,11 @@ function describeOutcome(recorded: RunningSpan, writer: ChangeWriter): Partial<C
     }
     case 'model': {
       const { finishReason, usage } = recorded.result as ModelReply;
-      return { outcome: finishReason, tokens: describeTokens(usage) };
+      return { outcome: finishReason, tokens: tokensOf(usage) };
     }
     case 'step':
       return {};
   }
-}
-
-function describeTokens(usage: TokenUsage): NonNullable<ChainRecord['tokens']> {
-  const { inputTokens: input, outputTokens: output, cachedInputTokens, cacheWriteTokens } = usage;
-  // Many providers report 0 for a cache that they did not use.
-  return {
-    input,
-    output,
-    ...defined({ cacheRead: cachedInputTokens || undefined, cacheWrite: cacheWriteTokens || undefined }),
-  };
 }
 
 class ChangeWriter {

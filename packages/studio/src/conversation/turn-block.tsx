@@ -32,7 +32,7 @@ export const TurnBlock = memo(function TurnBlock(props: TurnBlockProps) {
             startOf(messages),
             ...(summary?.stepCount === undefined ? [] : [counted(summary.stepCount, 'step')]),
             ...(summary?.durationMs === undefined ? [] : [describeDuration(summary.durationMs)]),
-            ...(summary?.usage === undefined ? [] : [describeUsage(summary.usage, summary.called)]),
+            ...describeUsage(summary ?? {}),
           ].join(' · ')}
         </span>
         {summary !== undefined && (

@@ -105,7 +105,7 @@ function SpanDetails({ band }: { readonly band: SpanBand }) {
           chain.isUnfinished === true ? 'running' : describeDuration(totalMs),
           counted(layers.length, 'layer'),
           ...(tokens === undefined ? [] : describeTokens(tokens)),
-          ...(turn?.usage === undefined ? [] : [describeUsage(turn.usage, turn.called)]),
+          ...describeUsage(turn ?? {}),
           ...(outcome === undefined ? [] : [outcome]),
           ...(plan === undefined ? [] : [`plan ${plan.slice(0, 8)}`]),
           ...(turn === undefined ? [] : [turn.instanceKey]),

@@ -1,25 +1,34 @@
-/** Describes tokens: those of a turn, and in brackets its own part and that of the agents that it called. */
+/** Describes the tokens of a turn: all of them, and then its own part and that of the agents that it called. */
 import type { TurnList } from '@goondan/cli/studio';
 
-type Usage = NonNullable<TurnList['turns'][number]['usage']>;
+type Turn = TurnList['turns'][number];
+type Usage = NonNullable<Turn['usage']>;
 
-export function describeUsage(usage: Usage, called: Usage | undefined): string {
-  if (called === undefined) return `${describeTokens(usage)} tokens`;
-  const own = {
+/** Returns nothing for a turn that runs, or that an older version recorded. */
+export function describeUsage({ usage, called }: Pick<Turn, 'usage' | 'called'>): readonly string[] {
+  if (usage === undefined) return [];
+  const whole = describeCounts(usage, ' tokens');
+  if (called === undefined) return [whole];
+  return [`${whole}: own ${describeCounts(without(usage, called))}, called agents ${describeCounts(called)}`];
+}
+
+type Counts = Pick<Usage, 'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'cacheWriteTokens'>;
+
+function without(usage: Counts, called: Counts): Counts {
+  return {
     inputTokens: usage.inputTokens - called.inputTokens,
     outputTokens: usage.outputTokens - called.outputTokens,
+    cachedInputTokens: (usage.cachedInputTokens ?? 0) - (called.cachedInputTokens ?? 0),
+    cacheWriteTokens: (usage.cacheWriteTokens ?? 0) - (called.cacheWriteTokens ?? 0),
   };
-  return `${describeTokens(usage)} tokens (own ${describeTokens(own)}, called ${describeTokens(called)})`;
 }
 
 /** Returns input → output, with the part of the input that the provider read from its cache or wrote to it. */
-function describeTokens(
-  usage: Pick<Usage, 'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'cacheWriteTokens'>,
-): string {
-  const { inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 } = usage;
+function describeCounts(counts: Counts, unit = ''): string {
+  const { inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 } = counts;
   const cache = [
-    ...(cachedInputTokens === 0 ? [] : [`${cachedInputTokens} from cache`]),
-    ...(cacheWriteTokens === 0 ? [] : [`${cacheWriteTokens} to cache`]),
+    ...(cachedInputTokens === 0 ? [] : [`${cachedInputTokens} from the cache`]),
+    ...(cacheWriteTokens === 0 ? [] : [`${cacheWriteTokens} to the cache`]),
   ];
-  return [`${inputTokens} → ${outputTokens}`, ...cache].join(', ');
+  return `${inputTokens} → ${outputTokens}${unit}${cache.length === 0 ? '' : ` (${cache.join(', ')})`}`;
 }
