@@ -10,9 +10,12 @@ import {
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDatabase } from '../../../postgres/src/driver/database.ts';
+import { SCHEMA_VERSION as version } from '../../../postgres/src/schema/migrations.ts';
 import { makeTestDatabase, type TestDatabase } from '../../../postgres/src/testing/test-database.ts';
 import { GdnPlace } from '../testing/gdn-place.ts';
 import { sampleBundle } from '../testing/sample-bundle.ts';
+import type { TurnReport } from '../run/turn-report.ts';
+import type { UsageReport } from '../usage/sum-spendings.ts';
 
 setDefaultTimeout(60_000);
 
@@ -83,11 +86,11 @@ describe('a database', () => {
     };
     // Before the check: `toMatchObject` puts its matchers into the object.
     ({ token } = first);
-    expect(first).toMatchObject({ version: 1, isNew: true, token: expect.stringMatching(/^gdn_[\w-]{43}$/) });
+    expect(first).toMatchObject({ version, isNew: true, token: expect.stringMatching(/^gdn_[\w-]{43}$/) });
     const again = await gdn('store', 'init');
-    expect(again.stdout).toContain('has its tables already (version 1)');
+    expect(again.stdout).toContain(`has its tables already (version ${version})`);
     expect(again.stdout).not.toContain('gdn_');
-    expect(await json('store', 'upgrade')).toEqual({ before: 1, version: 1 });
+    expect(await json('store', 'upgrade')).toEqual({ before: version, version });
     expect(await json('store', 'token', 'list')).toEqual([
       { name: first.tokenName, scope: 'operate', createdAt: expect.any(String) },
     ]);
@@ -149,9 +152,8 @@ describe('a database', () => {
 
   test('shows its versions, and what could lose an acknowledged commit', async () => {
     const { stdout } = await gdn('store', 'status');
-    expect(stdout).toMatch(
-      /^postgres:\/\/postgres@127\.0\.0\.1:\d+\/\w+: PostgreSQL \d+.*, tables of version 1, \d+ bytes\n/,
-    );
+    expect(stdout).toMatch(/^postgres:\/\/postgres@127\.0\.0\.1:\d+\/\w+: PostgreSQL \d+.*, \d+ bytes\n/);
+    expect(stdout).toContain(`, tables of version ${version}, `);
     expect(stdout).toContain('warn: No synchronous standby is configured');
   });
 
@@ -197,6 +199,7 @@ const onFiles = (...args: string[]) => place.runWith({ env: { GOONDAN_STORE: und
 describe('an imported swarm', () => {
   beforeAll(async () => {
     for (const [key, input] of [
+      ['deleted', 'Hello, and good night'],
       ['default', 'Good morning'],
       ['default', 'Good evening'],
       ['ünï/코드', 'Hello'],
@@ -205,6 +208,8 @@ describe('an imported swarm', () => {
         exitCode: 0,
       });
     }
+    const erase = ['instance', 'delete', 'host', 'deleted', '--yes', '--bundle', 'bundle'];
+    expect(await onFiles(...erase)).toMatchObject({ exitCode: 0 });
   });
 
   test('S-08 is copied once, and the files stay', async () => {
@@ -249,6 +254,7 @@ describe('an imported swarm', () => {
     ['deadletter list'],
     ['trace last --json'],
     ['trace'],
+    ['usage --by conversation'],
     ['explain'],
   ])('S-01 S-08 gdn %s prints the same as on files', async (line) => {
     const [stored, kept] = [
@@ -259,6 +265,18 @@ describe('an imported swarm', () => {
     const plain = (text: string) => text.replace(/"exportedAt": ".*"/, '');
     expect({ ...stored, stdout: plain(stored.stdout) }).toEqual({ ...kept, stdout: plain(kept.stdout) });
     expect(stored.exitCode).toBe(0);
+  });
+
+  test('Y-03 S-08 has its usage, also that of a deleted conversation, once', async () => {
+    const usage = (await json('usage', '--by', 'conversation', '--bundle', 'bundle')) as UsageReport;
+    expect(new Map(usage.rows.map(({ instanceKey, calls }) => [instanceKey, calls]))).toEqual(
+      new Map([
+        ['default', 2],
+        [null, 1],
+        ['ünï/코드', 1],
+      ]),
+    );
+    expect(usage.total.calls).toBe(4);
   });
 
   test('S-08 is found without its bundle, by its name or because it is the only one', async () => {
@@ -337,6 +355,7 @@ test('S-08 a database user that may only read is enough for reading, and a missi
       'instance list',
       'history host default',
       'trace last',
+      'usage',
       'logs',
       'store status',
     ]) {
@@ -367,6 +386,17 @@ test('a token that is too short, from GOONDAN_CLUSTER_TOKEN, is refused before i
   expect(stdout).toContain('The token of GOONDAN_CLUSTER_TOKEN may operate its swarms');
   expect(stdout).not.toContain('xxxx');
   await made.drop();
+});
+
+test('Y-03 a turn in the store adds to the imported usage, and another import does not', async () => {
+  const spent = async () => ((await json('usage', '--bundle', 'bundle')) as UsageReport).total;
+  const before = await spent();
+  const turn = (await json('run', 'bundle', '--trust', '--input', 'In the store')) as TurnReport;
+  expect(turn.usage.totalTokens).toBeGreaterThan(0);
+  expect(await gdn('store', 'import', 'bundle')).toMatchObject({ exitCode: 0 });
+  const after = await spent();
+  expect(after.calls).toBe(before.calls + 1);
+  expect(after.usage.totalTokens).toBe(before.usage.totalTokens + turn.usage.totalTokens);
 });
 
 test('an imported swarm warns who goes on with the files, and says at the next import that they differ', async () => {

@@ -63,6 +63,16 @@ describe('the report of gdn usage', () => {
     });
   });
 
+  test('rows with as many tokens go by name, whatever the order of the store', () => {
+    const [one, other] = [spending({ agentName: 'b' }, 7), spending({ agentName: 'a' }, 7)];
+    const namesOf = (...spendings: InstanceSpending[]) =>
+      reportUsage({ spendings, problems: [] }, { by: 'agent' }).rows.map(({ agent }) => agent);
+    expect([namesOf(one, other), namesOf(other, one)]).toEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+    ]);
+  });
+
   test('Y-03 the cost has only calls whose price is known, and the others are counted and named', () => {
     const { total, unpriced, currency, rows } = reportUsage(read, { by: 'agent', prices });
     expect({ currency, unpriced }).toEqual({ currency: 'EUR', unpriced: ['openai/small'] });

@@ -44,11 +44,15 @@ export interface UsageQuestion {
   readonly prices?: Prices | undefined;
 }
 
+type Facts = Omit<UsageRow, keyof UsageSum>;
+/** The calls with the same facts, and a key that is made of the facts. */
+type Group = readonly [key: string, group: { readonly facts: Facts; sum: UsageSum }];
+
 export function reportUsage(
   { spendings, problems }: { readonly spendings: readonly InstanceSpending[]; readonly problems: readonly string[] },
   { by, since, prices }: UsageQuestion,
 ): UsageReport {
-  const groups = new Map<string, { readonly facts: Omit<UsageRow, keyof UsageSum>; sum: UsageSum }>();
+  const groups = new Map<Group[0], Group[1]>();
   let total: UsageSum | undefined;
   const unpriced = new Set<string>();
   for (const spending of spendings) {
@@ -61,19 +65,19 @@ export function reportUsage(
     if (known === undefined) groups.set(key, { facts, sum });
     else known.sum = add(known.sum, sum);
   }
-  const rows = [...groups.values()].map(({ facts, sum }) => ({ ...facts, ...sum }));
+  const sorted = [...groups].toSorted((one, other) => compare(one, other, by));
   return {
     by,
     ...(since === undefined ? {} : { since }),
     ...(prices === undefined ? {} : { currency: prices.currency }),
-    rows: rows.toSorted((one, other) => compare(one, other, by)),
+    rows: sorted.map(([, { facts, sum }]) => ({ ...facts, ...sum })),
     total: total ?? { calls: 0, usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } },
     ...(unpriced.size === 0 ? {} : { unpriced: [...unpriced].toSorted() }),
     ...(problems.length === 0 ? {} : { problems }),
   };
 }
 
-function factsOf(spending: InstanceSpending, by: Grouping): Omit<UsageRow, keyof UsageSum> {
+function factsOf(spending: InstanceSpending, by: Grouping): Facts {
   const { agentName: agent, instanceKey = null, provider, model, day, extension = null } = spending;
   switch (by) {
     case 'agent':
@@ -107,8 +111,8 @@ function add(one: UsageSum, other: UsageSum): UsageSum {
   };
 }
 
-/** Days are in their order, the newest last; other groups begin with the most tokens. */
-function compare(one: UsageRow, other: UsageRow, by: Grouping): number {
-  if (by === 'day') return (one.day ?? '') < (other.day ?? '') ? -1 : 1;
-  return other.usage.totalTokens - one.usage.totalTokens;
+/** Days are in their order, the newest last; other groups begin with the most tokens, and then go by name. */
+function compare([key, one]: Group, [otherKey, other]: Group, by: Grouping): number {
+  const more = by === 'day' ? 0 : other.sum.usage.totalTokens - one.sum.usage.totalTokens;
+  return more !== 0 ? more : key < otherKey ? -1 : 1;
 }
