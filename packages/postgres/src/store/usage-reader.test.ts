@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from '../testing/with-postgres.ts';
 import { defaultLimits, memoryBlobs } from '@goondan/runtime/internal';
 import type { AgentAddress } from '@goondan/types';
-import { openDatabase } from '../driver/database.ts';
+import { type Database, openDatabase } from '../driver/database.ts';
 import { openStore } from '../testing/open-store.ts';
 import { makeTestDatabase } from '../testing/test-database.ts';
 import { postgresAdmin } from './admin.ts';
@@ -83,6 +83,45 @@ test('Y-03 commits add to the ledger in their statement; reset, fork and deletio
     ['', 'memory', 3, 30, 9],
   ]);
   expect((await usage.read('2999-01-01')).spendings).toEqual([]);
+});
+
+test('Y-03 a call counts once while turns are committed between the statements of the reader', async () => {
+  const swarm = 'busy';
+  const { conversations, inbox } = openStore(database, swarm);
+  let count = 0;
+  let commit = async () => {};
+  /** Commits the running turn, and begins the next one. */
+  const goOn = async () => {
+    await commit();
+    const id = `event-${++count}`;
+    const turnId = `turn-${id}`;
+    const source = { kind: 'cli', name: 'test' } as const;
+    const event = { id, source, type: 'user.message', instanceKey: 'key', traceId: 'trace', createdAt: new Date(0) };
+    const { seq = 0 } = await inbox.accept(instance, event);
+    const { epoch } = await conversations.open(instance, turnId, { seq, event });
+    const intent = { type: 'intent', key: '0/call', kind: 'tool' } as const;
+    await conversations.append(instance, epoch, 0, [reply('0/model', count), intent]);
+    const result = { turnId, finishReason: 'text_response' } as const;
+    commit = () => conversations.commit(instance, epoch, turnId, { type: 'append', messages: [] }, {}, result);
+  };
+  await goOn();
+  const busy: Database = {
+    ...database,
+    async query(...question) {
+      const rows = await database.query(...question);
+      await goOn();
+      return rows as never;
+    },
+  };
+  for (let round = 0; round < 3; round += 1) {
+    const before = count;
+    const { spendings } = await openUsageReader(busy, swarm).read();
+    const calls = spendings.reduce((sum, each) => sum + each.calls, 0);
+    expect(calls).toBeWithin(before, count + 1);
+    // Each turn has used one token more than the one before it, so a missing turn in the middle is seen.
+    const tokens = spendings.reduce((sum, { usage }) => sum + usage.inputTokens, 0);
+    expect(tokens).toBe((calls * (calls + 1)) / 2);
+  }
 });
 
 test('Y-03 days that are too old are not shown, and leave with the next checkpoint or deletion', async () => {
