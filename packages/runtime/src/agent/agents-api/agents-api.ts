@@ -26,7 +26,7 @@ import { type Mask, maskJson } from '../../log/mask-secrets.ts';
 import type { SpanIds } from '../../trace/span-id.ts';
 import { maskParts } from '../secrets/mask-message.ts';
 import type { EffectOutcome } from '../../trace/resume-point.ts';
-import type { Engine } from '../seams/engine.ts';
+import type { OnUsage } from '../seams/engine.ts';
 import { addCalledUsage, type RunningTurn } from '../turn-state/running-turn.ts';
 import { withContent } from './content-of-call.ts';
 
@@ -86,7 +86,7 @@ async function request(turn: RunningTurn, asker: Asker, params: PlainRequest): P
     turn.effects.record(key, 'agent', outcome, defined({ called }));
     if (called !== undefined) addCalledUsage(turn, called);
   };
-  const onUsage: Parameters<Engine['request']>[4] = (usage) => {
+  const onUsage: OnUsage = (usage) => {
     if (!(usage instanceof Promise)) called = usage.totalTokens > 0 ? usage : undefined;
     else turn.lateUsages.push(usage.then((late) => recordLate(turn, key, late)));
   };

@@ -23,7 +23,7 @@ import type { RequestTimeout } from '../../ipc/request-timeout.ts';
 import type { CallOutcome } from '../../ipc/to-agent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import { type Ids, randomIds } from '../../ports/ids.ts';
-import type { Engine } from '../seams/engine.ts';
+import type { Engine, OnUsage } from '../seams/engine.ts';
 import type { AgentChannel } from './process-host.ts';
 
 /**
@@ -81,7 +81,7 @@ export class IpcEngine implements Engine {
     event: AgentEvent,
     timeout: RequestTimeout | undefined,
     signal: AbortSignal,
-    onUsage?: Parameters<Engine['request']>[4],
+    onUsage?: OnUsage,
   ): Promise<TurnResult> {
     const callId = this.ids.next('request');
     const outcome = await this.calls.ask(

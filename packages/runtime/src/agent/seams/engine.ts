@@ -16,6 +16,12 @@ import {
 } from '@goondan/types';
 import type { RequestTimeout } from '../../ipc/request-timeout.ts';
 
+/**
+ * Gets the tokens of a called turn. After an abort the called turn still has to end, so it gets a promise. The promise
+ * resolves within seconds, with `undefined` if the tokens are not known by then.
+ */
+export type OnUsage = (usage: TokenUsage | Promise<TokenUsage | undefined>) => void;
+
 export interface Engine {
   deliver(to: AgentAddress, event: AgentEvent): Promise<{ accepted: true }>;
   /** Lists all agents that can be called. */
@@ -23,16 +29,14 @@ export interface Engine {
   list(): Promise<readonly AgentInstance[]>;
   /**
    * Sends a request and waits for its answer. Without `timeout`, it waits as long as the called agent's turn may run.
-   * `onUsage` is called at most once, before the promise settles, with the tokens of the called turn; also when the request
-   * fails. After an abort the called turn still has to end, so `onUsage` gets a promise. It resolves within seconds,
-   * with `undefined` if the tokens are not known by then.
+   * `onUsage` is called at most once, before the promise settles; also when the request fails.
    */
   request(
     to: AgentAddress,
     event: AgentEvent,
     timeout: RequestTimeout | undefined,
     signal: AbortSignal,
-    onUsage?: (usage: TokenUsage | Promise<TokenUsage | undefined>) => void,
+    onUsage?: OnUsage,
   ): Promise<TurnResult>;
 }
 
